@@ -1,0 +1,196 @@
+"""The `jaxtribute` command.
+
+A *subcommand* is one function: its name is the command's name, the first line of its docstring the
+help text. It receives a parser, adds its arguments to it, and returns what runs once they are
+parsed. `COMMANDS` lists them; adding one there is all it takes.
+"""
+
+import argparse
+import json
+import os
+import platform
+import sys
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from importlib import metadata
+from typing import Any, cast
+
+import jax
+from jax.extend.backend import backends
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+_PACKAGES = ("jaxtribute", "jax", "jaxlib", "flax", "optax", "orbax-checkpoint", "grain", "keras")
+
+Run = Callable[[argparse.Namespace], int]
+
+
+def info(parser: argparse.ArgumentParser) -> Run:
+    """Show versions, devices and the cluster that TF_CONFIG describes.
+
+    Args:
+        parser: the parser of this subcommand; it takes no arguments.
+
+    Returns:
+        What prints the table and returns the exit status, which is 0 if JAX has devices to offer.
+    """
+    del parser
+
+    def run(_: argparse.Namespace) -> int:
+        table = Table(show_header=False, box=None, pad_edge=False)
+        table.add_row("python", f"{platform.python_version()} ({sys.executable})")
+        for package in _PACKAGES:
+            table.add_row(package, package_version(package) or "not installed")
+        table.add_row("TF_CONFIG", Text(describe_tf_config(os.environ.get("TF_CONFIG"))))
+        try:
+            devices = device_counts()
+        except RuntimeError as error:  # JAX's answer to a platform that is asked for and missing
+            table.add_row("devices", Text(f"none: {error}"))
+            devices = {}
+        for name, count in devices.items():
+            table.add_row(f"{name} devices", str(count))
+        Console(soft_wrap=True, highlight=False).print(table)
+        return 0 if devices else 1
+
+    return run
+
+
+COMMANDS: tuple[Callable[[argparse.ArgumentParser], Run], ...] = (info,)
+
+
+def package_version(package: str) -> str | None:
+    """Reads the version of an installed distribution, without importing it.
+
+    Args:
+        package: the distribution's name on PyPI.
+
+    Returns:
+        The version, or None if the distribution is not installed.
+
+    Example:
+        >>> package_version("no-such-distribution") is None
+        True
+    """
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def device_counts() -> dict[str, int]:
+    """Counts this process's devices; starts JAX's backends, but joins no cluster.
+
+    Returns:
+        The number of devices of each platform and kind, as in `{"gpu (NVIDIA H200)": 8, "cpu": 1}`,
+        the platform that JAX uses by default first.
+
+    Raises:
+        RuntimeError: a platform that `JAX_PLATFORMS` names cannot be started.
+
+    Example:
+        >>> device_counts()["cpu"] >= 1
+        True
+    """
+    found = list(jax.local_devices())
+    for backend in backends():
+        # A platform can go by two names ("gpu" and "cuda"), so devices are told apart, not names.
+        found.extend(device for device in jax.local_devices(backend=backend) if device not in found)
+    counts: Counter[str] = Counter()
+    for device in found:
+        kind, name = device.device_kind, device.platform
+        counts[name if kind.lower() == name else f"{name} ({kind})"] += 1
+    return dict(counts)
+
+
+def describe_tf_config(text: str | None) -> str:
+    """Summarizes the environment variable TF_CONFIG for a person.
+
+    Args:
+        text: the variable's value, or None where it is not set.
+
+    Returns:
+        One line: that it is not set, which task of which cluster this is, or why it cannot be read.
+
+    Example:
+        >>> describe_tf_config(None)
+        'not set (one process)'
+        >>> describe_tf_config(
+        ...     '{"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 1}}'
+        ... )
+        'worker 1 in a cluster of 2 x worker'
+    """
+    if not text:
+        return "not set (one process)"
+    try:
+        config = json.loads(text)
+    except json.JSONDecodeError as error:
+        return f"set, but not valid JSON: {error}"
+    config = _mapping(config)
+    task, cluster = _mapping(config.get("task")), _mapping(config.get("cluster"))
+    if not cluster:
+        return 'set, but without a "cluster"'
+    sizes = ", ".join(f"{_size(addresses)} x {job}" for job, addresses in cluster.items())
+    if "type" not in task:
+        return f'a cluster of {sizes}, without a "task"'
+    return f"{task['type']} {task.get('index', 0)} in a cluster of {sizes}"
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return cast(Mapping[str, Any], value) if isinstance(value, dict) else {}
+
+
+def _size(addresses: Any) -> int:
+    return len(cast(Sequence[Any], addresses)) if isinstance(addresses, list | dict) else 1
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Makes the parser of the whole command out of `COMMANDS`.
+
+    Returns:
+        A parser whose result has `run`, the chosen subcommand's, or None where none was given.
+    """
+    parser = argparse.ArgumentParser(
+        prog="jaxtribute", description="SPMD training on JAX, compiled by XLA."
+    )
+    version = package_version("jaxtribute") or "(version unknown: not installed)"
+    parser.add_argument("--version", action="version", version=f"jaxtribute {version}")
+    parser.set_defaults(run=None)
+    subparsers = parser.add_subparsers(metavar="COMMAND")
+    for command in COMMANDS:
+        summary = (command.__doc__ or "").partition("\n")[0]
+        subparser = subparsers.add_parser(
+            command.__name__.replace("_", "-"), help=summary, description=summary
+        )
+        subparser.set_defaults(run=command(subparser))
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command.
+
+    Args:
+        arguments: the words after `jaxtribute`; None takes those of this process.
+
+    Returns:
+        The exit status: 0 for success, 2 for a command that is not given.
+
+    Raises:
+        SystemExit: after `--help` and `--version`, and with status 2 for arguments that do not exist.
+
+    Example:
+        >>> main(["info", "--help"])  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        SystemExit: 0
+    """
+    parser = make_parser()
+    options = parser.parse_args(arguments)
+    if options.run is None:
+        parser.print_help(sys.stderr)
+        return 2
+    return options.run(options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,114 @@
+"""The `jaxtribute` command, in this process and as a process of its own."""
+
+import os
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import jax
+import pytest
+
+from spmd import cli
+
+ROOT = Path(cli.__file__).parents[1]
+
+
+def run_command(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "spmd.cli", *arguments],
+        cwd=ROOT,
+        env={**os.environ, "COLUMNS": "200", **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_info_as_a_process_shows_versions_devices_and_cluster() -> None:
+    result = run_command(
+        "info",
+        JAX_PLATFORMS="cpu",
+        TF_CONFIG='{"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 1}}',
+    )
+    assert result.returncode == 0, result.stderr
+    rows = dict(line.split(maxsplit=1) for line in result.stdout.splitlines())
+    assert rows["jax"].strip() == jax.__version__
+    assert rows["TF_CONFIG"].strip() == "worker 1 in a cluster of 2 x worker"
+    assert rows["cpu"].startswith("devices")
+
+
+def test_info_without_devices_says_why_and_fails() -> None:
+    result = run_command("info", JAX_PLATFORMS="no_such_platform")
+    assert result.returncode == 1
+    assert "no_such_platform" in result.stdout
+    assert "Traceback" not in result.stderr
+
+
+def test_version_as_a_process() -> None:
+    result = run_command("--version")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith("jaxtribute ")
+
+
+@pytest.mark.skipif(
+    cli.package_version("jaxtribute") is None, reason="the distribution is not installed"
+)
+def test_console_script_points_here() -> None:
+    (script,) = metadata.entry_points(group="console_scripts", name="jaxtribute")
+    assert script.load() is cli.main
+
+
+def test_info_in_process(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TF_CONFIG", raising=False)
+    assert cli.main(["info"]) == 0
+    output = capsys.readouterr().out
+    assert "not set (one process)" in output
+    assert f"cpu devices       {jax.local_device_count('cpu')}" in output
+
+
+def test_every_device_is_counted_once() -> None:
+    everything = {*jax.local_devices(), *jax.local_devices(backend="cpu")}
+    assert sum(cli.device_counts().values()) == len(everything)
+
+
+def test_no_command_prints_help_and_fails(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([]) == 2
+    assert "info" in capsys.readouterr().err
+
+
+def test_unknown_command_fails(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        cli.main(["no-such-command"])
+    assert exit_.value.code == 2
+    assert "no-such-command" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", cli.COMMANDS, ids=lambda command: command.__name__)
+def test_every_command_explains_itself(command, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        cli.main([command.__name__.replace("_", "-"), "--help"])
+    assert exit_.value.code == 0
+    assert command.__doc__.partition("\n")[0] in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (None, "not set (one process)"),
+        ("", "not set (one process)"),
+        ("{", "not valid JSON"),
+        ("[]", 'without a "cluster"'),
+        ("{}", 'without a "cluster"'),
+        ('{"cluster": {"worker": ["a:1"]}}', 'a cluster of 1 x worker, without a "task"'),
+        (
+            '{"cluster": {"chief": ["a:1"], "worker": ["b:1", "c:1"]}, "task": {"type": "chief"}}',
+            "chief 0 in a cluster of 1 x chief, 2 x worker",
+        ),
+    ],
+)
+def test_tf_config_in_a_line(text: str | None, expected: str) -> None:
+    assert expected in cli.describe_tf_config(text)
