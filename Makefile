@@ -1,0 +1,73 @@
+# Every target sets up what it needs by itself: `make demo` on a fresh clone is enough.
+#
+#   make demo PYTHON=python3.12      another interpreter for the virtual environment
+#   make test VENV=/tmp/venv         another place for it
+#   make test ARGS="-k mesh -x"      more words for the command that a target runs
+
+PYTHON ?= python3
+VENV ?= .venv
+ARGS ?=
+
+PY := $(VENV)/bin/python
+# A stamp per extra, so that a target installs no more than it needs.
+STAMP := $(VENV)/.installed-
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: demo test lint docs bench clean help
+.PRECIOUS: $(STAMP)%
+
+demo: $(STAMP)examples  ## train MNIST on two simulated devices (examples/mnist.py)
+	$(PY) examples/mnist.py --devices 2 $(ARGS)
+
+test: $(STAMP)test  ## run the tests
+	$(PY) -m pytest $(ARGS)
+
+# Node comes with the `lint` extra; a node on PATH could be too old for pyright.
+lint: $(STAMP)test $(STAMP)lint  ## check style, formatting and types
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	PYRIGHT_PYTHON_GLOBAL_NODE=0 PYRIGHT_PYTHON_IGNORE_WARNINGS=1 \
+	  $(PY) -m pyright --pythonpath $(PY) $(ARGS)
+
+docs: $(STAMP)docs  ## build the documentation into site/, broken links are errors
+	$(PY) -m mkdocs build --strict $(ARGS)
+
+bench: $(STAMP)test  ## run the benchmarks (tests/benchmarks)
+	$(PY) -m tests.benchmarks $(ARGS)
+
+clean:  ## remove caches and outputs (the virtual environment stays: rm -r .venv)
+	rm -rf .cache .hypothesis .pytest_cache .ruff_cache build dist site examples/output
+	find spmd frontends tests examples docs -type d -name __pycache__ -prune -exec rm -rf {} +
+
+help:  ## show this list
+	@echo "Usage: make TARGET [PYTHON=python3] [VENV=.venv] [ARGS=...]"
+	@echo
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+$(PY):
+	@command -v "$(PYTHON)" >/dev/null || { \
+	  echo "There is no '$(PYTHON)' here. Name a Python 3.11 or newer: make PYTHON=/path/to/python" >&2; \
+	  exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "jaxtribute needs Python 3.11 or newer, but '$(PYTHON)' is $$("$(PYTHON)" --version 2>&1)." >&2; \
+	  echo "Name another one: make PYTHON=python3.12" >&2; \
+	  exit 1; }
+	@echo "Making a virtual environment in $(VENV) with $$("$(PYTHON)" --version) ..."
+	@if command -v uv >/dev/null; then \
+	  uv venv --quiet --python "$(PYTHON)" "$(VENV)"; \
+	elif "$(PYTHON)" -c "import ensurepip" 2>/dev/null; then \
+	  "$(PYTHON)" -m venv "$(VENV)"; \
+	else \
+	  "$(PYTHON)" -m venv --without-pip "$(VENV)" && \
+	  "$(PYTHON)" -m pip --python "$(PY)" install --quiet pip; \
+	fi  # Debian ships ensurepip apart, in python3-venv; there the system's pip starts ours
+
+$(STAMP)%: pyproject.toml | $(PY)
+	@echo "Installing jaxtribute[$*] into $(VENV); the first time takes a minute or two ..."
+	@if command -v uv >/dev/null; then \
+	  uv pip install --quiet --python "$(PY)" -e ".[$*]"; \
+	else \
+	  { "$(PY)" -m pip --version || "$(PY)" -m ensurepip; } >/dev/null 2>&1 && \
+	  "$(PY)" -m pip install --quiet --disable-pip-version-check -e ".[$*]"; \
+	fi
+	@touch $@
