@@ -68,7 +68,7 @@ def package_version(package: str) -> str | None:
     Returns:
         The version, or None if the distribution is not installed.
 
-    Example:
+    Examples:
         >>> package_version("no-such-distribution") is None
         True
     """
@@ -88,7 +88,7 @@ def device_counts() -> dict[str, int]:
     Raises:
         RuntimeError: a platform that `JAX_PLATFORMS` names cannot be started.
 
-    Example:
+    Examples:
         >>> device_counts()["cpu"] >= 1
         True
     """
@@ -112,7 +112,7 @@ def describe_tf_config(text: str | None) -> str:
     Returns:
         One line: that it is not set, which task of which cluster this is, or why it cannot be read.
 
-    Example:
+    Examples:
         >>> describe_tf_config(None)
         'not set (one process)'
         >>> describe_tf_config(
@@ -178,7 +178,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Raises:
         SystemExit: after `--help` and `--version`, and with status 2 for arguments that do not exist.
 
-    Example:
+    Examples:
         >>> main(["info", "--help"])  # doctest: +ELLIPSIS
         Traceback (most recent call last):
             ...

@@ -1,0 +1,32 @@
+"""jaxtribute's engine: a Python function of one replica becomes one XLA program for all devices.
+
+    import spmd
+
+    mesh = spmd.make_mesh()                          # devices, along the axis "replica"
+    step = spmd.Step(train_step, mesh)               # one replica's function, compiled for all
+    for batch in spmd.distribute(data, mesh, batch_size=128):
+        loss = step(batch)
+
+Importing it starts no backend.
+"""
+
+from spmd.collectives import all_gather, all_reduce, broadcast
+from spmd.context import in_replica, replica_id, valid_rows
+from spmd.errors import (
+    BatchError,
+    MeshError,
+    PaddedBatchError,
+    RecompilationWarning,
+    ReplicaContextError,
+    ReplicaDivergenceError,
+    SpmdError,
+    StateError,
+    StepOutputError,
+)
+from spmd.gradients import sum_over_replicas
+from spmd.loss import average_loss
+from spmd.mesh import make_mesh, num_replicas, simulate_devices
+from spmd.program import Program
+from spmd.step import Step, StepOptions
+from spmd.values import PerReplica, RowMask
+from spmd.variable import Variable

@@ -1,0 +1,198 @@
+"""The arguments of a step: what is split, what is whole, what holds state, and what is fixed.
+
+Each leaf of the arguments is one of these. *Split*: a `PerReplica`; every replica gets its block.
+*Whole*: an array or a number; every replica gets all of it. *Thing*: an object that holds variables,
+such as a module; they are lifted. *Fixed*: anything else (a bool, a string, None's absence, an
+enumeration); it is part of the program, and another value makes another program.
+"""
+
+import dataclasses
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from spmd.errors import BatchError
+from spmd.state import adapter_of
+from spmd.values import PerReplica, RowMask, TracedPerReplica
+
+
+@dataclasses.dataclass(frozen=True)
+class Leaf:
+    """How one leaf of the arguments enters a step.
+
+    Attributes:
+        how: `"split"`, `"whole"`, `"thing"` or `"fixed"`.
+        key: what a program depends on: shape and type, or the value itself.
+        mask: index of the mask, of a split leaf with rows.
+    """
+
+    how: str
+    key: Hashable
+    mask: int | None = None
+
+
+@dataclasses.dataclass
+class Arguments:
+    """The arguments of one call, taken apart.
+
+    Attributes:
+        structure: structure of `(args, kwargs)`.
+        leaves: one for every leaf of it.
+        split: arrays that are split over the replicas.
+        stacked: for each of them, whether blocks are stacked along a new axis.
+        masks: the masks of batches among them, each once.
+        whole: arrays and numbers that every replica gets.
+        others: things and fixed values, in order.
+    """
+
+    structure: Any
+    leaves: list[Leaf] = dataclasses.field(default_factory=list[Leaf])
+    split: list[jax.Array] = dataclasses.field(default_factory=list[jax.Array])
+    stacked: list[bool] = dataclasses.field(default_factory=list[bool])
+    masks: list[RowMask] = dataclasses.field(default_factory=list[RowMask])
+    whole: list[Any] = dataclasses.field(default_factory=list[Any])
+    others: list[Any] = dataclasses.field(default_factory=list[Any])
+
+    @property
+    def key(self) -> Hashable:
+        """What a compiled program depends on."""
+        return (self.structure, tuple(self.leaves))
+
+    def things(self) -> list[tuple[str, Any]]:
+        """Lists the objects that hold state, with the place where they were passed."""
+        paths = jax.tree_util.tree_leaves_with_path(
+            jax.tree.unflatten(self.structure, range(len(self.leaves)))
+        )
+        others = iter(self.others)
+        found: list[tuple[str, Any]] = []
+        for (path, _), leaf in zip(paths, self.leaves, strict=True):
+            if leaf.how in ("thing", "fixed"):
+                thing = next(others)
+                if leaf.how == "thing":
+                    found.append((_argument_name(path), thing))
+        return found
+
+    def rebuild(
+        self, split: Sequence[Any], whole: Sequence[Any], masks: Sequence[Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Puts the arguments together again, with traced values for the arrays.
+
+        Args:
+            split: one replica's blocks.
+            whole: whole arrays.
+            masks: one replica's masks.
+
+        Returns:
+            The positional and the keyword arguments; split leaves are `TracedPerReplica`.
+        """
+        blocks, wholes, others = iter(zip(split, self.stacked, strict=True)), iter(whole), iter(self.others)
+
+        def value(leaf: Leaf) -> Any:
+            if leaf.how == "split":
+                block, stacked = next(blocks)
+                mask = None if leaf.mask is None else masks[leaf.mask]
+                return TracedPerReplica(block[0] if stacked else block, mask, leaf.mask)
+            return next(wholes if leaf.how == "whole" else others)
+
+        return jax.tree.unflatten(self.structure, [value(leaf) for leaf in self.leaves])
+
+
+def take_apart(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Arguments:
+    """Takes the arguments of a call apart.
+
+    Args:
+        args: positional arguments.
+        kwargs: keyword arguments.
+
+    Returns:
+        Their parts.
+
+    Raises:
+        BatchError: an argument is a traced value of another transformation.
+    """
+    leaves, structure = jax.tree.flatten((tuple(args), dict(kwargs)), is_leaf=_is_thing)
+    parts = Arguments(structure)
+    for leaf in leaves:
+        parts.leaves.append(_add(parts, leaf))
+    return parts
+
+
+def _add(parts: Arguments, leaf: Any) -> Leaf:
+    if isinstance(leaf, PerReplica):
+        mask = _mask_index(parts.masks, leaf.mask)
+        parts.split.append(leaf.array)
+        parts.stacked.append(leaf.stacked)
+        return Leaf("split", (leaf.array.shape, leaf.dtype, leaf.stacked), mask)
+    if isinstance(leaf, jax.core.Tracer):
+        raise BatchError(
+            f"An argument is a traced value ({leaf.aval}): the step is called inside jax.jit, "
+            "jax.grad or another transformation. A step is a whole program: call it outside."
+        )
+    if isinstance(leaf, jax.Array):
+        parts.whole.append(leaf)
+        return Leaf("whole", (leaf.shape, leaf.dtype, leaf.weak_type))
+    if isinstance(leaf, (np.ndarray, np.generic)) and leaf.dtype != object and leaf.dtype.kind in "biufcV":
+        array = np.asarray(leaf, jax.dtypes.canonicalize_dtype(leaf.dtype))
+        parts.whole.append(array)
+        return Leaf("whole", (array.shape, array.dtype, False))
+    if type(leaf) in (int, float, complex):
+        array = np.asarray(leaf, jax.dtypes.canonicalize_dtype(type(leaf)))
+        parts.whole.append(array)
+        return Leaf("whole", ((), array.dtype, True))
+    if isinstance(leaf, jax.ShapeDtypeStruct):
+        parts.whole.append(leaf)
+        return Leaf("whole", (leaf.shape, leaf.dtype, leaf.weak_type))
+    parts.others.append(leaf)
+    if _is_thing(leaf):
+        return Leaf("thing", id(leaf))
+    try:
+        hash(leaf)
+    except TypeError:
+        return Leaf("fixed", id(leaf))
+    return Leaf("fixed", (type(leaf), leaf))
+
+
+def _mask_index(masks: list[RowMask], mask: RowMask | None) -> int | None:
+    if mask is None:
+        return None
+    for index, known in enumerate(masks):
+        if known is mask:
+            return index
+    masks.append(mask)
+    return len(masks) - 1
+
+
+def abstract(value: Any, sharding: Any) -> jax.ShapeDtypeStruct:
+    """Describes an array as an input of a program.
+
+    Args:
+        value: array or description of one.
+        sharding: how the program gets it.
+
+    Returns:
+        Shape, type and sharding.
+    """
+    return jax.ShapeDtypeStruct(
+        jnp.shape(value) if not hasattr(value, "shape") else value.shape,
+        value.dtype,
+        sharding=sharding,
+        weak_type=getattr(value, "weak_type", False),
+    )
+
+
+def _argument_name(path: Sequence[Any]) -> str:
+    # The path starts in (args, kwargs).
+    first, rest = path[0], path[1:]
+    if first.idx == 0:
+        return f"args{jax.tree_util.keystr(tuple(rest))}"
+    return f"{rest[0].key}{jax.tree_util.keystr(tuple(rest[1:]))}"
+
+
+def _is_thing(value: Any) -> bool:
+    return not isinstance(value, _PLAIN) and adapter_of(value) is not None
+
+
+_PLAIN = (tuple, list, dict, PerReplica, jax.Array, np.ndarray, int, float, str, type(None))

@@ -1,0 +1,170 @@
+"""What a traced step must hold before it may run; each check raises an error that says how to mend it."""
+
+import gc
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from jax.extend.core import ClosedJaxpr, Jaxpr
+
+from spmd import _jax_internals
+from spmd.errors import PaddedBatchError, ReplicaDivergenceError, StateError
+from spmd.replica_dataflow import depends_on, origin
+from spmd.state import Kind, StateTable, adapters
+from spmd.values import RowMask
+
+
+def no_captured_variables(outer: ClosedJaxpr, inner: Jaxpr, step: str) -> None:
+    """Checks that no variable's value was frozen into the program.
+
+    Raises:
+        StateError: a constant of the program is the value of a variable.
+    """
+    for position, constant in enumerate(outer.consts):
+        owner = next(
+            (
+                thing
+                for thing in gc.get_referrers(constant)
+                if any(adapter.is_variable(thing) for adapter in adapters())
+            ),
+            None,
+        )
+        if owner is None:
+            continue
+        line = _line_that_reads(outer, inner, position)
+        raise StateError(
+            f"The step {step} reads {_describe(owner, constant)}"
+            + (f" at {line}" if line else "")
+            + ", but did not find it among the objects that it can reach. Its value would be frozen "
+            "into the program, and later changes of it ignored. Pass the object as an argument, or "
+            "name it: spmd.Step(fn, mesh, state=[model])."
+        )
+
+
+def state_keeps_shape(jaxpr: Jaxpr, constants: int, table: StateTable, step: str) -> None:
+    """Checks that every variable keeps its shape and type.
+
+    Raises:
+        StateError: one does not.
+    """
+    for index, name in enumerate(table.leaf_names):
+        old, new = jaxpr.invars[constants + index].aval, jaxpr.outvars[index].aval
+        if (old.shape, old.dtype) != (new.shape, new.dtype):
+            line = origin(jaxpr, index)
+            raise StateError(
+                f"The step {step} changes {name} from {old.str_short()} to {new.str_short()}"
+                + (f" at {line}" if line else "")
+                + ". A variable keeps its shape and type for the next step: convert the new value "
+                f"with .astype({str(old.dtype)!r}) or .reshape{tuple(old.shape)}."
+            )
+
+
+def state_is_equal(jaxpr: Jaxpr, varies: Sequence[bool], table: StateTable, step: str) -> None:
+    """Checks that every variable leaves the step with one value on all replicas.
+
+    Raises:
+        ReplicaDivergenceError: one does not; names it, the line that wrote it, and the fix.
+    """
+    kinds = [slot.kind for slot in table.slots for _ in range(slot.count)]
+    bad = [index for index, flag in enumerate(varies) if flag]
+    if not bad:
+        return
+    names = [table.leaf_names[index] for index in bad]
+    line = next((line for index in bad if (line := origin(jaxpr, index)) is not None), None)
+    shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    if any(kinds[index] is Kind.KEY for index in bad):
+        fix = "Do not replace a random key inside the replica function; draw from it."
+    else:
+        fix = (
+            "A gradient is the replica's own until it is summed. In an Optax loop, chain the sum in "
+            "front: optax.chain(spmd.sum_over_replicas(), optax.adam(1e-3)). For another value, "
+            "combine it first: value = spmd.all_reduce(value, 'mean')."
+        )
+    raise ReplicaDivergenceError(
+        f"The step {step} would leave {shown} with a different value on every replica"
+        + (f" (written at {line})" if line else "")
+        + ", because it depends on the replica's own rows, key or index and was not combined over "
+        f"the replicas. {fix}"
+    )
+
+
+def whole_results_are_equal(bad: Sequence[bool], paths: Sequence[str], step: str) -> None:
+    """Checks that what is returned as one value is equal on all replicas.
+
+    Raises:
+        ReplicaDivergenceError: it is not.
+    """
+    for flag, path in zip(bad, paths, strict=True):
+        if flag:
+            raise ReplicaDivergenceError(
+                f"The step {step} returns a value{' at ' + path if path else ''} that differs between "
+                "replicas, but as one value. It was taken out of a replica's function by the back "
+                "door (a global, a list). Return it from that function, and reduce it."
+            )
+
+
+def padding_counted(
+    jaxpr: Jaxpr,
+    *,
+    rows: Sequence[bool],
+    masks: Sequence[bool],
+    names: Sequence[str],
+    outputs: Sequence[int],
+    step: str,
+) -> Callable[[RowMask], PaddedBatchError] | None:
+    """Finds results that depend on the rows of a batch, but not on which of them are valid.
+
+    Args:
+        jaxpr: the program of one replica.
+        rows: for every input, whether it holds rows.
+        masks: for every input, whether it is a mask.
+        names: of the outputs to look at.
+        outputs: their indices.
+        step: name of the step.
+
+    Returns:
+        What makes the error for a padded batch, or None if padding is harmless.
+    """
+    if not any(masks):
+        return None
+    by_rows, by_masks = depends_on(jaxpr, rows), depends_on(jaxpr, masks)
+    bad = [
+        name
+        for name, index in zip(names, outputs, strict=True)
+        if by_rows[index] and not by_masks[index]
+    ]
+    if not bad:
+        return None
+    shown = ", ".join(bad[:3]) + (f" and {len(bad) - 3} more" if len(bad) > 3 else "")
+
+    def error(mask: RowMask) -> PaddedBatchError:
+        valid, size = sum(mask.counts), len(mask.counts) * mask.rows_per_replica
+        return PaddedBatchError(
+            f"The batch holds {valid} rows, padded to {size}, but the step {step} never asks which "
+            f"rows are valid, so padding would count in {shown}. Three ways out: average with "
+            "spmd.average_loss(per_example_loss) (tf.nn.compute_average_loss), which leaves padding "
+            "out; or take the mask, for example metric.update(..., mask=spmd.valid_rows()); or drop "
+            "the last batch with drop_remainder=True."
+        )
+
+    return error
+
+
+def _line_that_reads(outer: ClosedJaxpr, inner: Jaxpr, position: int) -> str | None:
+    constant = outer.jaxpr.constvars[position]
+    call = outer.jaxpr.eqns[-1]
+    inputs = [i for i, atom in enumerate(call.invars) if atom is constant]
+    for index in inputs:
+        for equation in inner.eqns:
+            if any(atom is inner.invars[index] for atom in equation.invars):
+                return _jax_internals.user_line(equation)
+    return None
+
+
+def _describe(variable: Any, value: Any) -> str:
+    text = f"a {type(variable).__name__} of shape {tuple(value.shape)}"
+    for holder in gc.get_referrers(variable):
+        if isinstance(holder, dict):
+            key = next((key for key, item in holder.items() if item is variable), None)
+            if isinstance(key, str):
+                return f"{text} ({key!r})"
+    return text

@@ -1,0 +1,170 @@
+"""Device strings as people write them: `"gpu:0"`, `"/cpu:1"`, `"/job:worker/task:0/device:GPU:2"`.
+
+A *device string* names a platform and, optionally, the index of one device of this platform on this
+host. The long form carries a job, replica and task as well; they are read and must name this process.
+"""
+
+import dataclasses
+import re
+from collections.abc import Sequence
+
+import jax
+
+from spmd.errors import MeshError
+
+_PLATFORMS = {
+    "cpu": "cpu",
+    "xla_cpu": "cpu",
+    "gpu": "gpu",
+    "xla_gpu": "gpu",
+    "cuda": "gpu",
+    "rocm": "gpu",
+    "tpu": "tpu",
+}
+_PART = re.compile(r"^(job|replica|task|device|[a-z_]+)(?::(.+))?$")
+
+
+@dataclasses.dataclass(frozen=True)
+class DeviceSpec:
+    """A parsed device string.
+
+    Attributes:
+        platform: `"cpu"`, `"gpu"` or `"tpu"`.
+        index: position among this host's devices of the platform, or None for all of them.
+        job: the job of the long form, or None.
+        task: the task index of the long form, or None.
+    """
+
+    platform: str
+    index: int | None
+    job: str | None = None
+    task: int | None = None
+
+
+def parse_device(text: str) -> DeviceSpec:
+    """Parses a device string.
+
+    Args:
+        text: for example `"gpu:0"`, `"/GPU:1"`, `"CPU"` or
+            `"/job:localhost/replica:0/task:0/device:GPU:0"`; case is ignored.
+
+    Returns:
+        The platform, index, job and task that the string names.
+
+    Raises:
+        MeshError: the string is no device string.
+
+    Example:
+        >>> parse_device("/job:localhost/replica:0/task:0/device:GPU:1")
+        DeviceSpec(platform='gpu', index=1, job='localhost', task=0)
+        >>> parse_device("/cpu:0").index
+        0
+
+    Source: `tf.DeviceSpec.from_string`.
+    """
+    job: str | None = None
+    task: int | None = None
+    device: tuple[str, str | None] | None = None
+    for part in text.strip().strip("/").lower().split("/"):
+        match = _PART.match(part)
+        if match is None:
+            raise _unreadable(text)
+        key, value = match.group(1), match.group(2)
+        if key == "job":
+            job = value
+        elif key == "task":
+            task = _index(value, text)
+        elif key == "device":
+            platform, _, index = (value or "").partition(":")
+            device = (platform, index or None)
+        elif key != "replica":
+            device = (key, value)
+    if device is None or device[0] not in _PLATFORMS:
+        raise _unreadable(text)
+    index = None if device[1] in (None, "*") else _index(device[1], text)
+    return DeviceSpec(_PLATFORMS[device[0]], index, job, task)
+
+
+def find_devices(texts: Sequence[str | jax.Device]) -> list[jax.Device]:
+    """Finds the devices that device strings name; starts the backend.
+
+    Args:
+        texts: device strings, or devices, which are passed through. A string without an index stands
+            for every device of its platform.
+
+    Returns:
+        The devices, in the order in which they were named.
+
+    Raises:
+        MeshError: a string is malformed, names a device that does not exist, or names one twice.
+
+    Example:
+        >>> find_devices(["/cpu:0"])[0].platform
+        'cpu'
+    """
+    found: list[jax.Device] = []
+    for text in texts:
+        found.extend(_find(text) if isinstance(text, str) else [text])
+    for device in found:
+        if found.count(device) > 1:
+            raise MeshError(
+                f"Device {device_name(device)} is named more than once in {list(map(str, texts))}; "
+                "a replica needs a device of its own."
+            )
+    return found
+
+
+def device_name(device: jax.Device) -> str:
+    """Names a device the short way.
+
+    Args:
+        device: a device of this or another host.
+
+    Returns:
+        The platform and the index, as in `"cpu:0"`.
+
+    Example:
+        >>> device_name(jax.devices("cpu")[0])
+        'cpu:0'
+    """
+    platform = _PLATFORMS.get(device.platform, device.platform)
+    return f"{platform}:{device.id}"
+
+
+def _find(text: str) -> list[jax.Device]:
+    spec = parse_device(text)
+    try:
+        devices = jax.local_devices(backend=spec.platform)
+    except RuntimeError:
+        devices = []
+    if spec.index is None and devices:
+        return devices
+    if spec.index is None or spec.index >= len(devices):
+        existing: list[str] = []
+        for platform in ("cpu", "gpu", "tpu"):
+            try:
+                count = len(jax.local_devices(backend=platform))
+            except RuntimeError:
+                continue
+            existing.extend(f"{platform}:{i}" for i in range(count))
+        hint = (
+            f"Several CPU devices can be simulated: spmd.simulate_devices({(spec.index or 0) + 1}) "
+            "before the first use of JAX."
+            if spec.platform == "cpu"
+            else "Leave devices out to use all that there are."
+        )
+        raise MeshError(f"No device {text!r}. Devices here: {', '.join(existing)}. {hint}")
+    return [devices[spec.index]]
+
+
+def _index(value: str | None, text: str) -> int:
+    if value is None or not value.isdigit():
+        raise _unreadable(text)
+    return int(value)
+
+
+def _unreadable(text: str) -> MeshError:
+    return MeshError(
+        f"Cannot read the device string {text!r}. Expected 'cpu:0', '/gpu:1', 'tpu' or "
+        "'/job:localhost/replica:0/task:0/device:GPU:0'."
+    )

@@ -1,0 +1,41 @@
+"""Exceptions of the engine: each one is also a built-in, so `except ValueError` keeps working.
+
+Every message says what was expected, what was found, where the found value came from, and the line
+that fixes it.
+"""
+
+
+class SpmdError(Exception):
+    """Base class of all errors that jaxtribute raises on purpose."""
+
+
+class MeshError(SpmdError, ValueError):
+    """Devices that do not exist, cannot be combined, or were asked for too late."""
+
+
+class StateError(SpmdError, RuntimeError):
+    """State that a step uses in a way that would be lost or go stale."""
+
+
+class ReplicaDivergenceError(SpmdError, RuntimeError):
+    """A mirrored variable would leave the step with different values on different replicas."""
+
+
+class ReplicaContextError(SpmdError, RuntimeError):
+    """A call that belongs inside a step made outside of one, or the other way round."""
+
+
+class PaddedBatchError(SpmdError, ValueError):
+    """A padded batch reached a step whose result would count the padding rows."""
+
+
+class StepOutputError(SpmdError, TypeError):
+    """A step returned something that is not an array."""
+
+
+class BatchError(SpmdError, ValueError):
+    """A batch whose structure or shape cannot be split over replicas."""
+
+
+class RecompilationWarning(UserWarning):
+    """A step keeps being compiled again because its inputs keep changing."""

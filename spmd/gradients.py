@@ -1,0 +1,102 @@
+"""The one place where gradients travel between replicas: an Optax transformation."""
+
+from typing import TYPE_CHECKING, Any
+
+import jax
+
+from spmd.collectives import all_reduce
+from spmd.context import current_frame
+
+if TYPE_CHECKING:
+    import optax
+
+
+def sum_over_replicas() -> "optax.GradientTransformation":
+    """Sums gradients over replicas, as a link of an Optax chain.
+
+    Gradients that a step computes are the replica's own: of its rows alone. Put this in front of the
+    optimizer in a hand-written Optax loop. An `nnx.Optimizer` needs no such link: the engine sums in
+    front of its `tx` by itself, unless the chain holds this link already. Outside of a step there is
+    one replica, and the gradients pass through unchanged.
+
+    With the loss divided by the global batch, the sum is the gradient of the mean over the global
+    batch, for any number of replicas.
+
+    Returns:
+        A stateless gradient transformation.
+
+    Example:
+        >>> import jax.numpy as jnp, optax, spmd
+        >>> tx = optax.chain(spmd.sum_over_replicas(), optax.sgd(0.5))
+        >>> updates, _ = tx.update(jnp.array(2.0), tx.init(jnp.array(1.0)))
+        >>> float(updates)
+        -1.0
+
+    Source: the aggregation that `tf.keras.optimizers.Optimizer.apply_gradients` does under a
+    `tf.distribute.Strategy`.
+    """
+    import optax
+
+    def update(updates: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
+        del params
+        return sum_gradients(updates), state
+
+    return optax.GradientTransformation(_no_state, update)
+
+
+def sum_gradients(gradients: Any) -> Any:
+    """Sums a pytree of gradients over replicas inside a step; outside it returns them unchanged.
+
+    Args:
+        gradients: pytree of arrays.
+
+    Returns:
+        The sums.
+    """
+    frame = current_frame()
+    if frame is None or not frame.in_replica:
+        return gradients
+    return all_reduce(gradients)
+
+
+def holds_sum(update: Any) -> bool:
+    """Tells whether an Optax update function has `sum_over_replicas` somewhere in its chain.
+
+    Optax keeps the links of a chain in closures, so these are searched.
+    """
+    seen: set[int] = set()
+    queue = [update]
+    while queue:
+        item = queue.pop()
+        if id(item) in seen:
+            continue
+        seen.add(id(item))
+        code = getattr(item, "__code__", None)
+        if code is not None:
+            if code in sum_over_replicas.__code__.co_consts:
+                return True
+            queue.extend(cell.cell_contents for cell in item.__closure__ or () if _filled(cell))
+        elif isinstance(item, (tuple, list)):
+            queue.extend(item)
+        elif isinstance(item, dict):
+            queue.extend(item.values())
+        elif hasattr(item, "__self__"):
+            queue.append(item.__self__)
+        elif hasattr(item, "__dict__") and not isinstance(item, (type, jax.Array)):
+            queue.extend(vars(item).values())
+    return False
+
+
+def _no_state(params: Any) -> Any:
+    import optax
+
+    del params
+    return optax.EmptyState()
+
+
+def _filled(cell: Any) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,62 @@
+"""Averages over the global batch that are exact for any number of replicas and for padded batches."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from spmd.collectives import all_reduce
+from spmd.context import current_frame, in_replica, valid_rows
+
+
+def average_loss(
+    per_example_loss: Any,
+    sample_weight: Any = None,
+    global_batch_size: Any = None,
+) -> jax.Array:
+    """Computes this replica's share of the mean loss over the global batch.
+
+    The sum over replicas, of these shares and of their gradients, is the mean over all valid rows and
+    its gradient. Padding is left out.
+
+    Args:
+        per_example_loss: shape `(rows, ...)`; axes after the first are averaged.
+        sample_weight: weights that broadcast to `per_example_loss`, or None.
+        global_batch_size: what to divide by; None divides by the number of valid rows on all replicas.
+
+    Returns:
+        Scalar.
+
+    Raises:
+        ValueError: the loss is a scalar already.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> float(average_loss(jnp.array([1.0, 3.0])))
+        2.0
+
+    Source: `tf.nn.compute_average_loss`.
+    """
+    loss = jnp.asarray(per_example_loss)
+    if loss.ndim == 0:
+        raise ValueError(
+            "average_loss needs one loss per example, shape (rows,), but got a scalar. Take the mean "
+            "out of the loss function: it would be a mean over this replica only."
+        )
+    if not jnp.issubdtype(loss.dtype, jnp.floating):
+        loss = loss.astype(jnp.float32)
+    if sample_weight is not None:
+        weight = jnp.asarray(sample_weight, loss.dtype)
+        loss = loss * weight.reshape(weight.shape + (1,) * (loss.ndim - weight.ndim))
+    loss = loss.mean(axis=tuple(range(1, loss.ndim)))
+    frame = current_frame()
+    count = jnp.asarray(loss.shape[0], loss.dtype)
+    if frame is not None and frame.masks:
+        rows = valid_rows() if len(frame.masks) == 1 else None
+        if rows is not None and rows.shape == loss.shape:
+            # where() rather than a product: padding may hold inf or NaN.
+            loss = jnp.where(rows, loss, jnp.zeros_like(loss))
+            count = rows.sum().astype(loss.dtype)
+    if global_batch_size is None:
+        global_batch_size = all_reduce(count) if in_replica() else count
+    return loss.sum() / jnp.asarray(global_batch_size, loss.dtype)

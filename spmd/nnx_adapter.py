@@ -1,0 +1,168 @@
+"""Flax NNX state in a step. The one file that touches Flax internals.
+
+NNX guards its objects: a variable or module made outside of a trace refuses changes inside of it. A
+lifted object belongs to the step's trace for as long as the step is traced, so its guard is set to
+that trace and back. tests/spmd/test_nnx_adapter.py runs this on every supported version. Internals:
+`Variable._raw_value`, `Variable._trace_state`, `Pytree._pytree__state._trace_state`,
+`flax.nnx.tracers.TraceState`.
+"""
+
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import optax
+from flax import errors, nnx
+from flax.nnx import tracers
+
+from spmd.errors import StateError
+from spmd.gradients import holds_sum, sum_gradients
+from spmd.state import Adapter, Kind
+
+_STATIC_TYPES = (bool, int, float, str, type(None))
+
+
+class NnxAdapter(Adapter):
+    """How Flax NNX modules, optimizers, metrics and random streams hold state."""
+
+    # Slot descriptors: their methods are C functions, quicker than get_raw_value() by far.
+    get = nnx.Variable.__dict__["_raw_value"].__get__
+    set = nnx.Variable.__dict__["_raw_value"].__set__
+
+    def owns(self, thing: Any) -> bool:
+        return isinstance(thing, (nnx.Pytree, nnx.Variable))
+
+    def is_variable(self, thing: Any) -> bool:
+        return isinstance(thing, nnx.Variable)
+
+    def variables(self, thing: Any) -> Iterable[tuple[str, Any]]:
+        if isinstance(thing, nnx.Variable):
+            return [("", thing)]
+        return [
+            (_dotted(path), node)
+            for path, node in nnx.iter_graph(thing)
+            if isinstance(node, nnx.Variable)
+        ]
+
+    def kind(self, variable: Any) -> Kind:
+        if isinstance(variable, nnx.BatchStat):
+            return Kind.MEAN
+        if isinstance(variable, nnx.metrics.MetricState):
+            return Kind.SUM
+        if isinstance(variable, nnx.RngKey):
+            return Kind.KEY
+        return Kind.MIRRORED
+
+    @contextlib.contextmanager
+    def lifted(self, things: Sequence[Any], variables: Sequence[Any]) -> Iterator[None]:
+        nodes = _nodes(things)
+        for node in nodes:
+            if isinstance(node, nnx.metrics.Welford):
+                raise StateError(
+                    "nnx.metrics.Welford cannot be summed over replicas: its mean and variance are "
+                    "not sums. Use nnx.metrics.Average of the value and of its square."
+                )
+        dicts = [(node, dict(vars(node))) for node in nodes]
+        states: list[Any] = [vars(node)["_pytree__state"] for node in nodes]
+        node_traces = [state._trace_state for state in states]
+        traces = [variable._trace_state for variable in variables]
+        here = tracers.TraceState()
+        done = False
+        try:
+            for state in states:
+                state._trace_state = here
+            for variable in variables:
+                object.__setattr__(variable, "_trace_state", here)
+            yield
+            done = True
+        finally:
+            added = _added_variables(nodes, variables) if done else []
+            for node, attributes in dicts:
+                if not done or added:
+                    vars(node).clear()
+                    vars(node).update(attributes)
+            for state, trace in zip(states, node_traces, strict=True):
+                state._trace_state = trace
+            for variable, trace in zip(variables, traces, strict=True):
+                object.__setattr__(variable, "_trace_state", trace)
+        if added:
+            raise StateError(
+                f"The step added {', '.join(added)}, which did not exist before it. State of a step "
+                "must exist before the first call: make it there, or take it out again in the step "
+                "(nnx.pop) and return it."
+            )
+
+    @contextlib.contextmanager
+    def in_replica(self, things: Sequence[Any]) -> Iterator[None]:
+        optimizers = [node for node in _nodes(things) if isinstance(node, nnx.Optimizer)]
+        before = [vars(optimizer)["tx"] for optimizer in optimizers]
+        try:
+            for optimizer, tx in zip(optimizers, before, strict=True):
+                if not holds_sum(tx.update):
+                    vars(optimizer)["tx"] = _with_sum(tx)
+            yield
+        finally:
+            for optimizer, tx in zip(optimizers, before, strict=True):
+                vars(optimizer)["tx"] = tx
+
+    def static_attributes(self, things: Sequence[Any]) -> list[tuple[dict[str, Any], str]]:
+        return [
+            (vars(node), key)
+            for node in _nodes(things)
+            for key, value in vars(node).items()
+            if isinstance(value, _STATIC_TYPES) and not key.startswith("_pytree__")
+        ]
+
+    def explain(self, error: BaseException) -> str | None:
+        if not isinstance(error, errors.TraceContextError):
+            return None
+        traceback = error.__traceback__
+        found: Any = None
+        while traceback is not None:
+            owner = traceback.tb_frame.f_locals.get("self")
+            if isinstance(owner, (nnx.Variable, nnx.Pytree)):
+                found = owner
+            traceback = traceback.tb_next
+        if found is None:
+            return None
+        if isinstance(found, nnx.Variable):
+            value: Any = self.get(found)
+            return f"{type(found).__name__} of shape {getattr(value, 'shape', ())}"
+        return f"the module {type(found).__name__}"
+
+
+def _with_sum(tx: Any) -> Any:
+    """Sums gradients in front of an optimizer, whose own state stays as it is."""
+
+    def update(updates: Any, state: Any, params: Any = None, **extra: Any) -> Any:
+        return tx.update(sum_gradients(updates), state, params, **extra)
+
+    if isinstance(tx, optax.GradientTransformationExtraArgs):
+        return optax.GradientTransformationExtraArgs(tx.init, update)
+    return optax.GradientTransformation(tx.init, update)
+
+
+def _nodes(things: Sequence[Any]) -> list[Any]:
+    nodes: dict[int, Any] = {}
+    for thing in things:
+        if isinstance(thing, nnx.Pytree):
+            for _, node in nnx.iter_graph(thing):
+                if isinstance(node, nnx.Pytree):
+                    nodes[id(node)] = node
+    return list(nodes.values())
+
+
+def _added_variables(nodes: Sequence[Any], variables: Sequence[Any]) -> list[str]:
+    known = {id(variable) for variable in variables}
+    return [
+        f"{type(node).__name__}.{key} (a {type(value).__name__})"
+        for node in nodes
+        for key, value in vars(node).items()
+        if isinstance(value, nnx.Variable) and id(value) not in known
+    ]
+
+
+def _dotted(path: Sequence[Any]) -> str:
+    return "".join(
+        f".{key}" if isinstance(key, str) and key.isidentifier() else f"[{key!r}]" for key in path
+    )

@@ -1,0 +1,526 @@
+"""One compiled program: a step for one set of shapes.
+
+The step's function is called once, with traced values (the *trace*). Out of it comes a jaxpr, the
+program of one replica. It is checked (`checks`), then compiled by XLA for all devices of the mesh.
+After that, a call reads the state into a flat list, dispatches, and writes the new state back; no
+Python of the user runs again.
+"""
+
+import contextlib
+import dataclasses
+import operator
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+from spmd import checks
+from spmd.arguments import Arguments, abstract
+from spmd.context import BlockMask, Frame, in_replica_of, tracing
+from spmd.discovery import discover
+from spmd.errors import StateError, StepOutputError
+from spmd.mesh import REPLICA_AXIS, num_replicas
+from spmd.replica_dataflow import Collective, collectives, varying_outputs
+from spmd.state import Kind, StateTable, adapters
+from spmd.values import PerReplica, TracedPerReplica
+
+
+class StaleProgramError(Exception):
+    """The state no longer has the shapes that a program was compiled for; the step makes another."""
+
+
+@dataclasses.dataclass(frozen=True)
+class _Result:
+    """How one leaf of the result leaves a program."""
+
+    per_replica: bool
+    source: int | None
+    path: str
+
+
+@dataclasses.dataclass
+class _Trace:
+    """What tracing a step left behind, apart from the jaxpr."""
+
+    structure: Any = None
+    results: list[_Result] = dataclasses.field(default_factory=list[_Result])
+
+
+class Program:
+    """A step that is traced and checked for one set of shapes, and compiled when first needed.
+
+    Example:
+        >>> import jax.numpy as jnp, spmd
+        >>> step = spmd.Step(lambda: spmd.all_reduce(jnp.ones((2, 3))), spmd.make_mesh(["cpu"]))
+        >>> program = step.lower()
+        >>> [(c.name, c.bytes) for c in program.collectives]
+        [('psum', 24)]
+        >>> program.memory.output_size_in_bytes >= 24
+        True
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        mesh: Mesh,
+        arguments: Arguments,
+        *,
+        name: str,
+        state: Sequence[tuple[str, Any]],
+        per_replica: bool,
+        keep_per_replica: bool,
+        compiler_options: dict[str, Any] | None,
+    ) -> None:
+        """Traces a step and proves that it keeps replicas equal; `Step` calls this.
+
+        Args:
+            function: the step.
+            mesh: where it runs.
+            arguments: arrays, or descriptions of arrays.
+            name: of the step, for messages.
+            state: more objects that hold state, with names.
+            per_replica: whether the function is one replica's, or a program of several runs.
+            keep_per_replica: whether results that are equal on all replicas stay per-replica.
+            compiler_options: for XLA.
+        """
+        self._name = name
+        self._mesh = mesh
+        self._compiler_options = compiler_options
+        self._whole = NamedSharding(mesh, PartitionSpec())
+        self._split = NamedSharding(mesh, PartitionSpec(REPLICA_AXIS))
+        self._replicas = num_replicas(mesh)
+        # Keeps things and fixed values alive, so that their ids stay theirs.
+        self._arguments = arguments
+        table, self._roots = discover(function, [*arguments.things(), *state])
+        self._attributes = table.static_attributes()
+        self._dicts = [attributes for attributes, _ in self._attributes]
+        self._keys = [key for _, key in self._attributes]
+        self._baked = list(map(operator.getitem, self._dicts, self._keys))
+        trace = _Trace()
+        outer = self._trace(function, table, arguments, per_replica, trace)
+        self._results, self._structure = trace.results, trace.structure
+        self.jaxpr = _replica_jaxpr(outer)
+        self._check(outer, table, arguments, per_replica and not keep_per_replica)
+        self._build(outer, table, arguments)
+
+    # What a person may look at.
+
+    @property
+    def collectives(self) -> list[Collective]:
+        """The collectives of the step as it was written, with the bytes that travel."""
+        return collectives(self.jaxpr)
+
+    @property
+    def stablehlo(self) -> str:
+        """The program before XLA's optimisations."""
+        return self._lowered.as_text()
+
+    @property
+    def hlo(self) -> str:
+        """The program that XLA made; compiles it if need be."""
+        return self.compile().as_text() or ""
+
+    @property
+    def memory(self) -> Any:
+        """Bytes of arguments, results, temporaries and code on one device; compiles if need be."""
+        return self.compile().memory_analysis()
+
+    @property
+    def cost(self) -> dict[str, float]:
+        """XLA's estimate of work: `"flops"`, `"bytes accessed"`; compiles if need be."""
+        return dict(self.compile().cost_analysis() or {})
+
+    @property
+    def state_names(self) -> tuple[str, ...]:
+        """Names of the variables that the program reads or writes."""
+        return tuple(self._changed.leaf_names + self._kept.leaf_names)
+
+    def compile(self) -> Any:
+        """Compiles the program, or returns it compiled.
+
+        Returns:
+            The `jax.stages.Compiled` program.
+        """
+        if self._compiled is None:
+            self._compiled = self._lowered.compile(compiler_options=self._compiler_options)
+        return self._compiled
+
+    # The hot path.
+
+    def stale_because(self) -> str | None:
+        """Names what changed since the trace that the program depends on, or None."""
+        try:
+            if list(map(operator.getitem, self._dicts, self._keys)) != self._baked:
+                for attributes, key, value in zip(self._dicts, self._keys, self._baked, strict=True):
+                    if attributes[key] != value:
+                        return f"attribute {key!r} changed from {value!r} to {attributes[key]!r}"
+        except KeyError as error:
+            return f"attribute {error} was removed"
+        name = self._roots.changed()
+        return None if name is None else f"{name!r} was bound to another value"
+
+    def dispatch(self, arguments: Arguments) -> Any:
+        """Runs the program on arguments that it fits; does not wait for the result.
+
+        Args:
+            arguments: of the key that the program was made for.
+
+        Returns:
+            The step's result.
+
+        Raises:
+            StaleProgramError: a variable has another shape or type by now.
+            PaddedBatchError: the batch is padded, and a result would count its padding.
+        """
+        if self._padding is not None:
+            for mask in arguments.masks:
+                if mask.padded:
+                    raise self._padding(mask)
+        changed, kept = self._changed.read(), self._kept.read()
+        if any(map(operator.is_not, kept, self._last_kept)):
+            kept = self._adopt(kept, self._kept_avals, self._kept)
+            self._kept.write(kept)
+            self._last_kept = kept
+        if any(map(operator.is_not, changed, self._last_changed)):
+            changed = self._adopt(changed, self._changed_avals, self._changed)
+            self._last_changed = list(changed)
+        if changed and max(map(sys.getrefcount, changed)) > _UNSHARED:
+            # Somebody else holds the array, and may read it after this step has donated it.
+            for index, count in enumerate(map(sys.getrefcount, changed)):
+                if count > _UNSHARED:
+                    changed[index] = self._copy(changed[index])
+        compiled = self._compiled or self.compile()
+        new, stacked, whole = compiled(
+            changed,
+            kept,
+            arguments.split,
+            [mask.array for mask in arguments.masks],
+            [self._place(value) for value in arguments.whole] if arguments.whole else [],
+        )
+        self._changed.write(new)
+        self._last_changed = new
+        return self._result(stacked, whole, arguments)
+
+    def _result(self, stacked: Sequence[Any], whole: Sequence[Any], arguments: Arguments) -> Any:
+        stacks, wholes = iter(stacked), iter(whole)
+        leaves: list[Any] = []
+        for result in self._results:
+            if result.per_replica:
+                mask = None if result.source is None else arguments.masks[result.source]
+                leaves.append(PerReplica(next(stacks), self._replicas, stacked=True, mask=mask))
+            else:
+                leaves.append(next(wholes))
+        return jax.tree.unflatten(self._structure, leaves)
+
+    def _place(self, value: Any) -> Any:
+        if isinstance(value, jax.Array) and value.sharding != self._whole:
+            return jax.device_put(value, self._whole)
+        return value
+
+    def _copy(self, value: Any) -> jax.Array:
+        # device_put alone may share memory with its argument, whatever may_alias says, and donating
+        # the one would then delete the other.
+        return jax.device_put(jnp.copy(value), self._whole)
+
+    def _adopt(self, leaves: Sequence[Any], avals: Sequence[Any], table: StateTable) -> list[Any]:
+        """Takes in values that somebody else wrote: checks them and puts them on the mesh."""
+        adopted: list[Any] = []
+        for leaf, aval, name in zip(leaves, avals, table.leaf_names, strict=True):
+            if jnp.shape(leaf) != aval.shape or leaf.dtype != aval.dtype:
+                raise StaleProgramError(
+                    f"{name} changed from {aval.dtype}{list(aval.shape)} to "
+                    f"{leaf.dtype}{list(jnp.shape(leaf))}"
+                )
+            ready = isinstance(leaf, jax.Array) and leaf.committed and leaf.sharding == self._whole
+            adopted.append(leaf if ready else self._copy(leaf))
+        return adopted
+
+    # Tracing.
+
+    def _trace(
+        self,
+        function: Callable[..., Any],
+        table: StateTable,
+        arguments: Arguments,
+        per_replica: bool,
+        trace: _Trace,
+    ) -> ClosedJaxpr:
+        frame = Frame(self._replicas, lambda masks: _replica_state(table, masks))
+
+        def body(state: Any, split: Any, masks: Any, whole: Any) -> Any:
+            with tracing(frame), table.lifted(state):
+                args, kwargs = arguments.rebuild(split, whole, masks)
+                if per_replica:
+                    out = run_in_replicas(frame, function, args, kwargs)
+                else:
+                    out = function(*args, **kwargs)
+                new_state = table.read()
+                blocks = _flatten_result(out, self._name, trace)
+            return new_state, [block[None] for block in blocks], blocks
+
+        one, each = PartitionSpec(), PartitionSpec(REPLICA_AXIS)
+        step = jax.shard_map(
+            body,
+            mesh=self._mesh,
+            in_specs=(one, each, each, one),
+            out_specs=(one, each, one),
+            check_vma=False,
+        )
+        inputs = (
+            [abstract(jnp.asarray(leaf), None) for leaf in table.read()],
+            [abstract(leaf, None) for leaf in arguments.split],
+            [abstract(mask.array, None) for mask in arguments.masks],
+            [abstract(leaf, None) for leaf in arguments.whole],
+        )
+        try:
+            return jax.make_jaxpr(step)(*inputs)
+        except Exception as error:
+            for adapter in adapters():
+                what = adapter.explain(error)
+                if what is not None:
+                    raise StateError(
+                        f"The step {self._name} writes {what}, which it did not find among the "
+                        "objects that it can reach, so the new value would be lost. Pass the object "
+                        "as an argument, or name it: spmd.Step(fn, mesh, state=[model])."
+                    ) from error
+            raise
+
+    def _check(
+        self, outer: ClosedJaxpr, table: StateTable, arguments: Arguments, plain_results: bool
+    ) -> None:
+        checks.no_captured_variables(outer, self.jaxpr, self._name)
+        size = table.size
+        split, masks = len(arguments.split), len(arguments.masks)
+        rest = len(self.jaxpr.invars) - size - split - masks
+        # Inputs are ordered: constants, state, split, masks, whole. Constants are whole as well.
+        consts = rest - len(arguments.whole)
+        self._consts = consts
+        checks.state_keeps_shape(self.jaxpr, consts, table, self._name)
+        varying = [False] * (consts + size) + [True] * (split + masks) + [False] * len(arguments.whole)
+        flags = varying_outputs(self.jaxpr, varying)
+        count = len(self._results)
+        blocks = flags[size + count :]
+        if self._replicas > 1:
+            checks.state_is_equal(self.jaxpr, flags[:size], table, self._name)
+            checks.whole_results_are_equal(
+                [varies and not r.per_replica for varies, r in zip(blocks, self._results, strict=True)],
+                [result.path for result in self._results],
+                self._name,
+            )
+        if plain_results:
+            self._results = [
+                dataclasses.replace(result, per_replica=varies or result.source is not None)
+                for varies, result in zip(blocks, self._results, strict=True)
+            ]
+        names = table.leaf_names + [f"the result {result.path}" for result in self._results]
+        watched = [True] * size + [result.source is None for result in self._results]
+        before = [False] * (consts + size)
+        after = [False] * len(arguments.whole)
+        self._padding = checks.padding_counted(
+            self.jaxpr,
+            rows=[*before, *([True] * split), *([False] * masks), *after],
+            masks=[*before, *([False] * split), *([True] * masks), *after],
+            names=[name for name, watch in zip(names, watched, strict=True) if watch],
+            outputs=[index for index, watch in enumerate(watched) if watch],
+            step=self._name,
+        )
+
+    def _build(self, outer: ClosedJaxpr, table: StateTable, arguments: Arguments) -> None:
+        size, count = table.size, len(self._results)
+        inner_in, inner_out = self.jaxpr.invars[self._consts :], self.jaxpr.outvars
+        written = [i for i in range(size) if inner_out[i] is not inner_in[i]]
+        read = {atom for equation in self.jaxpr.eqns for atom in map(id, equation.invars)}
+        read |= {id(atom) for atom in inner_out[size:]}
+        self._changed, changed_at = table.part(written)
+        used = [i for i in range(size) if i not in changed_at and id(inner_in[i]) in read]
+        self._kept, kept_at = table.part(used)
+        run = jaxpr_as_fun(outer)
+        stacked_at = [size + i for i, r in enumerate(self._results) if r.per_replica]
+        whole_at = [size + count + i for i, r in enumerate(self._results) if not r.per_replica]
+        # What the step never reads is not passed in; XLA drops the stand-in.
+        state_avals = [abstract(jnp.asarray(leaf), self._whole) for leaf in table.read()]
+
+        def program(changed: Any, kept: Any, split: Any, masks: Any, whole: Any) -> Any:
+            state: dict[int, Any] = dict(zip(changed_at, changed, strict=True))
+            state.update(zip(kept_at, kept, strict=True))
+            flat = [state[i] if i in state else _unread(state_avals[i]) for i in range(size)]
+            outs = run(*flat, *split, *masks, *whole)
+            return (
+                [outs[i] for i in changed_at],
+                [outs[i] for i in stacked_at],
+                [outs[i] for i in whole_at],
+            )
+
+        program.__name__ = program.__qualname__ = self._name
+        self._changed_avals = [state_avals[i] for i in changed_at]
+        self._kept_avals = [state_avals[i] for i in kept_at]
+        self._lowered = jax.jit(
+            program, donate_argnums=0, out_shardings=(self._whole, self._split, self._whole)
+        ).lower(
+            self._changed_avals,
+            self._kept_avals,
+            [abstract(leaf, self._split) for leaf in arguments.split],
+            [abstract(mask.array, self._split) for mask in arguments.masks],
+            [abstract(leaf, self._whole) for leaf in arguments.whole],
+        )
+        self._compiled: Any = None
+        self._last_changed: list[Any] = [None] * len(changed_at)
+        self._last_kept: list[Any] = [None] * len(kept_at)
+
+
+def run_in_replicas(frame: Frame, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """Runs a function as one replica, inside a step that is being traced.
+
+    Args:
+        frame: of the step.
+        function: one replica's function.
+        args: positional arguments; a `TracedPerReplica` leaf becomes its block.
+        kwargs: keyword arguments, likewise.
+
+    Returns:
+        The function's result; every leaf is a `TracedPerReplica`.
+
+    Raises:
+        ReplicaContextError: the code is in a replica already.
+        StepOutputError: a leaf of the result is not an array.
+    """
+    masks: dict[int, tuple[jax.Array, list[Any], int | None]] = {}
+    for leaf in jax.tree.leaves((args, kwargs), is_leaf=_is_block):
+        if isinstance(leaf, TracedPerReplica) and leaf.mask is not None:
+            masks.setdefault(id(leaf.mask), (leaf.mask, [], leaf.source))[1].append(leaf.block)
+    local_args, local_kwargs = jax.tree.map(
+        lambda leaf: leaf.block if isinstance(leaf, TracedPerReplica) else leaf,
+        (args, kwargs),
+        is_leaf=_is_block,
+    )
+    blocks = [BlockMask(mask, tuple(leaves)) for mask, leaves, _ in masks.values()]
+    with in_replica_of(frame, blocks):
+        out = function(*local_args, **local_kwargs)
+    name = getattr(function, "__name__", "step")
+
+    def wrap(path: Any, leaf: Any) -> TracedPerReplica:
+        value = _as_array(leaf, path, name)
+        for mask, _, source in masks.values():
+            # One entry per row of the batch: its valid rows are the batch's.
+            if value.ndim and value.shape[0] == mask.shape[0]:
+                return TracedPerReplica(value, mask, source)
+        return TracedPerReplica(value)
+
+    return jax.tree_util.tree_map_with_path(wrap, out)
+
+
+@contextlib.contextmanager
+def _replica_state(table: StateTable, masks: Sequence[BlockMask]) -> Iterator[None]:
+    """Gives one replica its view of the state, and makes the state whole again afterwards."""
+    before = table.read()
+    kinds = [slot.kind for slot in table.slots for _ in range(slot.count)]
+    first = _axis_index() == 0
+    entry = list(before)
+    for index, kind in enumerate(kinds):
+        if kind is Kind.KEY:
+            entry[index] = _fold(before[index])
+        elif kind is Kind.SUM:
+            # The first replica carries the sum so far, the others start from nothing.
+            entry[index] = jnp.where(first, before[index], jnp.zeros_like(before[index]))
+    table.write(entry)
+    with table.in_replica():
+        yield
+    after = table.read()
+    for index, kind in enumerate(kinds):
+        if after[index] is entry[index]:
+            after[index] = before[index]
+        elif kind is Kind.SUM:
+            after[index] = jax.lax.psum(after[index], REPLICA_AXIS)
+        elif kind is Kind.MEAN:
+            after[index] = _mean(after[index], masks)
+    table.write(after)
+
+
+def _axis_index() -> jax.Array:
+    # replica_id() asks the frame, which is not in a replica yet when this is called.
+    return jax.lax.axis_index(REPLICA_AXIS)
+
+
+def _fold(key: jax.Array) -> jax.Array:
+    replica = _axis_index()
+    typed = jnp.issubdtype(key.dtype, jax.dtypes.prng_key)
+
+    def fold(one: jax.Array) -> jax.Array:
+        return jax.random.fold_in(one, replica)
+
+    for _ in range(key.ndim if typed else key.ndim - 1):
+        fold = jax.vmap(fold)
+    return fold(key)
+
+
+def _mean(value: jax.Array, masks: Sequence[BlockMask]) -> jax.Array:
+    """Averages over the replicas that saw data."""
+    seen = jnp.ones((), jnp.float32)
+    if masks:
+        seen = jnp.stack([mask.rows.any() for mask in masks]).any().astype(jnp.float32)
+    wide = value.astype(jnp.promote_types(value.dtype, jnp.float32))
+    total, count = jax.lax.psum((jnp.where(seen > 0, wide, 0), seen), REPLICA_AXIS)
+    return (total / jnp.maximum(count, 1)).astype(value.dtype)
+
+
+def _flatten_result(out: Any, name: str, trace: _Trace) -> list[jax.Array]:
+    paths, trace.structure = jax.tree_util.tree_flatten_with_path(out, is_leaf=_is_block)
+    blocks: list[jax.Array] = []
+    trace.results.clear()
+    for path, leaf in paths:
+        where = jax.tree_util.keystr(path)
+        if isinstance(leaf, TracedPerReplica):
+            trace.results.append(_Result(True, leaf.source, where))
+            blocks.append(leaf.block)
+        else:
+            trace.results.append(_Result(False, None, where))
+            blocks.append(_as_array(leaf, path, name))
+    return blocks
+
+
+def _as_array(leaf: Any, path: Any, name: str) -> jax.Array:
+    numeric = isinstance(leaf, (np.ndarray, np.generic)) and leaf.dtype.kind in "biufcV"
+    if isinstance(leaf, (jax.Array, bool, int, float, complex)) or numeric:
+        return jnp.asarray(leaf)
+    where = jax.tree_util.keystr(path)
+    raise StepOutputError(
+        f"The step {name} returned {leaf!r} of type {type(leaf).__name__}"
+        + (f" at {where}" if where else "")
+        + ", but a compiled step can return only arrays, numbers, None and containers of them. "
+        "Return the array behind it, or keep the object outside of the step."
+    )
+
+
+def _is_block(value: Any) -> bool:
+    return isinstance(value, TracedPerReplica)
+
+
+def _unread(aval: Any) -> jax.Array:
+    if jnp.issubdtype(aval.dtype, jax.dtypes.prng_key):
+        return jnp.broadcast_to(jax.random.key(0, impl=jax.random.key_impl(aval)), aval.shape)
+    return jnp.zeros(aval.shape, aval.dtype)
+
+
+def _replica_jaxpr(outer: ClosedJaxpr) -> Jaxpr:
+    equation = outer.jaxpr.eqns[-1]
+    inner = equation.params["jaxpr"]
+    return inner.jaxpr if isinstance(inner, ClosedJaxpr) else inner
+
+
+def _count_unshared() -> int:
+    """Counts the references to an array that only its variable and `dispatch` hold.
+
+    Measured, not assumed, because versions of Python differ.
+    """
+    variable, last = [object()], []
+    changed = list(variable)
+    last = list(changed)
+    return max(map(sys.getrefcount, changed)) if last else 0
+
+
+_UNSHARED = _count_unshared()

@@ -1,0 +1,301 @@
+"""Mutable state of a step: variables of any library, by kind, as a flat list of arrays.
+
+A *variable* is an object of some library that holds an array and may change. An *adapter* knows one
+library: it finds the variables in an object and reads and writes them. A *slot* is a variable that a
+step lifts: its value goes into the compiled program and the new value comes out of it.
+
+The *kind* of a slot says what its value means on several replicas:
+
+- `MIRRORED`: one value, equal on all replicas (parameters, optimizer state).
+- `MEAN`: written by each replica, then averaged over them (batch statistics).
+- `SUM`: each replica adds its part; reading gives the sum (metrics).
+- `KEY`: a random key; every replica draws from a stream of its own, folded from it.
+"""
+
+import abc
+import contextlib
+import dataclasses
+import enum
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import jax
+
+
+class Kind(enum.Enum):
+    """What the value of a variable means on several replicas; see the module's text."""
+
+    MIRRORED = "mirrored"
+    MEAN = "mean"
+    SUM = "sum"
+    KEY = "key"
+
+
+class Adapter(abc.ABC):
+    """How the objects of one library hold state.
+
+    `get` and `set` run for every variable at every step, so they should be functions written in C,
+    such as the methods of a slot descriptor.
+    """
+
+    get: Callable[[Any], Any]
+    set: Callable[[Any, Any], Any]
+
+    @abc.abstractmethod
+    def owns(self, thing: Any) -> bool:
+        """Tells whether the object is of this library and may hold variables."""
+
+    @abc.abstractmethod
+    def variables(self, thing: Any) -> Iterable[tuple[str, Any]]:
+        """Lists the variables in an object.
+
+        Args:
+            thing: an object that `owns` accepts.
+
+        Returns:
+            Pairs of the path below the object, as Python writes it (`".layers[0].kernel"`), and
+            the variable.
+        """
+
+    @abc.abstractmethod
+    def is_variable(self, thing: Any) -> bool:
+        """Tells whether the object itself is one variable."""
+
+    @abc.abstractmethod
+    def kind(self, variable: Any) -> Kind:
+        """Tells the kind of a variable."""
+
+    @abc.abstractmethod
+    def lifted(self, things: Sequence[Any], variables: Sequence[Any]) -> Any:
+        """Returns a context manager in which traced values may be set; it undoes structure changes.
+
+        Args:
+            things: the objects that were found.
+            variables: the variables that are lifted.
+        """
+
+    @abc.abstractmethod
+    def in_replica(self, things: Sequence[Any]) -> contextlib.AbstractContextManager[None]:
+        """Returns a context manager around one replica's code, for what changes there."""
+
+    @abc.abstractmethod
+    def static_attributes(self, things: Sequence[Any]) -> list[tuple[dict[str, Any], str]]:
+        """Lists plain attributes that tracing bakes in; a change of one makes a program stale.
+
+        Returns:
+            Pairs of an object's `__dict__` and a key of it.
+        """
+
+    @abc.abstractmethod
+    def explain(self, error: BaseException) -> str | None:
+        """Explains an error of the library that means that a variable was not lifted.
+
+        Returns:
+            What was written, and where; None if the error means something else.
+        """
+
+
+_ADAPTERS: list[Adapter] = []
+_nnx_pending = True
+
+
+def register_adapter(adapter: Adapter) -> None:
+    """Makes the engine find and lift the state of one more library.
+
+    Args:
+        adapter: asked about every object that a step can reach, after those registered before.
+    """
+    _ADAPTERS.append(adapter)
+
+
+def adapters() -> Sequence[Adapter]:
+    """Returns the adapters of all libraries that the process has imported."""
+    # Flax is asked for only when the user has imported it: it is slow to import.
+    if _nnx_pending and "flax.nnx" in sys.modules:
+        _register_nnx()
+    return _ADAPTERS
+
+
+def adapter_of(thing: Any) -> Adapter | None:
+    """Finds the adapter of the library that an object belongs to, if any."""
+    return next((adapter for adapter in adapters() if adapter.owns(thing)), None)
+
+
+@dataclasses.dataclass(frozen=True)
+class Slot:
+    """A variable that a step lifts.
+
+    Attributes:
+        name: where it was found, as Python writes it: `model.layers[0].kernel`.
+        variable: the library's object.
+        kind: what its value means on several replicas.
+        adapter: reads and writes it.
+        structure: structure of the value; a single array for nearly all variables.
+        first: index of its first leaf in the flat list.
+    """
+
+    name: str
+    variable: Any
+    kind: Kind
+    adapter: Adapter
+    structure: Any
+    first: int
+
+    @property
+    def count(self) -> int:
+        """How many leaves the value has."""
+        return self.structure.num_leaves
+
+    @property
+    def span(self) -> slice:
+        """Its leaves in the flat list."""
+        return slice(self.first, self.first + self.count)
+
+
+class StateTable:
+    """The variables of a step as a flat list of arrays, read and written without walking objects.
+
+    Variables whose value is one array are read and written by C functions, some 0.1 microseconds
+    each; so variables always hold their current value and nobody needs a proxy to read it.
+    """
+
+    def __init__(self, things: Sequence[Any], found: Sequence[tuple[str, Any, Adapter]]) -> None:
+        """Makes a table.
+
+        Args:
+            things: the objects that were found, in which variables live.
+            found: name, variable and adapter of every variable.
+        """
+        self.things = tuple(things)
+        self.slots: list[Slot] = []
+        self._plain: list[tuple[Adapter, list[Any]]] = []
+        self._nested: list[Slot] = []
+        leaf = jax.tree.structure(0)
+        for adapter in dict.fromkeys(adapter for _, _, adapter in found):
+            mine = [(name, v) for name, v, a in found if a is adapter]
+            shapes = {id(v): jax.tree.structure(adapter.get(v)) for _, v in mine}
+            plain = [(name, v) for name, v in mine if shapes[id(v)] == leaf]
+            for name, variable in plain:
+                self._add(name, variable, adapter, leaf)
+            self._plain.append((adapter, [v for _, v in plain]))
+        for name, variable, adapter in found:
+            structure = jax.tree.structure(adapter.get(variable))
+            if structure != leaf:
+                self._nested.append(self._add(name, variable, adapter, structure))
+        self.size = sum(slot.count for slot in self.slots)
+        self.leaf_names = [
+            slot.name + jax.tree_util.keystr(path)
+            for slot in self.slots
+            for path, _ in jax.tree_util.tree_leaves_with_path(
+                jax.tree.unflatten(slot.structure, range(slot.count))
+            )
+        ]
+
+    def _add(self, name: str, variable: Any, adapter: Adapter, structure: Any) -> Slot:
+        first = self.slots[-1].first + self.slots[-1].count if self.slots else 0
+        slot = Slot(name, variable, adapter.kind(variable), adapter, structure, first)
+        self.slots.append(slot)
+        return slot
+
+    def read(self) -> list[Any]:
+        """Reads all variables.
+
+        Returns:
+            The leaves, in the order of `slots`.
+
+        Raises:
+            ValueError: the value of a variable changed its structure.
+        """
+        leaves: list[Any] = []
+        for adapter, variables in self._plain:
+            leaves.extend(map(adapter.get, variables))
+        for slot in self._nested:
+            value = slot.adapter.get(slot.variable)
+            new, structure = jax.tree.flatten(value)
+            if structure != slot.structure:
+                raise ValueError(
+                    f"The value of {slot.name} changed its structure from {slot.structure} to "
+                    f"{structure}. Keep the structure, or make a new variable and a new step."
+                )
+            leaves.extend(new)
+        return leaves
+
+    def write(self, leaves: Sequence[Any]) -> None:
+        """Writes all variables.
+
+        Args:
+            leaves: as `read` returns them.
+        """
+        start = 0
+        for adapter, variables in self._plain:
+            stop = start + len(variables)
+            deque(map(adapter.set, variables, leaves[start:stop]), maxlen=0)
+            start = stop
+        for slot in self._nested:
+            slot.adapter.set(slot.variable, jax.tree.unflatten(slot.structure, leaves[slot.span]))
+
+    def part(self, leaves: Iterable[int]) -> tuple["StateTable", list[int]]:
+        """Makes a table of the variables that some leaves belong to.
+
+        Args:
+            leaves: indices in the flat list.
+
+        Returns:
+            The table, and for each of its leaves the index in this one.
+        """
+        wanted = set(leaves)
+        slots = [slot for slot in self.slots if wanted & set(range(slot.first, slot.first + slot.count))]
+        table = StateTable(self.things, [(slot.name, slot.variable, slot.adapter) for slot in slots])
+        first = {id(slot.variable): slot.first for slot in slots}
+        indices = [
+            first[id(slot.variable)] + offset for slot in table.slots for offset in range(slot.count)
+        ]
+        return table, indices
+
+    @contextlib.contextmanager
+    def lifted(self, leaves: Sequence[Any]) -> Iterator[None]:
+        """Gives the variables traced values, and their own back afterwards, come what may.
+
+        Args:
+            leaves: traced values, in the order of `read`.
+        """
+        before = self.read()
+        with contextlib.ExitStack() as stack:
+            for adapter, things, variables in self._by_adapter():
+                stack.enter_context(adapter.lifted(things, variables))
+            try:
+                self.write(leaves)
+                yield
+            finally:
+                self.write(before)
+
+    @contextlib.contextmanager
+    def in_replica(self) -> Iterator[None]:
+        """Lets every adapter prepare for one replica's code."""
+        with contextlib.ExitStack() as stack:
+            for adapter, things, _ in self._by_adapter():
+                stack.enter_context(adapter.in_replica(things))
+            yield
+
+    def static_attributes(self) -> list[tuple[dict[str, Any], str]]:
+        """Lists plain attributes of all objects that tracing bakes in."""
+        return [
+            attribute
+            for adapter, things, _ in self._by_adapter()
+            for attribute in adapter.static_attributes(things)
+        ]
+
+    def _by_adapter(self) -> Iterator[tuple[Adapter, list[Any], list[Any]]]:
+        for adapter in dict.fromkeys(slot.adapter for slot in self.slots):
+            things = [thing for thing in self.things if adapter.owns(thing)]
+            yield adapter, things, [slot.variable for slot in self.slots if slot.adapter is adapter]
+
+
+def _register_nnx() -> None:
+    global _nnx_pending
+    from spmd.nnx_adapter import NnxAdapter
+
+    _nnx_pending = False
+    register_adapter(NnxAdapter())

@@ -1,0 +1,242 @@
+"""`Step`: a Python function of one replica, run as one compiled program on all replicas.
+
+A *step* is called like the function. The first call with new shapes traces the function and compiles
+a *program*; later calls with the same shapes dispatch it. Models, optimizers, metrics, random streams
+and variables that the function closes over, or receives, are its *state*: they are read before the
+program runs, and hold their new values after it.
+"""
+
+import dataclasses
+import functools
+import threading
+import warnings
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, Generic, ParamSpec, TypeVar
+
+from jax.sharding import Mesh
+
+from spmd.arguments import Arguments, take_apart
+from spmd.context import current_frame
+from spmd.errors import RecompilationWarning
+from spmd.mesh import make_mesh, num_replicas
+from spmd.program import Program, StaleProgramError, run_in_replicas
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+# Two steps on two threads may share a model; one at a time may read, donate and write it.
+_STATE_LOCK = threading.RLock()
+
+
+@dataclasses.dataclass(frozen=True)
+class StepOptions:
+    """How a step is compiled.
+
+    Attributes:
+        max_programs: how many programs a step keeps; the one unused for longest is dropped.
+        warn_after: number of programs after which each doubling warns that shapes keep changing.
+        compiler_options: options for XLA, such as `{"xla_cpu_enable_fast_math": True}`.
+    """
+
+    max_programs: int = 16
+    warn_after: int = 4
+    compiler_options: dict[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("max_programs", "warn_after"):
+            if getattr(self, name) < 1:
+                raise ValueError(
+                    f"StepOptions.{name} must be at least 1, but is {getattr(self, name)}."
+                )
+
+
+class Step(Generic[P, R]):
+    """A per-replica function, compiled for all devices of a mesh.
+
+    The function sees one replica's block of every `PerReplica` argument, and all of any other. A
+    result that is equal on all replicas (proven, not guessed) comes back as one array, any other as a
+    `PerReplica`.
+
+    Example:
+        >>> import numpy as np, spmd
+        >>> mesh = spmd.make_mesh(["cpu"])
+        >>> step = spmd.Step(lambda x: spmd.all_reduce(x.sum()), mesh)
+        >>> for batch in spmd.distribute(np.ones((8, 3), np.float32), mesh, batch_size=8):
+        ...     print(float(step(batch)))
+        24.0
+
+    Source: `tf.distribute.Strategy.run`, `tf.function`.
+    """
+
+    def __init__(
+        self,
+        function: Callable[P, R],
+        mesh: Mesh | None = None,
+        *,
+        state: Sequence[Any] = (),
+        options: StepOptions | None = None,
+        per_replica: bool = True,
+        keep_per_replica: bool = False,
+    ) -> None:
+        """Makes a step; nothing is traced or compiled yet.
+
+        Args:
+            function: what one replica does.
+            mesh: where it runs; None takes all devices of the default platform.
+            state: objects with state that the function reaches by ways that cannot be searched.
+            options: how it is compiled.
+            per_replica: False means that the function is not one replica's: it runs between the
+                replicas and calls `run` for the parts that are. All parts become one program.
+            keep_per_replica: return every result of a replica as a `PerReplica`, also where it is
+                equal on all of them.
+
+        Raises:
+            TypeError: `function` cannot be called.
+        """
+        if not callable(function):
+            raise TypeError(
+                f"A step is made of a function, but got {function!r} of type "
+                f"{type(function).__name__}."
+            )
+        self.__wrapped__ = function
+        self.__name__ = getattr(function, "__name__", type(function).__name__)
+        self.__doc__ = getattr(function, "__doc__", None)
+        self._mesh = mesh
+        self._state = [(f"state[{index}]", thing) for index, thing in enumerate(state)]
+        self._options = options or StepOptions()
+        self._per_replica = per_replica
+        self._keep_per_replica = keep_per_replica
+        self._programs: OrderedDict[Hashable, list[Program]] = OrderedDict()
+        self._last_key: Any = None
+        self.trace_count = 0
+
+    @property
+    def mesh(self) -> Mesh:
+        """The mesh; asking for it starts the backend."""
+        if self._mesh is None:
+            self._mesh = make_mesh()
+        return self._mesh
+
+    @property
+    def num_replicas(self) -> int:
+        """How many replicas run the step."""
+        return num_replicas(self.mesh)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
+        """Runs the step; does not wait for the devices.
+
+        Inside another step that is being traced, becomes a part of that one's program.
+
+        Args:
+            *args: arguments of the function.
+            **kwargs: keyword arguments of the function.
+
+        Returns:
+            The function's result, see above.
+        """
+        frame = current_frame()
+        if frame is not None:
+            if self._per_replica:
+                return run_in_replicas(frame, self.__wrapped__, args, kwargs)
+            return self.__wrapped__(*args, **kwargs)
+        arguments = take_apart(args, kwargs)
+        with _STATE_LOCK:
+            program = self._program(arguments)
+            try:
+                return program.dispatch(arguments)
+            except StaleProgramError as stale:
+                self._forget(program)
+                return self._make(arguments, str(stale)).dispatch(arguments)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def __repr__(self) -> str:
+        return f"Step({self.__name__}, programs={sum(map(len, self._programs.values()))})"
+
+    def lower(self, *args: P.args, **kwargs: P.kwargs) -> Program:
+        """Traces and checks the step ahead of time, without running it.
+
+        Args:
+            *args: as for a call; `jax.ShapeDtypeStruct` may stand for whole arrays, and
+                `spmd.abstract_batch` for batches.
+            **kwargs: likewise.
+
+        Returns:
+            The program, to look at (`hlo`, `memory`, `cost`, `collectives`) or to compile early
+            (`compile()`). A later call with the same shapes uses it.
+        """
+        with _STATE_LOCK:
+            return self._program(take_apart(args, kwargs))
+
+    def _program(self, arguments: Arguments) -> Program:
+        programs = self._programs.get(arguments.key, [])
+        reason: str | None = None
+        for program in programs:
+            reason = program.stale_because()
+            if reason is None:
+                self._programs.move_to_end(arguments.key)
+                return program
+        return self._make(arguments, reason)
+
+    def _make(self, arguments: Arguments, reason: str | None) -> Program:
+        program = Program(
+            self.__wrapped__,
+            self.mesh,
+            arguments,
+            name=self.__name__,
+            state=self._state,
+            per_replica=self._per_replica,
+            keep_per_replica=self._keep_per_replica,
+            compiler_options=self._options.compiler_options,
+        )
+        self.trace_count += 1
+        if self.trace_count % self._options.warn_after == 0 and self.trace_count > 1:
+            self._warn(arguments, reason)
+        self._last_key = arguments.key
+        self._programs.setdefault(arguments.key, []).insert(0, program)
+        self._programs.move_to_end(arguments.key)
+        while sum(map(len, self._programs.values())) > self._options.max_programs:
+            oldest = next(iter(self._programs.values()))
+            oldest.pop()
+            if not oldest:
+                self._programs.popitem(last=False)
+        return program
+
+    def _forget(self, program: Program) -> None:
+        for key, programs in list(self._programs.items()):
+            if program in programs:
+                programs.remove(program)
+                if not programs:
+                    del self._programs[key]
+
+    def _warn(self, arguments: Arguments, reason: str | None) -> None:
+        warnings.warn(
+            f"The step {self.__name__} was compiled {self.trace_count} times. Last time because "
+            f"{reason or _difference(self._last_key, arguments)}. Compiling takes far longer than a "
+            "step: keep shapes the same (pad, or drop_remainder=True), pass what changes as an "
+            "array, and make models once.",
+            RecompilationWarning,
+            stacklevel=5,
+        )
+
+
+def _difference(last_key: Any, arguments: Arguments) -> str:
+    """Says in words how arguments differ from those of another program."""
+    structure, leaves = last_key
+    if structure != arguments.structure:
+        return f"the structure of the arguments changed from {structure} to {arguments.structure}"
+    for index, (old, new) in enumerate(zip(leaves, arguments.leaves, strict=True)):
+        if old != new:
+            return f"argument leaf {index} changed from {_shown(old)} to {_shown(new)}"
+    return "a program was dropped to make room for others"
+
+
+def _shown(leaf: Any) -> str:
+    if leaf.how == "thing":
+        return "one object to another"
+    if leaf.how == "fixed":
+        return repr(leaf.key[1]) if isinstance(leaf.key, tuple) else "an object"
+    shape, dtype = leaf.key[:2]
+    return f"{dtype}{list(shape)}"

@@ -1,0 +1,218 @@
+"""What crosses the border of a step: one value per replica, and batches whose rows are split.
+
+A *per-replica value* (`PerReplica`) is one `jax.Array` over the mesh that holds one block per replica.
+Two layouts exist. *Stacked*: the result of a step; the blocks are stacked along a new first axis.
+*Rows*: a batch, or a result with one entry per row of a batch; the blocks are concatenated along the
+rows, and every block has the same number of rows.
+
+A batch that does not fill its blocks is *padded*: a `RowMask` says which rows are *valid*. The other
+rows repeat a valid row, so that arithmetic on them stays finite; nobody may count them.
+"""
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+import numpy as np
+
+
+@dataclasses.dataclass(frozen=True)
+class RowMask:
+    """Which rows of a batch are valid.
+
+    Attributes:
+        array: bool array of shape `(replicas * rows_per_replica,)`, split over the replicas.
+        counts: valid rows of every replica; the valid rows of a block come first.
+        rows_per_replica: rows of a block, padding included.
+    """
+
+    array: jax.Array
+    counts: tuple[int, ...]
+    rows_per_replica: int
+
+    @property
+    def padded(self) -> bool:
+        """Whether any row is padding."""
+        return any(count < self.rows_per_replica for count in self.counts)
+
+
+class PerReplica:
+    """One value per replica, kept on the devices as one array over the mesh.
+
+    Iterate over it, or index it by replica; `values` has all of them. Reading waits for the step
+    that computes it. In a process of several, only the values of this process's replicas can be read.
+
+    Example:
+        >>> import jax, spmd
+        >>> step = spmd.Step(lambda: spmd.replica_id() * 10, spmd.make_mesh(["cpu"]))
+        >>> step().values[0]
+        Array(0, dtype=int32)
+
+    Source: `tf.distribute.DistributedValues`.
+    """
+
+    __slots__ = ("_array", "_mask", "_num_replicas", "_stacked")
+
+    def __init__(
+        self,
+        array: jax.Array,
+        num_replicas: int,
+        *,
+        stacked: bool,
+        mask: RowMask | None = None,
+    ) -> None:
+        """Wraps an array over the mesh.
+
+        Args:
+            array: shape `(replicas, ...)` if stacked, else `(replicas * rows, ...)`, split over the
+                replicas along its first axis.
+            num_replicas: how many blocks there are.
+            stacked: the layout, see above.
+            mask: valid rows; of a stacked value, it means that the first axis of each block counts
+                rows.
+        """
+        self._array = array
+        self._num_replicas = num_replicas
+        self._stacked = stacked
+        self._mask = mask
+
+    @property
+    def array(self) -> jax.Array:
+        """The array over the mesh, padding included."""
+        return self._array
+
+    @property
+    def mask(self) -> RowMask | None:
+        """The valid rows, or None if the value has no rows."""
+        return self._mask
+
+    @property
+    def stacked(self) -> bool:
+        """Whether the blocks are stacked along a new axis (else: concatenated)."""
+        return self._stacked
+
+    @property
+    def num_replicas(self) -> int:
+        """How many replicas there are, those of other processes included."""
+        return self._num_replicas
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of one replica's block, padding included."""
+        shape = self._array.shape
+        if self._stacked:
+            return shape[1:]
+        return (shape[0] // self._num_replicas, *shape[1:])
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the elements."""
+        return self._array.dtype
+
+    @property
+    def values(self) -> tuple[jax.Array, ...]:
+        """The value of every replica of this process, in order; padding is left out."""
+        return tuple(self._block(index) for index in self._local_replicas())
+
+    def block_until_ready(self) -> "PerReplica":
+        """Waits until the value is computed.
+
+        Returns:
+            The same object.
+        """
+        self._array.block_until_ready()
+        return self
+
+    def __len__(self) -> int:
+        return self._num_replicas
+
+    def __iter__(self) -> Iterator[jax.Array]:
+        return iter(self.values)
+
+    def __getitem__(self, index: int) -> jax.Array:
+        if not -self._num_replicas <= index < self._num_replicas:
+            raise IndexError(
+                f"There is no replica {index}: this value has {self._num_replicas} replica(s), "
+                f"0 to {self._num_replicas - 1}."
+            )
+        return self._block(index % self._num_replicas)
+
+    def __repr__(self) -> str:
+        if isinstance(self._array, jax.Array) and self._array.is_fully_addressable:
+            values = [np.asarray(value) for value in self.values]
+            if sum(value.size for value in values) <= 64:
+                inner = ", ".join(f"{i}: {_plain(value)}" for i, value in enumerate(values))
+                return f"PerReplica({inner})"
+        return f"PerReplica({self._num_replicas} x {self.dtype}{list(self.shape)})"
+
+    def _block(self, replica: int) -> jax.Array:
+        rows = None if self._mask is None else self._mask.counts[replica]
+        block = self._stored_block(replica)
+        return block if rows is None or rows == block.shape[0] else block[:rows]
+
+    def _stored_block(self, replica: int) -> jax.Array:
+        size = 1 if self._stacked else self.shape[0]
+        for shard in self._array.addressable_shards:
+            start = shard.index[0].start or 0
+            if start <= replica * size < start + shard.data.shape[0]:
+                local = shard.data[replica * size - start : (replica + 1) * size - start]
+                return local[0] if self._stacked else local
+        raise IndexError(
+            f"Replica {replica} belongs to another process; this one holds the replicas "
+            f"{list(self._local_replicas())}. Reduce or gather the value to read it everywhere."
+        )
+
+    def _local_replicas(self) -> list[int]:
+        size = 1 if self._stacked else self.shape[0]
+        local: set[int] = set()
+        for shard in self._array.addressable_shards:
+            first = (shard.index[0].start or 0) // size
+            local.update(range(first, first + shard.data.shape[0] // size))
+        return sorted(local)
+
+
+@dataclasses.dataclass(frozen=True)
+class TracedPerReplica:
+    """A per-replica value inside of a step that is being traced, seen from between the replicas.
+
+    Attributes:
+        block: the traced value that one replica has.
+        mask: valid rows of the block, or None if it has no rows.
+        source: index of the mask among those of the step's arguments.
+    """
+
+    block: jax.Array
+    mask: jax.Array | None = None
+    source: int | None = None
+
+
+def stack_replicas(values: list[Any], sharding: jax.sharding.NamedSharding) -> PerReplica:
+    """Puts one value per replica on the devices.
+
+    Args:
+        values: arrays of one shape and dtype, one per replica.
+        sharding: how the first axis is split over the mesh.
+
+    Returns:
+        The values, stacked.
+
+    Raises:
+        ValueError: shapes differ.
+    """
+    arrays = [np.asarray(value) for value in values]
+    shapes = {array.shape for array in arrays}
+    if len(shapes) > 1:
+        raise ValueError(
+            f"One value per replica needs one shape, but the shapes are {sorted(shapes)}. "
+            "Pad them, or reduce each to the same shape first."
+        )
+    return PerReplica(
+        jax.device_put(np.stack(arrays), sharding), len(arrays), stacked=True
+    )
+
+
+def _plain(value: np.ndarray[Any, Any]) -> str:
+    return np.array2string(value, separator=", ", precision=6)
+
+
