@@ -30,7 +30,7 @@ lint: $(STAMP)test $(STAMP)lint  ## check style, formatting and types
 	  $(PY) -m pyright --pythonpath $(PY) $(ARGS)
 
 docs: $(STAMP)docs  ## build the documentation into site/, broken links are errors
-	$(PY) -m mkdocs build --strict $(ARGS)
+	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict $(ARGS)
 
 bench: $(STAMP)test  ## run the benchmarks (tests/benchmarks)
 	$(PY) -m tests.benchmarks $(ARGS)
@@ -59,7 +59,7 @@ $(PY):
 	  "$(PYTHON)" -m venv "$(VENV)"; \
 	else \
 	  "$(PYTHON)" -m venv --without-pip "$(VENV)" && \
-	  "$(PYTHON)" -m pip --python "$(PY)" install --quiet pip; \
+	  "$(PYTHON)" -m pip --python "$(PY)" install -qq pip; \
 	fi  # Debian ships ensurepip apart, in python3-venv; there the system's pip starts ours
 
 $(STAMP)%: pyproject.toml | $(PY)
@@ -68,6 +68,6 @@ $(STAMP)%: pyproject.toml | $(PY)
 	  uv pip install --quiet --python "$(PY)" -e ".[$*]"; \
 	else \
 	  { "$(PY)" -m pip --version || "$(PY)" -m ensurepip; } >/dev/null 2>&1 && \
-	  "$(PY)" -m pip install --quiet --disable-pip-version-check -e ".[$*]"; \
+	  "$(PY)" -m pip install -qq --disable-pip-version-check -e ".[$*]"; \
 	fi
 	@touch $@
