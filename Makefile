@@ -22,12 +22,14 @@ demo: $(STAMP)examples  ## train MNIST on two simulated devices (examples/mnist.
 test: $(STAMP)test  ## run the tests
 	$(PY) -m pytest $(ARGS)
 
-# Node comes with the `lint` extra; a node on PATH could be too old for pyright.
+# All three run even if one fails. Node comes with the `lint` extra: one on PATH could be too old.
 lint: $(STAMP)test $(STAMP)lint  ## check style, formatting and types
-	$(PY) -m ruff check .
-	$(PY) -m ruff format --check .
+	@status=0; set -x; \
+	$(PY) -m ruff check . || status=1; \
+	$(PY) -m ruff format --check . || status=1; \
 	PYRIGHT_PYTHON_GLOBAL_NODE=0 PYRIGHT_PYTHON_IGNORE_WARNINGS=1 \
-	  $(PY) -m pyright --pythonpath $(PY) $(ARGS)
+	  $(PY) -m pyright --pythonpath $(PY) || status=1; \
+	{ set +x; } 2>/dev/null; exit $$status
 
 docs: $(STAMP)docs  ## build the documentation into site/, broken links are errors
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict $(ARGS)
