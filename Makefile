@@ -39,7 +39,7 @@ bench: $(STAMP)test  ## run the benchmarks (tests/benchmarks)
 
 clean:  ## remove caches and outputs (the virtual environment stays: rm -r .venv)
 	rm -rf .cache .hypothesis .pytest_cache .ruff_cache build dist site examples/output
-	find spmd frontends tests examples docs -type d -name __pycache__ -prune -exec rm -rf {} +
+	find . \( -name '.[!.]*' -o -path './$(VENV)' \) -prune -o -type d -name __pycache__ -prune -exec rm -rf {} +
 
 help:  ## show this list
 	@echo "Usage: make TARGET [PYTHON=python3] [VENV=.venv] [ARGS=...]"
