@@ -11,6 +11,7 @@ Importing it starts no backend.
 """
 
 from spmd.collectives import all_gather, all_reduce, broadcast
+from spmd.compilation_cache import enable_compilation_cache
 from spmd.context import in_replica, replica_id, valid_rows
 from spmd.errors import (
     BatchError,
@@ -24,9 +25,48 @@ from spmd.errors import (
     StepOutputError,
 )
 from spmd.gradients import sum_over_replicas
+from spmd.input import DistributedInput, abstract_batch, distribute
 from spmd.loss import average_loss
 from spmd.mesh import make_mesh, num_replicas, simulate_devices
 from spmd.program import Program
+from spmd.reduction import gather, local_values, reduce, run
 from spmd.step import Step, StepOptions
 from spmd.values import PerReplica, RowMask
 from spmd.variable import Variable
+
+__all__ = [
+    "BatchError",
+    "DistributedInput",
+    "MeshError",
+    "PaddedBatchError",
+    "PerReplica",
+    "Program",
+    "RecompilationWarning",
+    "ReplicaContextError",
+    "ReplicaDivergenceError",
+    "RowMask",
+    "SpmdError",
+    "StateError",
+    "Step",
+    "StepOptions",
+    "StepOutputError",
+    "Variable",
+    "abstract_batch",
+    "all_gather",
+    "all_reduce",
+    "average_loss",
+    "broadcast",
+    "distribute",
+    "enable_compilation_cache",
+    "gather",
+    "in_replica",
+    "local_values",
+    "make_mesh",
+    "num_replicas",
+    "reduce",
+    "replica_id",
+    "run",
+    "simulate_devices",
+    "sum_over_replicas",
+    "valid_rows",
+]

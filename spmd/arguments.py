@@ -8,19 +8,19 @@ enumeration); it is part of the program, and another value makes another program
 
 import dataclasses
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from spmd.errors import BatchError
 from spmd.state import adapter_of
 from spmd.values import PerReplica, RowMask, TracedPerReplica
 
 
-@dataclasses.dataclass(frozen=True)
-class Leaf:
+class Leaf(NamedTuple):
     """How one leaf of the arguments enters a step.
 
     Attributes:
@@ -62,7 +62,7 @@ class Arguments:
         return (self.structure, tuple(self.leaves))
 
     def things(self) -> list[tuple[str, Any]]:
-        """Lists the objects that hold state, with the place where they were passed."""
+        """Lists the objects that may hold state, with the place where they were passed."""
         paths = jax.tree_util.tree_leaves_with_path(
             jax.tree.unflatten(self.structure, range(len(self.leaves)))
         )
@@ -71,8 +71,7 @@ class Arguments:
         for (path, _), leaf in zip(paths, self.leaves, strict=True):
             if leaf.how in ("thing", "fixed"):
                 thing = next(others)
-                if leaf.how == "thing":
-                    found.append((_argument_name(path), thing))
+                found.append((_argument_name(path), thing))
         return found
 
     def rebuild(
@@ -88,7 +87,11 @@ class Arguments:
         Returns:
             The positional and the keyword arguments; split leaves are `TracedPerReplica`.
         """
-        blocks, wholes, others = iter(zip(split, self.stacked, strict=True)), iter(whole), iter(self.others)
+        blocks, wholes, others = (
+            iter(zip(split, self.stacked, strict=True)),
+            iter(whole),
+            iter(self.others),
+        )
 
         def value(leaf: Leaf) -> Any:
             if leaf.how == "split":
@@ -98,6 +101,63 @@ class Arguments:
             return next(wholes if leaf.how == "whole" else others)
 
         return jax.tree.unflatten(self.structure, [value(leaf) for leaf in self.leaves])
+
+
+class Shortcut:
+    """Recognises arguments like those of the last call, without taking them apart.
+
+    Only for arguments that are nothing but per-replica values, as batches are.
+    """
+
+    __slots__ = ("_first", "_keys", "_mask_of", "_structure")
+
+    def __init__(self, args: Sequence[Any], parts: Arguments) -> None:
+        """Remembers the arguments of a call.
+
+        Args:
+            args: positional arguments, whose leaves are all `PerReplica`.
+            parts: the same, taken apart.
+        """
+        self._structure = jax.tree.structure(tuple(args))
+        self._keys = [leaf.key for leaf in parts.leaves]
+        self._mask_of = [leaf.mask for leaf in parts.leaves]
+        self._first = [self._mask_of.index(index) for index in range(len(parts.masks))]
+
+    def match(self, args: tuple[Any, ...]) -> tuple[list[jax.Array], list[RowMask]] | None:
+        """Takes apart arguments of the same kind.
+
+        Args:
+            args: positional arguments.
+
+        Returns:
+            What is split, and the masks; None if the arguments are of another kind.
+        """
+        leaves, structure = jax.tree.flatten(args)
+        if structure != self._structure:
+            return None
+        for leaf, key in zip(leaves, self._keys, strict=True):
+            if type(leaf) is not PerReplica or leaf.key != key:
+                return None
+        masks = [leaves[index].mask for index in self._first]
+        for leaf, index in zip(leaves, self._mask_of, strict=True):
+            if leaf.mask is not (None if index is None else masks[index]):
+                return None
+        # Two batches may share one mask in one call, and not in the next.
+        if None in masks or len(set(map(id, masks))) != len(masks):
+            return None
+        return [leaf.array for leaf in leaves], masks
+
+
+def shortcut(args: Sequence[Any], parts: Arguments) -> Shortcut | None:
+    """Makes a shortcut for arguments like these, or None if they are of too many kinds.
+
+    Args:
+        args: positional arguments of a call without keyword arguments.
+        parts: the same, taken apart.
+    """
+    if parts.leaves and all(leaf.how == "split" for leaf in parts.leaves):
+        return Shortcut(args, parts)
+    return None
 
 
 def take_apart(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Arguments:
@@ -125,8 +185,8 @@ def _add(parts: Arguments, leaf: Any) -> Leaf:
         mask = _mask_index(parts.masks, leaf.mask)
         parts.split.append(leaf.array)
         parts.stacked.append(leaf.stacked)
-        return Leaf("split", (leaf.array.shape, leaf.dtype, leaf.stacked), mask)
-    if isinstance(leaf, jax.core.Tracer):
+        return Leaf("split", leaf.key, mask)
+    if isinstance(leaf, Tracer):
         raise BatchError(
             f"An argument is a traced value ({leaf.aval}): the step is called inside jax.jit, "
             "jax.grad or another transformation. A step is a whole program: call it outside."
@@ -134,7 +194,11 @@ def _add(parts: Arguments, leaf: Any) -> Leaf:
     if isinstance(leaf, jax.Array):
         parts.whole.append(leaf)
         return Leaf("whole", (leaf.shape, leaf.dtype, leaf.weak_type))
-    if isinstance(leaf, (np.ndarray, np.generic)) and leaf.dtype != object and leaf.dtype.kind in "biufcV":
+    if (
+        isinstance(leaf, (np.ndarray, np.generic))
+        and leaf.dtype != object
+        and leaf.dtype.kind in "biufcV"
+    ):
         array = np.asarray(leaf, jax.dtypes.canonicalize_dtype(leaf.dtype))
         parts.whole.append(array)
         return Leaf("whole", (array.shape, array.dtype, False))

@@ -47,7 +47,8 @@ def state_keeps_shape(jaxpr: Jaxpr, constants: int, table: StateTable, step: str
         StateError: one does not.
     """
     for index, name in enumerate(table.leaf_names):
-        old, new = jaxpr.invars[constants + index].aval, jaxpr.outvars[index].aval
+        old: Any = jaxpr.invars[constants + index].aval
+        new: Any = jaxpr.outvars[index].aval
         if (old.shape, old.dtype) != (new.shape, new.dtype):
             line = origin(jaxpr, index)
             raise StateError(

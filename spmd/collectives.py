@@ -38,9 +38,11 @@ def all_reduce(tree: Any, op: ReduceOp = "sum") -> Any:
         ValueError: unknown `op`.
         ReplicaContextError: called outside of a replica's part of a step.
 
-    Example:
+    Examples:
         >>> import spmd
-        >>> step = spmd.Step(lambda: spmd.all_reduce(spmd.replica_id() + 1.0), spmd.make_mesh(["cpu"]))
+        >>> step = spmd.Step(
+        ...     lambda: spmd.all_reduce(spmd.replica_id() + 1.0), spmd.make_mesh(["cpu"])
+        ... )
         >>> float(step()) == sum(range(1, len(spmd.make_mesh(["cpu"]).devices) + 1))
         True
 
@@ -66,7 +68,7 @@ def all_gather(tree: Any, axis: int = 0) -> Any:
         ValueError: an array has no axis.
         ReplicaContextError: called outside of a replica's part of a step.
 
-    Example:
+    Examples:
         >>> import jax.numpy as jnp, spmd
         >>> mesh = spmd.make_mesh(["cpu"])
         >>> step = spmd.Step(lambda: spmd.all_gather(jnp.ones((2, 3))), mesh)
@@ -102,7 +104,7 @@ def broadcast(tree: Any, source: int = 0) -> Any:
     Raises:
         ReplicaContextError: called outside of a replica's part of a step.
 
-    Example:
+    Examples:
         >>> import spmd
         >>> step = spmd.Step(lambda: spmd.broadcast(spmd.replica_id() + 5), spmd.make_mesh(["cpu"]))
         >>> int(step())

@@ -9,11 +9,12 @@ function that a step hands to another thread runs as if outside of a step.
 import contextlib
 import contextvars
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from typing import Any, Protocol
 
 import jax
 import jax.numpy as jnp
+from jax.sharding import Mesh
 
 from spmd.errors import BatchError, ReplicaContextError
 from spmd.mesh import REPLICA_AXIS
@@ -45,12 +46,12 @@ class Frame:
     """A step that is being traced.
 
     Attributes:
-        num_replicas: size of the replica axis.
+        mesh: where the step will run.
         enter_state: prepares state for one replica, and makes it whole again.
         masks: of the batches that the running replica function received; None between replicas.
     """
 
-    num_replicas: int
+    mesh: Mesh
     enter_state: ReplicaEntry
     masks: list[BlockMask] | None = None
 
@@ -69,7 +70,7 @@ def current_frame() -> Frame | None:
 
 
 @contextlib.contextmanager
-def tracing(frame: Frame) -> Iterator[Frame]:
+def tracing(frame: Frame) -> Generator[Frame]:
     """Makes a frame current."""
     token = _FRAME.set(frame)
     try:
@@ -79,7 +80,7 @@ def tracing(frame: Frame) -> Iterator[Frame]:
 
 
 @contextlib.contextmanager
-def in_replica_of(frame: Frame, masks: list[BlockMask]) -> Iterator[None]:
+def in_replica_of(frame: Frame, masks: list[BlockMask]) -> Generator[None]:
     """Moves a frame from between the replicas into one of them.
 
     Raises:
@@ -100,7 +101,7 @@ def in_replica_of(frame: Frame, masks: list[BlockMask]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def cross_replica_of(frame: Frame) -> Iterator[None]:
+def cross_replica_of(frame: Frame) -> Generator[None]:
     """Moves a frame out of the replica for a while."""
     masks, frame.masks = frame.masks, None
     try:
@@ -115,7 +116,7 @@ def in_replica() -> bool:
     Returns:
         True inside a function that a step runs per replica.
 
-    Example:
+    Examples:
         >>> in_replica()
         False
 
@@ -131,7 +132,7 @@ def replica_id() -> jax.Array:
     Returns:
         int32 scalar, 0 to the number of replicas less one; 0 outside of a step.
 
-    Example:
+    Examples:
         >>> int(replica_id())
         0
 
@@ -158,7 +159,7 @@ def valid_rows(batch: Any = None) -> jax.Array:
         ReplicaContextError: called outside of a step.
         BatchError: the step received no batch, or several and none was named.
 
-    Example:
+    Examples:
         >>> import numpy as np, spmd
         >>> mesh = spmd.make_mesh(["cpu"])
         >>> step = spmd.Step(lambda x: spmd.all_reduce(spmd.valid_rows().sum()), mesh)
@@ -179,7 +180,11 @@ def valid_rows(batch: Any = None) -> jax.Array:
     if not masks:
         raise BatchError(
             "This step received no distributed batch"
-            + (", or the array given is not a part of one as the step received it" if batch is not None else "")
+            + (
+                ", or the array given is not a part of one as the step received it"
+                if batch is not None
+                else ""
+            )
             + ", so there are no valid rows to tell. Pass it batches that spmd.distribute(...) made."
         )
     if len(masks) > 1:

@@ -7,10 +7,14 @@ host. The long form carries a job, replica and task as well; they are read and m
 import dataclasses
 import re
 from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 import jax
 
 from spmd.errors import MeshError
+
+# JAX's stubs show `jax.Device` as a variable, which cannot stand in a type.
+Device: TypeAlias = Any
 
 _PLATFORMS = {
     "cpu": "cpu",
@@ -54,7 +58,7 @@ def parse_device(text: str) -> DeviceSpec:
     Raises:
         MeshError: the string is no device string.
 
-    Example:
+    Examples:
         >>> parse_device("/job:localhost/replica:0/task:0/device:GPU:1")
         DeviceSpec(platform='gpu', index=1, job='localhost', task=0)
         >>> parse_device("/cpu:0").index
@@ -85,7 +89,7 @@ def parse_device(text: str) -> DeviceSpec:
     return DeviceSpec(_PLATFORMS[device[0]], index, job, task)
 
 
-def find_devices(texts: Sequence[str | jax.Device]) -> list[jax.Device]:
+def find_devices(texts: Sequence[str | Device]) -> list[Device]:
     """Finds the devices that device strings name; starts the backend.
 
     Args:
@@ -98,11 +102,11 @@ def find_devices(texts: Sequence[str | jax.Device]) -> list[jax.Device]:
     Raises:
         MeshError: a string is malformed, names a device that does not exist, or names one twice.
 
-    Example:
+    Examples:
         >>> find_devices(["/cpu:0"])[0].platform
         'cpu'
     """
-    found: list[jax.Device] = []
+    found: list[Device] = []
     for text in texts:
         found.extend(_find(text) if isinstance(text, str) else [text])
     for device in found:
@@ -114,7 +118,7 @@ def find_devices(texts: Sequence[str | jax.Device]) -> list[jax.Device]:
     return found
 
 
-def device_name(device: jax.Device) -> str:
+def device_name(device: Device) -> str:
     """Names a device the short way.
 
     Args:
@@ -123,7 +127,7 @@ def device_name(device: jax.Device) -> str:
     Returns:
         The platform and the index, as in `"cpu:0"`.
 
-    Example:
+    Examples:
         >>> device_name(jax.devices("cpu")[0])
         'cpu:0'
     """
@@ -131,7 +135,7 @@ def device_name(device: jax.Device) -> str:
     return f"{platform}:{device.id}"
 
 
-def _find(text: str) -> list[jax.Device]:
+def _find(text: str) -> list[Device]:
     spec = parse_device(text)
     try:
         devices = jax.local_devices(backend=spec.platform)

@@ -10,6 +10,7 @@ bound to another object later (a notebook's cell run again), the programs made b
 
 import dataclasses
 import functools
+import operator
 import sys
 import types
 from collections.abc import Mapping, Sequence, Set
@@ -21,10 +22,48 @@ import numpy as np
 from spmd.state import Adapter, StateTable, adapter_of
 
 _LIBRARIES = frozenset(
-    """absl array_record chex einops flax frontends grain h5py jax jaxlib keras matplotlib numpy optax
-    orbax pandas PIL pytest rich scipy sklearn spmd tensorflow tensorflow_datasets torch tqdm""".split()
+    [
+        "absl",
+        "array_record",
+        "chex",
+        "einops",
+        "flax",
+        "frontends",
+        "grain",
+        "h5py",
+        "jax",
+        "jaxlib",
+        "keras",
+        "matplotlib",
+        "numpy",
+        "optax",
+        "orbax",
+        "pandas",
+        "PIL",
+        "pytest",
+        "rich",
+        "scipy",
+        "sklearn",
+        "spmd",
+        "tensorflow",
+        "tensorflow_datasets",
+        "torch",
+        "tqdm",
+    ]
 )
-_ATOMS = (str, bytes, int, float, complex, bool, type(None), np.ndarray, np.generic, jax.Array, type)
+_ATOMS = (
+    str,
+    bytes,
+    int,
+    float,
+    complex,
+    bool,
+    type(None),
+    np.ndarray,
+    np.generic,
+    jax.Array,
+    type,
+)
 _NUMBERS = (str, bytes, int, float, complex, bool)
 _LIMIT = 100_000
 
@@ -47,12 +86,18 @@ class Roots:
     cell_names: tuple[str, ...]
     bound: tuple[Any, ...]
 
-    def unchanged(self) -> bool:
-        """Tells whether all names are bound to what they were bound to."""
-        return self.changed() is None
-
     def changed(self) -> str | None:
         """Names the first name that is bound to something else by now, or None."""
+        # Runs before every step, so the usual answer takes no Python loop.
+        try:
+            now = [*map(dict.get, self.namespaces, self.names), *map(_CONTENTS, self.cells)]
+        except ValueError:
+            now = []
+        if now and not any(map(operator.is_not, now, self.bound)):
+            return None
+        return self._first_changed() if self.bound else None
+
+    def _first_changed(self) -> str | None:
         bound = iter(self.bound)
         for namespace, name in zip(self.namespaces, self.names, strict=True):
             if _differ(namespace.get(name, _UNBOUND), next(bound)):
@@ -64,6 +109,7 @@ class Roots:
 
 
 _UNBOUND = object()
+_CONTENTS = operator.attrgetter("cell_contents")
 
 
 def discover(function: Any, extra: Sequence[tuple[str, Any]] = ()) -> tuple[StateTable, Roots]:
@@ -149,13 +195,15 @@ class _Search:
                 self.visit(value, f"{name}.{key}")
 
     def _function(self, function: types.FunctionType) -> None:
-        if _is_library(function.__module__):
+        if _is_library_function(function):
             wrapped = getattr(function, "__wrapped__", None)
             if wrapped is not None:
                 self.visit(wrapped, function.__name__)
             for cell in function.__closure__ or ():
                 contents = _contents(cell)
-                if isinstance(contents, (types.FunctionType, types.MethodType)) or adapter_of(contents):
+                if isinstance(contents, (types.FunctionType, types.MethodType)) or adapter_of(
+                    contents
+                ):
                     self.visit(contents, function.__name__)
             return
         for name, cell in zip(
@@ -224,9 +272,17 @@ def _names(code: types.CodeType) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
+def _is_library_function(function: types.FunctionType) -> bool:
+    # Code that is run under a library's name, as its doctests are, is still the user's.
+    module = sys.modules.get(function.__module__ or "")
+    return _is_library(function.__module__) and function.__globals__ is getattr(
+        module, "__dict__", None
+    )
+
+
 def _is_library(module: str | None) -> bool:
     top = (module or "").partition(".")[0]
-    return top in _LIBRARIES or top in sys.stdlib_module_names and top != "__main__"
+    return top in _LIBRARIES or (top in sys.stdlib_module_names and top != "__main__")
 
 
 def _differ(now: Any, before: Any) -> bool:

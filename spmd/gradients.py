@@ -25,7 +25,7 @@ def sum_over_replicas() -> "optax.GradientTransformation":
     Returns:
         A stateless gradient transformation.
 
-    Example:
+    Examples:
         >>> import jax.numpy as jnp, optax, spmd
         >>> tx = optax.chain(spmd.sum_over_replicas(), optax.sgd(0.5))
         >>> updates, _ = tx.update(jnp.array(2.0), tx.init(jnp.array(1.0)))

@@ -30,7 +30,7 @@ def average_loss(
     Raises:
         ValueError: the loss is a scalar already.
 
-    Example:
+    Examples:
         >>> import jax.numpy as jnp
         >>> float(average_loss(jnp.array([1.0, 3.0])))
         2.0

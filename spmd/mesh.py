@@ -16,7 +16,7 @@ import numpy as np
 from jax.sharding import AxisType, Mesh
 
 from spmd import _jax_internals
-from spmd.devices import find_devices
+from spmd.devices import Device, find_devices
 from spmd.errors import MeshError
 
 REPLICA_AXIS = "replica"
@@ -24,7 +24,7 @@ REPLICA_AXIS = "replica"
 _COUNT_FLAG = "--xla_force_host_platform_device_count"
 
 
-def make_mesh(devices: Sequence[str | jax.Device] | None = None) -> Mesh:
+def make_mesh(devices: Sequence[str | Device] | None = None) -> Mesh:
     """Makes a one-dimensional mesh whose only axis is `"replica"`.
 
     Starts the backend. Across hosts every process must call it with the same devices.
@@ -39,9 +39,9 @@ def make_mesh(devices: Sequence[str | jax.Device] | None = None) -> Mesh:
     Raises:
         MeshError: no device is named, a device does not exist, or platforms are mixed.
 
-    Example:
-        >>> make_mesh(["cpu:0"]).shape
-        OrderedDict({'replica': 1})
+    Examples:
+        >>> make_mesh(["cpu:0", "cpu:1"]).shape["replica"]
+        2
 
     Source: `jax.make_mesh`.
     """
@@ -71,7 +71,7 @@ def num_replicas(mesh: Mesh) -> int:
     Raises:
         MeshError: the mesh has no such axis.
 
-    Example:
+    Examples:
         >>> num_replicas(make_mesh(["cpu:0"]))
         1
     """
@@ -95,7 +95,7 @@ def simulate_devices(count: int) -> None:
     Raises:
         MeshError: `count` is below 1, or the backend already runs with another number of devices.
 
-    Example:
+    Examples:
         >>> import spmd
         >>> spmd.simulate_devices(8)
         >>> len(spmd.make_mesh(["cpu"]).devices)

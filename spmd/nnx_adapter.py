@@ -8,7 +8,7 @@ that trace and back. tests/spmd/test_nnx_adapter.py runs this on every supported
 """
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from typing import Any
 
 import optax
@@ -19,7 +19,8 @@ from spmd.errors import StateError
 from spmd.gradients import holds_sum, sum_gradients
 from spmd.state import Adapter, Kind
 
-_STATIC_TYPES = (bool, int, float, str, type(None))
+# Modes and rates, which people do change between steps (`model.eval()`); sizes follow from the arrays.
+_STATIC_TYPES = (bool, float, str)
 
 
 class NnxAdapter(Adapter):
@@ -54,7 +55,7 @@ class NnxAdapter(Adapter):
         return Kind.MIRRORED
 
     @contextlib.contextmanager
-    def lifted(self, things: Sequence[Any], variables: Sequence[Any]) -> Iterator[None]:
+    def lifted(self, things: Sequence[Any], variables: Sequence[Any]) -> Generator[None]:
         nodes = _nodes(things)
         for node in nodes:
             if isinstance(node, nnx.metrics.Welford):
@@ -93,7 +94,7 @@ class NnxAdapter(Adapter):
             )
 
     @contextlib.contextmanager
-    def in_replica(self, things: Sequence[Any]) -> Iterator[None]:
+    def in_replica(self, things: Sequence[Any]) -> Generator[None]:
         optimizers = [node for node in _nodes(things) if isinstance(node, nnx.Optimizer)]
         before = [vars(optimizer)["tx"] for optimizer in optimizers]
         try:

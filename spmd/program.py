@@ -10,7 +10,7 @@ import contextlib
 import dataclasses
 import operator
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 import jax
@@ -27,7 +27,7 @@ from spmd.errors import StateError, StepOutputError
 from spmd.mesh import REPLICA_AXIS, num_replicas
 from spmd.replica_dataflow import Collective, collectives, varying_outputs
 from spmd.state import Kind, StateTable, adapters
-from spmd.values import PerReplica, TracedPerReplica
+from spmd.values import PerReplica, RowMask, TracedPerReplica
 
 
 class StaleProgramError(Exception):
@@ -54,7 +54,7 @@ class _Trace:
 class Program:
     """A step that is traced and checked for one set of shapes, and compiled when first needed.
 
-    Example:
+    Examples:
         >>> import jax.numpy as jnp, spmd
         >>> step = spmd.Step(lambda: spmd.all_reduce(jnp.ones((2, 3))), spmd.make_mesh(["cpu"]))
         >>> program = step.lower()
@@ -156,7 +156,9 @@ class Program:
         """Names what changed since the trace that the program depends on, or None."""
         try:
             if list(map(operator.getitem, self._dicts, self._keys)) != self._baked:
-                for attributes, key, value in zip(self._dicts, self._keys, self._baked, strict=True):
+                for attributes, key, value in zip(
+                    self._dicts, self._keys, self._baked, strict=True
+                ):
                     if attributes[key] != value:
                         return f"attribute {key!r} changed from {value!r} to {attributes[key]!r}"
         except KeyError as error:
@@ -164,11 +166,15 @@ class Program:
         name = self._roots.changed()
         return None if name is None else f"{name!r} was bound to another value"
 
-    def dispatch(self, arguments: Arguments) -> Any:
+    def dispatch(
+        self, split: Sequence[jax.Array], masks: Sequence[RowMask], whole: Sequence[Any]
+    ) -> Any:
         """Runs the program on arguments that it fits; does not wait for the result.
 
         Args:
-            arguments: of the key that the program was made for.
+            split: arrays that are split over the replicas.
+            masks: valid rows of the batches among them.
+            whole: arrays that every replica gets.
 
         Returns:
             The step's result.
@@ -178,7 +184,7 @@ class Program:
             PaddedBatchError: the batch is padded, and a result would count its padding.
         """
         if self._padding is not None:
-            for mask in arguments.masks:
+            for mask in masks:
                 if mask.padded:
                     raise self._padding(mask)
         changed, kept = self._changed.read(), self._kept.read()
@@ -195,23 +201,25 @@ class Program:
                 if count > _UNSHARED:
                     changed[index] = self._copy(changed[index])
         compiled = self._compiled or self.compile()
-        new, stacked, whole = compiled(
+        new, stacked, wholes = compiled(
             changed,
             kept,
-            arguments.split,
-            [mask.array for mask in arguments.masks],
-            [self._place(value) for value in arguments.whole] if arguments.whole else [],
+            split,
+            [mask.array for mask in masks],
+            [self._place(value) for value in whole] if whole else [],
         )
         self._changed.write(new)
         self._last_changed = new
-        return self._result(stacked, whole, arguments)
+        return self._result(stacked, wholes, masks)
 
-    def _result(self, stacked: Sequence[Any], whole: Sequence[Any], arguments: Arguments) -> Any:
+    def _result(
+        self, stacked: Sequence[Any], whole: Sequence[Any], masks: Sequence[RowMask]
+    ) -> Any:
         stacks, wholes = iter(stacked), iter(whole)
         leaves: list[Any] = []
         for result in self._results:
             if result.per_replica:
-                mask = None if result.source is None else arguments.masks[result.source]
+                mask = None if result.source is None else masks[result.source]
                 leaves.append(PerReplica(next(stacks), self._replicas, stacked=True, mask=mask))
             else:
                 leaves.append(next(wholes))
@@ -250,7 +258,7 @@ class Program:
         per_replica: bool,
         trace: _Trace,
     ) -> ClosedJaxpr:
-        frame = Frame(self._replicas, lambda masks: _replica_state(table, masks))
+        frame = Frame(self._mesh, lambda masks: _replica_state(table, masks))
 
         def body(state: Any, split: Any, masks: Any, whole: Any) -> Any:
             with tracing(frame), table.lifted(state):
@@ -301,14 +309,19 @@ class Program:
         consts = rest - len(arguments.whole)
         self._consts = consts
         checks.state_keeps_shape(self.jaxpr, consts, table, self._name)
-        varying = [False] * (consts + size) + [True] * (split + masks) + [False] * len(arguments.whole)
+        varying = (
+            [False] * (consts + size) + [True] * (split + masks) + [False] * len(arguments.whole)
+        )
         flags = varying_outputs(self.jaxpr, varying)
         count = len(self._results)
         blocks = flags[size + count :]
         if self._replicas > 1:
             checks.state_is_equal(self.jaxpr, flags[:size], table, self._name)
             checks.whole_results_are_equal(
-                [varies and not r.per_replica for varies, r in zip(blocks, self._results, strict=True)],
+                [
+                    varies and not r.per_replica
+                    for varies, r in zip(blocks, self._results, strict=True)
+                ],
                 [result.path for result in self._results],
                 self._name,
             )
@@ -415,7 +428,7 @@ def run_in_replicas(frame: Frame, function: Callable[..., Any], args: Any, kwarg
 
 
 @contextlib.contextmanager
-def _replica_state(table: StateTable, masks: Sequence[BlockMask]) -> Iterator[None]:
+def _replica_state(table: StateTable, masks: Sequence[BlockMask]) -> Generator[None]:
     """Gives one replica its view of the state, and makes the state whole again afterwards."""
     before = table.read()
     kinds = [slot.kind for slot in table.slots for _ in range(slot.count)]

@@ -22,7 +22,9 @@ from spmd.errors import ReplicaDivergenceError
 from spmd.mesh import REPLICA_AXIS
 
 # Collectives after which all replicas have the same value.
-_REDUCTIONS = frozenset({"psum", "psum_invariant", "pmax", "pmin", "all_gather", "all_gather_invariant"})
+_REDUCTIONS = frozenset(
+    {"psum", "psum_invariant", "pmax", "pmin", "all_gather", "all_gather_invariant"}
+)
 # Other collectives: every replica gets something else.
 _EXCHANGES = frozenset(
     {"ppermute", "pshuffle", "all_to_all", "ragged_all_to_all", "reduce_scatter", "psum_scatter"}
@@ -107,7 +109,7 @@ def collectives(jaxpr: Jaxpr) -> list[Collective]:
     found: list[Collective] = []
     for equation in jaxpr.eqns:
         if equation.primitive.name in _COLLECTIVES:
-            avals = [variable.aval for variable in equation.invars]
+            avals: list[Any] = [variable.aval for variable in equation.invars]
             found.append(
                 Collective(
                     name=equation.primitive.name,
@@ -159,7 +161,9 @@ class _Flow:
         if len(inner) == 1 and _same_arity(inner[0], equation):
             return self.outputs(inner[0], inputs)
         # An operation on values, or a call whose inside does not line up with its outside.
-        any_source = self.axis is not None and any(_has(sub, {"axis_index"} | _EXCHANGES | _SOURCES) for sub in inner)
+        any_source = self.axis is not None and any(
+            _has(sub, {"axis_index"} | _EXCHANGES | _SOURCES) for sub in inner
+        )
         return [any(inputs) or any_source] * count
 
     def _over_all_replicas(self, equation: Any) -> bool:
@@ -185,7 +189,9 @@ class _Flow:
         while True:
             # Replicas that leave the loop at different turns leave with different values.
             if any(self.outputs(cond, inputs[:cond_consts] + carry)):
-                self._refuse_collectives(equation, [cond, body], "loop", "a different number of times")
+                self._refuse_collectives(
+                    equation, [cond, body], "loop", "a different number of times"
+                )
                 return [True] * len(carry)
             outs = self.outputs(body, inputs[cond_consts : cond_consts + body_consts] + carry)
             new = [a or b for a, b in zip(carry, outs, strict=True)]

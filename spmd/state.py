@@ -18,7 +18,7 @@ import dataclasses
 import enum
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -246,16 +246,22 @@ class StateTable:
             The table, and for each of its leaves the index in this one.
         """
         wanted = set(leaves)
-        slots = [slot for slot in self.slots if wanted & set(range(slot.first, slot.first + slot.count))]
-        table = StateTable(self.things, [(slot.name, slot.variable, slot.adapter) for slot in slots])
+        slots = [
+            slot for slot in self.slots if wanted & set(range(slot.first, slot.first + slot.count))
+        ]
+        table = StateTable(
+            self.things, [(slot.name, slot.variable, slot.adapter) for slot in slots]
+        )
         first = {id(slot.variable): slot.first for slot in slots}
         indices = [
-            first[id(slot.variable)] + offset for slot in table.slots for offset in range(slot.count)
+            first[id(slot.variable)] + offset
+            for slot in table.slots
+            for offset in range(slot.count)
         ]
         return table, indices
 
     @contextlib.contextmanager
-    def lifted(self, leaves: Sequence[Any]) -> Iterator[None]:
+    def lifted(self, leaves: Sequence[Any]) -> Generator[None]:
         """Gives the variables traced values, and their own back afterwards, come what may.
 
         Args:
@@ -272,7 +278,7 @@ class StateTable:
                 self.write(before)
 
     @contextlib.contextmanager
-    def in_replica(self) -> Iterator[None]:
+    def in_replica(self) -> Generator[None]:
         """Lets every adapter prepare for one replica's code."""
         with contextlib.ExitStack() as stack:
             for adapter, things, _ in self._by_adapter():

@@ -16,7 +16,7 @@ from typing import Any, Generic, ParamSpec, TypeVar
 
 from jax.sharding import Mesh
 
-from spmd.arguments import Arguments, take_apart
+from spmd.arguments import Arguments, Shortcut, shortcut, take_apart
 from spmd.context import current_frame
 from spmd.errors import RecompilationWarning
 from spmd.mesh import make_mesh, num_replicas
@@ -58,7 +58,7 @@ class Step(Generic[P, R]):
     result that is equal on all replicas (proven, not guessed) comes back as one array, any other as a
     `PerReplica`.
 
-    Example:
+    Examples:
         >>> import numpy as np, spmd
         >>> mesh = spmd.make_mesh(["cpu"])
         >>> step = spmd.Step(lambda x: spmd.all_reduce(x.sum()), mesh)
@@ -109,6 +109,7 @@ class Step(Generic[P, R]):
         self._keep_per_replica = keep_per_replica
         self._programs: OrderedDict[Hashable, list[Program]] = OrderedDict()
         self._last_key: Any = None
+        self._shortcut: tuple[Shortcut, Program] | None = None
         self.trace_count = 0
 
     @property
@@ -140,14 +141,29 @@ class Step(Generic[P, R]):
             if self._per_replica:
                 return run_in_replicas(frame, self.__wrapped__, args, kwargs)
             return self.__wrapped__(*args, **kwargs)
-        arguments = take_apart(args, kwargs)
         with _STATE_LOCK:
-            program = self._program(arguments)
-            try:
-                return program.dispatch(arguments)
-            except StaleProgramError as stale:
-                self._forget(program)
-                return self._make(arguments, str(stale)).dispatch(arguments)
+            if self._shortcut is not None and not kwargs:
+                short, program = self._shortcut
+                match = short.match(args)
+                if match is not None and program.stale_because() is None:
+                    try:
+                        return program.dispatch(*match, ())
+                    except StaleProgramError:
+                        pass  # The long way below finds out again, and says why.
+            return self._call(args, kwargs)
+
+    def _call(self, args: Any, kwargs: Any) -> Any:
+        parts = take_apart(args, kwargs)
+        program = self._program(parts)
+        try:
+            result = program.dispatch(parts.split, parts.masks, parts.whole)
+        except StaleProgramError as stale:
+            self._forget(program)
+            program = self._make(parts, str(stale))
+            result = program.dispatch(parts.split, parts.masks, parts.whole)
+        short = None if kwargs else shortcut(args, parts)
+        self._shortcut = None if short is None else (short, program)
+        return result
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
@@ -210,6 +226,8 @@ class Step(Generic[P, R]):
                 programs.remove(program)
                 if not programs:
                     del self._programs[key]
+        if self._shortcut is not None and self._shortcut[1] is program:
+            self._shortcut = None
 
     def _warn(self, arguments: Arguments, reason: str | None) -> None:
         warnings.warn(

@@ -43,7 +43,14 @@ class PerReplica:
     Iterate over it, or index it by replica; `values` has all of them. Reading waits for the step
     that computes it. In a process of several, only the values of this process's replicas can be read.
 
-    Example:
+    Attributes:
+        array: the array over the mesh, padding included.
+        num_replicas: how many replicas there are, those of other processes included.
+        stacked: whether the blocks are stacked along a new axis (else: concatenated).
+        mask: the valid rows, or None if the value has no rows.
+        key: shape, type and layout.
+
+    Examples:
         >>> import jax, spmd
         >>> step = spmd.Step(lambda: spmd.replica_id() * 10, spmd.make_mesh(["cpu"]))
         >>> step().values[0]
@@ -52,7 +59,7 @@ class PerReplica:
     Source: `tf.distribute.DistributedValues`.
     """
 
-    __slots__ = ("_array", "_mask", "_num_replicas", "_stacked")
+    __slots__ = ("array", "key", "mask", "num_replicas", "stacked")
 
     def __init__(
         self,
@@ -72,43 +79,26 @@ class PerReplica:
             mask: valid rows; of a stacked value, it means that the first axis of each block counts
                 rows.
         """
-        self._array = array
-        self._num_replicas = num_replicas
-        self._stacked = stacked
-        self._mask = mask
-
-    @property
-    def array(self) -> jax.Array:
-        """The array over the mesh, padding included."""
-        return self._array
-
-    @property
-    def mask(self) -> RowMask | None:
-        """The valid rows, or None if the value has no rows."""
-        return self._mask
-
-    @property
-    def stacked(self) -> bool:
-        """Whether the blocks are stacked along a new axis (else: concatenated)."""
-        return self._stacked
-
-    @property
-    def num_replicas(self) -> int:
-        """How many replicas there are, those of other processes included."""
-        return self._num_replicas
+        # Plain attributes, because every step reads them; nobody should set them.
+        self.array = array
+        self.num_replicas = num_replicas
+        self.stacked = stacked
+        self.mask = mask
+        # What a compiled program depends on.
+        self.key = (array.shape, array.dtype, stacked)
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Shape of one replica's block, padding included."""
-        shape = self._array.shape
-        if self._stacked:
+        shape = self.array.shape
+        if self.stacked:
             return shape[1:]
-        return (shape[0] // self._num_replicas, *shape[1:])
+        return (shape[0] // self.num_replicas, *shape[1:])
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """Type of the elements."""
-        return self._array.dtype
+        return self.array.dtype
 
     @property
     def values(self) -> tuple[jax.Array, ...]:
@@ -121,52 +111,52 @@ class PerReplica:
         Returns:
             The same object.
         """
-        self._array.block_until_ready()
+        self.array.block_until_ready()
         return self
 
     def __len__(self) -> int:
-        return self._num_replicas
+        return self.num_replicas
 
     def __iter__(self) -> Iterator[jax.Array]:
         return iter(self.values)
 
     def __getitem__(self, index: int) -> jax.Array:
-        if not -self._num_replicas <= index < self._num_replicas:
+        if not -self.num_replicas <= index < self.num_replicas:
             raise IndexError(
-                f"There is no replica {index}: this value has {self._num_replicas} replica(s), "
-                f"0 to {self._num_replicas - 1}."
+                f"There is no replica {index}: this value has {self.num_replicas} replica(s), "
+                f"0 to {self.num_replicas - 1}."
             )
-        return self._block(index % self._num_replicas)
+        return self._block(index % self.num_replicas)
 
     def __repr__(self) -> str:
-        if isinstance(self._array, jax.Array) and self._array.is_fully_addressable:
+        if isinstance(self.array, jax.Array) and self.array.is_fully_addressable:
             values = [np.asarray(value) for value in self.values]
             if sum(value.size for value in values) <= 64:
                 inner = ", ".join(f"{i}: {_plain(value)}" for i, value in enumerate(values))
                 return f"PerReplica({inner})"
-        return f"PerReplica({self._num_replicas} x {self.dtype}{list(self.shape)})"
+        return f"PerReplica({self.num_replicas} x {self.dtype}{list(self.shape)})"
 
     def _block(self, replica: int) -> jax.Array:
-        rows = None if self._mask is None else self._mask.counts[replica]
+        rows = None if self.mask is None else self.mask.counts[replica]
         block = self._stored_block(replica)
         return block if rows is None or rows == block.shape[0] else block[:rows]
 
     def _stored_block(self, replica: int) -> jax.Array:
-        size = 1 if self._stacked else self.shape[0]
-        for shard in self._array.addressable_shards:
+        size = 1 if self.stacked else self.shape[0]
+        for shard in self.array.addressable_shards:
             start = shard.index[0].start or 0
             if start <= replica * size < start + shard.data.shape[0]:
                 local = shard.data[replica * size - start : (replica + 1) * size - start]
-                return local[0] if self._stacked else local
+                return local[0] if self.stacked else local
         raise IndexError(
             f"Replica {replica} belongs to another process; this one holds the replicas "
             f"{list(self._local_replicas())}. Reduce or gather the value to read it everywhere."
         )
 
     def _local_replicas(self) -> list[int]:
-        size = 1 if self._stacked else self.shape[0]
+        size = 1 if self.stacked else self.shape[0]
         local: set[int] = set()
-        for shard in self._array.addressable_shards:
+        for shard in self.array.addressable_shards:
             first = (shard.index[0].start or 0) // size
             local.update(range(first, first + shard.data.shape[0] // size))
         return sorted(local)
@@ -207,12 +197,8 @@ def stack_replicas(values: list[Any], sharding: jax.sharding.NamedSharding) -> P
             f"One value per replica needs one shape, but the shapes are {sorted(shapes)}. "
             "Pad them, or reduce each to the same shape first."
         )
-    return PerReplica(
-        jax.device_put(np.stack(arrays), sharding), len(arrays), stacked=True
-    )
+    return PerReplica(jax.device_put(np.stack(arrays), sharding), len(arrays), stacked=True)
 
 
 def _plain(value: np.ndarray[Any, Any]) -> str:
     return np.array2string(value, separator=", ", precision=6)
-
-

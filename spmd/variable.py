@@ -1,7 +1,7 @@
 """`spmd.Variable`: mutable state of a step for code that uses no module library."""
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from typing import Any, Literal
 
 import jax
@@ -18,7 +18,7 @@ VariableKind = Literal["mirrored", "mean", "sum", "key"]
 class Variable:
     """A pytree of arrays that a step may read and replace.
 
-    Example:
+    Examples:
         >>> import jax.numpy as jnp, spmd
         >>> count = spmd.Variable(jnp.zeros((), jnp.int32), name="count")
         >>> def step():
@@ -114,7 +114,7 @@ class _VariableAdapter(Adapter):
         return Kind(variable.kind)
 
     @contextlib.contextmanager
-    def lifted(self, things: Sequence[Any], variables: Sequence[Any]) -> Iterator[None]:
+    def lifted(self, things: Sequence[Any], variables: Sequence[Any]) -> Generator[None]:
         frame, trace = current_frame(), get_opaque_trace_state()
         before = [(variable._frame, variable._trace) for variable in variables]
         try:

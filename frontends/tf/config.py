@@ -1,0 +1,166 @@
+"""`tf.config`: which devices there are, and splitting the CPU into several.
+
+*Physical devices* are the hardware; listing the CPU starts no backend, so that it can still be split.
+*Logical devices* are what programs run on; listing them starts the backend.
+"""
+
+import dataclasses
+import importlib.util
+import os
+
+import jax
+
+import spmd
+from spmd import _jax_internals
+
+# Packages that bring a backend other than the CPU's.
+_ACCELERATORS = (
+    "jax_cuda12_plugin",
+    "jax_cuda13_plugin",
+    "jax_rocm7_plugin",
+    "jax_rocm60_plugin",
+    "libtpu",
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class PhysicalDevice:
+    """A piece of hardware.
+
+    Attributes:
+        name: such as `"/physical_device:GPU:0"`.
+        device_type: `"CPU"`, `"GPU"` or `"TPU"`.
+
+    Source: `tf.config.PhysicalDevice`.
+    """
+
+    name: str
+    device_type: str
+
+
+@dataclasses.dataclass(frozen=True)
+class LogicalDevice:
+    """A device that programs run on.
+
+    Attributes:
+        name: such as `"/device:CPU:1"`.
+        device_type: `"CPU"`, `"GPU"` or `"TPU"`.
+
+    Source: `tf.config.LogicalDevice`.
+    """
+
+    name: str
+    device_type: str
+
+
+@dataclasses.dataclass(frozen=True)
+class LogicalDeviceConfiguration:
+    """How one logical device is made.
+
+    Attributes:
+        memory_limit: MiB of the device's memory; JAX does not split GPUs, so it must be None.
+        experimental_priority: accepted.
+
+    Source: `tf.config.LogicalDeviceConfiguration`.
+    """
+
+    memory_limit: int | None = None
+    experimental_priority: int | None = None
+
+
+def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
+    """Lists the hardware of this machine.
+
+    Starts the backend only where an accelerator's plug-in is installed and asked for.
+
+    Args:
+        device_type: `"CPU"`, `"GPU"`, `"TPU"`, or None for all.
+
+    Returns:
+        The devices. All CPU cores together are one.
+
+    Examples:
+        >>> list_physical_devices("CPU")
+        [PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')]
+
+    Source: `tf.config.list_physical_devices`.
+    """
+    found: list[PhysicalDevice] = []
+    if device_type in (None, "CPU"):
+        found.append(PhysicalDevice("/physical_device:CPU:0", "CPU"))
+    for kind in ("GPU", "TPU"):
+        if device_type in (None, kind):
+            count = len(_accelerators(kind))
+            found.extend(PhysicalDevice(f"/physical_device:{kind}:{i}", kind) for i in range(count))
+    return found
+
+
+def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
+    """Lists the devices that programs run on; starts the backend.
+
+    Args:
+        device_type: `"CPU"`, `"GPU"`, `"TPU"`, or None for all.
+
+    Returns:
+        The devices.
+
+    Examples:
+        >>> list_logical_devices("CPU")[0]
+        LogicalDevice(name='/device:CPU:0', device_type='CPU')
+
+    Source: `tf.config.list_logical_devices`.
+    """
+    found: list[LogicalDevice] = []
+    for kind in ("CPU", "GPU", "TPU"):
+        if device_type in (None, kind):
+            devices = jax.local_devices(backend="cpu") if kind == "CPU" else _accelerators(kind)
+            found.extend(LogicalDevice(f"/device:{kind}:{i}", kind) for i in range(len(devices)))
+    return found
+
+
+def set_logical_device_configuration(
+    device: PhysicalDevice, logical_devices: list[LogicalDeviceConfiguration]
+) -> None:
+    """Splits the CPU into several devices, to try a strategy without hardware.
+
+    Args:
+        device: the physical CPU.
+        logical_devices: one configuration for each device to make.
+
+    Raises:
+        RuntimeError: the backend runs already.
+        ValueError: the device is not a CPU, or a memory limit is set, which JAX cannot do.
+
+    Examples:
+        >>> cpus = list_physical_devices("CPU")
+        >>> count = len(list_logical_devices("CPU"))
+        >>> set_logical_device_configuration(cpus[0], [LogicalDeviceConfiguration()] * count)
+
+    Source: `tf.config.set_logical_device_configuration`.
+    """
+    if device.device_type != "CPU":
+        raise ValueError(
+            f"Only the CPU can be split into logical devices here, but got {device.name}: XLA programs "
+            "take a whole GPU or TPU. To limit its memory set XLA_PYTHON_CLIENT_MEM_FRACTION."
+        )
+    if any(logical.memory_limit is not None for logical in logical_devices):
+        raise ValueError(
+            "memory_limit of a logical CPU device is not supported: simulated devices share the "
+            "machine's memory. Leave it out: LogicalDeviceConfiguration()."
+        )
+    try:
+        spmd.simulate_devices(len(logical_devices))
+    except spmd.MeshError as error:
+        raise RuntimeError(str(error)) from error
+
+
+def _accelerators(kind: str) -> list[object]:
+    platforms = os.environ.get("JAX_PLATFORMS", "")
+    wanted = not platforms or kind.lower() in platforms or (kind == "GPU" and "cuda" in platforms)
+    installed = any(importlib.util.find_spec(name) for name in _ACCELERATORS)
+    if not (_jax_internals.backend_is_running() or (wanted and installed)):
+        return []
+    try:
+        return list(jax.local_devices(backend=kind.lower()))
+    except RuntimeError:
+        return []

@@ -1,0 +1,48 @@
+"""`tf.distribute`: strategies, and where the running code stands.
+
+A *strategy* says on which devices a step runs. Its *replicas* run the same function on their share of
+each global batch. *Cross-replica context* is code that sees all replicas; *replica context* is code
+that `strategy.run` calls, as one of them.
+"""
+
+from frontends.tf.distribute.context import (
+    ReplicaContext,
+    experimental_set_strategy,
+    get_replica_context,
+    get_strategy,
+    has_strategy,
+    in_cross_replica_context,
+)
+from frontends.tf.distribute.cross_device_ops import (
+    CrossDeviceOps,
+    HierarchicalCopyAllReduce,
+    NcclAllReduce,
+    ReductionToOneDevice,
+)
+from frontends.tf.distribute.input import InputContext, InputOptions
+from frontends.tf.distribute.mirrored_strategy import MirroredStrategy
+from frontends.tf.distribute.one_device_strategy import OneDeviceStrategy
+from frontends.tf.distribute.reduce_op import ReduceOp
+from frontends.tf.distribute.strategy import Strategy, StrategyExtended
+from spmd.values import PerReplica as DistributedValues
+
+__all__ = [
+    "CrossDeviceOps",
+    "DistributedValues",
+    "HierarchicalCopyAllReduce",
+    "InputContext",
+    "InputOptions",
+    "MirroredStrategy",
+    "NcclAllReduce",
+    "OneDeviceStrategy",
+    "ReduceOp",
+    "ReductionToOneDevice",
+    "ReplicaContext",
+    "Strategy",
+    "StrategyExtended",
+    "experimental_set_strategy",
+    "get_replica_context",
+    "get_strategy",
+    "has_strategy",
+    "in_cross_replica_context",
+]

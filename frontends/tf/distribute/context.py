@@ -1,0 +1,248 @@
+"""Which strategy is in force, and is this code one replica's?
+
+The *current strategy* is a context variable: `scope()` sets it for the block, on this thread and in
+this asyncio task; other threads start with the default strategy. The *default strategy* is one replica
+on the default device.
+"""
+
+import contextlib
+import contextvars
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING, Any
+
+import jax
+
+from frontends.tf.distribute.reduce_op import op_name
+from spmd.collectives import all_gather, all_reduce
+from spmd.context import cross_replica_of, current_frame, in_replica, replica_id
+from spmd.values import TracedPerReplica
+
+if TYPE_CHECKING:
+    from frontends.tf.distribute.strategy import Strategy
+
+_CURRENT: "contextvars.ContextVar[Strategy | None]" = contextvars.ContextVar(
+    "tf_strategy", default=None
+)
+
+
+def has_strategy() -> bool:
+    """Tells whether a strategy other than the default is in force.
+
+    Returns:
+        True inside a strategy's scope, and inside functions that it runs.
+
+    Examples:
+        >>> has_strategy()
+        False
+
+    Source: `tf.distribute.has_strategy`.
+    """
+    return _CURRENT.get() is not None
+
+
+def get_strategy() -> "Strategy":
+    """Returns the strategy in force, the default one if there is none.
+
+    Returns:
+        The strategy.
+
+    Examples:
+        >>> get_strategy().num_replicas_in_sync
+        1
+
+    Source: `tf.distribute.get_strategy`.
+    """
+    return _CURRENT.get() or _default_strategy()
+
+
+def in_cross_replica_context() -> bool:
+    """Tells whether this code sees all replicas: in a scope, but not in a function that `run` calls.
+
+    Returns:
+        True between the replicas; False in a replica, and where no strategy is in force.
+
+    Examples:
+        >>> in_cross_replica_context()
+        False
+
+    Source: `tf.distribute.in_cross_replica_context`.
+    """
+    return has_strategy() and not in_replica()
+
+
+def get_replica_context() -> "ReplicaContext | None":
+    """Returns the replica that this code belongs to.
+
+    Returns:
+        The replica's context; None in cross-replica context; a context of one replica where no
+        strategy is in force.
+
+    Examples:
+        >>> get_replica_context().num_replicas_in_sync
+        1
+
+    Source: `tf.distribute.get_replica_context`.
+    """
+    return None if in_cross_replica_context() else ReplicaContext(get_strategy())
+
+
+def experimental_set_strategy(strategy: "Strategy | None") -> None:
+    """Puts a strategy in force without a `with` block, for notebooks.
+
+    Args:
+        strategy: the strategy, or None for the default.
+
+    Raises:
+        RuntimeError: called inside a scope or a replica, where it could not end.
+
+    Examples:
+        >>> from frontends import tf
+        >>> tf.distribute.experimental_set_strategy(tf.distribute.OneDeviceStrategy("cpu:0"))
+        >>> tf.distribute.has_strategy()
+        True
+        >>> tf.distribute.experimental_set_strategy(None)
+
+    Source: `tf.distribute.experimental_set_strategy`.
+    """
+    if _SCOPES.get() or in_replica():
+        raise RuntimeError(
+            "experimental_set_strategy was called inside a strategy's scope or a replica. Call it at "
+            "the top level of the program, before any `with strategy.scope():`."
+        )
+    _CURRENT.set(strategy)
+
+
+_SCOPES: contextvars.ContextVar[int] = contextvars.ContextVar("tf_scopes", default=0)
+
+
+@contextlib.contextmanager
+def entered(strategy: "Strategy") -> "Generator[Strategy]":
+    """Puts a strategy in force for a block.
+
+    Args:
+        strategy: the strategy.
+
+    Yields:
+        The strategy.
+
+    Raises:
+        RuntimeError: another strategy is in force.
+    """
+    current = _CURRENT.get()
+    if current is not None and current is not strategy:
+        raise RuntimeError(
+            f"Cannot enter the scope of {strategy!r} inside the scope of {current!r}: a variable "
+            "belongs to one strategy. Leave the outer scope first, or use one strategy for both."
+        )
+    tokens = _CURRENT.set(strategy), _SCOPES.set(_SCOPES.get() + 1)
+    try:
+        yield strategy
+    finally:
+        _CURRENT.reset(tokens[0])
+        _SCOPES.reset(tokens[1])
+
+
+class ReplicaContext:
+    """What one replica knows of itself and can do with the others.
+
+    Examples:
+        >>> from frontends import tf
+        >>> strategy = tf.distribute.MirroredStrategy(["cpu:0"])
+        >>> def replica():
+        ...     context = tf.distribute.get_replica_context()
+        ...     return context.all_reduce("SUM", context.replica_id_in_sync_group + 1)
+        >>> strategy.run(replica).values[0].item()
+        1
+
+    Source: `tf.distribute.ReplicaContext`.
+    """
+
+    def __init__(self, strategy: "Strategy") -> None:
+        """Makes the context of the running replica; use `tf.distribute.get_replica_context()`.
+
+        Args:
+            strategy: that runs the replica.
+        """
+        self._strategy = strategy
+
+    @property
+    def strategy(self) -> "Strategy":
+        """The strategy that runs the replica."""
+        return self._strategy
+
+    @property
+    def num_replicas_in_sync(self) -> int:
+        """How many replicas there are."""
+        return self._strategy.num_replicas_in_sync
+
+    @property
+    def replica_id_in_sync_group(self) -> jax.Array:
+        """Index of the replica, an int32 scalar."""
+        return replica_id()
+
+    def all_reduce(self, reduce_op: Any, value: Any, options: Any = None) -> Any:
+        """Combines a value over all replicas.
+
+        Args:
+            reduce_op: a `tf.distribute.ReduceOp` or its name.
+            value: nested structure of arrays.
+            options: accepted; XLA chooses the algorithm.
+
+        Returns:
+            The structure, combined; the same on every replica.
+
+        Source: `tf.distribute.ReplicaContext.all_reduce`.
+        """
+        del options
+        op = op_name(reduce_op)
+        return all_reduce(value, op) if in_replica() else value
+
+    def all_gather(self, value: Any, axis: int, options: Any = None) -> Any:
+        """Concatenates the values of all replicas along an axis.
+
+        Args:
+            value: nested structure of arrays with at least one axis.
+            axis: the axis.
+            options: accepted; XLA chooses the algorithm.
+
+        Returns:
+            The structure, concatenated; the same on every replica.
+
+        Source: `tf.distribute.ReplicaContext.all_gather`.
+        """
+        del options
+        return all_gather(value, axis) if in_replica() else value
+
+    def merge_call(self, merge_fn: Callable[..., Any], args: Any = (), kwargs: Any = None) -> Any:
+        """Calls a function once for all replicas, in cross-replica context.
+
+        Args:
+            merge_fn: takes the strategy, then the arguments as per-replica values.
+            args: one replica's positional arguments.
+            kwargs: one replica's keyword arguments.
+
+        Returns:
+            What the function returned; of a per-replica value, this replica's part.
+
+        Source: `tf.distribute.ReplicaContext.merge_call`.
+        """
+        frame = current_frame()
+        if frame is None or not frame.in_replica:
+            return merge_fn(self._strategy, *args, **(kwargs or {}))
+        whole_args, whole_kwargs = jax.tree.map(TracedPerReplica, (tuple(args), dict(kwargs or {})))
+        with cross_replica_of(frame):
+            merged = merge_fn(self._strategy, *whole_args, **whole_kwargs)
+        return jax.tree.map(
+            lambda leaf: leaf.block if isinstance(leaf, TracedPerReplica) else leaf,
+            merged,
+            is_leaf=lambda leaf: isinstance(leaf, TracedPerReplica),
+        )
+
+    def __repr__(self) -> str:
+        return f"ReplicaContext({self._strategy!r})"
+
+
+def _default_strategy() -> "Strategy":
+    from frontends.tf.distribute.default_strategy import default_strategy
+
+    return default_strategy()

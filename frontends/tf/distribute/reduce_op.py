@@ -1,0 +1,45 @@
+"""`tf.distribute.ReduceOp`."""
+
+import enum
+from typing import Any, Literal
+
+
+class ReduceOp(enum.Enum):
+    """How values of replicas are combined.
+
+    Examples:
+        >>> ReduceOp.SUM
+        <ReduceOp.SUM: 'SUM'>
+
+    Source: `tf.distribute.ReduceOp`.
+    """
+
+    SUM = "SUM"
+    MEAN = "MEAN"
+
+
+def op_name(op: Any) -> Literal["sum", "mean"]:
+    """Reads a reduction as TensorFlow users spell it.
+
+    Args:
+        op: a `ReduceOp`, or its name in any case.
+
+    Returns:
+        The engine's name.
+
+    Raises:
+        ValueError: there is no such reduction.
+
+    Examples:
+        >>> op_name("Sum")
+        'sum'
+    """
+    name = op.value if isinstance(op, ReduceOp) else op
+    if isinstance(name, str) and name.upper() == "SUM":
+        return "sum"
+    if isinstance(name, str) and name.upper() == "MEAN":
+        return "mean"
+    raise ValueError(
+        f"Unknown reduction {op!r}. Expected tf.distribute.ReduceOp.SUM, tf.distribute.ReduceOp.MEAN, "
+        "'SUM' or 'MEAN'."
+    )

@@ -1,0 +1,365 @@
+"""What all strategies share: `scope`, `run`, `reduce`, and the ways in for data."""
+
+import contextlib
+import functools
+import types
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import jax
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+import spmd
+from frontends.tf.data import Dataset
+from frontends.tf.distribute.context import entered
+from frontends.tf.distribute.input import InputContext, InputOptions, ValueContext
+from frontends.tf.distribute.reduce_op import op_name
+from spmd.context import current_frame, in_replica
+from spmd.mesh import REPLICA_AXIS
+from spmd.program import run_in_replicas
+from spmd.values import PerReplica, TracedPerReplica, stack_replicas
+
+# Steps that a strategy keeps for functions run outside of tf.function.
+_MAX_STEPS = 32
+
+
+class WrongMeshError(Exception):
+    """A strategy runs inside a compiled function that is being traced for other devices."""
+
+    def __init__(self, mesh: Mesh) -> None:
+        """Makes the error.
+
+        Args:
+            mesh: of the strategy.
+        """
+        super().__init__("a tf.function runs a strategy of other devices than it was traced for")
+        self.mesh = mesh
+
+
+class Strategy:
+    """Where a training step runs, and how replicas are kept equal.
+
+    Make a `MirroredStrategy` or another subclass.
+
+    Source: `tf.distribute.Strategy`.
+    """
+
+    def __init__(self, mesh: Mesh) -> None:
+        """Makes a strategy over a mesh.
+
+        Args:
+            mesh: the devices, one per replica.
+        """
+        self._mesh = mesh
+        self._steps: OrderedDict[Hashable, tuple[Any, spmd.Step[..., Any]]] = OrderedDict()
+        self.extended = StrategyExtended(self)
+
+    @property
+    def mesh(self) -> Mesh:
+        """The engine's mesh: the devices along the axis `"replica"`."""
+        return self._mesh
+
+    @property
+    def num_replicas_in_sync(self) -> int:
+        """How many replicas train together."""
+        return spmd.num_replicas(self._mesh)
+
+    def scope(self) -> contextlib.AbstractContextManager["Strategy"]:
+        """Puts the strategy in force for a `with` block, on this thread.
+
+        Returns:
+            A context manager that gives the strategy.
+
+        Raises:
+            RuntimeError: on entry, inside the scope of another strategy or inside a replica.
+
+        Source: `tf.distribute.Strategy.scope`.
+        """
+        if in_replica():
+            raise RuntimeError(
+                "strategy.scope() was entered inside a function that a strategy runs. Enter it "
+                "outside, around the code that makes models and calls run()."
+            )
+        return entered(self)
+
+    def run(
+        self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: Any = None
+    ) -> Any:
+        """Runs a function on every replica, as one compiled program.
+
+        Args:
+            fn: what one replica does.
+            args: positional arguments; per-replica leaves are split, others go whole to each replica.
+            kwargs: keyword arguments, likewise.
+            options: `tf.distribute.RunOptions`; accepted.
+
+        Returns:
+            The function's result; every leaf is a per-replica value.
+
+        Raises:
+            RuntimeError: called inside a replica.
+
+        Source: `tf.distribute.Strategy.run`.
+        """
+        del options
+        frame = current_frame()
+        args, kwargs = tuple(args), dict(kwargs or {})
+        if frame is None:
+            return self._step(fn)(*args, **kwargs)
+        if frame.mesh != self._mesh:
+            raise WrongMeshError(self._mesh)
+        return run_in_replicas(frame, self._in_scope(fn), args, kwargs)
+
+    def reduce(self, reduce_op: Any, value: Any, axis: int | None = None) -> Any:
+        """Combines per-replica values into one.
+
+        Args:
+            reduce_op: `tf.distribute.ReduceOp.SUM`, `MEAN`, or its name.
+            value: nested structure of per-replica values.
+            axis: None combines elementwise over replicas; a number also along this axis of the
+                values. Padding rows are left out.
+
+        Returns:
+            The structure, with one array for each value.
+
+        Raises:
+            ValueError: unknown reduction or axis; or the sum of a value that is not per-replica.
+            RuntimeError: called inside a replica.
+
+        Source: `tf.distribute.Strategy.reduce`.
+        """
+        op = op_name(reduce_op)
+
+        def one(leaf: Any) -> Any:
+            if isinstance(leaf, (PerReplica, TracedPerReplica)):
+                return spmd.reduce(leaf, op, axis)
+            return self._reduce_plain(op, leaf, axis)
+
+        return jax.tree.map(one, value, is_leaf=_is_per_replica)
+
+    def gather(self, value: Any, axis: int) -> Any:
+        """Concatenates per-replica values along an axis; padding rows are left out.
+
+        Args:
+            value: nested structure of per-replica values with at least one axis.
+            axis: the axis.
+
+        Returns:
+            The structure, with one array for each value.
+
+        Raises:
+            ValueError: there is no such axis.
+            RuntimeError: called inside a replica.
+
+        Source: `tf.distribute.Strategy.gather`.
+        """
+        return jax.tree.map(
+            lambda leaf: spmd.gather(leaf, axis) if _is_per_replica(leaf) else leaf,
+            value,
+            is_leaf=_is_per_replica,
+        )
+
+    def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
+        """Lists what the replicas of this process have.
+
+        Args:
+            value: nested structure of per-replica values, or a plain value.
+
+        Returns:
+            One structure for every replica, in order; a plain value alone.
+
+        Source: `tf.distribute.Strategy.experimental_local_results`.
+        """
+        leaves = jax.tree.leaves(value, is_leaf=_is_per_replica)
+        if leaves and all(map(_is_per_replica, leaves)):
+            return spmd.local_values(value)
+        return (value,)
+
+    def experimental_distribute_dataset(
+        self, dataset: Any, options: InputOptions | None = None
+    ) -> spmd.DistributedInput:
+        """Splits the global batches of a dataset over the replicas, ahead of use.
+
+        A batch of L rows goes to N replicas by `ceil(L / N)` rows each, first replicas first.
+
+        Args:
+            dataset: a batched `tf.data.Dataset`, or any source that `spmd.distribute` takes.
+            options: accepted.
+
+        Returns:
+            An iterable of batches whose leaves are per-replica values.
+
+        Raises:
+            spmd.BatchError: while iterating, if elements have no batch axis.
+
+        Source: `tf.distribute.Strategy.experimental_distribute_dataset`.
+        """
+        del options
+        self._require_cross_replica("experimental_distribute_dataset")
+        return spmd.distribute(dataset, self._mesh)
+
+    def distribute_datasets_from_function(
+        self, dataset_fn: Callable[[InputContext], Any], options: InputOptions | None = None
+    ) -> spmd.DistributedInput:
+        """Distributes a dataset that a function makes; its batches are per replica.
+
+        Args:
+            dataset_fn: takes an `InputContext`, and returns a dataset of per-replica batches. Each
+                replica takes the next batch.
+            options: accepted.
+
+        Returns:
+            An iterable of batches whose leaves are per-replica values.
+
+        Source: `tf.distribute.Strategy.distribute_datasets_from_function`.
+        """
+        del options
+        self._require_cross_replica("distribute_datasets_from_function")
+        context = InputContext(num_replicas_in_sync=self.num_replicas_in_sync)
+        return spmd.distribute(dataset_fn(context), self._mesh, per_replica=True)
+
+    experimental_distribute_datasets_from_function = distribute_datasets_from_function
+
+    def experimental_distribute_values_from_function(
+        self, value_fn: Callable[[ValueContext], Any]
+    ) -> Any:
+        """Makes a per-replica value out of one value for each replica.
+
+        Args:
+            value_fn: takes a `ValueContext`, and returns one replica's value, a nested structure of
+                arrays or numbers of the same shapes for all.
+
+        Returns:
+            The structure, with per-replica values.
+
+        Raises:
+            ValueError: the shapes differ between replicas.
+
+        Source: `tf.distribute.Strategy.experimental_distribute_values_from_function`.
+        """
+        self._require_cross_replica("experimental_distribute_values_from_function")
+        replicas = self.num_replicas_in_sync
+        values = [value_fn(ValueContext(index, replicas)) for index in range(replicas)]
+        sharding = NamedSharding(self._mesh, PartitionSpec(REPLICA_AXIS))
+        return jax.tree.map(lambda *leaves: stack_replicas(list(leaves), sharding), *values)
+
+    def experimental_make_numpy_dataset(self, numpy_input: Any, session: Any = None) -> Dataset:
+        """Makes a dataset of the rows of arrays.
+
+        Args:
+            numpy_input: nested structure of arrays with the same number of rows.
+            session: accepted; there are no sessions.
+
+        Returns:
+            A dataset of single rows: batch it, then distribute it.
+
+        Source: `tf.distribute.Strategy.experimental_make_numpy_dataset` of TensorFlow 1 and 2.0.
+        """
+        del session
+        return Dataset.from_tensor_slices(numpy_input)
+
+    make_experimental_numpy_dataset = experimental_make_numpy_dataset
+
+    def __repr__(self) -> str:
+        platform = self._mesh.devices.flat[0].platform
+        return f"{type(self).__name__}({self.num_replicas_in_sync} x {platform})"
+
+    def __deepcopy__(self, memo: Any) -> "Strategy":
+        # Models that keep a strategy are copied, but devices and compiled steps are shared.
+        return self
+
+    def _step(self, fn: Callable[..., Any]) -> "spmd.Step[..., Any]":
+        key = _function_key(fn)
+        if key not in self._steps:
+            step = spmd.Step(self._in_scope(fn), self._mesh, keep_per_replica=True)
+            self._steps[key] = (fn, step)
+            if len(self._steps) > _MAX_STEPS:
+                self._steps.popitem(last=False)
+        self._steps.move_to_end(key)
+        return self._steps[key][1]
+
+    def _in_scope(self, fn: Callable[..., Any]) -> Callable[..., Any]:
+        if not callable(fn):
+            raise TypeError(
+                f"strategy.run needs a function to run on every replica, but got {fn!r} of type "
+                f"{type(fn).__name__}. Pass the function itself: strategy.run(step, args=(batch,))."
+            )
+
+        @functools.wraps(fn)
+        def replica(*args: Any, **kwargs: Any) -> Any:
+            with entered(self):
+                return fn(*args, **kwargs)
+
+        return replica
+
+    def _reduce_plain(self, op: str, value: Any, axis: int | None) -> Any:
+        """Reduces a value that all replicas share, by TensorFlow's rule."""
+        self._require_cross_replica("reduce")
+        array = value if isinstance(value, jax.Array) else np.asarray(value)
+        if axis is not None:
+            value = array.sum(axis) if op == "sum" else array.mean(axis)
+        if op == "sum" and self.num_replicas_in_sync > 1 and np.any(array != 0):
+            raise ValueError(
+                f"strategy.reduce('SUM', {value!r}) got one value that all replicas share, not one "
+                "value per replica, so it cannot say whether it counts once or once per replica. "
+                "Reduce what strategy.run(...) returned."
+            )
+        return value
+
+    def _require_cross_replica(self, name: str) -> None:
+        if in_replica():
+            raise RuntimeError(
+                f"strategy.{name} was called inside a function that a strategy runs. Call it outside; "
+                "inside use tf.distribute.get_replica_context()."
+            )
+
+
+class StrategyExtended:
+    """TensorFlow's second door to a strategy, for helpers that old scripts call there.
+
+    Source: `tf.distribute.StrategyExtended`.
+    """
+
+    def __init__(self, strategy: Strategy) -> None:
+        """Makes it; a strategy has one as `extended`.
+
+        Args:
+            strategy: its strategy.
+        """
+        self._strategy = strategy
+
+    def experimental_make_numpy_dataset(self, numpy_input: Any, session: Any = None) -> Dataset:
+        """Makes a dataset of the rows of arrays; see `Strategy.experimental_make_numpy_dataset`.
+
+        Args:
+            numpy_input: nested structure of arrays with the same number of rows.
+            session: accepted; there are no sessions.
+
+        Returns:
+            A dataset of single rows.
+        """
+        return self._strategy.experimental_make_numpy_dataset(numpy_input, session)
+
+    make_experimental_numpy_dataset = experimental_make_numpy_dataset
+
+
+def _is_per_replica(value: Any) -> bool:
+    return isinstance(value, (PerReplica, TracedPerReplica))
+
+
+def _function_key(fn: Any) -> Hashable:
+    """What makes two functions the same step: code and what it is bound to, not the object.
+
+    A lambda or nested function is a new object at every call, and must not be compiled anew.
+    """
+    if isinstance(fn, functools.partial):
+        bound = (*fn.args, *fn.keywords.values())
+        return (_function_key(fn.func), tuple(map(id, bound)), tuple(fn.keywords))
+    if isinstance(fn, types.MethodType):
+        return (_function_key(fn.__func__), id(fn.__self__))
+    if isinstance(fn, types.FunctionType):
+        cells = tuple(id(cell.cell_contents) for cell in fn.__closure__ or ())
+        return (fn.__code__, cells, tuple(map(id, fn.__defaults__ or ())))
+    return id(fn)

@@ -1,0 +1,281 @@
+"""Per-replica values to one value, from between the replicas: `reduce`, `gather`, `run`.
+
+These work on the results of a step, each call as a small program of its own, and inside a step that
+spans several runs (`Step(..., per_replica=False)`), as a part of its program. Padding is left out.
+All are dispatched without waiting for the devices, except `gather` of rows, which reads no values
+either but knows the number of valid rows.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any, Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import NamedSharding, PartitionSpec
+
+from spmd.context import current_frame
+from spmd.errors import BatchError, ReplicaContextError
+from spmd.mesh import REPLICA_AXIS
+from spmd.program import run_in_replicas
+from spmd.values import PerReplica, TracedPerReplica
+
+MeanOrSum = Literal["sum", "mean"]
+
+
+def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Runs a function on every replica, inside a step that spans several runs.
+
+    Args:
+        function: what one replica does.
+        *args: arguments; a per-replica leaf is split, any other goes whole to every replica.
+        **kwargs: likewise.
+
+    Returns:
+        The function's result; every leaf is a per-replica value.
+
+    Raises:
+        ReplicaContextError: no such step is being traced, or the code is in a replica already.
+
+    Examples:
+        >>> import spmd
+        >>> def program():
+        ...     first = spmd.run(lambda: spmd.replica_id() + 1.0)
+        ...     return spmd.reduce(first, "mean") * 2
+        >>> step = spmd.Step(program, spmd.make_mesh(["cpu:0"]), per_replica=False)
+        >>> float(step())
+        2.0
+
+    Source: `tf.distribute.Strategy.run` inside `tf.function`.
+    """
+    frame = current_frame()
+    if frame is None:
+        raise ReplicaContextError(
+            "spmd.run works inside a step made with per_replica=False. Outside of a step make one: "
+            "spmd.Step(function, mesh)(*args)."
+        )
+    return run_in_replicas(frame, function, args, kwargs)
+
+
+def reduce(value: Any, op: MeanOrSum = "sum", axis: int | None = None) -> Any:
+    """Combines a per-replica value into one.
+
+    Args:
+        value: pytree of per-replica values.
+        op: `"sum"` or `"mean"`.
+        axis: None combines the replicas' values elementwise. A number combines along this axis of the
+            values as well: rows of all replicas together, if it is 0; padding is left out, and a
+            mean divides by the number of all valid entries.
+
+    Returns:
+        The pytree, with one array for each value.
+
+    Raises:
+        ValueError: unknown `op`, or the values have no such axis.
+        TypeError: a leaf is no per-replica value.
+        ReplicaContextError: called by a replica.
+
+    Examples:
+        >>> import spmd
+        >>> mesh = spmd.make_mesh(["cpu:0"])
+        >>> loss = spmd.Step(lambda: spmd.replica_id() + 1.5, mesh, keep_per_replica=True)()
+        >>> float(spmd.reduce(loss, "sum"))
+        1.5
+
+    Source: `tf.distribute.Strategy.reduce`.
+    """
+    if op not in ("sum", "mean"):
+        raise ValueError(f"Unknown reduction {op!r}. Expected 'sum' or 'mean'.")
+    _require_between_replicas("reduce", "all_reduce")
+
+    def one(leaf: Any) -> Any:
+        if isinstance(leaf, TracedPerReplica):
+            _check_axis(axis, leaf.block.ndim)
+            total, count = _reduce_block(leaf.block, leaf.mask, op, axis)
+            total, count = jax.lax.psum((total, count), REPLICA_AXIS)
+            return _finish(total, count, op, leaf.block.dtype)
+        if isinstance(leaf, PerReplica):
+            _check_axis(axis, len(leaf.shape))
+            mesh = _mesh(leaf)
+            reducer = _reducer(mesh, leaf.num_replicas, leaf.stacked, op, axis)
+            return reducer(leaf.array, *([leaf.mask.array] if leaf.mask is not None else []))
+        raise _not_per_replica("reduce", leaf)
+
+    return jax.tree.map(one, value, is_leaf=_is_per_replica)
+
+
+def gather(value: Any, axis: int = 0) -> Any:
+    """Concatenates the values of all replicas; padding is left out.
+
+    Args:
+        value: pytree of per-replica values with at least one axis.
+        axis: the axis along which to concatenate.
+
+    Returns:
+        The pytree, with one array for each value, equal on all processes.
+
+    Raises:
+        ValueError: the values have no such axis.
+        TypeError: a leaf is no per-replica value.
+        BatchError: rows that may be padded are gathered inside a step, where their number is not
+            known.
+        ReplicaContextError: called by a replica.
+
+    Examples:
+        >>> import numpy as np, spmd
+        >>> mesh = spmd.make_mesh(["cpu"])
+        >>> step = spmd.Step(lambda x: x * 2, mesh)
+        >>> batch = next(iter(spmd.distribute(np.arange(3.0), mesh, batch_size=4)))
+        >>> spmd.gather(step(batch)).tolist()
+        [0.0, 2.0, 4.0]
+
+    Source: `tf.distribute.Strategy.gather`.
+    """
+    _require_between_replicas("gather", "all_gather")
+
+    def one(leaf: Any) -> Any:
+        if isinstance(leaf, TracedPerReplica):
+            _check_axis(axis, leaf.block.ndim)
+            if leaf.mask is not None:
+                raise BatchError(
+                    "gather inside a compiled step cannot tell how many rows are valid, because one "
+                    "program serves full and partial batches. Return the per-replica value, and "
+                    "gather it outside."
+                )
+            return jax.lax.all_gather(leaf.block, REPLICA_AXIS, axis=axis, tiled=True)
+        if isinstance(leaf, PerReplica):
+            _check_axis(axis, len(leaf.shape))
+            mesh = _mesh(leaf)
+            # To host memory once it is whole everywhere: the number of valid rows is only known there.
+            whole = np.asarray(_replicate(mesh)(leaf.array))
+            blocks = whole if leaf.stacked else whole.reshape(leaf.num_replicas, *leaf.shape)
+            counts = leaf.mask.counts if leaf.mask is not None else [None] * leaf.num_replicas
+            valid = [block[:count] for block, count in zip(blocks, counts, strict=True)]
+            return jax.device_put(
+                np.concatenate(valid, axis=axis), NamedSharding(mesh, PartitionSpec())
+            )
+        raise _not_per_replica("gather", leaf)
+
+    return jax.tree.map(one, value, is_leaf=_is_per_replica)
+
+
+def local_values(value: Any) -> tuple[Any, ...]:
+    """Lists the values that the replicas of this process have.
+
+    Args:
+        value: pytree of per-replica values; inside a step, of one array each.
+
+    Returns:
+        One pytree for every replica of this process, in order; padding is left out.
+
+    Raises:
+        TypeError: a leaf is no per-replica value.
+        ReplicaContextError: called by a replica.
+
+    Examples:
+        >>> import spmd
+        >>> step = spmd.Step(lambda: {"id": spmd.replica_id()}, spmd.make_mesh(["cpu:0"]))
+        >>> [int(value["id"]) for value in local_values(step())]
+        [0]
+
+    Source: `tf.distribute.Strategy.experimental_local_results`.
+    """
+    _require_between_replicas("local_values", "all_gather")
+    leaves, structure = jax.tree.flatten(value, is_leaf=_is_per_replica)
+    columns: list[tuple[Any, ...]] = []
+    for leaf in leaves:
+        if isinstance(leaf, TracedPerReplica):
+            columns.append(tuple(jax.lax.all_gather(leaf.block, REPLICA_AXIS)))
+        elif isinstance(leaf, PerReplica):
+            columns.append(leaf.values)
+        else:
+            raise _not_per_replica("local_values", leaf)
+    return tuple(jax.tree.unflatten(structure, row) for row in zip(*columns, strict=True))
+
+
+def _reduce_block(block: Any, mask: Any, op: str, axis: int | None) -> tuple[Any, Any]:
+    """Sums one replica's block, and counts what a mean divides by."""
+    wide = _wide(block, op)
+    if mask is not None:
+        shape = mask.shape + (1,) * (block.ndim - 1)
+        wide = jnp.where(mask.reshape(shape), wide, jnp.zeros_like(wide))
+    if axis is None:
+        return wide, jnp.ones((), jnp.float32)
+    if mask is not None and axis in (0, -block.ndim):
+        count = mask.sum().astype(jnp.float32)
+    else:
+        count = jnp.asarray(block.shape[axis], jnp.float32)
+    return wide.sum(axis=axis), count
+
+
+def _wide(block: Any, op: str) -> Any:
+    if block.dtype == jnp.bool_:
+        return block.astype(jnp.int32)
+    if op == "mean" and jnp.issubdtype(block.dtype, jnp.integer):
+        return block.astype(jnp.float32)
+    return block
+
+
+def _finish(total: Any, count: Any, op: str, dtype: Any) -> Any:
+    if op == "sum":
+        return total
+    mean = total / count.astype(total.dtype)
+    # As TensorFlow: the mean of integers is an integer, rounded towards zero.
+    return mean.astype(dtype) if jnp.issubdtype(dtype, jnp.integer) else mean
+
+
+@functools.lru_cache(maxsize=256)
+def _reducer(
+    mesh: Any, replicas: int, stacked: bool, op: str, axis: int | None
+) -> Callable[..., jax.Array]:
+    def reducer(array: jax.Array, mask: jax.Array | None = None) -> jax.Array:
+        blocks = array if stacked else array.reshape(replicas, -1, *array.shape[1:])
+        masks = None if mask is None else mask.reshape(replicas, -1)
+        each = functools.partial(_reduce_block, op=op, axis=axis)
+        if masks is None:
+            totals, counts = jax.vmap(lambda block: each(block, None))(blocks)
+        else:
+            totals, counts = jax.vmap(each)(blocks, masks)
+        return _finish(totals.sum(0), counts.sum(), op, array.dtype)
+
+    return jax.jit(reducer, out_shardings=NamedSharding(mesh, PartitionSpec()))
+
+
+@functools.lru_cache(maxsize=16)
+def _replicate(mesh: Any) -> Callable[[jax.Array], jax.Array]:
+    return jax.jit(lambda array: array, out_shardings=NamedSharding(mesh, PartitionSpec()))
+
+
+def _mesh(value: PerReplica) -> Any:
+    sharding = value.array.sharding
+    assert isinstance(sharding, NamedSharding)  # PerReplica values are made with no other
+    return sharding.mesh
+
+
+def _check_axis(axis: int | None, ndim: int) -> None:
+    if axis is not None and not -ndim <= axis < ndim:
+        raise ValueError(
+            f"There is no axis {axis}: one replica's value has {ndim} axes. "
+            "Use axis=None to combine the values of the replicas elementwise."
+        )
+
+
+def _is_per_replica(value: Any) -> bool:
+    return isinstance(value, (PerReplica, TracedPerReplica))
+
+
+def _not_per_replica(name: str, leaf: Any) -> TypeError:
+    return TypeError(
+        f"spmd.{name} combines what replicas have, but got {leaf!r} of type {type(leaf).__name__}, "
+        "which is one value already. Give it the result of a step."
+    )
+
+
+def _require_between_replicas(name: str, instead: str) -> None:
+    frame = current_frame()
+    if frame is not None and frame.in_replica:
+        raise ReplicaContextError(
+            f"spmd.{name} works between the replicas, but was called by one of them. A replica uses "
+            f"spmd.{instead}."
+        )

@@ -1,0 +1,38 @@
+"""Meshes of the simulated devices (see ../conftest.py), and a look for what a test leaves behind."""
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+
+import jax
+import pytest
+
+import spmd
+
+
+@pytest.fixture
+def mesh_of() -> Callable[[int], jax.sharding.Mesh]:
+    """Makes a mesh of the first N simulated devices; a test that asks for more fails, not skips."""
+
+    def make(count: int) -> jax.sharding.Mesh:
+        assert len(jax.devices("cpu")) >= count
+        return spmd.make_mesh([f"cpu:{index}" for index in range(count)])
+
+    return make
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left_behind() -> Iterator[None]:
+    threads, environment = set(threading.enumerate()), dict(os.environ)
+    yield
+    left = [
+        thread
+        for thread in set(threading.enumerate()) - threads
+        if thread.is_alive() and thread.name.startswith("spmd-")
+    ]
+    assert not left, f"threads left behind: {left}"
+    changed = {
+        key for key in environment | os.environ if environment.get(key) != os.environ.get(key)
+    }
+    # pytest itself says which test runs.
+    assert not changed - {"PYTEST_CURRENT_TEST"}, f"environment changed: {changed}"
