@@ -1,0 +1,27 @@
+"""`tf.data`: datasets over arrays in memory, Python generators and Grain pipelines.
+
+Elements are NumPy arrays, or tuples, dicts and nested structures of them. Arrays keep their NumPy
+dtype until a map function touches them; what a map function returns has JAX's dtypes (float32 and
+int32 unless ``jax_enable_x64`` is set), whether it was compiled or not.
+
+Pipelines over arrays in memory are vectorised: `shuffle`, `take`, `skip`, `shard` and `repeat`
+work on row numbers, `batch` takes its rows in one gather, and a map function that JAX can trace is
+compiled for the whole batch. Only generators, and map functions that do not trace, run Python code
+for every element. :mod:`frontends.tf.data.forms` defines the terms.
+
+Source: ``tf.data``.
+"""
+
+from frontends.tf.data import experimental
+from frontends.tf.data.constants import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+from frontends.tf.data.dataset import Dataset
+from frontends.tf.data.options import Options
+
+__all__ = [
+    "AUTOTUNE",
+    "INFINITE_CARDINALITY",
+    "UNKNOWN_CARDINALITY",
+    "Dataset",
+    "Options",
+    "experimental",
+]

@@ -1,0 +1,112 @@
+"""What every dataset holds, and how one is made from another."""
+
+import abc
+import operator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Self
+
+from frontends.tf.data.forms import Form
+from frontends.tf.data.lazy import Lazy
+from frontends.tf.data.options import Options
+from frontends.tf.data.shuffling import ShuffleOrder
+
+
+class DatasetBase(abc.ABC):
+    """The state of a dataset, which never changes, except that shuffles count their passes.
+
+    Args:
+        make_form: Makes the runnable side; called when the dataset is first read.
+        cardinality: The number of elements, or one of the two constants.
+        full_batch_rows: The rows of a full batch, where the elements are batches of known size.
+        orders: The shuffles that the elements come through.
+        options: The settings.
+
+    Attributes:
+        _full_batch_rows: As above, for the engine, which sizes the compiled batch by it.
+    """
+
+    def __init__(
+        self,
+        make_form: Callable[[], Form],
+        cardinality: int,
+        full_batch_rows: int | None = None,
+        orders: Iterable[ShuffleOrder] = (),
+        options: Options | None = None,
+    ) -> None:
+        self._form = Lazy(make_form)
+        self._cardinality = cardinality
+        self._full_batch_rows = full_batch_rows
+        self._orders = tuple(dict.fromkeys(orders))
+        self._options = options or Options()
+
+    @property
+    def _shuffle_passes(self) -> tuple[int, ...]:
+        """How many passes each shuffle of this dataset has begun.
+
+        A data position is this, from before a pass, and a count of elements. To go back there, in
+        a later process too: set it, and read ``dataset.skip(count)``. Skipping is cheap where the
+        elements are rows in memory or batches of them.
+        """
+        return tuple(order.passes for order in self._orders)
+
+    @_shuffle_passes.setter
+    def _shuffle_passes(self, passes: Iterable[int]) -> None:
+        for order, count in zip(self._orders, passes, strict=True):
+            order.passes = count
+
+    @abc.abstractmethod
+    def __iter__(self) -> Iterator[Any]: ...
+
+    def _derive(
+        self,
+        transform: Callable[[Any], Form],
+        cardinality: int,
+        order: ShuffleOrder | None = None,
+    ) -> Self:
+        """Makes a dataset from this one, whose elements are batches of the same size, if any."""
+        orders = (*self._orders, order) if order else self._orders
+        return type(self)(
+            lambda: transform(self._form()),
+            cardinality,
+            self._full_batch_rows,
+            orders,
+            self._options,
+        )
+
+    def _rebatched(
+        self, transform: Callable[[Any], Form], cardinality: int, rows: int | None
+    ) -> Self:
+        """Makes a dataset from this one, whose elements are batches of `rows` rows, if any."""
+        return type(self)(
+            lambda: transform(self._form()), cardinality, rows, self._orders, self._options
+        )
+
+
+def integer(value: Any, name: str, minimum: int | None = None) -> int:
+    """Checks an argument that must be an integer.
+
+    Args:
+        value: A Python or NumPy integer.
+        name: ``method: argument``, for the errors.
+        minimum: The smallest value allowed.
+
+    Raises:
+        TypeError: It is not an integer.
+        ValueError: It is smaller than `minimum`.
+    """
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(
+            f"{name} must be an integer, got {value!r} ({type(value).__name__}).\n"
+            f"Fix: int({value!r})"
+        ) from None
+    if minimum is not None and number < minimum:
+        raise ValueError(f"{name} must be at least {minimum}, got {number}.")
+    return number
+
+
+def element_count(value: Any, name: str) -> int | None:
+    """Checks an argument that is a number of elements; negative means all, returned as None."""
+    number = integer(value, name)
+    return None if number < 0 else number

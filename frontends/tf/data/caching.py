@@ -1,0 +1,82 @@
+"""`cache`: elements that are kept in memory after the first time."""
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any, final
+
+import jax
+import numpy as np
+
+from frontends.tf.data import element as elements
+from frontends.tf.data.chunks import Chunk
+from frontends.tf.data.forms import Opener
+from frontends.tf.data.lazy import Lazy
+from frontends.tf.data.row_sources import RowSource
+
+
+@final
+class StreamCache:
+    """Elements in passes, remembered once a pass was read to its end.
+
+    As in TensorFlow, a pass that is given up early leaves nothing behind. What the cache hands out
+    is locked against writing, in the first pass too.
+
+    Args:
+        elements: Starts a pass over the elements.
+    """
+
+    def __init__(self, elements: Opener) -> None:
+        self._elements = elements
+        self._known: list[Any] | None = None
+
+    def open(self) -> Iterator[Any]:
+        """Starts a pass."""
+        if self._known is not None:
+            yield from self._known
+            return
+        recorded: list[Any] = []
+        for element in self._elements():
+            recorded.append(elements.snapshot(element))
+            yield recorded[-1]
+        # Two threads may get here; each recording is complete, so either one will do.
+        self._known = recorded
+
+
+@final
+class RememberedSource(RowSource):
+    """Rows in a fixed order, each looked up in another source the first time only.
+
+    Args:
+        source: Where the rows come from.
+        order: Returns ``[rows, source.columns]``: row i of this source is row ``order[i]`` of that
+            one. Called when the first row is looked up.
+    """
+
+    columns = 1
+    computed = False
+
+    def __init__(self, source: RowSource, order: Callable[[], Chunk]) -> None:
+        self._source, self._order = source, order
+        self._lock = threading.Lock()
+        self._known = Lazy(lambda: np.zeros(len(order()), np.bool_))
+        self._leaves: list[np.ndarray] = []
+        self.spec = source.spec
+
+    def gather(self, chunk: Chunk, full: int) -> Any:
+        """Looks up rows; see `RowSource.gather`."""
+        numbers = chunk[:, 0]
+        with self._lock:
+            unknown = np.unique(numbers[~self._known()[numbers]])
+            if len(unknown):
+                rows = self._source.gather(self._order()[unknown], full)
+                self._remember(unknown, jax.tree.leaves(rows))
+            found = [leaf.take(numbers, axis=0) for leaf in self._leaves]
+        return jax.tree.unflatten(jax.tree.structure(self.spec), found)
+
+    def _remember(self, numbers: np.ndarray, rows: list[np.ndarray]) -> None:
+        if not self._leaves:
+            size = len(self._order())
+            self._leaves = [np.empty((size, *row.shape[1:]), row.dtype) for row in rows]
+        for leaf, row in zip(self._leaves, rows, strict=True):
+            leaf[numbers] = row
+        self._known()[numbers] = True

@@ -1,0 +1,86 @@
+"""Forms made of several: `zip` and `concatenate`."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from frontends.tf.data import chunks
+from frontends.tf.data import spec as specs
+from frontends.tf.data.chunks import Chunk
+from frontends.tf.data.forms import Form
+from frontends.tf.data.lazy import Lazy
+from frontends.tf.data.row_sources import ConcatenatedSource, RangeSource, ZipSource
+from frontends.tf.data.rows import Rows
+from frontends.tf.data.steps import Either, Ready
+from frontends.tf.data.stream import Stream
+
+
+def zipped(structure: Any, forms: Sequence[Form]) -> Form:
+    """Returns the elements of several forms side by side, until the shortest ends.
+
+    Args:
+        structure: The pytree structure that the elements are put into.
+        forms: One for each leaf of it.
+    """
+    stable = all(form.stable for form in forms)
+    finite = any(form.finite for form in forms)
+    rows = [form for form in forms if isinstance(form, Rows)]
+    if len(rows) == len(forms):
+        source = ZipSource(structure, [form.source for form in rows])
+        return Rows(
+            source, lambda: chunks.side_by_side([form.open() for form in rows]), stable, finite
+        )
+
+    def open_pass() -> Iterator[Any]:
+        passes = [form.elements() for form in forms]
+        return (jax.tree.unflatten(structure, row) for row in zip(*passes, strict=False))
+
+    def find_spec() -> Any:
+        return jax.tree.unflatten(structure, [form.spec() for form in forms])
+
+    return Stream(open_pass, Ready(), find_spec, stable, finite)
+
+
+def enumerated(form: Form, start: int) -> Form:
+    """Returns pairs of a number, from `start` on, and an element."""
+    source = RangeSource(start, 1, np.dtype(np.int64))
+    numbers = Rows(source, lambda: chunks.counting(sys.maxsize), finite=False)
+    return zipped(jax.tree.structure((0, 0)), [numbers, form])
+
+
+def concatenated(first: Form, second: Form) -> Form:
+    """Returns the elements of one form after the elements of another.
+
+    Raises:
+        TypeError: Both are rows, of different structure or dtypes.
+    """
+    stable = first.stable and second.stable
+    finite = first.finite and second.finite
+    if isinstance(first, Rows) and isinstance(second, Rows):
+        common = specs.relaxed(first.spec(), second.spec())
+        if common == first.spec() == second.spec():
+            source = ConcatenatedSource(first.source, second.source)
+            return Rows(source, lambda: _both(source, first, second), stable, finite)
+    streams = [form.as_stream() if isinstance(form, Rows) else form for form in (first, second)]
+    one, two = (stream for stream in streams if isinstance(stream, Stream))
+
+    def open_pass() -> Iterator[tuple[int, Any]]:
+        yield from ((0, item) for item in one.open())
+        yield from ((1, item) for item in two.open())
+
+    return Stream(
+        open_pass,
+        Either(one.step, two.step),
+        Lazy(lambda: specs.relaxed(one.spec(), two.spec())),
+        stable,
+        finite,
+        max(one.workers, two.workers),
+    )
+
+
+def _both(source: ConcatenatedSource, first: Rows, second: Rows) -> Iterator[Chunk]:
+    yield from (source.tag(chunk, 0) for chunk in first.open())
+    yield from (source.tag(chunk, 1) for chunk in second.open())

@@ -1,0 +1,201 @@
+"""`tf.data.Dataset`."""
+
+from collections.abc import Iterator
+from typing import Any, NoReturn, Self, final
+
+import numpy as np
+
+from frontends.tf.data.constants import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+from frontends.tf.data.options import Options
+from frontends.tf.data.reordering import Reordering
+from frontends.tf.data.sources import Sources
+from frontends.tf.data.transforms import Transforms
+
+# What TensorFlow's Dataset has and this one lacks; for the error alone.
+_MISSING = frozenset(
+    {
+        "bucket_by_sequence_length",
+        "choose_from_datasets",
+        "counter",
+        "fingerprint",
+        "flat_map",
+        "from_tensor_slices_with_options",
+        "get_single_element",
+        "group_by_window",
+        "ignore_errors",
+        "interleave",
+        "list_files",
+        "load",
+        "make_initializable_iterator",
+        "make_one_shot_iterator",
+        "padded_batch",
+        "ragged_batch",
+        "random",
+        "rebatch",
+        "reduce",
+        "rejection_resample",
+        "sample_from_datasets",
+        "save",
+        "scan",
+        "snapshot",
+        "sparse_batch",
+        "take_while",
+        "unique",
+        "window",
+    }
+)
+
+
+class _DatasetMeta(type(Sources)):
+    """Answers for missing class methods (``Dataset.list_files``) as for missing methods."""
+
+    def __getattr__(cls, name: str) -> NoReturn:
+        raise _no_attribute(name)
+
+
+@final
+class Dataset(Sources, Reordering, Transforms, metaclass=_DatasetMeta):
+    """A sequence of elements, which can be read any number of times.
+
+    Made by the methods that `Sources` lists; each of the others returns a new dataset and leaves
+    this one as it is. Nothing is read, traced or compiled before the first element is asked for
+    (or `element_spec`), so a dataset may be defined before the strategy.
+
+    Elements are NumPy arrays (scalars for rank 0), or tuples, dicts and nested structures of them.
+    Passes are independent of each other, and may be read on any thread.
+
+    Examples:
+        >>> from frontends.tf.data import Dataset
+        >>> import numpy as np
+        >>> images, labels = np.zeros((5, 28, 28), np.uint8), np.arange(5)
+        >>> dataset = Dataset.from_tensor_slices((images, labels)).shuffle(5, seed=1).batch(2)
+        >>> for x, y in dataset:
+        ...     print(x.shape, y.shape)
+        (2, 28, 28) (2,)
+        (2, 28, 28) (2,)
+        (1, 28, 28) (1,)
+
+    Source: ``tf.data.Dataset``.
+    """
+
+    @property
+    def element_spec(self) -> Any:
+        """The shape and dtype of every component, as `TensorSpec` in the structure of an element.
+
+        Where neither tracing nor a declaration can tell, the first element is looked at.
+
+        Examples:
+            >>> from frontends.tf.data import Dataset
+            >>> Dataset.range(5).batch(2).element_spec
+            TensorSpec(shape=(None,), dtype=int64, name=None)
+
+        Source: ``tf.data.Dataset.element_spec``.
+        """
+        return self._form().spec()
+
+    def cardinality(self) -> np.int64:
+        """Returns the number of elements, without reading them.
+
+        Returns:
+            The count, `INFINITE_CARDINALITY` or `UNKNOWN_CARDINALITY`.
+
+        Examples:
+            >>> from frontends.tf.data import Dataset
+            >>> print(Dataset.range(5).batch(2).cardinality())
+            3
+
+        Source: ``tf.data.Dataset.cardinality``.
+        """
+        return np.int64(self._cardinality)
+
+    def as_numpy_iterator(self) -> Iterator[Any]:
+        """Starts a pass, as ``iter(dataset)`` does.
+
+        Returns:
+            An iterator over the elements.
+
+        Examples:
+            >>> from frontends.tf.data import Dataset
+            >>> next(Dataset.range(3, 5).as_numpy_iterator())
+            np.int64(3)
+
+        Source: ``tf.data.Dataset.as_numpy_iterator``.
+        """
+        return iter(self)
+
+    def with_options(self, options: Options, name: str | None = None) -> Self:
+        """Returns the dataset with settings, which override those that it has.
+
+        Args:
+            options: The settings.
+            name: Ignored.
+
+        Returns:
+            A dataset of the same elements.
+
+        Raises:
+            TypeError: `options` is not a `tf.data.Options`.
+
+        Examples:
+            >>> from frontends.tf.data import Dataset, Options
+            >>> Dataset.range(3).with_options(Options(deterministic=True)).options().deterministic
+            True
+
+        Source: ``tf.data.Dataset.with_options``.
+        """
+        return type(self)(
+            self._form,
+            self._cardinality,
+            self._full_batch_rows,
+            self._orders,
+            self._options.merge(options),
+        )
+
+    def options(self) -> Options:
+        """Returns the settings of this dataset and of those that it was made from.
+
+        Returns:
+            A copy: to change them, use `with_options`.
+
+        Examples:
+            >>> from frontends.tf.data import Dataset
+            >>> print(Dataset.range(3).options().deterministic)
+            None
+
+        Source: ``tf.data.Dataset.options``.
+        """
+        return Options().merge(self._options)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._form().elements()
+
+    def __len__(self) -> int:
+        if self._cardinality == INFINITE_CARDINALITY:
+            raise TypeError("The dataset is infinite.\nFix: take(count), or steps_per_epoch.")
+        if self._cardinality == UNKNOWN_CARDINALITY:
+            raise TypeError(
+                "The dataset length is unknown: it must be read to be counted.\nFix: "
+                "dataset.apply(tf.data.experimental.assert_cardinality(count)), if you know it."
+            )
+        return self._cardinality
+
+    def __bool__(self) -> bool:
+        return True  # __len__ would make an empty dataset false, and an infinite one raise
+
+    def __repr__(self) -> str:
+        return f"<Dataset cardinality={self._cardinality}>"
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise _no_attribute(name)
+
+
+def _no_attribute(name: str) -> AttributeError:
+    message = f"'Dataset' has no attribute {name!r}"
+    if name in _MISSING:
+        existing = ", ".join(sorted(key for key in dir(Dataset) if not key.startswith("_")))
+        message = (
+            f"tf.data.Dataset.{name} exists in TensorFlow and not here. What exists: {existing}.\n"
+            "Fix: NumPy before from_tensor_slices, a Python generator with from_generator, or a "
+            "Grain pipeline with from_grain."
+        )
+    return AttributeError(message, name=name)

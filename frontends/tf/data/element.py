@@ -1,0 +1,273 @@
+"""Elements: NumPy values, or tuples, dicts and nested structures of them.
+
+**Component**: one leaf of an element. A `numpy.ndarray`, a NumPy scalar for rank 0, or a Python
+`bytes` object (NumPy's own bytes type drops trailing zeros) or other object, kept as it is. Lists are not structure: as in
+TensorFlow a list is one component, an array.
+
+**Batch**: an element whose every component has one more axis in front, of the same length.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+_NUMPY = (np.ndarray, np.generic)
+_NARROW = {int: (np.int64, np.int32), float: (np.float64, np.float32)}
+
+
+def to_element(value: Any, *, narrow: bool = True) -> Any:
+    """Converts a structure of array-likes to an element.
+
+    Args:
+        value: NumPy values keep their dtype; a list becomes an array.
+        narrow: Give Python numbers 32 bits, as TensorFlow does (64 where an integer needs them).
+
+    Raises:
+        ValueError: A list whose items have different lengths.
+    """
+    return jax.tree.map(lambda leaf: _to_component(leaf, narrow), value, is_leaf=_is_list)
+
+
+def canonicalize(element: Any) -> Any:
+    """Gives every number of `element` the dtype that JAX would give it.
+
+    Raises:
+        OverflowError: An integer does not fit in 32 bits while JAX's 64-bit types are off.
+    """
+    return jax.tree.map(_canonical_component, element)
+
+
+def fits_jax(component: Any) -> bool:
+    """Says whether JAX can hold the component's integers in the dtype that it would give them."""
+    return _fits(component, jax_dtype(component.dtype))
+
+
+def jax_dtype(dtype: np.dtype) -> np.dtype:
+    """Returns the dtype that JAX gives a NumPy `dtype`: at most 32 bits a number, or 64 if set so."""
+    if dtype.itemsize < 8 or dtype.kind not in "iufc":  # asking JAX takes longer
+        return dtype
+    return jax.dtypes.canonicalize_dtype(dtype)
+
+
+def writable(element: Any) -> Any:
+    """Copies the arrays of `element` that must not be written to (a cache's, or JAX's own)."""
+    return jax.tree.map(_writable_component, element)
+
+
+def snapshot(element: Any) -> Any:
+    """Copies an element for a cache: a write to the copy raises instead of changing the cache."""
+    return jax.tree.map(_locked_copy, element)
+
+
+def owned(element: Any) -> Any:
+    """Copies an element whose arrays somebody else may overwrite."""
+    return jax.tree.map(_copy, element)
+
+
+def first_rows(batch: Any, count: int) -> Any:
+    """Returns the first rows of a batch, as views of it."""
+    return jax.tree.map(lambda leaf: leaf[:count], batch)
+
+
+def apply(function: Callable[..., Any], element: Any) -> Any:
+    """Calls `function` with a tuple's items as its arguments, or with the element as it is."""
+    return function(*element) if type(element) is tuple else function(element)
+
+
+def can_stack(elements: Sequence[Any]) -> bool:
+    """Says whether the elements have equal structures, and components of equal shapes and dtypes."""
+    first = _signature(elements[0])
+    return all(_signature(element) == first for element in elements)
+
+
+def stack(elements: Sequence[Any]) -> Any:
+    """Makes a batch of elements.
+
+    Args:
+        elements: At least one; component i of each has the same shape and dtype.
+
+    Returns:
+        One element, whose components have shape ``[len(elements), ...]``.
+
+    Raises:
+        TypeError: The elements differ in structure, or a component in dtype.
+        ValueError: A component differs in shape.
+    """
+    if not can_stack(elements):
+        raise _stack_error(elements)
+    columns = zip(*map(jax.tree.leaves, elements), strict=True)
+    structure = jax.tree.structure(elements[0])
+    return jax.tree.unflatten(structure, [_stack_component(column) for column in columns])
+
+
+def split(batch: Any) -> Iterator[Any]:
+    """Yields the rows of a batch, as views of it."""
+    leaves, structure = jax.tree.flatten(batch)
+    for row in zip(*leaves, strict=True):
+        yield jax.tree.unflatten(structure, row)
+
+
+def unbatched(batches: Iterator[Any]) -> Iterator[Any]:
+    """Yields the rows of every batch.
+
+    Raises:
+        ValueError: A component has no axis to take rows from, or two of them differ in length.
+    """
+    for batch in batches:
+        leading_length(batch, "unbatch", "leave unbatch() out, since the elements are no batches")
+        yield from split(batch)
+
+
+def leading_length(batch: Any, op_name: str, scalar_fix: str) -> int:
+    """Returns the length of the first axis of every component.
+
+    Args:
+        batch: An element.
+        op_name: Who asks, for the errors.
+        scalar_fix: What to do about a component without axes, for the error.
+
+    Raises:
+        ValueError: There is no component, one is a scalar, or two of them differ in length.
+    """
+    leaves = jax.tree.leaves(batch)
+    if not leaves:
+        raise ValueError(f"{op_name}: expected at least one array, got {batch!r}.")
+    shapes = [np.shape(leaf) for leaf in leaves]
+    for number, shape in enumerate(shapes):
+        if not shape:
+            raise ValueError(
+                f"{op_name}: every component needs a first axis to take rows from, and "
+                f"{component_names(batch)[number]} is a scalar ({leaves[number]!r}).\n"
+                f"Fix: {scalar_fix}."
+            )
+        if shape[0] != shapes[0][0]:
+            names = component_names(batch)
+            raise ValueError(
+                f"{op_name}: every component needs the same number of rows: {names[0]} has "
+                f"{shapes[0][0]} (shape {shapes[0]}), {names[number]} has {shape[0]} "
+                f"(shape {shape}).\nFix: slice both to {min(shapes[0][0], shape[0])} rows."
+            )
+    return shapes[0][0]
+
+
+def component_names(element: Any) -> list[str]:
+    """Returns a name for every component: its path, such as ``['image']`` or ``[0]``."""
+    paths = jax.tree_util.tree_flatten_with_path(element)[0]
+    return [jax.tree_util.keystr(path) or "the element" for path, _ in paths]
+
+
+def dtype_of(component: Any) -> np.dtype:
+    """Returns a component's dtype: `object` for what is not a NumPy value."""
+    return component.dtype if isinstance(component, _NUMPY) else np.dtype(object)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list)
+
+
+def _to_component(value: Any, narrow: bool) -> Any:
+    if type(value) is bytes:
+        return value
+    if isinstance(value, _NUMPY):
+        return np.asarray(value)[()] if isinstance(value, np.ndarray) else value
+    sample = _first_scalar(value)
+    array = np.asarray(value, dtype=object if type(sample) is bytes else None)
+    wide, small = _NARROW.get(type(sample), (None, None))
+    if narrow and array.dtype == wide and _fits(array, np.dtype(small)):
+        array = array.astype(small)
+    return array[()]
+
+
+def _first_scalar(value: Any) -> Any:
+    while isinstance(value, list | tuple) and value:
+        value = value[0]
+    return value
+
+
+def _fits(leaf: Any, dtype: np.dtype) -> bool:
+    if dtype.kind not in "iu" or dtype == leaf.dtype or not leaf.size:
+        return True
+    limits = np.iinfo(dtype)
+    return bool(leaf.min() >= limits.min and leaf.max() <= limits.max)
+
+
+def _canonical_component(leaf: Any) -> Any:
+    dtype = jax_dtype(dtype_of(leaf))
+    if dtype == dtype_of(leaf):
+        return leaf
+    if not _fits(leaf, dtype):
+        raise OverflowError(
+            f"map: the function returned {leaf.dtype} values from {leaf.min()} to {leaf.max()}, "
+            f"which do not fit in {dtype}, and JAX's 64-bit types are off.\n"
+            'Fix: jax.config.update("jax_enable_x64", True), or keep the large numbers out of '
+            "what map functions return."
+        )
+    return leaf.astype(dtype)
+
+
+def _writable_component(leaf: Any) -> Any:
+    if isinstance(leaf, np.ndarray) and not leaf.flags.writeable:
+        return leaf.copy()
+    return leaf
+
+
+def _copy(leaf: Any) -> Any:
+    return leaf.copy() if isinstance(leaf, np.ndarray) else leaf
+
+
+def _locked_copy(leaf: Any) -> Any:
+    if isinstance(leaf, np.ndarray):
+        leaf = leaf.copy()
+        leaf.setflags(write=False)
+    return leaf
+
+
+def _signature(element: Any) -> tuple[Any, ...]:
+    leaves, structure = jax.tree.flatten(element)
+    return structure, *((np.shape(leaf), _dtype_class(leaf)) for leaf in leaves)
+
+
+def _dtype_class(leaf: Any) -> Any:
+    """Returns what must be equal for two components to stack: text of any length may."""
+    dtype = dtype_of(leaf)
+    return "text" if dtype.kind in "US" else dtype
+
+
+def _stack_component(leaves: Sequence[Any]) -> np.ndarray:
+    if isinstance(leaves[0], _NUMPY):
+        return np.stack(leaves)
+    objects = np.empty(len(leaves), dtype=object)  # np.array would look inside the objects
+    objects[:] = leaves
+    return objects
+
+
+def _stack_error(elements: Sequence[Any]) -> Exception:
+    first = _signature(elements[0])
+    number, other = next(
+        (number, _signature(element))
+        for number, element in enumerate(elements)
+        if _signature(element) != first
+    )
+    if other[0] != first[0]:
+        return TypeError(
+            f"batch: cannot stack elements of different structures: element 0 of the batch is "
+            f"{first[0]}, element {number} is {other[0]}.\n"
+            "Fix: return the same tuple or dict keys for every element."
+        )
+    name, (shape, dtype), (other_shape, other_dtype) = next(
+        triple
+        for triple in zip(component_names(elements[0]), first[1:], other[1:], strict=True)
+        if triple[1] != triple[2]
+    )
+    if shape != other_shape:
+        return ValueError(
+            f"batch: cannot stack {name}: shape {shape} in element 0 of the batch, "
+            f"{other_shape} in element {number}.\n"
+            "Fix: resize or pad it in a map() before batch()."
+        )
+    return TypeError(
+        f"batch: cannot stack {name}: dtype {dtype} in element 0 of the batch, {other_dtype} in "
+        f"element {number}.\nFix: convert it to one dtype in a map() before batch()."
+    )

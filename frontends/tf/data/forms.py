@@ -1,0 +1,96 @@
+"""Forms: what a dataset is made of inside, by how its elements can be got.
+
+The terms of this package:
+
+**Form**: the runnable side of a `Dataset`. It knows no names and checks no arguments. It starts
+passes, any number of them, also at the same time.
+
+**Pass**: one reading from the first element to the last: a ``for`` loop over the dataset, or one
+round of `repeat`.
+
+**Rows** (`rows.Rows`): elements that can be looked up by number, many at a time. A pass yields
+chunks of row numbers (`chunks`); a row source (`row_sources`) turns a chunk into a batch. Whatever
+only changes which rows come when, `shuffle` say, works on the numbers.
+
+**Stream** (`stream.Stream`): elements that come one after the other. A pass yields items; a step
+(`steps`) turns an item into its element. The item is as raw as possible, the row numbers of a batch
+say, so that an element that `skip` or `shard` drops is never put together.
+
+**Stable**: every pass has the same elements in the same order. **Finite**: a pass ends.
+"""
+
+import abc
+from collections.abc import Callable, Iterator
+from typing import Any, Self
+
+from frontends.tf.data.map_function import MapFunction
+from frontends.tf.data.shuffling import ShuffleOrder, peeking
+
+Opener = Callable[[], Iterator[Any]]
+"""Starts a pass over something."""
+
+
+class Form(abc.ABC):
+    """What both forms do. Each method but `elements` returns a form, and reads nothing yet.
+
+    Attributes:
+        stable: Every pass has the same elements in the same order.
+        finite: A pass ends, as far as is known.
+    """
+
+    stable: bool
+    finite: bool
+
+    @abc.abstractmethod
+    def spec(self) -> Any:
+        """Returns the specs of an element; may look at the first one."""
+
+    @abc.abstractmethod
+    def elements(self) -> Iterator[Any]:
+        """Starts a pass, and yields its elements."""
+
+    @abc.abstractmethod
+    def take(self, count: int) -> Self:
+        """Keeps the first `count` elements."""
+
+    @abc.abstractmethod
+    def skip(self, count: int) -> Self:
+        """Drops the first `count` elements."""
+
+    @abc.abstractmethod
+    def shard(self, num_shards: int, index: int) -> Self:
+        """Keeps every `num_shards`-th element, from element `index` on."""
+
+    @abc.abstractmethod
+    def repeat(self, count: int | None) -> Self:
+        """Makes `count` passes one, or infinitely many if None."""
+
+    @abc.abstractmethod
+    def shuffle(self, buffer_size: int, order: ShuffleOrder) -> Self:
+        """Changes the order, a new one for every pass if `order` says so."""
+
+    @abc.abstractmethod
+    def cache(self) -> "Form":
+        """Remembers the elements of the first complete pass for the later ones."""
+
+    @abc.abstractmethod
+    def map(self, function: MapFunction, workers: int) -> "Form":
+        """Applies a function to every element, on `workers` threads if it cannot be compiled."""
+
+    @abc.abstractmethod
+    def filter(self, predicate: MapFunction) -> "Form":
+        """Keeps the elements for which the predicate holds."""
+
+    @abc.abstractmethod
+    def batch(self, batch_size: int, drop_remainder: bool) -> "Form":
+        """Stacks `batch_size` elements at a time."""
+
+    @abc.abstractmethod
+    def unbatch(self) -> "Form":
+        """Makes every row of every element an element."""
+
+
+def peek(form: Form) -> Any:
+    """Returns the first element, or None if there is none, and leaves the next pass as it was."""
+    with peeking():
+        return next(form.elements(), None)

@@ -1,0 +1,113 @@
+"""Elements from Python code: what a generator yields, checked against what was declared."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import jax
+import numpy as np
+
+from frontends.tf.data import element as elements
+from frontends.tf.data.spec import TensorSpec
+
+
+def open_generator(
+    generator: Callable[..., Any], args: tuple[Any, ...], signature: Any
+) -> Iterator[Any]:
+    """Starts a pass: calls the generator function and yields its elements.
+
+    Arrays are copied, since a generator may fill the same one anew for every element.
+
+    Args:
+        generator: Returns an iterable.
+        args: Its arguments.
+        signature: The specs of an element, or None to take what comes.
+
+    Raises:
+        TypeError: An element's structure, or a component's type, is not the declared one.
+        ValueError: A component's shape is not the declared one.
+    """
+    for value in generator(*args):
+        if signature is None:
+            yield elements.owned(elements.to_element(value))
+        else:
+            yield _convert(value, signature, "")
+
+
+def declared_spec(output_signature: Any, output_types: Any, output_shapes: Any) -> Any:
+    """Returns the specs that `from_generator` was told, or None.
+
+    Raises:
+        TypeError: Both ways to tell were used, or shapes without types.
+    """
+    if output_signature is not None:
+        if output_types is not None or output_shapes is not None:
+            raise TypeError(
+                "from_generator: output_types and output_shapes are the old way to say what "
+                "output_signature says; got both.\nFix: keep output_signature."
+            )
+        return jax.tree.map(lambda leaf: TensorSpec(leaf.shape, leaf.dtype), output_signature)
+    if output_types is None:
+        if output_shapes is not None:
+            raise TypeError(
+                "from_generator: output_shapes needs output_types beside it.\n"
+                "Fix: output_signature=tf.TensorSpec(shape, dtype)"
+            )
+        return None
+    if output_shapes is None:
+        return jax.tree.map(lambda dtype: TensorSpec(None, dtype), output_types)
+    return jax.tree.map(lambda dtype, shape: TensorSpec(shape, dtype), output_types, output_shapes)
+
+
+def _convert(value: Any, spec: Any, path: str) -> Any:
+    if isinstance(spec, Mapping):
+        if not isinstance(value, Mapping) or set(value) != set(spec):
+            raise _structure_error(value, spec, path)
+        return {key: _convert(value[key], spec[key], f"{path}[{key!r}]") for key in spec}
+    if isinstance(spec, tuple):
+        if not isinstance(value, tuple | list) or len(value) != len(spec):
+            raise _structure_error(value, spec, path)
+        items = [
+            _convert(*pair, f"{path}[{number}]")
+            for number, pair in enumerate(zip(value, spec, strict=True))
+        ]
+        return type(spec)(*items) if hasattr(spec, "_fields") else tuple(items)
+    return _convert_component(value, spec, path or "the element")
+
+
+def _convert_component(value: Any, spec: TensorSpec, name: str) -> Any:
+    if isinstance(value, str | bytes):
+        component = np.asarray(elements.to_element(value))
+        if spec.dtype.kind not in "OUS":
+            raise TypeError(
+                f"from_generator: expected {spec.dtype} for {name}, got {value!r}.\n"
+                "Fix: declare the dtype str (or bytes) in output_signature."
+            )
+    else:
+        try:
+            component = np.array(value, dtype=spec.dtype)
+        except (TypeError, ValueError) as error:
+            raise TypeError(
+                f"from_generator: expected {spec.dtype} for {name}, got {value!r}.\n"
+                "Fix: declare in output_signature what the generator yields."
+            ) from error
+    if not _matches(component.shape, spec.shape):
+        raise ValueError(
+            f"from_generator: expected shape {spec.shape} for {name}, got {component.shape}.\n"
+            "Fix: the shape in output_signature, with None for sizes that vary."
+        )
+    return component[()]
+
+
+def _matches(shape: tuple[int, ...], declared: Any) -> bool:
+    if declared is None:
+        return True
+    return len(shape) == len(declared) and all(
+        want is None or want == size for size, want in zip(shape, declared, strict=True)
+    )
+
+
+def _structure_error(value: Any, spec: Any, path: str) -> TypeError:
+    return TypeError(
+        f"from_generator: expected the structure {spec} for {path or 'the element'}, got "
+        f"{value!r}.\nFix: yield what output_signature declares."
+    )

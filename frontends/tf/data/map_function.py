@@ -1,0 +1,129 @@
+"""A user's function over elements: compiled where JAX can trace it, called as it is elsewhere."""
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from frontends.tf.data import element as elements
+from frontends.tf.data import spec as specs
+from frontends.tf.data.cpu import call_on_cpu
+
+_LOGGER = logging.getLogger(__name__)
+
+# Inputs whose shape keeps changing (variable-length text, images of any size) would compile
+# without end; after this many programs the function runs uncompiled for shapes that are new.
+_MAX_PROGRAMS = 16
+
+
+class MapFunction:
+    """Calls one function on elements, with the same results whichever way it runs.
+
+    Whether it traces is decided once, with the first spec that it meets. A function that does not
+    (control flow on values, NumPy calls, text) is called for each element with NumPy values. When
+    that call raises too, its exception reaches the user as it is, so falling back hides no bug.
+
+    May be used from several threads.
+
+    Args:
+        function: Takes an element; a tuple is spread over its arguments.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self._lock = threading.RLock()
+        self._traces: bool | None = None
+        self._programs: set[Any] = set()
+        self._one = jax.jit(self._traceable)
+        self._many = jax.jit(jax.vmap(self._traceable))
+
+    def traces(self, spec: Any) -> bool:
+        """Says whether the function is compiled, for elements of `spec` (no unknown sizes)."""
+        return self._decide(lambda: spec)
+
+    def traces_for(self, element: Any) -> bool:
+        """Says whether the function is compiled, for elements like this one."""
+        return self._decide(lambda: specs.spec_of(element))
+
+    def one(self, element: Any) -> Any:
+        """Returns the function's result for one element."""
+        if self.traces_for(element) and self._may_compile("one", element):
+            return self._run(self._one, element)
+        return call_on_cpu(self._call, element)
+
+    def many(self, batch: Any) -> Any:
+        """Returns the batch of the function's results for the rows of a batch.
+
+        The function must trace (see `traces`).
+        """
+        if self._may_compile("many", batch):
+            return self._run(self._many, batch)
+        return elements.stack([call_on_cpu(self._call, row) for row in elements.split(batch)])
+
+    def output_spec(self, spec: Any, first_result: Callable[[], Any]) -> Any:
+        """Returns the specs of the function's results.
+
+        Args:
+            spec: The specs of the elements that it is called with.
+            first_result: Returns one of the results, or None if there is none; called where
+                tracing cannot tell.
+
+        Raises:
+            ValueError: Only the results can tell, and there are none.
+        """
+        try:
+            return call_on_cpu(lambda given: specs.traced(self._traceable, given), spec)
+        except Exception:  # whatever is wrong, the call below shows it without tracers in the way
+            result = first_result()
+        if result is None:
+            raise ValueError(
+                "element_spec: JAX cannot trace this map function, and the dataset is empty, so "
+                "there is no result to look at.\nFix: use it on a dataset with elements."
+            )
+        return specs.varying_like(spec, specs.spec_of(result))
+
+    def _decide(self, find_spec: Callable[[], Any]) -> bool:
+        if self._traces is None:  # asked without the lock: once decided, it stays so
+            with self._lock:
+                if self._traces is None:
+                    self._traces = self._try_tracing(find_spec())
+        return self._traces
+
+    def _try_tracing(self, spec: Any) -> bool:
+        rows = specs.batched(spec, 2)
+        try:
+            call_on_cpu(lambda given: specs.traced(jax.vmap(self._traceable), given), rows)
+        except Exception as error:  # not only jax.errors: NumPy values can do what tracers cannot
+            _LOGGER.info(
+                "%s runs once per element, uncompiled: JAX cannot trace it (%s: %s)",
+                getattr(self._function, "__qualname__", self._function),
+                type(error).__name__,
+                str(error).partition("\n")[0],
+            )
+            return False
+        return True
+
+    def _may_compile(self, kind: str, element: Any) -> bool:
+        """Says whether to call the compiled function, which may mean to compile it first."""
+        leaves = jax.tree.leaves(element)
+        key = (kind, *((leaf.shape, leaf.dtype) for leaf in leaves))
+        with self._lock:
+            if key not in self._programs and len(self._programs) < _MAX_PROGRAMS:
+                self._programs.add(key)
+            known = key in self._programs
+        return known and all(map(elements.fits_jax, leaves))
+
+    def _run(self, program: Callable[[Any], Any], element: Any) -> Any:
+        return jax.tree.map(lambda leaf: np.asarray(leaf)[()], call_on_cpu(program, element))
+
+    def _call(self, element: Any) -> Any:
+        result = elements.apply(self._function, elements.writable(element))
+        return elements.canonicalize(elements.to_element(result, narrow=False))
+
+    def _traceable(self, element: Any) -> Any:
+        result = elements.apply(self._function, element)
+        return jax.tree.map(jnp.asarray, result, is_leaf=lambda leaf: isinstance(leaf, list))

@@ -1,0 +1,44 @@
+"""What `filter` asks its predicate, and what may come back."""
+
+from typing import Any
+
+import numpy as np
+
+from frontends.tf.data.map_function import MapFunction
+
+
+def holds(predicate: MapFunction, element: Any) -> bool:
+    """Says whether the predicate holds for one element.
+
+    Raises:
+        TypeError: It did not return one boolean.
+    """
+    return bool(_checked(predicate.one(element), axes=0))
+
+
+def mask(predicate: MapFunction, batch: Any, rows: int) -> np.ndarray:
+    """Says for which rows of a batch the predicate, which must trace, holds.
+
+    Args:
+        predicate: The predicate.
+        batch: At least `rows` rows.
+        rows: How many of them to look at.
+
+    Returns:
+        Booleans, shape ``[rows]``.
+
+    Raises:
+        TypeError: It did not return one boolean a row.
+    """
+    return _checked(predicate.many(batch), axes=1)[:rows]
+
+
+def _checked(result: Any, axes: int) -> np.ndarray:
+    array = np.asarray(result)
+    if array.dtype == np.bool_ and array.ndim == axes:
+        return array
+    raise TypeError(
+        "filter: the predicate must return one boolean for each element, got "
+        f"{array.dtype} of shape {array.shape[axes:]}.\n"
+        "Fix: compare, as in filter(lambda x: x > 0), and reduce arrays with .all() or .any()."
+    )

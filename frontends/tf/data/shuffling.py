@@ -1,0 +1,129 @@
+"""Shuffling: TensorFlow's algorithm, for single elements and, in the same order, for row numbers.
+
+A buffer holds up to `buffer_size` elements. Each step gives out the one in a random place and puts
+the next input there; when the input ends, the rest comes out in random order. So the element at
+output position p comes from an input position below ``p + buffer_size``, and a buffer that holds
+the whole input gives a uniform permutation.
+"""
+
+import contextlib
+import itertools
+import threading
+from collections.abc import Iterable, Iterator
+from contextvars import ContextVar
+from typing import Any, SupportsIndex
+
+import numpy as np
+
+from frontends.tf.data.chunks import Chunk
+from frontends.tf.random import _op_entropy
+
+_DRAWS = 1024
+
+_PEEKING: ContextVar[bool] = ContextVar("peeking", default=False)
+
+
+@contextlib.contextmanager
+def peeking() -> Iterator[None]:
+    """Lets the caller look at a dataset's first elements without using up a pass.
+
+    The pass that is read next has the order that was seen. Holds for the current thread (context)
+    alone.
+    """
+    token = _PEEKING.set(True)
+    try:
+        yield
+    finally:
+        _PEEKING.reset(token)
+
+
+class ShuffleOrder:
+    """The random numbers of one `shuffle`, for one pass after the other.
+
+    Args:
+        seed: The op seed, or None.
+        reshuffle: Give every pass another order.
+
+    Attributes:
+        passes: How many passes have begun. Setting it continues there: with the same seed, the
+            next pass has the order that this pass had in any other run.
+
+    Raises:
+        TypeError: `seed` is neither an integer nor None.
+    """
+
+    def __init__(self, seed: SupportsIndex | None, reshuffle: bool) -> None:
+        entropy = _op_entropy(seed, "shuffle")
+        # Without a seed the order must differ between runs, and still not between passes when
+        # `reshuffle` is off: so there is always one.
+        self._entropy = entropy or (int(np.random.SeedSequence().generate_state(1, np.uint64)[0]),)
+        self._lock = threading.Lock()
+        self.reshuffle = reshuffle
+        self.passes = 0
+
+    def begin_pass(self) -> tuple[np.random.Generator, np.random.Generator]:
+        """Begins a pass: returns the generators for its steps and for the rest of its buffer."""
+        with self._lock:
+            number = self.passes if self.reshuffle else 0
+            if not _PEEKING.get():
+                self.passes += 1
+        seeds = np.random.SeedSequence((*self._entropy, number)).spawn(2)
+        steps, rest = (np.random.Generator(np.random.PCG64(seed)) for seed in seeds)
+        return steps, rest
+
+
+def shuffle_items(items: Iterable[Any], buffer_size: int, order: ShuffleOrder) -> Iterator[Any]:
+    """Yields the items of a pass in random order."""
+    steps, rest = order.begin_pass()
+    items = iter(items)
+    buffer = list(itertools.islice(items, buffer_size))
+    for item, place in zip(items, _draws(steps, buffer_size), strict=False):
+        yield buffer[place]
+        buffer[place] = item
+    for place in rest.permutation(len(buffer)):
+        yield buffer[place]
+
+
+def shuffle_chunks(
+    chunks: Iterable[Chunk], buffer_size: int, order: ShuffleOrder
+) -> Iterator[Chunk]:
+    """Yields the rows of a pass in the order that `shuffle_items` would give them."""
+    steps, rest = order.begin_pass()
+    parts: list[Chunk] = []
+    free = buffer_size
+    buffer: Chunk | None = None
+    for chunk in chunks:
+        if free:
+            parts.append(chunk[:free])
+            chunk = chunk[free:]
+            free -= len(parts[-1])
+        if len(chunk):
+            if buffer is None:
+                buffer = np.concatenate(parts)
+            yield _exchange(buffer, chunk, steps.integers(buffer_size, size=len(chunk)))
+    if parts:
+        left = np.concatenate(parts) if buffer is None else buffer
+        yield left[rest.permutation(len(left))]
+
+
+def _draws(generator: np.random.Generator, stop: int) -> Iterator[int]:
+    while True:
+        yield from generator.integers(stop, size=_DRAWS).tolist()
+
+
+def _exchange(buffer: Chunk, chunk: Chunk, places: np.ndarray) -> Chunk:
+    """Does one shuffle step for every row of `chunk`: changes `buffer`, returns what comes out.
+
+    What a step takes out of a place is what the latest earlier step put there, or, for the first
+    step at a place, what the buffer held. Sorted by place (and by time within one), that is the
+    neighbour.
+    """
+    by_place = np.argsort(places, kind="stable")
+    ordered = places[by_place]
+    again = ordered[1:] == ordered[:-1]
+    first, last = np.append(True, ~again), np.append(~again, True)
+    out = np.empty_like(chunk)
+    out[by_place[first]] = buffer[ordered[first]]
+    out[by_place[1:][again]] = chunk[by_place[:-1][again]]
+    buffer[ordered[last]] = chunk[by_place[last]]
+    return out

@@ -1,0 +1,297 @@
+"""Where a dataset's elements come from."""
+
+import sys
+from collections.abc import Callable
+from typing import Any, Self, SupportsIndex
+
+import jax
+import numpy as np
+
+from frontends.tf.data import cardinality, chunks, combine
+from frontends.tf.data import element as elements
+from frontends.tf.data.base import DatasetBase, integer
+from frontends.tf.data.constants import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+from frontends.tf.data.forms import Form, peek
+from frontends.tf.data.generator import declared_spec, open_generator
+from frontends.tf.data.lazy import Lazy
+from frontends.tf.data.options import Options
+from frontends.tf.data.row_sources import ArraySource, RangeSource
+from frontends.tf.data.rows import Rows
+from frontends.tf.data.spec import as_dtype, spec_of
+from frontends.tf.data.steps import Ready
+from frontends.tf.data.stream import Stream
+
+
+class Sources(DatasetBase):
+    """The methods that make a dataset from something else."""
+
+    @classmethod
+    def from_tensor_slices(cls, tensors: Any, name: str | None = None) -> Self:
+        """Makes a dataset of the rows of arrays.
+
+        The arrays are referred to, not copied: do not change them while the dataset is in use.
+        Elements do not share memory with them.
+
+        Args:
+            tensors: An array-like of shape ``[rows, ...]``, or a tuple, dict or nested structure
+                of them. A list is one array. NumPy arrays keep their dtype; Python numbers become
+                int32 or float32.
+            name: Ignored.
+
+        Returns:
+            A dataset of `rows` elements.
+
+        Raises:
+            ValueError: There is no array, one is a scalar, or two of them differ in length.
+
+        Examples:
+            >>> from frontends.tf.data import Dataset
+            >>> for row in Dataset.from_tensor_slices(([1, 2], [[3, 4], [5, 6]])):
+            ...     print(row)
+            (np.int32(1), array([3, 4], dtype=int32))
+            (np.int32(2), array([5, 6], dtype=int32))
+
+        Source: ``tf.data.Dataset.from_tensor_slices``.
+        """
+        arrays = elements.to_element(tensors)
+        length = elements.leading_length(
+            arrays, "from_tensor_slices", "from_tensors(value) makes a dataset of one element"
+        )
+        return cls(lambda: Rows(ArraySource(arrays), lambda: chunks.counting(length)), length)
+
+    @classmethod
+    def from_tensors(cls, tensors: Any, name: str | None = None) -> Self:
+        """Makes a dataset of one element.
+
+        Args:
+            tensors: An array-like of any shape, or a structure of them.
+            name: Ignored.
+
+        Returns:
+            A dataset of one element.
+
+        Raises:
+            ValueError: There is no array.
+
+        Examples:
+            >>> from frontends.tf.data import Dataset
+            >>> list(Dataset.from_tensors([1, 2]))
+            [array([1, 2], dtype=int32)]
+
+        Source: ``tf.data.Dataset.from_tensors``.
+        """
+        arrays = elements.stack([elements.to_element(tensors)])
+        elements.leading_length(arrays, "from_tensors", "")
+        return cls(lambda: Rows(ArraySource(arrays), lambda: chunks.counting(1)), 1)
+
+    @classmethod
+    def range(
+        cls, *args: SupportsIndex, output_type: Any = np.int64, name: str | None = None
+    ) -> Self:
+        """Makes a dataset of numbers in steps.
+
+        Args:
+            *args: ``stop``, or ``start, stop``, or ``start, stop, step``, as of Python's `range`.
+            output_type: The numbers' dtype.
+            name: Ignored.
+
+        Returns:
+            A dataset of scalars.
+
+        Raises:
+            TypeError: An argument is not an integer.
+            ValueError: None or more than three arguments, or a step of 0.
+
+        Examples:
+            >>> from frontends.tf.data import Dataset
+            >>> [int(x) for x in Dataset.range(1, 6, 2)]
+            [1, 3, 5]
+
+        Source: ``tf.data.Dataset.range``.
+        """
+        if not 1 <= len(args) <= 3:
+            raise ValueError(
+                f"range: expected 1 to 3 numbers (stop; start, stop; start, stop, step), got "
+                f"{len(args)}.\nFix: range(stop)"
+            )
+        numbers = range(*(integer(arg, "range: every argument") for arg in args))
+        # len() cannot count beyond sys.maxsize.
+        length = max(0, -(-(numbers.stop - numbers.start) // numbers.step))
+        source = RangeSource(numbers.start, numbers.step, as_dtype(output_type))
+        return cls(lambda: Rows(source, lambda: chunks.counting(length)), length)
+
+    @classmethod
+    def zip(cls, *args: Any, datasets: Any = None, name: str | None = None) -> Self:
+        """Puts the elements of several datasets side by side.
+
+        Args:
+            *args: Datasets; or one tuple, dict or nested structure of them.
+            datasets: The structure, by name.
+            name: Ignored.
+
+        Returns:
+            A dataset of elements of that structure, as many as the shortest dataset has.
+
+        Raises:
+            TypeError: Something in the structure is not a dataset, or it is a list.
+
+        Examples:
+            >>> from frontends.tf.data import Dataset
+            >>> pairs = Dataset.zip(Dataset.range(3), Dataset.range(10, 20))
+            >>> [(int(a), int(b)) for a, b in pairs]
+            [(0, 10), (1, 11), (2, 12)]
+
+        Source: ``tf.data.Dataset.zip``.
+        """
+        if bool(args) == (datasets is not None):
+            raise TypeError(
+                "zip: expected datasets, either as arguments or as datasets=, got "
+                f"{'both' if args else 'none'}.\nFix: Dataset.zip(a, b)"
+            )
+        if args:
+            datasets = args[0] if len(args) == 1 else args
+        parts, structure = jax.tree.flatten(datasets, is_leaf=lambda leaf: isinstance(leaf, list))
+        if not parts:
+            raise TypeError("zip: expected at least one dataset.\nFix: Dataset.zip(a, b)")
+        for part in parts:
+            if not isinstance(part, DatasetBase):
+                hint = (
+                    "Dataset.zip(tuple(datasets))"
+                    if isinstance(part, list)
+                    else ("Dataset.from_tensor_slices(array) makes a dataset of an array's rows")
+                )
+                raise TypeError(
+                    f"zip: expected datasets in tuples or dicts, got {part!r} "
+                    f"({type(part).__name__}).\nFix: {hint}"
+                )
+        rows = {part._full_batch_rows for part in parts}
+        options = Options()
+        for part in parts:
+            options = options.merge(part._options)
+        return cls(
+            lambda: combine.zipped(structure, [part._form() for part in parts]),
+            cardinality.zipped(part._cardinality for part in parts),
+            rows.pop() if len(rows) == 1 else None,
+            [order for part in parts for order in part._orders],
+            options,
+        )
+
+    @classmethod
+    def from_generator(
+        cls,
+        generator: Callable[..., Any],
+        output_types: Any = None,
+        output_shapes: Any = None,
+        args: Any = None,
+        output_signature: Any = None,
+        name: str | None = None,
+    ) -> Self:
+        """Makes a dataset of what a Python generator yields.
+
+        Args:
+            generator: Called for every pass; returns an iterable.
+            output_types: The dtypes of an element's components, in its structure.
+            output_shapes: Their shapes, beside `output_types`.
+            args: Arguments for `generator`, given to it as NumPy values.
+            output_signature: The element's structure with a `tf.TensorSpec`, or anything else that
+                has a shape and a dtype, at each leaf. Unlike TensorFlow this may be left out; then
+                elements are taken as they come.
+            name: Ignored.
+
+        Returns:
+            A dataset of unknown cardinality. Reading it raises TypeError or ValueError where an
+            element is not as declared.
+
+        Raises:
+            TypeError: `generator` cannot be called, or the declaration is contradictory.
+
+        Examples:
+            >>> from frontends.tf.data import Dataset
+            >>> def squares(n):
+            ...     for i in range(n):
+            ...         yield i * i
+            >>> [int(x) for x in Dataset.from_generator(squares, args=(4,))]
+            [0, 1, 4, 9]
+
+        Source: ``tf.data.Dataset.from_generator``.
+        """
+        if not callable(generator):
+            raise TypeError(
+                f"from_generator: expected a function that returns an iterable, got "
+                f"{type(generator).__name__}.\nFix: from_generator(lambda: iterable)"
+            )
+        signature = declared_spec(output_signature, output_types, output_shapes)
+        arguments = elements.to_element(tuple(args or ()))
+
+        def open_pass() -> Any:
+            return open_generator(generator, arguments, signature)
+
+        def make_form() -> Stream:
+            spec = (lambda: signature) if signature is not None else _found_spec(lambda: form)
+            form = Stream(open_pass, Ready(), spec, stable=False, finite=True)
+            return form
+
+        return cls(make_form, UNKNOWN_CARDINALITY)
+
+    @classmethod
+    def from_grain(cls, dataset: Any) -> Self:
+        """Makes a dataset of the elements of a Grain pipeline.
+
+        Grain reads them with its own threads or processes, as the pipeline says. Every pass starts
+        the pipeline anew.
+
+        Args:
+            dataset: A `grain.MapDataset`, `grain.IterDataset` or `grain.DataLoader`, or anything
+                else that can be iterated over again and again (a TFDS data source, say).
+
+        Returns:
+            A dataset; its cardinality is known where `dataset` has a length.
+
+        Raises:
+            TypeError: `dataset` cannot be iterated over, or only once.
+
+        Examples:
+            >>> import grain
+            >>> from frontends.tf.data import Dataset
+            >>> pipeline = grain.MapDataset.range(3).map(lambda x: x * x)
+            >>> [int(x) for x in Dataset.from_grain(pipeline)]
+            [0, 1, 4]
+
+        Source: no TensorFlow symbol.
+        """
+        iterates = hasattr(dataset, "__iter__") or hasattr(dataset, "__getitem__")
+        if not iterates or hasattr(dataset, "__next__"):
+            raise TypeError(
+                "from_grain: expected a dataset that can be read more than once, got "
+                f"{type(dataset).__name__}.\nFix: pass the grain dataset, not iter(dataset)"
+            )
+        length = len(dataset) if hasattr(dataset, "__len__") else UNKNOWN_CARDINALITY
+        # Grain gives a dataset that repeats without end the largest length that there is.
+        infinite = length == sys.maxsize
+
+        def make_form() -> Stream:
+            form = Stream(
+                lambda: map(elements.to_element, iter(dataset)),
+                Ready(),
+                _found_spec(lambda: form),
+                stable=False,
+                finite=not infinite,
+            )
+            return form
+
+        return cls(make_form, INFINITE_CARDINALITY if infinite else length)
+
+
+def _found_spec(get_form: Callable[[], Form]) -> Lazy[Any]:
+    """Returns a way to find the specs of an element by looking at the first one."""
+
+    def find() -> Any:
+        first = peek(get_form())
+        if first is None:
+            raise ValueError(
+                "element_spec: the dataset is empty, so there is no element to look at.\n"
+                "Fix: declare it, as in from_generator(..., output_signature=...)"
+            )
+        return spec_of(first)
+
+    return Lazy(find)

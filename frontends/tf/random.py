@@ -1,0 +1,117 @@
+"""`tf.random`: the global seed.
+
+**Global seed**: one number for the whole process, set by :func:`set_seed`.
+**Op seed**: the ``seed=`` argument of one operation, such as ``Dataset.shuffle``.
+An operation draws from both, as in TensorFlow:
+
+======  ======  ==========================================================================
+global  op      the numbers are
+======  ======  ==========================================================================
+unset   unset   different in every run
+set     unset   the same in every run that makes its random operations in the same order
+unset   set     the same in every run
+set     set     the same in every run, and other numbers for another global seed
+======  ======  ==========================================================================
+"""
+
+import operator
+import threading
+from typing import SupportsIndex
+
+__all__ = ["set_seed"]
+
+# TensorFlow's tf.random.DEFAULT_GRAPH_SEED: stands for the global seed where only the op has one.
+_DEFAULT_GLOBAL_SEED = 87654321
+
+
+class _GlobalSeed:
+    """The global seed, and how many operations without a seed of their own drew from it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._seed: int | None = None
+        self._drawn = 0
+
+    @property
+    def seed(self) -> int | None:
+        return self._seed
+
+    def set(self, seed: int | None) -> None:
+        with self._lock:
+            self._seed, self._drawn = seed, 0
+
+    def entropy(self, op_seed: int | None) -> tuple[int, ...] | None:
+        with self._lock:
+            if op_seed is not None:
+                base = _DEFAULT_GLOBAL_SEED if self._seed is None else self._seed
+                return _unsigned(base), 1, _unsigned(op_seed)
+            if self._seed is None:
+                return None
+            self._drawn += 1
+            return _unsigned(self._seed), 0, self._drawn
+
+
+_STATE = _GlobalSeed()
+
+
+def set_seed(seed: SupportsIndex | None) -> None:
+    """Sets the global seed, and starts counting operations without a seed of their own anew.
+
+    The seed belongs to the process, not to a thread. Call it first in a script: an operation that
+    exists already keeps the numbers that it was made with.
+
+    Args:
+        seed: An integer, or None to go back to different numbers in every run.
+
+    Raises:
+        TypeError: `seed` is neither an integer nor None.
+
+    Examples:
+        >>> from frontends.tf import random
+        >>> from frontends.tf.data import Dataset
+        >>> random.set_seed(7)
+        >>> first = [int(x) for x in Dataset.range(5).shuffle(5)]
+        >>> random.set_seed(7)
+        >>> first == [int(x) for x in Dataset.range(5).shuffle(5)]
+        True
+        >>> random.set_seed(None)
+
+    Source: ``tf.random.set_seed``.
+    """
+    _STATE.set(None if seed is None else _as_integer(seed, "set_seed"))
+
+
+def _global_seed() -> int | None:
+    """Returns the global seed, or None where :func:`set_seed` was not called."""
+    return _STATE.seed
+
+
+def _op_entropy(op_seed: SupportsIndex | None, op_name: str) -> tuple[int, ...] | None:
+    """Combines the global seed with the seed of one operation.
+
+    Args:
+        op_seed: The operation's own seed, or None.
+        op_name: The operation's name, for the error.
+
+    Returns:
+        Non-negative integers for `numpy.random.SeedSequence`, or None where neither seed is set.
+
+    Raises:
+        TypeError: `op_seed` is neither an integer nor None.
+    """
+    return _STATE.entropy(None if op_seed is None else _as_integer(op_seed, op_name))
+
+
+def _as_integer(seed: SupportsIndex, op_name: str) -> int:
+    try:
+        return operator.index(seed)
+    except TypeError:
+        raise TypeError(
+            f"{op_name}: seed must be an integer or None, got {seed!r} "
+            f"({type(seed).__name__}).\nFix: {op_name}(..., seed=int(seed))"
+        ) from None
+
+
+def _unsigned(seed: int) -> int:
+    # SeedSequence takes no negative numbers; TensorFlow's seeds are signed 64-bit.
+    return seed & 0xFFFF_FFFF_FFFF_FFFF
