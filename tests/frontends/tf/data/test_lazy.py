@@ -1,0 +1,24 @@
+import pytest
+
+from frontends.tf.data.lazy import Lazy
+
+
+def test_computes_once():
+    calls = []
+    lazy = Lazy(lambda: calls.append(1) or "value")
+    assert (lazy(), lazy(), calls) == ("value", "value", [1])
+
+
+def test_an_error_is_not_kept():
+    answers = iter([ValueError("no"), "value"])
+
+    def compute():
+        answer = next(answers)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    lazy = Lazy(compute)
+    with pytest.raises(ValueError, match="no"):
+        lazy()
+    assert lazy() == "value"

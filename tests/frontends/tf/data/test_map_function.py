@@ -1,0 +1,257 @@
+import logging
+import threading
+import traceback
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from frontends.tf.data import AUTOTUNE, Dataset, map_function
+
+
+def generated(n):
+    return Dataset.from_generator(lambda: iter(range(n)))
+
+
+def counted(function):
+    """Wraps a function; `calls` grows by one with each call."""
+
+    def call(*args):
+        call.calls += 1
+        return function(*args)
+
+    call.calls = 0
+    return call
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda d, f: d.map(f).batch(100),
+        lambda d, f: d.shuffle(500).map(f).shard(2, 0).batch(100),
+        lambda d, f: d.map(f).cache().shuffle(500).batch(100),
+        lambda d, f: d.map(f).enumerate().batch(100),
+        lambda d, f: d.map(f),
+        lambda d, f: d.batch(100).map(f),
+        lambda d, f: d.filter(lambda x: f(x) > 0).batch(100),
+    ],
+)
+def test_a_traced_function_is_called_a_few_times_altogether(build):
+    calls = []
+    for n in (1000, 10_000):
+        function = counted(lambda x: jnp.sin(x) + 2)
+        list(build(Dataset.range(n), function))
+        calls.append(function.calls)
+    assert calls[0] == calls[1] <= 4
+
+
+def test_a_stream_is_mapped_by_the_batch():
+    function = counted(lambda x: x * 2)
+    batches = list(generated(1000).map(function).map(function).batch(100))
+    assert [batch.sum() for batch in batches[:2]] == [4 * 4950, 4 * 14950]
+    assert function.calls <= 8
+
+
+def test_the_last_batch_compiles_nothing_new():
+    function = counted(lambda x: x * 2)
+    list(Dataset.range(250).map(function).batch(100))
+    full = counted(lambda x: x * 2)
+    list(Dataset.range(300).map(full).batch(100))
+    assert function.calls == full.calls
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, y: (x / 255, y + 1),
+        lambda x, y: {"image": x.astype("float32") - 1.5, "label": y, "ones": [1, 1]},
+        lambda x, y: x.reshape(-1)[:2] * y,
+        lambda x, y: (x.mean(), 1, 2.5, True),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 3, 7, 10])
+def test_equals_element_by_element(function, size):
+    images = np.arange(7 * 6, dtype=np.uint8).reshape(7, 2, 3)
+    dataset = Dataset.from_tensor_slices((images, np.arange(7)))
+
+    def eagerly(x, y):
+        return function(np.asarray(x), y)
+
+    whole = list(dataset.map(function).batch(size))
+    apart = list(dataset.map(eagerly).batch(size))
+    assert len(whole) == len(apart)
+    for a, b in zip(whole, apart, strict=True):
+        jax.tree.map(np.testing.assert_allclose, a, b)
+        assert jax.tree.map(lambda leaf: leaf.dtype, a) == jax.tree.map(lambda leaf: leaf.dtype, b)
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (lambda x: x if x > 1 else -x, [0, -1, 2]),
+        (lambda x: np.asarray(x) + 1, [1, 2, 3]),
+        (lambda x: int(x) * 2, [0, 2, 4]),
+        (lambda x: [x, x][int(x) // 2], [0, 1, 2]),
+        (lambda x: f"row {x}", ["row 0", "row 1", "row 2"]),
+        (lambda x: {"a": x.item()}["a"], [0, 1, 2]),
+    ],
+)
+@pytest.mark.parametrize("source", [Dataset.range, generated])
+def test_functions_that_do_not_trace_get_numpy_values(source, function, expected):
+    assert list(source(3).map(function)) == expected
+    assert list(source(3).map(function).batch(2).unbatch()) == expected
+
+
+def test_the_log_says_why_a_function_is_not_compiled(caplog):
+    def branches(x):
+        return x if x > 1 else -x
+
+    with caplog.at_level(logging.INFO, logger=map_function.__name__):
+        list(Dataset.range(3).map(branches))
+    (record,) = caplog.records
+    assert "branches runs once per element" in record.getMessage()
+    assert "TracerBoolConversionError" in record.getMessage()
+
+
+def test_a_functions_own_error_surfaces_with_its_traceback():
+    def broken(x):
+        return {"a": x}["b"]
+
+    for dataset in (Dataset.range(3).map(broken), generated(3).map(broken).batch(2)):
+        with pytest.raises(KeyError, match="b") as raised:
+            list(dataset)
+        assert any("broken" in line for line in traceback.format_tb(raised.value.__traceback__))
+
+
+def test_an_error_for_one_element_surfaces_there():
+    read = iter(Dataset.range(5).map(lambda x: 1 / (2 - int(x))))
+    assert [next(read), next(read)] == [0.5, 1.0]
+    with pytest.raises(ZeroDivisionError):
+        next(read)
+
+
+def test_values_may_be_overwritten():
+    def zero_first(x):
+        x[0] = 0
+        return x
+
+    data = np.ones((3, 2), np.float32)
+    rows = Dataset.from_tensor_slices(data)
+    for dataset in (rows, rows.map(lambda x: x * 1), rows.map(lambda x: x * 1).cache()):
+        for _ in range(2):
+            total = sum(x.sum() for x in dataset.map(zero_first))
+            assert total == 3
+    assert data.all()
+    assert sum(x.sum() for x in generated(3).map(lambda x: np.ones(2)).cache().map(zero_first)) == 3
+
+
+def test_tuples_are_spread_and_dicts_are_not():
+    pairs = Dataset.zip(Dataset.range(2), Dataset.range(2))
+    assert list(pairs.map(lambda a, b: a + b)) == [0, 2]
+    nested = Dataset.zip(pairs, Dataset.range(2))
+    assert list(nested.map(lambda ab, c: ab[0] + c)) == [0, 2]
+    named = Dataset.zip({"a": Dataset.range(2)})
+    assert list(named.map(lambda element: element["a"])) == [0, 1]
+
+
+class TestDtypes:
+    @pytest.mark.parametrize("wrap", [lambda x: x, np.asarray])
+    def test_are_jaxs(self, wrap):
+        dataset = Dataset.range(3).map(lambda x: (wrap(x), wrap(x) / 2, wrap(x).astype("int8")))
+        assert [leaf.dtype for leaf in next(iter(dataset))] == [np.int32, np.float32, np.int8]
+
+    @pytest.mark.parametrize("source", [Dataset.range, generated])
+    def test_large_integers_are_not_cut_off(self, source):
+        large = source(3).map(lambda x: np.asarray(x).astype(np.int64) + 2**40)
+        with pytest.raises(OverflowError, match=r"(?s)do not fit in int32.*jax_enable_x64"):
+            list(large)
+
+    def test_large_inputs_of_a_traced_function(self):
+        ids = Dataset.from_tensor_slices(np.arange(3) + 2**40)
+        for dataset in (ids.map(lambda x: x % 1000).batch(2), ids.batch(2).map(lambda x: x % 1000)):
+            assert [x.tolist() for x in dataset] == [[776, 777], [778]]
+        with pytest.raises(OverflowError):
+            list(ids.map(lambda x: x).batch(2))
+
+    def test_untouched_data_keeps_its_own(self):
+        rows = Dataset.from_tensor_slices((np.ones(3), np.arange(3)))
+        first = next(iter(rows.map(lambda x, i: (x, i)).batch(2)))
+        assert [leaf.dtype for leaf in first] == [np.float32, np.int32]
+        first = next(iter(rows.shuffle(3).repeat(2).batch(2)))
+        assert [leaf.dtype for leaf in first] == [np.float64, np.int64]
+
+
+def test_shapes_that_keep_changing_stop_compiling():
+    function = counted(lambda x: x * 2)
+    lengths = range(1, 60)
+    dataset = Dataset.from_generator(lambda: (np.ones(n, np.float32) for n in lengths))
+    assert [len(x) for x in dataset.map(function)] == list(lengths)
+    # One call to see whether it traces, one for each program, and then one for each element.
+    assert function.calls == 1 + len(lengths)
+
+
+def test_images_of_any_size_are_resized_before_they_are_stacked():
+    sizes = [3, 4, 3, 5]
+    dataset = Dataset.from_generator(lambda: (np.ones(n, np.float32) for n in sizes))
+    (batch,) = dataset.map(lambda x: x[:3] * 2).map(lambda x: x + 1).batch(4)
+    np.testing.assert_array_equal(batch, np.full((4, 3), 3))
+
+
+def test_eager_between_traced_functions():
+    dataset = generated(7).map(lambda x: x + 1).map(lambda x: int(x) * 2).map(lambda x: x + 1)
+    assert [x.tolist() for x in dataset.batch(4)] == [[3, 5, 7, 9], [11, 13, 15]]
+
+
+class TestParallelCalls:
+    def test_order_is_kept(self):
+        barrier = threading.Barrier(2, timeout=10)
+
+        def slow(x):
+            if x < 4:
+                barrier.wait()  # needs two calls at the same time
+            return int(x)
+
+        before = threading.active_count()
+        assert list(Dataset.range(50).map(slow, num_parallel_calls=4)) == list(range(50))
+        assert threading.active_count() == before
+
+    def test_batches_are_made_in_parallel(self):
+        barrier = threading.Barrier(2, timeout=10)
+
+        def slow(x):
+            if x in (0, 3):
+                barrier.wait()
+            return int(x)
+
+        dataset = Dataset.range(9).map(slow, num_parallel_calls=2).batch(3)
+        assert [x.tolist() for x in dataset] == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
+
+    def test_an_abandoned_pass_ends_its_threads(self):
+        read = iter(Dataset.range(50).repeat().map(lambda x: int(x), num_parallel_calls=2))
+        next(read)
+        before = threading.active_count()
+        read.close()  # pyright: ignore[reportAttributeAccessIssue]
+        assert threading.active_count() == before - 2
+
+    def test_errors_surface(self):
+        with pytest.raises(ZeroDivisionError):
+            list(Dataset.range(9).map(lambda x: 1 // int(x), num_parallel_calls=2))
+
+    def test_autotune(self):
+        assert list(Dataset.range(9).map(lambda x: int(x), AUTOTUNE)) == list(range(9))
+
+
+def test_many_threads_read_at_once():
+    dataset = Dataset.range(400).map(lambda x: jnp.sin(x) * 0 + x).cache().batch(32)
+    expected = [x.tolist() for x in Dataset.range(400).batch(32)]
+    found = []
+    threads = [
+        threading.Thread(target=lambda: found.append([x.tolist() for x in dataset]))
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected] * 4

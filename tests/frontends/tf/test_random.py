@@ -1,0 +1,67 @@
+import numpy as np
+import pytest
+
+from frontends.tf import random
+from frontends.tf.data import Dataset
+
+
+@pytest.fixture(autouse=True)
+def _no_seed_left_behind():
+    yield
+    random.set_seed(None)
+
+
+def order(**kwargs):
+    return [int(x) for x in Dataset.range(30).shuffle(30, **kwargs)]
+
+
+def test_global_seed_makes_ops_without_a_seed_reproducible():
+    random.set_seed(5)
+    first = [order(), order()]
+    random.set_seed(5)
+    assert [order(), order()] == first
+    assert first[0] != first[1]
+    random.set_seed(6)
+    assert order() != first[0]
+
+
+def test_op_seed_alone_is_reproducible():
+    assert order(seed=3) == order(seed=3)
+    assert order(seed=3) != order(seed=4)
+
+
+def test_global_and_op_seed_combine():
+    alone = order(seed=3)
+    random.set_seed(5)
+    both = order(seed=3)
+    assert both != alone
+    order()
+    assert order(seed=3) == both  # does not depend on how many ops came before
+
+
+def test_an_op_seed_is_not_a_count_of_ops():
+    random.set_seed(5)
+    first = order()
+    random.set_seed(5)
+    assert order(seed=1) != first
+
+
+def test_no_seed_differs_from_run_to_run():
+    assert order() != order()
+
+
+def test_get_and_reset():
+    assert random._global_seed() is None
+    random.set_seed(np.int64(-7))
+    assert random._global_seed() == -7
+    order()  # negative seeds work
+    random.set_seed(None)
+    assert random._global_seed() is None
+
+
+@pytest.mark.parametrize("seed", [1.5, "1"])
+def test_seed_must_be_an_integer(seed):
+    with pytest.raises(TypeError, match=r"set_seed: seed must be an integer or None"):
+        random.set_seed(seed)
+    with pytest.raises(TypeError, match=r"shuffle: seed must be an integer or None"):
+        Dataset.range(3).shuffle(3, seed=seed)
