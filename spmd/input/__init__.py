@@ -1,0 +1,15 @@
+"""From any data source to batches on the devices, split over the replicas, ahead of use.
+
+The path of a batch, one file each: a *source* (`sources/`) is read in passes of batches; a batch is
+checked and flattened (`batch`); its rows are dealt out to the replicas (`layout`); it is placed on the
+devices (`placement`), by a thread that works ahead of the training loop (`prefetch`).
+
+A *full batch* is one of the size that programs are compiled for. A *pass* is one reading of a source,
+an epoch.
+"""
+
+from spmd.input.abstract import abstract_batch
+from spmd.input.distributed import DistributedInput, distribute
+from spmd.input.prefetch import BatchIterator
+
+__all__ = ["BatchIterator", "DistributedInput", "abstract_batch", "distribute"]

@@ -1,0 +1,70 @@
+"""A batch without its data, to compile for ahead of time."""
+
+from typing import Any, cast
+
+import jax
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+from spmd.errors import BatchError
+from spmd.input.batch import read_batch
+from spmd.input.layout import RowLayout, share
+from spmd.mesh import REPLICA_AXIS, make_mesh, num_replicas
+from spmd.values import PerReplica, RowMask
+
+
+def abstract_batch(batch: Any, mesh: Mesh | None = None) -> Any:
+    """Describes a full batch as `distribute` would hand it out, for `Step.lower`.
+
+    Needs no data and no memory: a step can be compiled while the first batch is still being read. Any
+    process may call it; it does not wait for others.
+
+    Args:
+        batch: `jax.ShapeDtypeStruct`s, or arrays, of shape `(global batch size, ...)`, in the
+            structure of a batch.
+        mesh: where the step will run; None takes all devices of the default platform.
+
+    Returns:
+        The same structure of `PerReplica`, over descriptions of the global arrays, rows padded up to
+        a multiple of the number of replicas.
+
+    Raises:
+        BatchError: the batch cannot be split over replicas, see `distribute`.
+
+    Examples:
+        >>> import jax, jax.numpy as jnp, spmd
+        >>> mesh = spmd.make_mesh(["cpu:0"])
+        >>> step = spmd.Step(lambda x: spmd.all_reduce(x.sum()), mesh)
+        >>> batch = spmd.abstract_batch(jax.ShapeDtypeStruct((8, 3), jnp.float32), mesh)
+        >>> _ = step.lower(batch).compile()
+        >>> step.trace_count
+        1
+
+    Source: `jax.ShapeDtypeStruct`, `tf.data.Dataset.element_spec`.
+    """
+    mesh = make_mesh() if mesh is None else mesh
+    sharding = NamedSharding(mesh, PartitionSpec(REPLICA_AXIS))
+    replicas = num_replicas(mesh)
+    parts = read_batch(batch)
+    if parts.rows == 0:
+        raise BatchError("A batch to compile for needs 1 row at least, but this one has none.")
+    layout = RowLayout(parts.rows, replicas, share(parts.rows, replicas))
+    rows = replicas * layout.rows_per_replica
+    mask = RowMask(_described((rows,), np.bool_, sharding), layout.counts, layout.rows_per_replica)
+    return parts.rebuild(
+        [
+            PerReplica(
+                _described((rows, *leaf.shape[1:]), leaf.dtype, sharding),
+                replicas,
+                stacked=False,
+                mask=mask,
+            )
+            for leaf in parts.leaves
+        ]
+    )
+
+
+def _described(shape: tuple[int, ...], dtype: Any, sharding: NamedSharding) -> jax.Array:
+    # A step looks at shape, dtype and sharding only until it runs.
+    dtype = jax.dtypes.canonicalize_dtype(dtype)
+    return cast(jax.Array, jax.ShapeDtypeStruct(shape, dtype, sharding=sharding))

@@ -1,0 +1,92 @@
+"""A batch before it is placed: a structure of arrays that all have the same number of rows."""
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from spmd.errors import BatchError
+from spmd.values import PerReplica
+
+
+@dataclasses.dataclass(frozen=True)
+class Batch:
+    """A batch, taken apart.
+
+    Attributes:
+        leaves: NumPy or JAX arrays, or descriptions of arrays; the first axis counts rows.
+        structure: how they belong together.
+        rows: how many rows each has.
+    """
+
+    leaves: list[Any]
+    structure: Any
+    rows: int
+
+    def rebuild(self, leaves: list[Any]) -> Any:
+        """Puts other leaves into the batch's structure."""
+        return jax.tree.unflatten(self.structure, leaves)
+
+
+def read_batch(tree: Any) -> Batch:
+    """Takes a batch apart, and checks that it has rows and that devices can hold it.
+
+    Args:
+        tree: nested tuples, lists, dicts and other pytrees of arrays `(rows, ...)`; anything that
+            NumPy can read as an array will do, such as the tensors of other libraries.
+
+    Returns:
+        Its parts; no array is copied.
+
+    Raises:
+        BatchError: there is no array, a leaf is no array of numbers or has no batch axis, or the
+            numbers of rows differ.
+
+    Examples:
+        >>> read_batch({"x": np.ones((4, 3)), "y": np.arange(4)}).rows
+        4
+    """
+    found, structure = jax.tree.flatten(tree)
+    if not found:
+        raise BatchError(
+            f"Expected a batch of arrays, but this one has no array: {structure}. "
+            "Yield an array, or a tuple or dict of arrays."
+        )
+    leaves = [_array(leaf, tree, index) for index, leaf in enumerate(found)]
+    for index, leaf in enumerate(leaves):
+        if leaf.ndim == 0:
+            raise BatchError(
+                f"{leaf_name(tree, index)} is a scalar ({leaf.dtype}): it has no batch axis to split "
+                "over the replicas. Batch it first: .batch(global_batch_size)."
+            )
+        if leaf.shape[0] != leaves[0].shape[0]:
+            raise BatchError(
+                "All arrays of a batch need the same number of rows, but "
+                f"{leaf_name(tree, 0)} has {leaves[0].shape[0]} and {leaf_name(tree, index)} has "
+                f"{leaf.shape[0]}. The first axis of every array must count the batch's rows."
+            )
+    return Batch(leaves, structure, leaves[0].shape[0])
+
+
+def leaf_name(tree: Any, index: int) -> str:
+    """Names a leaf of a batch by its path, such as `batch['image']`."""
+    path, _ = jax.tree_util.tree_leaves_with_path(tree)[index]
+    return f"batch{jax.tree_util.keystr(path)}"
+
+
+def _array(leaf: Any, tree: Any, index: int) -> Any:
+    if isinstance(leaf, PerReplica):
+        raise BatchError(
+            f"{leaf_name(tree, index)} is split over the replicas already. Distribute a data source "
+            "once, and iterate over the result."
+        )
+    if not isinstance(leaf, np.ndarray | jax.Array | jax.ShapeDtypeStruct):
+        leaf = np.asarray(leaf)
+    if not (jnp.issubdtype(leaf.dtype, np.number) or leaf.dtype == np.bool_):
+        raise BatchError(
+            f"Devices hold numbers and booleans, but {leaf_name(tree, index)} has elements of type "
+            f"{leaf.dtype}. Encode it as numbers, or leave it out of the batch."
+        )
+    return leaf

@@ -1,0 +1,129 @@
+"""Batches placed on the devices, each replica's rows on its own.
+
+What is learned about a source is kept over all passes: the structure of its batches, and the rows of a
+full one, which programs are compiled for. Two passes at once, on two threads, share both.
+"""
+
+import threading
+from typing import Any
+
+import jax
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+from spmd.errors import BatchError
+from spmd.input.batch import Batch, leaf_name, read_batch
+from spmd.input.layout import RowLayout, share
+from spmd.mesh import REPLICA_AXIS, num_replicas
+from spmd.values import PerReplica, RowMask
+
+
+class BatchPlacer:
+    """Places the batches of one source on a mesh; safe to use from several threads."""
+
+    def __init__(self, mesh: Mesh, full_rows: int | None, drop_remainder: bool) -> None:
+        """Makes a placer; touches no device.
+
+        Args:
+            mesh: where batches go.
+            full_rows: rows of a full batch, or None to take those of the largest so far.
+            drop_remainder: leave out batches of fewer rows.
+        """
+        self._sharding = NamedSharding(mesh, PartitionSpec(REPLICA_AXIS))
+        self._replicas = num_replicas(mesh)
+        self._drop_remainder = drop_remainder
+        self._lock = threading.Lock()
+        self._full_rows = full_rows
+        self._structure: Any = None
+        self._full_mask: tuple[RowLayout, jax.Array] | None = None
+
+    @property
+    def full_rows(self) -> int | None:
+        """Rows of a full batch, or None before the first batch."""
+        return self._full_rows
+
+    @property
+    def rows_per_replica(self) -> int | None:
+        """Rows of a replica's block, or None before the first batch."""
+        return None if self._full_rows is None else share(self._full_rows, self._replicas)
+
+    def place(self, tree: Any, *, x64: bool) -> Any:
+        """Puts a batch on the devices; does not wait until it is there.
+
+        Args:
+            tree: the batch.
+            x64: whether 64-bit types stay as they are. JAX keeps this per thread, and the thread
+                that places is not the one that trains.
+
+        Returns:
+            The batch with a `PerReplica` for every array, or None if it is empty or dropped.
+
+        Raises:
+            BatchError: the batch cannot be split, has another structure than those before, or has
+                integers that do not fit.
+        """
+        batch = read_batch(tree)
+        if batch.rows == 0:
+            return None
+        with self._lock:
+            full = self._learn(batch)
+        if self._drop_remainder and batch.rows < full:
+            return None
+        block = share(full, self._replicas)
+        layout = RowLayout(batch.rows, self._replicas, block)
+        index = None if layout.is_identity else layout.row_index
+        with jax.enable_x64(x64):
+            leaves = [_owned(leaf, index, tree, i) for i, leaf in enumerate(batch.leaves)]
+            arrays = jax.device_put(leaves, self._sharding)
+        # Steps tell batches apart by their RowMask, so each has its own; full ones share the array.
+        valid = self._full_batch_mask(layout) if batch.rows == full else self._put_mask(layout)
+        mask = RowMask(valid, layout.counts, block)
+        return batch.rebuild(
+            [PerReplica(array, self._replicas, stacked=False, mask=mask) for array in arrays]
+        )
+
+    def _learn(self, batch: Batch) -> int:
+        """Compares a batch with those before, and returns the rows of a full one."""
+        if self._structure is None:
+            self._structure = batch.structure
+        if batch.structure != self._structure:
+            raise BatchError(
+                f"The structure of the batches changed: expected {self._structure}, as in the first "
+                f"batch, but this one is {batch.structure}. Yield the same structure every time."
+            )
+        self._full_rows = max(self._full_rows or 0, batch.rows)
+        return self._full_rows
+
+    def _full_batch_mask(self, layout: RowLayout) -> jax.Array:
+        cached = self._full_mask
+        if cached is None or cached[0] != layout:
+            cached = self._full_mask = (layout, self._put_mask(layout))
+        return cached[1]
+
+    def _put_mask(self, layout: RowLayout) -> jax.Array:
+        return jax.device_put(layout.mask, self._sharding)
+
+
+def _owned(leaf: Any, index: Any, tree: Any, position: int) -> Any:
+    """Lays out an array's rows, in memory that nobody else writes to.
+
+    On the CPU, `device_put` may keep using NumPy's memory, whatever its `may_alias` says. A source that
+    fills the same buffer again, or a person who changes the data, would change batches that were
+    handed out; so what is not gathered is copied.
+    """
+    dtype = jax.dtypes.canonicalize_dtype(leaf.dtype)
+    if dtype != leaf.dtype and leaf.dtype.kind in "iu" and leaf.size:
+        limits = np.iinfo(dtype)
+        low, high = int(leaf.min()), int(leaf.max())
+        if low < limits.min or high > limits.max:
+            raise BatchError(
+                f"{leaf_name(tree, position)} holds {leaf.dtype} values from {low} to {high}, but "
+                f"JAX keeps {dtype} while 64-bit types are off, and they do not fit. Allow 64 bits "
+                'with jax.config.update("jax_enable_x64", True), or map the values to smaller ones.'
+            )
+    if isinstance(leaf, jax.Array):
+        leaf = leaf.astype(dtype)
+    else:
+        with np.errstate(over="ignore"):  # a float that is too large becomes infinite, as in JAX
+            leaf = leaf.astype(dtype, order="C", copy=index is None)
+    return leaf if index is None else leaf[index]

@@ -1,0 +1,164 @@
+"""Iterators over placed batches: with a thread that works ahead of the training loop, or without.
+
+The thread, named `spmd-input`, is a daemon. It shares a bounded *buffer* with the iterator and knows
+nothing else of it: an iterator that nobody holds any more is collected, and its finalizer stops the
+thread. The thread alone runs the source, and closes it.
+"""
+
+import abc
+import collections
+import threading
+import weakref
+from collections.abc import Generator, Iterator
+from typing import Any, Self, final
+
+# A source that is stuck must not hang whoever leaves the loop; its thread ends when it returns.
+_JOIN_SECONDS = 5.0
+
+
+class BatchIterator(Iterator[Any]):
+    """One pass over distributed batches; leave it early by `close()`, `with`, or by dropping it.
+
+    Examples:
+        >>> import numpy as np, spmd
+        >>> mesh = spmd.make_mesh(["cpu:0"])
+        >>> with iter(spmd.distribute(np.arange(6), mesh, batch_size=4)) as batches:
+        ...     next(batches)
+        PerReplica(0: [0, 1, 2, 3])
+    """
+
+    @abc.abstractmethod
+    def close(self) -> None:
+        """Ends the pass and closes the source's iterator; calling it again does nothing.
+
+        Waits for a batch that is being made, for a few seconds at most.
+        """
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+@final
+class DirectIterator(BatchIterator):
+    """Makes each batch when it is asked for."""
+
+    def __init__(self, batches: Generator[Any, None, None]) -> None:
+        """Wraps a generator of batches."""
+        self._batches = batches
+
+    def __next__(self) -> Any:
+        return next(self._batches)
+
+    def close(self) -> None:
+        """Ends the pass and closes the source's iterator."""
+        self._batches.close()
+
+
+@final
+class PrefetchIterator(BatchIterator):
+    """Makes batches on a thread, up to a number of them ahead."""
+
+    def __init__(self, batches: Generator[Any, None, None], size: int) -> None:
+        """Starts the thread.
+
+        Args:
+            batches: makes the batches; from here on it belongs to the thread.
+            size: how many batches may wait on the devices, at least 1.
+        """
+        self._buffer = _Buffer(size)
+        thread = threading.Thread(
+            target=_fill, args=(self._buffer, batches), name="spmd-input", daemon=True
+        )
+        thread.start()
+        self._finalizer = weakref.finalize(self, _stop, self._buffer, thread)
+
+    def __next__(self) -> Any:
+        try:
+            return self._buffer.take()
+        except BaseException:
+            # The pass is over; whoever sees it end finds no thread any more.
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Ends the pass; the thread closes the source's iterator."""
+        self._finalizer()
+
+
+@final
+class _Buffer:
+    """Batches between the thread that makes them and the iterator that hands them out."""
+
+    def __init__(self, size: int) -> None:
+        # The condition's lock is reentrant: a garbage collection inside of it may run a finalizer.
+        self._condition = threading.Condition()
+        self._size = size
+        self._batches: collections.deque[Any] = collections.deque()
+        self._ended = False
+        self._error: BaseException | None = None
+
+    def wait_for_room(self) -> bool:
+        """Waits until a batch fits in; False means that no more are wanted."""
+        with self._condition:
+            self._condition.wait_for(lambda: self._ended or len(self._batches) < self._size)
+            return not self._ended
+
+    def put(self, batch: Any) -> None:
+        """Adds a batch."""
+        with self._condition:
+            if not self._ended:
+                self._batches.append(batch)
+                self._condition.notify_all()
+
+    def end(self, error: BaseException | None = None) -> None:
+        """Says that no batch follows; batches that wait are still handed out, then the error."""
+        with self._condition:
+            if not self._ended:
+                self._ended, self._error = True, error
+                self._condition.notify_all()
+
+    def stop(self) -> None:
+        """Says that no batch is wanted any more, and lets go of those that wait."""
+        with self._condition:
+            self._ended, self._error = True, None
+            self._batches.clear()
+            self._condition.notify_all()
+
+    def take(self) -> Any:
+        """Waits for the next batch."""
+        with self._condition:
+            self._condition.wait_for(lambda: self._ended or self._batches)
+            if self._batches:
+                batch = self._batches.popleft()
+                self._condition.notify_all()
+                return batch
+            error, self._error = self._error, None
+        if error is None:
+            raise StopIteration
+        try:
+            raise error
+        finally:
+            del error  # else the error's traceback would hold this frame, and the frame the error
+
+
+def _fill(buffer: _Buffer, batches: Generator[Any, None, None]) -> None:
+    # Room first: no more batches than asked for are on the devices, not even the one in hand.
+    try:
+        while buffer.wait_for_room():
+            buffer.put(next(batches))
+    except StopIteration:
+        buffer.end()
+    except BaseException as error:  # whatever it is, the training loop must get it
+        buffer.end(error)
+    finally:
+        batches.close()
+
+
+def _stop(buffer: _Buffer, thread: threading.Thread) -> None:
+    buffer.stop()
+    # A finalizer can run on any thread, the one to be stopped included.
+    if thread is not threading.current_thread():
+        thread.join(_JOIN_SECONDS)

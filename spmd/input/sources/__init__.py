@@ -1,0 +1,6 @@
+"""Kinds of data sources, one adapter each. Libraries are recognised without importing them."""
+
+from spmd.input.sources.base import Source
+from spmd.input.sources.find import find_source
+
+__all__ = ["Source", "find_source"]

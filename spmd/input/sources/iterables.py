@@ -1,0 +1,121 @@
+"""Plain Python: iterables, iterators and generator functions, all of batches."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, final
+
+from spmd.errors import BatchError
+from spmd.input.sources.base import Source, length_of, reject_batch_size
+
+
+@final
+class IterableSource(Source):
+    """An iterable of batches; each pass iterates over it anew."""
+
+    @classmethod
+    def accepts(cls, source: Any, batch_size: int | None) -> bool:
+        """Accepts whatever can be iterated over."""
+        return isinstance(source, Iterable)
+
+    def __init__(self, source: Any, batch_size: int | None) -> None:
+        """Wraps an iterable of batches."""
+        reject_batch_size(batch_size, f"An iterable, like this {type(source).__name__},")
+        self._source = source
+
+    @property
+    def full_batch_rows(self) -> int | None:
+        """Rows of a full batch, if the iterable says so by an attribute `_full_batch_rows`."""
+        return getattr(self._source, "_full_batch_rows", None)
+
+    def num_batches(self, drop_remainder: bool) -> int | None:
+        """Counts the batches of a pass, if the iterable has a length."""
+        return None if drop_remainder else length_of(self._source)
+
+    def batches(self) -> Iterator[Any]:
+        """Starts a pass."""
+        return iter(self._source)
+
+    def __repr__(self) -> str:
+        return type(self._source).__name__
+
+
+@final
+class IteratorSource(Source):
+    """An iterator over batches, such as a generator: good for one pass."""
+
+    @classmethod
+    def accepts(cls, source: Any, batch_size: int | None) -> bool:
+        """Accepts iterators."""
+        return isinstance(source, Iterator)
+
+    def __init__(self, source: Any, batch_size: int | None) -> None:
+        """Wraps an iterator over batches."""
+        reject_batch_size(batch_size, f"An iterator, like this {type(source).__name__},")
+        self._source: Iterator[Any] | None = source
+
+    @property
+    def full_batch_rows(self) -> None:
+        """Unknown before the first batch."""
+        return None
+
+    def num_batches(self, drop_remainder: bool) -> None:
+        """Unknown."""
+        return None
+
+    def batches(self) -> Iterator[Any]:
+        """Starts the only pass.
+
+        Raises:
+            BatchError: it is not the first.
+        """
+        source, self._source = self._source, None
+        if source is None:
+            raise BatchError(
+                "The source is an iterator, which can be read once, and this is the second pass over "
+                "it. Pass what makes the iterator, to be called for every pass: "
+                "spmd.distribute(make_batches, mesh), without the brackets of make_batches()."
+            )
+        return source
+
+    def __repr__(self) -> str:
+        return "iterator"
+
+
+@final
+class GeneratorFunctionSource(Source):
+    """A function that returns an iterator over batches; each pass calls it anew."""
+
+    @classmethod
+    def accepts(cls, source: Any, batch_size: int | None) -> bool:
+        """Accepts whatever can be called."""
+        return callable(source)
+
+    def __init__(self, source: Any, batch_size: int | None) -> None:
+        """Wraps a function without arguments."""
+        reject_batch_size(batch_size, "A function that returns an iterator")
+        self._source: Callable[[], Iterable[Any]] = source
+
+    @property
+    def full_batch_rows(self) -> None:
+        """Unknown before the first batch."""
+        return None
+
+    def num_batches(self, drop_remainder: bool) -> None:
+        """Unknown."""
+        return None
+
+    def batches(self) -> Iterator[Any]:
+        """Starts a pass.
+
+        Raises:
+            BatchError: the function returns something else.
+        """
+        result = self._source()
+        if not isinstance(result, Iterable):
+            raise BatchError(
+                f"The function that was given as a source must return an iterator over batches, but "
+                f"returned {result!r}. Write it with `yield`, or return iter(...)."
+            )
+        return iter(result)
+
+    def __repr__(self) -> str:
+        return getattr(self._source, "__name__", type(self._source).__name__)
