@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
+from jax.sharding import Mesh
 
 from spmd.errors import BatchError
 from spmd.state import adapter_of
@@ -109,7 +110,7 @@ class Shortcut:
     Only for arguments that are nothing but per-replica values, as batches are.
     """
 
-    __slots__ = ("_first", "_keys", "_mask_of", "_structure")
+    __slots__ = ("_keys", "_mask_of", "_structure")
 
     def __init__(self, args: Sequence[Any], parts: Arguments) -> None:
         """Remembers the arguments of a call.
@@ -121,7 +122,6 @@ class Shortcut:
         self._structure = jax.tree.structure(tuple(args))
         self._keys = [leaf.key for leaf in parts.leaves]
         self._mask_of = [leaf.mask for leaf in parts.leaves]
-        self._first = [self._mask_of.index(index) for index in range(len(parts.masks))]
 
     def match(self, args: tuple[Any, ...]) -> tuple[list[jax.Array], list[RowMask]] | None:
         """Takes apart arguments of the same kind.
@@ -135,17 +135,16 @@ class Shortcut:
         leaves, structure = jax.tree.flatten(args)
         if structure != self._structure:
             return None
-        for leaf, key in zip(leaves, self._keys, strict=True):
+        masks: list[RowMask] = []
+        split: list[jax.Array] = []
+        for leaf, key, index in zip(leaves, self._keys, self._mask_of, strict=True):
             if type(leaf) is not PerReplica or leaf.key != key:
                 return None
-        masks = [leaves[index].mask for index in self._first]
-        for leaf, index in zip(leaves, self._mask_of, strict=True):
-            if leaf.mask is not (None if index is None else masks[index]):
+            # Two leaves may share one mask in one call, and not in the next.
+            if _mask_index(masks, leaf.mask) != index:
                 return None
-        # Two batches may share one mask in one call, and not in the next.
-        if None in masks or len(set(map(id, masks))) != len(masks):
-            return None
-        return [leaf.array for leaf in leaves], masks
+            split.append(leaf.array)
+        return split, masks
 
 
 def shortcut(args: Sequence[Any], parts: Arguments) -> Shortcut | None:
@@ -160,28 +159,37 @@ def shortcut(args: Sequence[Any], parts: Arguments) -> Shortcut | None:
     return None
 
 
-def take_apart(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Arguments:
+def take_apart(args: Sequence[Any], kwargs: Mapping[str, Any], mesh: Mesh) -> Arguments:
     """Takes the arguments of a call apart.
 
     Args:
         args: positional arguments.
         kwargs: keyword arguments.
+        mesh: where the step runs.
 
     Returns:
         Their parts.
 
     Raises:
-        BatchError: an argument is a traced value of another transformation.
+        BatchError: an argument is a traced value of another transformation, or was split over
+            another mesh.
     """
     leaves, structure = jax.tree.flatten((tuple(args), dict(kwargs)), is_leaf=_is_thing)
     parts = Arguments(structure)
     for leaf in leaves:
-        parts.leaves.append(_add(parts, leaf))
+        parts.leaves.append(_add(parts, leaf, mesh))
     return parts
 
 
-def _add(parts: Arguments, leaf: Any) -> Leaf:
+def _add(parts: Arguments, leaf: Any, mesh: Mesh) -> Leaf:
     if isinstance(leaf, PerReplica):
+        if leaf.mesh != mesh:
+            raise BatchError(
+                f"A batch was split over {leaf.mesh.devices.size} device(s), "
+                f"{_device_names(leaf.mesh)}, but the step runs on {mesh.devices.size}, "
+                f"{_device_names(mesh)}. Distribute the data with the strategy or mesh that runs the "
+                "step."
+            )
         mask = _mask_index(parts.masks, leaf.mask)
         parts.split.append(leaf.array)
         parts.stacked.append(leaf.stacked)
@@ -245,6 +253,11 @@ def abstract(value: Any, sharding: Any) -> jax.ShapeDtypeStruct:
         sharding=sharding,
         weak_type=getattr(value, "weak_type", False),
     )
+
+
+def _device_names(mesh: Mesh) -> str:
+    names = [str(device) for device in mesh.devices.flat]
+    return ", ".join(names[:4]) + (", ..." if len(names) > 4 else "")
 
 
 def _argument_name(path: Sequence[Any]) -> str:

@@ -19,8 +19,10 @@ from spmd.errors import StateError
 from spmd.gradients import holds_sum, sum_gradients
 from spmd.state import Adapter, Kind
 
-# Modes and rates, which people do change between steps (`model.eval()`); sizes follow from the arrays.
+# Attributes that people change between steps. Of Flax's own layers, the modes and rates: the rest
+# (sizes, `use_bias`) goes with the arrays, and looking at it before every step would cost.
 _STATIC_TYPES = (bool, float, str)
+_LAYER_MODES = frozenset({"deterministic", "use_running_average", "rate"})
 
 
 class NnxAdapter(Adapter):
@@ -111,7 +113,9 @@ class NnxAdapter(Adapter):
             (vars(node), key)
             for node in _nodes(things)
             for key, value in vars(node).items()
-            if isinstance(value, _STATIC_TYPES) and not key.startswith("_pytree__")
+            if isinstance(value, (*_STATIC_TYPES, type(None)))
+            and not key.startswith("_pytree__")
+            and (key in _LAYER_MODES or not type(node).__module__.startswith("flax."))
         ]
 
     def explain(self, error: BaseException) -> str | None:

@@ -97,7 +97,7 @@ def reduce(value: Any, op: MeanOrSum = "sum", axis: int | None = None) -> Any:
             return _finish(total, count, op, leaf.block.dtype)
         if isinstance(leaf, PerReplica):
             _check_axis(axis, len(leaf.shape))
-            mesh = _mesh(leaf)
+            mesh = leaf.mesh
             reducer = _reducer(mesh, leaf.num_replicas, leaf.stacked, op, axis)
             return reducer(leaf.array, *([leaf.mask.array] if leaf.mask is not None else []))
         raise _not_per_replica("reduce", leaf)
@@ -146,7 +146,7 @@ def gather(value: Any, axis: int = 0) -> Any:
             return jax.lax.all_gather(leaf.block, REPLICA_AXIS, axis=axis, tiled=True)
         if isinstance(leaf, PerReplica):
             _check_axis(axis, len(leaf.shape))
-            mesh = _mesh(leaf)
+            mesh = leaf.mesh
             # To host memory once it is whole everywhere: the number of valid rows is only known there.
             whole = np.asarray(_replicate(mesh)(leaf.array))
             blocks = whole if leaf.stacked else whole.reshape(leaf.num_replicas, *leaf.shape)
@@ -245,12 +245,6 @@ def _reducer(
 @functools.lru_cache(maxsize=16)
 def _replicate(mesh: Any) -> Callable[[jax.Array], jax.Array]:
     return jax.jit(lambda array: array, out_shardings=NamedSharding(mesh, PartitionSpec()))
-
-
-def _mesh(value: PerReplica) -> Any:
-    sharding = value.array.sharding
-    assert isinstance(sharding, NamedSharding)  # PerReplica values are made with no other
-    return sharding.mesh
 
 
 def _check_axis(axis: int | None, ndim: int) -> None:

@@ -25,6 +25,8 @@ from spmd.program import Program, StaleProgramError, run_in_replicas
 P = ParamSpec("P")
 R = TypeVar("R")
 
+NO_SHORTCUT: Any = object()
+
 # Two steps on two threads may share a model; one at a time may read, donate and write it.
 _STATE_LOCK = threading.RLock()
 
@@ -141,19 +143,38 @@ class Step(Generic[P, R]):
             if self._per_replica:
                 return run_in_replicas(frame, self.__wrapped__, args, kwargs)
             return self.__wrapped__(*args, **kwargs)
+        if not kwargs:
+            result = self.call_again(args)
+            if result is not NO_SHORTCUT:
+                return result
         with _STATE_LOCK:
-            if self._shortcut is not None and not kwargs:
-                short, program = self._shortcut
-                match = short.match(args)
-                if match is not None and program.stale_because() is None:
-                    try:
-                        return program.dispatch(*match, ())
-                    except StaleProgramError:
-                        pass  # The long way below finds out again, and says why.
             return self._call(args, kwargs)
 
+    def call_again(self, args: tuple[Any, ...]) -> Any:
+        """Runs the step the short way, if the arguments are batches like those of the last call.
+
+        Args:
+            args: positional arguments.
+
+        Returns:
+            The step's result, or `NO_SHORTCUT`: then call the step.
+        """
+        if self._shortcut is None:
+            return NO_SHORTCUT
+        short, program = self._shortcut
+        match = short.match(args)
+        if match is None:
+            return NO_SHORTCUT
+        with _STATE_LOCK:
+            if program.stale_because() is None:
+                try:
+                    return program.dispatch(*match, ())
+                except StaleProgramError:
+                    pass  # The long way finds out again, and says why.
+        return NO_SHORTCUT
+
     def _call(self, args: Any, kwargs: Any) -> Any:
-        parts = take_apart(args, kwargs)
+        parts = take_apart(args, kwargs, self.mesh)
         program = self._program(parts)
         try:
             result = program.dispatch(parts.split, parts.masks, parts.whole)
@@ -184,7 +205,7 @@ class Step(Generic[P, R]):
             (`compile()`). A later call with the same shapes uses it.
         """
         with _STATE_LOCK:
-            return self._program(take_apart(args, kwargs))
+            return self._program(take_apart(args, kwargs, self.mesh))
 
     def _program(self, arguments: Arguments) -> Program:
         programs = self._programs.get(arguments.key, [])

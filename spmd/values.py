@@ -11,7 +11,7 @@ rows repeat a valid row, so that arithmetic on them stays finite; nobody may cou
 
 import dataclasses
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import jax
 import numpy as np
@@ -48,7 +48,7 @@ class PerReplica:
         num_replicas: how many replicas there are, those of other processes included.
         stacked: whether the blocks are stacked along a new axis (else: concatenated).
         mask: the valid rows, or None if the value has no rows.
-        key: shape, type and layout.
+        key: shape, type, layout and sharding.
 
     Examples:
         >>> import jax, spmd
@@ -85,7 +85,14 @@ class PerReplica:
         self.stacked = stacked
         self.mask = mask
         # What a compiled program depends on.
-        self.key = (array.shape, array.dtype, stacked)
+        self.key = (array.shape, array.dtype, stacked, array.sharding)
+
+    @property
+    def mesh(self) -> jax.sharding.Mesh:
+        """The mesh that the value is split over."""
+        sharding = self.array.sharding
+        assert isinstance(sharding, jax.sharding.NamedSharding)  # made with no other
+        return cast(jax.sharding.Mesh, sharding.mesh)
 
     @property
     def shape(self) -> tuple[int, ...]:

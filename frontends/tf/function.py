@@ -11,6 +11,7 @@ import spmd
 from frontends.tf.distribute.context import get_strategy
 from frontends.tf.distribute.strategy import WrongMeshError
 from spmd.context import current_frame
+from spmd.step import NO_SHORTCUT
 from spmd.values import PerReplica
 
 
@@ -30,6 +31,7 @@ class Function:
         self.__wrapped__ = python_function
         functools.update_wrapper(self, python_function, updated=())
         self._steps: dict[Mesh, spmd.Step[..., Any]] = {}
+        self._last: spmd.Step[..., Any] | None = None
         self._bound: dict[int, tuple[Any, Function]] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -46,11 +48,20 @@ class Function:
         if current_frame() is not None:
             # A function inside a function is a part of the outer one's program.
             return self.python_function(*args, **kwargs)
+        if self._last is not None and not kwargs:
+            result = self._last.call_again(args)
+            if result is not NO_SHORTCUT:
+                return result
+        self._last = None
         mesh = _mesh_of((args, kwargs)) or get_strategy().mesh
         try:
-            return self._step(mesh)(*args, **kwargs)
+            step = self._step(mesh)
+            result = step(*args, **kwargs)
         except WrongMeshError as other:
-            return self._step(other.mesh)(*args, **kwargs)
+            step = self._step(other.mesh)
+            result = step(*args, **kwargs)
+        self._last = step
+        return result
 
     @property
     def experimental_trace_count(self) -> int:
@@ -178,6 +189,5 @@ def _mesh_of(tree: Any) -> Mesh | None:
     """The mesh of the first per-replica value among arguments."""
     for leaf in jax.tree.leaves(tree):
         if isinstance(leaf, PerReplica):
-            sharding: Any = leaf.array.sharding
-            return sharding.mesh
+            return leaf.mesh
     return None
