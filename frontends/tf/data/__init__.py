@@ -9,6 +9,9 @@ work on row numbers, `batch` takes its rows in one gather, and a map function th
 compiled for the whole batch. Only generators, and map functions that do not trace, run Python code
 for every element. :mod:`frontends.tf.data.forms` defines the terms.
 
+Two differences from TensorFlow show: the keys of a dict come in sorted order, as everywhere in JAX,
+and text is `str` where it was given as `str` (`bytes` stay `bytes`).
+
 Source: ``tf.data``.
 """
 

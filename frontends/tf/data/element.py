@@ -40,8 +40,9 @@ def canonicalize(element: Any) -> Any:
 
 
 def fits_jax(component: Any) -> bool:
-    """Says whether JAX can hold the component's integers in the dtype that it would give them."""
-    return _fits(component, jax_dtype(component.dtype))
+    """Says whether JAX can hold the component: numbers, of which integers fit their new dtype."""
+    dtype = dtype_of(component)
+    return dtype.kind not in "OSUMm" and _fits(component, jax_dtype(dtype))
 
 
 def jax_dtype(dtype: np.dtype) -> np.dtype:

@@ -110,7 +110,7 @@ class MapFunction:
     def _may_compile(self, kind: str, element: Any) -> bool:
         """Says whether to call the compiled function, which may mean to compile it first."""
         leaves = jax.tree.leaves(element)
-        key = (kind, *((leaf.shape, leaf.dtype) for leaf in leaves))
+        key = (kind, *((np.shape(leaf), elements.dtype_of(leaf)) for leaf in leaves))
         with self._lock:
             if key not in self._programs and len(self._programs) < _MAX_PROGRAMS:
                 self._programs.add(key)

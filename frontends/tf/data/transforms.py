@@ -25,7 +25,9 @@ class Transforms(DatasetBase):
         A function that JAX can trace is compiled for the host CPU and, where the elements are rows
         that `batch` stacks later, called with whole batches: Python runs it a few times
         altogether. As in a TensorFlow graph, side effects, `numpy.random` and what it reads from
-        outside then happen once, while it is traced.
+        outside then happen once, while it is traced. For random numbers that differ between
+        elements, number the elements and fold the number into a key (see the second example).
+        Arrays that it closes over should be NumPy arrays, not arrays spread over a mesh.
 
         Any other function (``if`` on values, NumPy calls, text, files) is called for each element
         with NumPy values, which it may overwrite. An exception that it raises there reaches the
@@ -53,6 +55,13 @@ class Transforms(DatasetBase):
             >>> halves = Dataset.range(4).map(lambda x: x / 2)
             >>> next(iter(halves.batch(4)))
             array([0. , 0.5, 1. , 1.5], dtype=float32)
+
+            >>> import jax
+            >>> def jitter(number, x):
+            ...     return x + jax.random.uniform(jax.random.fold_in(jax.random.key(0), number))
+            >>> noisy = Dataset.range(4).enumerate().map(jitter)
+            >>> len({float(x) % 1 for x in noisy})
+            4
 
         Source: ``tf.data.Dataset.map``.
         """

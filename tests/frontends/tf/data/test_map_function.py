@@ -198,6 +198,12 @@ def test_images_of_any_size_are_resized_before_they_are_stacked():
     np.testing.assert_array_equal(batch, np.full((4, 3), 3))
 
 
+def test_elements_of_another_kind_than_the_first():
+    kinds = [1, 2.5, "a", b"b"]
+    dataset = Dataset.from_generator(lambda: iter(kinds)).map(lambda x: x * 2)
+    assert list(dataset) == [2, 5.0, "aa", b"bb"]
+
+
 def test_eager_between_traced_functions():
     dataset = generated(7).map(lambda x: x + 1).map(lambda x: int(x) * 2).map(lambda x: x + 1)
     assert [x.tolist() for x in dataset.batch(4)] == [[3, 5, 7, 9], [11, 13, 15]]
