@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import pathlib
 import sys
 import types
 from collections.abc import Callable, Iterator
@@ -11,6 +12,7 @@ import grain
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import tensorflow_datasets as tfds
 from jax.sharding import Mesh
 from tensorflow_datasets.core import decode
 from tensorflow_datasets.core.data_sources import base as tfds_base
@@ -142,6 +144,18 @@ def test_tfds_source_is_read_many_rows_at_once(mesh_of: MeshOf) -> None:
     source = DataSource(None, deserialize_method=raw)  # pyright: ignore[reportArgumentType]
     check(source, mesh_of(2), batch_size=4)
     assert asked == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]] * 2
+
+
+def test_tfds_data_source(mesh_of: MeshOf) -> None:
+    data = pathlib.Path(__file__).parents[3] / "examples" / "data"
+    source: Any = tfds.data_source("mnist", split="test", data_dir=data, download=False)
+    batches = spmd.distribute(source, mesh_of(2), batch_size=384)
+    read = list(batches)
+    assert len(read) == len(batches) == -(-len(source) // 384)
+    assert read[0]["image"].shape == (192, 28, 28, 1)
+    for name in ("image", "label"):
+        rows = np.concatenate([np.asarray(block) for batch in read for block in batch[name]])
+        np.testing.assert_array_equal(rows, np.stack([row[name] for row in source]))
 
 
 @pytest.mark.parametrize(
