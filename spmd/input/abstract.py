@@ -8,7 +8,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from spmd.errors import BatchError
 from spmd.input.batch import read_batch
-from spmd.input.layout import RowLayout, share
+from spmd.input.layout import RowLayout, deal, share
 from spmd.mesh import REPLICA_AXIS, make_mesh, num_replicas
 from spmd.values import PerReplica, RowMask
 
@@ -48,7 +48,7 @@ def abstract_batch(batch: Any, mesh: Mesh | None = None) -> Any:
     parts = read_batch(batch)
     if parts.rows == 0:
         raise BatchError("A batch to compile for needs 1 row at least, but this one has none.")
-    layout = RowLayout(parts.rows, replicas, share(parts.rows, replicas))
+    layout = RowLayout(deal(parts.rows, replicas), share(parts.rows, replicas))
     rows = replicas * layout.rows_per_replica
     mask = RowMask(_described((rows,), np.bool_, sharding), layout.counts, layout.rows_per_replica)
     return parts.rebuild(

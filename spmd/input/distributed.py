@@ -1,8 +1,9 @@
 """`distribute`: a data source becomes an iterable of batches on the devices."""
 
 import contextlib
+import itertools
 import operator
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Iterator
 from typing import Any, final
 
 import jax
@@ -12,7 +13,8 @@ from spmd.errors import BatchError, MeshError
 from spmd.input.placement import BatchPlacer
 from spmd.input.prefetch import BatchIterator, DirectIterator, PrefetchIterator
 from spmd.input.sources import Source, find_source
-from spmd.mesh import make_mesh
+from spmd.input.sources.base import count_batches
+from spmd.mesh import make_mesh, num_replicas
 
 
 def distribute(
@@ -21,6 +23,7 @@ def distribute(
     *,
     batch_size: int | None = None,
     drop_remainder: bool = False,
+    per_replica: bool = False,
     prefetch: int = 2,
 ) -> "DistributedInput":
     """Splits the batches of a data source over the replicas, on the devices ahead of use.
@@ -51,6 +54,9 @@ def distribute(
         mesh: whose replicas share a batch; None takes all devices of the default platform.
         batch_size: rows of a full batch, over all replicas, for a source of single rows.
         drop_remainder: leave out batches of fewer rows than a full one.
+        per_replica: the source's batches are one replica's, not global: each replica takes the next.
+            At the end of a pass the last replicas may get none; `drop_remainder` leaves such a step
+            out.
         prefetch: how many batches may wait on the devices; 0 makes each when it is asked for.
 
     Returns:
@@ -90,7 +96,9 @@ def distribute(
             f"spmd.distribute works in one process so far, but {jax.process_count()} run. Place each "
             "process's rows with jax.make_array_from_process_local_data."
         )
-    return DistributedInput(found, mesh, drop_remainder=drop_remainder, prefetch=prefetch)
+    return DistributedInput(
+        found, mesh, drop_remainder=drop_remainder, per_replica=per_replica, prefetch=prefetch
+    )
 
 
 @final
@@ -106,24 +114,35 @@ class DistributedInput(Iterable[Any]):
     Source: `tf.distribute.DistributedDataset`.
     """
 
-    def __init__(self, source: Source, mesh: Mesh, *, drop_remainder: bool, prefetch: int) -> None:
+    def __init__(
+        self,
+        source: Source,
+        mesh: Mesh,
+        *,
+        drop_remainder: bool,
+        per_replica: bool,
+        prefetch: int,
+    ) -> None:
         """Makes the iterable; reads nothing yet.
 
         Args:
             source: where batches come from.
             mesh: whose replicas share a batch.
             drop_remainder: leave out batches of fewer rows than a full one.
+            per_replica: whether the source's batches are one replica's.
             prefetch: how many batches may wait on the devices.
         """
         self._source = source
-        self._placer = BatchPlacer(mesh, source.full_batch_rows, drop_remainder)
+        self._replicas_at_once = num_replicas(mesh) if per_replica else None
+        self._placer = BatchPlacer(mesh, source.full_batch_rows, drop_remainder, per_replica)
         self._drop_remainder = drop_remainder
         self._prefetch = prefetch
 
     @property
     def batch_size(self) -> int | None:
         """Rows of a full batch over all replicas; None if that is known after the first batch only."""
-        return self._placer.full_rows
+        rows = self._placer.full_rows
+        return rows if rows is None else rows * (self._replicas_at_once or 1)
 
     @property
     def rows_per_replica(self) -> int | None:
@@ -137,13 +156,16 @@ class DistributedInput(Iterable[Any]):
         )
 
     def __len__(self) -> int:
-        count = self._source.num_batches(self._drop_remainder)
+        single = self._replicas_at_once is None
+        count = self._source.num_batches(self._drop_remainder and single)
         if count is None:
             raise TypeError(
                 "The number of batches is not known before they are read: the source does not tell it, "
                 "or is endless, or drop_remainder=True may drop some."
             )
-        return count
+        if self._replicas_at_once is None:
+            return count
+        return count_batches(count, self._replicas_at_once, self._drop_remainder)
 
     def __repr__(self) -> str:
         return (
@@ -158,7 +180,14 @@ class DistributedInput(Iterable[Any]):
             close = getattr(iterator, "close", None)
             if callable(close):
                 stack.callback(close)
-            for batch in iterator:
-                placed = self._placer.place(batch, x64=x64)
-                if placed is not None:
-                    yield placed
+            if self._replicas_at_once is None:
+                steps = (self._placer.place(batch, x64=x64) for batch in iterator)
+            else:
+                groups = _in_groups(iterator, self._replicas_at_once)
+                steps = (self._placer.place_each(group, x64=x64) for group in groups)
+            yield from (step for step in steps if step is not None)
+
+
+def _in_groups(iterator: Iterator[Any], size: int) -> Iterator[list[Any]]:
+    while group := list(itertools.islice(iterator, size)):
+        yield group

@@ -5,6 +5,7 @@ full one, which programs are compiled for. Two passes at once, on two threads, s
 """
 
 import threading
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -13,7 +14,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from spmd.errors import BatchError
 from spmd.input.batch import Batch, leaf_name, read_batch
-from spmd.input.layout import RowLayout, share
+from spmd.input.layout import RowLayout, deal, share
 from spmd.mesh import REPLICA_AXIS, num_replicas
 from spmd.values import PerReplica, RowMask
 
@@ -21,14 +22,19 @@ from spmd.values import PerReplica, RowMask
 class BatchPlacer:
     """Places the batches of one source on a mesh; safe to use from several threads."""
 
-    def __init__(self, mesh: Mesh, full_rows: int | None, drop_remainder: bool) -> None:
+    def __init__(
+        self, mesh: Mesh, full_rows: int | None, drop_remainder: bool, per_replica: bool
+    ) -> None:
         """Makes a placer; touches no device.
 
         Args:
             mesh: where batches go.
             full_rows: rows of a full batch, or None to take those of the largest so far.
-            drop_remainder: leave out batches of fewer rows.
+            drop_remainder: leave out global batches of fewer rows, and groups of fewer batches than
+                replicas.
+            per_replica: whether a batch is one replica's, rather than global.
         """
+        self._per_replica = per_replica
         self._sharding = NamedSharding(mesh, PartitionSpec(REPLICA_AXIS))
         self._replicas = num_replicas(mesh)
         self._drop_remainder = drop_remainder
@@ -45,10 +51,12 @@ class BatchPlacer:
     @property
     def rows_per_replica(self) -> int | None:
         """Rows of a replica's block, or None before the first batch."""
-        return None if self._full_rows is None else share(self._full_rows, self._replicas)
+        if self._full_rows is None or self._per_replica:
+            return self._full_rows
+        return share(self._full_rows, self._replicas)
 
     def place(self, tree: Any, *, x64: bool) -> Any:
-        """Puts a batch on the devices; does not wait until it is there.
+        """Puts a global batch on the devices; does not wait until it is there.
 
         Args:
             tree: the batch.
@@ -69,15 +77,42 @@ class BatchPlacer:
             full = self._learn(batch)
         if self._drop_remainder and batch.rows < full:
             return None
-        block = share(full, self._replicas)
-        layout = RowLayout(batch.rows, self._replicas, block)
+        layout = RowLayout(deal(batch.rows, self._replicas), share(full, self._replicas))
+        return self._put(batch, layout, tree, full=batch.rows == full, x64=x64)
+
+    def place_each(self, trees: Sequence[Any], *, x64: bool) -> Any:
+        """Puts one batch for each replica on the devices; does not wait until they are there.
+
+        Args:
+            trees: at most one batch for each replica; the replicas that are left get no rows.
+            x64: as for `place`.
+
+        Returns:
+            One batch with a `PerReplica` for every array, or None if it is empty or dropped.
+
+        Raises:
+            BatchError: as for `place`.
+        """
+        batches = [read_batch(tree) for tree in trees]
+        counts = [batch.rows for batch in batches]
+        if sum(counts) == 0 or (self._drop_remainder and len(batches) < self._replicas):
+            return None
+        with self._lock:
+            block = max(self._learn(batch) for batch in batches)
+        columns = zip(*(batch.leaves for batch in batches), strict=True)
+        leaves = [np.concatenate(column) for column in columns]
+        whole = Batch(leaves, batches[0].structure, sum(counts))
+        layout = RowLayout((*counts, *[0] * (self._replicas - len(counts))), block)
+        return self._put(whole, layout, trees[0], full=layout.is_identity, x64=x64)
+
+    def _put(self, batch: Batch, layout: RowLayout, tree: Any, *, full: bool, x64: bool) -> Any:
         index = None if layout.is_identity else layout.row_index
         with jax.enable_x64(x64):
             leaves = [_owned(leaf, index, tree, i) for i, leaf in enumerate(batch.leaves)]
             arrays = jax.device_put(leaves, self._sharding)
         # Steps tell batches apart by their RowMask, so each has its own; full ones share the array.
-        valid = self._full_batch_mask(layout) if batch.rows == full else self._put_mask(layout)
-        mask = RowMask(valid, layout.counts, block)
+        valid = self._full_batch_mask(layout) if full else self._put_mask(layout)
+        mask = RowMask(valid, layout.counts, layout.rows_per_replica)
         return batch.rebuild(
             [PerReplica(array, self._replicas, stacked=False, mask=mask) for array in arrays]
         )

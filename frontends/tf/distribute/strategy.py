@@ -218,7 +218,10 @@ class Strategy:
         del options
         self._require_cross_replica("distribute_datasets_from_function")
         context = InputContext(num_replicas_in_sync=self.num_replicas_in_sync)
-        return spmd.distribute(dataset_fn(context), self._mesh, per_replica=True)
+        dataset = dataset_fn(context)
+        return spmd.distribute(
+            dataset, self._mesh, per_replica=True, drop_remainder=_only_full_batches(dataset)
+        )
 
     experimental_distribute_datasets_from_function = distribute_datasets_from_function
 
@@ -343,6 +346,16 @@ class StrategyExtended:
         return self._strategy.experimental_make_numpy_dataset(numpy_input, session)
 
     make_experimental_numpy_dataset = experimental_make_numpy_dataset
+
+
+def _only_full_batches(dataset: Any) -> bool:
+    """Tells whether a dataset was batched with `drop_remainder`: then its shapes are all known.
+
+    TensorFlow runs such a dataset's last step only if all replicas got a batch.
+    """
+    specs = jax.tree.leaves(getattr(dataset, "element_spec", None))
+    shapes = [getattr(spec, "shape", (None,)) for spec in specs]
+    return bool(shapes) and all(shape and shape[0] is not None for shape in shapes)
 
 
 def _is_per_replica(value: Any) -> bool:

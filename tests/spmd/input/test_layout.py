@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spmd.input.layout import RowLayout, share
+from spmd.input.layout import RowLayout, deal, share
 
 
 @pytest.mark.parametrize(
@@ -21,12 +21,12 @@ from spmd.input.layout import RowLayout, share
 def test_first_replicas_are_served_first(
     rows: int, replicas: int, expected: tuple[int, ...]
 ) -> None:
-    assert RowLayout(rows, replicas, 4).counts == expected
+    assert deal(rows, replicas) == expected
 
 
 @given(st.integers(1, 60), st.integers(1, 8), st.integers(0, 5))
 def test_every_row_once_in_order_then_padding(rows: int, replicas: int, spare: int) -> None:
-    layout = RowLayout(rows, replicas, share(rows, replicas) + spare)
+    layout = RowLayout(deal(rows, replicas), share(rows, replicas) + spare)
     index, mask = layout.row_index, layout.mask
     assert index.shape == mask.shape == (replicas * layout.rows_per_replica,)
     assert index[mask].tolist() == list(range(rows))
