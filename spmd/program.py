@@ -10,6 +10,7 @@ import contextlib
 import dataclasses
 import operator
 import sys
+import weakref
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
@@ -28,6 +29,9 @@ from spmd.mesh import REPLICA_AXIS, num_replicas
 from spmd.replica_dataflow import Collective, collectives, varying_outputs
 from spmd.state import Kind, StateTable, adapters
 from spmd.values import PerReplica, RowMask, TracedPerReplica
+
+# The program that ran last in this process; only this one remembers the arrays that it left behind.
+_ran_last: "weakref.ref[Program] | None" = None
 
 
 class StaleProgramError(Exception):
@@ -187,14 +191,15 @@ class Program:
             for mask in masks:
                 if mask.padded:
                     raise self._padding(mask)
-        changed, kept = self._changed.read(), self._kept.read()
-        if any(map(operator.is_not, kept, self._last_kept)):
-            kept = self._adopt(kept, self._kept_avals, self._kept)
-            self._kept.write(kept)
-            self._last_kept = kept
-        if any(map(operator.is_not, changed, self._last_changed)):
-            changed = self._adopt(changed, self._changed_avals, self._changed)
-            self._last_changed = list(changed)
+        self._take_over()
+        if not self._kept.holds(self._last_kept):
+            self._last_kept = self._adopt(self._kept.read(), self._kept_avals, self._kept)
+            self._kept.write(self._last_kept)
+        if not self._changed.holds(self._last_changed):
+            changed = self._changed.read()
+            self._last_changed = self._adopt(changed, self._changed_avals, self._changed)
+            del changed  # it would count as a reader of the arrays
+        changed, kept = self._last_changed, self._last_kept
         if changed and max(map(sys.getrefcount, changed)) > _UNSHARED:
             # Somebody else holds the array, and may read it after this step has donated it.
             for index, count in enumerate(map(sys.getrefcount, changed)):
@@ -212,9 +217,24 @@ class Program:
         self._last_changed = new
         return self._result(stacked, wholes, masks)
 
+    def _take_over(self) -> None:
+        """Makes the program that ran before forget its arrays: held by two, they could not be donated."""
+        global _ran_last
+        before = None if _ran_last is None else _ran_last()
+        if before is not self:
+            if before is not None:
+                before._forget()
+            _ran_last = weakref.ref(self)
+
+    def _forget(self) -> None:
+        self._last_changed: list[Any] = [None] * self._changed.size
+        self._last_kept: list[Any] = [None] * self._kept.size
+
     def _result(
         self, stacked: Sequence[Any], whole: Sequence[Any], masks: Sequence[RowMask]
     ) -> Any:
+        if self._one_value:
+            return whole[0]
         stacks, wholes = iter(stacked), iter(whole)
         leaves: list[Any] = []
         for result in self._results:
@@ -330,6 +350,10 @@ class Program:
                 dataclasses.replace(result, per_replica=varies or result.source is not None)
                 for varies, result in zip(blocks, self._results, strict=True)
             ]
+        # The usual result of a training step: its loss.
+        self._one_value = (
+            self._structure == jax.tree.structure(0) and not self._results[0].per_replica
+        )
         names = table.leaf_names + [f"the result {result.path}" for result in self._results]
         watched = [True] * size + [result.source is None for result in self._results]
         before = [False] * (consts + size)
@@ -382,8 +406,7 @@ class Program:
             [abstract(leaf, self._whole) for leaf in arguments.whole],
         )
         self._compiled: Any = None
-        self._last_changed: list[Any] = [None] * len(changed_at)
-        self._last_kept: list[Any] = [None] * len(kept_at)
+        self._forget()
 
 
 def run_in_replicas(frame: Frame, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
@@ -526,14 +549,13 @@ def _replica_jaxpr(outer: ClosedJaxpr) -> Jaxpr:
 
 
 def _count_unshared() -> int:
-    """Counts the references to an array that only its variable and `dispatch` hold.
+    """Counts the references to an array that only its variable and a program's list hold.
 
     Measured, not assumed, because versions of Python differ.
     """
-    variable, last = [object()], []
+    variable = [object()]
     changed = list(variable)
-    last = list(changed)
-    return max(map(sys.getrefcount, changed)) if last else 0
+    return max(map(sys.getrefcount, changed))
 
 
 _UNSHARED = _count_unshared()

@@ -16,6 +16,8 @@ import abc
 import contextlib
 import dataclasses
 import enum
+import itertools
+import operator
 import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -221,6 +223,18 @@ class StateTable:
                 )
             leaves.extend(new)
         return leaves
+
+    def holds(self, leaves: Sequence[Any]) -> bool:
+        """Tells whether the variables hold just these arrays, without making a list of what they hold.
+
+        Args:
+            leaves: as `read` returns them.
+        """
+        if self._nested:
+            held = self.read()
+            return len(held) == len(leaves) and all(map(operator.is_, held, leaves))
+        held = itertools.chain.from_iterable(map(adapter.get, vs) for adapter, vs in self._plain)
+        return all(map(operator.is_, held, leaves))
 
     def write(self, leaves: Sequence[Any]) -> None:
         """Writes all variables.
