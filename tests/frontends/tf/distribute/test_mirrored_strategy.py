@@ -1,0 +1,72 @@
+"""Which devices a MirroredStrategy takes, and how they are named."""
+
+import copy
+
+import jax
+import pytest
+
+from frontends import tf
+
+LONG = "/job:localhost/replica:0/task:0/device:CPU:{}"
+
+
+def names(strategy):
+    return [device.id for device in strategy.mesh.devices.flat]
+
+
+@pytest.mark.parametrize(
+    "form", ["/cpu:{}", "cpu:{}", "CPU:{}", "/CPU:{}", "/device:CPU:{}", LONG, LONG.lower()]
+)
+def test_device_strings(form):
+    strategy = tf.distribute.MirroredStrategy([form.format(0), form.format(1)])
+    assert strategy.num_replicas_in_sync == 2
+    assert names(strategy) == [0, 1]
+
+
+def test_order_is_the_users():
+    strategy = tf.distribute.MirroredStrategy(("/cpu:3", "/cpu:1"))
+    assert names(strategy) == [3, 1]
+    ids = strategy.run(lambda: tf.distribute.get_replica_context().replica_id_in_sync_group)
+    assert [(int(value), *value.devices()) for value in ids.values] == [
+        (0, jax.devices("cpu")[3]),
+        (1, jax.devices("cpu")[1]),
+    ]
+
+
+def test_without_devices_it_takes_all():
+    assert tf.distribute.MirroredStrategy().num_replicas_in_sync == len(jax.devices())
+
+
+def test_an_unknown_device_is_answered_with_those_there_are():
+    with pytest.raises(ValueError, match=r"'/cpu:64'.*cpu:0, cpu:1, .*cpu:7"):
+        tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:64"])
+
+
+@pytest.mark.skipif(
+    any(device.platform == "gpu" for device in jax.devices()), reason="there is a GPU"
+)
+def test_a_gpu_that_is_not_there():
+    with pytest.raises(ValueError, match=r"'/gpu:0'.*cpu:0"):
+        tf.distribute.MirroredStrategy(["/gpu:0"])
+
+
+@pytest.mark.parametrize("devices", [["/foo:0"], ["nonsense"], ["/cpu:x"], "CPU:0"])
+def test_what_is_no_device(devices):
+    with pytest.raises(ValueError, match="device"):
+        tf.distribute.MirroredStrategy(devices)
+
+
+def test_a_device_named_twice():
+    with pytest.raises(ValueError, match=r"cpu:1.*more than once"):
+        tf.distribute.MirroredStrategy(["/cpu:1", "/device:CPU:1"])
+
+
+def test_copies_of_a_strategy_are_the_strategy():
+    strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+    assert copy.deepcopy({"strategy": strategy})["strategy"] is strategy
+    assert copy.copy(strategy).num_replicas_in_sync == 2
+
+
+def test_repr_tells_devices():
+    strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+    assert repr(strategy) == "MirroredStrategy(2 x cpu)"
