@@ -1,0 +1,42 @@
+"""The main example, run as a person runs it."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+@pytest.mark.slow
+def test_two_devices_one_epoch(tmp_path):
+    environment = {k: v for k, v in os.environ.items() if k not in ("XLA_FLAGS", "NPROC")}
+    environment |= {"PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu", "COLUMNS": "120"}
+    done = subprocess.run(
+        [
+            *(sys.executable, str(ROOT / "examples" / "mnist.py")),
+            *("--devices", "2", "--epochs", "1", "--output", str(tmp_path / "new")),
+        ],
+        capture_output=True,
+        text=True,
+        env=environment,
+        cwd=tmp_path,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Devices: 2 x CPU (simulated" in done.stdout
+    assert "the step was traced 1 time(s)" in done.stdout
+    accuracy = re.search(r"Test accuracy: (\d\.\d{4}) on ([\d,]+) digits", done.stdout)
+    assert accuracy is not None, done.stdout
+    # Guessing gives 0.1; one epoch over 6,000 digits, moved about, gives 0.85 and more.
+    assert 0.8 < float(accuracy[1]) <= 1
+    assert accuracy[2] == "1,000"
+    picture = (tmp_path / "new" / "mnist.png").read_bytes()
+    assert picture.startswith(PNG)
+    assert len(picture) > 20_000
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["mnist.png"]

@@ -1,0 +1,632 @@
+"""tf.function: what is traced, how often, and that its programs compute what plain loops do."""
+
+import gc
+import warnings
+import weakref
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+from flax import nnx
+
+import spmd
+from frontends import tf
+
+
+def mirrored(count=2):
+    return tf.distribute.MirroredStrategy([f"cpu:{index}" for index in range(count)])
+
+
+def distributed(strategy, total, size=4):
+    data = np.arange(1.0, total + 1, dtype=np.float32)
+    dataset = tf.data.Dataset.from_tensor_slices(data).batch(size)
+    return list(strategy.experimental_distribute_dataset(dataset))
+
+
+def one_for_each(strategy, scale=1.0):
+    return strategy.experimental_distribute_values_from_function(
+        lambda context: np.float32(scale * (context.replica_id_in_sync_group + 1))
+    )
+
+
+# How often a function is traced.
+
+
+@pytest.mark.parametrize("replicas", [1, 2, 4])
+def test_run_and_reduce_are_traced_once_for_full_and_partial_batches(replicas):
+    strategy, outer, inner = mirrored(replicas), [], []
+
+    @tf.function
+    def total(batch):
+        outer.append(1)
+
+        def replica(x):
+            inner.append(1)
+            return x * 2
+
+        return strategy.reduce("SUM", strategy.run(replica, args=(batch,)), axis=0)
+
+    batches = distributed(strategy, 21)
+    for _ in range(3):
+        assert [float(total(batch)) for batch in batches] == [20.0, 52.0, 84.0, 116.0, 148.0, 42.0]
+    assert total.experimental_trace_count == len(outer) == len(inner) == 1
+
+
+def test_other_shapes_and_types_are_other_programs():
+    strategy = mirrored()
+
+    @tf.function
+    def double(x):
+        return strategy.reduce("SUM", strategy.run(lambda x: x, args=(x,)), axis=None)
+
+    for x in (jnp.ones(2), jnp.zeros(2), jnp.ones(3), jnp.ones(2, jnp.int32), jnp.ones(3)):
+        result = double(x)
+        assert result.dtype == x.dtype
+        np.testing.assert_array_equal(result, 2 * x)
+    assert double.experimental_trace_count == 3
+
+
+def test_python_numbers_are_not_traced_anew():
+    """TensorFlow makes a graph for every number; here a learning rate may change each step."""
+    strategy = mirrored()
+
+    @tf.function
+    def scaled(value, scale, offset=0.0):
+        result = strategy.run(lambda v: v * scale + offset, args=(value,))
+        return strategy.reduce("SUM", result, axis=None)
+
+    value = one_for_each(strategy)
+    assert [float(scaled(value, scale / 2)) for scale in range(6)] == [1.5 * s for s in range(6)]
+    assert scaled.experimental_trace_count == 1
+    assert [float(scaled(value, 1.0, offset=offset / 2)) for offset in range(4)] == [3, 4, 5, 6]
+    assert scaled.experimental_trace_count == 2
+
+
+def test_what_is_no_number_is_fixed_for_a_program():
+    strategy = mirrored()
+
+    @tf.function
+    def choose(value, training, name="same"):
+        factor = (10.0 if training else 1.0) * {"double": 2.0, "same": 1.0}[name]
+        return strategy.reduce("SUM", strategy.run(lambda v: v * factor, args=(value,)), axis=None)
+
+    value = one_for_each(strategy)
+    for _ in range(2):
+        assert float(choose(value, True)) == 30.0
+        assert float(choose(value, False)) == 3.0
+        assert float(choose(value, False, "double")) == 6.0
+    assert choose.experimental_trace_count == 3
+
+
+def test_none_is_fixed_for_a_program():
+    strategy = mirrored()
+
+    @tf.function
+    def add(value, extra=None):
+        result = strategy.run(lambda v, e: v if e is None else v + e, args=(value, extra))
+        return strategy.reduce("SUM", result, axis=None)
+
+    value = one_for_each(strategy)
+    for _ in range(2):
+        assert float(add(value, None)) == 3.0
+        assert float(add(value, 5.0)) == 13.0
+    assert add.experimental_trace_count == 2
+
+
+def test_true_is_not_one():
+    identity = tf.function(lambda x: (x, isinstance(x, bool)))
+    for x in (True, 1, 1.0, True):
+        value, fixed = identity(x)
+        assert float(value) == 1
+        assert bool(fixed) == isinstance(x, bool)
+    assert identity.experimental_trace_count == 3
+
+
+def test_changing_shapes_warn():
+    strategy = mirrored()
+
+    @tf.function
+    def total(x):
+        return strategy.run(lambda x: x.sum(), args=(x,))
+
+    for size in range(1, 4):
+        total(jnp.ones(size))
+    with pytest.warns(spmd.RecompilationWarning, match="total was compiled 4 times"):
+        total(jnp.ones(4))
+
+
+# Where it is called from.
+
+
+def test_it_computes_what_the_parts_do_outside():
+    strategy = mirrored(4)
+
+    def replica(x, scale):
+        context = tf.distribute.get_replica_context()
+        total = context.all_reduce("SUM", tf.nn.compute_average_loss(x))
+        return {"rows": x * scale, "total": total, "id": context.replica_id_in_sync_group}
+
+    def program(batch, scale):
+        result = strategy.run(replica, args=(batch,), kwargs={"scale": scale})
+        return result, strategy.reduce("MEAN", result["rows"], axis=0)
+
+    compiled = tf.function(program)
+    for batch in distributed(strategy, 21, 8):
+        (inside, mean), (outside, other_mean) = compiled(batch, 3.0), program(batch, 3.0)
+        assert jax.tree.structure(inside) == jax.tree.structure(outside)
+        for key, value in inside.items():
+            for one, other in zip(value.values, outside[key].values, strict=True):
+                np.testing.assert_array_equal(one, other)
+        np.testing.assert_allclose(mean, other_mean, rtol=1e-6)
+
+
+def test_nested_functions_are_one_program():
+    strategy = mirrored()
+
+    @tf.function
+    def half(x):
+        return x / 2
+
+    @tf.function
+    def replica(x):
+        return half(x) + 1
+
+    @tf.function
+    def middle(x):
+        return strategy.reduce("SUM", strategy.run(replica, args=(x,)), axis=None)
+
+    @tf.function
+    def outer(x):
+        return half(middle(x)) + middle(x)
+
+    assert float(outer(one_for_each(strategy))) == (3.5 / 2 + 3.5)
+    assert outer.experimental_trace_count == 1
+    assert [f.experimental_trace_count for f in (half, replica, middle)] == [0, 0, 0]
+    assert float(middle(one_for_each(strategy))) == 3.5
+    assert float(half(3.0)) == 1.5
+
+
+def test_run_of_a_function():
+    strategy = mirrored()
+    replica = tf.function(lambda x: x + tf.distribute.get_replica_context().num_replicas_in_sync)
+    result = strategy.run(replica, args=(one_for_each(strategy),))
+    assert [float(value) for value in result.values] == [3.0, 4.0]
+
+
+def test_without_any_strategy():
+    double = tf.function(lambda x, y=1.0: {"x": x * 2, "y": (y, None)})
+    result = double(jnp.arange(3.0))
+    assert result["x"].tolist() == [0.0, 2.0, 4.0]
+    assert float(result["y"][0]) == 1.0
+    assert result["y"][1] is None
+    assert double.experimental_trace_count == 1
+
+
+def test_strategy_out_of_scope_without_per_replica_arguments():
+    strategy, traces = mirrored(), []
+
+    @tf.function
+    def total(x):
+        traces.append(1)
+        result = strategy.run(lambda: tf.distribute.get_replica_context().replica_id_in_sync_group)
+        return strategy.reduce("SUM", result, axis=None) + x
+
+    assert [float(total(i)) for i in range(5)] == [1.0, 2.0, 3.0, 4.0, 5.0]
+    assert total.experimental_trace_count == 1
+    # The first may be a try for the default strategy's devices; what was learned is kept.
+    assert len(traces) <= 2
+
+
+def test_strategy_out_of_scope_with_state():
+    """The first try, for other devices, must leave no trace in what it wrote."""
+    strategy = mirrored()
+    counter = spmd.Variable(jnp.float32(0))
+    other = spmd.Variable(jnp.float32(10))
+
+    @tf.function
+    def count():
+        other.value = other.value + 1
+
+        def replica():
+            counter.value = counter.value + 1
+            return counter.value
+
+        return strategy.reduce("MEAN", strategy.run(replica), axis=None)
+
+    assert [float(count()) for _ in range(3)] == [1.0, 2.0, 3.0]
+    assert float(counter.value) == 3.0
+    assert float(other.value) == 13.0
+
+
+def test_two_strategies_with_one_function():
+    @tf.function
+    def total(value):
+        strategy = tf.distribute.get_strategy()
+        return strategy.reduce("SUM", strategy.run(lambda v: v * 1.0, args=(value,)), axis=None)
+
+    two, four = mirrored(2), mirrored(4)
+    for _ in range(2):
+        for strategy, expected in ((two, 3.0), (four, 10.0)):
+            with strategy.scope():
+                assert float(total(one_for_each(strategy))) == expected
+                assert float(total(5.0)) == 5.0 * strategy.num_replicas_in_sync
+    assert float(total(5.0)) == 5.0
+    assert total.experimental_trace_count == 5
+
+
+def test_strategies_over_the_same_devices_are_not_one():
+    """What a function asks about the strategy is fixed in its program."""
+
+    @tf.function
+    def ask():
+        strategy = tf.distribute.get_strategy()
+        return (
+            tf.distribute.has_strategy(),
+            tf.distribute.in_cross_replica_context(),
+            isinstance(strategy, tf.distribute.MirroredStrategy),
+        )
+
+    def answer():
+        return tuple(bool(value) for value in ask())
+
+    for _ in range(2):
+        assert answer() == (False, False, False)
+        with tf.distribute.OneDeviceStrategy("cpu:0").scope():
+            assert answer() == (True, True, False)
+        with mirrored(1).scope():
+            assert answer() == (True, True, True)
+
+
+def test_two_strategies_in_one_function():
+    """TensorFlow runs it; here one program has one set of devices, and that must be said plainly."""
+    two, four = mirrored(2), mirrored(4)
+
+    @tf.function
+    def both():
+        first = two.reduce("SUM", two.run(lambda: 1.0), axis=None)
+        return first + four.reduce("SUM", four.run(lambda: 1.0), axis=None)
+
+    with pytest.raises(RuntimeError, match=r"devices|strateg"):
+        both()
+    with two.scope(), pytest.raises(RuntimeError, match=r"devices|strateg"):
+        both()
+
+
+# Ways to make one.
+
+
+def test_decorators():
+    @tf.function
+    def bare(x):
+        """What it does."""
+        return x + 1
+
+    @tf.function()
+    def called(x):
+        return x + 1
+
+    @tf.function(jit_compile=True, autograph=False, reduce_retracing=True, input_signature=None)
+    def with_options(x):
+        return x + 1
+
+    for fn in (bare, called, with_options, tf.function(lambda x: x + 1), tf.function(func=bare)):
+        assert float(fn(1.0)) == 2.0
+        assert fn.experimental_trace_count == 1
+    assert bare.__name__ == "bare"
+    assert bare.__doc__ == "What it does."
+    assert "bare" in repr(bare)
+    assert bare.python_function(1) == 2
+
+
+@pytest.mark.parametrize("what", [5, "train", [1]])
+def test_only_functions_are_compiled(what):
+    with pytest.raises(TypeError, match="function"):
+        tf.function(what)
+    with pytest.raises(TypeError, match="function"):
+        tf.function(jit_compile=True)(what)
+
+
+class Trainer:
+    """Has methods that are compiled."""
+
+    def __init__(self, strategy, scale):
+        self.strategy = strategy
+        self.scale = scale
+        self.steps = spmd.Variable(jnp.float32(0))
+
+    @tf.function
+    def train(self, value):
+        result = self.strategy.run(self.replica, args=(value,))
+        return self.strategy.reduce("SUM", result, axis=None)
+
+    @tf.function(jit_compile=True)
+    def twice(self, x):
+        return 2 * self.scale * x
+
+    def replica(self, value):
+        self.steps.value = self.steps.value + 1
+        return value * self.scale
+
+
+def test_methods_belong_to_their_object():
+    strategy = mirrored()
+    one, other = Trainer(strategy, 1.0), Trainer(strategy, 10.0)
+    value = one_for_each(strategy)
+    for _ in range(3):
+        assert float(one.train(value)) == 3.0
+        assert float(other.train(value)) == 30.0
+    assert one.train is one.train
+    assert one.train is not other.train
+    assert [t.train.experimental_trace_count for t in (one, other)] == [1, 1]
+    assert [float(t.steps.value) for t in (one, other)] == [3.0, 3.0]
+    assert float(one.twice(2.0)) == 4.0
+    assert float(other.twice(2.0)) == 40.0
+    assert float(Trainer.twice(one, 3.0)) == 6.0
+
+
+def test_methods_of_the_dead_are_let_go():
+    """A trainer holds a model: keeping every one that was ever made would fill the memory."""
+    trainer = Trainer(mirrored(), 1.0)
+    trainer.twice(1.0)
+    gone = weakref.ref(trainer)
+    del trainer
+    gc.collect()
+    assert gone() is None
+
+
+# Programs, errors.
+
+
+@pytest.mark.parametrize("scope", [False, True])
+def test_get_concrete_function(scope):
+    strategy = mirrored()
+
+    @tf.function
+    def total(value):
+        def replica(v):
+            return tf.distribute.get_replica_context().all_reduce("SUM", jnp.full((3,), v))
+
+        return strategy.reduce("MEAN", strategy.run(replica, args=(value,)), axis=None)
+
+    value = one_for_each(strategy)
+    if scope:
+        with strategy.scope():
+            program = total.get_concrete_function(jnp.float32(1))
+    else:
+        program = total.get_concrete_function(value)
+    assert isinstance(program, spmd.Program)
+    assert "psum" in program.collectives[0].name
+    assert program.collectives[0].bytes == 12
+    assert "all-reduce" in program.hlo
+    assert total.experimental_trace_count == 1
+    if not scope:
+        assert total(value).tolist() == [3.0, 3.0, 3.0]
+        assert total.experimental_trace_count == 1
+
+
+def test_get_concrete_function_out_of_scope():
+    strategy = mirrored()
+    total = tf.function(
+        lambda: strategy.reduce("SUM", strategy.run(lambda: jnp.ones(5)), axis=None)
+    )
+    program = total.get_concrete_function()
+    assert [collective.bytes for collective in program.collectives if collective.bytes >= 20]
+    assert total().tolist() == [2.0] * 5
+
+
+def test_results_that_are_no_arrays():
+    with pytest.raises(TypeError, match="only arrays, numbers, None"):
+        tf.function(lambda: "text")()
+
+
+def test_errors_in_the_function_come_out_and_leave_nothing_behind():
+    strategy, fail = mirrored(), [True]
+
+    @tf.function
+    def total(value):
+        if fail[0]:
+            raise KeyError("mine")
+        return strategy.reduce("SUM", strategy.run(lambda v: v, args=(value,)), axis=None)
+
+    value = one_for_each(strategy)
+    with pytest.raises(KeyError, match="mine"):
+        total(value)
+    assert not tf.distribute.has_strategy()
+    fail[0] = False
+    assert float(total(value)) == 3.0
+
+
+def test_values_of_other_devices_after_many_steps():
+    """The short way of later calls must not take what the long way would refuse."""
+    two, four = mirrored(2), mirrored(4)
+
+    @tf.function
+    def total(value):
+        return two.reduce("SUM", two.run(lambda v: v, args=(value,)), axis=None)
+
+    for _ in range(3):
+        assert float(total(one_for_each(two))) == 3.0
+    with pytest.raises((ValueError, RuntimeError)):
+        total(one_for_each(four))
+    assert float(total(one_for_each(two, 2.0))) == 6.0
+
+
+def test_a_global_that_changes_is_seen():
+    strategy, scale = mirrored(), 1.0
+
+    @tf.function
+    def scaled(value):
+        return strategy.reduce("SUM", strategy.run(lambda v: v * scale, args=(value,)), axis=None)
+
+    value = one_for_each(strategy)
+    assert float(scaled(value)) == 3.0
+    assert float(scaled(value)) == 3.0
+    scale = 5.0
+    assert float(scaled(value)) == 15.0
+
+
+# Whole training loops.
+
+
+class Net(nnx.Module):
+    """Two layers."""
+
+    def __init__(self, rngs):
+        self.first = nnx.Linear(3, 8, rngs=rngs)
+        self.last = nnx.Linear(8, 1, rngs=rngs)
+
+    def __call__(self, x):
+        return self.last(nnx.tanh(self.first(x)))[:, 0]
+
+
+def regression(rows):
+    x = np.random.default_rng(0).normal(size=(rows, 3)).astype(np.float32)
+    return x, (x @ np.array([1.0, -2.0, 0.5], np.float32) + 0.3).astype(np.float32)
+
+
+def plain_loop(tx, x, y, size, epochs):
+    """What a person without a strategy writes: one device, pure functions, true means."""
+    graph, params = nnx.split(Net(nnx.Rngs(0)))
+
+    def loss_fn(params, x, y):
+        return ((nnx.merge(graph, params)(x) - y) ** 2).mean()
+
+    state, losses = tx.init(params), []
+    for _ in range(epochs):
+        for start in range(0, len(x), size):
+            batch = x[start : start + size], y[start : start + size]
+            loss, gradients = jax.value_and_grad(loss_fn)(params, *batch)
+            updates, state = tx.update(gradients, state, params)
+            params = optax.apply_updates(params, updates)
+            losses.append(float(loss))
+    return losses, jax.tree.leaves(params)
+
+
+@pytest.mark.parametrize("replicas", [1, 2, 4])
+@pytest.mark.parametrize("from_function", [False, True])
+def test_n_replicas_equal_one(replicas, from_function):
+    """Adam, three epochs of 8 + 8 + 3 rows: the same losses and weights as on one device."""
+    x, y = regression(19)
+    expected_losses, expected_weights = plain_loop(optax.adam(1e-2), x, y, 8, epochs=3)
+    strategy = mirrored(replicas)
+    dataset = tf.data.Dataset.from_tensor_slices((x, y))
+    if from_function:
+        batches = strategy.distribute_datasets_from_function(
+            lambda context: dataset.batch(context.get_per_replica_batch_size(8))
+        )
+    else:
+        batches = strategy.experimental_distribute_dataset(dataset.batch(8))
+    with strategy.scope():
+        model = Net(nnx.Rngs(0))
+        optimizer = nnx.Optimizer(model, optax.adam(1e-2), wrt=nnx.Param)
+
+    def train_step(batch):
+        x, y = batch
+
+        def loss_fn(model):
+            return tf.nn.compute_average_loss((model(x) - y) ** 2)
+
+        loss, gradients = nnx.value_and_grad(loss_fn)(model)
+        optimizer.update(model, gradients)
+        return loss
+
+    @tf.function
+    def train(batch):
+        losses = strategy.run(train_step, args=(batch,))
+        return strategy.reduce(tf.distribute.ReduceOp.SUM, losses, axis=None)
+
+    losses = [float(train(batch)) for _ in range(3) for batch in batches]
+    np.testing.assert_allclose(losses, expected_losses, rtol=2e-5)
+    assert losses[-1] < losses[0]
+    weights = jax.tree.leaves(nnx.state(model, nnx.Param))
+    for weight, expected in zip(weights, expected_weights, strict=True):
+        np.testing.assert_allclose(weight, expected, rtol=1e-4, atol=1e-6)
+    assert train.experimental_trace_count == 1
+
+
+@pytest.mark.parametrize("replicas", [2, 4])
+def test_a_loop_without_tf_function_trains_the_same(replicas):
+    x, y = regression(19)
+    expected_losses, _ = plain_loop(optax.adam(1e-2), x, y, 8, epochs=1)
+    strategy, traces = mirrored(replicas), []
+    batches = strategy.experimental_distribute_dataset(
+        tf.data.Dataset.from_tensor_slices({"x": x, "y": y}).batch(8)
+    )
+    with strategy.scope():
+        model = Net(nnx.Rngs(0))
+        optimizer = nnx.Optimizer(model, optax.adam(1e-2), wrt=nnx.Param)
+
+        def train_step(batch):
+            traces.append(1)
+
+            def loss_fn(model):
+                return tf.nn.compute_average_loss((model(batch["x"]) - batch["y"]) ** 2)
+
+            loss, gradients = nnx.value_and_grad(loss_fn)(model)
+            optimizer.update(model, gradients)
+            return loss
+
+        losses = []
+        for batch in batches:
+            result = strategy.run(train_step, args=(batch,))
+            losses.append(float(strategy.reduce("SUM", result, axis=None)))
+    np.testing.assert_allclose(losses, expected_losses, rtol=2e-5)
+    assert len(traces) == 1
+
+
+def test_several_steps_in_one_function():
+    """TensorFlow scripts put a loop over steps inside of tf.function to spare calls."""
+    x, y = regression(16)
+    expected_losses, _ = plain_loop(optax.sgd(0.1), x, y, 8, epochs=1)
+    strategy = mirrored()
+    batches = strategy.experimental_distribute_dataset(
+        tf.data.Dataset.from_tensor_slices((x, y)).batch(8)
+    )
+    with strategy.scope():
+        model = Net(nnx.Rngs(0))
+        optimizer = nnx.Optimizer(model, optax.sgd(0.1), wrt=nnx.Param)
+
+    def train_step(batch):
+        def loss_fn(model):
+            return tf.nn.compute_average_loss((model(batch[0]) - batch[1]) ** 2)
+
+        loss, gradients = nnx.value_and_grad(loss_fn)(model)
+        optimizer.update(model, gradients)
+        return loss
+
+    @tf.function
+    def train(batches):
+        return [
+            strategy.reduce("SUM", strategy.run(train_step, args=(batch,)), axis=None)
+            for batch in batches
+        ]
+
+    losses = [float(loss) for loss in train(list(batches))]
+    np.testing.assert_allclose(losses, expected_losses, rtol=2e-5)
+
+
+def test_a_careless_mean_over_a_partial_batch_is_refused():
+    strategy = mirrored()
+
+    @tf.function
+    def careless(batch):
+        losses = strategy.run(lambda x: x.mean(), args=(batch,))
+        return strategy.reduce("MEAN", losses, axis=None)
+
+    full, partial = distributed(strategy, 7)
+    assert float(careless(full)) == 2.5
+    with pytest.raises(spmd.PaddedBatchError):
+        careless(partial)
+
+
+def test_no_warnings_in_an_ordinary_script():
+    strategy = mirrored()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        total = tf.function(
+            lambda b: strategy.reduce("SUM", strategy.run(lambda x: x * 1.0, (b,)), axis=0)
+        )
+        assert [float(total(b)) for b in distributed(strategy, 6)] == [10.0, 11.0]
+    assert [str(warning.message) for warning in caught] == []
