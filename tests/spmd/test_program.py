@@ -1,0 +1,562 @@
+"""A compiled program: donation that never shows, staleness, tracing that leaves no trace, inspection."""
+
+import gc
+import warnings
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+from flax import nnx
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+import spmd
+
+MeshOf = Callable[[int], Mesh]
+SIZE = 1000
+
+
+def counting_step(mesh: Mesh) -> tuple[nnx.Param[Any], Callable[[], Any]]:
+    """A variable on the mesh, and a step that adds 1 to it; it holds 1.0 by now."""
+    variable = nnx.Param(jnp.zeros(SIZE))
+
+    def add() -> None:
+        variable[...] = variable[...] + 1
+
+    step = spmd.Step(add, mesh)
+    step()
+    return variable, step
+
+
+def batches_of(rows: int, mesh: Mesh, batch_size: int = 4) -> list[Any]:
+    data = np.arange(rows * 2, dtype=np.float32).reshape(rows, 2)
+    return list(spmd.distribute(data, mesh, batch_size=batch_size, prefetch=0))
+
+
+# Donation.
+
+READS: dict[str, Callable[[Any, Mesh], Any]] = {
+    "the array": lambda v, mesh: v[...],
+    "get_value": lambda v, mesh: v.get_value(),
+    "jnp.asarray": lambda v, mesh: jnp.asarray(v[...]),
+    "np.asarray": lambda v, mesh: np.asarray(v[...]),
+    "memoryview": lambda v, mesh: memoryview(np.asarray(v[...])),
+    "one shard": lambda v, mesh: v[...].addressable_shards[0].data,
+    "last shard": lambda v, mesh: v[...].addressable_shards[-1].data,
+    "NumPy view of a shard": lambda v, mesh: np.asarray(v[...].addressable_shards[0].data),
+    "addressable_data": lambda v, mesh: v[...].addressable_data(0),
+    "device_put on one device": lambda v, mesh: jax.device_put(v[...], jax.devices()[0]),
+    "device_put on the mesh": lambda v, mesh: jax.device_put(
+        v[...], NamedSharding(mesh, PartitionSpec())
+    ),
+    "device_put split": lambda v, mesh: jax.device_put(
+        v[...], NamedSharding(mesh, PartitionSpec("replica"))
+    ),
+    "clone": lambda v, mesh: nnx.clone(v)[...],
+    "cloned state": lambda v, mesh: jax.tree.leaves(nnx.state(nnx.Dict(v=v)))[0],
+    "identity jit": lambda v, mesh: jax.jit(lambda x: x)(v[...]),
+    "reshape": lambda v, mesh: v[...].reshape(SIZE),
+    "astype": lambda v, mesh: v[...].astype(jnp.float32),
+    "dlpack": lambda v, mesh: np.from_dlpack(v[...].addressable_data(0)),
+    "whole slice": lambda v, mesh: v[...][:],
+    "in a container": lambda v, mesh: {"history": [v[...]]}["history"][0],
+}
+
+
+@pytest.mark.parametrize("replicas", [1, 2])
+@pytest.mark.parametrize("read", READS)
+def test_what_was_read_before_a_step_is_readable_after_it(
+    mesh_of: MeshOf, read: str, replicas: int
+) -> None:
+    mesh = mesh_of(replicas)
+    variable, step = counting_step(mesh)
+    before = READS[read](variable, mesh)
+    for _ in range(3):
+        step()
+    np.testing.assert_array_equal(np.asarray(variable[...]), np.full(SIZE, 4.0))
+    # Whatever part of the array was read, it is all ones.
+    values = np.asarray(before)
+    np.testing.assert_array_equal(values, np.ones_like(values))
+
+
+@pytest.mark.parametrize("replicas", [1, 2])
+def test_a_cloned_model_is_readable_and_trainable_on_its_own(
+    mesh_of: MeshOf, replicas: int
+) -> None:
+    mesh = mesh_of(replicas)
+    model = nnx.Linear(2, 2, rngs=nnx.Rngs(0))
+    optimizer = nnx.Optimizer(model, optax.adam(0.1), wrt=nnx.Param)
+
+    def train() -> None:
+        optimizer.update(model, nnx.grad(lambda m: m(jnp.ones(2)).sum())(model))
+
+    step = spmd.Step(train, mesh)
+    step()
+    copy = nnx.clone(model)
+    frozen = np.array(copy.kernel[...])
+    for _ in range(2):
+        step()
+    np.testing.assert_array_equal(copy.kernel[...], frozen)
+    assert np.abs(np.asarray(model.kernel[...]) - frozen).max() > 0.05
+
+
+@pytest.mark.parametrize("replicas", [1, 2])
+def test_two_variables_that_share_an_array_part(mesh_of: MeshOf, replicas: int) -> None:
+    one, two = nnx.Param(jnp.zeros(3)), nnx.Param(jnp.zeros(3))
+    two[...] = one[...]
+
+    def step() -> None:
+        one[...] = one[...] + 1
+        two[...] = two[...] + 10
+
+    run = spmd.Step(step, mesh_of(replicas))
+    run()
+    two[...] = one[...]  # again, with arrays that are on the mesh
+    run()
+    np.testing.assert_array_equal(one[...], [2.0] * 3)
+    np.testing.assert_array_equal(two[...], [11.0] * 3)
+
+
+@pytest.mark.parametrize("replicas", [1, 2])
+def test_variables_may_be_swapped(mesh_of: MeshOf, replicas: int) -> None:
+    one = spmd.Variable(jnp.zeros(3))
+    two = spmd.Variable(jnp.ones(3))
+
+    def swap() -> None:
+        one.value, two.value = two.value, one.value
+
+    step = spmd.Step(swap, mesh_of(replicas))
+    step()
+    between = one.value
+    step()
+    step()
+    np.testing.assert_array_equal(between, [1.0] * 3)
+    np.testing.assert_array_equal(one.value, [1.0] * 3)
+    np.testing.assert_array_equal(two.value, [0.0] * 3)
+
+
+def test_a_variable_s_array_may_be_an_argument_too(mesh_of: MeshOf) -> None:
+    total = spmd.Variable(jnp.ones(3))
+
+    def add(x: Any) -> None:
+        total.value = total.value + x
+
+    step = spmd.Step(add, mesh_of(2))
+    for _ in range(3):
+        step(total.value)
+    np.testing.assert_array_equal(total.value, [8.0] * 3)
+
+
+@pytest.mark.parametrize("keep", [False, True])
+@pytest.mark.parametrize("replicas", [1, 2])
+def test_a_result_stays_readable_when_the_variable_moves_on(
+    mesh_of: MeshOf, replicas: int, keep: bool
+) -> None:
+    variable, step = counting_step(mesh_of(replicas))
+    show = spmd.Step(lambda: variable[...], mesh_of(replicas), keep_per_replica=keep)
+    result = show()
+    for _ in range(3):
+        step()
+    for copy in result.values if keep else (result,):
+        np.testing.assert_array_equal(copy, np.ones(SIZE))
+
+
+def test_the_new_value_as_a_result_stays_readable(mesh_of: MeshOf) -> None:
+    variable = nnx.Param(jnp.zeros(3))
+
+    def add() -> Any:
+        variable[...] = variable[...] + 1
+        return variable[...]
+
+    step = spmd.Step(add, mesh_of(2))
+    results = [step() for _ in range(4)]
+    assert [float(result[0]) for result in results] == [1.0, 2.0, 3.0, 4.0]
+
+
+def test_state_is_donated(mesh_of: MeshOf) -> None:
+    variable, step = counting_step(mesh_of(2))
+    program = step.lower()  # type: ignore[attr-defined]
+    assert program.memory.alias_size_in_bytes == SIZE * 4
+    before = variable[...].addressable_shards[0].data.unsafe_buffer_pointer()
+    gc.collect()
+    step()
+    assert variable[...].addressable_shards[0].data.unsafe_buffer_pointer() == before
+
+
+def pointer(variable: Any) -> int:
+    return variable[...].unsafe_buffer_pointer()
+
+
+def test_state_is_donated_when_two_steps_take_turns(mesh_of: MeshOf) -> None:
+    # One step for the generator, one for the discriminator, say. Neither may copy at every turn.
+    variable, one = counting_step(mesh_of(1))
+
+    def double() -> None:
+        variable[...] = variable[...] * 2
+
+    two = spmd.Step(double, mesh_of(1))
+    for _ in range(2):
+        one()
+        two()
+    for step in (one, two, one, two):
+        old = weakref.ref(variable[...])
+        before = pointer(variable)
+        step()
+        gc.collect()
+        assert pointer(variable) == before
+        assert old() is None or old().is_deleted()
+
+
+def test_a_step_that_only_reads_does_not_keep_old_state_alive(mesh_of: MeshOf) -> None:
+    variable, train = counting_step(mesh_of(1))
+    evaluate = spmd.Step(lambda: variable[...].sum(), mesh_of(1))
+    evaluate()
+    old = weakref.ref(variable[...])
+    train()
+    gc.collect()
+    assert old() is None or old().is_deleted()
+
+
+# Values written by others between steps.
+
+
+def test_values_written_between_steps_are_seen(mesh_of: MeshOf) -> None:
+    model = nnx.Linear(2, 1, rngs=nnx.Rngs(0))
+    step = spmd.Step(lambda: model(jnp.ones(2)).sum(), mesh_of(2))
+    step()
+    model.kernel[...] = jnp.array([[1.0], [2.0]])
+    assert float(step()) == 3.0
+    nnx.update(model, {"bias": jnp.array([10.0])})
+    assert float(step()) == 13.0
+    model.bias[...] = np.array([20.0], np.float32)
+    assert float(step()) == 23.0
+    other = nnx.Linear(2, 1, rngs=nnx.Rngs(1))
+    nnx.update(model, nnx.state(other))
+    np.testing.assert_allclose(step(), other(jnp.ones(2)).sum(), rtol=1e-6)
+    assert step.trace_count == 1
+
+
+def test_a_value_on_another_device_or_mesh_is_taken_in(mesh_of: MeshOf) -> None:
+    variable = spmd.Variable(jnp.zeros(4))
+
+    def add() -> None:
+        variable.value = variable.value + 1
+
+    step = spmd.Step(add, mesh_of(2))
+    step()
+    variable.value = jax.device_put(jnp.full(4, 5.0), jax.devices()[7])
+    step()
+    np.testing.assert_array_equal(variable.value, np.full(4, 6.0))
+    split = NamedSharding(mesh_of(4), PartitionSpec("replica"))
+    variable.value = jax.device_put(jnp.full(4, 8.0), split)
+    step()
+    np.testing.assert_array_equal(variable.value, np.full(4, 9.0))
+
+
+def test_one_model_may_train_on_two_meshes_in_turn(mesh_of: MeshOf) -> None:
+    variable = nnx.Param(jnp.zeros(3))
+
+    def add() -> None:
+        variable[...] = variable[...] + 1
+
+    steps = [spmd.Step(add, mesh_of(count)) for count in (1, 4)]
+    for turn in range(4):
+        steps[turn % 2]()
+    np.testing.assert_array_equal(variable[...], [4.0] * 3)
+
+
+@pytest.mark.parametrize("value", [jnp.zeros(5), jnp.zeros(3, jnp.int32), np.zeros((2, 2))])
+def test_a_new_shape_or_type_of_a_variable_compiles_again(mesh_of: MeshOf, value: Any) -> None:
+    variable = spmd.Variable(jnp.ones(3))
+
+    def add() -> Any:
+        variable.value = variable.value + 1
+        return variable.value.sum()
+
+    step = spmd.Step(add, mesh_of(2))
+    step()
+    variable.value = value
+    assert float(step()) == value.size
+    assert float(step()) == 2 * value.size
+    assert variable.value.shape == value.shape
+    assert step.trace_count == 2
+
+
+@pytest.mark.parametrize("first", [jnp.ones(3), {"a": jnp.ones(3)}, (jnp.ones(1), jnp.ones(2))])
+def test_a_new_structure_of_a_variable_is_refused_by_name(mesh_of: MeshOf, first: Any) -> None:
+    variable = spmd.Variable(first, name="pair")
+    step = spmd.Step(
+        lambda: sum(leaf.sum() for leaf in jax.tree.leaves(variable.value)), mesh_of(2)
+    )
+    assert float(step()) == 3.0
+    variable.value = {"a": jnp.ones(2), "b": jnp.ones(2)}
+    with pytest.raises(spmd.SpmdError, match="pair"):
+        step()
+    variable.value = first
+    assert float(step()) == 3.0
+
+
+def test_a_python_number_in_a_variable_is_state(mesh_of: MeshOf) -> None:
+    variable = nnx.Variable(3)
+
+    def double() -> Any:
+        variable[...] = variable[...] * 2
+        return variable[...]
+
+    step = spmd.Step(double, mesh_of(2))
+    assert int(step()) == 6
+    assert int(step()) == 12
+
+
+def test_reset_metrics_start_again(mesh_of: MeshOf) -> None:
+    metric = nnx.metrics.Average("loss")
+    step = spmd.Step(lambda x: metric.update(loss=x[:, 0], mask=spmd.valid_rows()), mesh_of(2))
+    for _ in range(2):
+        metric.reset()
+        for batch in batches_of(7, step.mesh):
+            step(batch)
+        np.testing.assert_allclose(metric.compute(), np.arange(0, 14, 2).mean(), rtol=1e-6)
+    assert step.trace_count == 1
+
+
+# A step that cannot be traced.
+
+
+class Noisy(nnx.Module):
+    def __init__(self) -> None:
+        rngs = nnx.Rngs(0)
+        self.linear = nnx.Linear(2, 2, rngs=rngs)
+        self.norm = nnx.BatchNorm(2, rngs=rngs)
+        self.dropout = nnx.Dropout(0.5, rngs=rngs)
+        self.label = "before"
+        self.parts = nnx.List([nnx.Linear(2, 2, rngs=rngs)])
+
+    def __call__(self, x: Any) -> Any:
+        return self.dropout(self.norm(self.linear(x)))
+
+
+def snapshot(*things: Any) -> Any:
+    """Everything about NNX objects: structure, static attributes, and the bits of every array."""
+    graph, state = nnx.split(nnx.List(list(things)))
+
+    def bits(leaf: Any) -> Any:
+        typed = jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+        return np.asarray(jax.random.key_data(leaf) if typed else leaf).tolist()
+
+    return str(graph), jax.tree.map(bits, nnx.to_pure_dict(state))
+
+
+class OnPurposeError(Exception):
+    pass
+
+
+@pytest.mark.parametrize(
+    "fail",
+    [
+        lambda model, x: (_ for _ in ()).throw(OnPurposeError()),
+        lambda model, x: jax.lax.scan(lambda c, r: (_ for _ in ()).throw(OnPurposeError()), 0.0, x),
+        lambda model, x: nnx.grad(lambda m: (_ for _ in ()).throw(OnPurposeError()))(model),
+        lambda model, x: jax.jit(lambda: (_ for _ in ()).throw(OnPurposeError()))(),
+    ],
+    ids=["plain", "in scan", "in nnx.grad", "in jit"],
+)
+def test_a_step_that_raises_leaves_everything_as_it_was(mesh_of: MeshOf, fail: Any) -> None:
+    mesh = mesh_of(2)
+    model = Noisy()
+    optimizer = nnx.Optimizer(model, optax.adam(0.1), wrt=nnx.Param)
+    plain = spmd.Variable({"a": jnp.ones(2)})
+    failing = True
+
+    def train(x: Any) -> Any:
+        gradients = nnx.grad(lambda m: spmd.average_loss(m(x).sum(1)))(model)
+        optimizer.update(model, gradients)
+        plain.value = {"a": plain.value["a"] + 1}
+        if failing:
+            model.label = "after"
+            model.extra = nnx.Param(jnp.ones(3))
+            model.parts.append(nnx.Linear(2, 2, rngs=nnx.Rngs(1)))
+            del model.linear.bias
+            fail(model, x)
+        return plain.value["a"].sum()
+
+    step = spmd.Step(train, mesh)
+    batch = batches_of(4, mesh)[0]
+    before, tx, array = snapshot(model, optimizer), optimizer.tx, plain.value["a"]
+    attributes = dict(vars(model))
+    for _ in range(2):
+        with pytest.raises(OnPurposeError):
+            step(batch)
+        assert snapshot(model, optimizer) == before
+        assert optimizer.tx is tx
+        assert plain.value["a"] is array
+        assert vars(model) == attributes
+        assert not spmd.in_replica()
+    model(jnp.ones((2, 2)))  # works outside of a step as it did
+    model.label = "before"
+    before = snapshot(model, optimizer)
+    failing = False
+    assert float(step(batch)) == 4.0
+    assert snapshot(model, optimizer) != before
+    assert int(optimizer.step[...]) == 1
+
+
+def test_a_refused_step_leaves_everything_as_it_was(mesh_of: MeshOf) -> None:
+    # The proof fails after tracing went well.
+    mesh = mesh_of(2)
+    model = Noisy()
+    before = snapshot(model)
+
+    def train(x: Any) -> None:
+        model(x)
+        model.linear.kernel[...] = x[:2]
+
+    step = spmd.Step(train, mesh)
+    for _ in range(2):
+        with pytest.raises(spmd.ReplicaDivergenceError, match=r"model\.linear\.kernel"):
+            step(batches_of(4, mesh)[0])
+        assert snapshot(model) == before
+
+
+def added_variable(model: Any) -> None:
+    model.extra = nnx.Param(jnp.ones(3))
+
+
+def added_submodule(model: Any) -> None:
+    model.extra = nnx.Linear(2, 2, rngs=nnx.Rngs(0))
+
+
+def added_to_a_list(model: Any) -> None:
+    model.parts.append(nnx.Linear(2, 2, rngs=nnx.Rngs(0)))
+
+
+def sown(model: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # newer versions of Flax deprecate it
+        model.sow(nnx.Intermediate, "activation", model.linear.kernel[...])
+
+
+def replaced_by_an_array(model: Any) -> None:
+    # Meant was model.linear.bias[...] = ...; this puts an array of the trace in its place.
+    model.linear.bias = model.linear.bias[...] + 1
+
+
+def replaced_by_another_variable(model: Any) -> None:
+    model.linear.bias = nnx.Param(model.linear.bias[...] + 1)
+
+
+def traced_static_attribute(model: Any) -> None:
+    model.last = nnx.data(model.linear.bias[...].sum())
+
+
+STRUCTURE_CHANGES = [
+    added_variable,
+    added_submodule,
+    added_to_a_list,
+    sown,
+    replaced_by_an_array,
+    replaced_by_another_variable,
+    traced_static_attribute,
+]
+
+
+@pytest.mark.parametrize("change", STRUCTURE_CHANGES)
+def test_a_module_must_not_gain_or_swap_state_in_a_step(mesh_of: MeshOf, change: Any) -> None:
+    # Whatever it would hold after the step is a value of the trace, which is of no use to anybody.
+    model = Noisy()
+    before = snapshot(model)
+    step = spmd.Step(lambda: change(model), mesh_of(2))
+    with pytest.raises(spmd.StateError):
+        step()
+    assert snapshot(model) == before
+
+
+def test_the_error_about_a_gained_variable_names_it(mesh_of: MeshOf) -> None:
+    model = Noisy()
+    with pytest.raises(spmd.StateError, match=r"Noisy\.extra \(a Param\)"):
+        spmd.Step(lambda: added_variable(model), mesh_of(2))()
+
+
+@pytest.mark.parametrize(
+    ("new", "fix"),
+    [(lambda x: x[:2], ".reshape(3,)"), (lambda x: x.astype(jnp.int32), ".astype('float32')")],
+)
+def test_a_variable_keeps_shape_and_type_in_a_step(mesh_of: MeshOf, new: Any, fix: str) -> None:
+    variable = spmd.Variable(jnp.ones(3), name="weights")
+
+    def step() -> None:
+        variable.value = new(variable.value)
+
+    with pytest.raises(spmd.StateError) as error:
+        spmd.Step(step, mesh_of(2))()
+    assert "weights" in str(error.value)
+    assert fix in str(error.value)
+    assert __file__ in str(error.value)
+    np.testing.assert_array_equal(variable.value, np.ones(3))
+
+
+def test_a_variable_keeps_its_structure_in_a_step(mesh_of: MeshOf) -> None:
+    variable = spmd.Variable({"a": jnp.ones(3)}, name="weights")
+
+    def step() -> None:
+        variable.value = {"b": jnp.ones(3)}
+
+    with pytest.raises(spmd.SpmdError, match="weights"):
+        spmd.Step(step, mesh_of(2))()
+    np.testing.assert_array_equal(variable.value["a"], np.ones(3))
+
+
+# Inspection.
+
+
+def test_what_a_program_shows(mesh_of: MeshOf) -> None:
+    mesh = mesh_of(4)
+    weights = spmd.Variable(jnp.ones((6, 3)), name="weights")
+
+    def train(x: Any) -> Any:
+        weights.value = weights.value + spmd.all_reduce(x.T @ x @ weights.value)
+        return spmd.all_reduce(x.sum(), "mean")
+
+    data = np.ones((16, 6), np.float32)
+    batch = next(iter(spmd.distribute(data, mesh, batch_size=16, prefetch=0)))
+    step = spmd.Step(train, mesh)
+    program = step.lower(spmd.abstract_batch(jax.ShapeDtypeStruct((16, 6), jnp.float32), mesh))
+    assert step.trace_count == 1
+    sizes = sorted((c.name, c.operands, c.bytes) for c in program.collectives)
+    assert sizes == [("psum", ("float32[6,3]",), 72), ("psum", ("float32[]",), 4)]
+    first = train.__code__.co_firstlineno
+    assert [c.line for c in program.collectives] == [
+        f"{__file__}:{first + 1} (train)",
+        f"{__file__}:{first + 2} (train)",
+    ]
+    assert "all_reduce" in program.stablehlo
+    assert "all-reduce" in program.hlo
+    assert program.state_names == ("weights",)
+    assert program.memory.alias_size_in_bytes == 72
+    # One device: its 4 rows of 6, the weights, and the mask that nobody reads.
+    assert 4 * 6 * 4 + 72 <= program.memory.argument_size_in_bytes <= 4 * 6 * 4 + 72 + 4
+    # x.T @ x is 2*4*6*6 operations, its product with the weights 2*6*6*3.
+    assert program.cost["flops"] >= 2 * 4 * 6 * 6 + 2 * 6 * 6 * 3
+    step(batch)
+    assert step.trace_count == 1
+    np.testing.assert_array_equal(weights.value, np.full((6, 3), 97.0))
+
+
+def test_lower_runs_nothing_and_changes_nothing(mesh_of: MeshOf) -> None:
+    calls = [0]
+    variable = spmd.Variable(jnp.zeros(2))
+
+    def add(x: Any) -> Any:
+        calls[0] += 1
+        variable.value = variable.value + x
+        return variable.value
+
+    step = spmd.Step(add, mesh_of(2))
+    step.lower(jax.ShapeDtypeStruct((2,), jnp.float32)).compile()
+    np.testing.assert_array_equal(variable.value, [0.0, 0.0])
+    np.testing.assert_array_equal(step(jnp.ones(2)), [1.0, 1.0])
+    np.testing.assert_array_equal(step(np.ones(2, np.float32)), [2.0, 2.0])
+    assert (calls[0], step.trace_count) == (1, 1)
