@@ -7,6 +7,7 @@ The model is Flax NNX, the optimizer Optax. Each training step, over all devices
 """
 
 import argparse
+import os
 import time
 from pathlib import Path
 
@@ -180,7 +181,7 @@ def main(arguments):
     test_accuracy = float((predicted == test_labels).mean())
     console.print(f"[bold green]Test accuracy: {test_accuracy:.4f}[/] on {len(predicted):,} digits")
     path = draw(arguments.output, np.array(losses), test_images, test_labels, predicted)
-    console.print(f"Picture: {path}")
+    console.print(f"Picture: {os.path.relpath(path)}", soft_wrap=True)
     return test_accuracy
 
 

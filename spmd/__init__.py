@@ -2,8 +2,8 @@
 
     import spmd
 
-    mesh = spmd.make_mesh()                          # devices, along the axis "replica"
-    step = spmd.Step(train_step, mesh)               # one replica's function, compiled for all
+    mesh = spmd.make_mesh()             # devices, along the axis "replica"
+    step = spmd.Step(train_step, mesh)  # one replica's function, for all
     for batch in spmd.distribute(data, mesh, batch_size=128):
         loss = step(batch)
 

@@ -143,8 +143,9 @@ def padding_counted(
             f"The batch holds {valid} rows, padded to {size}, but the step {step} never asks which "
             f"rows are valid, so padding would count in {shown}. Three ways out: average with "
             "spmd.average_loss(per_example_loss) (tf.nn.compute_average_loss), which leaves padding "
-            "out; or take the mask, for example metric.update(..., mask=spmd.valid_rows()); or drop "
-            "the last batch with drop_remainder=True."
+            "out; or take the mask, for example metric.update(..., mask=spmd.valid_rows()) or "
+            "batch_norm(x, mask=spmd.valid_rows()[:, None]); or drop the last batch with "
+            "drop_remainder=True."
         )
 
     return error

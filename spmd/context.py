@@ -33,6 +33,28 @@ class BlockMask:
     leaves: tuple[Any, ...]
 
 
+@jax.jit
+def _any_row(masks: Sequence[jax.Array]) -> jax.Array:
+    return jnp.stack([mask.any() for mask in masks]).any()
+
+
+# The check for padding (replica_dataflow.depends_on) knows this function by its name: asking whether a
+# replica has rows at all does not leave its padding out.
+ANY_ROW = "_any_row"
+
+
+def has_rows(masks: Sequence[BlockMask]) -> jax.Array | None:
+    """Tells whether a replica got any valid row in a step.
+
+    Args:
+        masks: of the batches that the replica received.
+
+    Returns:
+        Bool scalar, or None if the step received no batch.
+    """
+    return _any_row([mask.rows for mask in masks]) if masks else None
+
+
 class ReplicaEntry(Protocol):
     """What the step does to its state when code enters and leaves the replicas."""
 
@@ -48,11 +70,13 @@ class Frame:
     Attributes:
         mesh: where the step will run.
         enter_state: prepares state for one replica, and makes it whole again.
+        has_statistics: whether the state holds statistics over rows, such as batch normalization's.
         masks: of the batches that the running replica function received; None between replicas.
     """
 
     mesh: Mesh
     enter_state: ReplicaEntry
+    has_statistics: bool = False
     masks: list[BlockMask] | None = None
 
     @property

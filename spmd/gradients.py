@@ -3,9 +3,10 @@
 from typing import TYPE_CHECKING, Any
 
 import jax
+import jax.numpy as jnp
 
 from spmd.collectives import all_reduce
-from spmd.context import current_frame
+from spmd.context import current_frame, has_rows
 
 if TYPE_CHECKING:
     import optax
@@ -54,8 +55,15 @@ def sum_gradients(gradients: Any) -> Any:
         The sums.
     """
     frame = current_frame()
-    if frame is None or not frame.in_replica:
+    if frame is None or frame.masks is None:
         return gradients
+    rows = has_rows(frame.masks) if frame.has_statistics else None
+    if rows is not None:
+        # Of a replica without rows, a statistic over its rows is NaN, and so is all that flows back
+        # through it. What does not depend on rows (a penalty on the weights) is kept.
+        gradients = jax.tree.map(
+            lambda g: jnp.where(rows | jnp.isfinite(g), g, jnp.zeros_like(g)), gradients
+        )
     return all_reduce(gradients)
 
 

@@ -84,7 +84,9 @@ class NnxAdapter(Adapter):
                 if not done or added:
                     vars(node).clear()
                     vars(node).update(attributes)
-            for state, trace in zip(states, node_traces, strict=True):
+            for node, state, trace in zip(nodes, states, node_traces, strict=True):
+                # NNX transformations in the step may have put another guard in its place.
+                vars(node)["_pytree__state"] = state
                 state._trace_state = trace
             for variable, trace in zip(variables, traces, strict=True):
                 object.__setattr__(variable, "_trace_state", trace)

@@ -22,7 +22,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from spmd import checks
 from spmd.arguments import Arguments, abstract
-from spmd.context import BlockMask, Frame, in_replica_of, tracing
+from spmd.context import BlockMask, Frame, has_rows, in_replica_of, tracing
 from spmd.discovery import discover
 from spmd.errors import StateError, StepOutputError
 from spmd.mesh import REPLICA_AXIS, num_replicas
@@ -278,7 +278,11 @@ class Program:
         per_replica: bool,
         trace: _Trace,
     ) -> ClosedJaxpr:
-        frame = Frame(self._mesh, lambda masks: _replica_state(table, masks))
+        frame = Frame(
+            self._mesh,
+            lambda masks: _replica_state(table, masks),
+            has_statistics=any(slot.kind is Kind.MEAN for slot in table.slots),
+        )
 
         def body(state: Any, split: Any, masks: Any, whole: Any) -> Any:
             with tracing(frame), table.lifted(state):
@@ -496,9 +500,8 @@ def _fold(key: jax.Array) -> jax.Array:
 
 def _mean(value: jax.Array, masks: Sequence[BlockMask]) -> jax.Array:
     """Averages over the replicas that saw data."""
-    seen = jnp.ones((), jnp.float32)
-    if masks:
-        seen = jnp.stack([mask.rows.any() for mask in masks]).any().astype(jnp.float32)
+    rows = has_rows(masks)
+    seen = jnp.ones((), jnp.float32) if rows is None else rows.astype(jnp.float32)
     wide = value.astype(jnp.promote_types(value.dtype, jnp.float32))
     total, count = jax.lax.psum((jnp.where(seen > 0, wide, 0), seen), REPLICA_AXIS)
     return (total / jnp.maximum(count, 1)).astype(value.dtype)

@@ -18,6 +18,7 @@ from typing import Any
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 
 from spmd import _jax_internals
+from spmd.context import ANY_ROW
 from spmd.errors import ReplicaDivergenceError
 from spmd.mesh import REPLICA_AXIS
 
@@ -75,7 +76,8 @@ def depends_on(jaxpr: Jaxpr, inputs: Sequence[bool]) -> list[bool]:
         inputs: for every input, whether it is one of those asked about.
 
     Returns:
-        For every output, whether it depends on one of them.
+        For every output, whether it depends on one of them. Asking a mask only whether there is any row
+        at all (`context.has_rows`) does not count.
     """
     return _Flow(None).outputs(jaxpr, inputs)
 
@@ -151,6 +153,8 @@ class _Flow:
                 return [True] * count
             if name == "axis_index":
                 return [_axes(equation) == {self.axis}] * count
+        elif equation.params.get("name") == ANY_ROW:
+            return [False] * count
         if name == "scan":
             return self._scan(equation, inputs)
         if name == "while":

@@ -234,7 +234,7 @@ def test_input_context_by_hand():
         with pytest.raises(ValueError, match=f"{size}.*4"):
             context.get_per_replica_batch_size(size)
     with pytest.raises(AttributeError):
-        context.num_replicas_in_sync = 2
+        setattr(context, "num_replicas_in_sync", 2)  # noqa: B010
 
 
 def test_sharding_by_the_input_context():

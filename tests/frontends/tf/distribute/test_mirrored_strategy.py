@@ -1,6 +1,7 @@
 """Which devices a MirroredStrategy takes, and how they are named."""
 
 import copy
+from typing import Any
 
 import jax
 import pytest
@@ -8,6 +9,10 @@ import pytest
 from frontends import tf
 
 LONG = "/job:localhost/replica:0/task:0/device:CPU:{}"
+
+
+def replica_context() -> Any:  # never None where the tests ask for it
+    return tf.distribute.get_replica_context()
 
 
 def names(strategy):
@@ -26,7 +31,7 @@ def test_device_strings(form):
 def test_order_is_the_users():
     strategy = tf.distribute.MirroredStrategy(("/cpu:3", "/cpu:1"))
     assert names(strategy) == [3, 1]
-    ids = strategy.run(lambda: tf.distribute.get_replica_context().replica_id_in_sync_group)
+    ids = strategy.run(lambda: replica_context().replica_id_in_sync_group)
     assert [(int(value), *value.devices()) for value in ids.values] == [
         (0, jax.devices("cpu")[3]),
         (1, jax.devices("cpu")[1]),

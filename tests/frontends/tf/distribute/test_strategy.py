@@ -2,6 +2,7 @@
 
 import functools
 import gc
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +13,10 @@ import spmd
 from frontends import tf
 
 SPELLINGS = [("SUM", 4.0), ("sum", 4.0), ("Mean", 2.0), ("mean", 2.0), ("MEAN", 2.0)]
+
+
+def replica_context() -> Any:  # never None where the tests ask for it
+    return tf.distribute.get_replica_context()
 
 
 def mirrored(count=2):
@@ -33,7 +38,7 @@ def rows(strategy, blocks):
 
 
 def replica_id():
-    return tf.distribute.get_replica_context().replica_id_in_sync_group
+    return replica_context().replica_id_in_sync_group
 
 
 def in_both_ways(program):
@@ -606,7 +611,7 @@ def test_replica_context(replicas):
     strategy = mirrored(replicas)
 
     def replica():
-        context = tf.distribute.get_replica_context()
+        context = replica_context()
         assert context.strategy is strategy
         assert context.num_replicas_in_sync == replicas
         assert context.replica_id_in_sync_group.dtype == jnp.int32
@@ -629,7 +634,7 @@ def test_all_reduce(op, expected):
     strategy = mirrored()
 
     def replica():
-        context = tf.distribute.get_replica_context()
+        context = replica_context()
         r = context.replica_id_in_sync_group.astype(jnp.float32)
         whole = 3 * context.replica_id_in_sync_group + 1
         value = {"a": r + 1, "b": [jnp.stack([r, jnp.float32(2)]), r / 2], "c": (whole,)}
@@ -643,13 +648,13 @@ def test_all_reduce(op, expected):
 @pytest.mark.parametrize("value", [2.0, 3, np.float32(2), True])
 def test_all_reduce_of_python_numbers(value):
     strategy = mirrored()
-    result = strategy.run(lambda: tf.distribute.get_replica_context().all_reduce("SUM", value))
+    result = strategy.run(lambda: replica_context().all_reduce("SUM", value))
     assert lists(result) == [2 * value, 2 * value]
 
 
 def test_all_reduce_by_what_is_no_reduction():
     with pytest.raises(ValueError, match="Unknown reduction 'foo'"):
-        mirrored().run(lambda: tf.distribute.get_replica_context().all_reduce("foo", 1.0))
+        mirrored().run(lambda: replica_context().all_reduce("foo", 1.0))
 
 
 @pytest.mark.parametrize(("op", "expected"), [("SUM", [3.0, 3.0]), ("MEAN", [1.5, 1.5])])
@@ -658,7 +663,7 @@ def test_gradient_of_all_reduce(op, expected):
     strategy = mirrored()
 
     def replica():
-        context = tf.distribute.get_replica_context()
+        context = replica_context()
         w = context.replica_id_in_sync_group + 1.0
         return jax.grad(lambda x: (context.all_reduce(op, x) * w).sum())(jnp.ones(2))
 
@@ -670,7 +675,7 @@ def test_all_gather(axis):
     strategy = mirrored()
 
     def replica():
-        context = tf.distribute.get_replica_context()
+        context = replica_context()
         r = context.replica_id_in_sync_group.astype(jnp.float32)
         return context.all_gather({"x": jnp.array([[r, r + 0.5]])}, axis)
 
@@ -681,7 +686,7 @@ def test_all_gather(axis):
 
 def test_all_gather_of_a_scalar():
     with pytest.raises(ValueError, match="axis"):
-        mirrored().run(lambda: tf.distribute.get_replica_context().all_gather(1.0, axis=0))
+        mirrored().run(lambda: replica_context().all_gather(1.0, axis=0))
 
 
 def test_merge_call_reduces():
@@ -693,7 +698,7 @@ def test_merge_call_reduces():
         return merging.reduce("SUM", x, axis=None)
 
     def replica():
-        context = tf.distribute.get_replica_context()
+        context = replica_context()
         x = context.replica_id_in_sync_group + 1.0
         return context.merge_call(merge, args=(x,), kwargs={"scale": "k"})
 
@@ -705,7 +710,7 @@ def test_merge_call_gives_each_replica_its_part():
     strategy = mirrored()
 
     def replica():
-        context = tf.distribute.get_replica_context()
+        context = replica_context()
         x = context.replica_id_in_sync_group + 1.0
         same = context.merge_call(lambda _, value: value, args=({"x": x},))
         number = context.merge_call(lambda _: 42)
