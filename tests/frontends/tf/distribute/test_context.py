@@ -1,9 +1,10 @@
 """Where the running code stands, asked from every place that a script can ask from.
 
-The expectations of `WHERE` were recorded from TensorFlow 2.21 with two logical CPUs.
+What OUTSIDE, SCOPE and REPLICA expect was recorded from TensorFlow 2.21 with two logical CPUs.
 """
 
 import threading
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,10 @@ from frontends import tf
 OUTSIDE = {"has": False, "cross": False, "replica": True, "ours": False, "replicas": 1}
 SCOPE = {"has": True, "cross": True, "replica": False, "ours": True, "replicas": 2}
 REPLICA = {"has": True, "cross": False, "replica": True, "ours": True, "replicas": 2}
+
+
+def replica_context() -> Any:  # never None where the tests ask for it
+    return tf.distribute.get_replica_context()
 
 
 def two():
@@ -63,7 +68,7 @@ def test_in_run_and_in_merge_call(in_scope, compiled):
 
     def replica():
         seen.append(look(strategy))
-        tf.distribute.get_replica_context().merge_call(merge)
+        replica_context().merge_call(merge)
         seen.append(look(strategy))
 
     def program():
@@ -111,7 +116,7 @@ def test_after_an_exception_in_merge_call():
         raise ZeroDivisionError
 
     def replica():
-        context = tf.distribute.get_replica_context()
+        context = replica_context()
         with pytest.raises(ZeroDivisionError):
             context.merge_call(merge)
         assert look(strategy) == REPLICA
@@ -223,9 +228,9 @@ def test_run_and_scope_in_merge_call():
     def merge(merging):
         with merging.scope():
             assert look(strategy) == SCOPE
-        return merging.run(lambda: tf.distribute.get_replica_context().replica_id_in_sync_group * 3)
+        return merging.run(lambda: replica_context().replica_id_in_sync_group * 3)
 
-    result = strategy.run(lambda: tf.distribute.get_replica_context().merge_call(merge))
+    result = strategy.run(lambda: replica_context().merge_call(merge))
     assert [int(value) for value in result.values] == [0, 3]
 
 

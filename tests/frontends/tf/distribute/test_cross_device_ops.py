@@ -1,5 +1,7 @@
 """The ways to all-reduce: accepted, checked, and without influence on results."""
 
+from typing import Any
+
 import pytest
 
 from frontends import tf
@@ -20,7 +22,7 @@ def test_results_do_not_depend_on_it(ops):
     strategy = D.MirroredStrategy(["cpu:0", "cpu:1"], cross_device_ops=ops)
 
     def replica():
-        context = D.get_replica_context()
+        context: Any = D.get_replica_context()
         mine = context.replica_id_in_sync_group + 1.0
         return mine, context.all_reduce("SUM", mine)
 
@@ -39,7 +41,7 @@ def test_packs_are_not_negative(make):
 def test_another_accumulation_is_refused_rather_than_ignored():
     """It would change results: TensorFlow adds with it, and XLA sums."""
     with pytest.raises((ValueError, TypeError), match="accumulation_fn"):
-        D.ReductionToOneDevice(accumulation_fn=max)
+        D.ReductionToOneDevice(**{"accumulation_fn": max})
 
 
 @pytest.mark.parametrize("ops", ["nccl", D.NcclAllReduce, 1])

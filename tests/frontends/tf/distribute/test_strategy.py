@@ -41,7 +41,7 @@ def replica_id():
     return replica_context().replica_id_in_sync_group
 
 
-def in_both_ways(program):
+def in_both_ways(program: Any) -> Any:
     """The program as it is, and compiled."""
     return program(), tf.function(program)()
 
