@@ -1,0 +1,500 @@
+"""Calling steps: how often they are traced, what may stand in them, and what they refuse."""
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from flax import nnx
+from jax.sharding import Mesh
+
+import spmd
+
+MeshOf = Callable[[int], Mesh]
+
+
+def batches_of(rows: int, mesh: Mesh, batch_size: int = 4, features: int = 2) -> list[Any]:
+    data = np.arange(rows * features, dtype=np.float32).reshape(rows, features)
+    return list(spmd.distribute(data, mesh, batch_size=batch_size, prefetch=0))
+
+
+# How often a step is traced.
+
+
+def test_a_thousand_steps_with_full_and_partial_batches_trace_once(mesh_of: MeshOf) -> None:
+    mesh = mesh_of(2)
+    calls = [0]
+    total = spmd.Variable(jnp.zeros(()), kind="sum")
+
+    def add(x: Any) -> None:
+        calls[0] += 1
+        total.value = total.value + jnp.where(spmd.valid_rows(), 1.0, 0.0).sum()
+
+    step = spmd.Step(add, mesh)
+    full, partial = batches_of(5, mesh)
+    for turn in range(1000):
+        step(partial if turn % 100 == 99 else full)
+    assert (calls[0], step.trace_count) == (1, 1)
+    assert float(total.value) == 990 * 4 + 10 * 1
+
+
+def test_numbers_and_arrays_of_one_shape_trace_once(mesh_of: MeshOf) -> None:
+    step = spmd.Step(lambda x, rate: x * rate, mesh_of(2))
+    for value in (1.0, 2.0, -0.5):
+        np.testing.assert_allclose(step(jnp.ones(3), value), np.full(3, value))
+        np.testing.assert_allclose(step(np.ones(3, np.float32), rate=value), np.full(3, value))
+    assert step.trace_count == 2  # `rate` by position, and by name
+
+
+def test_fixed_values_make_programs_of_their_own(mesh_of: MeshOf) -> None:
+    calls: list[Any] = []
+
+    def choose(x: Any, *, double: bool, how: str) -> Any:
+        calls.append((double, how))
+        return x * 2 if double else x
+
+    step = spmd.Step(choose, mesh_of(2))
+    for _ in range(2):
+        assert float(step(3.0, double=True, how="a")) == 6.0
+        assert float(step(3.0, double=False, how="a")) == 3.0
+        assert float(step(3.0, double=False, how="b")) == 3.0
+    assert calls == [(True, "a"), (False, "a"), (False, "b")]
+
+
+class Dropping(nnx.Module):
+    def __init__(self) -> None:
+        self.dropout = nnx.Dropout(0.5, rngs=nnx.Rngs(0))
+
+    def __call__(self, x: Any) -> Any:
+        return self.dropout(x)
+
+
+def test_train_and_eval_are_two_programs_that_are_kept(mesh_of: MeshOf) -> None:
+    model = Dropping()
+    step = spmd.Step(lambda: spmd.all_reduce(model(jnp.ones(100)).sum()), mesh_of(2))
+    for turn in range(3):
+        model.train()
+        assert float(step()) != 200.0
+        model.eval()
+        assert float(step()) == 200.0
+        assert step.trace_count == 2, turn
+
+
+def test_the_program_unused_for_longest_is_dropped(mesh_of: MeshOf) -> None:
+    step = spmd.Step(
+        lambda x: x * 2, mesh_of(1), options=spmd.StepOptions(max_programs=2, warn_after=99)
+    )
+    for size in (1, 2, 1, 3):  # 3 drops 2
+        step(jnp.ones(size))
+    assert step.trace_count == 3
+    step(jnp.ones(1))
+    assert step.trace_count == 3
+    step(jnp.ones(2))
+    assert step.trace_count == 4
+    assert "programs=2" in repr(step)
+
+
+def test_the_program_unused_for_longest_is_dropped_among_those_of_one_shape(
+    mesh_of: MeshOf,
+) -> None:
+    model = Dropping()
+    step = spmd.Step(
+        lambda: model(jnp.ones(3)),
+        mesh_of(1),
+        options=spmd.StepOptions(max_programs=2, warn_after=99),
+    )
+    for rate in (0.1, 0.2, 0.1, 0.3, 0.1):  # 0.3 drops 0.2
+        model.dropout.rate = rate
+        step()
+    assert step.trace_count == 3
+
+
+def test_each_doubling_of_programs_warns_and_names_what_changes(mesh_of: MeshOf) -> None:
+    step = spmd.Step(
+        lambda x: x * 2, mesh_of(1), options=spmd.StepOptions(warn_after=2, max_programs=3)
+    )
+    warned: dict[int, Any] = {}
+    for size in range(1, 13):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            step(np.ones((size, 3), np.float32))
+        for warning in caught:
+            assert warning.category is spmd.RecompilationWarning
+            warned[size] = warning
+    assert sorted(warned) == [2, 4, 8]
+    message = str(warned[8].message)
+    assert "float32[7, 3] to float32[8, 3]" in message
+    assert "8 times" in message
+    assert warned[8].filename == __file__
+
+
+@pytest.mark.parametrize("name", ["max_programs", "warn_after"])
+def test_options_are_checked(name: str) -> None:
+    with pytest.raises(ValueError, match=name):
+        spmd.StepOptions(**{name: 0})
+
+
+# One step after another over the same state, with functions that JAX traces by itself.
+
+shared = nnx.Linear(2, 2, rngs=nnx.Rngs(0))
+
+
+@jax.jit
+def jitted(x: Any) -> Any:
+    return shared(x)
+
+
+@jax.checkpoint
+def checkpointed(x: Any) -> Any:
+    return shared(x)
+
+
+def scan_body(carry: Any, row: Any) -> Any:
+    return carry + shared(row[None])[0], None
+
+
+def while_body(carry: Any) -> Any:
+    count, x = carry
+    return count + 1, shared(x)
+
+
+@jax.custom_vjp
+def custom(x: Any) -> Any:
+    return shared(x)
+
+
+custom.defvjp(lambda x: (custom(x), None), lambda _, ct: (ct,))
+
+
+def row_apply(row: Any) -> Any:
+    return shared(row[None])[0]
+
+
+def branch(x: Any) -> Any:
+    return shared(x)
+
+
+@nnx.jit
+def nnx_jitted(model: Any, x: Any) -> Any:
+    return model(x)
+
+
+@nnx.remat
+def nnx_remat(model: Any, x: Any) -> Any:
+    return model(x)
+
+
+def once(x: Any) -> Any:
+    return shared(x).sum()
+
+
+def twice(x: Any) -> Any:
+    return shared(shared(x)).sum()
+
+
+# What the step computes, and the same of one replica in plain operations. (Called eagerly, jax.jit and
+# its like would themselves keep the model's first values.)
+TRACED_INSIDE: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "jit": (lambda x: jitted(x).sum(), once),
+    "checkpoint": (lambda x: checkpointed(x).sum(), once),
+    "gradient of checkpoint": (
+        lambda x: jax.grad(lambda x: checkpointed(x).sum())(x).sum(),
+        lambda x: shared.kernel[...].sum(),
+    ),
+    "scan": (lambda x: jax.lax.scan(scan_body, jnp.zeros(2), x)[0].sum(), once),
+    "while_loop": (
+        lambda x: jax.lax.while_loop(lambda c: c[0] < 2, while_body, (0, x))[1].sum(),
+        twice,
+    ),
+    "fori_loop": (lambda x: jax.lax.fori_loop(0, 2, lambda _, c: shared(c), x).sum(), twice),
+    "cond": (lambda x: jax.lax.cond(x.sum() > 1e9, lambda x: x, branch, x).sum(), once),
+    "map": (lambda x: jax.lax.map(row_apply, x).sum(), once),
+    "vmap": (lambda x: jax.vmap(row_apply)(x).sum(), once),
+    "custom_vjp": (lambda x: custom(x).sum(), once),
+    "nnx.jit": (lambda x: nnx_jitted(shared, x).sum(), once),
+    "nnx.remat": (lambda x: nnx_remat(shared, x).sum(), once),
+    "nnx.vmap": (lambda x: nnx.vmap(row_apply)(x).sum(), once),
+    "nnx.grad of nnx.jit": (
+        lambda x: nnx.grad(lambda m: nnx_jitted(m, x).sum())(shared).kernel[...].sum(),
+        lambda x: 2 * x.sum(),
+    ),
+    "solve": (
+        lambda x: jnp.linalg.solve(shared.kernel[...] + 3 * jnp.eye(2), x.T).sum(),
+        lambda x: np.linalg.solve(np.asarray(shared.kernel[...]) + 3 * np.eye(2), x.T).sum(),
+    ),
+    "sort": (
+        lambda x: (jnp.sort(shared(x)[0]) * jnp.arange(2)).sum(),
+        lambda x: np.max(shared(x)),
+    ),
+}
+
+
+@pytest.mark.parametrize("how", TRACED_INSIDE)
+def test_functions_that_jax_traces_by_itself_follow_the_state(mesh_of: MeshOf, how: str) -> None:
+    # JAX remembers its traces by the function. State of one step must not stick to them.
+    mesh = mesh_of(2)
+    compute, plain = TRACED_INSIDE[how]
+    batch = batches_of(2, mesh, batch_size=2)[0]
+    rows = np.arange(4, dtype=np.float32).reshape(2, 2)
+
+    def check(step: Any) -> None:
+        expected = sum(float(plain(row[None])) for row in rows)
+        np.testing.assert_allclose(float(step(batch)), expected, rtol=1e-5, atol=1e-5)
+
+    first = spmd.Step(lambda x: spmd.all_reduce(compute(x)), mesh)
+    check(first)
+    shared.kernel[...] = shared.kernel[...] + 0.25
+    check(first)
+    second = spmd.Step(lambda x: spmd.all_reduce(compute(x)), mesh)
+    check(second)
+    shared.kernel[...] = shared.kernel[...] - 0.25
+    check(second)
+    check(first)
+    assert (first.trace_count, second.trace_count) == (1, 1)
+
+
+# What a step returns.
+
+
+@pytest.mark.parametrize("features", [2, 3])
+@pytest.mark.parametrize("replicas", [1, 2])
+def test_a_reduced_vector_comes_back_as_one_array(
+    mesh_of: MeshOf, replicas: int, features: int
+) -> None:
+    # Also if it happens to be as long as a replica has rows: 2.
+    mesh = mesh_of(replicas)
+    step = spmd.Step(lambda x: spmd.all_reduce(x.sum(0)), mesh)
+    batch = batches_of(2 * replicas, mesh, 2 * replicas, features)[0]
+    result = step(batch)
+    assert isinstance(result, jax.Array)
+    rows = np.arange(2 * replicas * features).reshape(-1, features)
+    np.testing.assert_allclose(result, rows.sum(0))
+
+
+@pytest.mark.parametrize("features", [2, 3])
+def test_sums_over_rows_are_not_taken_for_rows(mesh_of: MeshOf, features: int) -> None:
+    # A replica's sums per feature: nothing of them is padding, also if there are as many as rows.
+    mesh = mesh_of(2)
+    step = spmd.Step(lambda x: jnp.where(spmd.valid_rows()[:, None], x, 0).sum(0), mesh)
+    partial = batches_of(5, mesh, features=features)[1]  # one valid row, of 2 x 2
+    result = step(partial)
+    expected = np.arange(4.0 * features, 5.0 * features)
+    np.testing.assert_allclose(spmd.reduce(result, "sum"), expected)
+    assert [value.shape for value in spmd.local_values(result)] == [(features,)] * 2
+
+
+def test_results_keep_their_structure(mesh_of: MeshOf) -> None:
+    mesh = mesh_of(2)
+    step = spmd.Step(
+        lambda x: {"equal": spmd.all_reduce(1.0), "own": (spmd.replica_id(), None), "rows": x * 2},
+        mesh,
+    )
+    result = step(batches_of(3, mesh)[0])
+    assert float(result["equal"]) == 2.0
+    assert isinstance(result["own"][0], spmd.PerReplica)
+    assert [int(value) for value in result["own"][0]] == [0, 1]
+    assert result["own"][1] is None
+    np.testing.assert_array_equal(spmd.gather(result["rows"]), np.arange(6).reshape(3, 2) * 2)
+
+
+def test_keep_per_replica_keeps_equal_results(mesh_of: MeshOf) -> None:
+    step = spmd.Step(lambda: spmd.all_reduce(1.0), mesh_of(2), keep_per_replica=True)
+    assert [float(value) for value in step()] == [2.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        ("text", "['a'][1]"),
+        (object(), "['a'][1]"),
+        (np.array(["text"]), "['a'][1]"),
+        ({1}, "['a']"),
+    ],
+)
+def test_a_result_that_is_no_array_is_refused_by_path(
+    mesh_of: MeshOf, value: Any, path: str
+) -> None:
+    with pytest.raises(spmd.StepOutputError) as error:
+        spmd.Step(lambda: {"a": (1.0, value)}, mesh_of(2))()
+    assert path in str(error.value)
+    assert type(value).__name__ in str(error.value)
+
+
+@pytest.mark.parametrize("make", [jax.random.key, jax.random.PRNGKey])
+def test_random_keys_go_in_and_out(mesh_of: MeshOf, make: Any) -> None:
+    step = spmd.Step(lambda key: (key, jax.random.normal(key)), mesh_of(2))
+    key = make(3)
+    for _ in range(2):
+        result, number = step(key)
+        assert float(jax.random.normal(result)) == float(jax.random.normal(key)) == float(number)
+
+
+# Steps in places where they do not belong.
+
+
+def test_a_step_in_a_step_is_refused(mesh_of: MeshOf) -> None:
+    inner = spmd.Step(lambda: 1.0, mesh_of(2))
+    outer = spmd.Step(lambda: inner(), mesh_of(2))
+    with pytest.raises(spmd.ReplicaContextError, match="inside the replica function of another"):
+        outer()
+    assert float(inner()) == 1.0
+
+
+def test_steps_between_replicas_become_one_program(mesh_of: MeshOf) -> None:
+    mesh = mesh_of(2)
+    count = spmd.Variable(jnp.zeros(()), name="count")
+
+    def add(x: Any) -> Any:
+        count.value = count.value + spmd.all_reduce(x.sum())
+        return count.value
+
+    inner = spmd.Step(add, mesh)
+    outer = spmd.Step(lambda x: inner(x) and None, mesh, per_replica=False)
+    twice = spmd.Step(
+        lambda x: spmd.reduce(inner(x)) + spmd.reduce(inner(x)), mesh, per_replica=False
+    )
+    batch = batches_of(4, mesh)[0]
+    del outer
+    # 28, then 56, each on two replicas.
+    assert float(twice(batch)) == 2 * 28 + 2 * 56
+    assert float(count.value) == 56
+    assert (twice.trace_count, inner.trace_count) == (1, 0)
+
+
+def test_a_step_of_another_mesh_inside_a_program_is_refused(mesh_of: MeshOf) -> None:
+    inner = spmd.Step(lambda: spmd.all_reduce(1.0), mesh_of(2))
+    outer = spmd.Step(lambda: spmd.reduce(inner()), mesh_of(4), per_replica=False)
+    with pytest.raises(spmd.SpmdError):
+        outer()
+
+
+def test_a_batch_of_another_mesh_is_refused(mesh_of: MeshOf) -> None:
+    step = spmd.Step(lambda x: x, mesh_of(2))
+    with pytest.raises(spmd.BatchError, match=r"over 4 device.*runs on 2"):
+        step(batches_of(4, mesh_of(4))[0])
+
+
+@pytest.mark.parametrize(
+    "transform",
+    [
+        lambda step: jax.jit(step)(1.0),
+        lambda step: jax.jit(lambda x: step(x))(1.0),
+        lambda step: jax.grad(lambda x: step(x))(1.0),
+        lambda step: jax.vmap(step)(jnp.ones(2)),
+        lambda step: jax.lax.scan(lambda c, x: (step(c), x), 1.0, None, length=2),
+    ],
+    ids=["jit", "lambda", "grad", "vmap", "scan"],
+)
+def test_a_step_inside_a_transformation_is_refused(mesh_of: MeshOf, transform: Any) -> None:
+    step = spmd.Step(lambda x: x * 2, mesh_of(2))
+    with pytest.raises(spmd.SpmdError, match=r"jax\.jit"):
+        transform(step)
+
+
+def test_a_step_without_arguments_inside_jit_is_refused(mesh_of: MeshOf) -> None:
+    count = spmd.Variable(jnp.zeros(()), name="count")
+
+    def add() -> None:
+        count.value = count.value + 1
+
+    step = spmd.Step(add, mesh_of(2))
+    with pytest.raises(spmd.SpmdError, match=r"jax\.jit"):
+        jax.jit(lambda: step())()
+    step()
+    assert float(count.value) == 1.0
+
+
+def test_not_a_function() -> None:
+    with pytest.raises(TypeError, match="made of a function"):
+        spmd.Step(3)  # type: ignore[arg-type]
+
+
+def test_a_padded_batch_without_its_mask_is_refused(mesh_of: MeshOf) -> None:
+    mesh = mesh_of(2)
+    total = spmd.Variable(jnp.zeros(()), name="total")
+
+    def add(x: Any) -> None:
+        total.value = total.value + spmd.all_reduce(x.sum())
+
+    step = spmd.Step(add, mesh)
+    full, partial = batches_of(5, mesh)
+    step(full)
+    with pytest.raises(spmd.PaddedBatchError) as error:
+        step(partial)
+    message = str(error.value)
+    for part in ("1 rows, padded to 4", "total", "average_loss", "valid_rows", "drop_remainder"):
+        assert part in message
+    assert float(total.value) == 28.0
+    step(full)
+    assert float(total.value) == 56.0
+
+
+def test_batch_statistics_of_a_padded_batch_need_the_mask(mesh_of: MeshOf) -> None:
+    norm = nnx.BatchNorm(2, momentum=0.0, rngs=nnx.Rngs(0))
+
+    def train(x: Any) -> Any:
+        return spmd.all_reduce(spmd.average_loss(norm(x)[:, 0]))
+
+    step = spmd.Step(train, mesh_of(1))
+    full, partial = batches_of(7, step.mesh)
+    step(full)
+    np.testing.assert_allclose(norm.mean[...], [3.0, 4.0])
+    with pytest.raises(spmd.PaddedBatchError, match="mean"):
+        step(partial)
+
+
+def test_batch_statistics_with_the_mask_leave_padding_out(mesh_of: MeshOf) -> None:
+    norm = nnx.BatchNorm(2, momentum=0.0, rngs=nnx.Rngs(0))
+
+    def train(x: Any) -> Any:
+        normed = norm(x, mask=spmd.valid_rows()[:, None])
+        return spmd.all_reduce(spmd.average_loss(normed[:, 0]))
+
+    step = spmd.Step(train, mesh_of(1))
+    for batch in batches_of(7, step.mesh):
+        step(batch)
+    np.testing.assert_allclose(norm.mean[...], [10.0, 11.0])
+    assert step.trace_count == 1
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 5, 6, 7])
+def test_replicas_without_rows_do_not_count_in_batch_statistics(mesh_of: MeshOf, rows: int) -> None:
+    mesh = mesh_of(4)
+    norm = nnx.BatchNorm(2, momentum=0.0, rngs=nnx.Rngs(0))
+    step = spmd.Step(
+        lambda x: spmd.all_reduce(
+            spmd.average_loss(norm(x, mask=spmd.valid_rows()[:, None])[:, 0])
+        ),
+        mesh,
+    )
+    batch = batches_of(8 + rows, mesh, batch_size=8)[1]
+    assert np.isfinite(float(step(batch)))
+    data = np.arange(16.0, 16.0 + 2 * rows).reshape(rows, 2)
+    blocks = [block for block in np.split(data, np.cumsum(batch.mask.counts)[:-1]) if len(block)]
+    np.testing.assert_allclose(norm.mean[...], np.mean([b.mean(0) for b in blocks], axis=0))
+    np.testing.assert_allclose(
+        norm.var[...], np.mean([b.var(0) for b in blocks], axis=0), atol=1e-4
+    )
+
+
+def test_two_batches_need_their_names(mesh_of: MeshOf) -> None:
+    mesh = mesh_of(2)
+
+    def ambiguous(x: Any, y: Any) -> Any:
+        return spmd.all_reduce((spmd.valid_rows() * x[:, 0]).sum())
+
+    def named(x: Any, y: Any) -> Any:
+        return spmd.all_reduce((spmd.valid_rows(x) * 1.0).sum()), spmd.all_reduce(
+            (spmd.valid_rows(y) * 1.0).sum()
+        )
+
+    five, seven = batches_of(5, mesh)[1], batches_of(7, mesh)[1]
+    with pytest.raises(spmd.BatchError, match=r"2 batches.*spmd.valid_rows\(batch\)"):
+        spmd.Step(ambiguous, mesh)(five, seven)
+    step = spmd.Step(named, mesh)
+    assert [float(value) for value in step(five, seven)] == [1.0, 3.0]
+    assert [float(value) for value in step(seven, five)] == [3.0, 1.0]
+    assert [float(value) for value in step(seven, seven)] == [3.0, 3.0]
