@@ -40,8 +40,9 @@ def test_packs_are_not_negative(make):
 
 def test_another_accumulation_is_refused_rather_than_ignored():
     """It would change results: TensorFlow adds with it, and XLA sums."""
+    other: Any = max
     with pytest.raises((ValueError, TypeError), match="accumulation_fn"):
-        D.ReductionToOneDevice(**{"accumulation_fn": max})
+        D.ReductionToOneDevice(accumulation_fn=other)
 
 
 @pytest.mark.parametrize("ops", ["nccl", D.NcclAllReduce, 1])

@@ -43,7 +43,8 @@ def replica_id():
 
 def in_both_ways(program: Any) -> Any:
     """The program as it is, and compiled."""
-    return program(), tf.function(program)()
+    compiled: Any = tf.function(program)
+    return program(), compiled()
 
 
 def lists(tree):
