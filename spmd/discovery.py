@@ -103,7 +103,7 @@ class Roots:
             if _differ(namespace.get(name, _UNBOUND), next(bound)):
                 return name
         for cell, name in zip(self.cells, self.cell_names, strict=True):
-            if _differ(_contents(cell), next(bound)):
+            if _differ(cell_contents(cell), next(bound)):
                 return name
         return None
 
@@ -112,7 +112,22 @@ _UNBOUND = object()
 _CONTENTS = operator.attrgetter("cell_contents")
 
 
-def discover(function: Any, extra: Sequence[tuple[str, Any]] = ()) -> tuple[StateTable, Roots]:
+@dataclasses.dataclass(frozen=True)
+class Discovery:
+    """What a function can reach.
+
+    Attributes:
+        table: all variables.
+        roots: the names through which they were reached.
+        attributes: `__dict__` and key of plain values of plain objects that the code may read.
+    """
+
+    table: StateTable
+    roots: Roots
+    attributes: list[tuple[dict[str, Any], str]]
+
+
+def discover(function: Any, extra: Sequence[tuple[str, Any]] = ()) -> Discovery:
     """Finds all state that a function can reach.
 
     Args:
@@ -120,7 +135,7 @@ def discover(function: Any, extra: Sequence[tuple[str, Any]] = ()) -> tuple[Stat
         extra: more objects to search, with names: arguments, or what the user named.
 
     Returns:
-        The variables, and the names through which they were reached.
+        What was found.
     """
     search = _Search()
     for name, thing in extra:
@@ -128,13 +143,14 @@ def discover(function: Any, extra: Sequence[tuple[str, Any]] = ()) -> tuple[Stat
     search.visit(function, getattr(function, "__name__", "step"))
     search.run()
     table = StateTable(search.things, list(search.variables.values()))
-    return table, Roots(
+    roots = Roots(
         namespaces=tuple(namespace for namespace, _, _ in search.globals),
         names=tuple(name for _, name, _ in search.globals),
         cells=tuple(cell for cell, _, _ in search.cells),
         cell_names=tuple(name for _, name, _ in search.cells),
         bound=tuple(thing for _, _, thing in search.globals + search.cells),
     )
+    return Discovery(table, roots, search.plain_attributes())
 
 
 class _Search:
@@ -145,6 +161,10 @@ class _Search:
         self.variables: dict[int, tuple[str, Any, Adapter]] = {}
         self.globals: list[tuple[dict[str, Any], str, Any]] = []
         self.cells: list[tuple[types.CellType, str, Any]] = []
+        self._objects: list[dict[str, Any]] = []
+        # Names that the code found so far uses, and methods whose name it does not use yet.
+        self._used: set[str] = set()
+        self._unused: dict[str, list[tuple[types.FunctionType, str]]] = {}
         self._queue: list[tuple[Any, str]] = []
         self._seen: dict[int, Any] = {}
 
@@ -159,6 +179,15 @@ class _Search:
         while position < len(self._queue) and position < _LIMIT:
             self._look_at(*self._queue[position])
             position += 1
+
+    def plain_attributes(self) -> list[tuple[dict[str, Any], str]]:
+        """Lists numbers, texts and flags that the code may read from plain objects."""
+        return [
+            (attributes, key)
+            for attributes in self._objects
+            for key, value in attributes.items()
+            if key in self._used and isinstance(value, (*_NUMBERS, type(None)))
+        ]
 
     def _look_at(self, thing: Any, name: str) -> None:
         adapter = adapter_of(thing)
@@ -200,7 +229,7 @@ class _Search:
             if wrapped is not None:
                 self.visit(wrapped, function.__name__)
             for cell in function.__closure__ or ():
-                contents = _contents(cell)
+                contents = cell_contents(cell)
                 if isinstance(contents, (types.FunctionType, types.MethodType)) or adapter_of(
                     contents
                 ):
@@ -209,7 +238,7 @@ class _Search:
         for name, cell in zip(
             function.__code__.co_freevars, function.__closure__ or (), strict=True
         ):
-            contents = _contents(cell)
+            contents = cell_contents(cell)
             self.cells.append((cell, name, contents))
             self.visit(contents, name)
         for index, value in enumerate(function.__defaults__ or ()):
@@ -218,6 +247,7 @@ class _Search:
             self.visit(value, f"{function.__name__}.__kwdefaults__[{key!r}]")
         namespace = function.__globals__
         names = _names(function.__code__)
+        self._use(names)
         for name in names:
             if name in namespace:
                 value = namespace[name]
@@ -244,19 +274,33 @@ class _Search:
             self.visit(wrapped, name)
         if _is_library(type(thing).__module__):
             return
-        for key, value in list(getattr(thing, "__dict__", {}).items()):
+        attributes: dict[str, Any] = getattr(thing, "__dict__", {})
+        self._objects.append(attributes)
+        for key, value in list(attributes.items()):
             self.visit(value, f"{name}.{key}")
         for cls in type(thing).__mro__:
             slots: Any = cls.__dict__.get("__slots__", ())
             for key in (slots,) if isinstance(slots, str) else tuple(slots):
                 if hasattr(thing, key):
                     self.visit(getattr(thing, key), f"{name}.{key}")
-            # Methods that the step may call; what they name but the step never uses costs nothing,
-            # because a program takes in only the state that it uses.
             if not _is_library(cls.__module__):
-                for member in cls.__dict__.values():
-                    if isinstance(member, types.FunctionType):
-                        self.visit(member, name)
+                for key, member in cls.__dict__.items():
+                    function = member.fget if isinstance(member, property) else member
+                    if isinstance(function, types.FunctionType):
+                        self._method(key, function, name)
+
+    def _method(self, key: str, function: types.FunctionType, name: str) -> None:
+        """Looks at a method if the code can call it: its name is used, or Python calls it."""
+        if key in self._used or (key.startswith("__") and key != "__init__"):
+            self.visit(function, name)
+        else:
+            self._unused.setdefault(key, []).append((function, name))
+
+    def _use(self, names: Sequence[str]) -> None:
+        for used in names:
+            self._used.add(used)
+            for function, name in self._unused.pop(used, ()):
+                self.visit(function, name)
 
 
 def _owner(method: types.MethodType, name: str) -> str:
@@ -291,7 +335,8 @@ def _differ(now: Any, before: Any) -> bool:
     return not (isinstance(now, _NUMBERS) and type(now) is type(before) and now == before)
 
 
-def _contents(cell: types.CellType) -> Any:
+def cell_contents(cell: types.CellType) -> Any:
+    """Returns what a closure's cell is bound to, or a mark if it is not bound yet."""
     try:
         return cell.cell_contents
     except ValueError:

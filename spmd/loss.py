@@ -43,11 +43,7 @@ def average_loss(
             "average_loss needs one loss per example, shape (rows,), but got a scalar. Take the mean "
             "out of the loss function: it would be a mean over this replica only."
         )
-    if not jnp.issubdtype(loss.dtype, jnp.floating):
-        loss = loss.astype(jnp.float32)
-    if sample_weight is not None:
-        weight = jnp.asarray(sample_weight, loss.dtype)
-        loss = loss * weight.reshape(weight.shape + (1,) * (loss.ndim - weight.ndim))
+    loss = weighted(loss, sample_weight)
     loss = loss.mean(axis=tuple(range(1, loss.ndim)))
     frame = current_frame()
     count = jnp.asarray(loss.shape[0], loss.dtype)
@@ -60,3 +56,38 @@ def average_loss(
     if global_batch_size is None:
         global_batch_size = all_reduce(count) if in_replica() else count
     return loss.sum() / jnp.asarray(global_batch_size, loss.dtype)
+
+
+def weighted(loss: jax.Array, sample_weight: Any) -> jax.Array:
+    """Multiplies losses with weights.
+
+    Args:
+        loss: shape `(rows, ...)`.
+        sample_weight: None, a scalar, or shape `(rows,)`, `(rows, 1)` or that of the first axes of
+            `loss`.
+
+    Returns:
+        The losses in floating point, of the same shape.
+
+    Raises:
+        ValueError: the shapes do not fit.
+
+    Examples:
+        >>> weighted(jnp.ones((2,)), jnp.array([[1.0], [3.0]])).tolist()
+        [1.0, 3.0]
+
+    Source: `tf.nn.compute_average_loss`, which squeezes weights in the same way.
+    """
+    if not jnp.issubdtype(loss.dtype, jnp.floating):
+        loss = loss.astype(jnp.float32)
+    if sample_weight is None:
+        return loss
+    weight = jnp.asarray(sample_weight, loss.dtype)
+    if weight.ndim == loss.ndim + 1 and weight.shape[-1] == 1:
+        weight = weight[..., 0]
+    if weight.ndim > loss.ndim:
+        raise ValueError(
+            f"sample_weight of shape {weight.shape} does not fit losses of shape {loss.shape}. "
+            "Give one weight for each loss."
+        )
+    return loss * weight.reshape(weight.shape + (1,) * (loss.ndim - weight.ndim))

@@ -100,13 +100,15 @@ class Program:
         self._replicas = num_replicas(mesh)
         # Keeps things and fixed values alive, so that their ids stay theirs.
         self._arguments = arguments
-        table, self._roots = discover(function, [*arguments.things(), *state])
-        self._attributes = table.static_attributes()
-        self._dicts = [attributes for attributes, _ in self._attributes]
-        self._keys = [key for _, key in self._attributes]
-        self._baked = list(map(operator.getitem, self._dicts, self._keys))
+        found = discover(function, [*arguments.things(), *state])
+        table, self._roots = found.table, found.roots
+        baked = table.static_attributes() + found.attributes
+        self._dicts = [attributes for attributes, _ in baked]
+        self._keys = [key for _, key in baked]
         trace = _Trace()
         outer = self._trace(function, table, arguments, per_replica, trace)
+        # After the trace: what the step's own code sets shall not look like a change.
+        self._baked = list(map(operator.getitem, self._dicts, self._keys))
         self._results, self._structure = trace.results, trace.structure
         self.jaxpr = _replica_jaxpr(outer)
         self._check(outer, table, arguments, per_replica and not keep_per_replica)

@@ -94,7 +94,7 @@ def reduce(value: Any, op: MeanOrSum = "sum", axis: int | None = None) -> Any:
             _check_axis(axis, leaf.block.ndim)
             total, count = _reduce_block(leaf.block, leaf.mask, op, axis)
             total, count = jax.lax.psum((total, count), REPLICA_AXIS)
-            return _finish(total, count, op, leaf.block.dtype)
+            return _finish(total, count, op)
         if isinstance(leaf, PerReplica):
             _check_axis(axis, len(leaf.shape))
             mesh = leaf.mesh
@@ -206,7 +206,7 @@ def _reduce_block(block: Any, mask: Any, op: str, axis: int | None) -> tuple[Any
         count = mask.sum().astype(jnp.float32)
     else:
         count = jnp.asarray(block.shape[axis], jnp.float32)
-    return wide.sum(axis=axis), count
+    return wide.sum(axis=axis, dtype=wide.dtype), count
 
 
 def _wide(block: Any, op: str) -> Any:
@@ -217,12 +217,10 @@ def _wide(block: Any, op: str) -> Any:
     return block
 
 
-def _finish(total: Any, count: Any, op: str, dtype: Any) -> Any:
+def _finish(total: Any, count: Any, op: str) -> Any:
     if op == "sum":
         return total
-    mean = total / count.astype(total.dtype)
-    # As TensorFlow: the mean of integers is an integer, rounded towards zero.
-    return mean.astype(dtype) if jnp.issubdtype(dtype, jnp.integer) else mean
+    return total / count.astype(total.dtype)
 
 
 @functools.lru_cache(maxsize=256)
@@ -237,7 +235,7 @@ def _reducer(
             totals, counts = jax.vmap(lambda block: each(block, None))(blocks)
         else:
             totals, counts = jax.vmap(each)(blocks, masks)
-        return _finish(totals.sum(0), counts.sum(), op, array.dtype)
+        return _finish(totals.sum(0, dtype=totals.dtype), counts.sum(), op)
 
     return jax.jit(reducer, out_shardings=NamedSharding(mesh, PartitionSpec()))
 

@@ -9,7 +9,7 @@ from jax.sharding import Mesh
 
 import spmd
 from frontends.tf.distribute.context import get_strategy
-from frontends.tf.distribute.strategy import WrongMeshError
+from frontends.tf.distribute.strategy import Strategy, WrongMeshError
 from spmd.context import current_frame
 from spmd.step import NO_SHORTCUT
 from spmd.values import PerReplica
@@ -26,13 +26,22 @@ class Function:
 
         Args:
             python_function: code between the replicas; what `strategy.run` calls is a replica's.
+
+        Raises:
+            TypeError: it cannot be called.
         """
+        if not callable(python_function):
+            raise TypeError(
+                f"tf.function needs a function, but got {python_function!r} of type "
+                f"{type(python_function).__name__}."
+            )
         self.python_function = python_function
         self.__wrapped__ = python_function
         functools.update_wrapper(self, python_function, updated=())
-        self._steps: dict[Mesh, spmd.Step[..., Any]] = {}
-        self._last: spmd.Step[..., Any] | None = None
-        self._bound: dict[int, tuple[Any, Function]] = {}
+        # Python code may ask for the strategy, so each has programs of its own.
+        self._steps: dict[tuple[Strategy, Mesh], spmd.Step[..., Any]] = {}
+        self._meshes: dict[Strategy, Mesh] = {}
+        self._last: tuple[Strategy, spmd.Step[..., Any]] | None = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the function.
@@ -48,20 +57,12 @@ class Function:
         if current_frame() is not None:
             # A function inside a function is a part of the outer one's program.
             return self.python_function(*args, **kwargs)
-        if self._last is not None and not kwargs:
-            result = self._last.call_again(args)
+        strategy = get_strategy()
+        if self._last is not None and self._last[0] is strategy and not kwargs:
+            result = self._last[1].call_again(args)
             if result is not NO_SHORTCUT:
                 return result
-        self._last = None
-        mesh = _mesh_of((args, kwargs)) or get_strategy().mesh
-        try:
-            step = self._step(mesh)
-            result = step(*args, **kwargs)
-        except WrongMeshError as other:
-            step = self._step(other.mesh)
-            result = step(*args, **kwargs)
-        self._last = step
-        return result
+        return self._with_step(strategy, args, kwargs, lambda step: step(*args, **kwargs))
 
     @property
     def experimental_trace_count(self) -> int:
@@ -80,28 +81,48 @@ class Function:
 
         Source: `tf.types.experimental.PolymorphicFunction.get_concrete_function`.
         """
-        mesh = _mesh_of((args, kwargs)) or get_strategy().mesh
-        try:
-            return self._step(mesh).lower(*args, **kwargs)
-        except WrongMeshError as other:
-            return self._step(other.mesh).lower(*args, **kwargs)
+        strategy = get_strategy()
+        return self._with_step(strategy, args, kwargs, lambda step: step.lower(*args, **kwargs))
 
     def __get__(self, instance: Any, owner: Any = None) -> "Function":
         if instance is None:
             return self
-        known = self._bound.get(id(instance))
-        if known is None or known[0] is not instance:
+        # Kept by the object itself, so that its programs go when it goes.
+        name = f"_tf_function_{self.python_function.__name__}"
+        bound = vars(instance).get(name)
+        if bound is None or bound.python_function.__func__ is not self.python_function:
             bound = Function(self.python_function.__get__(instance, owner))
-            self._bound[id(instance)] = known = (instance, bound)
-        return known[1]
+            vars(instance)[name] = bound
+        return bound
 
     def __repr__(self) -> str:
         return f"<tf.function {self.python_function!r}>"
 
-    def _step(self, mesh: Mesh) -> "spmd.Step[..., Any]":
-        if mesh not in self._steps:
-            self._steps[mesh] = spmd.Step(self.python_function, mesh, per_replica=False)
-        return self._steps[mesh]
+    def _with_step(
+        self,
+        strategy: Strategy,
+        args: Any,
+        kwargs: Any,
+        use: Callable[["spmd.Step[..., Any]"], Any],
+    ) -> Any:
+        """Finds the step for the devices that the function's arguments, or the strategies in it, need."""
+        mesh = _mesh_of((args, kwargs)) or self._meshes.get(strategy, strategy.mesh)
+        try:
+            step = self._step(strategy, mesh)
+            result = use(step)
+        except WrongMeshError as other:
+            # Which devices they are shows only when the function runs a strategy.
+            step = self._step(strategy, other.mesh)
+            result = use(step)
+            self._meshes[strategy] = other.mesh
+        self._last = (strategy, step)
+        return result
+
+    def _step(self, strategy: Strategy, mesh: Mesh) -> "spmd.Step[..., Any]":
+        if (strategy, mesh) not in self._steps:
+            step = spmd.Step(self.python_function, mesh, per_replica=False)
+            self._steps[strategy, mesh] = step
+        return self._steps[strategy, mesh]
 
 
 @overload
@@ -176,13 +197,7 @@ def function(
     del input_signature, autograph, jit_compile, reduce_retracing, experimental_implements
     del experimental_autograph_options, experimental_attributes, experimental_relax_shapes
     del experimental_compile, experimental_follow_type_hints
-    if func is None:
-        return Function
-    if not callable(func):
-        raise TypeError(
-            f"tf.function needs a function, but got {func!r} of type {type(func).__name__}."
-        )
-    return Function(func)
+    return Function if func is None else Function(func)
 
 
 def _mesh_of(tree: Any) -> Mesh | None:

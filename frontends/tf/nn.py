@@ -7,6 +7,7 @@ import jax.numpy as jnp
 
 import spmd
 from frontends.tf.distribute.context import get_strategy, in_cross_replica_context
+from spmd.loss import weighted
 
 
 def compute_average_loss(
@@ -27,7 +28,7 @@ def compute_average_loss(
         Scalar.
 
     Raises:
-        RuntimeError: called in cross-replica context.
+        RuntimeError: called in cross-replica context without `global_batch_size`.
         ValueError: the loss is a scalar already.
 
     Examples:
@@ -37,11 +38,9 @@ def compute_average_loss(
     Source: `tf.nn.compute_average_loss`. TensorFlow takes rows times replicas for a missing
     `global_batch_size`, which is the same for full batches and wrong for uneven ones.
     """
-    _require_replica("compute_average_loss")
-    loss = jnp.asarray(per_example_loss)
-    if sample_weight is not None:
-        weight = jnp.asarray(sample_weight, loss.dtype)
-        loss = loss * weight.reshape(weight.shape + (1,) * (loss.ndim - weight.ndim))
+    if global_batch_size is None:
+        _require_replica("compute_average_loss")
+    loss = weighted(jnp.asarray(per_example_loss), sample_weight)
     if loss.ndim > 1:
         loss = loss.sum(axis=tuple(range(1, loss.ndim)))
     return spmd.average_loss(loss, global_batch_size=global_batch_size)

@@ -25,6 +25,10 @@ class Batch:
     structure: Any
     rows: int
 
+    def owned(self) -> "Batch":
+        """Returns the same batch in memory of its own."""
+        return Batch([_copied(leaf) for leaf in self.leaves], self.structure, self.rows)
+
     def rebuild(self, leaves: list[Any]) -> Any:
         """Puts other leaves into the batch's structure."""
         return jax.tree.unflatten(self.structure, leaves)
@@ -68,6 +72,10 @@ def read_batch(tree: Any) -> Batch:
                 f"{leaf.shape[0]}. The first axis of every array must count the batch's rows."
             )
     return Batch(leaves, structure, leaves[0].shape[0])
+
+
+def _copied(leaf: Any) -> Any:
+    return leaf if isinstance(leaf, jax.Array) else np.array(leaf)
 
 
 def leaf_name(tree: Any, index: int) -> str:

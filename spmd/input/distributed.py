@@ -10,6 +10,7 @@ import jax
 from jax.sharding import Mesh
 
 from spmd.errors import BatchError, MeshError
+from spmd.input.batch import Batch, read_batch
 from spmd.input.placement import BatchPlacer
 from spmd.input.prefetch import BatchIterator, DirectIterator, PrefetchIterator
 from spmd.input.sources import Source, find_source
@@ -183,11 +184,13 @@ class DistributedInput(Iterable[Any]):
             if self._replicas_at_once is None:
                 steps = (self._placer.place(batch, x64=x64) for batch in iterator)
             else:
-                groups = _in_groups(iterator, self._replicas_at_once)
+                # Read at once, since a source may fill the same memory with its next batch.
+                batches = (read_batch(batch).owned() for batch in iterator)
+                groups = _in_groups(batches, self._replicas_at_once)
                 steps = (self._placer.place_each(group, x64=x64) for group in groups)
             yield from (step for step in steps if step is not None)
 
 
-def _in_groups(iterator: Iterator[Any], size: int) -> Iterator[list[Any]]:
+def _in_groups(iterator: Iterator[Batch], size: int) -> Iterator[list[Batch]]:
     while group := list(itertools.islice(iterator, size)):
         yield group

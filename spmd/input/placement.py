@@ -80,30 +80,38 @@ class BatchPlacer:
         layout = RowLayout(deal(batch.rows, self._replicas), share(full, self._replicas))
         return self._put(batch, layout, tree, full=batch.rows == full, x64=x64)
 
-    def place_each(self, trees: Sequence[Any], *, x64: bool) -> Any:
+    def place_each(self, batches: Sequence[Batch], *, x64: bool) -> Any:
         """Puts one batch for each replica on the devices; does not wait until they are there.
 
         Args:
-            trees: at most one batch for each replica; the replicas that are left get no rows.
+            batches: at most one for each replica; the replicas that are left get no rows.
             x64: as for `place`.
 
         Returns:
             One batch with a `PerReplica` for every array, or None if it is empty or dropped.
 
         Raises:
-            BatchError: as for `place`.
+            BatchError: as for `place`; or the replicas' batches have different shapes or types.
         """
-        batches = [read_batch(tree) for tree in trees]
         counts = [batch.rows for batch in batches]
         if sum(counts) == 0 or (self._drop_remainder and len(batches) < self._replicas):
             return None
         with self._lock:
             block = max(self._learn(batch) for batch in batches)
-        columns = zip(*(batch.leaves for batch in batches), strict=True)
+        columns = list(zip(*(batch.leaves for batch in batches), strict=True))
+        tree = batches[0].rebuild([column[0] for column in columns])
+        for index, column in enumerate(columns):
+            kinds = {(str(leaf.dtype), leaf.shape[1:]) for leaf in column}
+            if len(kinds) > 1:
+                found = ", ".join(f"{dtype}{list(shape)}" for dtype, shape in sorted(kinds))
+                raise BatchError(
+                    f"The replicas' batches of one step need rows of one shape and type, but those of "
+                    f"{leaf_name(tree, index)} are {found}. Make them equal in the pipeline."
+                )
         leaves = [np.concatenate(column) for column in columns]
         whole = Batch(leaves, batches[0].structure, sum(counts))
         layout = RowLayout((*counts, *[0] * (self._replicas - len(counts))), block)
-        return self._put(whole, layout, trees[0], full=layout.is_identity, x64=x64)
+        return self._put(whole, layout, tree, full=layout.is_identity, x64=x64)
 
     def _put(self, batch: Batch, layout: RowLayout, tree: Any, *, full: bool, x64: bool) -> Any:
         index = None if layout.is_identity else layout.row_index

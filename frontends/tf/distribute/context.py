@@ -11,6 +11,8 @@ from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any
 
 import jax
+import jax.numpy as jnp
+import numpy as np
 
 from frontends.tf.distribute.reduce_op import op_name
 from spmd.collectives import all_gather, all_reduce
@@ -67,7 +69,7 @@ def in_cross_replica_context() -> bool:
 
     Source: `tf.distribute.in_cross_replica_context`.
     """
-    return has_strategy() and not in_replica()
+    return (has_strategy() or _MERGING.get()) and not in_replica()
 
 
 def get_replica_context() -> "ReplicaContext | None":
@@ -112,6 +114,8 @@ def experimental_set_strategy(strategy: "Strategy | None") -> None:
     _CURRENT.set(strategy)
 
 
+# Whether a merge function runs where no strategy is in force.
+_MERGING: contextvars.ContextVar[bool] = contextvars.ContextVar("tf_merging", default=False)
 _SCOPES: contextvars.ContextVar[int] = contextvars.ContextVar("tf_scopes", default=0)
 
 
@@ -134,6 +138,9 @@ def entered(strategy: "Strategy") -> "Generator[Strategy]":
             f"Cannot enter the scope of {strategy!r} inside the scope of {current!r}: a variable "
             "belongs to one strategy. Leave the outer scope first, or use one strategy for both."
         )
+    if strategy.is_default:
+        yield strategy
+        return
     tokens = _CURRENT.set(strategy), _SCOPES.set(_SCOPES.get() + 1)
     try:
         yield strategy
@@ -164,6 +171,7 @@ class ReplicaContext:
             strategy: that runs the replica.
         """
         self._strategy = strategy
+        self._frame = current_frame()
 
     @property
     def strategy(self) -> "Strategy":
@@ -195,7 +203,7 @@ class ReplicaContext:
         """
         del options
         op = op_name(reduce_op)
-        return all_reduce(value, op) if in_replica() else value
+        return all_reduce(value, op) if self._in_replica("all_reduce") else value
 
     def all_gather(self, value: Any, axis: int, options: Any = None) -> Any:
         """Concatenates the values of all replicas along an axis.
@@ -211,7 +219,7 @@ class ReplicaContext:
         Source: `tf.distribute.ReplicaContext.all_gather`.
         """
         del options
-        return all_gather(value, axis) if in_replica() else value
+        return all_gather(value, axis) if self._in_replica("all_gather") else value
 
     def merge_call(self, merge_fn: Callable[..., Any], args: Any = (), kwargs: Any = None) -> Any:
         """Calls a function once for all replicas, in cross-replica context.
@@ -226,10 +234,14 @@ class ReplicaContext:
 
         Source: `tf.distribute.ReplicaContext.merge_call`.
         """
-        frame = current_frame()
-        if frame is None or not frame.in_replica:
-            return merge_fn(self._strategy, *args, **(kwargs or {}))
-        whole_args, whole_kwargs = jax.tree.map(TracedPerReplica, (tuple(args), dict(kwargs or {})))
+        frame = self._frame
+        if not self._in_replica("merge_call") or frame is None:
+            token = _MERGING.set(True)
+            try:
+                return merge_fn(self._strategy, *args, **(kwargs or {}))
+            finally:
+                _MERGING.reset(token)
+        whole_args, whole_kwargs = jax.tree.map(_per_replica, (tuple(args), dict(kwargs or {})))
         with cross_replica_of(frame):
             merged = merge_fn(self._strategy, *whole_args, **whole_kwargs)
         return jax.tree.map(
@@ -238,8 +250,25 @@ class ReplicaContext:
             is_leaf=lambda leaf: isinstance(leaf, TracedPerReplica),
         )
 
+    def _in_replica(self, name: str) -> bool:
+        """Tells a replica from code that no strategy runs; refuses a context that is out of its place."""
+        if current_frame() is not self._frame or in_cross_replica_context():
+            raise RuntimeError(
+                f"ReplicaContext.{name} was called outside of the replica that the context belongs to. "
+                "Ask for it where it is used: tf.distribute.get_replica_context()."
+            )
+        return in_replica()
+
     def __repr__(self) -> str:
         return f"ReplicaContext({self._strategy!r})"
+
+
+def _per_replica(leaf: Any) -> Any:
+    """What a merge function sees of a replica's argument; a text or other object is the same for all."""
+    return TracedPerReplica(jnp.asarray(leaf)) if isinstance(leaf, _ARRAYS) else leaf
+
+
+_ARRAYS = (jax.Array, np.ndarray, np.generic, bool, int, float, complex)
 
 
 def _default_strategy() -> "Strategy":

@@ -67,6 +67,13 @@ class ReductionToOneDevice(CrossDeviceOps):
     reduce_to_device: str | None = None
     accumulation_fn: None = None
 
+    def __post_init__(self) -> None:
+        if self.accumulation_fn is not None:
+            raise ValueError(
+                f"accumulation_fn={self.accumulation_fn!r} is not supported: XLA's all-reduce sums. "
+                "Leave it out."
+            )
+
 
 def _check_packs(num_packs: int) -> None:
     if num_packs < 0:

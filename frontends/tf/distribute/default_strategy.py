@@ -16,7 +16,7 @@ class DefaultStrategy(Strategy):
 
     def __init__(self) -> None:
         """Makes the strategy; starts the backend."""
-        super().__init__(spmd.make_mesh(jax.local_devices()[:1]))
+        super().__init__(spmd.make_mesh(jax.local_devices()[:1]), is_default=True)
 
 
 @functools.cache

@@ -2,6 +2,7 @@
 
 import spmd
 from frontends.tf.distribute.strategy import Strategy
+from spmd.devices import find_devices
 
 
 class OneDeviceStrategy(Strategy):
@@ -18,9 +19,9 @@ class OneDeviceStrategy(Strategy):
         """Makes the strategy; starts the backend.
 
         Args:
-            device: a device string, such as `"/gpu:0"`.
+            device: a device string, such as `"/gpu:0"`; without an index, the first of its kind.
 
         Raises:
             spmd.MeshError: the device does not exist.
         """
-        super().__init__(spmd.make_mesh([device]))
+        super().__init__(spmd.make_mesh(find_devices([device])[:1]))

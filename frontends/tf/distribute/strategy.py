@@ -9,6 +9,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from jax.core import Tracer
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 import spmd
@@ -17,6 +18,7 @@ from frontends.tf.distribute.context import entered
 from frontends.tf.distribute.input import InputContext, InputOptions, ValueContext
 from frontends.tf.distribute.reduce_op import op_name
 from spmd.context import current_frame, in_replica
+from spmd.discovery import cell_contents
 from spmd.mesh import REPLICA_AXIS
 from spmd.program import run_in_replicas
 from spmd.values import PerReplica, TracedPerReplica, stack_replicas
@@ -25,16 +27,21 @@ from spmd.values import PerReplica, TracedPerReplica, stack_replicas
 _MAX_STEPS = 32
 
 
-class WrongMeshError(Exception):
+class WrongMeshError(RuntimeError):
     """A strategy runs inside a compiled function that is being traced for other devices."""
 
-    def __init__(self, mesh: Mesh) -> None:
+    def __init__(self, traced: Mesh, mesh: Mesh) -> None:
         """Makes the error.
 
         Args:
+            traced: the mesh that the function is traced for.
             mesh: of the strategy.
         """
-        super().__init__("a tf.function runs a strategy of other devices than it was traced for")
+        super().__init__(
+            f"A tf.function runs strategies of different devices, {list(traced.devices.flat)} and "
+            f"{list(mesh.devices.flat)}. A compiled function runs on one set of devices: make one "
+            "tf.function for each strategy."
+        )
         self.mesh = mesh
 
 
@@ -46,13 +53,15 @@ class Strategy:
     Source: `tf.distribute.Strategy`.
     """
 
-    def __init__(self, mesh: Mesh) -> None:
+    def __init__(self, mesh: Mesh, *, is_default: bool = False) -> None:
         """Makes a strategy over a mesh.
 
         Args:
             mesh: the devices, one per replica.
+            is_default: whether it stands for no strategy at all, so that its scope changes nothing.
         """
         self._mesh = mesh
+        self.is_default = is_default
         self._steps: OrderedDict[Hashable, tuple[Any, spmd.Step[..., Any]]] = OrderedDict()
         self.extended = StrategyExtended(self)
 
@@ -104,13 +113,20 @@ class Strategy:
         Source: `tf.distribute.Strategy.run`.
         """
         del options
+        if not isinstance(args, (tuple, list)):
+            raise ValueError(
+                f"strategy.run needs args as a tuple or list, but got a {type(args).__name__}. "
+                "Write args=(batch,)."
+            )
+        self._require_cross_replica("run")
         frame = current_frame()
         args, kwargs = tuple(args), dict(kwargs or {})
-        if frame is None:
-            return self._step(fn)(*args, **kwargs)
-        if frame.mesh != self._mesh:
-            raise WrongMeshError(self._mesh)
-        return run_in_replicas(frame, self._in_scope(fn), args, kwargs)
+        with entered(self):
+            if frame is None:
+                return self._step(fn)(*args, **kwargs)
+            if frame.mesh != self._mesh:
+                raise WrongMeshError(frame.mesh, self._mesh)
+            return run_in_replicas(frame, fn, args, kwargs)
 
     def reduce(self, reduce_op: Any, value: Any, axis: int | None = None) -> Any:
         """Combines per-replica values into one.
@@ -155,6 +171,7 @@ class Strategy:
 
         Source: `tf.distribute.Strategy.gather`.
         """
+        self._require_cross_replica("gather")
         return jax.tree.map(
             lambda leaf: spmd.gather(leaf, axis) if _is_per_replica(leaf) else leaf,
             value,
@@ -165,17 +182,25 @@ class Strategy:
         """Lists what the replicas of this process have.
 
         Args:
-            value: nested structure of per-replica values, or a plain value.
+            value: nested structure of per-replica values and plain ones.
 
         Returns:
-            One structure for every replica, in order; a plain value alone.
+            One structure for every replica, in order, plain values repeated; a plain value alone.
 
         Source: `tf.distribute.Strategy.experimental_local_results`.
         """
-        leaves = jax.tree.leaves(value, is_leaf=_is_per_replica)
-        if leaves and all(map(_is_per_replica, leaves)):
-            return spmd.local_values(value)
-        return (value,)
+        self._require_cross_replica("experimental_local_results")
+        leaves, structure = jax.tree.flatten(value, is_leaf=_is_per_replica)
+        columns = {i: spmd.local_values(v) for i, v in enumerate(leaves) if _is_per_replica(v)}
+        if not columns:
+            return (value,)
+        count = len(next(iter(columns.values())))
+        return tuple(
+            structure.unflatten(
+                columns[i][replica] if i in columns else leaf for i, leaf in enumerate(leaves)
+            )
+            for replica in range(count)
+        )
 
     def experimental_distribute_dataset(
         self, dataset: Any, options: InputOptions | None = None
@@ -274,28 +299,19 @@ class Strategy:
         return self
 
     def _step(self, fn: Callable[..., Any]) -> "spmd.Step[..., Any]":
-        key = _function_key(fn)
-        if key not in self._steps:
-            step = spmd.Step(self._in_scope(fn), self._mesh, keep_per_replica=True)
-            self._steps[key] = (fn, step)
-            if len(self._steps) > _MAX_STEPS:
-                self._steps.popitem(last=False)
-        self._steps.move_to_end(key)
-        return self._steps[key][1]
-
-    def _in_scope(self, fn: Callable[..., Any]) -> Callable[..., Any]:
         if not callable(fn):
             raise TypeError(
                 f"strategy.run needs a function to run on every replica, but got {fn!r} of type "
                 f"{type(fn).__name__}. Pass the function itself: strategy.run(step, args=(batch,))."
             )
-
-        @functools.wraps(fn)
-        def replica(*args: Any, **kwargs: Any) -> Any:
-            with entered(self):
-                return fn(*args, **kwargs)
-
-        return replica
+        key = _function_key(fn)
+        if key not in self._steps:
+            step = spmd.Step(fn, self._mesh, keep_per_replica=True)
+            self._steps[key] = (fn, step)
+            if len(self._steps) > _MAX_STEPS:
+                self._steps.popitem(last=False)
+        self._steps.move_to_end(key)
+        return self._steps[key][1]
 
     def _reduce_plain(self, op: str, value: Any, axis: int | None) -> Any:
         """Reduces a value that all replicas share, by TensorFlow's rule."""
@@ -303,7 +319,8 @@ class Strategy:
         array = value if isinstance(value, jax.Array) else np.asarray(value)
         if axis is not None:
             value = array.sum(axis) if op == "sum" else array.mean(axis)
-        if op == "sum" and self.num_replicas_in_sync > 1 and np.any(array != 0):
+        traced = isinstance(array, Tracer)
+        if op == "sum" and self.num_replicas_in_sync > 1 and (traced or np.any(array != 0)):
             raise ValueError(
                 f"strategy.reduce('SUM', {value!r}) got one value that all replicas share, not one "
                 "value per replica, so it cannot say whether it counts once or once per replica. "
@@ -362,17 +379,30 @@ def _is_per_replica(value: Any) -> bool:
     return isinstance(value, (PerReplica, TracedPerReplica))
 
 
-def _function_key(fn: Any) -> Hashable:
+def _function_key(fn: Any, inside: tuple[Any, ...] = ()) -> Hashable:
     """What makes two functions the same step: code and what it is bound to, not the object.
 
-    A lambda or nested function is a new object at every call, and must not be compiled anew.
+    A lambda or nested function is a new object at every call, and must not be compiled anew. Nor must
+    one that closes over another one, or over itself.
     """
+    if any(fn is outer for outer in inside):
+        return "recursion"
+    inside = (*inside, fn)
+
+    def key(thing: Any) -> Hashable:
+        bound = (types.FunctionType, types.MethodType, functools.partial)
+        return _function_key(thing, inside) if isinstance(thing, bound) else id(thing)
+
     if isinstance(fn, functools.partial):
-        bound = (*fn.args, *fn.keywords.values())
-        return (_function_key(fn.func), tuple(map(id, bound)), tuple(fn.keywords))
+        return (key(fn.func), tuple(map(key, fn.args)), _items(fn.keywords, key))
     if isinstance(fn, types.MethodType):
-        return (_function_key(fn.__func__), id(fn.__self__))
+        return (key(fn.__func__), id(fn.__self__))
     if isinstance(fn, types.FunctionType):
-        cells = tuple(id(cell.cell_contents) for cell in fn.__closure__ or ())
-        return (fn.__code__, cells, tuple(map(id, fn.__defaults__ or ())))
+        cells = tuple(key(contents) for contents in map(cell_contents, fn.__closure__ or ()))
+        defaults = tuple(map(key, fn.__defaults__ or ()))
+        return (fn.__code__, cells, defaults, _items(fn.__kwdefaults__ or {}, key))
     return id(fn)
+
+
+def _items(mapping: dict[str, Any], key: Callable[[Any], Hashable]) -> Hashable:
+    return tuple((name, key(value)) for name, value in mapping.items())
