@@ -3,13 +3,14 @@
 Each function says which internal it stands for, and what to use once JAX makes it public.
 """
 
+import inspect
 import os
 import sysconfig
 from typing import Any
 
-from jax._src import xla_bridge
+from jax._src import core, xla_bridge
 
-_HERE = os.path.dirname(os.path.abspath(__file__))
+_hidden = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "")]
 _LIBRARIES = tuple(
     {
         os.path.join(sysconfig.get_path(name), "")
@@ -24,6 +25,14 @@ def backend_is_running() -> bool:
     Stands for `jax._src.xla_bridge.backends_are_initialized`, which has no public name.
     """
     return xla_bridge.backends_are_initialized()
+
+
+def is_tracing() -> bool:
+    """Tells whether JAX is tracing on this thread.
+
+    Stands for `jax._src.core.trace_state_clean`, which has no public name.
+    """
+    return not core.trace_state_clean()
 
 
 def user_line(equation: Any) -> str | None:
@@ -47,9 +56,22 @@ def user_line(equation: Any) -> str | None:
 
 
 def is_user_file(path: str) -> bool:
-    """Tells whether a source file is the user's: not of a library, not of this package."""
-    return (
-        not path.startswith(_LIBRARIES)
-        and not path.startswith(os.path.join(_HERE, ""))
-        and not path.startswith("<")
-    )
+    """Tells whether a source file is the user's: not of a library, this package or a front end."""
+    return not path.startswith((*_LIBRARIES, *_hidden, "<"))
+
+
+def hide_directory(path: str) -> None:
+    """Leaves a package out when the user's line is looked for; a front end names itself.
+
+    Args:
+        path: the package's directory.
+    """
+    _hidden.append(os.path.join(path, ""))
+
+
+def user_stacklevel() -> int:
+    """Finds the user's frame for `warnings.warn(..., stacklevel=)`, as the caller has to give it."""
+    level, frame = 0, inspect.currentframe()
+    while frame is not None and not is_user_file(frame.f_code.co_filename):
+        level, frame = level + 1, frame.f_back
+    return level

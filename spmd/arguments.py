@@ -62,6 +62,25 @@ class Arguments:
         """What a compiled program depends on."""
         return (self.structure, tuple(self.leaves))
 
+    def abstract_split(self, replicas: int, more_rows: int) -> list[jax.ShapeDtypeStruct]:
+        """Describes what is split, as if every block of a batch had more rows.
+
+        Args:
+            replicas: how many blocks there are.
+            more_rows: how many more.
+
+        Returns:
+            Shape and type of each array.
+        """
+        masked = [leaf.mask is not None for leaf in self.leaves if leaf.how == "split"]
+        found: list[jax.ShapeDtypeStruct] = []
+        for array, stacked, rows in zip(self.split, self.stacked, masked, strict=True):
+            shape = list(array.shape)
+            if rows:
+                shape[int(stacked)] += more_rows * (1 if stacked else replicas)
+            found.append(jax.ShapeDtypeStruct(tuple(shape), array.dtype))
+        return found
+
     def things(self) -> list[tuple[str, Any]]:
         """Lists the objects that may hold state, with the place where they were passed."""
         paths = jax.tree_util.tree_leaves_with_path(
@@ -174,7 +193,7 @@ def take_apart(args: Sequence[Any], kwargs: Mapping[str, Any], mesh: Mesh) -> Ar
         BatchError: an argument is a traced value of another transformation, or was split over
             another mesh.
     """
-    leaves, structure = jax.tree.flatten((tuple(args), dict(kwargs)), is_leaf=_is_thing)
+    leaves, structure = jax.tree.flatten((tuple(args), dict(kwargs)), is_leaf=is_thing)
     parts = Arguments(structure)
     for leaf in leaves:
         parts.leaves.append(_add(parts, leaf, mesh))
@@ -201,7 +220,7 @@ def _add(parts: Arguments, leaf: Any, mesh: Mesh) -> Leaf:
         )
     if isinstance(leaf, jax.Array):
         parts.whole.append(leaf)
-        return Leaf("whole", (leaf.shape, leaf.dtype, leaf.weak_type))
+        return Leaf("whole", (leaf.shape, leaf.dtype, getattr(leaf, "weak_type", False)))
     if (
         isinstance(leaf, (np.ndarray, np.generic))
         and leaf.dtype != object
@@ -218,7 +237,7 @@ def _add(parts: Arguments, leaf: Any, mesh: Mesh) -> Leaf:
         parts.whole.append(leaf)
         return Leaf("whole", (leaf.shape, leaf.dtype, leaf.weak_type))
     parts.others.append(leaf)
-    if _is_thing(leaf):
+    if is_thing(leaf):
         return Leaf("thing", id(leaf))
     try:
         hash(leaf)
@@ -268,7 +287,8 @@ def _argument_name(path: Sequence[Any]) -> str:
     return f"{rest[0].key}{jax.tree_util.keystr(tuple(rest[1:]))}"
 
 
-def _is_thing(value: Any) -> bool:
+def is_thing(value: Any) -> bool:
+    """Tells whether an object holds variables, and so is not to be taken apart."""
     return not isinstance(value, _PLAIN) and adapter_of(value) is not None
 
 

@@ -8,23 +8,26 @@ from jax.extend.core import ClosedJaxpr, Jaxpr
 
 from spmd import _jax_internals
 from spmd.errors import PaddedBatchError, ReplicaDivergenceError, StateError
-from spmd.replica_dataflow import depends_on, origin
+from spmd.replica_dataflow import depends_on, inner_constants, origin
 from spmd.state import Kind, StateTable, adapters
 from spmd.values import RowMask
 
 
-def no_captured_variables(outer: ClosedJaxpr, inner: Jaxpr, step: str) -> None:
+def no_captured_variables(outer: ClosedJaxpr, inner: Jaxpr, table: StateTable, step: str) -> None:
     """Checks that no variable's value was frozen into the program.
 
     Raises:
         StateError: a constant of the program is the value of a variable.
     """
-    for position, constant in enumerate(outer.consts):
+    lifted = {id(slot.variable) for slot in table.slots}
+    for position, constant in enumerate([*outer.consts, *inner_constants(inner)]):
         owner = next(
             (
                 thing
                 for thing in gc.get_referrers(constant)
                 if any(adapter.is_variable(thing) for adapter in adapters())
+                # What a person read from a variable before the step, and closed over, is a constant.
+                and id(thing) not in lifted
             ),
             None,
         )
@@ -152,6 +155,8 @@ def padding_counted(
 
 
 def _line_that_reads(outer: ClosedJaxpr, inner: Jaxpr, position: int) -> str | None:
+    if position >= len(outer.consts):
+        return None  # inside of a function that JAX traced by itself
     constant = outer.jaxpr.constvars[position]
     call = outer.jaxpr.eqns[-1]
     inputs = [i for i, atom in enumerate(call.invars) if atom is constant]

@@ -72,17 +72,27 @@ class Frame:
         enter_state: prepares state for one replica, and makes it whole again.
         has_statistics: whether the state holds statistics over rows, such as batch normalization's.
         masks: of the batches that the running replica function received; None between replicas.
+        sums: how often gradients were summed over replicas.
+        rows: of each leaf that a replica's function returned, whether it has an entry for each row.
+        known_rows: the same, if it is known from an earlier trace.
     """
 
     mesh: Mesh
     enter_state: ReplicaEntry
     has_statistics: bool = False
     masks: list[BlockMask] | None = None
+    sums: int = 0
+    rows: list[bool] = dataclasses.field(default_factory=list[bool])
+    known_rows: list[bool] | None = None
 
     @property
     def in_replica(self) -> bool:
         """Whether the running code sees one replica's block."""
         return self.masks is not None
+
+    def may_be_rows(self) -> bool:
+        """Whether the next leaf may have an entry for each row, by what is known."""
+        return self.known_rows is None or self.known_rows[len(self.rows)]
 
 
 _FRAME: contextvars.ContextVar[Frame | None] = contextvars.ContextVar("spmd_frame", default=None)

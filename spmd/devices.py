@@ -137,6 +137,11 @@ def device_name(device: Device) -> str:
 
 def _find(text: str) -> list[Device]:
     spec = parse_device(text)
+    if spec.task not in (None, jax.process_index()):
+        raise MeshError(
+            f"The device string {text!r} names task {spec.task}, but this process is task "
+            f"{jax.process_index()} and can use its own devices only. Leave job and task out."
+        )
     try:
         devices = jax.local_devices(backend=spec.platform)
     except RuntimeError:
@@ -162,7 +167,7 @@ def _find(text: str) -> list[Device]:
 
 
 def _index(value: str | None, text: str) -> int:
-    if value is None or not value.isdigit():
+    if value is None or not (value.isascii() and value.isdigit()):
         raise _unreadable(text)
     return int(value)
 

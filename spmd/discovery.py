@@ -4,22 +4,25 @@ A step may close over its state, as a TensorFlow step does. So the engine looks 
 look: cells of closures, globals that the code names, default arguments, attributes of bound objects,
 containers, and the functions found on the way. Code of libraries is not searched.
 
-A *root* is a place outside of the function that it refers to by name: a cell or a global. If it is
-bound to another object later (a notebook's cell run again), the programs made before are stale.
+The ways that led to state are watched (`watch`): if a name or an attribute is bound to another object
+later (a notebook's cell run again), the programs made before are stale.
 """
 
 import dataclasses
+import dis
 import functools
-import operator
+import itertools
 import sys
 import types
-from collections.abc import Mapping, Sequence, Set
+from collections import deque
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax
 import numpy as np
 
 from spmd.state import Adapter, StateTable, adapter_of
+from spmd.watch import Watch
 
 _LIBRARIES = frozenset(
     [
@@ -64,52 +67,14 @@ _ATOMS = (
     jax.Array,
     type,
 )
-_NUMBERS = (str, bytes, int, float, complex, bool)
+_VALUES = (str, bytes, int, float, complex, bool, type(None))
+# Containers of Python itself: looking into others may read a data set.
+_MAPPINGS = (dict, types.MappingProxyType)
+_CONTAINERS = (list, tuple, set, frozenset, deque)
 _LIMIT = 100_000
 
 
-@dataclasses.dataclass(frozen=True)
-class Roots:
-    """The names that a function refers to outside of itself, and what they were bound to.
-
-    Attributes:
-        namespaces: dictionary of every global name.
-        names: the global names, in the same order.
-        cells: cells of closures.
-        cell_names: the names that the cells have in the code.
-        bound: what the globals, then the cells, were bound to.
-    """
-
-    namespaces: tuple[dict[str, Any], ...]
-    names: tuple[str, ...]
-    cells: tuple[types.CellType, ...]
-    cell_names: tuple[str, ...]
-    bound: tuple[Any, ...]
-
-    def changed(self) -> str | None:
-        """Names the first name that is bound to something else by now, or None."""
-        # Runs before every step, so the usual answer takes no Python loop.
-        try:
-            now = [*map(dict.get, self.namespaces, self.names), *map(_CONTENTS, self.cells)]
-        except ValueError:
-            now = []
-        if now and not any(map(operator.is_not, now, self.bound)):
-            return None
-        return self._first_changed() if self.bound else None
-
-    def _first_changed(self) -> str | None:
-        bound = iter(self.bound)
-        for namespace, name in zip(self.namespaces, self.names, strict=True):
-            if _differ(namespace.get(name, _UNBOUND), next(bound)):
-                return name
-        for cell, name in zip(self.cells, self.cell_names, strict=True):
-            if _differ(cell_contents(cell), next(bound)):
-                return name
-        return None
-
-
 _UNBOUND = object()
-_CONTENTS = operator.attrgetter("cell_contents")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -118,13 +83,11 @@ class Discovery:
 
     Attributes:
         table: all variables.
-        roots: the names through which they were reached.
-        attributes: `__dict__` and key of plain values of plain objects that the code may read.
+        watch: the places through which they were reached, and plain values that the code may read.
     """
 
     table: StateTable
-    roots: Roots
-    attributes: list[tuple[dict[str, Any], str]]
+    watch: Watch
 
 
 def discover(function: Any, extra: Sequence[tuple[str, Any]] = ()) -> Discovery:
@@ -143,14 +106,10 @@ def discover(function: Any, extra: Sequence[tuple[str, Any]] = ()) -> Discovery:
     search.visit(function, getattr(function, "__name__", "step"))
     search.run()
     table = StateTable(search.things, list(search.variables.values()))
-    roots = Roots(
-        namespaces=tuple(namespace for namespace, _, _ in search.globals),
-        names=tuple(name for _, name, _ in search.globals),
-        cells=tuple(cell for cell, _, _ in search.cells),
-        cell_names=tuple(name for _, name, _ in search.cells),
-        bound=tuple(thing for _, _, thing in search.globals + search.cells),
-    )
-    return Discovery(table, roots, search.plain_attributes())
+    for attributes in table.watched():
+        search.watch.everything(attributes)
+    search.watch_ways()
+    return Discovery(table, search.watch)
 
 
 class _Search:
@@ -159,8 +118,10 @@ class _Search:
     def __init__(self) -> None:
         self.things: list[Any] = []
         self.variables: dict[int, tuple[str, Any, Adapter]] = {}
-        self.globals: list[tuple[dict[str, Any], str, Any]] = []
-        self.cells: list[tuple[types.CellType, str, Any]] = []
+        self.watch = Watch()
+        # How each object was reached: from which other one, and through which place, if it can change.
+        self._ways: dict[int, tuple[int, Any, Any]] = {}
+        self._current = 0
         self._objects: list[dict[str, Any]] = []
         # Names that the code found so far uses, and methods whose name it does not use yet.
         self._used: set[str] = set()
@@ -168,26 +129,36 @@ class _Search:
         self._queue: list[tuple[Any, str]] = []
         self._seen: dict[int, Any] = {}
 
-    def visit(self, thing: Any, name: str) -> None:
+    def visit(self, thing: Any, name: str, place: Any = None, key: Any = None) -> None:
         if not isinstance(thing, _ATOMS) and id(thing) not in self._seen:
             # Kept alive for as long as the search runs: an id may be used again otherwise.
             self._seen[id(thing)] = thing
+            self._ways[id(thing)] = (self._current, place, key)
             self._queue.append((thing, name))
 
     def run(self) -> None:
         position = 0
         while position < len(self._queue) and position < _LIMIT:
-            self._look_at(*self._queue[position])
+            thing, name = self._queue[position]
+            self._current = id(thing)
+            self._look_at(thing, name)
             position += 1
 
-    def plain_attributes(self) -> list[tuple[dict[str, Any], str]]:
-        """Lists numbers, texts and flags that the code may read from plain objects."""
-        return [
-            (attributes, key)
-            for attributes in self._objects
-            for key, value in attributes.items()
-            if key in self._used and isinstance(value, (*_NUMBERS, type(None)))
-        ]
+    def watch_ways(self) -> None:
+        """Watches the ways that led to state, and plain values that the code may read on the way."""
+        for attributes in self._objects:
+            for key, value in attributes.items():
+                if key in self._used and isinstance(value, _VALUES):
+                    self.watch.item(attributes, key)
+        for thing in self.things:
+            here = id(thing)
+            while here in self._ways:
+                here, place, key = self._ways[here]
+                if isinstance(place, (dict, list)):
+                    self.watch.item(place, key)
+                    self.watch.length(place)
+                elif place is not None:
+                    self.watch.attribute(place, key)
 
     def _look_at(self, thing: Any, name: str) -> None:
         adapter = adapter_of(thing)
@@ -202,12 +173,12 @@ class _Search:
             self.visit(thing.func, name)
             self.visit(thing.args, f"{name}.args")
             self.visit(thing.keywords, f"{name}.keywords")
-        elif isinstance(thing, Mapping):
+        elif isinstance(thing, _MAPPINGS) or _is_flax_mapping(thing):
             for key, value in list(thing.items()):
-                self.visit(value, f"{name}[{key!r}]")
-        elif isinstance(thing, (Sequence, Set)):
-            for index, value in enumerate(thing):
-                self.visit(value, f"{name}[{index}]")
+                self.visit(value, f"{name}[{key!r}]", thing if type(thing) is dict else None, key)
+        elif isinstance(thing, _CONTAINERS):
+            for index, value in enumerate(itertools.islice(thing, _LIMIT)):
+                self.visit(value, f"{name}[{index}]", thing if type(thing) is list else None, index)
         elif not isinstance(thing, types.ModuleType):
             self._attributes(thing, name)
 
@@ -239,22 +210,22 @@ class _Search:
             function.__code__.co_freevars, function.__closure__ or (), strict=True
         ):
             contents = cell_contents(cell)
-            self.cells.append((cell, name, contents))
+            self.watch.cell(cell, name)
             self.visit(contents, name)
         for index, value in enumerate(function.__defaults__ or ()):
             self.visit(value, f"{function.__name__}.__defaults__[{index}]")
         for key, value in (function.__kwdefaults__ or {}).items():
             self.visit(value, f"{function.__name__}.__kwdefaults__[{key!r}]")
         namespace = function.__globals__
-        names = _names(function.__code__)
-        self._use(names)
+        self._use(_names(function.__code__))
+        names = _global_names(function.__code__)
         for name in names:
             if name in namespace:
                 value = namespace[name]
                 if isinstance(value, types.ModuleType):
-                    self._module(value, names)
+                    self._module(value, _names(function.__code__))
                 else:
-                    self.globals.append((namespace, name, value))
+                    self.watch.item(namespace, name)
                     self.visit(value, name)
         wrapped = getattr(function, "__wrapped__", None)
         if wrapped is not None:
@@ -265,7 +236,7 @@ class _Search:
             return
         for name in names:
             if name in vars(module):
-                self.globals.append((vars(module), name, vars(module)[name]))
+                self.watch.item(vars(module), name)
                 self.visit(vars(module)[name], f"{module.__name__}.{name}")
 
     def _attributes(self, thing: Any, name: str) -> None:
@@ -277,12 +248,12 @@ class _Search:
         attributes: dict[str, Any] = getattr(thing, "__dict__", {})
         self._objects.append(attributes)
         for key, value in list(attributes.items()):
-            self.visit(value, f"{name}.{key}")
+            self.visit(value, f"{name}.{key}", attributes, key)
         for cls in type(thing).__mro__:
             slots: Any = cls.__dict__.get("__slots__", ())
             for key in (slots,) if isinstance(slots, str) else tuple(slots):
                 if hasattr(thing, key):
-                    self.visit(getattr(thing, key), f"{name}.{key}")
+                    self.visit(getattr(thing, key), f"{name}.{key}", thing, key)
             if not _is_library(cls.__module__):
                 for key, member in cls.__dict__.items():
                     function = member.fget if isinstance(member, property) else member
@@ -316,6 +287,23 @@ def _names(code: types.CodeType) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
+def _global_names(code: types.CodeType) -> tuple[str, ...]:
+    """The names of globals that a code object and the functions nested in it use."""
+    names = [
+        instruction.argval
+        for instruction in dis.get_instructions(code)
+        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME")
+    ]
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            names.extend(_global_names(constant))
+    return tuple(dict.fromkeys(names))
+
+
+def _is_flax_mapping(thing: Any) -> bool:
+    return isinstance(thing, Mapping) and type(thing).__module__.startswith("flax.")
+
+
 def _is_library_function(function: types.FunctionType) -> bool:
     # Code that is run under a library's name, as its doctests are, is still the user's.
     module = sys.modules.get(function.__module__ or "")
@@ -327,12 +315,6 @@ def _is_library_function(function: types.FunctionType) -> bool:
 def _is_library(module: str | None) -> bool:
     top = (module or "").partition(".")[0]
     return top in _LIBRARIES or (top in sys.stdlib_module_names and top != "__main__")
-
-
-def _differ(now: Any, before: Any) -> bool:
-    if now is before:
-        return False
-    return not (isinstance(now, _NUMBERS) and type(now) is type(before) and now == before)
 
 
 def cell_contents(cell: types.CellType) -> Any:

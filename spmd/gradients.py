@@ -1,5 +1,6 @@
 """The one place where gradients travel between replicas: an Optax transformation."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -57,6 +58,7 @@ def sum_gradients(gradients: Any) -> Any:
     frame = current_frame()
     if frame is None or frame.masks is None:
         return gradients
+    frame.sums += 1
     rows = has_rows(frame.masks) if frame.has_statistics else None
     if rows is not None:
         # Of a replica without rows, a statistic over its rows is NaN, and so is all that flows back
@@ -67,32 +69,27 @@ def sum_gradients(gradients: Any) -> Any:
     return all_reduce(gradients)
 
 
-def holds_sum(update: Any) -> bool:
-    """Tells whether an Optax update function has `sum_over_replicas` somewhere in its chain.
+def sums_by_itself(update: Callable[[], Any]) -> bool:
+    """Tells whether an optimizer's update sums over replicas by itself.
 
-    Optax keeps the links of a chain in closures, so these are searched.
+    Optax hides the links of a chain, and may make them only when they run, so it is tried out: traced,
+    and thrown away.
+
+    Args:
+        update: runs the update.
+
+    Returns:
+        Whether `sum_over_replicas` took part.
     """
-    seen: set[int] = set()
-    queue = [update]
-    while queue:
-        item = queue.pop()
-        if id(item) in seen:
-            continue
-        seen.add(id(item))
-        code = getattr(item, "__code__", None)
-        if code is not None:
-            if code in sum_over_replicas.__code__.co_consts:
-                return True
-            queue.extend(cell.cell_contents for cell in item.__closure__ or () if _filled(cell))
-        elif isinstance(item, (tuple, list)):
-            queue.extend(item)
-        elif isinstance(item, dict):
-            queue.extend(item.values())
-        elif hasattr(item, "__self__"):
-            queue.append(item.__self__)
-        elif hasattr(item, "__dict__") and not isinstance(item, (type, jax.Array)):
-            queue.extend(vars(item).values())
-    return False
+    frame = current_frame()
+    if frame is None or not frame.in_replica:
+        return False
+    before, frame.sums = frame.sums, 0
+    try:
+        jax.eval_shape(update)
+        return frame.sums > 0
+    finally:
+        frame.sums = before
 
 
 def _no_state(params: Any) -> Any:
@@ -100,11 +97,3 @@ def _no_state(params: Any) -> Any:
 
     del params
     return optax.EmptyState()
-
-
-def _filled(cell: Any) -> bool:
-    try:
-        cell.cell_contents  # noqa: B018
-    except ValueError:
-        return False
-    return True

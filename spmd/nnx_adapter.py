@@ -11,18 +11,14 @@ import contextlib
 from collections.abc import Generator, Iterable, Sequence
 from typing import Any
 
+import jax
 import optax
 from flax import errors, nnx
 from flax.nnx import tracers
 
 from spmd.errors import StateError
-from spmd.gradients import holds_sum, sum_gradients
+from spmd.gradients import sum_gradients, sums_by_itself
 from spmd.state import Adapter, Kind
-
-# Attributes that people change between steps. Of Flax's own layers, the modes and rates: the rest
-# (sizes, `use_bias`) goes with the arrays, and looking at it before every step would cost.
-_STATIC_TYPES = (bool, float, str)
-_LAYER_MODES = frozenset({"deterministic", "use_running_average", "rate"})
 
 
 class NnxAdapter(Adapter):
@@ -79,7 +75,7 @@ class NnxAdapter(Adapter):
             yield
             done = True
         finally:
-            added = _added_variables(nodes, variables) if done else []
+            added = _added_state(dicts) if done else []
             for node, attributes in dicts:
                 if not done or added:
                     vars(node).clear()
@@ -103,32 +99,28 @@ class NnxAdapter(Adapter):
         before = [vars(optimizer)["tx"] for optimizer in optimizers]
         try:
             for optimizer, tx in zip(optimizers, before, strict=True):
-                if not holds_sum(tx.update):
-                    vars(optimizer)["tx"] = _with_sum(tx)
+                vars(optimizer)["tx"] = _with_sum(tx)
             yield
         finally:
             for optimizer, tx in zip(optimizers, before, strict=True):
                 vars(optimizer)["tx"] = tx
 
-    def static_attributes(self, things: Sequence[Any]) -> list[tuple[dict[str, Any], str]]:
-        return [
-            (vars(node), key)
-            for node in _nodes(things)
-            for key, value in vars(node).items()
-            if isinstance(value, (*_STATIC_TYPES, type(None)))
-            and not key.startswith("_pytree__")
-            and (key in _LAYER_MODES or not type(node).__module__.startswith("flax."))
-        ]
+    def watched(self, things: Sequence[Any]) -> list[dict[str, Any]]:
+        return [vars(node) for node in _nodes(things)]
 
     def explain(self, error: BaseException) -> str | None:
-        if not isinstance(error, errors.TraceContextError):
+        # Taking an optimizer and its model apart raises the second.
+        if not isinstance(error, errors.TraceContextError) and "different trace level" not in str(
+            error
+        ):
             return None
         traceback = error.__traceback__
         found: Any = None
         while traceback is not None:
-            owner = traceback.tb_frame.f_locals.get("self")
-            if isinstance(owner, (nnx.Variable, nnx.Pytree)):
-                found = owner
+            for name in ("self", "value"):  # a method's object, or what a graph function looks at
+                owner = traceback.tb_frame.f_locals.get(name)
+                if isinstance(owner, (nnx.Variable, nnx.Pytree)):
+                    found = owner
             traceback = traceback.tb_next
         if found is None:
             return None
@@ -139,10 +131,12 @@ class NnxAdapter(Adapter):
 
 
 def _with_sum(tx: Any) -> Any:
-    """Sums gradients in front of an optimizer, whose own state stays as it is."""
+    """Sums gradients in front of an optimizer that does not, whose own state stays as it is."""
 
     def update(updates: Any, state: Any, params: Any = None, **extra: Any) -> Any:
-        return tx.update(sum_gradients(updates), state, params, **extra)
+        if not sums_by_itself(lambda: tx.update(updates, state, params, **extra)):
+            updates = sum_gradients(updates)
+        return tx.update(updates, state, params, **extra)
 
     if isinstance(tx, optax.GradientTransformationExtraArgs):
         return optax.GradientTransformationExtraArgs(tx.init, update)
@@ -159,13 +153,15 @@ def _nodes(things: Sequence[Any]) -> list[Any]:
     return list(nodes.values())
 
 
-def _added_variables(nodes: Sequence[Any], variables: Sequence[Any]) -> list[str]:
-    known = {id(variable) for variable in variables}
+def _added_state(dicts: Sequence[tuple[Any, dict[str, Any]]]) -> list[str]:
+    """Lists what holds values of the trace and was not there, or was something else, before it."""
     return [
         f"{type(node).__name__}.{key} (a {type(value).__name__})"
-        for node in nodes
+        for node, before in dicts
         for key, value in vars(node).items()
-        if isinstance(value, nnx.Variable) and id(value) not in known
+        if isinstance(value, (nnx.Variable, nnx.Pytree, jax.Array))
+        and before.get(key) is not value
+        and not key.startswith("_pytree__")
     ]
 
 

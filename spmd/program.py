@@ -8,7 +8,6 @@ Python of the user runs again.
 
 import contextlib
 import dataclasses
-import operator
 import sys
 import weakref
 from collections.abc import Callable, Generator, Sequence
@@ -21,7 +20,7 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from spmd import checks
-from spmd.arguments import Arguments, abstract
+from spmd.arguments import Arguments, abstract, is_thing
 from spmd.context import BlockMask, Frame, has_rows, in_replica_of, tracing
 from spmd.discovery import discover
 from spmd.errors import StateError, StepOutputError
@@ -32,6 +31,13 @@ from spmd.values import PerReplica, RowMask, TracedPerReplica
 
 # The program that ran last in this process; only this one remembers the arrays that it left behind.
 _ran_last: "weakref.ref[Program] | None" = None
+
+
+# JAX keeps traces of functions that a step passes to jit, scan or checkpoint. They hold traced values of
+# the state, so a trace of one program must not be taken for one of another.
+_trace_identity = jax.make_user_context()
+
+_LEAF = jax.tree.structure(0)
 
 
 class StaleProgramError(Exception):
@@ -49,10 +55,19 @@ class _Result:
 
 @dataclasses.dataclass
 class _Trace:
-    """What tracing a step left behind, apart from the jaxpr."""
+    """What tracing a step left behind.
 
+    Attributes:
+        jaxpr: the program, with one call of `shard_map`.
+        structure: of the result.
+        results: the leaves of the result.
+        rows: for each leaf that a replica's function returned, whether it has an entry for each row.
+    """
+
+    jaxpr: Any = None
     structure: Any = None
     results: list[_Result] = dataclasses.field(default_factory=list[_Result])
+    rows: list[bool] = dataclasses.field(default_factory=list[bool])
 
 
 class Program:
@@ -101,14 +116,11 @@ class Program:
         # Keeps things and fixed values alive, so that their ids stay theirs.
         self._arguments = arguments
         found = discover(function, [*arguments.things(), *state])
-        table, self._roots = found.table, found.roots
-        baked = table.static_attributes() + found.attributes
-        self._dicts = [attributes for attributes, _ in baked]
-        self._keys = [key for _, key in baked]
-        trace = _Trace()
-        outer = self._trace(function, table, arguments, per_replica, trace)
+        table, self._watch = found.table, found.watch
+        trace = self._trace(function, table, arguments, per_replica)
         # After the trace: what the step's own code sets shall not look like a change.
-        self._baked = list(map(operator.getitem, self._dicts, self._keys))
+        self._watch.freeze()
+        outer = trace.jaxpr
         self._results, self._structure = trace.results, trace.structure
         self.jaxpr = _replica_jaxpr(outer)
         self._check(outer, table, arguments, per_replica and not keep_per_replica)
@@ -160,17 +172,7 @@ class Program:
 
     def stale_because(self) -> str | None:
         """Names what changed since the trace that the program depends on, or None."""
-        try:
-            if list(map(operator.getitem, self._dicts, self._keys)) != self._baked:
-                for attributes, key, value in zip(
-                    self._dicts, self._keys, self._baked, strict=True
-                ):
-                    if attributes[key] != value:
-                        return f"attribute {key!r} changed from {value!r} to {attributes[key]!r}"
-        except KeyError as error:
-            return f"attribute {error} was removed"
-        name = self._roots.changed()
-        return None if name is None else f"{name!r} was bound to another value"
+        return self._watch.changed()
 
     def dispatch(
         self, split: Sequence[jax.Array], masks: Sequence[RowMask], whole: Sequence[Any]
@@ -261,6 +263,13 @@ class Program:
         """Takes in values that somebody else wrote: checks them and puts them on the mesh."""
         adopted: list[Any] = []
         for leaf, aval, name in zip(leaves, avals, table.leaf_names, strict=True):
+            if jax.tree.structure(leaf) != _LEAF:
+                raise StateError(
+                    f"The value of {name} was an array when the step {self._name} was traced, and is "
+                    f"now a {type(leaf).__name__}. Keep the structure of a variable's value, or make a "
+                    "new variable."
+                )
+            leaf = leaf if isinstance(leaf, jax.Array) else jnp.asarray(leaf)
             if jnp.shape(leaf) != aval.shape or leaf.dtype != aval.dtype:
                 raise StaleProgramError(
                     f"{name} changed from {aval.dtype}{list(aval.shape)} to "
@@ -278,12 +287,43 @@ class Program:
         table: StateTable,
         arguments: Arguments,
         per_replica: bool,
-        trace: _Trace,
-    ) -> ClosedJaxpr:
+    ) -> _Trace:
+        """Traces the step, and finds out which results have an entry for each row of a batch.
+
+        A result that is as long as a block has rows may have so many entries by chance. With one row
+        more in every block, those for rows get longer, and the others do not.
+        """
+        trace = self._trace_once(function, table, arguments, per_replica)
+        if not any(trace.rows):
+            return trace
+        try:
+            longer = self._trace_once(function, table, arguments, per_replica, more_rows=1).rows
+        except Exception:
+            # The function works for this number of rows only; then length is all there is to go by.
+            return trace
+        if len(longer) != len(trace.rows):
+            return trace
+        rows = [a and b for a, b in zip(trace.rows, longer, strict=True)]
+        if rows == trace.rows:
+            return trace
+        return self._trace_once(function, table, arguments, per_replica, rows=rows)
+
+    def _trace_once(
+        self,
+        function: Callable[..., Any],
+        table: StateTable,
+        arguments: Arguments,
+        per_replica: bool,
+        *,
+        more_rows: int = 0,
+        rows: list[bool] | None = None,
+    ) -> _Trace:
+        trace = _Trace()
         frame = Frame(
             self._mesh,
             lambda masks: _replica_state(table, masks),
             has_statistics=any(slot.kind is Kind.MEAN for slot in table.slots),
+            known_rows=rows,
         )
 
         def body(state: Any, split: Any, masks: Any, whole: Any) -> Any:
@@ -307,12 +347,18 @@ class Program:
         )
         inputs = (
             [abstract(jnp.asarray(leaf), None) for leaf in table.read()],
-            [abstract(leaf, None) for leaf in arguments.split],
-            [abstract(mask.array, None) for mask in arguments.masks],
+            arguments.abstract_split(self._replicas, more_rows),
+            [
+                jax.ShapeDtypeStruct((self._replicas * (mask.rows_per_replica + more_rows),), bool)
+                for mask in arguments.masks
+            ],
             [abstract(leaf, None) for leaf in arguments.whole],
         )
         try:
-            return jax.make_jaxpr(step)(*inputs)
+            with _trace_identity(object()):
+                trace.jaxpr = jax.make_jaxpr(step)(*inputs)
+                trace.rows = frame.rows
+                return trace
         except Exception as error:
             for adapter in adapters():
                 what = adapter.explain(error)
@@ -327,7 +373,7 @@ class Program:
     def _check(
         self, outer: ClosedJaxpr, table: StateTable, arguments: Arguments, plain_results: bool
     ) -> None:
-        checks.no_captured_variables(outer, self.jaxpr, self._name)
+        checks.no_captured_variables(outer, self.jaxpr, table, self._name)
         size = table.size
         split, masks = len(arguments.split), len(arguments.masks)
         rest = len(self.jaxpr.invars) - size - split - masks
@@ -357,9 +403,7 @@ class Program:
                 for varies, result in zip(blocks, self._results, strict=True)
             ]
         # The usual result of a training step: its loss.
-        self._one_value = (
-            self._structure == jax.tree.structure(0) and not self._results[0].per_replica
-        )
+        self._one_value = self._structure == _LEAF and not self._results[0].per_replica
         names = table.leaf_names + [f"the result {result.path}" for result in self._results]
         watched = [True] * size + [result.source is None for result in self._results]
         before = [False] * (consts + size)
@@ -432,13 +476,13 @@ def run_in_replicas(frame: Frame, function: Callable[..., Any], args: Any, kwarg
         StepOutputError: a leaf of the result is not an array.
     """
     masks: dict[int, tuple[jax.Array, list[Any], int | None]] = {}
-    for leaf in jax.tree.leaves((args, kwargs), is_leaf=_is_block):
-        if isinstance(leaf, TracedPerReplica) and leaf.mask is not None:
+    for leaf in jax.tree.leaves((args, kwargs), is_leaf=_is_argument):
+        if _is_block(leaf) and leaf.mask is not None:
             masks.setdefault(id(leaf.mask), (leaf.mask, [], leaf.source))[1].append(leaf.block)
     local_args, local_kwargs = jax.tree.map(
-        lambda leaf: leaf.block if isinstance(leaf, TracedPerReplica) else leaf,
+        lambda leaf: leaf.block if _is_block(leaf) else leaf,
         (args, kwargs),
-        is_leaf=_is_block,
+        is_leaf=_is_argument,
     )
     blocks = [BlockMask(mask, tuple(leaves)) for mask, leaves, _ in masks.values()]
     with in_replica_of(frame, blocks):
@@ -448,9 +492,11 @@ def run_in_replicas(frame: Frame, function: Callable[..., Any], args: Any, kwarg
     def wrap(path: Any, leaf: Any) -> TracedPerReplica:
         value = _as_array(leaf, path, name)
         for mask, _, source in masks.values():
-            # One entry per row of the batch: its valid rows are the batch's.
-            if value.ndim and value.shape[0] == mask.shape[0]:
+            # One entry for each row of the batch: its valid rows are the batch's.
+            if value.ndim and value.shape[0] == mask.shape[0] and frame.may_be_rows():
+                frame.rows.append(True)
                 return TracedPerReplica(value, mask, source)
+        frame.rows.append(False)
         return TracedPerReplica(value)
 
     return jax.tree_util.tree_map_with_path(wrap, out)
@@ -539,6 +585,11 @@ def _as_array(leaf: Any, path: Any, name: str) -> jax.Array:
 
 def _is_block(value: Any) -> bool:
     return isinstance(value, TracedPerReplica)
+
+
+def _is_argument(value: Any) -> bool:
+    # Objects with state are passed on as they are: taken apart and put together, they were copies.
+    return _is_block(value) or is_thing(value)
 
 
 def _unread(aval: Any) -> jax.Array:

@@ -125,6 +125,26 @@ def collectives(jaxpr: Jaxpr) -> list[Collective]:
     return found
 
 
+def inner_constants(jaxpr: Jaxpr) -> list[Any]:
+    """Lists the constants of the functions in a program that JAX traced by themselves.
+
+    Args:
+        jaxpr: the program of one replica.
+
+    Returns:
+        Their values.
+    """
+    found: list[Any] = []
+    for equation in jaxpr.eqns:
+        for value in equation.params.values():
+            for item in value if isinstance(value, (tuple, list)) else (value,):
+                if isinstance(item, ClosedJaxpr):
+                    found.extend(item.consts)
+        for inner in _inner(equation):
+            found.extend(inner_constants(inner))
+    return found
+
+
 class _Flow:
     """Follows one property of values forward through a program."""
 
@@ -132,14 +152,21 @@ class _Flow:
         # Without an axis, dependence is followed: no operation ends it.
         self.axis = axis
 
-    def outputs(self, jaxpr: Jaxpr, inputs: Sequence[bool]) -> list[bool]:
-        marked: dict[Any, bool] = dict(zip(jaxpr.invars, inputs, strict=True))
+    def outputs(self, jaxpr: Jaxpr, flags: Sequence[bool]) -> list[bool]:
+        marked: dict[Any, bool] = dict(zip(jaxpr.invars, flags, strict=True))
 
         def read(atom: Any) -> bool:
             return not isinstance(atom, Literal) and marked.get(atom, False)
 
         for equation in jaxpr.eqns:
-            outs = self._equation(equation, [read(atom) for atom in equation.invars])
+            inputs = [read(atom) for atom in equation.invars]
+            references = [atom for atom in equation.invars if _is_reference(atom)]
+            if references and (any(inputs) or self._has_source(equation)):
+                # A mutable reference may have been written: it and all that is read here may vary.
+                outs = [True] * len(equation.outvars)
+                marked.update((reference, True) for reference in references)
+            else:
+                outs = self._equation(equation, inputs)
             marked.update(zip(equation.outvars, outs, strict=True))
         return [read(atom) for atom in jaxpr.outvars]
 
@@ -165,10 +192,11 @@ class _Flow:
         if len(inner) == 1 and _same_arity(inner[0], equation):
             return self.outputs(inner[0], inputs)
         # An operation on values, or a call whose inside does not line up with its outside.
-        any_source = self.axis is not None and any(
-            _has(sub, {"axis_index"} | _EXCHANGES | _SOURCES) for sub in inner
-        )
-        return [any(inputs) or any_source] * count
+        return [any(inputs) or self._has_source(equation)] * count
+
+    def _has_source(self, equation: Any) -> bool:
+        sources = {"axis_index"} | _EXCHANGES | _SOURCES
+        return self.axis is not None and any(_has(inner, sources) for inner in _inner(equation))
 
     def _over_all_replicas(self, equation: Any) -> bool:
         return self.axis in _axes(equation) and equation.params.get("axis_index_groups") is None
@@ -237,6 +265,11 @@ def _scan_counts(equation: Any, body: Jaxpr) -> tuple[int, int]:
 
     carried = same(equation.outvars, body.outvars)
     return same(equation.invars, body.invars) - carried, carried
+
+
+def _is_reference(atom: Any) -> bool:
+    # jax.Ref values are the only ones whose type wraps that of their contents.
+    return hasattr(atom.aval, "inner_aval")
 
 
 def _same_arity(jaxpr: Jaxpr, equation: Any) -> bool:

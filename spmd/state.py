@@ -25,6 +25,8 @@ from typing import Any
 
 import jax
 
+from spmd.errors import StateError
+
 
 class Kind(enum.Enum):
     """What the value of a variable means on several replicas; see the module's text."""
@@ -83,11 +85,11 @@ class Adapter(abc.ABC):
         """Returns a context manager around one replica's code, for what changes there."""
 
     @abc.abstractmethod
-    def static_attributes(self, things: Sequence[Any]) -> list[tuple[dict[str, Any], str]]:
-        """Lists plain attributes that tracing bakes in; a change of one makes a program stale.
+    def watched(self, things: Sequence[Any]) -> list[dict[str, Any]]:
+        """Lists the attributes of objects that tracing bakes in; a change makes a program stale.
 
         Returns:
-            Pairs of an object's `__dict__` and a key of it.
+            The `__dict__` of each object.
         """
 
     @abc.abstractmethod
@@ -208,7 +210,7 @@ class StateTable:
             The leaves, in the order of `slots`.
 
         Raises:
-            ValueError: the value of a variable changed its structure.
+            StateError: the value of a variable changed its structure.
         """
         leaves: list[Any] = []
         for adapter, variables in self._plain:
@@ -217,7 +219,7 @@ class StateTable:
             value = slot.adapter.get(slot.variable)
             new, structure = jax.tree.flatten(value)
             if structure != slot.structure:
-                raise ValueError(
+                raise StateError(
                     f"The value of {slot.name} changed its structure from {slot.structure} to "
                     f"{structure}. Keep the structure, or make a new variable and a new step."
                 )
@@ -299,12 +301,12 @@ class StateTable:
                 stack.enter_context(adapter.in_replica(things))
             yield
 
-    def static_attributes(self) -> list[tuple[dict[str, Any], str]]:
-        """Lists plain attributes of all objects that tracing bakes in."""
+    def watched(self) -> list[dict[str, Any]]:
+        """Lists the attributes of all objects that tracing bakes in."""
         return [
-            attribute
+            attributes
             for adapter, things, _ in self._by_adapter()
-            for attribute in adapter.static_attributes(things)
+            for attributes in adapter.watched(things)
         ]
 
     def _by_adapter(self) -> Iterator[tuple[Adapter, list[Any], list[Any]]]:

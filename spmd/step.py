@@ -10,15 +10,15 @@ import dataclasses
 import functools
 import threading
 import warnings
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from jax.sharding import Mesh
 
+from spmd import _jax_internals
 from spmd.arguments import Arguments, Shortcut, shortcut, take_apart
 from spmd.context import current_frame
-from spmd.errors import RecompilationWarning
+from spmd.errors import BatchError, MeshError, RecompilationWarning
 from spmd.mesh import make_mesh, num_replicas
 from spmd.program import Program, StaleProgramError, run_in_replicas
 
@@ -109,7 +109,8 @@ class Step(Generic[P, R]):
         self._options = options or StepOptions()
         self._per_replica = per_replica
         self._keep_per_replica = keep_per_replica
-        self._programs: OrderedDict[Hashable, list[Program]] = OrderedDict()
+        # The one used last stands last.
+        self._programs: list[tuple[Hashable, Program]] = []
         self._last_key: Any = None
         self._shortcut: tuple[Shortcut, Program] | None = None
         self.trace_count = 0
@@ -140,6 +141,12 @@ class Step(Generic[P, R]):
         """
         frame = current_frame()
         if frame is not None:
+            if self._mesh is not None and self._mesh != frame.mesh:
+                raise MeshError(
+                    f"The step {self.__name__} runs on {list(self._mesh.devices.flat)}, but was called in "
+                    f"a program for {list(frame.mesh.devices.flat)}. A program runs on one mesh: make the "
+                    "step for that one."
+                )
             if self._per_replica:
                 return run_in_replicas(frame, self.__wrapped__, args, kwargs)
             return self.__wrapped__(*args, **kwargs)
@@ -174,6 +181,11 @@ class Step(Generic[P, R]):
         return NO_SHORTCUT
 
     def _call(self, args: Any, kwargs: Any) -> Any:
+        if _jax_internals.is_tracing():
+            raise BatchError(
+                f"The step {self.__name__} was called inside jax.jit, jax.grad or another "
+                "transformation. A step is a whole program: call it outside."
+            )
         parts = take_apart(args, kwargs, self.mesh)
         program = self._program(parts)
         try:
@@ -190,7 +202,7 @@ class Step(Generic[P, R]):
         return self if instance is None else functools.partial(self, instance)
 
     def __repr__(self) -> str:
-        return f"Step({self.__name__}, programs={sum(map(len, self._programs.values()))})"
+        return f"Step({self.__name__}, programs={len(self._programs)})"
 
     def lower(self, *args: P.args, **kwargs: P.kwargs) -> Program:
         """Traces and checks the step ahead of time, without running it.
@@ -208,13 +220,15 @@ class Step(Generic[P, R]):
             return self._program(take_apart(args, kwargs, self.mesh))
 
     def _program(self, arguments: Arguments) -> Program:
-        programs = self._programs.get(arguments.key, [])
+        key = arguments.key
         reason: str | None = None
-        for program in programs:
-            reason = program.stale_because()
-            if reason is None:
-                self._programs.move_to_end(arguments.key)
-                return program
+        for index in reversed(range(len(self._programs))):
+            known, program = self._programs[index]
+            if known == key:
+                reason = program.stale_because()
+                if reason is None:
+                    self._programs.append(self._programs.pop(index))
+                    return program
         return self._make(arguments, reason)
 
     def _make(self, arguments: Arguments, reason: str | None) -> Program:
@@ -229,24 +243,16 @@ class Step(Generic[P, R]):
             compiler_options=self._options.compiler_options,
         )
         self.trace_count += 1
-        if self.trace_count % self._options.warn_after == 0 and self.trace_count > 1:
+        doublings, rest = divmod(self.trace_count, self._options.warn_after)
+        if rest == 0 and doublings.bit_count() == 1 and self._last_key is not None:
             self._warn(arguments, reason)
         self._last_key = arguments.key
-        self._programs.setdefault(arguments.key, []).insert(0, program)
-        self._programs.move_to_end(arguments.key)
-        while sum(map(len, self._programs.values())) > self._options.max_programs:
-            oldest = next(iter(self._programs.values()))
-            oldest.pop()
-            if not oldest:
-                self._programs.popitem(last=False)
+        self._programs.append((arguments.key, program))
+        del self._programs[: -self._options.max_programs]
         return program
 
     def _forget(self, program: Program) -> None:
-        for key, programs in list(self._programs.items()):
-            if program in programs:
-                programs.remove(program)
-                if not programs:
-                    del self._programs[key]
+        self._programs = [entry for entry in self._programs if entry[1] is not program]
         if self._shortcut is not None and self._shortcut[1] is program:
             self._shortcut = None
 
@@ -257,7 +263,7 @@ class Step(Generic[P, R]):
             "step: keep shapes the same (pad, or drop_remainder=True), pass what changes as an "
             "array, and make models once.",
             RecompilationWarning,
-            stacklevel=5,
+            stacklevel=_jax_internals.user_stacklevel(),
         )
 
 

@@ -128,7 +128,7 @@ class _VariableAdapter(Adapter):
     def in_replica(self, things: Sequence[Any]) -> contextlib.AbstractContextManager[None]:
         return contextlib.nullcontext()
 
-    def static_attributes(self, things: Sequence[Any]) -> list[tuple[dict[str, Any], str]]:
+    def watched(self, things: Sequence[Any]) -> list[dict[str, Any]]:
         return []
 
     def explain(self, error: BaseException) -> str | None:
