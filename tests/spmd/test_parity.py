@@ -266,7 +266,9 @@ SUMMED: dict[str, Callable[[], Any]] = {
         spmd.sum_over_replicas(), optax.apply_if_finite(optax.sgd(0.1), 3)
     ),
     "apply_if_finite, no sum of one's own": lambda: optax.apply_if_finite(optax.sgd(0.1), 3),
-    "MultiSteps": sum_in_multi_steps,
+    "MultiSteps, no sum of one's own": lambda: optax.MultiSteps(
+        optax.sgd(0.1), 1
+    ).gradient_transformation(),
     "inject_hyperparams": sum_in_injected_hyperparameters,
 }
 
@@ -291,6 +293,23 @@ def test_gradients_are_summed_once_wherever_the_sum_stands(mesh_of: MeshOf, kind
         weights.append(np.asarray(model.w2[...]))
     assert np.abs(weights[0] - np.asarray(initial_weights()["w2"])).max() > 1e-3
     np.testing.assert_allclose(weights[0], weights[1], rtol=1e-5, atol=1e-7)
+
+
+def test_a_sum_behind_an_accumulator_is_refused(mesh_of: MeshOf) -> None:
+    # MultiSteps would gather gradients that are the replica's own, and keep them between steps.
+    model = Classifier()
+    trainer = nnx.Optimizer(model, sum_in_multi_steps(), wrt=nnx.Param)
+
+    def train(batch: Any) -> None:
+        def share_of_loss(model: Any) -> Any:
+            return spmd.average_loss(cross_entropy(model(batch["x"]), batch["y"]))
+
+        trainer.update(model, nnx.grad(share_of_loss)(model))
+
+    mesh = mesh_of(4)
+    batch = next(iter(spmd.distribute(rows_of_epoch(12), mesh, batch_size=BATCH, prefetch=0)))
+    with pytest.raises(spmd.ReplicaDivergenceError, match="acc_grads"):
+        spmd.Step(train, mesh)(batch)
 
 
 @pytest.mark.parametrize("replicas", REPLICAS)
