@@ -1,0 +1,122 @@
+"""The compilation cache: written by one process, read by the next; and where it lies."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jax
+import pytest
+
+import spmd
+
+ROOT = Path(spmd.__file__).parents[1]
+OPTIONS = (
+    "jax_compilation_cache_dir",
+    "jax_compilation_cache_max_size",
+    "jax_persistent_cache_min_compile_time_secs",
+)
+# Many operations that XLA cannot merge: quick programs are not worth a file.
+PROGRAM = """
+import json, sys
+from collections import Counter
+
+import jax, jax.numpy as jnp, numpy as np
+import spmd
+
+spmd.simulate_devices(2)
+events = Counter()
+jax.monitoring.register_event_listener(lambda event, **_: events.update([event]))
+directory = spmd.enable_compilation_cache(sys.argv[1])
+
+
+def train(x):
+    for size in range(100):
+        x = jnp.sort(jnp.sin(x @ x.T)[:, : 3 + size % 5], axis=0)
+        x = jnp.concatenate([x, x], axis=1)
+    return spmd.all_reduce(x.sum())
+
+
+batch = next(iter(spmd.distribute(np.eye(16, 6, dtype=np.float32), spmd.make_mesh(), batch_size=16)))
+loss = float(spmd.Step(train)(batch))
+names = ("cache_hits", "cache_misses")
+print(json.dumps([directory, loss, *(events[f"/jax/compilation_cache/{name}"] for name in names)]))
+"""
+
+
+@pytest.fixture
+def settings() -> Iterator[None]:
+    before = {name: getattr(jax.config, name) for name in OPTIONS}
+    yield
+    for name, value in before.items():
+        jax.config.update(name, value)
+
+
+def run_program(directory: Path) -> list[Any]:
+    inherited = {k: v for k, v in os.environ.items() if k not in ("XLA_FLAGS", "NPROC")}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(directory)],
+        cwd=ROOT,
+        env={**inherited, "PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def steps_in(directory: Path) -> dict[str, tuple[int, bytes]]:
+    # Only the step's: whether a smaller program is worth a file depends on the machine's load.
+    files = directory.glob("jit_train-*-cache")
+    return {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in files}
+
+
+def test_the_next_process_reads_what_the_first_wrote(tmp_path: Path) -> None:
+    directory = tmp_path / "a" / "b"
+    named, first, hits, misses = run_program(directory)
+    assert named == str(directory)
+    assert (hits, misses > 0) == (0, True)
+    written = steps_in(directory)
+    assert len(written) == 1
+    _, second, hits, _ = run_program(directory)
+    assert hits >= 1
+    assert steps_in(directory) == written
+    assert second == first
+
+
+@pytest.mark.usefixtures("settings")
+def test_the_directory_is_made_and_set(tmp_path: Path) -> None:
+    assert spmd.enable_compilation_cache(tmp_path / "x" / "y") == str(tmp_path / "x" / "y")
+    assert (tmp_path / "x" / "y").is_dir()
+    assert jax.config.jax_compilation_cache_dir == str(tmp_path / "x" / "y")  # type: ignore[attr-defined]
+    spmd.enable_compilation_cache(tmp_path / "x" / "y")  # once more does no harm
+
+
+@pytest.mark.usefixtures("settings")
+def test_the_default_directory_follows_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert spmd.enable_compilation_cache() == str(tmp_path / "xdg" / "jaxtribute")
+    monkeypatch.setenv("XDG_CACHE_HOME", "")
+    assert spmd.enable_compilation_cache() == str(tmp_path / "home" / ".cache" / "jaxtribute")
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert spmd.enable_compilation_cache() == str(tmp_path / "home" / ".cache" / "jaxtribute")
+    assert (tmp_path / "home" / ".cache" / "jaxtribute").is_dir()
+
+
+@pytest.mark.usefixtures("settings")
+def test_a_directory_that_cannot_be_made(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    before = jax.config.jax_compilation_cache_dir  # type: ignore[attr-defined]
+    for directory in (file, file / "below"):
+        with pytest.raises(OSError, match="file"):
+            spmd.enable_compilation_cache(directory)
+    assert jax.config.jax_compilation_cache_dir == before  # type: ignore[attr-defined]

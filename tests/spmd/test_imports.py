@@ -1,0 +1,49 @@
+"""What importing the package does not do: no backend, no heavy libraries, no threads, no settings."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import spmd
+
+ROOT = Path(spmd.__file__).parents[1]
+HEAVY = ["tensorflow", "tensorflow_datasets", "keras", "ray", "torch", "matplotlib"]
+
+
+@pytest.mark.parametrize("statement", ["import spmd", "from frontends import tf"])
+def test_an_import_starts_nothing(statement: str) -> None:
+    code = f"""
+import json, os, sys, threading
+environment = dict(os.environ)
+{statement}
+changed = sorted(k for k in environment | os.environ if environment.get(k) != os.environ.get(k))
+from spmd import _jax_internals
+print(json.dumps({{
+    "backend": _jax_internals.backend_is_running(),
+    "heavy": sorted(set({HEAVY!r}) & set(sys.modules)),
+    "environment": changed,
+    "threads": threading.active_count(),
+}}))
+"""
+    inherited = {k: v for k, v in os.environ.items() if k not in ("XLA_FLAGS", "NPROC")}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env={**inherited, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {
+        "backend": False,
+        "heavy": [],
+        "environment": [],
+        "threads": 1,
+    }
+    assert done.stderr == ""

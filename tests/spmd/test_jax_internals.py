@@ -1,0 +1,117 @@
+"""What the engine takes from JAX's internals, tried on the version that is installed."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import spmd
+from spmd import _jax_internals
+
+ROOT = Path(spmd.__file__).parents[1]
+
+
+def plain(x: Any) -> Any:
+    return x * 2
+
+
+def through_a_library(x: Any) -> Any:
+    return jax.nn.softmax(x)
+
+
+def through_the_engine(x: Any) -> Any:
+    return spmd.average_loss(x)
+
+
+def in_a_scan(x: Any) -> Any:
+    def body(carry: Any, row: Any) -> Any:
+        return carry + row, row
+
+    return jax.lax.scan(body, jnp.float32(0.0), x)[0]
+
+
+def all_lines(jaxpr: Any) -> set[str | None]:
+    lines: set[str | None] = set()
+    for equation in jaxpr.eqns:
+        lines.add(_jax_internals.user_line(equation))
+        for parameter in equation.params.values():
+            inner = getattr(parameter, "jaxpr", parameter)
+            if hasattr(inner, "eqns"):
+                lines |= all_lines(inner)
+    return lines
+
+
+def test_a_backend_is_seen_once_it_runs() -> None:
+    code = (
+        "import jax, spmd\n"
+        "from spmd import _jax_internals as internals\n"
+        "print([internals.backend_is_running(), internals.backend_is_running(),\n"
+        "       bool(jax.devices()), internals.backend_is_running()])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "[False, False, True, True]"
+
+
+def test_the_backend_of_this_process_runs() -> None:
+    assert jax.devices()
+    assert _jax_internals.backend_is_running()
+
+
+@pytest.mark.parametrize("function", [plain, through_a_library, through_the_engine])
+def test_an_equation_names_the_user_s_line(function: Any) -> None:
+    jaxpr = jax.make_jaxpr(function)(np.ones(3, np.float32)).jaxpr
+    line = function.__code__.co_firstlineno + 1
+    assert all_lines(jaxpr) == {f"{__file__}:{line} ({function.__name__})"}
+
+
+def test_an_equation_in_a_loop_names_the_line_of_the_loop_s_body() -> None:
+    jaxpr = jax.make_jaxpr(in_a_scan)(np.ones(3, np.float32)).jaxpr
+    first = in_a_scan.__code__.co_firstlineno
+    assert f"{__file__}:{first + 2} (body)" in all_lines(jaxpr)
+    assert f"{__file__}:{first + 4} (in_a_scan)" in all_lines(jaxpr)
+
+
+def test_an_equation_without_a_traceback_has_no_line() -> None:
+    nowhere = SimpleNamespace(source_info=SimpleNamespace(traceback=None))
+    assert _jax_internals.user_line(nowhere) is None
+    frame = SimpleNamespace(file_name=jax.__file__, line_num=1, function_name="f")
+    library = SimpleNamespace(
+        source_info=SimpleNamespace(traceback=SimpleNamespace(frames=[frame]))
+    )
+    assert _jax_internals.user_line(library) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "user"),
+    [
+        (__file__, True),
+        ("/home/me/train.py", True),
+        ("train.py", True),
+        (str(ROOT / "spmd_experiments" / "train.py"), True),
+        (spmd.__file__, False),
+        (_jax_internals.__file__, False),
+        (jax.__file__, False),
+        (np.__file__, False),
+        (os.__file__, False),
+        ("<string>", False),
+        ("<frozen importlib._bootstrap>", False),
+    ],
+)
+def test_a_file_is_the_user_s_or_not(path: str, user: bool) -> None:
+    assert _jax_internals.is_user_file(path) is user
