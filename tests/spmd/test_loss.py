@@ -1,0 +1,153 @@
+"""`average_loss` against NumPy: weights, types and partial batches, for any number of replicas."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.sharding import Mesh
+
+import spmd
+from spmd.loss import weighted
+
+MeshOf = Callable[[int], Mesh]
+WEIGHTS: dict[str, Callable[[int], Any]] = {
+    "none": lambda rows: None,
+    "()": lambda rows: np.float32(2.5),
+    "(n,)": lambda rows: np.linspace(0.0, 2.0, rows, dtype=np.float32),
+    "(n, 1)": lambda rows: np.linspace(1.0, 3.0, rows, dtype=np.float32)[:, None],
+    "integers": lambda rows: np.arange(rows, dtype=np.int32) % 3,
+}
+
+
+def losses(shape: tuple[int, ...], dtype: Any = np.float32) -> np.ndarray[Any, Any]:
+    return (np.random.default_rng(0).normal(size=shape) * 10).astype(dtype)
+
+
+def over_replicas(mesh: Mesh, loss: Any, weight: Any, **options: Any) -> float:
+    """The sum over replicas of their shares; the batch has room for 8 rows."""
+
+    def step(batch: Any) -> Any:
+        given = batch.get("weight", weight)
+        return spmd.all_reduce(spmd.average_loss(batch["loss"], given, **options))
+
+    # The first batch is full, so the one that counts has the shapes that were compiled.
+    full = np.zeros((8, *loss.shape[1:]), loss.dtype)
+    data = {"loss": np.concatenate([full, loss])}
+    if np.ndim(weight):
+        data["weight"] = np.concatenate([np.zeros((8, *weight.shape[1:]), weight.dtype), weight])
+    _, batch = spmd.distribute(data, mesh, batch_size=8)
+    return float(spmd.Step(step, mesh)(batch))
+
+
+def by_hand(loss: Any, weight: Any) -> float:
+    wide = loss.astype(np.float64)
+    if weight is not None:
+        flat = np.asarray(weight, np.float64).reshape(-1)
+        wide = wide * (flat if flat.size == 1 else flat.reshape(-1, *[1] * (loss.ndim - 1)))
+    return float(wide.mean(axis=tuple(range(1, loss.ndim))).sum() / len(loss))
+
+
+@pytest.mark.parametrize("rows", [8, 5, 1])
+@pytest.mark.parametrize("kind", WEIGHTS)
+def test_any_number_of_replicas_gives_the_mean(mesh_of: MeshOf, kind: str, rows: int) -> None:
+    loss, weight = losses((rows,)), WEIGHTS[kind](rows)
+    expected = by_hand(loss, weight)
+    np.testing.assert_allclose(spmd.average_loss(loss, weight), expected, rtol=1e-5, atol=1e-6)
+    for replicas in (1, 4):
+        result = over_replicas(mesh_of(replicas), loss, weight)
+        np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.uint8, np.bool_])
+def test_losses_of_whole_numbers_are_averaged_as_fractions(mesh_of: MeshOf, dtype: Any) -> None:
+    loss = np.array([3, 0, 1, 0, 1]).astype(dtype)
+    result = spmd.average_loss(loss)
+    assert result.dtype == np.float32
+    np.testing.assert_allclose(result, loss.mean())
+    weight = np.array([0.5, 1, 1, 1, 1], np.float32)
+    np.testing.assert_allclose(
+        over_replicas(mesh_of(4), loss, weight), by_hand(loss, weight), rtol=1e-6
+    )
+
+
+@pytest.mark.parametrize("dtype", [jnp.float16, jnp.bfloat16])
+def test_losses_of_short_floats_keep_their_type(dtype: Any) -> None:
+    result = spmd.average_loss(jnp.array([1, 2, 6], dtype), np.array([1.0, 1.0, 2.0]))
+    assert result.dtype == dtype
+    np.testing.assert_allclose(np.float32(result), 5.0, rtol=1e-2)
+
+
+@pytest.mark.parametrize("rows", [8, 5])
+@pytest.mark.parametrize("kind", WEIGHTS)
+def test_rank_two_is_averaged_over_its_later_axes(mesh_of: MeshOf, kind: str, rows: int) -> None:
+    loss, weight = losses((rows, 3)), WEIGHTS[kind](rows)
+    result = over_replicas(mesh_of(4), loss, weight)
+    np.testing.assert_allclose(result, by_hand(loss, weight), rtol=1e-5, atol=1e-6)
+
+
+def test_rank_two_with_a_weight_for_each_loss(mesh_of: MeshOf) -> None:
+    loss, weight = losses((5, 3)), np.abs(losses((5, 3)))
+    expected = (loss * weight).sum() / 15
+    np.testing.assert_allclose(over_replicas(mesh_of(4), loss, weight), expected, rtol=1e-5)
+    np.testing.assert_allclose(spmd.average_loss(loss, weight[..., None]), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("size", [10, 10.0, np.int32(10), jnp.array(10)])
+def test_a_given_batch_size_divides(mesh_of: MeshOf, size: Any) -> None:
+    loss = losses((5,))
+    expected = loss.sum(dtype=np.float64) / 10
+    np.testing.assert_allclose(spmd.average_loss(loss, global_batch_size=size), expected, rtol=1e-5)
+    np.testing.assert_allclose(
+        over_replicas(mesh_of(4), loss, None, global_batch_size=size), expected, rtol=1e-5
+    )
+
+
+def test_padding_may_hold_anything(mesh_of: MeshOf) -> None:
+    mesh = mesh_of(4)
+
+    def step(x: Any) -> Any:
+        return spmd.all_reduce(spmd.average_loss(jnp.where(spmd.valid_rows(), x, jnp.nan)))
+
+    data = np.arange(13, dtype=np.float32)
+    run = spmd.Step(step, mesh)
+    results = [float(run(batch)) for batch in spmd.distribute(data, mesh, batch_size=8)]
+    np.testing.assert_allclose(results, [3.5, 10.0])
+
+
+def test_gradients_add_up_to_the_gradient_of_the_mean(mesh_of: MeshOf) -> None:
+    mesh = mesh_of(4)
+    weight = jnp.array([0.5, -1.0])
+
+    def loss(w: Any, x: Any) -> Any:
+        return spmd.average_loss((x @ w) ** 2)
+
+    run = spmd.Step(lambda x: spmd.all_reduce(jax.grad(loss)(weight, x)), mesh)
+    data = losses((13, 2))
+    for rows, batch in zip(
+        (data[:8], data[8:]), spmd.distribute(data, mesh, batch_size=8), strict=True
+    ):
+        expected = 2 * rows.T @ (rows @ np.asarray(weight)) / len(rows)
+        np.testing.assert_allclose(run(batch), expected, rtol=1e-5)
+
+
+def test_a_scalar_is_refused(mesh_of: MeshOf) -> None:
+    with pytest.raises(ValueError, match=r"one loss per example.*got a scalar"):
+        spmd.average_loss(jnp.float32(1.0))
+    with pytest.raises(ValueError, match="a mean over this replica only"):
+        spmd.Step(lambda: spmd.average_loss(jnp.ones(3).mean()), mesh_of(2))()
+
+
+@pytest.mark.parametrize("shape", [(4, 2), (1, 4, 1), (4, 1, 1)])
+def test_weights_with_more_axes_than_losses_are_refused(shape: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="one weight for each loss") as error:
+        spmd.average_loss(jnp.ones(4), np.ones(shape))
+    assert "losses of shape (4,)" in str(error.value)
+
+
+def test_weighted_keeps_the_shape_of_the_losses() -> None:
+    result = weighted(jnp.ones((2, 3), jnp.int32), np.array([1.0, 2.0]))
+    assert result.dtype == np.float32
+    np.testing.assert_array_equal(result, [[1, 1, 1], [2, 2, 2]])
