@@ -102,6 +102,7 @@ def broadcast(tree: Any, source: int = 0) -> Any:
         The pytree as `source` had it.
 
     Raises:
+        ValueError: there is no such replica.
         ReplicaContextError: called outside of a replica's part of a step.
 
     Examples:
@@ -113,10 +114,18 @@ def broadcast(tree: Any, source: int = 0) -> Any:
     Source: `tf.distribute.StrategyExtended.broadcast_to`.
     """
     _require_replica("broadcast")
+    replicas = jax.lax.axis_size(REPLICA_AXIS)
+    if not 0 <= source < replicas:
+        raise ValueError(
+            f"There is no replica {source} to broadcast from: there are {replicas}, 0 to {replicas - 1}."
+        )
     mine = replica_id() == source
 
     def send(leaf: Any) -> jax.Array:
         leaf = jnp.asarray(leaf)
+        if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+            data = send(jax.random.key_data(leaf))
+            return jax.random.wrap_key_data(data, impl=jax.random.key_impl(leaf))
         # A sum in which all others contribute zero; where() keeps their NaN and inf out.
         wide = leaf.astype(jnp.int32) if leaf.dtype == jnp.bool_ else leaf
         total = jax.lax.psum(jnp.where(mine, wide, jnp.zeros_like(wide)), REPLICA_AXIS)

@@ -85,7 +85,9 @@ def weighted(loss: jax.Array, sample_weight: Any) -> jax.Array:
     weight = jnp.asarray(sample_weight, loss.dtype)
     if weight.ndim == loss.ndim + 1 and weight.shape[-1] == 1:
         weight = weight[..., 0]
-    if weight.ndim > loss.ndim:
+    if any(size not in (1, n) for size, n in zip(weight.shape, loss.shape, strict=False)) or (
+        weight.ndim > loss.ndim
+    ):
         raise ValueError(
             f"sample_weight of shape {weight.shape} does not fit losses of shape {loss.shape}. "
             "Give one weight for each loss."

@@ -110,9 +110,9 @@ class Program:
         self._name = name
         self._mesh = mesh
         self._compiler_options = compiler_options
+        self._replicas = num_replicas(mesh)
         self._whole = NamedSharding(mesh, PartitionSpec())
         self._split = NamedSharding(mesh, PartitionSpec(REPLICA_AXIS))
-        self._replicas = num_replicas(mesh)
         # Keeps things and fixed values alive, so that their ids stay theirs.
         self._arguments = arguments
         found = discover(function, [*arguments.things(), *state])
@@ -399,7 +399,7 @@ class Program:
             )
         if plain_results:
             self._results = [
-                dataclasses.replace(result, per_replica=varies or result.source is not None)
+                dataclasses.replace(result, per_replica=varies)
                 for varies, result in zip(blocks, self._results, strict=True)
             ]
         # The usual result of a training step: its loss.

@@ -498,3 +498,16 @@ def test_two_batches_need_their_names(mesh_of: MeshOf) -> None:
     assert [float(value) for value in step(five, seven)] == [1.0, 3.0]
     assert [float(value) for value in step(seven, five)] == [3.0, 1.0]
     assert [float(value) for value in step(seven, seven)] == [3.0, 3.0]
+
+
+def test_a_reduced_vector_that_follows_the_rows_is_one_array(mesh_of: MeshOf) -> None:
+    mesh = mesh_of(2)
+    batch = list(spmd.distribute(np.ones(5, np.float32), mesh, batch_size=4))[1]  # one valid row
+    step = spmd.Step(lambda x: spmd.all_reduce(spmd.valid_rows() * 1), mesh)
+    np.testing.assert_array_equal(step(batch), [1, 0])
+
+
+def test_a_step_on_a_mesh_without_replicas_is_refused() -> None:
+    mesh = Mesh(np.array(jax.devices()[:2]), ("batch",))
+    with pytest.raises(spmd.MeshError, match="'batch'"):
+        spmd.Step(lambda: 1.0, mesh)()
