@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -145,3 +146,19 @@ def test_outside_of_a_step(mesh_of: MeshOf, name: str) -> None:
 
     with pytest.raises(spmd.ReplicaContextError, match=name):
         spmd.Step(between_replicas, mesh_of(2), per_replica=False)()
+
+
+@pytest.mark.parametrize("source", [4, -1])
+def test_broadcast_from_a_replica_that_does_not_exist_is_refused(
+    mesh_of: MeshOf, source: int
+) -> None:
+    with pytest.raises(ValueError, match=str(source)):
+        spmd.Step(lambda: spmd.broadcast(jnp.ones(2), source), mesh_of(4))()
+
+
+def test_broadcast_of_a_key(mesh_of: MeshOf) -> None:
+    step = spmd.Step(
+        lambda: spmd.broadcast(jax.random.fold_in(jax.random.key(0), spmd.replica_id()), 1),
+        mesh_of(2),
+    )
+    assert step() == jax.random.fold_in(jax.random.key(0), 1)

@@ -151,3 +151,16 @@ def test_weighted_keeps_the_shape_of_the_losses() -> None:
     result = weighted(jnp.ones((2, 3), jnp.int32), np.array([1.0, 2.0]))
     assert result.dtype == np.float32
     np.testing.assert_array_equal(result, [[1, 1, 1], [2, 2, 2]])
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 1)])
+def test_weights_of_another_length_are_refused(shape: Any) -> None:
+    with pytest.raises(ValueError, match="does not fit"):
+        spmd.average_loss(jnp.ones(4), np.ones(shape))
+
+
+def test_weights_do_not_stretch_the_losses() -> None:
+    with pytest.raises(ValueError, match="does not fit"):
+        weighted(jnp.ones(1), np.ones(4))
+    with pytest.raises(ValueError, match="does not fit"):
+        weighted(jnp.ones((4, 1)), np.ones((4, 3)))
