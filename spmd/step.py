@@ -60,6 +60,10 @@ class Step(Generic[P, R]):
     result that is equal on all replicas (proven, not guessed) comes back as one array, any other as a
     `PerReplica`.
 
+    The function is called once for each program. If a result may have an entry for each row of a batch,
+    it is called once more, for blocks of one row more: what gets longer does have, and its padding is
+    left out when it is read.
+
     Examples:
         >>> import numpy as np, spmd
         >>> mesh = spmd.make_mesh(["cpu"])
