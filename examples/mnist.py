@@ -236,7 +236,9 @@ def parse(argv=None):
     """Reads the command line."""
     parser = argparse.ArgumentParser(description="Train on MNIST over several devices.")
     parser.add_argument("--devices", type=int, default=2, help="how many devices (default: 2)")
-    parser.add_argument("--epochs", type=int, default=10, help="passes over the digits (default: 10)")
+    parser.add_argument(
+        "--epochs", type=int, default=10, help="passes over the digits (default: 10)"
+    )
     parser.add_argument("--batch-size", type=int, default=64, help="global batch (default: 64)")
     parser.add_argument("--seed", type=int, default=0, help="for weights, dropout and order")
     parser.add_argument(
@@ -246,7 +248,10 @@ def parse(argv=None):
     parser.add_argument(
         "--output", type=Path, default=HERE / "output", help="where the picture goes"
     )
-    return parser.parse_args(argv)
+    arguments = parser.parse_args(argv)
+    if arguments.devices < 1:
+        parser.error("--devices must be 1 or more")
+    return arguments
 
 
 if __name__ == "__main__":

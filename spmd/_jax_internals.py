@@ -1,6 +1,6 @@
 """The one file that touches JAX internals; tests/spmd/test_jax_internals.py runs on every version.
 
-Each function says which internal it stands for, and what to use once JAX makes it public.
+Each function says which internal it stands for.
 """
 
 import inspect

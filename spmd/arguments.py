@@ -227,6 +227,12 @@ def _add(parts: Arguments, leaf: Any, mesh: Mesh) -> Leaf:
         and leaf.dtype.kind in "biufcV"
     ):
         array = np.asarray(leaf, jax.dtypes.canonicalize_dtype(leaf.dtype))
+        if array.dtype != leaf.dtype and array.dtype.kind in "iu" and np.any(array != leaf):
+            raise BatchError(
+                f"An argument holds {leaf.dtype} values that do not fit into {array.dtype}, which JAX "
+                'keeps while 64-bit types are off. Allow 64 bits with jax.config.update("jax_enable_x64", '
+                "True), or map the values to smaller ones."
+            )
         parts.whole.append(array)
         return Leaf("whole", (array.shape, array.dtype, False))
     if type(leaf) in (int, float, complex):

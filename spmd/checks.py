@@ -139,16 +139,27 @@ def padding_counted(
     if not bad:
         return None
     shown = ", ".join(bad[:3]) + (f" and {len(bad) - 3} more" if len(bad) > 3 else "")
+    line = next(
+        (
+            line
+            for name, index in zip(names, outputs, strict=True)
+            if name in bad and (line := origin(jaxpr, index)) is not None
+        ),
+        None,
+    )
 
     def error(mask: RowMask) -> PaddedBatchError:
         valid, size = sum(mask.counts), len(mask.counts) * mask.rows_per_replica
         return PaddedBatchError(
             f"The batch holds {valid} rows, padded to {size}, but the step {step} never asks which "
-            f"rows are valid, so padding would count in {shown}. Three ways out: average with "
-            "spmd.average_loss(per_example_loss) (tf.nn.compute_average_loss), which leaves padding "
-            "out; or take the mask, for example metric.update(..., mask=spmd.valid_rows()) or "
-            "batch_norm(x, mask=spmd.valid_rows()[:, None]); or drop the last batch with "
-            "drop_remainder=True."
+            f"rows are valid, so padding would count in {shown}"
+            + (f" (written at {line})" if line else "")
+            + ". A plain mean() of the loss is wrong on several replicas anyway. Ways out:\n"
+            "  average with spmd.average_loss(per_example_loss), which leaves padding out "
+            "(tf.nn.compute_average_loss in the TensorFlow front end);\n"
+            "  or take the mask: metric.update(..., mask=spmd.valid_rows()), "
+            "batch_norm(x, mask=spmd.valid_rows()[:, None]);\n"
+            "  or drop the last batch: drop_remainder=True."
         )
 
     return error

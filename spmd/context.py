@@ -72,6 +72,7 @@ class Frame:
         enter_state: prepares state for one replica, and makes it whole again.
         has_statistics: whether the state holds statistics over rows, such as batch normalization's.
         masks: of the batches that the running replica function received; None between replicas.
+        merging: whether code of a replica has stepped out of it for a while.
         sums: how often gradients were summed over replicas.
         rows: of each leaf that a replica's function returned, whether it has an entry for each row.
         known_rows: the same, if it is known from an earlier trace.
@@ -81,6 +82,7 @@ class Frame:
     enter_state: ReplicaEntry
     has_statistics: bool = False
     masks: list[BlockMask] | None = None
+    merging: bool = False
     sums: int = 0
     rows: list[bool] = dataclasses.field(default_factory=list[bool])
     known_rows: list[bool] | None = None
@@ -126,6 +128,11 @@ def in_replica_of(frame: Frame, masks: list[BlockMask]) -> Generator[None]:
             "device and has no replicas of its own: call the inner function directly, or run both "
             "one after the other."
         )
+    if frame.merging:
+        raise ReplicaContextError(
+            "A function that merges replicas (merge_call) ran a step. The replicas are in the middle of "
+            "theirs: call the inner function directly, or run it after the outer one."
+        )
     with frame.enter_state(masks):
         frame.masks = masks
         try:
@@ -137,11 +144,11 @@ def in_replica_of(frame: Frame, masks: list[BlockMask]) -> Generator[None]:
 @contextlib.contextmanager
 def cross_replica_of(frame: Frame) -> Generator[None]:
     """Moves a frame out of the replica for a while."""
-    masks, frame.masks = frame.masks, None
+    masks, frame.masks, frame.merging = frame.masks, None, True
     try:
         yield
     finally:
-        frame.masks = masks
+        frame.masks, frame.merging = masks, False
 
 
 def in_replica() -> bool:

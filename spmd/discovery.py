@@ -119,8 +119,8 @@ class _Search:
         self.things: list[Any] = []
         self.variables: dict[int, tuple[str, Any, Adapter]] = {}
         self.watch = Watch()
-        # How each object was reached: from which other one, and through which place, if it can change.
-        self._ways: dict[int, tuple[int, Any, Any]] = {}
+        # How each object was reached: from which others, and through which place, if it can change.
+        self._ways: dict[int, list[tuple[int, Any, Any]]] = {}
         self._current = 0
         self._objects: list[dict[str, Any]] = []
         # Names that the code found so far uses, and methods whose name it does not use yet.
@@ -130,10 +130,12 @@ class _Search:
         self._seen: dict[int, Any] = {}
 
     def visit(self, thing: Any, name: str, place: Any = None, key: Any = None) -> None:
-        if not isinstance(thing, _ATOMS) and id(thing) not in self._seen:
+        if isinstance(thing, _ATOMS):
+            return
+        self._ways.setdefault(id(thing), []).append((self._current, place, key))
+        if id(thing) not in self._seen:
             # Kept alive for as long as the search runs: an id may be used again otherwise.
             self._seen[id(thing)] = thing
-            self._ways[id(thing)] = (self._current, place, key)
             self._queue.append((thing, name))
 
     def run(self) -> None:
@@ -150,10 +152,15 @@ class _Search:
             for key, value in attributes.items():
                 if key in self._used and isinstance(value, _VALUES):
                     self.watch.item(attributes, key)
-        for thing in self.things:
-            here = id(thing)
-            while here in self._ways:
-                here, place, key = self._ways[here]
+        to_follow = [id(thing) for thing in self.things]
+        followed: set[int] = set()
+        while to_follow:
+            here = to_follow.pop()
+            if here in followed:
+                continue
+            followed.add(here)
+            for origin, place, key in self._ways.get(here, ()):
+                to_follow.append(origin)
                 if isinstance(place, (dict, list)):
                     self.watch.item(place, key)
                     self.watch.length(place)

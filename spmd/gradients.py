@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import optax
 
 
-def sum_over_replicas() -> "optax.GradientTransformation":
+def sum_over_replicas(*gradients: Any) -> "optax.GradientTransformation":
     """Sums gradients over replicas, as a link of an Optax chain.
 
     Gradients that a step computes are the replica's own: of its rows alone. Put this in front of the
@@ -24,8 +24,14 @@ def sum_over_replicas() -> "optax.GradientTransformation":
     With the loss divided by the global batch, the sum is the gradient of the mean over the global
     batch, for any number of replicas.
 
+    Args:
+        *gradients: nothing; there to tell a person who passes some what to write instead.
+
     Returns:
         A stateless gradient transformation.
+
+    Raises:
+        TypeError: gradients are passed.
 
     Examples:
         >>> import jax.numpy as jnp, optax, spmd
@@ -38,6 +44,13 @@ def sum_over_replicas() -> "optax.GradientTransformation":
     `tf.distribute.Strategy`.
     """
     import optax
+
+    if gradients:
+        raise TypeError(
+            "sum_over_replicas takes no gradients: it is a link of an Optax chain, "
+            "optax.chain(spmd.sum_over_replicas(), optax.adam(1e-3)). To sum values yourself write "
+            "spmd.all_reduce(gradients)."
+        )
 
     def update(updates: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
         del params

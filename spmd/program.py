@@ -38,6 +38,12 @@ _ran_last: "weakref.ref[Program] | None" = None
 _trace_identity = jax.make_user_context()
 
 _LEAF = jax.tree.structure(0)
+_TRACER_ERRORS = (
+    jax.errors.ConcretizationTypeError,
+    jax.errors.TracerArrayConversionError,
+    jax.errors.TracerIntegerConversionError,
+    jax.errors.UnexpectedTracerError,
+)
 
 
 class StaleProgramError(Exception):
@@ -360,6 +366,12 @@ class Program:
                 trace.rows = frame.rows
                 return trace
         except Exception as error:
+            if isinstance(error, _TRACER_ERRORS):
+                error.add_note(
+                    f"The step {self._name} is traced: its Python code runs once, on arrays whose values "
+                    "are not known yet. Use jnp and jax.lax.cond on them, and convert or keep results "
+                    "after the step has returned them."
+                )
             for adapter in adapters():
                 what = adapter.explain(error)
                 if what is not None:
@@ -422,7 +434,8 @@ class Program:
         inner_in, inner_out = self.jaxpr.invars[self._consts :], self.jaxpr.outvars
         written = [i for i in range(size) if inner_out[i] is not inner_in[i]]
         read = {atom for equation in self.jaxpr.eqns for atom in map(id, equation.invars)}
-        read |= {id(atom) for atom in inner_out[size:]}
+        # A variable may be read only to be copied into another one.
+        read |= {id(atom) for atom in [*(inner_out[i] for i in written), *inner_out[size:]]}
         self._changed, changed_at = table.part(written)
         used = [i for i in range(size) if i not in changed_at and id(inner_in[i]) in read]
         self._kept, kept_at = table.part(used)

@@ -2,8 +2,8 @@
 
 These work on the results of a step, each call as a small program of its own, and inside a step that
 spans several runs (`Step(..., per_replica=False)`), as a part of its program. Padding is left out.
-All are dispatched without waiting for the devices, except `gather` of rows, which reads no values
-either but knows the number of valid rows.
+`reduce` is dispatched without waiting for the devices; `gather` and `local_values` outside of a step wait
+for the values. In several processes, all call `reduce` and `gather`.
 """
 
 import functools
@@ -152,6 +152,12 @@ def gather(value: Any, axis: int = 0) -> Any:
             blocks = whole if leaf.stacked else whole.reshape(leaf.num_replicas, *leaf.shape)
             counts = leaf.mask.counts if leaf.mask is not None else [None] * leaf.num_replicas
             valid = [block[:count] for block, count in zip(blocks, counts, strict=True)]
+            if axis not in (0, -len(leaf.shape)) and len({value.shape[0] for value in valid}) > 1:
+                raise BatchError(
+                    f"gather along axis {axis} needs as many rows on every replica, but this partial "
+                    f"batch has {[value.shape[0] for value in valid]}. Gather along axis 0, or drop the "
+                    "last batch with drop_remainder=True."
+                )
             return jax.device_put(
                 np.concatenate(valid, axis=axis), NamedSharding(mesh, PartitionSpec())
             )

@@ -30,7 +30,7 @@ _REDUCTIONS = frozenset(
 _EXCHANGES = frozenset(
     {"ppermute", "pshuffle", "all_to_all", "ragged_all_to_all", "reduce_scatter", "psum_scatter"}
 )
-# What the host or the hardware answers, each device for itself.
+# What the host or the hardware answers, each device for itself. (pure_callback promises one answer.)
 _SOURCES = frozenset({"io_callback", "rng_uniform", "infeed"})
 _COLLECTIVES = _REDUCTIONS | _EXCHANGES
 
@@ -179,7 +179,9 @@ class _Flow:
             if name in _EXCHANGES or name in _SOURCES:
                 return [True] * count
             if name == "axis_index":
-                return [_axes(equation) == {self.axis}] * count
+                return [self.axis in _axes(equation)] * count
+            if self.axis in _axes(equation):
+                return [True] * count  # a collective that is not known here
         elif equation.params.get("name") == ANY_ROW:
             return [False] * count
         if name == "scan":

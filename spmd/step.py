@@ -170,7 +170,7 @@ class Step(Generic[P, R]):
         Returns:
             The step's result, or `NO_SHORTCUT`: then call the step.
         """
-        if self._shortcut is None:
+        if self._shortcut is None or _jax_internals.is_tracing():
             return NO_SHORTCUT
         short, program = self._shortcut
         match = short.match(args)

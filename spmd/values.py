@@ -135,6 +135,12 @@ class PerReplica:
             )
         return self._block(index % self.num_replicas)
 
+    def __float__(self) -> float:
+        raise TypeError(
+            f"{self!r} is one value for each replica, not a number. Reduce it first: "
+            "spmd.reduce(value, 'sum'), or strategy.reduce('SUM', value, axis=None)."
+        )
+
     def __repr__(self) -> str:
         if isinstance(self.array, jax.Array) and self.array.is_fully_addressable:
             values = [np.asarray(value) for value in self.values]

@@ -138,6 +138,11 @@ def set_logical_device_configuration(
 
     Source: `tf.config.set_logical_device_configuration`.
     """
+    if not isinstance(device, PhysicalDevice):
+        raise ValueError(
+            f"Expected a physical device, but got {device!r}. Take one from "
+            'tf.config.list_physical_devices("CPU").'
+        )
     if device.device_type != "CPU":
         raise ValueError(
             f"Only the CPU can be split into logical devices here, but got {device.name}: XLA programs "
@@ -150,8 +155,12 @@ def set_logical_device_configuration(
         )
     try:
         spmd.simulate_devices(len(logical_devices))
-    except spmd.MeshError as error:
-        raise RuntimeError(str(error)) from error
+    except spmd.MeshError:
+        raise RuntimeError(
+            f"{device.name} cannot be split into {len(logical_devices)} logical device(s): at least one "
+            "is needed, and it must be done before anything runs. Call "
+            "tf.config.set_logical_device_configuration at the top of the script."
+        ) from None
 
 
 def _accelerators(kind: str) -> list[object]:

@@ -89,11 +89,25 @@ class Function:
             return self
         # Kept by the object itself, so that its programs go when it goes.
         name = f"_tf_function_{self.python_function.__name__}"
-        bound = vars(instance).get(name)
-        if bound is None or bound.python_function.__func__ is not self.python_function:
+        bound: Function | None = vars(instance).get(name)
+        # A copy of the object brings along what was bound to the original.
+        if bound is None or not bound.is_bound_to(self.python_function, instance):
             bound = Function(self.python_function.__get__(instance, owner))
             vars(instance)[name] = bound
         return bound
+
+    def is_bound_to(self, function: Callable[..., Any], instance: Any) -> bool:
+        """Tells whether this is a function as a method of an object.
+
+        Args:
+            function: the function.
+            instance: the object.
+
+        Returns:
+            Whether it is.
+        """
+        method: Any = self.python_function
+        return method.__self__ is instance and method.__func__ is function
 
     def __repr__(self) -> str:
         return f"<tf.function {self.python_function!r}>"

@@ -69,7 +69,8 @@ def read_batch(tree: Any) -> Batch:
             raise BatchError(
                 "All arrays of a batch need the same number of rows, but "
                 f"{leaf_name(tree, 0)} has {leaves[0].shape[0]} and {leaf_name(tree, index)} has "
-                f"{leaf.shape[0]}. The first axis of every array must count the batch's rows."
+                f"{leaf.shape[0]}. The first axis of every array must count the batch's rows; if "
+                "these are single examples, batch them first: .batch(global_batch_size)."
             )
     return Batch(leaves, structure, leaves[0].shape[0])
 

@@ -511,3 +511,41 @@ def test_a_step_on_a_mesh_without_replicas_is_refused() -> None:
     mesh = Mesh(np.array(jax.devices()[:2]), ("batch",))
     with pytest.raises(spmd.MeshError, match="'batch'"):
         spmd.Step(lambda: 1.0, mesh)()
+
+
+def test_a_variable_copied_to_another_keeps_its_value(mesh_of: MeshOf) -> None:
+    # A target network: the source is read for nothing else.
+    online, target = spmd.Variable(jnp.full(3, 5.0)), spmd.Variable(jnp.zeros(3))
+
+    def copy() -> None:
+        target.value = online.value
+
+    spmd.Step(copy, mesh_of(2))()
+    np.testing.assert_array_equal(target.value, [5.0, 5.0, 5.0])
+    np.testing.assert_array_equal(online.value, [5.0, 5.0, 5.0])
+
+
+def test_two_variables_can_swap_their_values(mesh_of: MeshOf) -> None:
+    left, right = spmd.Variable(jnp.array(1.0)), spmd.Variable(jnp.array(2.0))
+
+    def swap() -> None:
+        left.value, right.value = right.value, left.value
+
+    step = spmd.Step(swap, mesh_of(2))
+    for expected in ((2.0, 1.0), (1.0, 2.0)):
+        step()
+        assert (float(left.value), float(right.value)) == expected
+
+
+def test_a_step_called_before_is_refused_inside_jit_as_well(mesh_of: MeshOf) -> None:
+    mesh = mesh_of(2)
+    step = spmd.Step(lambda x: x * 2, mesh)
+    batch = batches_of(4, mesh)[0]
+    step(batch)
+    with pytest.raises(spmd.BatchError, match=r"jax\.jit"):
+        jax.jit(lambda: step(batch))()
+
+
+def test_integers_that_do_not_fit_are_refused(mesh_of: MeshOf) -> None:
+    with pytest.raises(spmd.BatchError, match="int32"):
+        spmd.Step(lambda x: x, mesh_of(1))(np.array([2**40]))

@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import threading
 import types
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -63,6 +64,7 @@ class Strategy:
         self._mesh = mesh
         self.is_default = is_default
         self._steps: OrderedDict[Hashable, tuple[Any, spmd.Step[..., Any]]] = OrderedDict()
+        self._lock = threading.Lock()
         self.extended = StrategyExtended(self)
 
     @property
@@ -305,13 +307,14 @@ class Strategy:
                 f"{type(fn).__name__}. Pass the function itself: strategy.run(step, args=(batch,))."
             )
         key = _function_key(fn)
-        if key not in self._steps:
-            step = spmd.Step(fn, self._mesh, keep_per_replica=True)
-            self._steps[key] = (fn, step)
-            if len(self._steps) > _MAX_STEPS:
-                self._steps.popitem(last=False)
-        self._steps.move_to_end(key)
-        return self._steps[key][1]
+        with self._lock:
+            if key not in self._steps:
+                step = spmd.Step(fn, self._mesh, keep_per_replica=True)
+                self._steps[key] = (fn, step)
+                if len(self._steps) > _MAX_STEPS:
+                    self._steps.popitem(last=False)
+            self._steps.move_to_end(key)
+            return self._steps[key][1]
 
     def _reduce_plain(self, op: str, value: Any, axis: int | None) -> Any:
         """Reduces a value that all replicas share, by TensorFlow's rule."""
@@ -391,6 +394,8 @@ def _function_key(fn: Any, inside: tuple[Any, ...] = ()) -> Hashable:
 
     def key(thing: Any) -> Hashable:
         bound = (types.FunctionType, types.MethodType, functools.partial)
+        if isinstance(thing, (bool, int, float, str, bytes, type(None))):
+            return (type(thing), thing)
         return _function_key(thing, inside) if isinstance(thing, bound) else id(thing)
 
     if isinstance(fn, functools.partial):
