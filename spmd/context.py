@@ -76,6 +76,9 @@ class Frame:
         sums: how often gradients were summed over replicas.
         rows: of each leaf that a replica's function returned, whether it has an entry for each row.
         known_rows: the same, if it is known from an earlier trace.
+        keys: index, value before and value after, of random keys that came out of a replica's function
+            as other objects; NNX transformations hand every variable back as a new one.
+        known_keys: of those, the ones that are known from an earlier trace to be unchanged.
     """
 
     mesh: Mesh
@@ -86,6 +89,8 @@ class Frame:
     sums: int = 0
     rows: list[bool] = dataclasses.field(default_factory=list[bool])
     known_rows: list[bool] | None = None
+    keys: list[tuple[int, Any, Any]] = dataclasses.field(default_factory=list[tuple[int, Any, Any]])
+    known_keys: frozenset[int] = frozenset()
 
     @property
     def in_replica(self) -> bool:

@@ -8,6 +8,7 @@ Python of the user runs again.
 
 import contextlib
 import dataclasses
+import functools
 import sys
 import weakref
 from collections.abc import Callable, Generator, Sequence
@@ -25,7 +26,7 @@ from spmd.context import BlockMask, Frame, has_rows, in_replica_of, tracing
 from spmd.discovery import discover
 from spmd.errors import StateError, StepOutputError
 from spmd.mesh import REPLICA_AXIS, num_replicas
-from spmd.replica_dataflow import Collective, collectives, varying_outputs
+from spmd.replica_dataflow import Collective, collectives, source_of, varying_outputs
 from spmd.state import Kind, StateTable, adapters
 from spmd.values import PerReplica, RowMask, TracedPerReplica
 
@@ -68,12 +69,15 @@ class _Trace:
         structure: of the result.
         results: the leaves of the result.
         rows: for each leaf that a replica's function returned, whether it has an entry for each row.
+        keys: indices of random keys that may have changed; the last outputs are their values before
+            and after.
     """
 
     jaxpr: Any = None
     structure: Any = None
     results: list[_Result] = dataclasses.field(default_factory=list[_Result])
     rows: list[bool] = dataclasses.field(default_factory=list[bool])
+    keys: list[int] = dataclasses.field(default_factory=list[int])
 
 
 class Program:
@@ -299,11 +303,15 @@ class Program:
         A result that is as long as a block has rows may have so many entries by chance. With one row
         more in every block, those for rows get longer, and the others do not.
         """
-        trace = self._trace_once(function, table, arguments, per_replica)
+        once = functools.partial(self._trace_once, function, table, arguments, per_replica)
+        trace = once()
+        if trace.keys:
+            once = functools.partial(once, keys=_unchanged_keys(trace))
+            trace = once()
         if not any(trace.rows):
             return trace
         try:
-            longer = self._trace_once(function, table, arguments, per_replica, more_rows=1).rows
+            longer = once(more_rows=1).rows
         except Exception:
             # The function works for this number of rows only; then length is all there is to go by.
             return trace
@@ -312,7 +320,7 @@ class Program:
         rows = [a and b for a, b in zip(trace.rows, longer, strict=True)]
         if rows == trace.rows:
             return trace
-        return self._trace_once(function, table, arguments, per_replica, rows=rows)
+        return once(rows=rows)
 
     def _trace_once(
         self,
@@ -323,13 +331,15 @@ class Program:
         *,
         more_rows: int = 0,
         rows: list[bool] | None = None,
+        keys: frozenset[int] = frozenset(),
     ) -> _Trace:
         trace = _Trace()
         frame = Frame(
             self._mesh,
-            lambda masks: _replica_state(table, masks),
+            lambda masks: _replica_state(table, masks, frame),
             has_statistics=any(slot.kind is Kind.MEAN for slot in table.slots),
             known_rows=rows,
+            known_keys=keys,
         )
 
         def body(state: Any, split: Any, masks: Any, whole: Any) -> Any:
@@ -341,14 +351,15 @@ class Program:
                     out = function(*args, **kwargs)
                 new_state = table.read()
                 blocks = _flatten_result(out, self._name, trace)
-            return new_state, [block[None] for block in blocks], blocks
+            keys = [key for _, before, after in frame.keys for key in (before, after)]
+            return new_state, [block[None] for block in blocks], blocks, keys
 
         one, each = PartitionSpec(), PartitionSpec(REPLICA_AXIS)
         step = jax.shard_map(
             body,
             mesh=self._mesh,
             in_specs=(one, each, each, one),
-            out_specs=(one, each, one),
+            out_specs=(one, each, one, one),
             check_vma=False,
         )
         inputs = (
@@ -364,6 +375,7 @@ class Program:
             with _trace_identity(object()):
                 trace.jaxpr = jax.make_jaxpr(step)(*inputs)
                 trace.rows = frame.rows
+                trace.keys = [index for index, _, _ in frame.keys]
                 return trace
         except Exception as error:
             if isinstance(error, _TRACER_ERRORS):
@@ -398,7 +410,7 @@ class Program:
         )
         flags = varying_outputs(self.jaxpr, varying)
         count = len(self._results)
-        blocks = flags[size + count :]
+        blocks = flags[size + count : size + 2 * count]
         if self._replicas > 1:
             checks.state_is_equal(self.jaxpr, flags[:size], table, self._name)
             checks.whole_results_are_equal(
@@ -516,7 +528,7 @@ def run_in_replicas(frame: Frame, function: Callable[..., Any], args: Any, kwarg
 
 
 @contextlib.contextmanager
-def _replica_state(table: StateTable, masks: Sequence[BlockMask]) -> Generator[None]:
+def _replica_state(table: StateTable, masks: Sequence[BlockMask], frame: Frame) -> Generator[None]:
     """Gives one replica its view of the state, and makes the state whole again afterwards."""
     before = table.read()
     kinds = [slot.kind for slot in table.slots for _ in range(slot.count)]
@@ -533,8 +545,10 @@ def _replica_state(table: StateTable, masks: Sequence[BlockMask]) -> Generator[N
         yield
     after = table.read()
     for index, kind in enumerate(kinds):
-        if after[index] is entry[index]:
+        if after[index] is entry[index] or index in frame.known_keys:
             after[index] = before[index]
+        elif kind is Kind.KEY:
+            frame.keys.append((index, entry[index], after[index]))
         elif kind is Kind.SUM:
             after[index] = jax.lax.psum(after[index], REPLICA_AXIS)
         elif kind is Kind.MEAN:
@@ -545,6 +559,18 @@ def _replica_state(table: StateTable, masks: Sequence[BlockMask]) -> Generator[N
 def _axis_index() -> jax.Array:
     # replica_id() asks the frame, which is not in a replica yet when this is called.
     return jax.lax.axis_index(REPLICA_AXIS)
+
+
+def _unchanged_keys(trace: _Trace) -> frozenset[int]:
+    """Finds the random keys that a step hands back as they were."""
+    jaxpr = _replica_jaxpr(trace.jaxpr)
+    pairs = [source_of(jaxpr, atom) for atom in jaxpr.outvars[-2 * len(trace.keys) :]]
+    changed = {
+        index
+        for index, before, after in zip(trace.keys, pairs[::2], pairs[1::2], strict=True)
+        if before is not after
+    }
+    return frozenset(trace.keys) - changed
 
 
 def _fold(key: jax.Array) -> jax.Array:

@@ -99,6 +99,36 @@ def origin(jaxpr: Jaxpr, output: int) -> str | None:
     return None
 
 
+def source_of(jaxpr: Jaxpr, atom: Any) -> Any:
+    """Follows a value back through calls and loops that only hand it on.
+
+    Args:
+        jaxpr: a program.
+        atom: a value in it.
+
+    Returns:
+        The value that it is a copy of, or itself.
+    """
+    made = {out: (equation, i) for equation in jaxpr.eqns for i, out in enumerate(equation.outvars)}
+    while not isinstance(atom, Literal) and atom in made:
+        equation, index = made[atom]
+        inner = _inner(equation)
+        if len(inner) != 1 or not _same_arity(inner[0], equation):
+            break
+        body = inner[0]
+        source = source_of(body, body.outvars[index])
+        if isinstance(source, Literal) or source not in body.invars:
+            break
+        position = body.invars.index(source)
+        if (
+            equation.primitive.name == "scan"
+            and position != _scan_counts(equation, body)[0] + index
+        ):
+            break  # not the same carried value at every turn
+        atom = equation.invars[position]
+    return atom
+
+
 def collectives(jaxpr: Jaxpr) -> list[Collective]:
     """Lists the collectives of a program, those in loops once.
 

@@ -295,3 +295,31 @@ def test_what_a_module_sows_cannot_stay(mesh_of: MeshOf) -> None:
     with pytest.raises(spmd.StateError, match=r"Sowing\.activation.*nnx\.pop"):
         step()
     assert set(vars(model)) == attributes
+
+
+@pytest.mark.parametrize("transform", [nnx.jit, nnx.remat], ids=["jit", "remat"])
+def test_dropout_under_a_transformation_of_nnx(mesh_of: MeshOf, transform: Any) -> None:
+    # The transformation hands the random key back as a new value, though nobody changed it.
+    model = nnx.Dropout(0.5, rngs=nnx.Rngs(0))
+    key = jax.random.key_data(model.rngs.key[...])
+
+    @transform
+    def forward(model: Any, x: Any) -> Any:
+        return model(x)
+
+    step = spmd.Step(lambda: forward(model, jnp.ones(64)), mesh_of(2), keep_per_replica=True)
+    first, second = step(), step()
+    assert not np.array_equal(first[0], first[1])
+    assert not np.array_equal(first[0], second[0])
+    np.testing.assert_array_equal(jax.random.key_data(model.rngs.key[...]), key)
+    assert int(model.rngs.count[...]) == 2
+
+
+def test_a_key_that_a_step_replaces_is_refused(mesh_of: MeshOf) -> None:
+    model = nnx.Dropout(0.5, rngs=nnx.Rngs(0))
+
+    def reseed() -> None:
+        model.rngs.key[...] = jax.random.fold_in(model.rngs.key[...], 1)
+
+    with pytest.raises(spmd.ReplicaDivergenceError, match="draw from it"):
+        spmd.Step(reseed, mesh_of(2))()
