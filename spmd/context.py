@@ -133,12 +133,9 @@ def in_replica_of(frame: Frame, masks: list[BlockMask]) -> Generator[None]:
             "device and has no replicas of its own: call the inner function directly, or run both "
             "one after the other."
         )
-    if frame.merging:
-        raise ReplicaContextError(
-            "A function that merges replicas (merge_call) ran a step. The replicas are in the middle of "
-            "theirs: call the inner function directly, or run it after the outer one."
-        )
-    with frame.enter_state(masks):
+    # Code that has stepped out of a replica for a while goes back to a state that is prepared already.
+    state = contextlib.nullcontext() if frame.merging else frame.enter_state(masks)
+    with state:
         frame.masks = masks
         try:
             yield

@@ -153,13 +153,17 @@ def set_logical_device_configuration(
             "memory_limit of a logical CPU device is not supported: simulated devices share the "
             "machine's memory. Leave it out: LogicalDeviceConfiguration()."
         )
+    count = len(logical_devices)
+    if count < 1:
+        raise ValueError(f"{device.name} needs one logical device at least, but none was given.")
     try:
-        spmd.simulate_devices(len(logical_devices))
+        spmd.simulate_devices(count)
     except spmd.MeshError:
+        running = len(list_logical_devices("CPU"))
         raise RuntimeError(
-            f"{device.name} cannot be split into {len(logical_devices)} logical device(s): at least one "
-            "is needed, and it must be done before anything runs. Call "
-            "tf.config.set_logical_device_configuration at the top of the script."
+            f"tf.config.set_logical_device_configuration came too late to make {count} logical device(s): "
+            f"the backend already runs with {running} CPU device(s). Call it at the top of the script, "
+            "before anything that makes an array or lists logical devices."
         ) from None
 
 

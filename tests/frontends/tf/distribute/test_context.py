@@ -6,8 +6,10 @@ What OUTSIDE, SCOPE and REPLICA expect was recorded from TensorFlow 2.21 with tw
 import threading
 from typing import Any
 
+import jax.numpy as jnp
 import pytest
 
+import spmd
 from frontends import tf
 
 OUTSIDE = {"has": False, "cross": False, "replica": True, "ours": False, "replicas": 1}
@@ -276,3 +278,18 @@ def test_replica_context_that_outlives_its_replica():
         kept[-1].all_reduce("SUM", 1.0)
     with pytest.raises(RuntimeError):
         kept[-1].merge_call(lambda _: 1)
+
+
+def test_what_a_merge_call_runs_counts_once():
+    # The state is prepared for the replicas already, and must not be so a second time.
+    strategy, total = two(), spmd.Variable(jnp.zeros(()), kind="sum", name="total")
+
+    def add():
+        total.value = total.value + 1.0
+
+    def replica():
+        add()
+        replica_context().merge_call(lambda merging: merging.run(add))
+
+    strategy.run(replica)
+    assert float(total.value) == 4.0
