@@ -106,8 +106,7 @@ def discover(function: Any, extra: Sequence[tuple[str, Any]] = ()) -> Discovery:
     search.visit(function, getattr(function, "__name__", "step"))
     search.run()
     table = StateTable(search.things, list(search.variables.values()))
-    for attributes in table.watched():
-        search.watch.everything(attributes)
+    table.watch(search.watch)
     search.watch_ways()
     return Discovery(table, search.watch)
 

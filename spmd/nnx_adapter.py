@@ -8,6 +8,7 @@ that trace and back. tests/spmd/test_nnx_adapter.py runs this on every supported
 """
 
 import contextlib
+import operator
 from collections.abc import Generator, Iterable, Sequence
 from typing import Any
 
@@ -19,13 +20,16 @@ from flax.nnx import tracers
 from spmd.errors import StateError
 from spmd.gradients import sum_gradients, sums_by_itself
 from spmd.state import Adapter, Kind
+from spmd.watch import Watch
+
+_CHANGED_IN_LAYERS = frozenset({"deterministic", "use_running_average", "rate", "tx"})
 
 
 class NnxAdapter(Adapter):
     """How Flax NNX modules, optimizers, metrics and random streams hold state."""
 
-    # Slot descriptors: their methods are C functions, quicker than get_raw_value() by far.
-    get = nnx.Variable.__dict__["_raw_value"].__get__
+    # C functions, quicker than get_raw_value() and set_raw_value() by far.
+    get = operator.attrgetter("_raw_value")
     set = nnx.Variable.__dict__["_raw_value"].__set__
 
     def owns(self, thing: Any) -> bool:
@@ -105,8 +109,19 @@ class NnxAdapter(Adapter):
             for optimizer, tx in zip(optimizers, before, strict=True):
                 vars(optimizer)["tx"] = tx
 
-    def watched(self, things: Sequence[Any]) -> list[dict[str, Any]]:
-        return [vars(node) for node in _nodes(things)]
+    def watch(self, things: Sequence[Any], watch: Watch) -> None:
+        for node in _nodes(things):
+            attributes = vars(node)
+            own = type(node).__module__.startswith("flax.")
+            if not own or isinstance(node, (nnx.List, nnx.Dict)):
+                watch.everything(attributes)
+                continue
+            # Of Flax's layers what people do change: modes, rates, parameters, optimizers. Looking at
+            # their sizes and initializers as well would cost more than the rest of the look.
+            watch.length(attributes)
+            for key, value in attributes.items():
+                if key in _CHANGED_IN_LAYERS or isinstance(value, (nnx.Variable, nnx.Pytree)):
+                    watch.item(attributes, key)
 
     def explain(self, error: BaseException) -> str | None:
         # Taking an optimizer and its model apart raises the second.

@@ -26,6 +26,7 @@ from typing import Any
 import jax
 
 from spmd.errors import StateError
+from spmd.watch import Watch
 
 
 class Kind(enum.Enum):
@@ -85,11 +86,12 @@ class Adapter(abc.ABC):
         """Returns a context manager around one replica's code, for what changes there."""
 
     @abc.abstractmethod
-    def watched(self, things: Sequence[Any]) -> list[dict[str, Any]]:
-        """Lists the attributes of objects that tracing bakes in; a change makes a program stale.
+    def watch(self, things: Sequence[Any], watch: Watch) -> None:
+        """Watches what tracing bakes in; a change of it makes a program stale.
 
-        Returns:
-            The `__dict__` of each object.
+        Args:
+            things: the objects that were found.
+            watch: told what to watch.
         """
 
     @abc.abstractmethod
@@ -235,6 +237,9 @@ class StateTable:
         if self._nested:
             held = self.read()
             return len(held) == len(leaves) and all(map(operator.is_, held, leaves))
+        if len(self._plain) == 1:
+            adapter, variables = self._plain[0]
+            return all(map(operator.is_, map(adapter.get, variables), leaves))
         held = itertools.chain.from_iterable(map(adapter.get, vs) for adapter, vs in self._plain)
         return all(map(operator.is_, held, leaves))
 
@@ -301,13 +306,10 @@ class StateTable:
                 stack.enter_context(adapter.in_replica(things))
             yield
 
-    def watched(self) -> list[dict[str, Any]]:
-        """Lists the attributes of all objects that tracing bakes in."""
-        return [
-            attributes
-            for adapter, things, _ in self._by_adapter()
-            for attributes in adapter.watched(things)
-        ]
+    def watch(self, watch: Watch) -> None:
+        """Watches what tracing bakes in of all objects."""
+        for adapter, things, _ in self._by_adapter():
+            adapter.watch(things, watch)
 
     def _by_adapter(self) -> Iterator[tuple[Adapter, list[Any], list[Any]]]:
         for adapter in dict.fromkeys(slot.adapter for slot in self.slots):

@@ -11,6 +11,7 @@ from jax.extend.core import get_opaque_trace_state
 from spmd.context import current_frame
 from spmd.errors import StateError
 from spmd.state import Adapter, Kind, register_adapter
+from spmd.watch import Watch
 
 VariableKind = Literal["mirrored", "mean", "sum", "key"]
 
@@ -128,8 +129,8 @@ class _VariableAdapter(Adapter):
     def in_replica(self, things: Sequence[Any]) -> contextlib.AbstractContextManager[None]:
         return contextlib.nullcontext()
 
-    def watched(self, things: Sequence[Any]) -> list[dict[str, Any]]:
-        return []
+    def watch(self, things: Sequence[Any], watch: Watch) -> None:
+        pass  # a variable has nothing but its value, which is read before every step
 
     def explain(self, error: BaseException) -> str | None:
         return None
