@@ -22,7 +22,7 @@ import jax
 import numpy as np
 
 from spmd.state import Adapter, StateTable, adapter_of
-from spmd.watch import Watch
+from spmd.watch import Watch, cell_contents
 
 _LIBRARIES = frozenset(
     [
@@ -72,9 +72,6 @@ _VALUES = (str, bytes, int, float, complex, bool, type(None))
 _MAPPINGS = (dict, types.MappingProxyType)
 _CONTAINERS = (list, tuple, set, frozenset, deque)
 _LIMIT = 100_000
-
-
-_UNBOUND = object()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -321,11 +318,3 @@ def _is_library_function(function: types.FunctionType) -> bool:
 def _is_library(module: str | None) -> bool:
     top = (module or "").partition(".")[0]
     return top in _LIBRARIES or (top in sys.stdlib_module_names and top != "__main__")
-
-
-def cell_contents(cell: types.CellType) -> Any:
-    """Returns what a closure's cell is bound to, or a mark if it is not bound yet."""
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return _UNBOUND

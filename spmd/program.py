@@ -33,7 +33,6 @@ from spmd.values import PerReplica, RowMask, TracedPerReplica
 # The program that ran last in this process; only this one remembers the arrays that it left behind.
 _ran_last: "weakref.ref[Program] | None" = None
 
-
 # JAX keeps traces of functions that a step passes to jit, scan or checkpoint. They hold traced values of
 # the state, so a trace of one program must not be taken for one of another.
 _trace_identity = jax.make_user_context()
@@ -285,7 +284,7 @@ class Program:
                     f"{name} changed from {aval.dtype}{list(aval.shape)} to "
                     f"{leaf.dtype}{list(jnp.shape(leaf))}"
                 )
-            ready = isinstance(leaf, jax.Array) and leaf.committed and leaf.sharding == self._whole
+            ready = leaf.committed and leaf.sharding == self._whole
             adopted.append(leaf if ready else self._copy(leaf))
         return adopted
 

@@ -53,7 +53,7 @@ class Watch:
 
     def cell(self, cell: types.CellType, name: str) -> None:
         """Watches what a closure's cell is bound to; one that is not bound is left out."""
-        if cell_is_bound(cell) and self._is_new("cell", id(cell)):
+        if cell_contents(cell) is not _MISSING and self._is_new("cell", id(cell)):
             self._cells.append(cell)
             self._cell_names.append(name)
 
@@ -96,11 +96,7 @@ class Watch:
         ]
 
     def _first_change(self) -> str | None:
-        names = [
-            *map(_shown, self._keys),
-            *map(_shown, self._names),
-            *map(_shown, self._cell_names),
-        ]
+        names = map(repr, [*self._keys, *self._names, *self._cell_names])
         try:
             now = self._read()
         except (LookupError, AttributeError, ValueError):
@@ -128,20 +124,15 @@ class Watch:
 _MISSING = object()
 
 
-def cell_is_bound(cell: types.CellType) -> bool:
-    """Tells whether a closure's cell is bound to anything yet."""
+def cell_contents(cell: types.CellType) -> Any:
+    """Returns what a closure's cell is bound to, or a mark if it is not bound yet."""
     try:
-        _CONTENTS(cell)
+        return cell.cell_contents
     except ValueError:
-        return False
-    return True
+        return _MISSING
 
 
 def _differ(now: Any, before: Any) -> bool:
     if now is before:
         return False
     return not (isinstance(now, _NUMBERS) and type(now) is type(before) and now == before)
-
-
-def _shown(key: Any) -> str:
-    return repr(key)

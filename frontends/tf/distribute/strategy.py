@@ -19,10 +19,10 @@ from frontends.tf.distribute.context import entered
 from frontends.tf.distribute.input import InputContext, InputOptions, ValueContext
 from frontends.tf.distribute.reduce_op import op_name
 from spmd.context import current_frame, in_replica
-from spmd.discovery import cell_contents
 from spmd.mesh import REPLICA_AXIS
 from spmd.program import run_in_replicas
 from spmd.values import PerReplica, TracedPerReplica, stack_replicas
+from spmd.watch import cell_contents
 
 # Steps that a strategy keeps for functions run outside of tf.function.
 _MAX_STEPS = 32
