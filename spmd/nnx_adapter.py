@@ -118,7 +118,6 @@ class NnxAdapter(Adapter):
                 continue
             # Of Flax's layers what people do change: modes, rates, parameters, optimizers. Looking at
             # their sizes and initializers as well would cost more than the rest of the look.
-            watch.length(attributes)
             for key, value in attributes.items():
                 if key in _CHANGED_IN_LAYERS or isinstance(value, (nnx.Variable, nnx.Pytree)):
                     watch.item(attributes, key)

@@ -27,6 +27,7 @@ from spmd.discovery import discover
 from spmd.errors import StateError, StepOutputError
 from spmd.mesh import REPLICA_AXIS, num_replicas
 from spmd.replica_dataflow import Collective, collectives, source_of, varying_outputs
+from spmd.single_replica import without_reductions
 from spmd.state import Kind, StateTable, adapters
 from spmd.values import PerReplica, RowMask, TracedPerReplica
 
@@ -213,7 +214,7 @@ class Program:
             self._last_changed = self._adopt(changed, self._changed_avals, self._changed)
             del changed  # it would count as a reader of the arrays
         changed, kept = self._last_changed, self._last_kept
-        if changed and max(map(sys.getrefcount, changed)) > _UNSHARED:
+        if sum(map(sys.getrefcount, changed)) > self._unshared:
             # Somebody else holds the array, and may read it after this step has donated it.
             for index, count in enumerate(map(sys.getrefcount, changed)):
                 if count > _UNSHARED:
@@ -450,7 +451,7 @@ class Program:
         self._changed, changed_at = table.part(written)
         used = [i for i in range(size) if i not in changed_at and id(inner_in[i]) in read]
         self._kept, kept_at = table.part(used)
-        run = jaxpr_as_fun(outer)
+        run = jaxpr_as_fun(outer if self._replicas > 1 else without_reductions(outer))
         stacked_at = [size + i for i, r in enumerate(self._results) if r.per_replica]
         whole_at = [size + count + i for i, r in enumerate(self._results) if not r.per_replica]
         # What the step never reads is not passed in; XLA drops the stand-in.
@@ -479,6 +480,7 @@ class Program:
             [abstract(mask.array, self._split) for mask in arguments.masks],
             [abstract(leaf, self._whole) for leaf in arguments.whole],
         )
+        self._unshared = _UNSHARED * self._changed.size
         self._compiled: Any = None
         self._forget()
 

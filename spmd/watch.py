@@ -5,8 +5,10 @@ attribute or an entry of a container leads to another object by now, or a module
 the program is *stale*, and another one must be traced.
 """
 
+import itertools
 import operator
 import types
+from collections.abc import Iterator
 from typing import Any
 
 _CONTENTS = operator.attrgetter("cell_contents")
@@ -69,7 +71,7 @@ class Watch:
 
     def freeze(self) -> None:
         """Takes what is there now as what the program was traced with."""
-        self._values = self._read()
+        self._values = list(self._now())
         self._copies = [dict(attributes) for attributes in self._dicts]
         self._lengths = list(map(len, self._sized))
 
@@ -78,7 +80,7 @@ class Watch:
         # The usual answer takes no loop in Python.
         try:
             if (
-                not any(map(operator.is_not, self._read(), self._values))
+                not any(map(operator.is_not, self._now(), self._values))
                 and self._dicts == self._copies
                 and list(map(len, self._sized)) == self._lengths
             ):
@@ -88,17 +90,17 @@ class Watch:
             return self._first_change() or "an attribute changed"
         return self._first_change()
 
-    def _read(self) -> list[Any]:
-        return [
-            *map(operator.getitem, self._containers, self._keys),
-            *map(getattr, self._owners, self._names),
-            *map(_CONTENTS, self._cells),
-        ]
+    def _now(self) -> Iterator[Any]:
+        return itertools.chain(
+            map(operator.getitem, self._containers, self._keys),
+            map(getattr, self._owners, self._names),
+            map(_CONTENTS, self._cells),
+        )
 
     def _first_change(self) -> str | None:
         names = map(repr, [*self._keys, *self._names, *self._cell_names])
         try:
-            now = self._read()
+            now = list(self._now())
         except (LookupError, AttributeError, ValueError):
             return "an attribute, entry or name is gone"
         for name, new, old in zip(names, now, self._values, strict=True):

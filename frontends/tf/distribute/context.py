@@ -7,6 +7,7 @@ on the default device.
 
 import contextlib
 import contextvars
+import functools
 import os
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any
@@ -275,6 +276,7 @@ def _per_replica(leaf: Any) -> Any:
 _ARRAYS = (jax.Array, np.ndarray, np.generic, bool, int, float, complex)
 
 
+@functools.cache  # asked before every step, and an import statement takes its time
 def _default_strategy() -> "Strategy":
     from frontends.tf.distribute.default_strategy import default_strategy
 
