@@ -18,7 +18,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 from spmd.context import current_frame
 from spmd.errors import BatchError, ReplicaContextError
 from spmd.mesh import REPLICA_AXIS
-from spmd.program import run_in_replicas
+from spmd.replica import run_in_replicas
 from spmd.values import PerReplica, TracedPerReplica
 
 MeanOrSum = Literal["sum", "mean"]

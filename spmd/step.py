@@ -20,7 +20,8 @@ from spmd.arguments import Arguments, Shortcut, shortcut, take_apart
 from spmd.context import current_frame
 from spmd.errors import BatchError, MeshError, RecompilationWarning
 from spmd.mesh import make_mesh, num_replicas
-from spmd.program import Program, StaleProgramError, run_in_replicas
+from spmd.program import Program, StaleProgramError
+from spmd.replica import run_in_replicas
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -20,7 +20,7 @@ from frontends.tf.distribute.input import InputContext, InputOptions, ValueConte
 from frontends.tf.distribute.reduce_op import op_name
 from spmd.context import current_frame, in_replica
 from spmd.mesh import REPLICA_AXIS
-from spmd.program import run_in_replicas
+from spmd.replica import run_in_replicas
 from spmd.values import PerReplica, TracedPerReplica, stack_replicas
 from spmd.watch import cell_contents
 
