@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable
-from typing import Any, overload
+from typing import Any, TypedDict, Unpack, overload
 
 import jax
 from jax.sharding import Mesh
@@ -85,29 +85,11 @@ class Function:
         return self._with_step(strategy, args, kwargs, lambda step: step.lower(*args, **kwargs))
 
     def __get__(self, instance: Any, owner: Any = None) -> "Function":
-        if instance is None:
-            return self
-        # Kept by the object itself, so that its programs go when it goes.
-        name = f"_tf_function_{self.python_function.__name__}"
-        bound: Function | None = vars(instance).get(name)
-        # A copy of the object brings along what was bound to the original.
-        if bound is None or not bound.is_bound_to(self.python_function, instance):
-            bound = Function(self.python_function.__get__(instance, owner))
-            vars(instance)[name] = bound
-        return bound
+        return self if instance is None else _methods_of(instance).get(self, owner)
 
-    def is_bound_to(self, function: Callable[..., Any], instance: Any) -> bool:
-        """Tells whether this is a function as a method of an object.
-
-        Args:
-            function: the function.
-            instance: the object.
-
-        Returns:
-            Whether it is.
-        """
-        method: Any = self.python_function
-        return method.__self__ is instance and method.__func__ is function
+    def __reduce__(self) -> Any:
+        # A copy compiles anew: programs belong to the objects that they were traced for.
+        return Function, (self.python_function,)
 
     def __repr__(self) -> str:
         return f"<tf.function {self.python_function!r}>"
@@ -139,63 +121,107 @@ class Function:
         return self._steps[strategy, mesh]
 
 
-@overload
-def function(func: Callable[..., Any]) -> Function: ...
+class _Methods:
+    """The compiled methods of one object, kept by the object in its `__dict__`.
+
+    A table with weak keys would not do: a compiled method reaches its object, by the bound method and,
+    where the object is a module, by the state of its programs, so that the table itself would keep
+    every object alive. From the object it is a cycle, which the garbage collector frees. To others this
+    is opaque and like any other: copies and pickles carry an empty one, and modules that differ by
+    theirs alone are equal to Flax.
+    """
+
+    __slots__ = ("_bound", "owner")
+
+    def __init__(self, owner: Any = None) -> None:
+        self.owner = owner
+        self._bound: dict[Function, Function] = {}
+
+    def get(self, function: Function, kind: Any) -> Function:
+        """Returns a function as the owner's method, the same one every time."""
+        if function not in self._bound:
+            bound = Function(function.python_function.__get__(self.owner, kind))
+            self._bound.setdefault(function, bound)
+        return self._bound[function]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Methods)
+
+    def __hash__(self) -> int:
+        return hash(_Methods)
+
+    def __reduce__(self) -> Any:
+        return _Methods, ()
+
+
+_ATTRIBUTE = "_tf_functions"
+
+
+def _methods_of(instance: Any) -> _Methods:
+    try:
+        attributes = vars(instance)
+    except TypeError:
+        raise TypeError(
+            f"A tf.function is a method of {type(instance).__name__}, whose objects have no __dict__ to "
+            "keep its programs in, because the class declares __slots__. Add '__dict__' to its __slots__."
+        ) from None
+    methods: _Methods | None = attributes.get(_ATTRIBUTE)
+    # A copy of the object brings along what belongs to the original.
+    if methods is None or methods.owner is not instance:
+        methods = attributes[_ATTRIBUTE] = _Methods(instance)
+    return methods
+
+
+class FunctionOptions(TypedDict, total=False):
+    """TensorFlow's options of `tf.function`; they are accepted, and none changes anything here.
+
+    Programs are always compiled by XLA, and always made for the shapes that come.
+
+    Source: `tf.function`.
+    """
+
+    autograph: bool
+    jit_compile: bool | None
+    reduce_retracing: bool
+    experimental_implements: str | None
+    experimental_autograph_options: Any
+    experimental_attributes: Any
+    experimental_relax_shapes: bool | None
+    experimental_compile: bool | None
+    experimental_follow_type_hints: bool | None
 
 
 @overload
 def function(
-    func: None = None,
-    input_signature: Any = None,
-    autograph: bool = True,
-    jit_compile: bool | None = None,
-    reduce_retracing: bool = False,
-    experimental_implements: str | None = None,
-    experimental_autograph_options: Any = None,
-    experimental_attributes: Any = None,
-    experimental_relax_shapes: bool | None = None,
-    experimental_compile: bool | None = None,
-    experimental_follow_type_hints: bool | None = None,
+    func: Callable[..., Any], input_signature: Any = None, **options: Unpack[FunctionOptions]
+) -> Function: ...
+
+
+@overload
+def function(
+    func: None = None, input_signature: Any = None, **options: Unpack[FunctionOptions]
 ) -> Callable[[Callable[..., Any]], Function]: ...
 
 
 def function(
     func: Callable[..., Any] | None = None,
     input_signature: Any = None,
-    autograph: bool = True,
-    jit_compile: bool | None = None,
-    reduce_retracing: bool = False,
-    experimental_implements: str | None = None,
-    experimental_autograph_options: Any = None,
-    experimental_attributes: Any = None,
-    experimental_relax_shapes: bool | None = None,
-    experimental_compile: bool | None = None,
-    experimental_follow_type_hints: bool | None = None,
+    **options: Unpack[FunctionOptions],
 ) -> Any:
     """Compiles a function, with every `strategy.run` and `strategy.reduce` in it, into one program.
 
-    TensorFlow's options are accepted. Programs are always compiled by XLA and always made for the
-    shapes that come; Python control flow on values is not rewritten: use `jax.lax.cond` and
-    `jax.lax.while_loop`.
+    Python control flow on values is not rewritten: use `jax.lax.cond` and `jax.lax.while_loop`.
 
     Args:
         func: the function; None makes a decorator.
-        input_signature: accepted.
-        autograph: accepted.
-        jit_compile: accepted.
-        reduce_retracing: accepted.
-        experimental_implements: accepted.
-        experimental_autograph_options: accepted.
-        experimental_attributes: accepted.
-        experimental_relax_shapes: accepted.
-        experimental_compile: accepted.
-        experimental_follow_type_hints: accepted.
+        input_signature: accepted; a program is made for the shapes that come.
+        **options: `FunctionOptions`, accepted.
 
     Returns:
         The compiled function, or a decorator.
 
     Raises:
-        TypeError: `func` cannot be called.
+        TypeError: `func` cannot be called, or TensorFlow has no such option.
 
     Examples:
         >>> from frontends import tf
@@ -208,9 +234,13 @@ def function(
 
     Source: `tf.function`.
     """
-    del input_signature, autograph, jit_compile, reduce_retracing, experimental_implements
-    del experimental_autograph_options, experimental_attributes, experimental_relax_shapes
-    del experimental_compile, experimental_follow_type_hints
+    del input_signature
+    unknown = sorted(set(options) - FunctionOptions.__optional_keys__)
+    if unknown:
+        raise TypeError(
+            f"tf.function has no option {unknown[0]!r}. It takes func, input_signature, "
+            f"{', '.join(sorted(FunctionOptions.__optional_keys__))}."
+        )
     return Function if func is None else Function(func)
 
 

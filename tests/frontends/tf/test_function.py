@@ -1,6 +1,9 @@
 """tf.function: what is traced, how often, and that its programs compute what plain loops do."""
 
+import copy
+import dataclasses
 import gc
+import pickle
 import warnings
 import weakref
 from typing import Any
@@ -327,6 +330,14 @@ def test_decorators():
     assert bare.python_function(1) == 2
 
 
+def test_unknown_options_are_refused():
+    misspelt: Any = {"jit_compiled": True}
+    with pytest.raises(TypeError, match=r"no option 'jit_compiled'.*jit_compile"):
+        tf.function(**misspelt)
+    with pytest.raises(TypeError, match="no option 'jit_compiled'"):
+        tf.function(lambda: 1, **misspelt)
+
+
 @pytest.mark.parametrize("what", [5, "train", [1]])
 def test_only_functions_are_compiled(what):
     with pytest.raises(TypeError, match="function"):
@@ -381,6 +392,114 @@ def test_methods_of_the_dead_are_let_go():
     del trainer
     gc.collect()
     assert gone() is None
+
+
+class Scaled:
+    """As small as an object with a compiled method can be."""
+
+    def __init__(self, scale):
+        self.scale = scale
+
+    @tf.function
+    def times(self, x):
+        return self.scale * x
+
+
+@pytest.mark.parametrize(
+    "duplicate",
+    [copy.copy, copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing))],  # noqa: S301
+)
+def test_copies_have_methods_of_their_own(duplicate):
+    original = Scaled(2.0)
+    assert float(original.times(3.0)) == 6.0
+    other = duplicate(original)
+    other.scale = 10.0
+    assert other.times is not original.times
+    assert float(other.times(3.0)) == 30.0
+    assert float(original.times(3.0)) == 6.0
+
+
+def test_copies_of_a_function_compile_anew():
+    original = tf.function(lambda x: x + 1)
+    original(1.0)
+    for other in (copy.copy(original), copy.deepcopy(original)):
+        assert float(other(2.0)) == 3.0
+        assert other.experimental_trace_count == original.experimental_trace_count == 1
+
+
+def test_a_method_that_calls_its_parent_is_compiled_once():
+    class More(Scaled):
+        @tf.function
+        def times(self, x):
+            return super().times(x) + 1
+
+    more = More(2.0)
+    assert [float(more.times(x)) for x in (1.0, 2.0, 3.0)] == [3.0, 5.0, 7.0]
+    assert more.times.experimental_trace_count == 1
+
+
+class Module(nnx.Module):
+    """A module that is the state of its own methods."""
+
+    def __init__(self, value):
+        self.weight = nnx.Param(jnp.float32(value))
+
+    @tf.function
+    def times(self, x):
+        return self.weight[...] * x
+
+    @tf.function
+    def plus(self, x):
+        return self.weight[...] + x
+
+
+def test_methods_of_modules():
+    module, same = Module(2.0), Module(2.0)
+    for _ in range(2):
+        assert float(module.times(3.0)) == 6.0
+        assert float(module.plus(3.0)) == 5.0
+    assert module.times.experimental_trace_count == module.plus.experimental_trace_count == 1
+    same.plus(1.0)
+    assert nnx.graphdef(module) == nnx.graphdef(same)
+    for other in (nnx.clone(module), copy.deepcopy(module)):
+        other.weight[...] = jnp.float32(10.0)
+        assert float(other.times(3.0)) == 30.0
+        assert float(module.times(3.0)) == 6.0
+
+
+def test_dead_modules_are_let_go():
+    module = Module(2.0)
+    module.times(1.0)
+    gone = weakref.ref(module)
+    del module
+    gc.collect()
+    assert gone() is None
+
+
+def test_objects_compared_by_value_or_frozen_have_methods():
+    @dataclasses.dataclass
+    class Equal(Scaled):
+        scale: float
+
+    @dataclasses.dataclass(frozen=True)
+    class Frozen:
+        scale: float
+        times = Scaled.times
+
+    for kind in (Equal, Frozen):
+        one, other = kind(2.0), kind(2.0)
+        assert float(one.times(1.0)) == float(other.times(1.0)) == 2.0
+        assert one == other
+        assert one.times is not other.times
+
+
+def test_slots_without_a_dict_are_refused():
+    class Slotted:
+        __slots__ = ("scale",)
+        times = Scaled.times
+
+    with pytest.raises(TypeError, match="Add '__dict__' to its __slots__"):
+        Slotted().times(1.0)
 
 
 # Programs, errors.
