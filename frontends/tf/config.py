@@ -24,7 +24,12 @@ _ACCELERATORS = (
 
 
 @dataclasses.dataclass(frozen=True)
-class PhysicalDevice:
+class _Device:
+    name: str
+    device_type: str
+
+
+class PhysicalDevice(_Device):
     """A piece of hardware.
 
     Attributes:
@@ -34,12 +39,8 @@ class PhysicalDevice:
     Source: `tf.config.PhysicalDevice`.
     """
 
-    name: str
-    device_type: str
 
-
-@dataclasses.dataclass(frozen=True)
-class LogicalDevice:
+class LogicalDevice(_Device):
     """A device that programs run on.
 
     Attributes:
@@ -48,9 +49,6 @@ class LogicalDevice:
 
     Source: `tf.config.LogicalDevice`.
     """
-
-    name: str
-    device_type: str
 
 
 @dataclasses.dataclass(frozen=True)

@@ -22,7 +22,15 @@ class CrossDeviceOps:
 
 
 @dataclasses.dataclass(frozen=True)
-class NcclAllReduce(CrossDeviceOps):
+class _PackedAllReduce(CrossDeviceOps):
+    num_packs: int = 1
+
+    def __post_init__(self) -> None:
+        if self.num_packs < 0:
+            raise ValueError(f"num_packs must not be negative, but is {self.num_packs}.")
+
+
+class NcclAllReduce(_PackedAllReduce):
     """All-reduce by NCCL, as XLA does on NVIDIA GPUs anyway.
 
     Attributes:
@@ -31,14 +39,8 @@ class NcclAllReduce(CrossDeviceOps):
     Source: `tf.distribute.NcclAllReduce`.
     """
 
-    num_packs: int = 1
 
-    def __post_init__(self) -> None:
-        _check_packs(self.num_packs)
-
-
-@dataclasses.dataclass(frozen=True)
-class HierarchicalCopyAllReduce(CrossDeviceOps):
+class HierarchicalCopyAllReduce(_PackedAllReduce):
     """All-reduce in two levels, made for DGX-1 machines.
 
     Attributes:
@@ -46,11 +48,6 @@ class HierarchicalCopyAllReduce(CrossDeviceOps):
 
     Source: `tf.distribute.HierarchicalCopyAllReduce`.
     """
-
-    num_packs: int = 1
-
-    def __post_init__(self) -> None:
-        _check_packs(self.num_packs)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,8 +70,3 @@ class ReductionToOneDevice(CrossDeviceOps):
                 f"accumulation_fn={self.accumulation_fn!r} is not supported: XLA's all-reduce sums. "
                 "Leave it out."
             )
-
-
-def _check_packs(num_packs: int) -> None:
-    if num_packs < 0:
-        raise ValueError(f"num_packs must not be negative, but is {num_packs}.")
