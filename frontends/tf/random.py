@@ -1,4 +1,4 @@
-"""`tf.random`: the global seed.
+"""`tf.random`: the global seed, and what operations make of it.
 
 **Global seed**: one number for the whole process, set by :func:`set_seed`.
 **Op seed**: the ``seed=`` argument of one operation, such as ``Dataset.shuffle``.
@@ -18,7 +18,7 @@ import operator
 import threading
 from typing import SupportsIndex
 
-__all__ = ["set_seed"]
+__all__ = ["op_entropy", "set_seed"]
 
 # TensorFlow's tf.random.DEFAULT_GRAPH_SEED: stands for the global seed where only the op has one.
 _DEFAULT_GLOBAL_SEED = 87654321
@@ -31,10 +31,6 @@ class _GlobalSeed:
         self._lock = threading.Lock()
         self._seed: int | None = None
         self._drawn = 0
-
-    @property
-    def seed(self) -> int | None:
-        return self._seed
 
     def set(self, seed: int | None) -> None:
         with self._lock:
@@ -81,12 +77,7 @@ def set_seed(seed: SupportsIndex | None) -> None:
     _STATE.set(None if seed is None else _as_integer(seed, "set_seed"))
 
 
-def _global_seed() -> int | None:
-    """Returns the global seed, or None where :func:`set_seed` was not called."""
-    return _STATE.seed
-
-
-def _op_entropy(op_seed: SupportsIndex | None, op_name: str) -> tuple[int, ...] | None:
+def op_entropy(op_seed: SupportsIndex | None, op_name: str) -> tuple[int, ...] | None:
     """Combines the global seed with the seed of one operation.
 
     Args:
@@ -98,6 +89,12 @@ def _op_entropy(op_seed: SupportsIndex | None, op_name: str) -> tuple[int, ...] 
 
     Raises:
         TypeError: `op_seed` is neither an integer nor None.
+
+    Examples:
+        >>> op_entropy(3, "shuffle")
+        (87654321, 1, 3)
+
+    Source: ``tensorflow.python.framework.random_seed.get_seed``.
     """
     return _STATE.entropy(None if op_seed is None else _as_integer(op_seed, op_name))
 

@@ -16,7 +16,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from frontends.tf.data.chunks import Chunk
-from frontends.tf.random import _op_entropy
+from frontends.tf.random import op_entropy
 
 _DRAWS = 1024
 
@@ -53,7 +53,7 @@ class ShuffleOrder:
     """
 
     def __init__(self, seed: SupportsIndex | None, reshuffle: bool) -> None:
-        entropy = _op_entropy(seed, "shuffle")
+        entropy = op_entropy(seed, "shuffle")
         # Without a seed the order must differ between runs, and still not between passes when
         # `reshuffle` is off: so there is always one.
         self._entropy = entropy or (int(np.random.SeedSequence().generate_state(1, np.uint64)[0]),)
