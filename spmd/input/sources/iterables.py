@@ -38,8 +38,21 @@ class IterableSource(Source):
         return type(self._source).__name__
 
 
+class _UnknownSource(Source):
+    """A source that tells nothing before it is read."""
+
+    @property
+    def full_batch_rows(self) -> None:
+        """Unknown before the first batch."""
+        return None
+
+    def num_batches(self, drop_remainder: bool) -> None:
+        """Unknown."""
+        return None
+
+
 @final
-class IteratorSource(Source):
+class IteratorSource(_UnknownSource):
     """An iterator over batches, such as a generator: good for one pass."""
 
     @classmethod
@@ -51,15 +64,6 @@ class IteratorSource(Source):
         """Wraps an iterator over batches."""
         reject_batch_size(batch_size, f"An iterator, like this {type(source).__name__},")
         self._source: Iterator[Any] | None = source
-
-    @property
-    def full_batch_rows(self) -> None:
-        """Unknown before the first batch."""
-        return None
-
-    def num_batches(self, drop_remainder: bool) -> None:
-        """Unknown."""
-        return None
 
     def batches(self) -> Iterator[Any]:
         """Starts the only pass.
@@ -81,7 +85,7 @@ class IteratorSource(Source):
 
 
 @final
-class GeneratorFunctionSource(Source):
+class GeneratorFunctionSource(_UnknownSource):
     """A function that returns an iterator over batches; each pass calls it anew."""
 
     @classmethod
@@ -93,15 +97,6 @@ class GeneratorFunctionSource(Source):
         """Wraps a function without arguments."""
         reject_batch_size(batch_size, "A function that returns an iterator")
         self._source: Callable[[], Iterable[Any]] = source
-
-    @property
-    def full_batch_rows(self) -> None:
-        """Unknown before the first batch."""
-        return None
-
-    def num_batches(self, drop_remainder: bool) -> None:
-        """Unknown."""
-        return None
 
     def batches(self) -> Iterator[Any]:
         """Starts a pass.
