@@ -1,3 +1,5 @@
+"""`cache`: what is computed once, what a pass given up early leaves, and what cannot be changed."""
+
 import numpy as np
 import pytest
 

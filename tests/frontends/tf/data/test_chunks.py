@@ -1,3 +1,5 @@
+"""Chunks of row numbers, however they are cut, against lists of the same numbers."""
+
 import itertools
 
 import numpy as np

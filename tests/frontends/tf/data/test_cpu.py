@@ -1,3 +1,5 @@
+"""Map functions run on the host's CPU, whatever device, mesh or trace is around them."""
+
 import jax
 import jax.numpy as jnp
 import numpy as np

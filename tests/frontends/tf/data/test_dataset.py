@@ -1,3 +1,5 @@
+"""What every dataset is: defined without a backend, read again and again, with a length and settings."""
+
 import os
 import subprocess
 import sys

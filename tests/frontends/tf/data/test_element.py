@@ -1,3 +1,5 @@
+"""Elements: what Python values become, and how they are stacked, split and copied."""
+
 import jax
 import jax.numpy as jnp
 import ml_dtypes

@@ -1,3 +1,5 @@
+"""`tf.data.experimental`: cardinalities, told or asserted, and what else scripts import from it."""
+
 import pytest
 
 from frontends.tf import data

@@ -1,3 +1,5 @@
+"""`from_generator`: elements as they come, or checked against what was declared."""
+
 import collections
 from types import SimpleNamespace
 

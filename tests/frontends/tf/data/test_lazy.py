@@ -1,3 +1,5 @@
+"""A lazy value is computed once, and not at all if that failed."""
+
 import pytest
 
 from frontends.tf.data.lazy import Lazy

@@ -1,3 +1,5 @@
+"""Map functions: the same results compiled or not, and how often Python runs them."""
+
 import logging
 import threading
 import traceback

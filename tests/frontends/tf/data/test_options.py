@@ -1,3 +1,5 @@
+"""`tf.data.Options`: accepted, merged, and refused where misspelt."""
+
 import pytest
 
 from frontends.tf.data import Options

@@ -1,3 +1,5 @@
+"""Calls on several threads: results in order, errors passed on, threads ended."""
+
 import threading
 
 import pytest

@@ -1,3 +1,5 @@
+"""The methods that choose elements and their order, over arrays and over generators."""
+
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,3 +1,5 @@
+"""Shuffling: TensorFlow's algorithm, the same for row numbers as for elements, pass by pass."""
+
 import itertools
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""The methods that make datasets: of arrays, numbers, generators, Grain pipelines and other datasets."""
+
 import collections
 import threading
 

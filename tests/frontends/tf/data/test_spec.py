@@ -1,3 +1,5 @@
+"""Element specs: what tracing tells, and which sizes stay unknown."""
+
 import jax.numpy as jnp
 import numpy as np
 import pytest

@@ -1,3 +1,5 @@
+"""The methods that change elements: map, filter, batch, unbatch, enumerate and apply."""
+
 import sys
 
 import numpy as np
