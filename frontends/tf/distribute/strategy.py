@@ -69,12 +69,28 @@ class Strategy:
 
     @property
     def mesh(self) -> Mesh:
-        """The engine's mesh: the devices along the axis `"replica"`."""
+        """The engine's mesh: the devices along the axis `"replica"`.
+
+        Examples:
+            >>> from frontends import tf
+            >>> tf.distribute.OneDeviceStrategy("cpu:0").mesh.axis_names
+            ('replica',)
+
+        Source: no TensorFlow symbol.
+        """
         return self._mesh
 
     @property
     def num_replicas_in_sync(self) -> int:
-        """How many replicas train together."""
+        """How many replicas train together.
+
+        Examples:
+            >>> from frontends import tf
+            >>> tf.distribute.OneDeviceStrategy("cpu:0").num_replicas_in_sync
+            1
+
+        Source: `tf.distribute.Strategy.num_replicas_in_sync`.
+        """
         return spmd.num_replicas(self._mesh)
 
     def scope(self) -> contextlib.AbstractContextManager["Strategy"]:
@@ -84,7 +100,13 @@ class Strategy:
             A context manager that gives the strategy.
 
         Raises:
-            RuntimeError: on entry, inside the scope of another strategy or inside a replica.
+            RuntimeError: inside a replica; or on entry, inside the scope of another strategy.
+
+        Examples:
+            >>> from frontends import tf
+            >>> with tf.distribute.OneDeviceStrategy("cpu:0").scope() as strategy:
+            ...     tf.distribute.get_strategy() is strategy
+            True
 
         Source: `tf.distribute.Strategy.scope`.
         """
@@ -110,7 +132,18 @@ class Strategy:
             The function's result; every leaf is a per-replica value.
 
         Raises:
-            RuntimeError: called inside a replica.
+            ValueError: `args` is neither a tuple nor a list.
+            TypeError: `fn` cannot be called, or returns what is no array or number.
+            RuntimeError: called inside a replica, or in a `tf.function` that runs on other devices.
+
+        Examples:
+            >>> from frontends import tf
+            >>> strategy = tf.distribute.OneDeviceStrategy("cpu:0")
+            >>> result = strategy.run(
+            ...     lambda x, scale: x * scale, args=(3.0,), kwargs={"scale": 2.0}
+            ... )
+            >>> [float(value) for value in result.values]
+            [6.0]
 
         Source: `tf.distribute.Strategy.run`.
         """
@@ -146,6 +179,13 @@ class Strategy:
             ValueError: unknown reduction or axis; or the sum of a value that is not per-replica.
             RuntimeError: called inside a replica.
 
+        Examples:
+            >>> from frontends import tf
+            >>> strategy = tf.distribute.OneDeviceStrategy("cpu:0")
+            >>> losses = strategy.run(lambda: 1.5)
+            >>> float(strategy.reduce(tf.distribute.ReduceOp.SUM, losses, axis=None))
+            1.5
+
         Source: `tf.distribute.Strategy.reduce`.
         """
         op = op_name(reduce_op)
@@ -171,6 +211,15 @@ class Strategy:
             ValueError: there is no such axis.
             RuntimeError: called inside a replica.
 
+        Examples:
+            >>> from frontends import tf
+            >>> strategy = tf.distribute.OneDeviceStrategy("cpu:0")
+            >>> dataset = tf.data.Dataset.range(3).batch(2)
+            >>> for batch in strategy.experimental_distribute_dataset(dataset):
+            ...     print(strategy.gather(batch, axis=0))
+            [0 1]
+            [2]
+
         Source: `tf.distribute.Strategy.gather`.
         """
         self._require_cross_replica("gather")
@@ -188,6 +237,18 @@ class Strategy:
 
         Returns:
             One structure for every replica, in order, plain values repeated; a plain value alone.
+
+        Raises:
+            RuntimeError: called inside a replica.
+
+        Examples:
+            >>> from frontends import tf
+            >>> strategy = tf.distribute.OneDeviceStrategy("cpu:0")
+            >>> [
+            ...     float(value)
+            ...     for value in strategy.experimental_local_results(strategy.run(lambda: 2.0))
+            ... ]
+            [2.0]
 
         Source: `tf.distribute.Strategy.experimental_local_results`.
         """
@@ -220,6 +281,15 @@ class Strategy:
 
         Raises:
             spmd.BatchError: while iterating, if elements have no batch axis.
+            RuntimeError: called inside a replica.
+
+        Examples:
+            >>> from frontends import tf
+            >>> strategy = tf.distribute.OneDeviceStrategy("cpu:0")
+            >>> dataset = tf.data.Dataset.range(6).batch(4)
+            >>> batches = strategy.experimental_distribute_dataset(dataset)
+            >>> [int(strategy.reduce("SUM", batch, axis=0)) for batch in batches]
+            [6, 9]
 
         Source: `tf.distribute.Strategy.experimental_distribute_dataset`.
         """
@@ -239,6 +309,19 @@ class Strategy:
 
         Returns:
             An iterable of batches whose leaves are per-replica values.
+
+        Raises:
+            RuntimeError: called inside a replica.
+
+        Examples:
+            >>> from frontends import tf
+            >>> strategy = tf.distribute.OneDeviceStrategy("cpu:0")
+            >>> def make(context):
+            ...     return tf.data.Dataset.range(6).batch(context.get_per_replica_batch_size(3))
+            >>> for batch in strategy.distribute_datasets_from_function(make):
+            ...     print(strategy.gather(batch, axis=0))
+            [0 1 2]
+            [3 4 5]
 
         Source: `tf.distribute.Strategy.distribute_datasets_from_function`.
         """
@@ -266,6 +349,16 @@ class Strategy:
 
         Raises:
             ValueError: the shapes differ between replicas.
+            RuntimeError: called inside a replica.
+
+        Examples:
+            >>> from frontends import tf
+            >>> strategy = tf.distribute.OneDeviceStrategy("cpu:0")
+            >>> numbers = strategy.experimental_distribute_values_from_function(
+            ...     lambda context: context.replica_id_in_sync_group + 1.0
+            ... )
+            >>> float(strategy.reduce("SUM", numbers, axis=None))
+            1.0
 
         Source: `tf.distribute.Strategy.experimental_distribute_values_from_function`.
         """
@@ -284,6 +377,16 @@ class Strategy:
 
         Returns:
             A dataset of single rows: batch it, then distribute it.
+
+        Raises:
+            ValueError: there is no array, one is a scalar, or two of them differ in length.
+
+        Examples:
+            >>> from frontends import tf
+            >>> import numpy as np
+            >>> strategy = tf.distribute.OneDeviceStrategy("cpu:0")
+            >>> len(strategy.experimental_make_numpy_dataset(np.zeros((5, 2))))
+            5
 
         Source: `tf.distribute.Strategy.experimental_make_numpy_dataset` of TensorFlow 1 and 2.0.
         """
@@ -362,6 +465,18 @@ class StrategyExtended:
 
         Returns:
             A dataset of single rows.
+
+        Raises:
+            ValueError: there is no array, one is a scalar, or two of them differ in length.
+
+        Examples:
+            >>> from frontends import tf
+            >>> import numpy as np
+            >>> extended = tf.distribute.OneDeviceStrategy("cpu:0").extended
+            >>> len(extended.experimental_make_numpy_dataset(np.zeros((5, 2))))
+            5
+
+        Source: `tf.distribute.StrategyExtended.experimental_make_numpy_dataset` of TensorFlow 1.
         """
         return self._strategy.experimental_make_numpy_dataset(numpy_input, session)
 
