@@ -3,20 +3,11 @@
 Each function says which internal it stands for.
 """
 
-import inspect
-import os
-import sysconfig
 from typing import Any
 
 from jax._src import core, xla_bridge
 
-_hidden = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "")]
-_LIBRARIES = tuple(
-    {
-        os.path.join(sysconfig.get_path(name), "")
-        for name in ("stdlib", "platstdlib", "purelib", "platlib")
-    }
-)
+from spmd.source_lines import is_user_file
 
 
 def backend_is_running() -> bool:
@@ -53,25 +44,3 @@ def user_line(equation: Any) -> str | None:
             name = frame.function_name.rsplit(".", 1)[-1]
             return f"{frame.file_name}:{frame.line_num} ({name})"
     return None
-
-
-def is_user_file(path: str) -> bool:
-    """Tells whether a source file is the user's: not of a library, this package or a front end."""
-    return not path.startswith((*_LIBRARIES, *_hidden, "<"))
-
-
-def hide_directory(path: str) -> None:
-    """Leaves a package out when the user's line is looked for; a front end names itself.
-
-    Args:
-        path: the package's directory.
-    """
-    _hidden.append(os.path.join(path, ""))
-
-
-def user_stacklevel() -> int:
-    """Finds the user's frame for `warnings.warn(..., stacklevel=)`, as the caller has to give it."""
-    level, frame = 0, inspect.currentframe()
-    while frame is not None and not is_user_file(frame.f_code.co_filename):
-        level, frame = level + 1, frame.f_back
-    return level

@@ -21,39 +21,10 @@ from typing import Any
 import jax
 import numpy as np
 
+from spmd.source_lines import is_library
 from spmd.state import Adapter, StateTable, adapter_of
 from spmd.watch import Watch, cell_contents
 
-_LIBRARIES = frozenset(
-    [
-        "absl",
-        "array_record",
-        "chex",
-        "einops",
-        "flax",
-        "frontends",
-        "grain",
-        "h5py",
-        "jax",
-        "jaxlib",
-        "keras",
-        "matplotlib",
-        "numpy",
-        "optax",
-        "orbax",
-        "pandas",
-        "PIL",
-        "pytest",
-        "rich",
-        "scipy",
-        "sklearn",
-        "spmd",
-        "tensorflow",
-        "tensorflow_datasets",
-        "torch",
-        "tqdm",
-    ]
-)
 _ATOMS = (
     str,
     bytes,
@@ -235,7 +206,7 @@ class _Search:
             self.visit(wrapped, function.__name__)
 
     def _module(self, module: types.ModuleType, names: Sequence[str]) -> None:
-        if _is_library(module.__name__):
+        if is_library(module.__name__):
             return
         for name in names:
             if name in vars(module):
@@ -246,7 +217,7 @@ class _Search:
         wrapped = getattr(thing, "__wrapped__", None)
         if wrapped is not None:
             self.visit(wrapped, name)
-        if _is_library(type(thing).__module__):
+        if is_library(type(thing).__module__):
             return
         attributes: dict[str, Any] = getattr(thing, "__dict__", {})
         self._objects.append(attributes)
@@ -257,7 +228,7 @@ class _Search:
             for key in (slots,) if isinstance(slots, str) else tuple(slots):
                 if hasattr(thing, key):
                     self.visit(getattr(thing, key), f"{name}.{key}", thing, key)
-            if not _is_library(cls.__module__):
+            if not is_library(cls.__module__):
                 for key, member in cls.__dict__.items():
                     function = member.fget if isinstance(member, property) else member
                     if isinstance(function, types.FunctionType):
@@ -310,11 +281,6 @@ def _is_flax_mapping(thing: Any) -> bool:
 def _is_library_function(function: types.FunctionType) -> bool:
     # Code that is run under a library's name, as its doctests are, is still the user's.
     module = sys.modules.get(function.__module__ or "")
-    return _is_library(function.__module__) and function.__globals__ is getattr(
+    return is_library(function.__module__) and function.__globals__ is getattr(
         module, "__dict__", None
     )
-
-
-def _is_library(module: str | None) -> bool:
-    top = (module or "").partition(".")[0]
-    return top in _LIBRARIES or (top in sys.stdlib_module_names and top != "__main__")

@@ -22,6 +22,7 @@ from spmd.errors import BatchError, MeshError, RecompilationWarning
 from spmd.mesh import make_mesh, num_replicas
 from spmd.program import Program, StaleProgramError
 from spmd.replica import run_in_replicas
+from spmd.source_lines import user_stacklevel
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -268,7 +269,7 @@ class Step(Generic[P, R]):
             "step: keep shapes the same (pad, or drop_remainder=True), pass what changes as an "
             "array, and make models once.",
             RecompilationWarning,
-            stacklevel=_jax_internals.user_stacklevel(),
+            stacklevel=user_stacklevel(),
         )
 
 

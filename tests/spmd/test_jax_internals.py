@@ -95,23 +95,3 @@ def test_an_equation_without_a_traceback_has_no_line() -> None:
         source_info=SimpleNamespace(traceback=SimpleNamespace(frames=[frame]))
     )
     assert _jax_internals.user_line(library) is None
-
-
-@pytest.mark.parametrize(
-    ("path", "user"),
-    [
-        (__file__, True),
-        ("/home/me/train.py", True),
-        ("train.py", True),
-        (str(ROOT / "spmd_experiments" / "train.py"), True),
-        (spmd.__file__, False),
-        (_jax_internals.__file__, False),
-        (jax.__file__, False),
-        (np.__file__, False),
-        (os.__file__, False),
-        ("<string>", False),
-        ("<frozen importlib._bootstrap>", False),
-    ],
-)
-def test_a_file_is_the_user_s_or_not(path: str, user: bool) -> None:
-    assert _jax_internals.is_user_file(path) is user

@@ -8,7 +8,6 @@ on the default device.
 import contextlib
 import contextvars
 import functools
-import os
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any
 
@@ -16,16 +15,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+import frontends
 from frontends.tf.distribute.reduce_op import op_name
-from spmd._jax_internals import hide_directory
 from spmd.collectives import all_gather, all_reduce
 from spmd.context import cross_replica_of, current_frame, in_replica, replica_id
+from spmd.source_lines import add_library
 from spmd.values import TracedPerReplica
 
 if TYPE_CHECKING:
     from frontends.tf.distribute.strategy import Strategy
 
-hide_directory(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+add_library(frontends)
 
 _CURRENT: "contextvars.ContextVar[Strategy | None]" = contextvars.ContextVar(
     "tf_strategy", default=None
