@@ -305,24 +305,6 @@ def test_keep_per_replica_keeps_equal_results(mesh_of: MeshOf) -> None:
     assert [float(value) for value in step()] == [2.0, 2.0]
 
 
-@pytest.mark.parametrize(
-    ("value", "path"),
-    [
-        ("text", "['a'][1]"),
-        (object(), "['a'][1]"),
-        (np.array(["text"]), "['a'][1]"),
-        ({1}, "['a']"),
-    ],
-)
-def test_a_result_that_is_no_array_is_refused_by_path(
-    mesh_of: MeshOf, value: Any, path: str
-) -> None:
-    with pytest.raises(spmd.StepOutputError) as error:
-        spmd.Step(lambda: {"a": (1.0, value)}, mesh_of(2))()
-    assert path in str(error.value)
-    assert type(value).__name__ in str(error.value)
-
-
 @pytest.mark.parametrize("make", [jax.random.key, jax.random.PRNGKey])
 def test_random_keys_go_in_and_out(mesh_of: MeshOf, make: Any) -> None:
     step = spmd.Step(lambda key: (key, jax.random.normal(key)), mesh_of(2))
@@ -458,26 +440,6 @@ def test_batch_statistics_with_the_mask_leave_padding_out(mesh_of: MeshOf) -> No
         step(batch)
     np.testing.assert_allclose(norm.mean[...], [10.0, 11.0])
     assert step.trace_count == 1
-
-
-@pytest.mark.parametrize("rows", [1, 2, 3, 5, 6, 7])
-def test_replicas_without_rows_do_not_count_in_batch_statistics(mesh_of: MeshOf, rows: int) -> None:
-    mesh = mesh_of(4)
-    norm = nnx.BatchNorm(2, momentum=0.0, rngs=nnx.Rngs(0))
-    step = spmd.Step(
-        lambda x: spmd.all_reduce(
-            spmd.average_loss(norm(x, mask=spmd.valid_rows()[:, None])[:, 0])
-        ),
-        mesh,
-    )
-    batch = batches_of(8 + rows, mesh, batch_size=8)[1]
-    assert np.isfinite(float(step(batch)))
-    data = np.arange(16.0, 16.0 + 2 * rows).reshape(rows, 2)
-    blocks = [block for block in np.split(data, np.cumsum(batch.mask.counts)[:-1]) if len(block)]
-    np.testing.assert_allclose(norm.mean[...], np.mean([b.mean(0) for b in blocks], axis=0))
-    np.testing.assert_allclose(
-        norm.var[...], np.mean([b.var(0) for b in blocks], axis=0), atol=1e-4
-    )
 
 
 def test_two_batches_need_their_names(mesh_of: MeshOf) -> None:
