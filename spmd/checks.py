@@ -4,6 +4,7 @@ import gc
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
 from jax.extend.core import ClosedJaxpr, Jaxpr
 
 from spmd import _jax_internals
@@ -11,6 +12,41 @@ from spmd.errors import PaddedBatchError, ReplicaDivergenceError, StateError
 from spmd.replica_dataflow import depends_on, inner_constants, origin
 from spmd.state import Kind, StateTable, adapters
 from spmd.values import RowMask
+
+
+def state_is_there(table: StateTable, step: str, error: Exception) -> None:
+    """Finds out whether a step failed because of lost state, or lost it when it failed.
+
+    Args:
+        table: variables of the step.
+        step: its name.
+        error: what JAX raised instead of running the step, or while it ran.
+
+    Raises:
+        StateError: the array of a variable is deleted.
+    """
+    lost = [
+        name
+        for name, leaf in zip(table.leaf_names, table.read(), strict=True)
+        if isinstance(leaf, jax.Array) and leaf.is_deleted()
+    ]
+    if not lost:
+        return
+    if isinstance(error, jax.errors.JaxRuntimeError):
+        why = (
+            f"The step {step} failed while it ran, and the value of {_some(lost, 3)} is lost, because a "
+            "step writes the new state into the memory of the old. Why it failed stands above."
+        )
+    else:
+        why = (
+            f"The step {step} cannot run, because the value of {_some(lost, 3)} is lost: the array is "
+            "deleted. Either a step failed before, after it was given the array's memory, or code "
+            "outside of steps donated or deleted the array."
+        )
+    raise StateError(
+        f"{why} Give the state a value before the next step: restore a checkpoint, as in "
+        "nnx.update(model, saved), or make the model and its optimizer anew."
+    ) from error
 
 
 def no_captured_variables(outer: ClosedJaxpr, inner: Jaxpr, table: StateTable, step: str) -> None:
@@ -74,7 +110,7 @@ def state_is_equal(jaxpr: Jaxpr, varies: Sequence[bool], table: StateTable, step
         return
     names = [table.leaf_names[index] for index in bad]
     line = next((line for index in bad if (line := origin(jaxpr, index)) is not None), None)
-    shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    shown = _some(names, 5)
     if any(kinds[index] is Kind.KEY for index in bad):
         fix = "Do not replace a random key inside the replica function; draw from it."
     else:
@@ -138,7 +174,7 @@ def padding_counted(
     ]
     if not bad:
         return None
-    shown = ", ".join(bad[:3]) + (f" and {len(bad) - 3} more" if len(bad) > 3 else "")
+    shown = _some(bad, 3)
     line = next(
         (
             line
@@ -163,6 +199,11 @@ def padding_counted(
         )
 
     return error
+
+
+def _some(names: Sequence[str], limit: int) -> str:
+    more = len(names) - limit
+    return ", ".join(names[:limit]) + (f" and {more} more" if more > 0 else "")
 
 
 def _line_that_reads(outer: ClosedJaxpr, inner: Jaxpr, position: int) -> str | None:

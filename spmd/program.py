@@ -199,33 +199,41 @@ class Program:
         Raises:
             StaleProgramError: a variable has another shape or type by now.
             PaddedBatchError: the batch is padded, and a result would count its padding.
+            StateError: the program failed with the memory of variables in its hands, or a variable
+                lost its value before.
         """
         if self._padding is not None:
             for mask in masks:
                 if mask.padded:
                     raise self._padding(mask)
-        self._take_over()
-        if not self._kept.holds(self._last_kept):
-            self._last_kept = self._adopt(self._kept.read(), self._kept_avals, self._kept)
-            self._kept.write(self._last_kept)
-        if not self._changed.holds(self._last_changed):
-            changed = self._changed.read()
-            self._last_changed = self._adopt(changed, self._changed_avals, self._changed)
-            del changed  # it would count as a reader of the arrays
-        changed, kept = self._last_changed, self._last_kept
-        if sum(map(sys.getrefcount, changed)) > self._unshared:
-            # Somebody else holds the array, and may read it after this step has donated it.
-            for index, count in enumerate(map(sys.getrefcount, changed)):
-                if count > _UNSHARED:
-                    changed[index] = self._copy(changed[index])
-        compiled = self._compiled or self.compile()
-        new, stacked, wholes = compiled(
-            changed,
-            kept,
-            split,
-            [mask.array for mask in masks],
-            [self._place(value) for value in whole] if whole else [],
-        )
+        try:
+            self._take_over()
+            if not self._kept.holds(self._last_kept):
+                self._last_kept = self._adopt(self._kept.read(), self._kept_avals, self._kept)
+                self._kept.write(self._last_kept)
+            if not self._changed.holds(self._last_changed):
+                changed = self._changed.read()
+                self._last_changed = self._adopt(changed, self._changed_avals, self._changed)
+                del changed  # it would count as a reader of the arrays
+            changed, kept = self._last_changed, self._last_kept
+            if sum(map(sys.getrefcount, changed)) > self._unshared:
+                # Somebody else holds the array, and may read it after this step has donated it.
+                for index, count in enumerate(map(sys.getrefcount, changed)):
+                    if count > _UNSHARED:
+                        changed[index] = self._copy(changed[index])
+            compiled = self._compiled or self.compile()
+            new, stacked, wholes = compiled(
+                changed,
+                kept,
+                split,
+                [mask.array for mask in masks],
+                [self._place(value) for value in whole] if whole else [],
+            )
+        except RuntimeError as error:
+            # JAX's words name no variable, or the failed step had the memory of some.
+            for table in (self._changed, self._kept):
+                checks.state_is_there(table, self._name, error)
+            raise
         self._changed.write(new)
         self._last_changed = new
         return self._result(stacked, wholes, masks)

@@ -1,6 +1,7 @@
 """A compiled program: donation that never shows, staleness, tracing that leaves no trace, inspection."""
 
 import gc
+import re
 import warnings
 import weakref
 from collections.abc import Callable
@@ -12,6 +13,7 @@ import numpy as np
 import optax
 import pytest
 from flax import nnx
+from jax.experimental import io_callback
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 import spmd
@@ -35,6 +37,87 @@ def counting_step(mesh: Mesh) -> tuple[nnx.Param[Any], Callable[[], Any]]:
 def batches_of(rows: int, mesh: Mesh, batch_size: int = 4) -> list[Any]:
     data = np.arange(rows * 2, dtype=np.float32).reshape(rows, 2)
     return list(spmd.distribute(data, mesh, batch_size=batch_size, prefetch=0))
+
+
+# State that is lost.
+
+
+def test_a_step_that_fails_while_it_runs_says_which_state_is_lost(mesh_of: MeshOf) -> None:
+    model = nnx.Linear(3, 1, rngs=nnx.Rngs(0))
+    unread = nnx.Param(jnp.ones(3))
+    saved = jax.tree.map(np.asarray, nnx.state(model))
+    fail = [False]
+
+    def host(x: Any) -> Any:
+        if fail[0]:
+            raise RuntimeError("on purpose")
+        return x
+
+    def train() -> Any:
+        one = io_callback(host, jax.ShapeDtypeStruct((), jnp.float32), jnp.float32(1.0))
+        one = spmd.all_reduce(one)
+        model.kernel[...] += one
+        model.bias[...] += unread[0]
+        return one
+
+    # On one device XLA raises at once; on several, when somebody reads the values.
+    step = spmd.Step(train, mesh_of(1))
+    step()
+    fail[0] = True
+    with pytest.raises(spmd.StateError, match=r"failed while it ran.*nnx\.update") as error:
+        step()
+    assert re.search(r"value of model\.\w+, model\.\w+ is lost", str(error.value))
+    assert "unread" not in str(error.value)
+    assert "on purpose" in str(error.value.__cause__)
+    fail[0] = False
+    # Neither by the short way nor by the long one.
+    for again in (step, spmd.Step(train, mesh_of(2))):
+        with pytest.raises(spmd.StateError, match=r"cannot run.*model\..* is lost.*failed before"):
+            again()
+    nnx.update(model, saved)
+    assert float(step()) == 1.0
+    np.testing.assert_allclose(model.kernel[...], np.asarray(saved["kernel"][...]) + 1)
+
+
+def test_a_step_that_fails_with_its_state_intact_raises_what_jax_raised(mesh_of: MeshOf) -> None:
+    variable, step = counting_step(mesh_of(1))
+    kept = variable[...]
+    fail = [False]
+
+    def host() -> Any:
+        if fail[0]:
+            raise RuntimeError("on purpose")
+        return np.float32(1.0)
+
+    def add() -> None:
+        variable[...] += io_callback(host, jax.ShapeDtypeStruct((), jnp.float32))
+
+    failing = spmd.Step(add, mesh_of(1))
+    failing()
+    assert float(kept[0]) == 1.0
+    kept = variable[...]  # so that the step donates a copy
+    fail[0] = True
+    with pytest.raises(jax.errors.JaxRuntimeError, match="on purpose"):
+        failing()
+    step()
+    assert float(variable[0]) == 3.0
+    assert float(kept[0]) == 2.0
+
+
+def test_a_deleted_batch_is_no_lost_state(mesh_of: MeshOf) -> None:
+    variable = nnx.Param(jnp.zeros(2))
+
+    def add(x: Any) -> None:
+        variable[...] += spmd.all_reduce(x.sum())
+
+    step = spmd.Step(add, mesh_of(2))
+    first, second = batches_of(8, step.mesh)
+    step(first)
+    second.array.delete()
+    with pytest.raises(RuntimeError, match="deleted") as error:
+        step(second)
+    assert not isinstance(error.value, spmd.StateError)
+    step(first)
 
 
 # Donation.
