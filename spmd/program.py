@@ -177,6 +177,10 @@ class Program:
             self._compiled = self._lowered.compile(compiler_options=self._compiler_options)
         return self._compiled
 
+    def has_replaced_state(self) -> bool:
+        """Tells whether it keeps an object alive that the step's code does not lead to any more."""
+        return self._watch.replaced()
+
     # The hot path.
 
     def stale_because(self) -> str | None:

@@ -29,6 +29,9 @@ R = TypeVar("R")
 
 NO_SHORTCUT: Any = object()
 
+# How many programs a step keeps, of those for one set of shapes, whose models were replaced.
+_MAX_REPLACED = 2
+
 # Two steps on two threads may share a model; one at a time may read, donate and write it.
 _STATE_LOCK = threading.RLock()
 
@@ -254,8 +257,21 @@ class Step(Generic[P, R]):
             self._warn(arguments, reason)
         self._last_key = arguments.key
         self._programs.append((arguments.key, program))
+        self._drop_replaced(arguments.key)
         del self._programs[: -self._options.max_programs]
         return program
+
+    def _drop_replaced(self, key: Hashable) -> None:
+        # A program keeps the model alive that it was traced for, so one for a model that was replaced
+        # (a notebook's cell run again) must go. Not at once: models may take turns under one name. A
+        # change of mode, as by eval(), replaces no object, and its programs count only among all.
+        replaced = [
+            program
+            for known, program in self._programs
+            if known == key and program.has_replaced_state()
+        ]
+        for program in replaced[:-_MAX_REPLACED]:
+            self._forget(program)
 
     def _forget(self, program: Program) -> None:
         self._programs = [entry for entry in self._programs if entry[1] is not program]

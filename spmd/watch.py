@@ -8,11 +8,11 @@ the program is *stale*, and another one must be traced.
 import itertools
 import operator
 import types
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, cast
 
 _CONTENTS = operator.attrgetter("cell_contents")
-_NUMBERS = (str, bytes, int, float, complex, bool)
+_PLAIN = (str, bytes, int, float, complex, bool, type(None))
 
 
 class Watch:
@@ -37,6 +37,7 @@ class Watch:
         self._cells: list[types.CellType] = []
         self._cell_names: list[str] = []
         self._dicts: list[dict[str, Any]] = []
+        self._exact: list[tuple[dict[str, Any], str]] = []
         self._sized: list[Any] = []
         self._known: set[tuple[Any, ...]] = set()
         self.freeze()
@@ -71,8 +72,16 @@ class Watch:
 
     def freeze(self) -> None:
         """Takes what is there now as what the program was traced with."""
-        self._values = list(self._now())
         self._copies = [dict(attributes) for attributes in self._dicts]
+        # Dictionaries are compared at once, which is quick, but takes what says it is equal (variables
+        # with equal values do) for the same.
+        self._exact = [
+            (attributes, key)
+            for attributes in self._dicts
+            for key, value in attributes.items()
+            if not isinstance(value, _PLAIN) and type(value).__eq__ is not object.__eq__
+        ]
+        self._values = list(self._now())
         self._lengths = list(map(len, self._sized))
 
     def changed(self) -> str | None:
@@ -90,30 +99,48 @@ class Watch:
             return self._first_change() or "an attribute changed"
         return self._first_change()
 
+    def replaced(self) -> bool:
+        """Tells whether an object that was there has given way to another, or is gone.
+
+        A number or mode that changed does not count: it often changes back, and keeps nothing alive.
+        """
+        return any(
+            before is not _MISSING and not _is_plain(before) for _, _, before in self._differences()
+        )
+
     def _now(self) -> Iterator[Any]:
         return itertools.chain(
             map(operator.getitem, self._containers, self._keys),
             map(getattr, self._owners, self._names),
             map(_CONTENTS, self._cells),
+            itertools.starmap(operator.getitem, self._exact),
         )
 
-    def _first_change(self) -> str | None:
+    def _differences(self) -> Iterator[tuple[str, Any, Any]]:
+        """Lists the places that changed, what is there, and what was when the program was traced."""
+        now = [
+            *map(_look, itertools.repeat(operator.getitem), self._containers, self._keys),
+            *map(_look, itertools.repeat(getattr), self._owners, self._names),
+            *map(cell_contents, self._cells),
+        ]
+        # Of `_values` the last part is of entries of dictionaries, which are looked at in the copies.
         names = map(repr, [*self._keys, *self._names, *self._cell_names])
-        try:
-            now = list(self._now())
-        except (LookupError, AttributeError, ValueError):
-            return "an attribute, entry or name is gone"
-        for name, new, old in zip(names, now, self._values, strict=True):
+        for name, new, old in zip(names, now, self._values, strict=False):
             if _differ(new, old):
-                return f"{name} changed"
+                yield name, new, old
         for attributes, copy in zip(self._dicts, self._copies, strict=True):
             for key in {**copy, **attributes}:
-                if _differ(attributes.get(key, _MISSING), copy.get(key, _MISSING)):
-                    return f"attribute {key!r} changed"
+                new, old = attributes.get(key, _MISSING), copy.get(key, _MISSING)
+                if _differ(new, old):
+                    yield f"attribute {key!r}", new, old
+
+    def _first_change(self) -> str | None:
+        for name, new, _ in self._differences():
+            return f"{name} is gone" if new is _MISSING else f"{name} changed"
         if list(map(len, self._sized)) != self._lengths:
             return "a container grew or shrank"
         # Other objects, but equal numbers: nothing to trace again for.
-        self._values = now
+        self._values = list(self._now())
         return None
 
     def _is_new(self, *place: Any) -> bool:
@@ -134,7 +161,23 @@ def cell_contents(cell: types.CellType) -> Any:
         return _MISSING
 
 
+def _look(how: Callable[[Any, Any], Any], owner: Any, name: Any) -> Any:
+    try:
+        return how(owner, name)
+    except (LookupError, AttributeError):
+        return _MISSING
+
+
 def _differ(now: Any, before: Any) -> bool:
     if now is before:
         return False
-    return not (isinstance(now, _NUMBERS) and type(now) is type(before) and now == before)
+    return not (
+        type(now) is type(before) and _is_plain(now) and _is_plain(before) and now == before
+    )
+
+
+def _is_plain(value: Any) -> bool:
+    """Tells whether a value is a number, a text or nothing, or a tuple of such."""
+    if type(value) is tuple:
+        return all(map(_is_plain, cast(tuple[Any, ...], value)))
+    return isinstance(value, _PLAIN)

@@ -1,6 +1,8 @@
 """Calling steps: how often they are traced, what may stand in them, and what they refuse."""
 
+import gc
 import warnings
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -110,6 +112,60 @@ def test_the_program_unused_for_longest_is_dropped_among_those_of_one_shape(
         model.dropout.rate = rate
         step()
     assert step.trace_count == 3
+
+
+@pytest.mark.parametrize("batches", [False, True])
+def test_models_that_were_replaced_are_freed(mesh_of: MeshOf, batches: bool) -> None:
+    mesh = mesh_of(2)
+    model = nnx.Linear(2, 1, rngs=nnx.Rngs(0))
+
+    def run(x: Any) -> Any:
+        model.bias[...] += 1.0
+        return spmd.all_reduce(model(x).sum())
+
+    x = batches_of(4, mesh)[0] if batches else np.ones((4, 2), np.float32)
+    step = spmd.Step(run, mesh, options=spmd.StepOptions(warn_after=99))
+    alive: list[weakref.ref[Any]] = []
+    for turn in range(6):
+        model = nnx.Linear(2, 1, rngs=nnx.Rngs(turn))
+        alive.append(weakref.ref(model))
+        step(x)
+        step(x)
+        gc.collect()
+        # This one, and those that may be taking turns with it.
+        assert [made() is not None for made in alive[-3:]] == [True] * min(turn + 1, 3)
+        assert not any(made() for made in alive[:-3])
+        assert float(model.bias[0]) == 2.0
+    assert step.trace_count == 6
+    assert "programs=3" in repr(step)
+
+
+def test_models_may_take_turns_under_one_name(mesh_of: MeshOf) -> None:
+    models = [Dropping() for _ in range(3)]
+    model = models[0]
+    step = spmd.Step(lambda: model(jnp.ones(3)), mesh_of(2))
+    for _ in range(3):
+        for model in models:  # noqa: B007  (the step reads it)
+            step()
+    assert step.trace_count == 3
+
+
+def test_an_equal_variable_in_the_place_of_another_is_noticed(mesh_of: MeshOf) -> None:
+    class Counter(nnx.Module):
+        def __init__(self) -> None:
+            self.count = nnx.Param(jnp.float32(0.0))
+
+    counter = Counter()
+
+    def add() -> None:
+        counter.count[...] += 1.0
+
+    step = spmd.Step(add, mesh_of(2))
+    step()
+    counter.count = nnx.Param(jnp.float32(1.0))
+    step()
+    assert float(counter.count[...]) == 2.0
+    assert step.trace_count == 2
 
 
 def test_each_doubling_of_programs_warns_and_names_what_changes(mesh_of: MeshOf) -> None:
