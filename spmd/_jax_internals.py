@@ -3,11 +3,15 @@
 Each function says which internal it stands for.
 """
 
+import contextlib
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
-from jax._src import core, xla_bridge
+from jax._src import ad_util, core, xla_bridge
 
 from spmd.source_lines import is_user_file
+
+Operate = Callable[[Callable[..., Any], Sequence[Any]], Any]
 
 
 def backend_is_running() -> bool:
@@ -19,11 +23,21 @@ def backend_is_running() -> bool:
 
 
 def is_tracing() -> bool:
-    """Tells whether JAX is tracing on this thread.
+    """Tells whether JAX is tracing on this thread; recording operations (`interposed`) is not tracing.
 
     Stands for `jax._src.core.trace_state_clean`, which has no public name.
     """
-    return not core.trace_state_clean()
+    if core.trace_state_clean():
+        return False
+    return (
+        _below_interposers() is not core.eval_trace
+        or core.trace_ctx.axis_env is not core.top_axis_env
+    )
+
+
+def is_interposed() -> bool:
+    """Tells whether operations of this thread are handed to a function (`interposed`)."""
+    return isinstance(core.trace_ctx.trace, _Interposer)
 
 
 def user_line(equation: Any) -> str | None:
@@ -44,3 +58,92 @@ def user_line(equation: Any) -> str | None:
             name = frame.function_name.rsplit(".", 1)[-1]
             return f"{frame.file_name}:{frame.line_num} ({name})"
     return None
+
+
+class _Interposer(core.Trace):
+    """A trace that hands every operation to a function, which runs it in the trace below."""
+
+    def __init__(self, below: core.Trace, operate: Operate) -> None:
+        super().__init__()
+        self.below = below
+        self._operate = operate
+
+    def stage_value(self, val: Any) -> Any:
+        return self.below.stage_value(val)
+
+    def process_primitive(self, primitive: Any, tracers: Any, params: Any, /) -> Any:
+        return self._run(primitive, tracers, params)
+
+    def process_custom_jvp_call(
+        self, primitive: Any, fun: Any, jvp: Any, tracers: Any, /, **params: Any
+    ) -> Any:
+        return self._run(primitive, tracers, {**params, "subfuns": (fun, jvp)})
+
+    def process_custom_vjp_call(
+        self, primitive: Any, fun: Any, fwd: Any, bwd: Any, tracers: Any, /, **params: Any
+    ) -> Any:
+        return self._run(primitive, tracers, {**params, "subfuns": (fun, fwd, bwd)})
+
+    def process_call(self, primitive: Any, f: Any, tracers: Any, params: Any, /) -> Any:
+        return self._run(primitive, tracers, {**params, "subfuns": (f,)})
+
+    def _run(self, primitive: Any, args: Any, params: dict[str, Any]) -> Any:
+        with core.set_current_trace(self.below):
+            # bind() takes entries out of the dictionary that it gets.
+            return self._operate(lambda *values: primitive.bind(*values, **params), args)
+
+
+def trace_state() -> Any:
+    """Returns the state of tracing on this thread, to compare with another one.
+
+    Stands for `jax.extend.core.get_opaque_trace_state`, which cannot look below an interposer. Flax and
+    `spmd.Variable` compare states to find writes from inside a transformation; an interposer is none.
+    """
+    return core.OpaqueTraceState(_below_interposers()._weakref)
+
+
+def _below_interposers() -> Any:
+    trace = core.trace_ctx.trace
+    while isinstance(trace, _Interposer):
+        trace = trace.below
+    return trace
+
+
+@contextlib.contextmanager
+def interposed(operate: Operate) -> Generator[None]:
+    """Hands every JAX operation of this thread to a function.
+
+    Stands for `jax._src.core.Trace` and `set_current_trace`, which have no public names.
+
+    Args:
+        operate: gets a function that runs the operation on other values, and the values; it returns
+            the results. It may run under `jax.jit`, `jax.vmap` and the like, but is no transformation:
+            what code sees are the values that `operate` returns, not tracers around them.
+    """
+    with core.set_current_trace(_Interposer(core.trace_ctx.trace, operate)):
+        yield
+
+
+def constant_outputs(pull: Any) -> list[bool]:
+    """Tells which outputs of a function do not depend on its inputs, as far as gradients go.
+
+    Stands for `pull.fun.args[1]`, which has no public reader.
+
+    Args:
+        pull: what `jax.vjp` returned.
+
+    Returns:
+        One flag for each output: True for the result of `stop_gradient`, a comparison and the like.
+    """
+    return [bool(constant) for constant in pull.fun.args[1]]
+
+
+def zero_cotangent(value: Any) -> Any:
+    """Makes a cotangent that is known to be zero; gradients do not compute with it.
+
+    Stands for `jax._src.ad_util.Zero`, which a function of `jax.vjp` takes, but which has no public name.
+
+    Args:
+        value: the array that it belongs to.
+    """
+    return ad_util.Zero(core.typeof(value).to_tangent_aval())

@@ -4,7 +4,7 @@ NNX guards its objects: a variable or module made outside of a trace refuses cha
 lifted object belongs to the step's trace for as long as the step is traced, so its guard is set to
 that trace and back. tests/spmd/test_nnx_adapter.py runs this on every supported version. Internals:
 `Variable._raw_value`, `Variable._trace_state`, `Pytree._pytree__state._trace_state`,
-`flax.nnx.tracers.TraceState`.
+`flax.nnx.tracers.TraceState`, `flax.nnx.tracers.current_jax_trace`.
 """
 
 import contextlib
@@ -17,10 +17,14 @@ import optax
 from flax import errors, nnx
 from flax.nnx import tracers
 
+from spmd._jax_internals import trace_state
 from spmd.errors import StateError
 from spmd.gradients import sum_gradients, sums_by_itself
 from spmd.state import Adapter, Kind
 from spmd.watch import Watch
+
+# A recording of operations (spmd.recording) is no transformation that objects are to be guarded from.
+tracers.current_jax_trace = trace_state
 
 _CHANGED_IN_LAYERS = frozenset({"deterministic", "use_running_average", "rate", "tx"})
 

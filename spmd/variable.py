@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
-from jax.extend.core import get_opaque_trace_state
 
+from spmd._jax_internals import trace_state
 from spmd.context import current_frame
 from spmd.errors import StateError
 from spmd.state import Adapter, Kind, register_adapter
@@ -72,7 +72,7 @@ class Variable:
     @value.setter
     def value(self, value: Any) -> None:
         self._check_lifted("writes")
-        if self._frame is not None and self._trace != get_opaque_trace_state():
+        if self._frame is not None and self._trace != trace_state():
             raise StateError(
                 f"{self!r} is written inside a loop, branch or other transformation of the step "
                 "(scan, cond, grad, vmap), whose values do not live outside of it. Return the new "
@@ -116,7 +116,7 @@ class _VariableAdapter(Adapter):
 
     @contextlib.contextmanager
     def lifted(self, things: Sequence[Any], variables: Sequence[Any]) -> Generator[None]:
-        frame, trace = current_frame(), get_opaque_trace_state()
+        frame, trace = current_frame(), trace_state()
         before = [(variable._frame, variable._trace) for variable in variables]
         try:
             for variable in variables:

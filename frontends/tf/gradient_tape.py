@@ -1,0 +1,355 @@
+"""`tf.GradientTape`: gradients of code that has run, eagerly or in a compiled step."""
+
+import contextlib
+import dataclasses
+import enum
+import math
+import warnings
+from collections.abc import Generator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from spmd.recording import Recording
+from spmd.state import adapter_of
+
+
+class UnconnectedGradients(enum.Enum):
+    """What the gradient of a source is that the target does not depend on.
+
+    Source: `tf.UnconnectedGradients`.
+    """
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+class GradientTape:
+    """Records operations, to compute gradients afterwards.
+
+    In a replica the gradient is the replica's own, as in TensorFlow: an optimizer sums it over the
+    replicas. The forward pass is computed once, with what its gradient needs.
+
+    A variable's gradient is that of the value that it has when `gradient` is called, so ask before the
+    variable is assigned.
+
+    Examples:
+        >>> import jax.numpy as jnp
+        >>> x = jnp.float32(3.0)
+        >>> with GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = x * x
+        >>> float(tape.gradient(y, x))
+        6.0
+
+    Source: `tf.GradientTape`.
+    """
+
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
+        """Makes a tape; it records inside of its `with` block.
+
+        Args:
+            persistent: whether gradients may be asked for more than once.
+            watch_accessed_variables: whether variables are sources without being watched.
+        """
+        self._persistent = persistent
+        self._watch_variables = watch_accessed_variables
+        self._recording = Recording()
+        self._watched: list[Any] = []
+        self._open: contextlib.ExitStack | None = None
+        self._used = False
+
+    def __enter__(self) -> "GradientTape":
+        if self._open is not None:
+            raise ValueError("Tape is already recording. Use another tf.GradientTape inside of it.")
+        self._open = contextlib.ExitStack()
+        self._open.enter_context(self._recording.recording())
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._open is not None:
+            stack, self._open = self._open, None
+            stack.close()
+
+    def watch(self, tensor: Any) -> None:
+        """Makes arrays sources of gradients; variables are sources anyway.
+
+        Args:
+            tensor: array, variable, or nested structure of them.
+
+        Raises:
+            ValueError: a leaf is neither an array nor a variable.
+        """
+        for leaf in _leaves(tensor):
+            if not isinstance(leaf, jax.Array) and not _is_variable(leaf):
+                raise ValueError(
+                    f"Passed in object {leaf!r} of type {type(leaf).__name__}, which is no array. "
+                    "Make it one, and use that in the computation: x = tf.constant(...)."
+                )
+            if not jnp.issubdtype(_value(leaf).dtype, jnp.inexact):
+                warnings.warn(
+                    f"The watched array is of type {_value(leaf).dtype}; only floating-point ones have "
+                    "gradients. Make it one: tf.cast(x, tf.float32).",
+                    stacklevel=2,
+                )
+            self._watched.append(leaf)
+
+    @contextlib.contextmanager
+    def stop_recording(self) -> Generator[None]:
+        """Runs a `with` block unrecorded: no gradient goes through what it computes.
+
+        Raises:
+            ValueError: the tape is not recording.
+        """
+        if self._open is None:
+            raise ValueError("Tape is not recording. Call stop_recording inside of its with block.")
+        with self._recording.paused():
+            yield
+
+    def reset(self) -> None:
+        """Forgets everything recorded so far, and what was watched."""
+        self._recording.forget()
+        self._watched.clear()
+        self._used = False
+
+    def watched_variables(self) -> tuple[Any, ...]:
+        """Lists the variables that were watched by `watch`, in that order."""
+        return tuple(leaf for leaf in self._watched if _is_variable(leaf))
+
+    def gradient(
+        self,
+        target: Any,
+        sources: Any,
+        output_gradients: Any = None,
+        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+    ) -> Any:
+        """Computes the gradient of the sum of a target's elements.
+
+        Args:
+            target: array, or nested structure of arrays that are added up.
+            sources: arrays or variables, in any nested structure, such as `nnx.state(model, nnx.Param)`.
+            output_gradients: weights of the target's elements, in the target's structure; None means
+                ones.
+            unconnected_gradients: what stands for the gradient of a source that the target does not
+                depend on: None, or zeros.
+
+        Returns:
+            Arrays in the structure of `sources`.
+
+        Raises:
+            RuntimeError: the tape was used before and is not persistent.
+            TypeError: the target is no array.
+        """
+        self._use()
+        zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
+        targets = [_value(leaf) for leaf in _leaves(target)]
+        weights = None if output_gradients is None else _weights(targets, output_gradients)
+        for index in reversed(range(len(targets))):
+            if not isinstance(targets[index], jax.Array):
+                raise TypeError(
+                    f"The target of a gradient is an array, but got {targets[index]!r} of type "
+                    f"{type(targets[index]).__name__}. Compute it from arrays inside of the tape."
+                )
+            if not jnp.issubdtype(targets[index].dtype, jnp.inexact):
+                # An integer has no gradient; TensorFlow leaves it out as well.
+                del targets[index]
+                if weights is not None:
+                    del weights[index]
+        found = self._sources(sources)
+        gradients = self._recording.gradient(targets, found.connected, weights)
+        if not self._persistent:
+            self._recording.forget()
+        return found.rebuild(
+            [
+                jnp.zeros_like(value) if gradient is None and zero else gradient
+                for value, gradient in zip(found.values, gradients, strict=True)
+            ]
+        )
+
+    def jacobian(
+        self,
+        target: Any,
+        sources: Any,
+        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """Computes the derivative of every element of a target by every element of the sources.
+
+        Args:
+            target: array.
+            sources: as for `gradient`.
+            unconnected_gradients: as for `gradient`.
+            parallel_iterations: accepted; all elements are computed together.
+            experimental_use_pfor: accepted.
+
+        Returns:
+            For each source, an array of shape `target.shape + source.shape`, in the structure of
+            `sources`.
+
+        Raises:
+            RuntimeError: the tape was used before and is not persistent.
+        """
+        del parallel_iterations, experimental_use_pfor
+        self._use()
+        zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
+        target, found = _value(target), self._sources(sources)
+        basis = jnp.eye(target.size, dtype=target.dtype).reshape(-1, *target.shape)
+        rows = jax.vmap(
+            lambda weight: self._recording.gradient([target], found.connected, [weight])
+        )(basis)
+        if not self._persistent:
+            self._recording.forget()
+        shapes = [target.shape + value.shape for value in found.values]
+        return found.rebuild(
+            [
+                (jnp.zeros(shape, target.dtype) if zero else None)
+                if row is None
+                else row.reshape(shape)
+                for row, shape in zip(rows, shapes, strict=True)
+            ]
+        )
+
+    def batch_jacobian(
+        self,
+        target: Any,
+        source: Any,
+        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """Computes the Jacobian of every row of a batch by the same row of the source.
+
+        Args:
+            target: array of shape `(rows, ...)`; each row depends on the same row of `source` only.
+            source: array of shape `(rows, ...)`.
+            unconnected_gradients: as for `gradient`.
+            parallel_iterations: accepted; all elements are computed together.
+            experimental_use_pfor: accepted.
+
+        Returns:
+            Array of shape `(rows,) + target.shape[1:] + source.shape[1:]`.
+
+        Raises:
+            ValueError: target and source have not as many rows.
+            RuntimeError: the tape was used before and is not persistent.
+        """
+        del parallel_iterations, experimental_use_pfor
+        target, found = _value(target), self._sources(source)
+        shapes = target.shape, found.values[0].shape
+        if not (shapes[0] and shapes[1] and shapes[0][0] == shapes[1][0]):
+            raise ValueError(
+                "batch_jacobian needs a target and a source with as many rows, but got shapes "
+                f"{shapes[0]} and {shapes[1]}."
+            )
+        self._use()
+        zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
+        shape = target.shape + shapes[1][1:]
+        size = math.prod(target.shape[1:])
+        basis = jnp.eye(size, dtype=target.dtype).reshape(size, 1, *target.shape[1:])
+        (columns,) = jax.vmap(
+            lambda weight: self._recording.gradient(
+                [target], found.connected, [jnp.broadcast_to(weight, target.shape)]
+            )
+        )(basis)
+        if not self._persistent:
+            self._recording.forget()
+        if columns is None:
+            return jnp.zeros(shape, target.dtype) if zero else None
+        return jnp.moveaxis(columns, 0, 1).reshape(shape)
+
+    def _use(self) -> None:
+        if self._used and not self._persistent:
+            raise RuntimeError(
+                "A non-persistent GradientTape can only be used to compute one set of gradients (or "
+                "jacobians). Make it tf.GradientTape(persistent=True), or ask for all at once: "
+                "tape.gradient(loss, [a, b])."
+            )
+        self._used = True
+
+    def _sources(self, tree: Any) -> "_Sources":
+        """Takes sources apart; in a structure of another library (`nnx.State`) all arrays are sources."""
+        outer, structure = jax.tree.flatten(tree, is_leaf=_inside_plain)
+        found = _Sources([], [], structure, [])
+        for leaf in outer:
+            if _is_variable(leaf) or isinstance(leaf, jax.Array):
+                values, inner = [_value(leaf)], _LEAF
+                connected = self._is_source(leaf)
+            else:
+                values, inner = jax.tree.flatten(leaf)
+                connected = self._watch_variables
+            found.inner.append(inner)
+            found.values.extend(values)
+            found.connected.extend(values if connected else [None] * len(values))
+        return found
+
+    def _is_source(self, leaf: Any) -> bool:
+        if any(leaf is watched for watched in self._watched):
+            return True
+        if _is_variable(leaf):
+            return self._watch_variables and getattr(leaf, "trainable", True)
+        return self._recording.computed(leaf)
+
+
+_LEAF = jax.tree.structure(0)
+
+
+@dataclasses.dataclass
+class _Sources:
+    """What gradients are asked for.
+
+    Attributes:
+        values: arrays.
+        connected: the same arrays, with None for those that are not watched.
+        structure: of lists, tuples and dictionaries.
+        inner: for each leaf of it, the structure of another library below it.
+    """
+
+    values: list[Any]
+    connected: list[Any]
+    structure: Any
+    inner: list[Any]
+
+    def rebuild(self, gradients: list[Any]) -> Any:
+        """Puts gradients into the structure that the sources came in."""
+        rest = iter(gradients)
+        leaves = [
+            jax.tree.unflatten(inner, [next(rest) for _ in range(inner.num_leaves)])
+            for inner in self.inner
+        ]
+        return jax.tree.unflatten(self.structure, leaves)
+
+
+def _is_variable(leaf: Any) -> bool:
+    adapter = adapter_of(leaf)
+    return adapter is not None and adapter.is_variable(leaf)
+
+
+def _value(leaf: Any) -> Any:
+    adapter = adapter_of(leaf)
+    return adapter.get(leaf) if adapter is not None and adapter.is_variable(leaf) else leaf
+
+
+def _leaves(tree: Any) -> list[Any]:
+    """Lists the arrays and variables in a structure."""
+    return jax.tree.leaves(tree, is_leaf=_is_variable)
+
+
+def _inside_plain(tree: Any) -> bool:
+    return tree is not None and not isinstance(tree, (list, tuple, dict))
+
+
+def _weights(targets: list[Any], output_gradients: Any) -> list[Any]:
+    leaves = jax.tree.leaves(output_gradients, is_leaf=lambda leaf: leaf is None)
+    if len(leaves) != len(targets):
+        raise ValueError(
+            f"output_gradients has {len(leaves)} entries, but the target has {len(targets)}. Give one "
+            "for each array of the target, or None for ones."
+        )
+    return [
+        jnp.ones_like(target)
+        if leaf is None
+        else jnp.broadcast_to(jnp.asarray(leaf, target.dtype), target.shape)
+        for target, leaf in zip(targets, leaves, strict=True)
+    ]

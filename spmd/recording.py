@@ -1,0 +1,191 @@
+"""Gradients after the fact: record operations as they run, differentiate them later.
+
+`jax.grad` transforms a function before it runs. Code written for `tf.GradientTape` runs first, and asks
+for gradients of what it got afterwards. A `Recording` makes that possible without running anything twice:
+each operation is linearized while it runs (`jax.vjp`), and the gradient applies the linear parts in
+reverse. So in a compiled step the forward pass is the one that the gradient needs, residuals included, as
+with `jax.value_and_grad`; a gradient that nobody asks for leaves parts that XLA removes.
+"""
+
+import contextlib
+import dataclasses
+from collections.abc import Callable, Generator, Iterable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from spmd._jax_internals import constant_outputs, interposed, zero_cotangent
+from spmd.state import adapters
+
+
+@dataclasses.dataclass
+class _Operation:
+    """An operation that ran, and how gradients go back through it.
+
+    Attributes:
+        inputs: the arrays that it may be differentiated by.
+        outputs: what it returned.
+        constant: for each output, whether no gradient goes through it: it does not depend on the inputs,
+            or is one of them, which has its gradient already.
+        pull: takes a list of cotangents of `outputs`, returns those of `inputs`.
+    """
+
+    inputs: Sequence[Any]
+    outputs: Sequence[Any]
+    constant: Sequence[bool]
+    pull: Callable[[list[Any]], Sequence[Any]]
+
+
+class Recording:
+    """Operations of this thread, recorded so that they can be differentiated.
+
+    Works on values as they are, concrete or traced: values computed under a recording can be used
+    anywhere. Recordings nest; the gradient that an inner one computes is recorded by the outer one.
+
+    Examples:
+        >>> import jax.numpy as jnp
+        >>> x = jnp.float32(3.0)
+        >>> recording = Recording()
+        >>> with recording.recording():
+        ...     y = x * x
+        >>> [float(g) for g in recording.gradient([y], [x])]
+        [6.0]
+
+    Source: `tf.GradientTape`.
+    """
+
+    def __init__(self) -> None:
+        """Makes a recording of nothing yet."""
+        self._operations: list[_Operation] = []
+        self._paused = False
+
+    @contextlib.contextmanager
+    def recording(self) -> Generator[None]:
+        """Records what runs inside of a `with` block; may be entered again."""
+        adapters()  # libraries that guard their objects from transformations must know of recordings
+        with interposed(self._operate):
+            yield
+
+    def forget(self) -> None:
+        """Lets go of everything that was recorded."""
+        self._operations.clear()
+
+    def computed(self, value: Any) -> bool:
+        """Tells whether this very array is the result of a recorded operation."""
+        return any(one is value for operation in self._operations for one in operation.outputs)
+
+    @contextlib.contextmanager
+    def paused(self) -> Generator[None]:
+        """Leaves a `with` block out of the recording."""
+        before, self._paused = self._paused, True
+        try:
+            yield
+        finally:
+            self._paused = before
+
+    def gradient(
+        self,
+        targets: Sequence[Any],
+        sources: Sequence[Any],
+        cotangents: Sequence[Any] | None = None,
+    ) -> list[Any]:
+        """Computes the gradient of a sum of targets.
+
+        Args:
+            targets: arrays that were computed under the recording, or sources themselves.
+            sources: arrays that they were computed from; the very objects.
+            cotangents: weights of the targets' elements, of their shapes; None means ones.
+
+        Returns:
+            For each source, the gradient, an array of its shape; None if no target depends on it.
+        """
+        needed = self._operations_from(sources)
+        gradients: dict[int, Any] = {}
+        if cotangents is None:
+            cotangents = [jnp.ones_like(target) for target in targets]
+        for target, cotangent in zip(targets, cotangents, strict=True):
+            _add(gradients, target, cotangent)
+        for operation in reversed(needed):
+            incoming = [
+                None if constant else gradients.get(id(output))
+                for output, constant in zip(operation.outputs, operation.constant, strict=True)
+            ]
+            if all(one is None for one in incoming):
+                continue
+            filled = [
+                zero_cotangent(output) if one is None else one
+                for output, one in zip(operation.outputs, incoming, strict=True)
+            ]
+            for value, gradient in zip(operation.inputs, operation.pull(filled), strict=True):
+                _add(gradients, value, gradient)
+        return [gradients.get(id(source)) for source in sources]
+
+    def _operations_from(self, sources: Iterable[Any]) -> list[_Operation]:
+        """Lists the operations whose results depend on the sources, in the order in which they ran."""
+        reached = {id(source) for source in sources}
+        found: list[_Operation] = []
+        for operation in self._operations:
+            if any(id(value) in reached for value in operation.inputs):
+                found.append(operation)
+                reached.update(
+                    id(output)
+                    for output, constant in zip(operation.outputs, operation.constant, strict=True)
+                    if not constant
+                )
+        return found
+
+    def _operate(self, bind: Callable[..., Any], args: Sequence[Any]) -> Any:
+        positions = [index for index, value in enumerate(args) if _is_differentiable(value)]
+        if self._paused or not positions:
+            return bind(*args)
+        inputs = [args[index] for index in positions]
+
+        def of_inputs(*values: Any) -> Any:
+            replaced = list(args)
+            for index, value in zip(positions, values, strict=True):
+                replaced[index] = value
+            return bind(*replaced)
+
+        try:
+            result, pull = jax.vjp(of_inputs, *inputs)
+            constant = constant_outputs(pull)
+        except Exception as error:
+            # No gradient goes through this operation. That matters only to who asks for one; and if it
+            # failed for another reason, it fails here again.
+            result, pull = bind(*args), _refuse(error)
+            constant = []
+        several = isinstance(result, (list, tuple))
+        outputs = list(result) if several else [result]
+        constant = constant or [False] * len(outputs)
+        for index, output in enumerate(outputs):
+            if any(output is value for value in inputs):
+                if constant[index]:
+                    # stop_gradient returns its argument; what it stops must be another object.
+                    outputs[index] = jnp.copy(output)
+                constant[index] = True
+        self._operations.append(
+            _Operation(
+                inputs,
+                outputs,
+                constant,
+                lambda cotangents: pull(type(result)(cotangents) if several else cotangents[0]),
+            )
+        )
+        return type(result)(outputs) if several else outputs[0]
+
+
+def _is_differentiable(value: Any) -> bool:
+    return isinstance(value, jax.Array) and jnp.issubdtype(value.dtype, jnp.inexact)
+
+
+def _add(gradients: dict[int, Any], value: Any, gradient: Any) -> None:
+    before = gradients.get(id(value))
+    gradients[id(value)] = gradient if before is None else before + gradient
+
+
+def _refuse(error: Exception) -> Callable[[Any], Any]:
+    def pull(cotangents: Any) -> Any:
+        raise error
+
+    return pull

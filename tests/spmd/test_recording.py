@@ -1,0 +1,187 @@
+"""A recording's gradient is `jax.grad`'s, for the same work: eagerly and compiled, through every kind of
+operation."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from flax import nnx
+
+import spmd
+from spmd.recording import Recording
+
+
+def _random(*shape):
+    return jnp.asarray(np.random.default_rng(len(shape)).normal(size=shape).astype(np.float32))
+
+
+@jax.custom_vjp
+def _clipped(x):
+    return x * 2
+
+
+_clipped.defvjp(lambda x: (_clipped(x), x), lambda x, g: (jnp.clip(g * x, -1, 1),))
+
+
+def _rnn(w):
+    def turn(carry, row):
+        carry = jnp.tanh(carry @ w + row)
+        return carry, carry.sum()
+
+    return jax.lax.scan(turn, jnp.ones((2, 3)), _random(5, 2, 3))[1].sum()
+
+
+CASES = {
+    "product": (lambda x: (x * x * 3).sum(), _random(3)),
+    "several sources": (lambda a, b: (jnp.tanh(a @ b) @ b.T).mean(), _random(4, 5), _random(5, 2)),
+    "custom_jvp": (lambda x: jax.nn.relu(x).sum() + jax.nn.gelu(x).sum(), _random(5)),
+    "custom_vjp": (lambda x: (_clipped(x) ** 2).sum(), _random(5)),
+    "stop_gradient": (lambda x: (jax.nn.log_softmax(x) * jax.nn.logsumexp(x)).sum(), _random(2, 5)),
+    "scan": (_rnn, _random(3, 3)),
+    "cond": (lambda x: jax.lax.cond(x.sum() > 0, jnp.sin, jnp.cos, x).sum(), _random(3)),
+    "fori_loop": (lambda x: jax.lax.fori_loop(0, 4, lambda i, c: c * x, x).sum(), _random(3)),
+    "integers": (lambda x: x[jnp.argmax(x)] * 2 + jnp.sort(x)[1], _random(5)),
+    "convolution": (
+        lambda x, w: jax.lax.conv_general_dilated(x, w, (1, 1), "SAME").sum() ** 2,
+        _random(2, 3, 6, 6),
+        _random(4, 3, 3, 3),
+    ),
+    "checkpoint": (lambda x: jax.checkpoint(lambda y: jnp.sin(jnp.sin(y)).sum())(x), _random(4)),
+    "jit": (lambda x: jax.jit(lambda y: jnp.sin(y).sum() * y[0])(x), _random(4)),
+    "handed on": (lambda x: sum(jax.jit(lambda y: (y, y * 2))(x)).sum(), _random(4)),
+    "vmap": (lambda x: jax.vmap(lambda row: (row**3).sum())(x).sum(), _random(3, 2)),
+    "gradient": (lambda x: (jax.grad(lambda y: (y**3).sum())(x) ** 2).sum(), _random(3)),
+    "linear algebra": (lambda x: jnp.linalg.norm(x) + jnp.linalg.det(x), _random(3, 3)),
+}
+
+
+def _by_recording(function, *sources):
+    recording = Recording()
+    with recording.recording():
+        target = function(*sources)
+    return target, recording.gradient([target], sources)
+
+
+def _by_jax(function, *sources):
+    return jax.value_and_grad(function, argnums=tuple(range(len(sources))))(*sources)
+
+
+def _assert_equal(found, expected):
+    jax.tree.map(
+        lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5),
+        jax.tree.leaves(found),
+        jax.tree.leaves(expected),
+    )
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_gradients_are_those_of_jax(name):
+    function, *sources = CASES[name]
+    expected = _by_jax(function, *sources)
+    # Twice: what JAX has compiled for one recording must not slip by another one.
+    _assert_equal(_by_recording(function, *sources), expected)
+    _assert_equal(_by_recording(function, *sources), expected)
+    _assert_equal(jax.jit(lambda *x: _by_recording(function, *x))(*sources), expected)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_compiled_recording_does_the_work_of_value_and_grad(name):
+    function, *sources = CASES[name]
+
+    def work(by):
+        compiled = jax.jit(lambda *x: by(function, *x)).lower(*sources).compile()
+        return compiled.cost_analysis()["flops"]
+
+    assert work(_by_recording) <= 1.02 * work(_by_jax)
+
+
+def test_an_inner_recording_is_differentiated_by_an_outer_one():
+    x = jnp.float32(2.0)
+    outer = Recording()
+    with outer.recording():
+        inner = Recording()
+        with inner.recording():
+            y = x**3
+        (first,) = inner.gradient([y], [x])
+    assert float(first) == pytest.approx(12.0)
+    assert float(outer.gradient([first], [x])[0]) == pytest.approx(12.0)
+
+
+def test_sources_that_the_target_does_not_depend_on_have_no_gradient():
+    x, other = jnp.float32(2.0), jnp.float32(3.0)
+    recording = Recording()
+    with recording.recording():
+        y = x * 2
+        stopped = jax.lax.stop_gradient(other) * 2
+    assert recording.gradient([y], [x, other])[1] is None
+    assert recording.gradient([stopped], [other]) == [None]
+
+
+def test_what_runs_while_paused_is_constant():
+    x = jnp.float32(2.0)
+    recording = Recording()
+    with recording.recording():
+        y = x * x
+        with recording.paused():
+            z = x * y
+        total = y + z
+    assert float(recording.gradient([total], [x])[0]) == 4.0
+
+
+def test_weights_of_targets():
+    x = _random(3)
+    recording = Recording()
+    with recording.recording():
+        y, z = x**2, x * 3
+    (gradient,) = recording.gradient([y, z], [x], [jnp.ones(3), jnp.full(3, 0.5)])
+    np.testing.assert_allclose(gradient, 2 * x + 1.5, rtol=1e-6)
+
+
+def test_an_operation_without_gradient_matters_to_who_asks_for_one():
+    x = jnp.float32(2.0)
+    shape = jax.ShapeDtypeStruct((), jnp.float32)
+    recording = Recording()
+    with recording.recording():
+        y = x * 2
+        z = jax.pure_callback(lambda v: np.float32(v), shape, x)
+    assert float(recording.gradient([y], [x])[0]) == 2.0
+    with pytest.raises(ValueError, match="Pure callbacks do not support"):
+        recording.gradient([z], [x])
+
+
+def test_an_error_of_the_user_stays_the_users():
+    recording = Recording()
+    with pytest.raises(TypeError, match="incompatible shapes"), recording.recording():
+        jnp.ones(3) + jnp.ones(4)
+
+
+def test_flax_modules_may_change_under_a_recording():
+    model = nnx.Sequential(
+        nnx.Linear(3, 4, rngs=nnx.Rngs(0)),
+        nnx.BatchNorm(4, rngs=nnx.Rngs(0)),
+        nnx.Dropout(0.5, rngs=nnx.Rngs(1)),
+    )
+    before = np.asarray(model.layers[1].mean.get_value())
+    recording = Recording()
+    with recording.recording():
+        loss = (model(_random(5, 3)) ** 2).sum()
+    assert recording.gradient([loss], [model.layers[0].kernel.get_value()])[0].shape == (3, 4)
+    assert np.any(np.asarray(model.layers[1].mean.get_value()) != before)
+
+
+def test_a_step_runs_under_a_recording():
+    step = spmd.Step(lambda x: spmd.all_reduce(x * 2), spmd.make_mesh(["cpu:0"]))
+    recording = Recording()
+    with recording.recording():
+        assert float(step(jnp.float32(3.0))) == 6.0
+
+
+def test_a_compiled_step_uses_a_recording_inside():
+    def step(x):
+        recording = Recording()
+        with recording.recording():
+            loss = (x**2).sum()
+        return spmd.all_reduce(recording.gradient([loss], [x])[0])
+
+    mesh = spmd.make_mesh(["cpu:0", "cpu:1"])
+    np.testing.assert_allclose(spmd.Step(step, mesh)(np.float32([1, 2])), [4.0, 8.0])
