@@ -18,13 +18,16 @@ Source: ``tf.data``.
 from frontends.tf.data import experimental
 from frontends.tf.data.constants import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from frontends.tf.data.dataset import Dataset
-from frontends.tf.data.options import Options
+from frontends.tf.data.options import Options, ThreadingOptions
+from frontends.tf.data.spec import DatasetSpec
 
 __all__ = [
     "AUTOTUNE",
     "INFINITE_CARDINALITY",
     "UNKNOWN_CARDINALITY",
     "Dataset",
+    "DatasetSpec",
     "Options",
+    "ThreadingOptions",
     "experimental",
 ]

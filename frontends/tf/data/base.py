@@ -106,6 +106,24 @@ def integer(value: Any, name: str, minimum: int | None = None) -> int:
     return number
 
 
+def function_of(value: Any, name: str) -> Callable[..., Any]:
+    """Checks an argument that must be a function.
+
+    Args:
+        value: What the user passed.
+        name: ``method: argument``, for the error.
+
+    Raises:
+        TypeError: It cannot be called.
+    """
+    if not callable(value):
+        raise TypeError(
+            f"{name} must be a function, got {value!r} ({type(value).__name__}).\n"
+            "Fix: pass the function itself, without calling it."
+        )
+    return value
+
+
 def element_count(value: Any, name: str) -> int | None:
     """Checks an argument that is a number of elements; negative means all, returned as None."""
     number = integer(value, name)

@@ -60,6 +60,15 @@ def unbatch(n: int) -> int:
     return n if n in (0, INFINITE_CARDINALITY) else UNKNOWN_CARDINALITY
 
 
+def window(n: int, size: int, shift: int, stride: int, drop_remainder: bool) -> int:
+    """Returns the number of windows over `n` elements."""
+    if n < 0:
+        return n
+    if not drop_remainder:
+        return -(-n // shift)
+    return max(0, (n - (size - 1) * stride - 1) // shift + 1)
+
+
 def zipped(sizes: Iterable[int]) -> int:
     """Returns the number of elements of datasets read side by side: the shortest one's."""
     sizes = list(sizes)

@@ -5,7 +5,12 @@ from typing import Any, NoReturn, Self, final
 
 import numpy as np
 
+from frontends.tf.data.batching import Batching
 from frontends.tf.data.constants import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+from frontends.tf.data.endless import Endless
+from frontends.tf.data.folding import Folding
+from frontends.tf.data.mixing import Mixing
+from frontends.tf.data.nesting import Nesting
 from frontends.tf.data.options import Options
 from frontends.tf.data.reordering import Reordering
 from frontends.tf.data.sources import Sources
@@ -14,34 +19,18 @@ from frontends.tf.data.transforms import Transforms
 # What TensorFlow's Dataset has and this one lacks; for the error alone.
 _MISSING = frozenset(
     {
-        "bucket_by_sequence_length",
-        "choose_from_datasets",
-        "counter",
         "fingerprint",
-        "flat_map",
         "from_tensor_slices_with_options",
-        "get_single_element",
-        "group_by_window",
         "ignore_errors",
-        "interleave",
         "list_files",
         "load",
         "make_initializable_iterator",
         "make_one_shot_iterator",
-        "padded_batch",
         "ragged_batch",
-        "random",
-        "rebatch",
-        "reduce",
         "rejection_resample",
-        "sample_from_datasets",
         "save",
-        "scan",
         "snapshot",
         "sparse_batch",
-        "take_while",
-        "unique",
-        "window",
     }
 )
 
@@ -54,10 +43,20 @@ class _DatasetMeta(type(Sources)):
 
 
 @final
-class Dataset(Sources, Reordering, Transforms, metaclass=_DatasetMeta):
+class Dataset(
+    Sources,
+    Endless,
+    Mixing,
+    Reordering,
+    Transforms,
+    Batching,
+    Folding,
+    Nesting,
+    metaclass=_DatasetMeta,
+):
     """A sequence of elements, which can be read any number of times.
 
-    Made by the methods that `Sources` lists; each of the others returns a new dataset and leaves
+    Made by the methods that `Sources`, `Endless` and `Mixing` list; each of the others returns a new dataset and leaves
     this one as it is. Nothing is read, traced or compiled before the first element is asked for
     (or `element_spec`), so a dataset may be defined before the strategy.
 

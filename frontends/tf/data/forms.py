@@ -23,8 +23,10 @@ import abc
 from collections.abc import Callable, Iterator
 from typing import Any, Self
 
+from frontends.tf.data.lazy import Lazy
 from frontends.tf.data.map_function import MapFunction
 from frontends.tf.data.shuffling import ShuffleOrder, peeking
+from frontends.tf.data.spec import spec_of
 
 Opener = Callable[[], Iterator[Any]]
 """Starts a pass over something."""
@@ -94,3 +96,22 @@ def peek(form: Form) -> Any:
     """Returns the first element, or None if there is none, and leaves the next pass as it was."""
     with peeking():
         return next(form.elements(), None)
+
+
+def found_spec(get_form: Callable[[], Form]) -> Lazy[Any]:
+    """Returns a way to find the specs of an element by looking at the first one.
+
+    Args:
+        get_form: Returns the form; called when the specs are first asked for.
+    """
+
+    def find() -> Any:
+        first = peek(get_form())
+        if first is None:
+            raise ValueError(
+                "element_spec: the dataset is empty, so there is no element to look at.\n"
+                "Fix: declare it, as in from_generator(..., output_signature=...)"
+            )
+        return spec_of(first)
+
+    return Lazy(find)

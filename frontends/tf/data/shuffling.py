@@ -43,6 +43,7 @@ class ShuffleOrder:
     Args:
         seed: The op seed, or None.
         reshuffle: Give every pass another order.
+        op_name: The operation's name, for the error.
 
     Attributes:
         passes: How many passes have begun. Setting it continues there: with the same seed, the
@@ -52,8 +53,10 @@ class ShuffleOrder:
         TypeError: `seed` is neither an integer nor None.
     """
 
-    def __init__(self, seed: SupportsIndex | None, reshuffle: bool) -> None:
-        entropy = op_entropy(seed, "shuffle")
+    def __init__(
+        self, seed: SupportsIndex | None, reshuffle: bool, op_name: str = "shuffle"
+    ) -> None:
+        entropy = op_entropy(seed, op_name)
         # Without a seed the order must differ between runs, and still not between passes when
         # `reshuffle` is off: so there is always one.
         self._entropy = entropy or (int(np.random.SeedSequence().generate_state(1, np.uint64)[0]),)

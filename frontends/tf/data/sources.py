@@ -11,13 +11,12 @@ from frontends.tf.data import cardinality, chunks, combine
 from frontends.tf.data import element as elements
 from frontends.tf.data.base import DatasetBase, integer
 from frontends.tf.data.constants import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
-from frontends.tf.data.forms import Form, peek
+from frontends.tf.data.forms import found_spec
 from frontends.tf.data.generator import declared_spec, open_generator
-from frontends.tf.data.lazy import Lazy
 from frontends.tf.data.options import Options
 from frontends.tf.data.row_sources import ArraySource, RangeSource
 from frontends.tf.data.rows import Rows
-from frontends.tf.data.spec import as_dtype, spec_of
+from frontends.tf.data.spec import as_dtype
 from frontends.tf.data.steps import Ready
 from frontends.tf.data.stream import Stream
 
@@ -227,7 +226,7 @@ class Sources(DatasetBase):
             return open_generator(generator, arguments, signature)
 
         def make_form() -> Stream:
-            spec = (lambda: signature) if signature is not None else _found_spec(lambda: form)
+            spec = (lambda: signature) if signature is not None else found_spec(lambda: form)
             form = Stream(open_pass, Ready(), spec, stable=False, finite=True)
             return form
 
@@ -273,25 +272,10 @@ class Sources(DatasetBase):
             form = Stream(
                 lambda: map(elements.to_element, iter(dataset)),
                 Ready(),
-                _found_spec(lambda: form),
+                found_spec(lambda: form),
                 stable=False,
                 finite=not infinite,
             )
             return form
 
         return cls(make_form, INFINITE_CARDINALITY if infinite else length)
-
-
-def _found_spec(get_form: Callable[[], Form]) -> Lazy[Any]:
-    """Returns a way to find the specs of an element by looking at the first one."""
-
-    def find() -> Any:
-        first = peek(get_form())
-        if first is None:
-            raise ValueError(
-                "element_spec: the dataset is empty, so there is no element to look at.\n"
-                "Fix: declare it, as in from_generator(..., output_signature=...)"
-            )
-        return spec_of(first)
-
-    return Lazy(find)

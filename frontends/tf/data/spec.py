@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import numpy as np
@@ -42,6 +42,26 @@ class TensorSpec:
 
     def __repr__(self) -> str:
         return f"TensorSpec(shape={self.shape}, dtype={self.dtype}, name={self.name!r})"
+
+
+@dataclasses.dataclass(frozen=True)
+class DatasetSpec:
+    """A component that is a dataset itself, as `Dataset.window` makes them.
+
+    Args:
+        element_spec: The specs of the dataset's elements.
+
+    Examples:
+        >>> from frontends.tf.data import Dataset
+        >>> Dataset.range(6).window(2).element_spec
+        DatasetSpec(element_spec=TensorSpec(shape=(), dtype=int64, name=None))
+
+    Source: ``tf.data.DatasetSpec``.
+    """
+
+    element_spec: Any
+    shape: ClassVar[tuple[int, ...]] = ()
+    dtype: ClassVar[np.dtype] = np.dtype(object)
 
 
 def as_dtype(dtype: Any) -> np.dtype:

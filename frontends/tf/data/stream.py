@@ -127,6 +127,20 @@ class Stream(Form):
         return Stream(open_elements, Ready(), self.find_spec, stable, self.finite)
 
 
+def ready(
+    open_elements: Opener, find_spec: Callable[[], Any], origin: Form | None = None
+) -> Stream:
+    """Returns the form of elements that Python code yields.
+
+    Args:
+        open_elements: Starts a pass.
+        find_spec: Returns the specs of an element.
+        origin: What they are made from; None for a pass that ends.
+    """
+    finite = origin is None or origin.finite
+    return Stream(open_elements, Ready(), find_spec, stable=False, finite=finite)
+
+
 def _repeat(open_pass: Opener, count: int | None) -> Iterator[Any]:
     for _ in itertools.count() if count is None else range(count):
         empty = True

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, Self, SupportsIndex
 
 from frontends.tf.data import cardinality, combine
-from frontends.tf.data.base import DatasetBase, integer
+from frontends.tf.data.base import DatasetBase, function_of, integer
 from frontends.tf.data.constants import UNKNOWN_CARDINALITY
 from frontends.tf.data.map_function import MapFunction
 from frontends.tf.data.parallel import worker_count
@@ -65,7 +65,7 @@ class Transforms(DatasetBase):
 
         Source: ``tf.data.Dataset.map``.
         """
-        function = MapFunction(_callable(map_func, "map: map_func"))
+        function = MapFunction(function_of(map_func, "map: map_func"))
         workers = worker_count(num_parallel_calls)
         return self._derive(lambda form: form.map(function, workers), self._cardinality)
 
@@ -91,7 +91,7 @@ class Transforms(DatasetBase):
 
         Source: ``tf.data.Dataset.filter``.
         """
-        function = MapFunction(_callable(predicate, "filter: predicate"))
+        function = MapFunction(function_of(predicate, "filter: predicate"))
         return self._derive(lambda form: form.filter(function), UNKNOWN_CARDINALITY)
 
     def batch(
@@ -211,12 +211,3 @@ class Transforms(DatasetBase):
                 f"{type(dataset).__name__}.\nFix: return the dataset that it made"
             )
         return dataset
-
-
-def _callable(function: Any, name: str) -> Callable[..., Any]:
-    if not callable(function):
-        raise TypeError(
-            f"{name} must be a function, got {function!r} ({type(function).__name__}).\n"
-            "Fix: pass the function itself, without calling it."
-        )
-    return function

@@ -87,13 +87,13 @@ def test_a_dataset_is_true_even_if_empty_or_infinite():
 
 
 def test_missing_method_names_what_exists():
-    with pytest.raises(AttributeError, match=r"Dataset\.padded_batch exists in TensorFlow and not"):
-        Dataset.range(3).padded_batch(2)  # pyright: ignore[reportCallIssue]
+    with pytest.raises(AttributeError, match=r"Dataset\.ragged_batch exists in TensorFlow and not"):
+        Dataset.range(3).ragged_batch(2)  # pyright: ignore[reportCallIssue]
     with pytest.raises(AttributeError, match="from_tensor_slices, from_tensors"):
         Dataset.list_files("*.png")  # pyright: ignore[reportCallIssue]
     with pytest.raises(AttributeError, match="no attribute 'bacth'"):
         Dataset.range(3).bacth(2)  # pyright: ignore[reportCallIssue]
-    assert not hasattr(Dataset.range(3), "interleave")
+    assert not hasattr(Dataset.range(3), "snapshot")
 
 
 def test_element_spec():

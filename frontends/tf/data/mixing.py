@@ -1,0 +1,188 @@
+"""Datasets whose elements come from one of several datasets at a time."""
+
+import functools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Self, SupportsIndex
+
+import numpy as np
+
+from frontends.tf.data import spec as specs
+from frontends.tf.data.base import DatasetBase, integer
+from frontends.tf.data.constants import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+from frontends.tf.data.forms import Form
+from frontends.tf.data.lazy import Lazy
+from frontends.tf.data.options import Options
+from frontends.tf.data.shuffling import ShuffleOrder
+from frontends.tf.data.steps import Ready
+from frontends.tf.data.stream import Stream
+
+_DRAWS = 1024
+
+
+class Mixing(DatasetBase):
+    """The methods that mix datasets."""
+
+    @classmethod
+    def choose_from_datasets(
+        cls, datasets: Sequence[Any], choice_dataset: Any, stop_on_empty_dataset: bool = True
+    ) -> Self:
+        """Takes every element from the dataset whose number another dataset tells.
+
+        Args:
+            datasets: Datasets of elements of the same structure and dtypes.
+            choice_dataset: A dataset of scalars from 0 to ``len(datasets) - 1``.
+            stop_on_empty_dataset: End when the dataset whose turn it is has ended; otherwise go on to
+                the next number.
+
+        Returns:
+            A dataset of unknown cardinality. Reading it raises ValueError where a number is out of
+            range, and TypeError where it is no integer.
+
+        Raises:
+            TypeError: Something is not a dataset.
+            ValueError: There is no dataset.
+
+        Examples:
+            >>> from frontends.tf.data import Dataset
+            >>> parts = [Dataset.from_tensors(text).repeat() for text in ("foo", "bar", "baz")]
+            >>> mixed = Dataset.choose_from_datasets(parts, Dataset.range(3).repeat(2))
+            >>> " ".join(str(text) for text in mixed)
+            'foo bar baz foo bar baz'
+
+        Source: ``tf.data.Dataset.choose_from_datasets``.
+        """
+        parts = _checked("choose_from_datasets", datasets)
+        (choices,) = _checked("choose_from_datasets", [choice_dataset])
+
+        def numbers() -> Iterator[int]:
+            for each in choices._form().elements():
+                number = integer(each, "choose_from_datasets: a number of choice_dataset", 0)
+                if number >= len(parts):
+                    raise ValueError(
+                        f"choose_from_datasets: choice_dataset has {number}, but there are "
+                        f"{len(parts)} datasets.\nFix: numbers from 0 to {len(parts) - 1}"
+                    )
+                yield number
+
+        return cls._mixed(
+            parts, numbers, stop_on_empty_dataset, UNKNOWN_CARDINALITY, choices._orders
+        )
+
+    @classmethod
+    def sample_from_datasets(
+        cls,
+        datasets: Sequence[Any],
+        weights: Any = None,
+        seed: SupportsIndex | None = None,
+        stop_on_empty_dataset: bool = False,
+        rerandomize_each_iteration: bool | None = None,
+    ) -> Self:
+        """Takes every element from a dataset that is drawn at random.
+
+        Args:
+            datasets: Datasets of elements of the same structure and dtypes.
+            weights: How likely each is, in any unit; None for all alike.
+            seed: An integer, or None. With the global seed it decides the draws, as in `shuffle`.
+            stop_on_empty_dataset: End when the dataset that was drawn has ended, which keeps to the
+                weights; otherwise go on with the others.
+            rerandomize_each_iteration: Other draws in every pass; None means False.
+
+        Returns:
+            A dataset; of unknown cardinality, unless one of the datasets never ends.
+
+        Raises:
+            TypeError: Something is not a dataset, or `seed` is neither an integer nor None.
+            ValueError: There is no dataset, or the weights are not one for each, negative or zero
+                altogether.
+
+        Examples:
+            >>> from frontends.tf.data import Dataset
+            >>> parts = [Dataset.range(3), Dataset.range(10, 13)]
+            >>> sorted(int(x) for x in Dataset.sample_from_datasets(parts, [0.5, 0.5]))
+            [0, 1, 2, 10, 11, 12]
+
+        Source: ``tf.data.Dataset.sample_from_datasets``.
+        """
+        parts = _checked("sample_from_datasets", datasets)
+        if isinstance(weights, DatasetBase):
+            raise TypeError(
+                "sample_from_datasets: weights that change, in a dataset, are not supported.\n"
+                "Fix: weights=[0.5, 0.5], or choose_from_datasets with numbers drawn by yourself."
+            )
+        given = np.ones(len(parts)) if weights is None else np.asarray(weights, np.float64)
+        if given.shape != (len(parts),) or not (given >= 0).all() or not given.sum() > 0:
+            raise ValueError(
+                f"sample_from_datasets: expected one weight of at least 0 for each of "
+                f"{len(parts)} datasets, and one above 0, got {weights!r}.\n"
+                f"Fix: weights={[round(1 / len(parts), 3)] * len(parts)}"
+            )
+        # One that is never drawn must not be waited for.
+        parts = [part for part, weight in zip(parts, given, strict=True) if weight > 0]
+        ends = np.cumsum(given[given > 0])
+        order = ShuffleOrder(seed, bool(rerandomize_each_iteration), "sample_from_datasets")
+
+        def numbers() -> Iterator[int]:
+            generator, _ = order.begin_pass()
+            while True:
+                draws = np.searchsorted(ends / ends[-1], generator.random(_DRAWS), side="right")
+                yield from draws.tolist()
+
+        endless = any(part._cardinality == INFINITE_CARDINALITY for part in parts)
+        return cls._mixed(
+            parts,
+            numbers,
+            stop_on_empty_dataset,
+            INFINITE_CARDINALITY if endless and not stop_on_empty_dataset else UNKNOWN_CARDINALITY,
+            [order],
+        )
+
+    @classmethod
+    def _mixed(
+        cls,
+        parts: Sequence[DatasetBase],
+        numbers: Callable[[], Iterator[int]],
+        stop_on_empty: bool,
+        cardinality: int,
+        orders: Iterable[ShuffleOrder],
+    ) -> Self:
+        def open_pass() -> Iterator[Any]:
+            passes: list[Iterator[Any] | None] = [part._form().elements() for part in parts]
+            ended = object()
+            for number in numbers():
+                rows = passes[number]
+                element = ended if rows is None else next(rows, ended)
+                if element is not ended:
+                    yield element
+                    continue
+                passes[number] = None
+                if stop_on_empty or not any(passes):
+                    return
+
+        def make_form() -> Form:
+            forms = [part._form() for part in parts]
+            spec = Lazy(lambda: functools.reduce(specs.relaxed, (form.spec() for form in forms)))
+            # Whether it ends is known for sure where no part ends it and one is endless.
+            finite = cardinality != INFINITE_CARDINALITY
+            return Stream(open_pass, Ready(), spec, stable=False, finite=finite)
+
+        rows = {part._full_batch_rows for part in parts}
+        options = functools.reduce(Options.merge, (part._options for part in parts), Options())
+        return cls(
+            make_form,
+            cardinality,
+            rows.pop() if len(rows) == 1 else None,
+            [*(order for part in parts for order in part._orders), *orders],
+            options,
+        )
+
+
+def _checked(op_name: str, datasets: Sequence[Any]) -> list[Any]:
+    for dataset in datasets:
+        if not isinstance(dataset, DatasetBase):
+            raise TypeError(
+                f"{op_name}: expected datasets, got {dataset!r} ({type(dataset).__name__}).\n"
+                "Fix: Dataset.from_tensor_slices(array) makes a dataset of an array's rows."
+            )
+    if not len(datasets):
+        raise ValueError(f"{op_name}: expected at least one dataset.\nFix: [dataset]")
+    return list(datasets)

@@ -1,0 +1,82 @@
+"""Passes over datasets of datasets: windows of elements, and the elements of several datasets mixed."""
+
+import itertools
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import Any
+
+
+def windows(
+    items: Iterable[Any], size: int, shift: int, stride: int, drop_remainder: bool
+) -> Iterator[list[Any]]:
+    """Yields lists of items: list i has items ``i * shift``, ``i * shift + stride`` and so on.
+
+    Args:
+        items: What to take them from.
+        size: How many items a list has; fewer at the end.
+        shift: From the first item of a list to the first item of the next one.
+        stride: From one item to the next in a list.
+        drop_remainder: Leave shorter lists out.
+    """
+    items = iter(items)
+    span = (size - 1) * stride + 1
+    ahead: deque[Any] = deque()
+    while True:
+        ahead.extend(itertools.islice(items, span - len(ahead)))
+        if not ahead or (drop_remainder and len(ahead) < span):
+            return
+        yield list(itertools.islice(ahead, 0, None, stride))
+        for _ in range(shift):
+            if ahead:
+                ahead.popleft()
+            elif next(items, ahead) is ahead:
+                return
+
+
+def interleaved(passes: Iterable[Iterable[Any]], cycle: int, block: int) -> Iterator[Any]:
+    """Yields the items of several passes in turns, in TensorFlow's order.
+
+    Args:
+        passes: The passes; the next one is begun when there is a free place for it.
+        cycle: The number of places, for one pass each.
+        block: How many items come from a pass before it is the next one's turn.
+    """
+    waiting = iter(passes)
+    places: list[Iterator[Any] | None] = [None] * cycle
+    more = True
+    for turn in itertools.cycle(range(cycle)):
+        if places[turn] is None and more:
+            new = next(waiting, None)
+            more = new is not None
+            places[turn] = None if new is None else iter(new)
+        place = places[turn]
+        if place is not None:
+            count = 0
+            for item in itertools.islice(place, block):
+                count += 1
+                yield item
+            if count < block:
+                places[turn] = None
+        if not more and not any(places):
+            return
+
+
+def grouped(
+    items: Iterable[Any], key: Callable[[Any], Hashable], size: Callable[[Any], int]
+) -> Iterator[tuple[Any, list[Any]]]:
+    """Yields pairs of a key and the next items that have it; smaller groups at the end, by key.
+
+    Args:
+        items: What to group.
+        key: Returns an item's key.
+        size: Returns the number of items of a key's full group.
+    """
+    groups: dict[Any, list[Any]] = {}
+    for item in items:
+        number = key(item)
+        group = groups.setdefault(number, [])
+        group.append(item)
+        if len(group) == size(number):
+            yield number, groups.pop(number)
+    for number in sorted(groups):
+        yield number, groups[number]
