@@ -6,7 +6,8 @@ import jax
 import jax.numpy as jnp
 
 from spmd.collectives import all_reduce
-from spmd.context import current_frame, in_replica, valid_rows
+from spmd.context import current_frame, in_replica
+from spmd.errors import BatchError
 
 
 def average_loss(
@@ -17,7 +18,7 @@ def average_loss(
     """Computes this replica's share of the mean loss over the global batch.
 
     The sum over replicas, of these shares and of their gradients, is the mean over all valid rows and
-    its gradient. Padding is left out.
+    its gradient. Padding is left out: that of the batch which has as many rows as there are losses.
 
     Args:
         per_example_loss: shape `(rows, ...)`; axes after the first are averaged.
@@ -29,6 +30,8 @@ def average_loss(
 
     Raises:
         ValueError: the loss is a scalar already.
+        BatchError: the step received several batches with as many rows, and no `global_batch_size`
+            was given: whose padding is to be left out?
 
     Examples:
         >>> import jax.numpy as jnp
@@ -45,17 +48,36 @@ def average_loss(
         )
     loss = weighted(loss, sample_weight)
     loss = loss.mean(axis=tuple(range(1, loss.ndim)))
-    frame = current_frame()
-    count = jnp.asarray(loss.shape[0], loss.dtype)
-    if frame is not None and frame.masks:
-        rows = valid_rows() if len(frame.masks) == 1 else None
-        if rows is not None and rows.shape == loss.shape:
-            # where() rather than a product: padding may hold inf or NaN.
-            loss = jnp.where(rows, loss, jnp.zeros_like(loss))
-            count = rows.sum().astype(loss.dtype)
+    # Float16 ends at 65504, which a sum or a number of rows may exceed though their quotient does not.
+    wide = jnp.promote_types(loss.dtype, jnp.float32)
+    rows = _rows_of(loss, global_batch_size)
+    if rows is None:
+        count = jnp.asarray(loss.shape[0], wide)
+    else:
+        # where() rather than a product: padding may hold inf or NaN.
+        loss = jnp.where(rows, loss, jnp.zeros_like(loss))
+        count = rows.sum().astype(wide)
     if global_batch_size is None:
         global_batch_size = all_reduce(count) if in_replica() else count
-    return loss.sum() / jnp.asarray(global_batch_size, loss.dtype)
+    return (loss.sum(dtype=wide) / jnp.asarray(global_batch_size, wide)).astype(loss.dtype)
+
+
+def _rows_of(loss: jax.Array, global_batch_size: Any) -> jax.Array | None:
+    """Finds the mask of the batch that the losses are of; None if they are of no batch."""
+    frame = current_frame()
+    masks = [] if frame is None or frame.masks is None else frame.masks
+    fitting = [mask.rows for mask in masks if mask.rows.shape == loss.shape]
+    if len(fitting) <= 1:
+        return fitting[0] if fitting else None
+    if global_batch_size is None:
+        raise BatchError(
+            f"average_loss got {loss.shape[0]} losses on each replica, and this step received "
+            f"{len(fitting)} batches of as many rows, so it cannot tell whose padding to leave out. "
+            "Say which rows count:\n"
+            "  rows = spmd.valid_rows(batch)\n"
+            "  spmd.average_loss(loss, rows, global_batch_size=spmd.all_reduce(rows.sum()))"
+        )
+    return None
 
 
 def weighted(loss: jax.Array, sample_weight: Any) -> jax.Array:

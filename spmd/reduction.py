@@ -94,7 +94,7 @@ def reduce(value: Any, op: MeanOrSum = "sum", axis: int | None = None) -> Any:
             _check_axis(axis, leaf.block.ndim)
             total, count = _reduce_block(leaf.block, leaf.mask, op, axis)
             total, count = jax.lax.psum((total, count), REPLICA_AXIS)
-            return _finish(total, count, op)
+            return _finish(total, count, op, leaf.block.dtype)
         if isinstance(leaf, PerReplica):
             _check_axis(axis, len(leaf.shape))
             mesh = leaf.mesh
@@ -216,17 +216,17 @@ def _reduce_block(block: Any, mask: Any, op: str, axis: int | None) -> tuple[Any
 
 
 def _wide(block: Any, op: str) -> Any:
-    if block.dtype == jnp.bool_:
-        return block.astype(jnp.int32)
-    if op == "mean" and jnp.issubdtype(block.dtype, jnp.integer):
-        return block.astype(jnp.float32)
-    return block
+    if op == "mean":
+        # Sums and counts may exceed what float16 holds, though their quotient does not.
+        return block.astype(jnp.promote_types(block.dtype, jnp.float32))
+    return block.astype(jnp.int32) if block.dtype == jnp.bool_ else block
 
 
-def _finish(total: Any, count: Any, op: str) -> Any:
+def _finish(total: Any, count: Any, op: str, dtype: Any) -> Any:
     if op == "sum":
         return total
-    return total / count.astype(total.dtype)
+    mean = total / count
+    return mean.astype(dtype) if jnp.issubdtype(dtype, jnp.inexact) else mean
 
 
 @functools.lru_cache(maxsize=256)
@@ -234,14 +234,16 @@ def _reducer(
     mesh: Any, replicas: int, stacked: bool, op: str, axis: int | None
 ) -> Callable[..., jax.Array]:
     def reducer(array: jax.Array, mask: jax.Array | None = None) -> jax.Array:
-        blocks = array if stacked else array.reshape(replicas, -1, *array.shape[1:])
+        # Not -1 for the rows: their number cannot be told when another axis is empty.
+        rows = array.shape[0] // replicas
+        blocks = array if stacked else array.reshape(replicas, rows, *array.shape[1:])
         masks = None if mask is None else mask.reshape(replicas, -1)
         each = functools.partial(_reduce_block, op=op, axis=axis)
         if masks is None:
             totals, counts = jax.vmap(lambda block: each(block, None))(blocks)
         else:
             totals, counts = jax.vmap(each)(blocks, masks)
-        return _finish(totals.sum(0, dtype=totals.dtype), counts.sum(), op)
+        return _finish(totals.sum(0, dtype=totals.dtype), counts.sum(), op, array.dtype)
 
     return jax.jit(reducer, out_shardings=NamedSharding(mesh, PartitionSpec()))
 

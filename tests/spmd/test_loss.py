@@ -80,6 +80,18 @@ def test_losses_of_short_floats_keep_their_type(dtype: Any) -> None:
     np.testing.assert_allclose(np.float32(result), 5.0, rtol=1e-2)
 
 
+def test_many_losses_of_a_short_float(mesh_of: MeshOf) -> None:
+    rows = 70_000  # float16 ends at 65504: neither their number nor their sum fits
+    loss = jnp.full((rows,), 3.0, jnp.float16)
+    assert float(spmd.average_loss(loss)) == 3.0
+    assert float(spmd.average_loss(loss, global_batch_size=2 * rows)) == 1.5
+    step = spmd.Step(lambda x: spmd.all_reduce(spmd.average_loss(x)), mesh_of(2))
+    (batch,) = spmd.distribute(np.asarray(loss), step.mesh, batch_size=rows + 2)
+    result = step(batch)
+    assert result.dtype == jnp.float16
+    assert float(result) == 3.0
+
+
 @pytest.mark.parametrize("rows", [8, 5])
 @pytest.mark.parametrize("kind", WEIGHTS)
 def test_rank_two_is_averaged_over_its_later_axes(mesh_of: MeshOf, kind: str, rows: int) -> None:
@@ -115,6 +127,67 @@ def test_padding_may_hold_anything(mesh_of: MeshOf) -> None:
     run = spmd.Step(step, mesh)
     results = [float(run(batch)) for batch in spmd.distribute(data, mesh, batch_size=8)]
     np.testing.assert_allclose(results, [3.5, 10.0])
+
+
+def last_batch(mesh: Mesh, rows: int, batch_size: int, value: float) -> Any:
+    """A partial batch of a number, whose padding is no number."""
+    data = np.full((batch_size + rows,), value, np.float32)
+    return list(spmd.distribute(data, mesh, batch_size=batch_size, prefetch=0))[1]
+
+
+def spoiled(x: Any) -> Any:
+    return jnp.where(spmd.valid_rows(x), x, jnp.nan)
+
+
+def test_of_two_batches_the_one_with_as_many_rows_counts(mesh_of: MeshOf) -> None:
+    mesh = mesh_of(2)
+
+    def step(x: Any, y: Any) -> Any:
+        return [
+            spmd.all_reduce(spmd.average_loss(spoiled(x) * 1.0)),
+            spmd.all_reduce(spmd.average_loss(spoiled(y)[:, None] * jnp.ones(3))),
+        ]
+
+    x, y = last_batch(mesh, 5, 8, 2.0), last_batch(mesh, 3, 4, 7.0)
+    assert [float(value) for value in spmd.Step(step, mesh)(x, y)] == [2.0, 7.0]
+
+
+def test_two_leaves_of_one_batch_are_one_batch(mesh_of: MeshOf) -> None:
+    mesh = mesh_of(2)
+    data = {"x": np.ones(13, np.float32), "y": np.full(13, 3.0, np.float32)}
+    batch = list(spmd.distribute(data, mesh, batch_size=8))[1]
+    step = spmd.Step(lambda x, y: spmd.all_reduce(spmd.average_loss(spoiled(x) * spoiled(y))), mesh)
+    assert float(step(batch["x"], batch["y"])) == 3.0
+
+
+def test_losses_of_no_batch_are_averaged_as_they_are(mesh_of: MeshOf) -> None:
+    mesh = mesh_of(2)
+    step = spmd.Step(
+        lambda x, y: spmd.all_reduce(
+            spmd.average_loss(jnp.arange(3.0)) + 0 * (spoiled(x).size + spoiled(y).size)
+        ),
+        mesh,
+    )
+    assert float(step(last_batch(mesh, 5, 8, 2.0), last_batch(mesh, 3, 4, 7.0))) == 1.0
+
+
+def test_two_batches_of_as_many_rows_need_to_say_which_count(mesh_of: MeshOf) -> None:
+    mesh = mesh_of(2)
+    x, y = last_batch(mesh, 5, 8, 2.0), last_batch(mesh, 3, 8, 7.0)
+    with pytest.raises(spmd.BatchError, match=r"4 losses.*2 batches.*\n.*spmd.valid_rows\(batch\)"):
+        spmd.Step(lambda x, y: spmd.all_reduce(spmd.average_loss(x + y)), mesh)(x, y)
+
+    def named(x: Any, y: Any) -> Any:
+        averages: list[Any] = []
+        for batch in (x, y):
+            rows = spmd.valid_rows(batch)
+            count = spmd.all_reduce(rows.sum())
+            averages.append(
+                spmd.all_reduce(spmd.average_loss(batch, rows, global_batch_size=count))
+            )
+        return averages
+
+    assert [float(value) for value in spmd.Step(named, mesh)(x, y)] == [2.0, 7.0]
 
 
 def test_gradients_add_up_to_the_gradient_of_the_mean(mesh_of: MeshOf) -> None:

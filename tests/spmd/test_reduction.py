@@ -138,6 +138,29 @@ def test_sums_keep_their_type_and_means_are_fractions() -> None:
     assert float(spmd.reduce(flags, "mean")) == 1.0
 
 
+@pytest.mark.parametrize("dtype", [jnp.float16, jnp.bfloat16])
+def test_a_mean_may_have_a_sum_that_its_type_cannot_hold(dtype: Any) -> None:
+    mesh = mesh_of_size(2)
+    values = np.full(70_000, 3.0)  # float16 ends at 65504
+    (batch,) = spmd.distribute(jnp.asarray(values, dtype), mesh, batch_size=values.size)
+    outside = spmd.reduce(batch, "mean", axis=0)
+    inside = spmd.Step(lambda x: spmd.reduce(x, "mean", axis=0), mesh, per_replica=False)(batch)
+    for mean in (outside, inside):
+        assert mean.dtype == dtype
+        assert float(mean) == 3.0
+    large = stack(np.array([60_000.0, 60_000.0]).astype(dtype), 2)
+    np.testing.assert_allclose(float(spmd.reduce(large, "mean")), 60_000.0, rtol=0.01)
+
+
+@pytest.mark.parametrize("shape", [(4, 0), (3, 0, 2)])
+def test_rows_without_elements(shape: Any) -> None:
+    (batch,) = spmd.distribute(np.ones(shape, np.float32), mesh_of_size(2), batch_size=4)
+    assert spmd.gather(batch).shape == shape
+    for op in ("sum", "mean"):
+        assert spmd.reduce(batch, op, axis=0).shape == shape[1:]
+    assert spmd.reduce(batch, "sum", axis=1).shape == (2, *shape[2:])
+
+
 def test_padding_that_is_not_a_number_is_left_out() -> None:
     mesh = mesh_of_size(2)
     step = spmd.Step(
