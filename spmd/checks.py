@@ -1,6 +1,7 @@
 """What a traced step must hold before it may run; each check raises an error that says how to mend it."""
 
 import gc
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -55,23 +56,25 @@ def no_captured_variables(outer: ClosedJaxpr, inner: Jaxpr, table: StateTable, s
     Raises:
         StateError: a constant of the program is the value of a variable.
     """
-    lifted = {id(slot.variable) for slot in table.slots}
-    for position, constant in enumerate([*outer.consts, *inner_constants(inner)]):
-        owner = next(
-            (
-                thing
-                for thing in gc.get_referrers(constant)
-                if any(adapter.is_variable(thing) for adapter in adapters())
-                # What a person read from a variable before the step, and closed over, is a constant.
-                and id(thing) not in lifted
-            ),
-            None,
-        )
-        if owner is None:
-            continue
+    constants = [*outer.consts, *inner_constants(inner)]
+    positions = {id(constant): position for position, constant in enumerate(constants)}
+    if not constants:
+        return
+    # What a person read from a variable before the step, and closed over, is a constant.
+    known = {id(slot.variable) for slot in table.slots}
+    # Asked once for all constants: each time the garbage collector looks at all objects of the process.
+    owners = [
+        (positions[id(value)], thing)
+        for thing in gc.get_referrers(*constants)
+        if id(thing) not in known and any(adapter.is_variable(thing) for adapter in adapters())
+        for value in gc.get_referents(thing)
+        if id(value) in positions
+    ]
+    if owners:
+        position, owner = min(owners, key=operator.itemgetter(0))
         line = _line_that_reads(outer, inner, position)
         raise StateError(
-            f"The step {step} reads {_describe(owner, constant)}"
+            f"The step {step} reads {_describe(owner, constants[position])}"
             + (f" at {line}" if line else "")
             + ", but did not find it among the objects that it can reach. Its value would be frozen "
             "into the program, and later changes of it ignored. Pass the object as an argument, or "
@@ -108,6 +111,9 @@ def state_is_equal(jaxpr: Jaxpr, varies: Sequence[bool], table: StateTable, step
     bad = [index for index, flag in enumerate(varies) if flag]
     if not bad:
         return
+    # An optimizer's state, of which there is more, differs because the parameters' gradients do.
+    variables = [slot.variable for slot in table.slots for _ in range(slot.count)]
+    bad.sort(key=lambda index: not _is_parameter(variables[index]))
     names = [table.leaf_names[index] for index in bad]
     line = next((line for index in bad if (line := origin(jaxpr, index)) is not None), None)
     shown = _some(names, 5)
@@ -217,6 +223,12 @@ def _line_that_reads(outer: ClosedJaxpr, inner: Jaxpr, position: int) -> str | N
             if any(atom is inner.invars[index] for atom in equation.invars):
                 return _jax_internals.user_line(equation)
     return None
+
+
+def _is_parameter(variable: Any) -> bool:
+    """Tells whether a library marks a variable as trained: Flax by its class, Keras by an attribute."""
+    by_class = any(cls.__name__ == "Param" for cls in type(variable).__mro__)
+    return by_class or getattr(variable, "trainable", False) is True
 
 
 def _describe(variable: Any, value: Any) -> str:
