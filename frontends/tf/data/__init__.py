@@ -1,4 +1,4 @@
-"""`tf.data`: datasets over arrays in memory, Python generators and Grain pipelines.
+"""`tf.data`: datasets over arrays in memory, files, Python generators and Grain pipelines.
 
 Elements are NumPy arrays, or tuples, dicts and nested structures of them. Arrays keep their NumPy
 dtype until a map function touches them; what a map function returns has JAX's dtypes (float32 and
@@ -18,6 +18,7 @@ Source: ``tf.data``.
 from frontends.tf.data import experimental
 from frontends.tf.data.constants import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from frontends.tf.data.dataset import Dataset
+from frontends.tf.data.files import TextLineDataset, TFRecordDataset
 from frontends.tf.data.options import Options, ThreadingOptions
 from frontends.tf.data.spec import DatasetSpec
 
@@ -28,6 +29,8 @@ __all__ = [
     "Dataset",
     "DatasetSpec",
     "Options",
+    "TFRecordDataset",
+    "TextLineDataset",
     "ThreadingOptions",
     "experimental",
 ]

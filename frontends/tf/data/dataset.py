@@ -9,6 +9,7 @@ from frontends.tf.data.batching import Batching
 from frontends.tf.data.constants import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from frontends.tf.data.endless import Endless
 from frontends.tf.data.folding import Folding
+from frontends.tf.data.listing import Listing
 from frontends.tf.data.mixing import Mixing
 from frontends.tf.data.nesting import Nesting
 from frontends.tf.data.options import Options
@@ -22,7 +23,6 @@ _MISSING = frozenset(
         "fingerprint",
         "from_tensor_slices_with_options",
         "ignore_errors",
-        "list_files",
         "load",
         "make_initializable_iterator",
         "make_one_shot_iterator",
@@ -46,6 +46,7 @@ class _DatasetMeta(type(Sources)):
 class Dataset(
     Sources,
     Endless,
+    Listing,
     Mixing,
     Reordering,
     Transforms,
@@ -56,8 +57,8 @@ class Dataset(
 ):
     """A sequence of elements, which can be read any number of times.
 
-    Made by the methods that `Sources`, `Endless` and `Mixing` list; each of the others returns a new dataset and leaves
-    this one as it is. Nothing is read, traced or compiled before the first element is asked for
+    Made by the methods that `Sources`, `Endless`, `Listing` and `Mixing` list; each of the others
+    returns a new dataset and leaves this one as it is. Nothing is read, traced or compiled before the first element is asked for
     (or `element_spec`), so a dataset may be defined before the strategy.
 
     Elements are NumPy arrays (scalars for rank 0), or tuples, dicts and nested structures of them.

@@ -90,7 +90,7 @@ def test_missing_method_names_what_exists():
     with pytest.raises(AttributeError, match=r"Dataset\.ragged_batch exists in TensorFlow and not"):
         Dataset.range(3).ragged_batch(2)  # pyright: ignore[reportCallIssue]
     with pytest.raises(AttributeError, match="from_tensor_slices, from_tensors"):
-        Dataset.list_files("*.png")  # pyright: ignore[reportCallIssue]
+        Dataset.load("folder")  # pyright: ignore[reportCallIssue]
     with pytest.raises(AttributeError, match="no attribute 'bacth'"):
         Dataset.range(3).bacth(2)  # pyright: ignore[reportCallIssue]
     assert not hasattr(Dataset.range(3), "snapshot")

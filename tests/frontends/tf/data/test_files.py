@@ -1,0 +1,98 @@
+"""Files: names, lines and TFRecords, compressed or not, damaged or missing."""
+
+import gzip
+import importlib.util
+import zlib
+from pathlib import Path
+
+import pytest
+
+from frontends import tf
+from frontends.tf.data import UNKNOWN_CARDINALITY, Dataset, TextLineDataset, TFRecordDataset
+
+# Written by hand after TensorFlow's description of the format; the checksums are CRC32C, masked.
+RECORD = bytes.fromhex("0300000000000000b099490e") + b"abc" + bytes.fromhex("6e57f121")
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(name, content):
+        path = tmp_path / name
+        path.write_bytes(content)
+        return str(path)
+
+    return write
+
+
+def test_lines(write):
+    one, two = write("one", b"to be\r\nor not\n\n to be\n"), write("two", b"last")
+    dataset = TextLineDataset([one, two])
+    assert list(dataset) == list(dataset) == [b"to be", b"or not", b"", b" to be", b"last"]
+    assert dataset.cardinality() == UNKNOWN_CARDINALITY
+    assert list(TextLineDataset(Path(two))) == [b"last"]
+    assert dataset.element_spec.shape == ()
+
+
+def test_lines_are_mapped_and_batched(write):
+    rows = TextLineDataset(write("rows.csv", b"a,b\n1,2\n3,4\n")).skip(1)
+    numbers = rows.map(lambda line: [float(x) for x in line.split(b",")])
+    assert [batch.tolist() for batch in numbers.batch(2)] == [[[1, 2], [3, 4]]]
+
+
+@pytest.mark.parametrize(("name", "press"), [("GZIP", gzip.compress), ("ZLIB", zlib.compress)])
+def test_compressed(write, name, press):
+    assert list(TextLineDataset(write("text", press(b"a\nb")), compression_type=name)) == [
+        b"a",
+        b"b",
+    ]
+    records = write("records", press(2 * RECORD))
+    assert list(TFRecordDataset(records, compression_type=name)) == [b"abc", b"abc"]
+    with pytest.raises(ValueError, match="no TFRecord file, or damaged after 0 records"):
+        list(TFRecordDataset(records))
+    with pytest.raises(ValueError, match="compression_type must be"):
+        TFRecordDataset(records, compression_type="zip")
+
+
+def test_records_by_another_writer():
+    spec = importlib.util.find_spec("grain")
+    folder = Path(spec.submodule_search_locations[0])
+    path = folder / "_src/python/testdata/morris_sequence_first_5.tfrecord"
+    expected = [b"1", b"1 1", b"2 1", b"1 2 1 1", b"1 1 1 2 2 1"]
+    assert list(tf.data.TFRecordDataset(str(path))) == expected
+
+
+@pytest.mark.parametrize("kept", [5, 12, 14, 17])
+def test_damaged_records(write, kept):
+    path = write("cut", RECORD + RECORD[:kept])
+    with pytest.raises(ValueError, match="damaged after 1 records"):
+        list(TFRecordDataset(path))
+
+
+def test_missing_files():
+    missing = TextLineDataset("/no/such/file")  # like every dataset, read later
+    with pytest.raises(FileNotFoundError, match="/no/such/file"):
+        list(missing)
+    with pytest.raises(FileNotFoundError, match="no file matches"):
+        Dataset.list_files("/no/such/*.file")
+
+
+def test_list_files(write, tmp_path):
+    for name in ("b.rec", "a.rec", "c.txt"):
+        write(name, RECORD)
+    names = Dataset.list_files(str(tmp_path / "*.rec"), shuffle=False)
+    assert [Path(name).name for name in names] == ["a.rec", "b.rec"]
+    patterns = [str(tmp_path / "*.txt"), str(tmp_path / "a*")]
+    assert [Path(name).name for name in Dataset.list_files(patterns, False)] == ["a.rec", "c.txt"]
+    shuffled = Dataset.list_files(str(tmp_path / "*"), seed=1)
+    again = Dataset.list_files(str(tmp_path / "*"), seed=1)
+    assert [list(shuffled), list(shuffled)] == [list(again), list(again)]
+    assert len(shuffled) == 3
+
+
+def test_files_are_interleaved(write, tmp_path):
+    for name in ("a", "b"):
+        write(name, f"{name}1\n{name}2\n{name}3\n".encode())
+    names = Dataset.list_files(str(tmp_path / "*"), shuffle=False)
+    mixed = names.interleave(TextLineDataset, cycle_length=2, num_parallel_calls=tf.data.AUTOTUNE)
+    assert list(mixed) == [b"a1", b"b1", b"a2", b"b2", b"a3", b"b3"]
+    assert list(TextLineDataset(names)) == [b"a1", b"a2", b"a3", b"b1", b"b2", b"b3"]
