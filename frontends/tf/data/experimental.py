@@ -33,7 +33,18 @@ __all__ = [
     "ThreadingOptions",
     "assert_cardinality",
     "cardinality",
+    "choose_from_datasets",
+    "get_single_element",
+    "map_and_batch",
+    "parallel_interleave",
+    "prefetch_to_device",
+    "sample_from_datasets",
+    "shuffle_and_repeat",
 ]
+
+choose_from_datasets = Dataset.choose_from_datasets
+sample_from_datasets = Dataset.sample_from_datasets
+get_single_element = Dataset.get_single_element
 
 
 def cardinality(dataset: Dataset) -> np.int64:
@@ -78,6 +89,118 @@ def assert_cardinality(expected_cardinality: SupportsIndex) -> Callable[[Dataset
     """
     expected = operator.index(expected_cardinality)
     return lambda dataset: dataset._derive(lambda form: _counted(form, expected), expected)
+
+
+def map_and_batch(
+    map_func: Callable[..., Any],
+    batch_size: SupportsIndex,
+    num_parallel_batches: int | None = None,
+    drop_remainder: bool = False,
+    num_parallel_calls: int | None = None,
+) -> Callable[[Dataset], Dataset]:
+    """Maps and batches; the same as `Dataset.map` and `Dataset.batch`, which are as quick.
+
+    Args:
+        map_func: As in `Dataset.map`.
+        batch_size: As in `Dataset.batch`.
+        num_parallel_batches: Ignored.
+        drop_remainder: As in `Dataset.batch`.
+        num_parallel_calls: As in `Dataset.map`.
+
+    Returns:
+        A function for `Dataset.apply`.
+
+    Examples:
+        >>> from frontends.tf import data
+        >>> doubled = data.experimental.map_and_batch(lambda x: 2 * x, 2)
+        >>> [x.tolist() for x in data.Dataset.range(4).apply(doubled)]
+        [[0, 2], [4, 6]]
+
+    Source: ``tf.data.experimental.map_and_batch``.
+    """
+    return lambda dataset: dataset.map(map_func, num_parallel_calls).batch(
+        batch_size, drop_remainder
+    )
+
+
+def shuffle_and_repeat(
+    buffer_size: SupportsIndex,
+    count: SupportsIndex | None = None,
+    seed: SupportsIndex | None = None,
+) -> Callable[[Dataset], Dataset]:
+    """Shuffles and repeats; the same as `Dataset.shuffle` and `Dataset.repeat`.
+
+    Args:
+        buffer_size: As in `Dataset.shuffle`.
+        count: As in `Dataset.repeat`.
+        seed: As in `Dataset.shuffle`.
+
+    Returns:
+        A function for `Dataset.apply`.
+
+    Examples:
+        >>> from frontends.tf import data
+        >>> twice = data.experimental.shuffle_and_repeat(3, count=2)
+        >>> sorted(int(x) for x in data.Dataset.range(3).apply(twice))
+        [0, 0, 1, 1, 2, 2]
+
+    Source: ``tf.data.experimental.shuffle_and_repeat``.
+    """
+    return lambda dataset: dataset.shuffle(buffer_size, seed).repeat(count)
+
+
+def parallel_interleave(
+    map_func: Callable[..., Any],
+    cycle_length: SupportsIndex,
+    block_length: SupportsIndex = 1,
+    sloppy: bool | None = False,
+    buffer_output_elements: int | None = None,
+    prefetch_input_elements: int | None = None,
+) -> Callable[[Dataset], Dataset]:
+    """Reads several datasets in turns; the same as `Dataset.interleave`.
+
+    Args:
+        map_func: As in `Dataset.interleave`.
+        cycle_length: As in `Dataset.interleave`.
+        block_length: As in `Dataset.interleave`.
+        sloppy: Ignored: the order never depends on timing.
+        buffer_output_elements: Ignored.
+        prefetch_input_elements: Ignored.
+
+    Returns:
+        A function for `Dataset.apply`.
+
+    Examples:
+        >>> from frontends.tf import data
+        >>> repeated = data.experimental.parallel_interleave(
+        ...     lambda x: data.Dataset.from_tensors(x).repeat(2), cycle_length=2
+        ... )
+        >>> [int(x) for x in data.Dataset.range(3).apply(repeated)]
+        [0, 1, 0, 1, 2, 2]
+
+    Source: ``tf.data.experimental.parallel_interleave``.
+    """
+    return lambda dataset: dataset.interleave(map_func, cycle_length, block_length)
+
+
+def prefetch_to_device(device: str, buffer_size: int | None = None) -> Callable[[Dataset], Dataset]:
+    """Changes nothing: a distributed dataset is put on its devices ahead of the step by itself.
+
+    Args:
+        device: Ignored.
+        buffer_size: Ignored.
+
+    Returns:
+        A function for `Dataset.apply`.
+
+    Examples:
+        >>> from frontends.tf import data
+        >>> len(data.Dataset.range(3).apply(data.experimental.prefetch_to_device("/gpu:0")))
+        3
+
+    Source: ``tf.data.experimental.prefetch_to_device``.
+    """
+    return lambda dataset: dataset
 
 
 def _counted(form: Rows | Stream, expected: int) -> Rows | Stream:

@@ -36,3 +36,20 @@ class TestAssertCardinality:
     def test_only_of_whole_passes(self, make):
         dataset = make(5).apply(experimental.assert_cardinality(9))
         assert len(list(dataset.take(2))) == 2
+
+
+def test_old_names_do_what_the_methods_do():
+    rows = Dataset.range(5)
+    parts = [rows, Dataset.range(10, 15)]
+    batched = rows.apply(experimental.map_and_batch(lambda x: x + 1, 2, drop_remainder=True))
+    assert [batch.tolist() for batch in batched] == [[1, 2], [3, 4]]
+    shuffled = rows.apply(experimental.shuffle_and_repeat(5, count=2, seed=3))
+    assert list(shuffled) == list(rows.shuffle(5, seed=3).repeat(2))
+    assert list(rows.apply(experimental.prefetch_to_device("/gpu:0"))) == list(rows)
+    chosen = experimental.choose_from_datasets(parts, Dataset.range(2))
+    assert [int(x) for x in chosen] == [0, 10]
+    sampled = experimental.sample_from_datasets(parts, seed=1)
+    assert list(sampled) == list(Dataset.sample_from_datasets(parts, seed=1))
+    assert int(experimental.get_single_element(rows.take(1))) == 0
+    copies = experimental.parallel_interleave(lambda x: Dataset.from_tensors(x).repeat(2), 2)
+    assert [int(x) for x in rows.take(3).apply(copies)] == [0, 1, 0, 1, 2, 2]
