@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import jax
 import numpy as np
-from jax.sharding import AxisType, Mesh
+from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
 from spmd import _jax_internals
 from spmd.devices import Device, find_devices
@@ -81,6 +81,32 @@ def num_replicas(mesh: Mesh) -> int:
             "Make one with spmd.make_mesh(devices)."
         )
     return mesh.shape[REPLICA_AXIS]
+
+
+def split_sharding(mesh: Mesh) -> NamedSharding:
+    """Returns the sharding of what is split: every replica has a block of the first axis.
+
+    Args:
+        mesh: a mesh with the axis `"replica"`.
+
+    Examples:
+        >>> split_sharding(make_mesh(["cpu:0", "cpu:1"])).shard_shape((8, 3))
+        (4, 3)
+    """
+    return NamedSharding(mesh, PartitionSpec(REPLICA_AXIS))
+
+
+def whole_sharding(mesh: Mesh) -> NamedSharding:
+    """Returns the sharding of what is whole: every device has all of it.
+
+    Args:
+        mesh: where it is.
+
+    Examples:
+        >>> whole_sharding(make_mesh(["cpu:0", "cpu:1"])).shard_shape((8, 3))
+        (8, 3)
+    """
+    return NamedSharding(mesh, PartitionSpec())
 
 
 def simulate_devices(count: int) -> None:

@@ -16,14 +16,14 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jax.sharding import Mesh
 
 from spmd import checks
 from spmd.arguments import Arguments, abstract
 from spmd.context import Frame, tracing
 from spmd.discovery import discover
 from spmd.errors import StateError
-from spmd.mesh import REPLICA_AXIS, num_replicas
+from spmd.mesh import num_replicas, split_sharding, whole_sharding
 from spmd.replica import as_array, is_block, replica_state, run_in_replicas
 from spmd.replica_dataflow import Collective, collectives, source_of, varying_outputs
 from spmd.single_replica import without_reductions
@@ -120,8 +120,8 @@ class Program:
         self._mesh = mesh
         self._compiler_options = compiler_options
         self._replicas = num_replicas(mesh)
-        self._whole = NamedSharding(mesh, PartitionSpec())
-        self._split = NamedSharding(mesh, PartitionSpec(REPLICA_AXIS))
+        self._whole = whole_sharding(mesh)
+        self._split = split_sharding(mesh)
         # Keeps things and fixed values alive, so that their ids stay theirs.
         self._arguments = arguments
         found = discover(function, [*arguments.things(), *state])
@@ -365,7 +365,7 @@ class Program:
             keys = [key for _, before, after in frame.keys for key in (before, after)]
             return new_state, [block[None] for block in blocks], blocks, keys
 
-        one, each = PartitionSpec(), PartitionSpec(REPLICA_AXIS)
+        one, each = self._whole.spec, self._split.spec
         step = jax.shard_map(
             body,
             mesh=self._mesh,

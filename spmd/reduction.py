@@ -13,11 +13,10 @@ from typing import Any, Literal
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.sharding import NamedSharding, PartitionSpec
 
 from spmd.context import current_frame
 from spmd.errors import BatchError, ReplicaContextError
-from spmd.mesh import REPLICA_AXIS
+from spmd.mesh import REPLICA_AXIS, whole_sharding
 from spmd.replica import run_in_replicas
 from spmd.values import PerReplica, TracedPerReplica
 
@@ -158,9 +157,7 @@ def gather(value: Any, axis: int = 0) -> Any:
                     f"batch has {[value.shape[0] for value in valid]}. Gather along axis 0, or drop the "
                     "last batch with drop_remainder=True."
                 )
-            return jax.device_put(
-                np.concatenate(valid, axis=axis), NamedSharding(mesh, PartitionSpec())
-            )
+            return jax.device_put(np.concatenate(valid, axis=axis), whole_sharding(mesh))
         raise _not_per_replica("gather", leaf)
 
     return jax.tree.map(one, value, is_leaf=_is_per_replica)
@@ -245,12 +242,12 @@ def _reducer(
             totals, counts = jax.vmap(each)(blocks, masks)
         return _finish(totals.sum(0, dtype=totals.dtype), counts.sum(), op, array.dtype)
 
-    return jax.jit(reducer, out_shardings=NamedSharding(mesh, PartitionSpec()))
+    return jax.jit(reducer, out_shardings=whole_sharding(mesh))
 
 
 @functools.lru_cache(maxsize=16)
 def _replicate(mesh: Any) -> Callable[[jax.Array], jax.Array]:
-    return jax.jit(lambda array: array, out_shardings=NamedSharding(mesh, PartitionSpec()))
+    return jax.jit(lambda array: array, out_shardings=whole_sharding(mesh))
 
 
 def _check_axis(axis: int | None, ndim: int) -> None:

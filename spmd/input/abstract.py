@@ -4,12 +4,12 @@ from typing import Any, cast
 
 import jax
 import numpy as np
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jax.sharding import Mesh, NamedSharding
 
 from spmd.errors import BatchError
 from spmd.input.batch import read_batch
 from spmd.input.layout import RowLayout, deal, share
-from spmd.mesh import REPLICA_AXIS, make_mesh, num_replicas
+from spmd.mesh import make_mesh, num_replicas, split_sharding
 from spmd.values import PerReplica, RowMask
 
 
@@ -43,7 +43,7 @@ def abstract_batch(batch: Any, mesh: Mesh | None = None) -> Any:
     Source: `jax.ShapeDtypeStruct`, `tf.data.Dataset.element_spec`.
     """
     mesh = make_mesh() if mesh is None else mesh
-    sharding = NamedSharding(mesh, PartitionSpec(REPLICA_AXIS))
+    sharding = split_sharding(mesh)
     replicas = num_replicas(mesh)
     parts = read_batch(batch)
     if parts.rows == 0:

@@ -10,12 +10,12 @@ from typing import Any
 
 import jax
 import numpy as np
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jax.sharding import Mesh
 
 from spmd.errors import BatchError
 from spmd.input.batch import Batch, leaf_name, read_batch
 from spmd.input.layout import RowLayout, deal, share
-from spmd.mesh import REPLICA_AXIS, num_replicas
+from spmd.mesh import num_replicas, split_sharding
 from spmd.values import PerReplica, RowMask
 
 
@@ -35,7 +35,7 @@ class BatchPlacer:
             per_replica: whether a batch is one replica's, rather than global.
         """
         self._per_replica = per_replica
-        self._sharding = NamedSharding(mesh, PartitionSpec(REPLICA_AXIS))
+        self._sharding = split_sharding(mesh)
         self._replicas = num_replicas(mesh)
         self._drop_remainder = drop_remainder
         self._lock = threading.Lock()
