@@ -44,6 +44,18 @@ class StepOptions:
         max_programs: how many programs a step keeps; the one unused for longest is dropped.
         warn_after: number of programs after which each doubling warns that shapes keep changing.
         compiler_options: options for XLA, such as `{"xla_cpu_enable_fast_math": True}`.
+
+    Raises:
+        ValueError: `max_programs` or `warn_after` is below 1.
+
+    Examples:
+        >>> import spmd
+        >>> options = spmd.StepOptions(max_programs=2)
+        >>> step = spmd.Step(lambda x: x * 2, spmd.make_mesh(["cpu:0"]), options=options)
+        >>> for number in (1, 2.0, 3j):
+        ...     result = step(number)
+        >>> step
+        Step(<lambda>, programs=2)
     """
 
     max_programs: int = 16
@@ -139,14 +151,38 @@ class Step(Generic[P, R]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         """Runs the step; does not wait for the devices.
 
-        Inside another step that is being traced, becomes a part of that one's program.
+        Across hosts, every process must call it, with the same shapes and in the same order. Inside
+        another step that is being traced, becomes a part of that one's program.
 
         Args:
-            *args: arguments of the function.
-            **kwargs: keyword arguments of the function.
+            *args: arguments of the function. A `PerReplica` is split over the replicas; any other
+                array, a batch on the host too, goes whole to every replica: `spmd.distribute` it first.
+            **kwargs: keyword arguments of the function, likewise.
 
         Returns:
             The function's result, see above.
+
+        Raises:
+            MeshError: inside another step, which runs on other devices.
+            BatchError: a batch was split over another mesh, an argument does not fit into the types
+                that JAX keeps, or the call stands inside of `jax.jit` or another transformation.
+            PaddedBatchError: a batch is padded, and the state or a result would count its padding.
+            ReplicaContextError: the step runs in a replica of another step.
+            ReplicaDivergenceError: a variable, or what is returned as one value, would differ between
+                replicas.
+            StateError: a variable was not found, changes its shape, or lost its value in a step that
+                failed. On several devices such a failure shows only when a result is read, as
+                `jax.errors.JaxRuntimeError`, and the state is lost likewise.
+            StepOutputError: the function returned something that is no array.
+
+        Examples:
+            >>> import numpy as np, spmd
+            >>> mesh = spmd.make_mesh(["cpu:0", "cpu:1"])
+            >>> rows = np.ones((8, 3), np.float32)
+            >>> (batch,) = spmd.distribute(rows, mesh, batch_size=8)
+            >>> step = spmd.Step(lambda x, y: x.shape[0] * 10 + y.shape[0], mesh)
+            >>> int(step(batch, rows))
+            48
         """
         frame = current_frame()
         if frame is not None:
@@ -224,6 +260,20 @@ class Step(Generic[P, R]):
         Returns:
             The program, to look at (`hlo`, `memory`, `cost`, `collectives`) or to compile early
             (`compile()`). A later call with the same shapes uses it.
+
+        Raises:
+            SpmdError: what a call would raise, before anything runs: `BatchError`,
+                `ReplicaDivergenceError`, `StateError`, `StepOutputError`.
+
+        Examples:
+            >>> import jax, jax.numpy as jnp, spmd
+            >>> weight = spmd.Variable(jnp.zeros(3), name="weight")
+            >>> step = spmd.Step(lambda x: weight.value @ x, spmd.make_mesh(["cpu:0"]))
+            >>> program = step.lower(jax.ShapeDtypeStruct((3,), jnp.float32))
+            >>> program.state_names, step.trace_count
+            (('weight',), 1)
+            >>> float(step(jnp.ones(3))), step.trace_count
+            (0.0, 1)
         """
         with _STATE_LOCK:
             return self._program(take_apart(args, kwargs, self.mesh))
