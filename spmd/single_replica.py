@@ -59,6 +59,6 @@ def _opened(value: Any) -> Any:
         return _without(value)
     if isinstance(value, ClosedJaxpr):
         return without_reductions(value)
-    if isinstance(value, tuple):
+    if type(value) is tuple:  # a named tuple is an option, such as a gather's dimension numbers
         return tuple(_opened(item) for item in value)
     return value

@@ -26,6 +26,8 @@ STEPS = {
     "scan": lambda x: jax.lax.scan(lambda c, r: (_sum(c + r), _sum(r)), jnp.zeros(2), x),
     "while": lambda x: jax.lax.while_loop(lambda c: _sum(c).sum() < 99.0, lambda c: 2 * c, x + 1),
     "cond": lambda x: jax.lax.cond(_sum(x).sum() > 0, _sum, lambda x: x - 1, x),
+    "lookup": lambda x: _sum(x)[jnp.array([2, 0]), jnp.array([1, 1])],
+    "convolution": lambda x: _sum(jnp.convolve(x[:, 0], x[:, 1])),
     "jit": lambda x: jax.jit(_sum)(x * 3),
     "gradient": lambda x: jax.grad(lambda y: (_doubled(y) ** 2).sum())(x),
     "checkpoint": lambda x: jax.grad(lambda y: jax.checkpoint(_sum)(y).sum())(x),
