@@ -1,4 +1,7 @@
-"""`tf.nn`: averages over the global batch."""
+"""`tf.nn`: averages over the global batch, and the functions of neural networks in JAX.
+
+The averages are this module's own; the others stand in a table, `frontends.tf._nn_ops.NN`.
+"""
 
 from typing import Any
 
@@ -6,6 +9,8 @@ import jax
 import jax.numpy as jnp
 
 import spmd
+from frontends.tf._names import attributes
+from frontends.tf._nn_ops import NN
 from frontends.tf.distribute.context import get_strategy, in_cross_replica_context
 from spmd.loss import weighted
 
@@ -76,3 +81,8 @@ def _require_replica(name: str) -> None:
             f"replica context: it gives one replica's share. Call it in the function that "
             "strategy.run(...) runs."
         )
+
+
+__getattr__, __dir__ = attributes(
+    "tf.nn", NN, present=("compute_average_loss", "scale_regularization_loss")
+)

@@ -1,0 +1,160 @@
+"""Names of a module that stand in a table, and errors for names that do not exist.
+
+A *table* is a dict from TensorFlow's name to the function. `attributes` makes of it the functions
+`__getattr__` and `__dir__` of a module.
+"""
+
+import difflib
+import importlib
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import jax.nn
+import jax.numpy
+import jax.scipy.linalg
+import jax.scipy.special
+
+# Where JAX may have a name, in the order of what to recommend.
+_JAX = {
+    "jnp": jax.numpy,
+    "jax.nn": jax.nn,
+    "jax.lax": jax.lax,
+    "jnp.linalg": jax.numpy.linalg,
+    "jax.scipy.special": jax.scipy.special,
+    "jax.scipy.linalg": jax.scipy.linalg,
+    "jax.image": jax.image,
+}
+
+# What only Keras has (keras.ops), by name, because looking would import Keras.
+_KERAS_OPS = frozenset(
+    {
+        *("binary_crossentropy", "categorical_crossentropy", "sparse_categorical_crossentropy"),
+        *("ctc_loss", "ctc_decode", "depthwise_conv", "separable_conv", "extract_sequences"),
+        *("stft", "istft", "rfft", "irfft", "multi_hot", "scatter", "scatter_update"),
+        *("segment_sum", "segment_max", "normalize", "psnr"),
+    }
+)
+
+_TF1 = "It belongs to TensorFlow 1, of which only a few names exist here"
+_OPTIMIZERS = "Use optax, or keras.optimizers"
+
+# What to do instead, where the name alone finds nothing, or the wrong thing.
+_HINTS = {
+    "tf.Session": f"{_TF1}: call the function itself, under @tf.function to compile it",
+    "tf.placeholder": f"{_TF1}: give the function a parameter",
+    "tf.Graph": f"{_TF1}: @tf.function makes programs",
+    "tf.global_variables_initializer": f"{_TF1}: variables have their values when they are made",
+    "tf.get_variable": f"{_TF1}: use tf.Variable or flax.nnx.Param",
+    "tf.layers": f"{_TF1}: use keras.layers or flax.nnx",
+    "tf.contrib": "TensorFlow 2 dropped it, too: use optax, flax.nnx or keras",
+    "tf.estimator": "TensorFlow 2.16 dropped it, too: write the loop with tf.distribute, or use Keras",
+    "tf.train": f"{_OPTIMIZERS}, and orbax.checkpoint for checkpoints",
+    "tf.optimizers": _OPTIMIZERS,
+    "tf.losses": "Use optax.losses, or keras.losses",
+    "tf.metrics": "Use flax.nnx.metrics, or keras.metrics",
+    "tf.lite": "jaxtribute trains only: export the weights",
+    "tf.saved_model": "Save weights with orbax.checkpoint, or a function with jax.export",
+    "tf.io": "Use Python's open and pathlib, or tensorflow_datasets and Grain for records",
+    "tf.summary": "Use tensorboardX, or log with Python's logging",
+    "tf.profiler": "Use jax.profiler",
+    "tf.xla": "Every @tf.function is compiled by XLA already",
+    "tf.py_function": "Use jax.pure_callback",
+    "tf.numpy_function": "Use jax.pure_callback",
+    "tf.custom_gradient": "Use jax.custom_vjp",
+    "tf.gradients": "Use jax.grad, or tf.GradientTape",
+    "tf.hessians": "Use jax.hessian",
+    "tf.vectorized_map": "Use jax.vmap",
+    "tf.recompute_grad": "Use jax.checkpoint",
+    "tf.scan": "Use jax.lax.scan, whose function returns the carry and an output",
+    "tf.foldl": "Use jax.lax.scan or functools.reduce",
+    "tf.case": "Use jax.lax.switch, or nested tf.cond",
+    "tf.switch_case": "Use jax.lax.switch",
+    "tf.Assert": "Use tf.debugging.assert_equal, or jax.experimental.checkify in a program",
+    "tf.TensorArray": "Use a Python list, or jax.lax.scan in a program",
+    "tf.RaggedTensor": "XLA needs rectangular arrays: pad, and make a mask with tf.sequence_mask",
+    "tf.ragged": "XLA needs rectangular arrays: pad, and make a mask with tf.sequence_mask",
+    "tf.SparseTensor": "Use jax.experimental.sparse, or dense arrays",
+    "tf.sparse": "Use jax.experimental.sparse, or dense arrays",
+    "tf.strings": "JAX has no text arrays: use numpy.strings, in a map of the dataset",
+    "tf.feature_column": "Use Keras preprocessing layers",
+    "tf.lookup": "Use a dict or numpy.searchsorted, in a map of the dataset",
+    "tf.audio": "Decode audio outside of the program, for example with the soundfile package",
+    "tf.signal": "Use jax.numpy.fft and jax.scipy.signal",
+    "tf.histogram_fixed_width": "Use jnp.histogram",
+    "tf.tensor_scatter_nd_update": "Use x.at[indices].set(updates)",
+    "tf.tensor_scatter_nd_add": "Use x.at[indices].add(updates)",
+    "tf.scatter_nd": "Use jnp.zeros(shape).at[indices].add(updates)",
+    "tf.math.segment_sum": "Use jax.ops.segment_sum",
+    "tf.math.unsorted_segment_sum": "Use jax.ops.segment_sum",
+    "tf.nn.dropout": (
+        "It needs random numbers that differ from step to step: use flax.nnx.Dropout, "
+        "keras.layers.Dropout, or jax.random.bernoulli with a key"
+    ),
+    "tf.nn.depthwise_conv2d": "Use jax.lax.conv_general_dilated with feature_group_count",
+    "tf.nn.conv2d_transpose": "Use jax.lax.conv_transpose",
+}
+
+
+def attributes(
+    module: str,
+    table: Mapping[str, Any],
+    lazy: Mapping[str, str] | None = None,
+    present: Iterable[str] = (),
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Makes the functions `__getattr__` and `__dir__` of a module.
+
+    Args:
+        module: TensorFlow's name of the module, such as `"tf.math"`.
+        table: the names that the module has.
+        lazy: names of submodules, and the Python modules to import when they are first looked up.
+        present: names that the module has by itself.
+
+    Returns:
+        `__getattr__`, which raises AttributeError for unknown names, and `__dir__`.
+    """
+    submodules = lazy or {}
+    existing = [*present, *table, *submodules]
+
+    def getattr_(name: str) -> Any:
+        if name in table:
+            return table[name]
+        if name in submodules:
+            return importlib.import_module(submodules[name])
+        if name.startswith("__"):
+            raise AttributeError(f"module {module} has no attribute {name}")
+        raise AttributeError(unknown_name(module, name, existing))
+
+    return getattr_, lambda: sorted(set(existing))
+
+
+def unknown_name(module: str, name: str, existing: Any) -> str:
+    """Says what to use instead of a name that does not exist.
+
+    Args:
+        module: TensorFlow's name of the module, such as `"tf.math"`.
+        name: the name that was looked up in it.
+        existing: the names that the module has.
+
+    Returns:
+        The message of the error.
+
+    Examples:
+        >>> unknown_name("tf.math", "kron", [])
+        'tf.math.kron is not part of jaxtribute. JAX has it: use jnp.kron, or open an issue.'
+    """
+    full = f"{module}.{name}"
+    hint = _HINTS.get(full) or _elsewhere(name)
+    close = difflib.get_close_matches(name, existing, n=1, cutoff=0.75)
+    text = f"{full} is not part of jaxtribute."
+    if hint:
+        return f"{text} {hint}, or open an issue."
+    if close:
+        return f"{text} Did you mean {module}.{close[0]}? If not, open an issue."
+    return f"{text} Open an issue if you need it."
+
+
+def _elsewhere(name: str) -> str | None:
+    for where, namespace in _JAX.items():
+        if name in dir(namespace) and callable(getattr(namespace, name)):
+            return f"JAX has it: use {where}.{name}"
+    return f"Keras has it: use keras.ops.{name}" if name in _KERAS_OPS else None

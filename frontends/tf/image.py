@@ -1,0 +1,159 @@
+"""`tf.image`: resizing and converting images, of shape `[height, width, channels]` or batches of it."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from frontends.tf._convert import convert_to_tensor, static_shape
+from frontends.tf._names import attributes
+from frontends.tf.dtypes import as_dtype, jax_dtype
+
+
+class ResizeMethod:
+    """Methods of `tf.image.resize`, which takes their names, too.
+
+    Source: `tf.image.ResizeMethod`.
+    """
+
+    BILINEAR = "bilinear"
+    NEAREST_NEIGHBOR = "nearest"
+    BICUBIC = "bicubic"
+    LANCZOS3 = "lanczos3"
+    LANCZOS5 = "lanczos5"
+
+
+_METHODS = {name: name for name in ("bilinear", "nearest", "bicubic", "lanczos3", "lanczos5")}
+
+
+def resize(
+    images: Any,
+    size: Any,
+    method: str = "bilinear",
+    preserve_aspect_ratio: bool = False,
+    antialias: bool = False,
+    name: Any = None,
+) -> jax.Array:
+    """Scales images to a height and width, with half-pixel centres and, unlike JAX, no antialiasing.
+
+    Args:
+        images: one image, or a batch.
+        size: height and width.
+        method: one of `tf.image.ResizeMethod`.
+        preserve_aspect_ratio: whether to keep it, and make the image fit into `size`.
+        antialias: whether to average what is scaled down.
+        name: accepted.
+
+    Returns:
+        float32, but for the method "nearest", which keeps the dtype. TensorFlow rounds the weights of
+        "bicubic", so that its numbers differ by up to 0.0005 of the range.
+
+    Raises:
+        ValueError: there is no such method.
+    """
+    del name
+    if method not in _METHODS:
+        raise ValueError(
+            f"tf.image.resize: method must be one of {', '.join(_METHODS)}, got {method!r}."
+        )
+    x, (height, width) = convert_to_tensor(images), static_shape(size)
+    if preserve_aspect_ratio:
+        scale = min(height / x.shape[-3], width / x.shape[-2])
+        height, width = round(x.shape[-3] * scale), round(x.shape[-2] * scale)
+    nearest = method == "nearest"
+    return jax.image.resize(
+        x if nearest else x.astype(jnp.float32),
+        (*x.shape[:-3], height, width, x.shape[-1]),
+        _METHODS[method],
+        antialias=antialias and not nearest,
+    )
+
+
+def convert_image_dtype(
+    image: Any, dtype: Any, saturate: bool = False, name: Any = None
+) -> jax.Array:
+    """Converts between dtypes and scales: floats are from 0 to 1, integers up to their maximum."""
+    del name
+    x, target = convert_to_tensor(image), as_dtype(jax_dtype(dtype))
+    source = as_dtype(x.dtype)
+    if source == target:
+        return x
+    if source.is_floating and target.is_floating:
+        return x.astype(target.dtype)
+    if source.is_integer and target.is_floating:
+        return x.astype(target.dtype) * (1 / int(source.max))
+    if source.is_floating:
+        scaled = x * (int(target.max) + 0.5)
+        # A float32 beyond the range of integers has no defined conversion.
+        scaled = jnp.clip(scaled, int(target.min), int(target.max)) if saturate else scaled
+        return scaled.astype(target.dtype)
+    if int(source.max) > int(target.max):
+        factor = (int(source.max) + 1) // (int(target.max) + 1)
+        scaled = x // factor
+        scaled = jnp.clip(scaled, int(target.min), int(target.max)) if saturate else scaled
+        return scaled.astype(target.dtype)
+    factor = (int(target.max) + 1) // (int(source.max) + 1)
+    scaled = jnp.clip(x, 0) if saturate and int(target.min) == 0 else x
+    return scaled.astype(target.dtype) * factor
+
+
+def flip_left_right(image: Any) -> jax.Array:
+    """Mirrors images, left to right."""
+    return jnp.flip(convert_to_tensor(image), -2)
+
+
+def flip_up_down(image: Any) -> jax.Array:
+    """Mirrors images, upside down."""
+    return jnp.flip(convert_to_tensor(image), -3)
+
+
+def per_image_standardization(image: Any) -> jax.Array:
+    """Scales each image to a mean of 0 and a variance of 1; an even image becomes 0."""
+    x = convert_to_tensor(image)
+    x = x if jnp.issubdtype(x.dtype, jnp.floating) else x.astype(jnp.float32)
+    pixels = x.shape[-3] * x.shape[-2] * x.shape[-1]
+    mean = x.mean((-3, -2, -1), keepdims=True)
+    deviation = jnp.maximum(x.std((-3, -2, -1), keepdims=True), pixels**-0.5)
+    return (x - mean) / deviation
+
+
+def rgb_to_grayscale(images: Any, name: Any = None) -> jax.Array:
+    """Weighs the three channels to one, as bright as they look, and keeps the dtype."""
+    del name
+    x = convert_to_tensor(images)
+    floats = convert_image_dtype(x, jnp.float32)
+    gray = jnp.sum(floats * jnp.array([0.2989, 0.5870, 0.1140]), axis=-1, keepdims=True)
+    return convert_image_dtype(gray, x.dtype)
+
+
+def grayscale_to_rgb(images: Any, name: Any = None) -> jax.Array:
+    """Repeats the one channel three times."""
+    del name
+    return jnp.repeat(convert_to_tensor(images), 3, axis=-1)
+
+
+def central_crop(image: Any, central_fraction: float) -> jax.Array:
+    """Cuts the border off, so that a fraction of the height and of the width stays."""
+    if not 0 < central_fraction <= 1:
+        raise ValueError(
+            f"tf.image.central_crop: central_fraction must be in (0, 1], got {central_fraction}."
+        )
+    x = convert_to_tensor(image)
+    top, left = (int((x.shape[axis] * (1 - central_fraction)) / 2) for axis in (-3, -2))
+    return x[..., top : x.shape[-3] - top, left : x.shape[-2] - left, :]
+
+
+__getattr__, __dir__ = attributes(
+    "tf.image",
+    {
+        "ResizeMethod": ResizeMethod,
+        "central_crop": central_crop,
+        "convert_image_dtype": convert_image_dtype,
+        "flip_left_right": flip_left_right,
+        "flip_up_down": flip_up_down,
+        "grayscale_to_rgb": grayscale_to_rgb,
+        "per_image_standardization": per_image_standardization,
+        "resize": resize,
+        "rgb_to_grayscale": rgb_to_grayscale,
+    },
+)

@@ -1,0 +1,132 @@
+"""`tf.nest`: nested structures, in TensorFlow's order.
+
+A *structure* is a list, a tuple (named or not) or a mapping, and everything else is a leaf: None, an
+array, and a module or per-replica value too, which `jax.tree` would look into. Mappings go in the
+order of their sorted keys.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+__all__ = ["assert_same_structure", "flatten", "is_nested", "map_structure", "pack_sequence_as"]
+
+
+def is_nested(structure: Any) -> bool:
+    """Tells whether a value is a structure, not a leaf."""
+    return isinstance(structure, list | tuple | Mapping)
+
+
+def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
+    """Lists the leaves.
+
+    Examples:
+        >>> flatten({"b": [1, None], "a": (2,)})
+        [2, 1, None]
+
+    Source: `tf.nest.flatten`.
+    """
+    del expand_composites
+    if not is_nested(structure):
+        return [structure]
+    return [leaf for _, child in _children(structure) for leaf in flatten(child)]
+
+
+def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:
+    """Puts leaves into a structure.
+
+    Raises:
+        ValueError: there are more or fewer leaves than the structure has.
+
+    Examples:
+        >>> pack_sequence_as({"b": [0, 0], "a": 0}, [1, 2, 3])
+        {'b': [2, 3], 'a': 1}
+
+    Source: `tf.nest.pack_sequence_as`.
+    """
+    del expand_composites
+    leaves, count = list(flat_sequence), len(flatten(structure))
+    if len(leaves) != count:
+        raise ValueError(
+            f"tf.nest.pack_sequence_as: the structure {structure!r} has {count} leaves, but "
+            f"flat_sequence has {len(leaves)}."
+        )
+    return _packed(structure, iter(leaves))
+
+
+def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
+    """Calls a function with the leaves of structures, and returns the results in the first one's.
+
+    Raises:
+        TypeError: `func` cannot be called, there is no structure, or their kinds differ.
+        ValueError: the structures differ.
+
+    Examples:
+        >>> map_structure(lambda x, y: x + y, {"a": 1}, {"a": 2})
+        {'a': 3}
+
+    Source: `tf.nest.map_structure`.
+    """
+    if not callable(func) or not structure:
+        raise TypeError("tf.nest.map_structure: give a function and at least one structure.")
+    for other in structure[1:]:
+        assert_same_structure(structure[0], other, check_types=kwargs.get("check_types", True))
+    columns = zip(*map(flatten, structure), strict=True)
+    return pack_sequence_as(structure[0], [func(*leaves) for leaves in columns])
+
+
+def assert_same_structure(
+    nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False
+) -> None:
+    """Raises if two structures differ.
+
+    Raises:
+        TypeError: a list here is a tuple or mapping there.
+        ValueError: lengths or keys differ, or a leaf here is a structure there.
+
+    Examples:
+        >>> assert_same_structure({"a": [1, 2]}, {"a": ["x", None]})
+
+    Source: `tf.nest.assert_same_structure`.
+    """
+    del expand_composites
+    if is_nested(nest1) != is_nested(nest2):
+        raise ValueError(f"The structures differ: {nest1!r} and {nest2!r}; one of them is a leaf.")
+    if not is_nested(nest1):
+        return
+    if isinstance(nest1, Mapping) != isinstance(nest2, Mapping) or (
+        check_types and type(nest1) is not type(nest2) and not isinstance(nest1, Mapping)
+    ):
+        raise TypeError(
+            f"The structures differ: {type(nest1).__name__} {nest1!r} and "
+            f"{type(nest2).__name__} {nest2!r}."
+        )
+    first, second = _children(nest1), _children(nest2)
+    if [key for key, _ in first] != [key for key, _ in second]:
+        raise ValueError(f"The structures differ in their length or keys: {nest1!r} and {nest2!r}.")
+    for (_, one), (_, other) in zip(first, second, strict=True):
+        assert_same_structure(one, other, check_types)
+
+
+def _children(structure: Any) -> list[tuple[Any, Any]]:
+    if not isinstance(structure, Mapping):
+        return list(enumerate(structure))
+    try:
+        return [(key, structure[key]) for key in sorted(structure)]
+    except TypeError:
+        raise TypeError(
+            f"tf.nest sorts the keys of a mapping, and these cannot be compared: {list(structure)!r}."
+        ) from None
+
+
+def _packed(structure: Any, leaves: Any) -> Any:
+    if not is_nested(structure):
+        return next(leaves)
+    packed = {key: _packed(child, leaves) for key, child in _children(structure)}
+    if isinstance(structure, Mapping):
+        # Any mapping class may have a constructor of its own.
+        items = [(key, packed[key]) for key in structure]
+        kind: Any = type(structure)
+        return kind(items)
+    if hasattr(structure, "_fields"):
+        return type(structure)(*packed.values())
+    return type(structure)(packed.values())
