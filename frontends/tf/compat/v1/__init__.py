@@ -1,0 +1,23 @@
+"""`tf.compat.v1`: logging, and switches to what is always on here."""
+
+from frontends.tf._names import attributes
+from frontends.tf.compat.v1 import logging
+
+
+def enable_eager_execution(*args: object, **kwargs: object) -> None:
+    """Does nothing: code runs eagerly outside of programs."""
+    del args, kwargs
+
+
+def enable_v2_behavior() -> None:
+    """Does nothing: there is no other."""
+
+
+__getattr__, __dir__ = attributes(
+    "tf.compat.v1",
+    {
+        "enable_eager_execution": enable_eager_execution,
+        "enable_v2_behavior": enable_v2_behavior,
+        "logging": logging,
+    },
+)

@@ -1,0 +1,98 @@
+"""`tf.debugging`: checks of numbers.
+
+They raise ValueError (TensorFlow: InvalidArgumentError, which is none). While a program is traced
+there are no numbers yet: then a check warns that it is left out.
+"""
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+
+from frontends.tf._convert import computed_now, convert_to_tensor
+from frontends.tf._names import attributes
+
+
+def assert_equal(
+    x: Any, y: Any, message: str | None = None, summarize: Any = None, name: Any = None
+) -> None:
+    """Raises ValueError unless all entries are equal."""
+    del summarize, name
+    _check("assert_equal", lambda x, y: x == y, x, y, message)
+
+
+def assert_less(
+    x: Any, y: Any, message: str | None = None, summarize: Any = None, name: Any = None
+) -> None:
+    """Raises ValueError unless all entries of `x` are less than those of `y`."""
+    del summarize, name
+    _check("assert_less", lambda x, y: x < y, x, y, message)
+
+
+def assert_greater(
+    x: Any, y: Any, message: str | None = None, summarize: Any = None, name: Any = None
+) -> None:
+    """Raises ValueError unless all entries of `x` are greater than those of `y`."""
+    del summarize, name
+    _check("assert_greater", lambda x, y: x > y, x, y, message)
+
+
+def assert_near(
+    x: Any,
+    y: Any,
+    rtol: float | None = None,
+    atol: float | None = None,
+    message: str | None = None,
+    summarize: Any = None,
+    name: Any = None,
+) -> None:
+    """Raises ValueError unless `|x - y| <= atol + rtol * |y|`; both are 10 epsilons by default."""
+    del summarize, name
+
+    def near(x: Any, y: Any) -> Any:
+        epsilon = 10 * float(jnp.finfo(x.dtype).eps)
+        bound = (epsilon if atol is None else atol) + (epsilon if rtol is None else rtol) * abs(y)
+        return abs(x - y) <= bound
+
+    _check("assert_near", near, x, y, message)
+
+
+def check_numerics(tensor: Any, message: str, name: Any = None) -> Any:
+    """Returns the array, or raises ValueError if an entry is NaN or infinite."""
+    del name
+    x = convert_to_tensor(tensor)
+    _check("check_numerics", lambda x, _: jnp.isfinite(x), x, x, message)
+    return x
+
+
+def _check(
+    name: str, holds: Callable[[Any, Any], Any], x: Any, y: Any, message: str | None
+) -> None:
+    with computed_now((x, y)):
+        first, second = convert_to_tensor(x), convert_to_tensor(y)
+    if isinstance(first, Tracer) or isinstance(second, Tracer):
+        warnings.warn(
+            f"tf.debugging.{name} is left out of the program that is being traced. Call it outside "
+            'of tf.function, or find NaN with jax.config.update("jax_debug_nans", True).',
+            RuntimeWarning,
+            stacklevel=3,
+        )
+        return
+    with jax.ensure_compile_time_eval():
+        if not np.all(holds(first, second)):
+            prefix = f"{message}: " if message else ""
+            values = f"{first}" if first is second else f"{first} and {second}"
+            raise ValueError(f"{prefix}tf.debugging.{name} failed for {values}")
+
+
+__getattr__, __dir__ = attributes(
+    "tf.debugging",
+    {
+        function.__name__: function
+        for function in (assert_equal, assert_greater, assert_less, assert_near, check_numerics)
+    },
+)
