@@ -4,10 +4,64 @@
 
     strategy = tf.distribute.MirroredStrategy()
 
-Importing it imports no TensorFlow and starts no backend.
+Importing it imports no TensorFlow and no Keras, and starts no backend. It gives JAX's arrays the
+method `numpy()`. A name that does not exist raises AttributeError, which says what to use instead.
 """
 
-from frontends.tf import config, data, distribute, nn, random
-from frontends.tf.function import function
+from jax import Array as Tensor
 
-__all__ = ["config", "data", "distribute", "function", "nn", "random"]
+from frontends.tf import (
+    _array_methods,
+    _ops,
+    autograph,
+    compat,
+    config,
+    data,
+    debugging,
+    distribute,
+    dtypes,
+    image,
+    linalg,
+    math,
+    nest,
+    nn,
+    random,
+    version,
+)
+from frontends.tf._names import attributes
+from frontends.tf.compat.v1.logging import get_logger
+from frontends.tf.data.spec import TensorSpec
+from frontends.tf.dtypes import DType, TensorShape, as_dtype
+from frontends.tf.function import function
+from frontends.tf.gradient_tape import GradientTape, UnconnectedGradients
+from frontends.tf.version import VERSION as __version__
+
+__all__ = [
+    "DType",
+    "GradientTape",
+    "Tensor",
+    "TensorShape",
+    "TensorSpec",
+    "UnconnectedGradients",
+    "__version__",
+    "as_dtype",
+    "autograph",
+    "compat",
+    "config",
+    "data",
+    "debugging",
+    "distribute",
+    "dtypes",
+    "function",
+    "get_logger",
+    "image",
+    "linalg",
+    "math",
+    "nest",
+    "nn",
+    "random",
+    "version",
+]
+
+_array_methods.install()
+__getattr__, __dir__ = attributes("tf", _ops.TABLE, _ops.LAZY, __all__)

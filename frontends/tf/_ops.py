@@ -1,0 +1,31 @@
+"""The functions and dtypes of `tf.*`, gathered in one table, and what is imported when it is used."""
+
+from importlib.util import find_spec
+from typing import Any
+
+from frontends.tf import _array_ops, _control_flow, _math_ops
+from frontends.tf.dtypes import DTYPES
+
+TABLE: dict[str, Any] = {
+    **DTYPES,
+    **_array_ops.TABLE,
+    **_control_flow.TABLE,
+    **_math_ops.TF,
+    "newaxis": None,
+}
+
+# Submodules that take long to import, or need Keras; those that exist.
+LAZY = {
+    name: f"frontends.tf.{name}"
+    for name in (
+        "keras",
+        "io",
+        "losses",
+        "metrics",
+        "optimizers",
+        "saved_model",
+        "summary",
+        "train",
+    )
+    if find_spec(f"frontends.tf.{name}") is not None
+}

@@ -1,0 +1,59 @@
+"""`x.numpy()`, which touches a class of JAX: this file runs on every supported version."""
+
+import subprocess
+import sys
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from frontends import tf
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int32", "bool", "complex64"])
+def test_numpy(dtype):
+    array = tf.ones([2, 3], dtype).numpy()
+    assert type(array) is np.ndarray
+    assert array.dtype == dtype
+    array[0, 0] = 0  # a copy, which may be written to
+    scalar = tf.cast(1, dtype).numpy()
+    assert isinstance(scalar, np.generic)
+    assert scalar.dtype == dtype
+    assert scalar == 1
+
+
+def test_of_spread_and_replicated_arrays():
+    mesh = jax.make_mesh((2,), ("x",), devices=jax.devices("cpu")[:2])
+    for spec in (jax.P("x"), jax.P()):
+        array = jax.device_put(jnp.arange(4), jax.sharding.NamedSharding(mesh, spec))
+        np.testing.assert_array_equal(array.numpy(), [0, 1, 2, 3])
+
+
+def test_a_tracer_has_none():
+    def function(x):
+        assert not hasattr(x, "numpy")
+        with pytest.raises(AttributeError, match="numpy"):
+            x.numpy()
+        return x
+
+    jax.jit(function)(1.0)
+    jax.grad(function)(1.0)
+    tf.function(function)(jnp.float32(1))
+
+
+def test_importing_starts_no_backend_and_imports_neither_keras_nor_tensorflow():
+    program = """if True:
+        import sys
+        from frontends import tf
+        from spmd._jax_internals import backend_is_running
+        tf.float32, tf.nn.relu, tf.image.resize, tf.compat.v1.logging, hasattr(tf, "no_such_name")
+        dir(tf)
+        assert not backend_is_running()
+        assert not {"keras", "tensorflow"} & set(sys.modules)
+        print(tf.range(3).numpy())
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", program], check=True, text=True, capture_output=True
+    )
+    assert done.stdout == "[0 1 2]\n"

@@ -1,0 +1,83 @@
+"""Dtypes that JAX and NumPy take for their own, with TensorFlow's attributes."""
+
+import copy
+import pickle
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from frontends import tf
+
+NARROW = {"int64": "int32", "float64": "float32", "complex128": "complex64", "uint64": "uint32"}
+NUMBERS = (
+    *("bool", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"),
+    *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+)
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_jax_and_numpy_take_them(name):
+    dtype = getattr(tf, name)
+    assert getattr(tf.dtypes, name) is dtype
+    assert isinstance(dtype, tf.DType)
+    assert np.zeros(1, dtype).dtype == dtype
+    assert dtype == np.zeros(1, dtype).dtype
+    assert dtype == name
+    assert dtype == dtype.as_numpy_dtype
+    array = tf.cast([0, 1], dtype)
+    assert array.dtype == NARROW.get(name, name)
+    assert jnp.zeros(1, NARROW.get(name, dtype)).dtype == NARROW.get(name, dtype)
+    assert {dtype: 1}[np.dtype(name)] == 1
+    assert copy.copy(dtype) == pickle.loads(pickle.dumps(dtype)) == dtype  # noqa: S301
+    assert repr(dtype) == f"tf.{name}"
+    assert tf.as_dtype(name) == tf.as_dtype(np.dtype(dtype)) == tf.as_dtype(dtype) == dtype
+
+
+def test_jax_functions_take_them():
+    x = jnp.ones(2, tf.bfloat16)
+    assert x.dtype == tf.bfloat16
+    assert x.astype(tf.float32).dtype == tf.float32
+    assert jax.lax.convert_element_type(x, tf.int32).dtype == tf.int32
+    assert jax.ShapeDtypeStruct((), tf.float16).dtype == tf.float16
+    assert jax.random.normal(jax.random.key(0), (1,), tf.float32).dtype == tf.float32
+    assert jnp.result_type(tf.bfloat16, tf.float32) == tf.float32
+    assert jnp.issubdtype(tf.bfloat16, jnp.floating)
+    assert x.dtype in (tf.float16, tf.bfloat16)
+
+
+def test_attributes():
+    assert tf.float32.max == np.finfo(np.float32).max
+    assert tf.float32.min == np.finfo(np.float32).min
+    assert tf.bfloat16.is_floating
+    assert tf.bfloat16.max > 1e38
+    assert (tf.int8.min, tf.int8.max, tf.int8.size) == (-128, 127, 1)
+    assert tf.int32.is_integer
+    assert not tf.int32.is_floating
+    assert tf.bool.is_bool
+    assert tf.complex64.is_complex
+    assert tf.string.name == "string"
+    assert tf.as_dtype("string") == tf.string
+    assert tf.half == tf.float16
+    assert tf.float32 != "no dtype"
+    assert tf.float32 != tf.float16
+    assert tf.TensorSpec([None, 2], tf.int32).dtype == tf.int32
+    assert tf.TensorSpec([], tf.string).dtype.kind == "U"
+
+
+def test_cast_cuts_fractions_off():
+    np.testing.assert_array_equal(tf.cast([-1.7, 1.7], tf.int64), [-1, 1])
+    np.testing.assert_array_equal(tf.dtypes.cast([0.0, -0.5], tf.bool), [False, True])
+    assert tf.cast(3, dtype=tf.float32).dtype == tf.float32
+
+
+def test_shapes():
+    shape = tf.TensorShape([None, 28])
+    assert shape == (None, 28)
+    assert shape.as_list() == [None, 28]
+    assert shape.rank == shape.ndims == 2
+    assert not shape.is_fully_defined()
+    assert shape.num_elements() is None
+    assert tf.TensorShape(jnp.zeros((2, 3)).shape).num_elements() == 6
+    assert isinstance(tf.zeros(2), tf.Tensor)

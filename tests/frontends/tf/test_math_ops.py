@@ -1,0 +1,214 @@
+"""Functions of numbers, against NumPy; most cases are where TensorFlow's convention is another."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from frontends import tf
+
+R = np.random.RandomState(0)
+X, Y = (R.randn(3, 4).astype(np.float32) for _ in range(2))
+V = np.array([-2.5, -1.5, -0.5, 0, 0.5, 1.5, 2.5], np.float32)
+I = np.array([[3, 1, 2], [7, -8, -1]], np.int32)  # noqa: E741
+
+
+def close(actual, expected, dtype=None):
+    assert actual.dtype == (dtype or np.asarray(expected).dtype)
+    assert actual.shape == np.shape(expected)
+    np.testing.assert_allclose(np.asarray(actual), expected, rtol=2e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        *((name, getattr(np, name)) for name in ("abs", "square", "exp", "sin", "cos", "tanh")),
+        *((name, getattr(np, name)) for name in ("sign", "floor", "ceil", "round", "negative")),
+        *((f"math.{name}", getattr(np, name)) for name in ("expm1", "reciprocal")),
+        ("sigmoid", lambda x: 1 / (1 + np.exp(-x))),
+        ("math.softplus", lambda x: np.log1p(np.exp(x))),
+        ("math.log_sigmoid", lambda x: -np.log1p(np.exp(-x))),
+        ("math.is_nan", np.isnan),
+        ("logical_not", np.logical_not),
+    ],
+)
+def test_of_each_entry(name, function):
+    values = V > 0 if name == "logical_not" else V + 0.25 if name == "math.reciprocal" else V
+    alias = _find(name)
+    close(alias(values), function(values))
+    close(alias(values.tolist(), name="name"), function(values))
+    assert alias.__doc__
+
+
+@pytest.mark.parametrize("name", ["sqrt", "log", "math.log", "math.log1p", "math.rsqrt"])
+def test_of_positive_entries(name):
+    function = (lambda x: x**-0.5) if "rsqrt" in name else getattr(np, name.split(".")[-1])
+    close(_find(name)(X * X + 1), function(X * X + 1))
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        *((name, getattr(np, name)) for name in ("add", "subtract", "multiply", "divide")),
+        *((name, getattr(np, name)) for name in ("maximum", "minimum", "equal", "not_equal")),
+        *((name, getattr(np, name)) for name in ("greater", "greater_equal", "less", "less_equal")),
+        ("math.floormod", np.mod),
+        ("math.mod", np.mod),
+        ("math.floordiv", np.floor_divide),
+        ("math.squared_difference", lambda x, y: (x - y) ** 2),
+        ("atan2", np.arctan2),
+    ],
+)
+def test_of_two_arrays(name, function):
+    close(_find(name)(X, Y), function(X, Y))
+    close(_find(name)(x=X, y=2.0), function(X, np.float32(2)))
+    assert _find(name)(tf.cast(X, tf.bfloat16), 2).dtype in (tf.bfloat16, tf.bool)
+
+
+def _find(name):
+    found = tf
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def test_round_is_half_to_even():
+    np.testing.assert_array_equal(tf.round(V), [-2, -2, 0, 0, 0, 2, 2])
+
+
+def test_argmax_is_along_axis_0():
+    close(tf.argmax(X), X.argmax(0), np.int32)
+    close(tf.argmin(input=X, axis=-1, output_type=tf.int32), X.argmin(1), np.int32)
+    assert tf.argmax(X, output_type=tf.uint16).dtype == tf.uint16
+
+
+def test_means_of_integers_are_integers():
+    close(tf.reduce_mean([1, 2, 4]), np.int32(2))
+    close(tf.reduce_mean(I, axis=1), np.array([2, 0], np.int32))
+    close(tf.reduce_mean([-1, -2, -4]), np.int32(-2))
+    close(tf.reduce_mean([1.0, 2, 4]), np.float32(7 / 3))
+
+
+def test_sums_keep_the_dtype():
+    close(tf.reduce_sum(np.array([100, 100], np.int8)), np.int8(-56))
+    close(tf.reduce_prod(np.array([100, 3], np.uint8)), np.uint8(44))
+    close(tf.cumsum(np.array([1, 2], np.int8)), np.array([1, 3], np.int8))
+
+
+@pytest.mark.parametrize("axis", [None, 0, -1, [0, 1], (1,), np.int64(1)])
+@pytest.mark.parametrize("keepdims", [False, True])
+def test_reductions(axis, keepdims):
+    axes = tuple(axis) if isinstance(axis, list) else axis
+    for name in ("sum", "mean", "max", "min", "prod"):
+        close(
+            getattr(tf, f"reduce_{name}")(X, axis, keepdims),
+            getattr(np, name)(X, axis=axes, keepdims=keepdims),
+        )
+    options = {"axis": axis, "keepdims": keepdims}
+    close(tf.reduce_any(X > 1, **options), (X > 1).any(axes, keepdims=keepdims))
+    close(tf.reduce_all(X > -1, **options), (X > -1).all(axes, keepdims=keepdims))
+    close(tf.math.reduce_std(X, **options), X.std(axes, keepdims=keepdims))
+    close(tf.math.reduce_variance(X, **options), X.var(axes, keepdims=keepdims))
+    close(
+        tf.reduce_logsumexp(X, **options),
+        np.log(np.exp(X).sum(axes, keepdims=keepdims)),
+    )
+
+
+def test_products():
+    close(tf.matmul(X, Y, transpose_b=True), X @ Y.T)
+    close(tf.matmul(X, Y, transpose_a=True), X.T @ Y)
+    close(tf.tensordot(X, Y, axes=[[1], [1]]), X @ Y.T)
+    close(tf.tensordot(X, X.T, 1), X @ X.T)
+    close(tf.einsum("ij,kj->ik", X, Y), X @ Y.T)
+    close(tf.add_n([X, Y, X]), 2 * X + Y)
+
+
+def test_clipping():
+    close(tf.clip_by_value(X, clip_value_min=-0.5, clip_value_max=1), X.clip(-0.5, 1))
+    length = np.linalg.norm(X)
+    close(tf.clip_by_norm(X, 1.0), X / length)
+    close(tf.clip_by_norm(X, 100.0), X)
+    close(
+        tf.clip_by_norm(X, 1.0, axes=[1]),
+        X / np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1),
+    )
+    assert np.isfinite(jax.grad(lambda x: tf.clip_by_norm(x, 1.0).sum())(jnp.zeros(2))).all()
+
+
+def test_clip_by_global_norm():
+    gradients = [np.array([3, 4], np.float32), None, np.array([12], np.float32)]
+    clipped, norm = tf.clip_by_global_norm(gradients, 6.5)
+    assert norm == tf.linalg.global_norm(gradients) == 13
+    close(clipped[0], gradients[0] / 2)
+    assert clipped[1] is None
+    close(clipped[2], gradients[2] / 2)
+    close(tf.clip_by_global_norm(gradients, 100)[0][0], gradients[0])
+    close(tf.clip_by_global_norm(gradients, 6.5, use_norm=26.0)[0][0], gradients[0] / 4)
+    (broken,), norm = tf.clip_by_global_norm([np.array([np.inf, 1], np.float32)], 5)
+    assert np.isnan(broken).all()
+    assert np.isinf(norm)
+    assert tf.clip_by_global_norm([jnp.ones(2, jnp.bfloat16)], 1.0)[0][0].dtype == tf.bfloat16
+
+
+def test_norms():
+    close(tf.norm(X), np.linalg.norm(X))
+    close(tf.norm(X, axis=1, keepdims=True), np.linalg.norm(X, axis=1, keepdims=True))
+    close(tf.norm(X, ord=1), np.abs(X).sum())
+    close(tf.norm(X, ord=np.inf, axis=0), np.abs(X).max(0))
+    close(tf.norm(X, ord="fro", axis=[0, 1]), np.linalg.norm(X))
+    close(tf.math.reduce_euclidean_norm(X, 0), np.linalg.norm(X, axis=0))
+    close(tf.math.l2_normalize(X, axis=1), X / np.linalg.norm(X, axis=1, keepdims=True))
+    np.testing.assert_array_equal(tf.math.l2_normalize([0.0, 0.0]), [0, 0])
+
+
+def test_cumulative():
+    close(tf.cumsum(X, exclusive=True), np.cumsum(X, 0) - X)
+    backwards = np.cumsum(X[:, ::-1], 1)[:, ::-1]
+    close(tf.cumsum(X, axis=1, reverse=True), backwards)
+    close(tf.cumsum(X, 1, exclusive=True, reverse=True), backwards - X)
+    close(tf.math.cumprod(X, axis=1), np.cumprod(X, 1))
+
+
+def test_sorting():
+    close(tf.sort(X), np.sort(X))
+    close(tf.sort(X, axis=0, direction="DESCENDING"), -np.sort(-X, 0))
+    close(tf.argsort(X, direction="DESCENDING"), np.argsort(-X), np.int32)
+    with pytest.raises(ValueError, match="DESCENDING"):
+        tf.sort(X, direction="down")
+    top = tf.math.top_k(X, k=2)
+    close(top.values, -np.sort(-X)[:, :2])
+    close(top.indices, np.argsort(-X)[:, :2], np.int32)
+
+
+def test_in_top_k():
+    order = np.argsort(-X)
+    np.testing.assert_array_equal(tf.math.in_top_k(order[:, 1], X, 2), [True] * 3)
+    np.testing.assert_array_equal(tf.math.in_top_k(order[:, 1], X, k=1), [False] * 3)
+    ties_and_nan = [[1.0, 1.0, 1.0], [np.nan, np.inf, 0.0]]
+    np.testing.assert_array_equal(tf.nn.in_top_k([2, 1], ties_and_nan, 1), [True, False])
+
+
+def test_confusion_matrix():
+    expected = np.zeros((5, 5), np.int32)
+    expected[1, 2] = expected[2, 2] = expected[4, 4] = 1
+    close(tf.math.confusion_matrix([1, 2, 4], [2, 2, 4]), expected)
+    weighted = tf.math.confusion_matrix([0, 1], [1, 1], 2, weights=[0.5, 2], dtype=tf.float32)
+    close(weighted, np.array([[0, 0.5], [0, 2]], np.float32))
+
+
+def test_division_by_zero():
+    close(tf.math.divide_no_nan([1.0, 0.0, 4.0], [0.0, 0.0, 2.0]), np.array([0, 0, 2], np.float32))
+    assert jax.grad(lambda y: tf.math.divide_no_nan(1.0, y))(0.0) == 0
+    product = tf.math.multiply_no_nan([np.nan, 2.0], [0.0, 3.0])
+    close(product, np.array([0, 6], np.float32))
+
+
+def test_matrices():
+    square = X[:, :3]
+    close(tf.linalg.inv(square), np.linalg.inv(square))
+    close(tf.linalg.det(square), np.linalg.det(square))
+    close(tf.linalg.trace(np.stack([square, square])), np.full(2, np.trace(square)))
+    close(tf.linalg.diag([[1, 2]]), np.array([[[1, 0], [0, 2]]], np.int32))
+    close(tf.linalg.diag_part(X), np.diagonal(X))
+    close(tf.linalg.eye(2), np.eye(2, dtype=np.float32))

@@ -1,0 +1,92 @@
+"""Names that exist, and errors for those that do not."""
+
+import logging
+
+import pytest
+from packaging.version import Version
+
+from frontends import tf
+from frontends.tf import _names
+
+MODULES = {
+    "tf": tf,
+    "tf.math": tf.math,
+    "tf.nn": tf.nn,
+    "tf.linalg": tf.linalg,
+    "tf.image": tf.image,
+    "tf.dtypes": tf.dtypes,
+    "tf.debugging": tf.debugging,
+    "tf.compat.v1": tf.compat.v1,
+}
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_dir_lists_what_there_is(name):
+    module = MODULES[name]
+    assert dir(module)
+    for each in dir(module):
+        if each not in ("keras", "train", "optimizers", "losses", "metrics"):
+            assert hasattr(module, each)
+    functions = [getattr(module, each) for each in dir(module) if each != "keras"]
+    assert all(function.__doc__ for function in functions if callable(function))
+    assert not hasattr(module, "foo")
+    with pytest.raises(AttributeError, match=rf"{name}\.foo is not part of jaxtribute\. .*issue"):
+        module.foo  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "hint"),
+    [
+        ("tf", "kron", "use jnp.kron"),
+        ("tf", "log_softmax", "use jax.nn.log_softmax"),
+        ("tf", "fori_loop", "use jax.lax.fori_loop"),
+        ("tf.math", "gammaln", "use jax.scipy.special.gammaln"),
+        ("tf.linalg", "cholesky", "use jax.lax.linalg.cholesky|use jnp.linalg.cholesky"),
+        ("tf.nn", "ctc_loss", "use keras.ops.ctc_loss|use jax"),
+        ("tf.nn", "dropout", "flax.nnx.Dropout"),
+        ("tf", "reduce_men", r"Did you mean tf\.reduce_mean\?"),
+        ("tf.math", "reduce_men", r"Did you mean tf\.math\.reduce_mean\?"),
+        ("tf", "Session", "TensorFlow 1"),
+        ("tf", "placeholder", "TensorFlow 1"),
+        ("tf", "contrib", "TensorFlow 2 dropped it"),
+        ("tf", "lite", "trains only"),
+        ("tf", "no_such_name_at_all", "Open an issue"),
+    ],
+)
+def test_an_unknown_name_says_what_to_use(module, name, hint):
+    with pytest.raises(AttributeError, match=hint):
+        getattr(MODULES[module], name)
+
+
+def test_hints_are_for_names_that_do_not_exist():
+    for name in _names._HINTS:
+        prefix, _, last = name.rpartition(".")
+        assert last not in dir(MODULES[prefix]), name
+
+
+def test_importing_an_unknown_name():
+    with pytest.raises(ImportError, match="foo"):
+        from frontends.tf.math import foo  # noqa: F401
+    from frontends.tf.math import reduce_std
+
+    assert reduce_std is tf.math.reduce_std
+
+
+def test_version():
+    assert int(tf.__version__.split(".")[0]) >= 2
+    assert Version(tf.__version__) >= Version("2.21")
+    assert "jaxtribute" in tf.__version__
+    assert tf.__version__ == tf.version.VERSION
+
+
+def test_logging():
+    level = tf.get_logger().level
+    tf.compat.v1.logging.set_verbosity(tf.compat.v1.logging.ERROR)
+    assert tf.get_logger() is logging.getLogger("tensorflow")
+    assert tf.get_logger().level == tf.compat.v1.logging.get_verbosity() == logging.ERROR
+    tf.get_logger().setLevel(level)
+    tf.autograph.set_verbosity(0)
+    tf.compat.v1.enable_v2_behavior()
+    tf.compat.v1.enable_eager_execution()
+    assert tf.autograph.experimental.do_not_convert(len) is len
+    assert tf.autograph.experimental.do_not_convert()(len) is len

@@ -1,0 +1,136 @@
+"""Activations, losses and convolutions, against NumPy and numbers that TensorFlow 2.21 gave."""
+
+import jax
+import numpy as np
+import pytest
+
+from frontends import tf
+
+R = np.random.RandomState(0)
+X, Y = (R.randn(3, 4).astype(np.float32) for _ in range(2))
+IMAGE = np.arange(12, dtype=np.float32).reshape(1, 3, 4, 1)
+
+
+def close(actual, expected):
+    assert np.shape(actual) == np.shape(expected)
+    np.testing.assert_allclose(np.asarray(actual), expected, rtol=2e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "expected"),
+    [
+        ("relu", {}, [0, 0.5, 2]),
+        ("relu6", {}, [0, 0.5, 2]),
+        ("leaky_relu", {}, [-0.2, 0.5, 2]),
+        ("leaky_relu", {"alpha": 0.1}, [-0.1, 0.5, 2]),
+        ("elu", {}, [np.expm1(-1), 0.5, 2]),
+        ("selu", {}, [-1.1113307, 0.5253505, 2.1014020]),
+        ("gelu", {}, [-0.15865526, 0.34573123, 1.95449972]),
+        ("gelu", {"approximate": True}, [-0.15880799, 0.34571400, 1.95459777]),
+        ("silu", {}, [-0.26894143, 0.31122968, 1.76159418]),
+        ("swish", {"beta": 2.0}, [-0.11920292, 0.36552927, 1.96402752]),
+        ("softplus", {}, [0.31326169, 0.97407699, 2.12692809]),
+        ("sigmoid", {}, [0.26894143, 0.62245935, 0.88079709]),
+        ("tanh", {}, np.tanh([-1, 0.5, 2])),
+    ],
+)
+def test_activations(name, options, expected):
+    close(getattr(tf.nn, name)([-1.0, 0.5, 2.0], **options), np.asarray(expected))
+    if name not in ("sigmoid", "tanh"):
+        close(getattr(tf.nn, name)(features=[-1.0, 0.5, 2.0], **options), np.asarray(expected))
+
+
+def softmax(x, axis=-1):
+    return np.exp(x) / np.exp(x).sum(axis, keepdims=True)
+
+
+def test_softmax():
+    close(tf.nn.softmax(X), softmax(X))
+    close(tf.nn.softmax(logits=X, axis=0), softmax(X, 0))
+    close(tf.nn.log_softmax(X), np.log(softmax(X)))
+
+
+def test_losses_of_logits():
+    labels = softmax(X)
+    close(
+        tf.nn.softmax_cross_entropy_with_logits(labels=labels, logits=Y),
+        -(labels * np.log(softmax(Y))).sum(-1),
+    )
+    close(
+        tf.nn.sparse_softmax_cross_entropy_with_logits([1, 0, 3], Y),
+        -np.log(softmax(Y))[[0, 1, 2], [1, 0, 3]],
+    )
+    assert np.isnan(tf.nn.sparse_softmax_cross_entropy_with_logits([4], Y[:1])).all()
+    close(
+        tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=Y),
+        np.log1p(np.exp(-Y)) + (1 - labels) * Y,
+    )
+    assert tf.nn.sigmoid_cross_entropy_with_logits([1.0], [1000.0]) == 0
+    close(tf.nn.l2_loss(X), (X**2).sum() / 2)
+
+
+def test_a_gradient_of_a_loss():
+    gradient = jax.grad(
+        lambda y: tf.nn.sparse_softmax_cross_entropy_with_logits([1, 0, 3], y).sum()
+    )(Y)
+    close(gradient, softmax(Y) - np.eye(4)[[1, 0, 3]])
+
+
+# The numbers are TensorFlow's.
+@pytest.mark.parametrize(
+    ("name", "arguments", "expected"),
+    [
+        ("conv2d", (np.ones((2, 2, 1, 1), np.float32), 2, "SAME"), [10, 18, 17, 21]),
+        ("conv2d", (np.ones((2, 2, 1, 1), np.float32), [1, 2, 2, 1], "VALID"), [10, 18]),
+        ("max_pool2d", (2, 2, "SAME"), [5, 7, 9, 11]),
+        ("max_pool2d", ([1, 2, 2, 1], [2, 2], "VALID"), [5, 7]),
+        ("avg_pool2d", (2, 2, "SAME"), [2.5, 4.5, 8.5, 10.5]),
+    ],
+)
+def test_windows(name, arguments, expected):
+    expected = np.reshape(expected, (1, -1, 2, 1))
+    close(getattr(tf.nn, name)(IMAGE, *arguments), expected)
+    if isinstance(arguments[1], int):
+        channels_first = getattr(tf.nn, name)(
+            IMAGE.transpose(0, 3, 1, 2), *arguments, data_format="NCHW"
+        )
+        close(channels_first, expected.transpose(0, 3, 1, 2))
+
+
+def test_explicit_padding_and_dilation():
+    pads = [[0, 0], [1, 0], [0, 1], [0, 0]]
+    padded = np.pad(IMAGE, pads)
+    kernel = R.randn(2, 2, 1, 3).astype(np.float32)
+    close(tf.nn.conv2d(IMAGE, kernel, 1, pads), tf.nn.conv2d(padded, kernel, 1, "VALID"))
+    wide = np.zeros((3, 3, 1, 3), np.float32)
+    wide[::2, ::2] = kernel
+    close(tf.nn.conv2d(IMAGE, kernel, 1, "SAME", dilations=2), tf.nn.conv2d(IMAGE, wide, 1, "SAME"))
+    close(tf.nn.max_pool(IMAGE, 2, 1, pads), tf.nn.max_pool(padded, 2, 1, "VALID"))
+    integers = tf.nn.max_pool2d(IMAGE.astype(np.int32), 2, 2, "SAME")
+    assert integers.dtype == tf.int32
+
+
+def test_normalization():
+    mean, variance = tf.nn.moments(X, axes=[0])
+    close(mean, X.mean(0))
+    close(variance, X.var(0))
+    assert tf.nn.moments(X, [0, 1], keepdims=True)[0].shape == (1, 1)
+    normal = (X - X.mean(0)) / np.sqrt(X.var(0) + 1e-3)
+    close(tf.nn.batch_normalization(X, mean, variance, None, None, 1e-3), normal)
+    close(tf.nn.batch_normalization(X, mean, variance, 1.0, 2.0, 1e-3), normal * 2 + 1)
+    close(tf.nn.l2_normalize(X, axis=0), X / np.linalg.norm(X, axis=0))
+
+
+def test_tables():
+    close(tf.nn.bias_add(X, [1.0, 2, 3, 4]), X + np.arange(1, 5))
+    nchw = np.zeros((1, 2, 3, 4), np.float32)
+    close(
+        tf.nn.bias_add(nchw, [1.0, 2.0], data_format="NCHW"),
+        nchw + np.array([1, 2]).reshape(2, 1, 1),
+    )
+    close(tf.nn.embedding_lookup(X, [[0, 2]]), X[[[0, 2]]])
+    rows = X[[2]]
+    close(
+        tf.nn.embedding_lookup(X, [2], max_norm=0.5),
+        rows * 0.5 / max(np.linalg.norm(rows), 0.5),
+    )
