@@ -79,6 +79,7 @@ class Frame:
         keys: index, value before and value after, of random keys that came out of a replica's function
             as other objects; NNX transformations hand every variable back as a new one.
         known_keys: of those, the ones that are known from an earlier trace to be unchanged.
+        building: whether the trace is only for the variables that it makes (`Adapter.building`).
     """
 
     mesh: Mesh
@@ -91,6 +92,7 @@ class Frame:
     known_rows: list[bool] | None = None
     keys: list[tuple[int, Any, Any]] = dataclasses.field(default_factory=list[tuple[int, Any, Any]])
     known_keys: frozenset[int] = frozenset()
+    building: bool = False
 
     @property
     def in_replica(self) -> bool:

@@ -6,6 +6,7 @@ After that, a call reads the state into a flat list, dispatches, and writes the 
 Python of the user runs again.
 """
 
+import contextlib
 import dataclasses
 import functools
 import sys
@@ -125,6 +126,13 @@ class Program:
         # Keeps things and fixed values alive, so that their ids stay theirs.
         self._arguments = arguments
         found = discover(function, [*arguments.things(), *state])
+        builders = found.table.builders()
+        if builders:
+            with contextlib.ExitStack() as stack:
+                for builder in builders:
+                    stack.enter_context(builder)
+                self._trace_once(function, found.table, arguments, per_replica, building=True)
+            found = discover(function, [*arguments.things(), *state])
         table, self._watch = found.table, found.watch
         trace = self._trace(function, table, arguments, per_replica)
         # After the trace: what the step's own code sets shall not look like a change.
@@ -343,6 +351,7 @@ class Program:
         more_rows: int = 0,
         rows: list[bool] | None = None,
         keys: frozenset[int] = frozenset(),
+        building: bool = False,
     ) -> _Trace:
         trace = _Trace()
         frame = Frame(
@@ -351,6 +360,7 @@ class Program:
             has_statistics=any(slot.kind is Kind.MEAN for slot in table.slots),
             known_rows=rows,
             known_keys=keys,
+            building=building,
         )
 
         def body(state: Any, split: Any, masks: Any, whole: Any) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from spmd._jax_internals import constant_outputs, interposed, zero_cotangent
 from spmd.state import adapters
@@ -113,11 +114,8 @@ class Recording:
             ]
             if all(one is None for one in incoming):
                 continue
-            filled = [
-                zero_cotangent(output) if one is None else one
-                for output, one in zip(operation.outputs, incoming, strict=True)
-            ]
-            for value, gradient in zip(operation.inputs, operation.pull(filled), strict=True):
+            pulled = _pull(operation, incoming)
+            for value, gradient in zip(operation.inputs, pulled, strict=True):
                 _add(gradients, value, gradient)
         return [gradients.get(id(source)) for source in sources]
 
@@ -177,6 +175,28 @@ class Recording:
 
 def _is_differentiable(value: Any) -> bool:
     return isinstance(value, jax.Array) and jnp.issubdtype(value.dtype, jnp.inexact)
+
+
+def _pull(operation: _Operation, incoming: Sequence[Any]) -> Sequence[Any]:
+    def filled(zero: Callable[[Any], Any]) -> list[Any]:
+        return [
+            zero(output) if one is None else one
+            for output, one in zip(operation.outputs, incoming, strict=True)
+        ]
+
+    try:
+        return operation.pull(filled(zero_cotangent))
+    except ValueError:
+        if all(one is not None for one in incoming):
+            raise
+    # JAX cannot transpose a scan whose stacked outputs have a symbolic zero as their cotangent.
+    return operation.pull(filled(_zeros))
+
+
+def _zeros(output: Any) -> Any:
+    if _is_differentiable(output):
+        return jnp.zeros_like(output)
+    return np.zeros(jnp.shape(output), jax.dtypes.float0)
 
 
 def _add(gradients: dict[int, Any], value: Any, gradient: Any) -> None:

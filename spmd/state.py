@@ -81,6 +81,20 @@ class Adapter(abc.ABC):
             variables: the variables that are lifted.
         """
 
+    def building(self, things: Sequence[Any]) -> contextlib.AbstractContextManager[Any] | None:
+        """Returns a context in which things make the variables that they make at first use.
+
+        The step's function is run in it once, on shapes only; the variables must exist after it.
+
+        Args:
+            things: the objects that were found.
+
+        Returns:
+            The context manager, or None if all variables exist.
+        """
+        del things
+        return None
+
     @abc.abstractmethod
     def in_replica(self, things: Sequence[Any]) -> contextlib.AbstractContextManager[None]:
         """Returns a context manager around one replica's code, for what changes there."""
@@ -105,6 +119,7 @@ class Adapter(abc.ABC):
 
 _ADAPTERS: list[Adapter] = []
 _nnx_pending = True
+_keras_pending = True
 
 
 def register_adapter(adapter: Adapter) -> None:
@@ -121,6 +136,9 @@ def adapters() -> Sequence[Adapter]:
     # Flax is asked for only when the user has imported it: it is slow to import.
     if _nnx_pending and "flax.nnx" in sys.modules:
         _register_nnx()
+    # The name that Keras defines last: before, it is being imported.
+    if _keras_pending and hasattr(sys.modules.get("keras"), "Variable"):
+        _register_keras()
     return _ADAPTERS
 
 
@@ -311,6 +329,14 @@ class StateTable:
         for adapter, things, _ in self._by_adapter():
             adapter.watch(things, watch)
 
+    def builders(self) -> list[contextlib.AbstractContextManager[Any]]:
+        """Lists the contexts in which objects make variables that do not exist yet."""
+        found = [
+            adapter.building([thing for thing in self.things if adapter.owns(thing)])
+            for adapter in adapters()
+        ]
+        return [context for context in found if context is not None]
+
     def _by_adapter(self) -> Iterator[tuple[Adapter, list[Any], list[Any]]]:
         for adapter in dict.fromkeys(slot.adapter for slot in self.slots):
             things = [thing for thing in self.things if adapter.owns(thing)]
@@ -323,3 +349,14 @@ def _register_nnx() -> None:
 
     _nnx_pending = False
     register_adapter(NnxAdapter())
+
+
+def _register_keras() -> None:
+    global _keras_pending
+    import keras
+
+    _keras_pending = False
+    if keras.backend.backend() == "jax":
+        from spmd.keras_adapter import KerasAdapter
+
+        register_adapter(KerasAdapter())

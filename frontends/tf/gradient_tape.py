@@ -11,6 +11,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from spmd.context import current_frame
 from spmd.recording import Recording
 from spmd.state import adapter_of
 
@@ -142,7 +143,7 @@ class GradientTape:
             TypeError: the target is no array.
         """
         self._use()
-        zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
+        zero = _is_zero(unconnected_gradients)
         targets = [_value(leaf) for leaf in _leaves(target)]
         weights = None if output_gradients is None else _weights(targets, output_gradients)
         for index in reversed(range(len(targets))):
@@ -193,7 +194,7 @@ class GradientTape:
         """
         del parallel_iterations, experimental_use_pfor
         self._use()
-        zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
+        zero = _is_zero(unconnected_gradients)
         target, found = _value(target), self._sources(sources)
         basis = jnp.eye(target.size, dtype=target.dtype).reshape(-1, *target.shape)
         rows = jax.vmap(
@@ -244,7 +245,7 @@ class GradientTape:
                 f"{shapes[0]} and {shapes[1]}."
             )
         self._use()
-        zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
+        zero = _is_zero(unconnected_gradients)
         shape = target.shape + shapes[1][1:]
         size = math.prod(target.shape[1:])
         basis = jnp.eye(size, dtype=target.dtype).reshape(size, 1, *target.shape[1:])
@@ -326,9 +327,19 @@ def _is_variable(leaf: Any) -> bool:
     return adapter is not None and adapter.is_variable(leaf)
 
 
+def _is_zero(unconnected_gradients: UnconnectedGradients | str) -> bool:
+    frame = current_frame()
+    # Variables that are being made have no value that a target could depend on.
+    building = frame is not None and frame.building
+    return building or UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
+
+
 def _value(leaf: Any) -> Any:
     adapter = adapter_of(leaf)
-    return adapter.get(leaf) if adapter is not None and adapter.is_variable(leaf) else leaf
+    if adapter is None or not adapter.is_variable(leaf):
+        return leaf
+    value = adapter.get(leaf)
+    return jnp.zeros(leaf.shape, leaf.dtype) if value is None else value
 
 
 def _leaves(tree: Any) -> list[Any]:

@@ -23,6 +23,11 @@ def _clipped(x):
 _clipped.defvjp(lambda x: (_clipped(x), x), lambda x, g: (jnp.clip(g * x, -1, 1),))
 
 
+def _last_turn(w):
+    """A scan of which only the carry is used."""
+    return jax.lax.scan(lambda c, _: (jnp.tanh(c @ w), c), jnp.ones((2, 3)), None, 4)[0].sum()
+
+
 def _rnn(w):
     def turn(carry, row):
         carry = jnp.tanh(carry @ w + row)
@@ -38,6 +43,7 @@ CASES = {
     "custom_vjp": (lambda x: (_clipped(x) ** 2).sum(), _random(5)),
     "stop_gradient": (lambda x: (jax.nn.log_softmax(x) * jax.nn.logsumexp(x)).sum(), _random(2, 5)),
     "scan": (_rnn, _random(3, 3)),
+    "scan's carry": (_last_turn, _random(3, 3)),
     "cond": (lambda x: jax.lax.cond(x.sum() > 0, jnp.sin, jnp.cos, x).sum(), _random(3)),
     "fori_loop": (lambda x: jax.lax.fori_loop(0, 4, lambda i, c: c * x, x).sum(), _random(3)),
     "integers": (lambda x: x[jnp.argmax(x)] * 2 + jnp.sort(x)[1], _random(5)),

@@ -1,0 +1,335 @@
+"""Keras 3 state in a step, on Keras's JAX backend. The one file that touches Keras internals.
+
+Keras's own support for replicas is TensorFlow's. Here its objects get it from the engine: optimizers sum
+gradients, seed generators give every replica other numbers, metrics, losses and batch normalization leave
+padding out. tests/spmd/test_keras_adapter.py runs this on every supported version. Internals:
+`Variable._value`, `Variable._aggregation`, `Layer._flatten_layers`, `Layer._seed_generators`,
+`Layer._metrics`, `Layer._trainable`, `BatchNormalization._moments` and `_reduction_axes`, `SymbolicScope`.
+"""
+
+import contextlib
+import contextvars
+import functools
+import inspect
+import operator
+from collections.abc import Callable, Generator, Iterable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import keras
+from keras.src.backend.common.symbolic_scope import SymbolicScope
+
+from spmd.collectives import all_reduce
+from spmd.context import BlockMask, current_frame, in_replica, replica_id
+from spmd.gradients import sum_gradients
+from spmd.state import Adapter, Kind
+from spmd.watch import Watch
+
+_PLAIN = (str, int, float, bool, type(None))
+_LAYER: Any = keras.Layer
+_METRIC: Any = keras.metrics.Metric
+_LOSS: Any = keras.losses.Loss
+_BATCH_NORMALIZATION: Any = keras.layers.BatchNormalization
+
+
+class KerasAdapter(Adapter):
+    """How Keras layers, models, optimizers, metrics and seed generators hold state."""
+
+    get = operator.attrgetter("_value")
+
+    @staticmethod
+    def set(variable: Any, value: Any) -> None:
+        # Called in a loop written in C; Python specializes the one line.
+        variable._value = value
+
+    def owns(self, thing: Any) -> bool:
+        return isinstance(thing, _OWNED)
+
+    def is_variable(self, thing: Any) -> bool:
+        return isinstance(thing, keras.Variable)
+
+    def variables(self, thing: Any) -> Iterable[tuple[str, Any]]:
+        if isinstance(thing, keras.Variable):
+            return [("", thing)]
+        return [(f"[{v.path!r}]", v) for v in _variables(thing) if v._value is not None]
+
+    def kind(self, variable: Any) -> Kind:
+        if variable.aggregation == "mean":
+            return Kind.MEAN
+        if variable.aggregation == "sum" and variable.synchronization == "on_read":
+            return Kind.SUM
+        return Kind.MIRRORED
+
+    @contextlib.contextmanager
+    def lifted(self, things: Sequence[Any], variables: Sequence[Any]) -> Generator[None]:
+        yield  # Keras does not guard its variables
+
+    def building(self, things: Sequence[Any]) -> contextlib.AbstractContextManager[Any] | None:
+        built = all(
+            part.built
+            for part in _parts(things)
+            if isinstance(part, (keras.Layer, keras.optimizers.Optimizer))
+        )
+        return None if built else _creating_late()
+
+    @contextlib.contextmanager
+    def in_replica(self, things: Sequence[Any]) -> Generator[None]:
+        with contextlib.ExitStack() as stack:
+            for part in _parts(things):
+                for name, method in _replica_methods(part).items():
+                    vars(part)[name] = method
+                    stack.callback(vars(part).pop, name)
+            yield
+
+    def watch(self, things: Sequence[Any], watch: Watch) -> None:
+        for part in _parts(things):
+            attributes = vars(part)
+            # Of Keras's own layers what people do change; of their own, every plain setting.
+            own = type(part).__module__.startswith("keras.") and isinstance(part, _LAYER)
+            for key, value in attributes.items():
+                if key in _CHANGED_IN_LAYERS or (not own and isinstance(value, _PLAIN)):
+                    watch.item(attributes, key)
+            for variable in _variables(part):
+                watch.item(vars(variable), "_trainable")
+
+    def explain(self, error: BaseException) -> str | None:
+        return None
+
+
+_OWNED = (
+    keras.Variable,
+    keras.Layer,
+    keras.optimizers.Optimizer,
+    keras.metrics.Metric,
+    keras.random.SeedGenerator,
+)
+_CHANGED_IN_LAYERS = frozenset(
+    {"_trainable", "rate", "momentum", "_learning_rate", "optimizer", "activation"}
+)
+
+
+@contextlib.contextmanager
+def _creating_late() -> Generator[None]:
+    """What Keras's own shape inference runs in: variables made inside get their values after it."""
+    with keras.StatelessScope(), SymbolicScope():
+        yield
+
+
+def _parts(things: Sequence[Any]) -> list[Any]:
+    """Lists the objects in which state of Keras lives: layers in models, optimizers in optimizers."""
+    found: dict[int, Any] = {}
+    waiting = [thing for thing in things if not isinstance(thing, keras.Variable)]
+    while waiting:
+        part = waiting.pop()
+        if part is None or id(part) in found:
+            continue
+        found[id(part)] = part
+        if isinstance(part, _LAYER):
+            waiting += [*part._flatten_layers(include_self=False), *part._seed_generators]
+            waiting += [*part._metrics, getattr(part, "optimizer", None)]
+        elif isinstance(part, _METRIC):
+            waiting += part._metrics
+        else:
+            waiting.append(getattr(part, "inner_optimizer", None))
+    return list(found.values())
+
+
+def _variables(thing: Any) -> list[Any]:
+    found: dict[int, Any] = {}
+    for part in _parts([thing]):
+        if isinstance(part, _BATCH_NORMALIZATION):
+            for variable in part.non_trainable_variables if part.trainable else part.variables:
+                if variable is not part.gamma and variable is not part.beta:
+                    # TensorFlow's rule, which Keras declares for TensorFlow only.
+                    variable._aggregation = "mean"
+        state = [part.state] if isinstance(part, keras.random.SeedGenerator) else part.variables
+        found.update((id(variable), variable) for variable in state)
+    return list(found.values())
+
+
+def _replica_methods(part: Any) -> dict[str, Callable[..., Any]]:
+    """Makes the methods that an object has while one replica's code runs."""
+    if isinstance(part, keras.optimizers.Optimizer):
+        return {
+            "apply": functools.partial(_apply, part, part.apply),
+            "apply_gradients": functools.partial(_apply_gradients, part),
+        }
+    if isinstance(part, keras.random.SeedGenerator):
+        # The state stays equal on all replicas; only what is drawn from it differs.
+        return {"next": functools.partial(_draw, part.next)}
+    if isinstance(part, _METRIC):
+        return {"update_state": functools.partial(_update_state, part.update_state)}
+    return {}
+
+
+# Whether gradients need no sum: an optimizer around this one has summed them, or the user said so.
+_SUMMED: contextvars.ContextVar[bool] = contextvars.ContextVar("keras_summed", default=False)
+
+
+def _apply(
+    optimizer: Any, apply: Callable[..., Any], grads: Any, trainable_variables: Any = None
+) -> Any:
+    if _SUMMED.get():
+        return apply(grads, trainable_variables)
+    token = _SUMMED.set(True)
+    try:
+        grads = sum_gradients(list(grads))
+        if isinstance(optimizer, keras.optimizers.LossScaleOptimizer):
+            return _apply_in_branches(optimizer, grads, trainable_variables)
+        return apply(grads, trainable_variables)
+    finally:
+        _SUMMED.reset(token)
+
+
+def _apply_in_branches(optimizer: Any, grads: Any, trainable_variables: Any) -> None:
+    """Applies gradients if they are finite; Keras writes variables in branches, where JAX cannot."""
+    if not optimizer.built:
+        optimizer.build(trainable_variables)
+        optimizer.built = True
+    weights = trainable_variables or optimizer._trainable_variables
+    new = optimizer.stateless_apply(
+        [variable.value for variable in optimizer.variables],
+        grads,
+        [variable.value for variable in weights],
+    )
+    for variables, values in zip((weights, optimizer.variables), new, strict=True):
+        for variable, value in zip(variables, values, strict=True):
+            variable.assign(value)
+
+
+def _apply_gradients(
+    optimizer: Any,
+    grads_and_vars: Any,
+    name: str | None = None,
+    skip_gradients_aggregation: bool = False,
+    experimental_aggregate_gradients: bool = True,
+) -> Any:
+    """Applies gradients, with the keyword arguments that Keras 2 has for replicas."""
+    del name
+    pairs = list(grads_and_vars)
+    aggregate = experimental_aggregate_gradients and not skip_gradients_aggregation
+    token = _SUMMED.set(_SUMMED.get() or not aggregate)
+    try:
+        optimizer.apply([grad for grad, _ in pairs], [variable for _, variable in pairs])
+    finally:
+        _SUMMED.reset(token)
+    return optimizer.iterations
+
+
+def _draw(draw: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    return jax.random.fold_in(draw(*args, **kwargs), replica_id())
+
+
+def _update_state(update: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    try:
+        bound = inspect.signature(update).bind(*args, **kwargs)
+    except (TypeError, ValueError):
+        return update(*args, **kwargs)  # the error, if it is one, is Keras's
+    if "sample_weight" in inspect.signature(update).parameters:
+        weight = bound.arguments.get("sample_weight")
+        values = [value for name, value in bound.arguments.items() if name != "sample_weight"]
+        mask = _rows_of(values)
+        if mask is not None:
+            bound.arguments["sample_weight"] = _weighted(mask.rows, weight, jnp.float32)
+    return update(*bound.args, **bound.kwargs)
+
+
+def _rows_of(values: Any) -> BlockMask | None:
+    """Finds the mask of the batch that values have as many rows as; None if that is not clear."""
+    frame = current_frame()
+    leaves = [leaf for leaf in jax.tree.leaves(values) if jnp.ndim(leaf)]
+    if frame is None or not frame.masks or not leaves:
+        return None
+    fitting = [mask for mask in frame.masks if mask.rows.shape[0] == jnp.shape(leaves[0])[0]]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _weighted(rows: jax.Array, weight: Any, dtype: Any) -> jax.Array:
+    valid = rows.astype(dtype)
+    if weight is None:
+        return valid
+    weight = jnp.asarray(weight, dtype)
+    if weight.ndim == 0:
+        return weight * valid
+    return weight * valid.reshape(-1, *[1] * (weight.ndim - 1))
+
+
+def _loss_without_padding(call: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(call)
+    def of_valid_rows(self: Any, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+        mask = None if self.reduction in (None, "none") else _rows_of([y_true, y_pred])
+        if mask is None:
+            return call(self, y_true, y_pred, sample_weight)
+        losses = jax.eval_shape(
+            lambda: self.call(
+                jax.tree.map(lambda y: jnp.asarray(y, self.dtype), y_true),
+                jax.tree.map(lambda y: jnp.asarray(y, self.dtype), y_pred),
+            )
+        )
+        weight = _weighted(mask.rows, sample_weight, losses.dtype)
+        weight = weight.reshape(weight.shape + (1,) * (len(losses.shape) - weight.ndim))
+        if self.reduction in ("mean", "sum_over_batch_size"):
+            valid = mask.rows.sum().astype(losses.dtype)
+            weight = weight * (mask.rows.shape[0] / jnp.maximum(valid, 1))
+        return call(self, y_true, y_pred, jnp.broadcast_to(weight, losses.shape))
+
+    return of_valid_rows
+
+
+def _moments_without_padding(moments: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(moments)
+    def of_valid_rows(self: Any, inputs: Any, mask: Any) -> Any:
+        synchronized = bool(getattr(self, "synchronized", False))
+        rows = _rows_of([inputs])
+        if not in_replica() or (rows is None and not synchronized):
+            if not synchronized:
+                return moments(self, inputs, mask)
+            self.synchronized = False  # one replica: nothing to synchronize with
+            try:
+                return moments(self, inputs, mask)
+            finally:
+                self.synchronized = True
+        valid = jnp.ones(inputs.shape[:1], bool) if rows is None else rows.rows
+        valid = valid.reshape(-1, *[1] * (inputs.ndim - 1))
+        if mask is not None:
+            valid = valid & jnp.asarray(mask, bool)[..., None]
+        valid = jnp.broadcast_to(valid, inputs.shape)
+        axes = tuple(self._reduction_axes)
+
+        def total(values: Any) -> Any:
+            summed = jnp.where(valid, values, 0).sum(axes)
+            return all_reduce(summed) if synchronized else summed
+
+        count = total(jnp.ones_like(inputs))
+        mean = total(inputs) / count
+        shape = [1 if axis in axes else size for axis, size in enumerate(inputs.shape)]
+        return mean, total((inputs - mean.reshape(shape)) ** 2) / count
+
+    return of_valid_rows
+
+
+def _may_be_synchronized(make: Callable[..., None]) -> Callable[..., None]:
+    # Keras takes a layer's settings from its signature, so the first ones stand here as there.
+    @functools.wraps(make)
+    def __init__(
+        self: Any,
+        axis: int = -1,
+        momentum: float = 0.99,
+        epsilon: float = 1e-3,
+        center: bool = True,
+        scale: bool = True,
+        *,
+        synchronized: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        # Keras refuses synchronized=True without TensorFlow.
+        make(self, axis, momentum, epsilon, center, scale, **kwargs)
+        self.synchronized = synchronized
+
+    return __init__
+
+
+_LOSS.__call__ = _loss_without_padding(_LOSS.__call__)
+_BATCH_NORMALIZATION.__init__ = _may_be_synchronized(_BATCH_NORMALIZATION.__init__)
+_BATCH_NORMALIZATION._moments = _moments_without_padding(_BATCH_NORMALIZATION._moments)
