@@ -37,7 +37,8 @@ class Watch:
         self._cells: list[types.CellType] = []
         self._cell_names: list[str] = []
         self._dicts: list[dict[str, Any]] = []
-        self._exact: list[tuple[dict[str, Any], str]] = []
+        self._exact_owners: list[dict[str, Any]] = []
+        self._exact_keys: list[str] = []
         self._sized: list[Any] = []
         self._known: set[tuple[Any, ...]] = set()
         self.freeze()
@@ -75,12 +76,14 @@ class Watch:
         self._copies = [dict(attributes) for attributes in self._dicts]
         # Dictionaries are compared at once, which is quick, but takes what says it is equal (variables
         # with equal values do) for the same.
-        self._exact = [
+        exact = [
             (attributes, key)
             for attributes in self._dicts
             for key, value in attributes.items()
             if not isinstance(value, _PLAIN) and type(value).__eq__ is not object.__eq__
         ]
+        self._exact_owners = [attributes for attributes, _ in exact]
+        self._exact_keys = [key for _, key in exact]
         self._values = list(self._now())
         self._lengths = list(map(len, self._sized))
 
@@ -113,7 +116,7 @@ class Watch:
             map(operator.getitem, self._containers, self._keys),
             map(getattr, self._owners, self._names),
             map(_CONTENTS, self._cells),
-            itertools.starmap(operator.getitem, self._exact),
+            map(operator.getitem, self._exact_owners, self._exact_keys),
         )
 
     def _differences(self) -> Iterator[tuple[str, Any, Any]]:
