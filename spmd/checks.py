@@ -50,8 +50,16 @@ def state_is_there(table: StateTable, step: str, error: Exception) -> None:
     ) from error
 
 
-def no_captured_variables(outer: ClosedJaxpr, inner: Jaxpr, table: StateTable, step: str) -> None:
+def no_captured_variables(
+    outer: ClosedJaxpr, inner: Jaxpr, variables: Sequence[Any], step: str
+) -> None:
     """Checks that no variable's value was frozen into the program.
+
+    Args:
+        outer: the traced step.
+        inner: the program of one replica in it.
+        variables: those that are no constants, lifted or made by the step itself.
+        step: its name.
 
     Raises:
         StateError: a constant of the program is the value of a variable.
@@ -61,7 +69,7 @@ def no_captured_variables(outer: ClosedJaxpr, inner: Jaxpr, table: StateTable, s
     if not constants:
         return
     # What a person read from a variable before the step, and closed over, is a constant.
-    known = {id(slot.variable) for slot in table.slots}
+    known = set(map(id, variables))
     # Asked once for all constants: each time the garbage collector looks at all objects of the process.
     owners = [
         (positions[id(value)], thing)
@@ -80,6 +88,22 @@ def no_captured_variables(outer: ClosedJaxpr, inner: Jaxpr, table: StateTable, s
             "into the program, and later changes of it ignored. Pass the object as an argument, or "
             "name it: spmd.Step(fn, mesh, state=[model])."
         )
+
+
+def local_state_fits(table: StateTable, replicas: int, step: str) -> None:
+    """Checks that variables with a value on each replica have as many as there are replicas.
+
+    Raises:
+        StateError: one does not.
+    """
+    for name, leaf, own in zip(table.leaf_names, table.read(), table.local, strict=True):
+        if own and (leaf.ndim == 0 or leaf.shape[0] != replicas):
+            found = leaf.shape[0] if leaf.ndim else "no"
+            raise StateError(
+                f"The variable {name} has a value for each of {found} replicas, but the step {step} runs "
+                f"on {replicas}. Make the variable for the mesh, or in the scope of the strategy, that "
+                "runs the step."
+            )
 
 
 def state_keeps_shape(jaxpr: Jaxpr, constants: int, table: StateTable, step: str) -> None:

@@ -9,7 +9,7 @@ function that a step hands to another thread runs as if outside of a step.
 import contextlib
 import contextvars
 import dataclasses
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any, Protocol
 
 import jax
@@ -79,6 +79,7 @@ class Frame:
         keys: index, value before and value after, of random keys that came out of a replica's function
             as other objects; NNX transformations hand every variable back as a new one.
         known_keys: of those, the ones that are known from an earlier trace to be unchanged.
+        made: variables that the step made, each with a function that ends their part in it.
         building: whether the trace is only for the variables that it makes (`Adapter.building`).
     """
 
@@ -92,6 +93,9 @@ class Frame:
     known_rows: list[bool] | None = None
     keys: list[tuple[int, Any, Any]] = dataclasses.field(default_factory=list[tuple[int, Any, Any]])
     known_keys: frozenset[int] = frozenset()
+    made: list[tuple[Any, Callable[[], None]]] = dataclasses.field(
+        default_factory=list[tuple[Any, Callable[[], None]]]
+    )
     building: bool = False
 
     @property

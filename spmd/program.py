@@ -71,6 +71,7 @@ class _Trace:
         rows: for each leaf that a replica's function returned, whether it has an entry for each row.
         keys: indices of random keys that may have changed; the last outputs are their values before
             and after.
+        made: variables that the step made.
     """
 
     jaxpr: Any = None
@@ -78,6 +79,7 @@ class _Trace:
     results: list[_Result] = dataclasses.field(default_factory=list[_Result])
     rows: list[bool] = dataclasses.field(default_factory=list[bool])
     keys: list[int] = dataclasses.field(default_factory=list[int])
+    made: list[Any] = dataclasses.field(default_factory=list[Any])
 
 
 class Program:
@@ -133,14 +135,20 @@ class Program:
                     stack.enter_context(builder)
                 self._trace_once(function, found.table, arguments, per_replica, building=True)
             found = discover(function, [*arguments.things(), *state])
+        trace = self._trace(function, found.table, arguments, per_replica)
+        if trace.made:
+            made = set(map(id, trace.made))
+            found = discover(function, [*arguments.things(), *state])
+            if any(id(variable) in made for variable in found.table.variables):
+                # The function keeps what it made at its first call, as TensorFlow's functions may.
+                trace = self._trace(function, found.table, arguments, per_replica)
         table, self._watch = found.table, found.watch
-        trace = self._trace(function, table, arguments, per_replica)
         # After the trace: what the step's own code sets shall not look like a change.
         self._watch.freeze()
         outer = trace.jaxpr
         self._results, self._structure = trace.results, trace.structure
         self.jaxpr = _replica_jaxpr(outer)
-        self._check(outer, table, arguments, per_replica and not keep_per_replica)
+        self._check(outer, table, arguments, per_replica and not keep_per_replica, trace.made)
         self._build(outer, table, arguments)
 
     # What a person may look at.
@@ -232,7 +240,7 @@ class Program:
                 # Somebody else holds the array, and may read it after this step has donated it.
                 for index, count in enumerate(map(sys.getrefcount, changed)):
                     if count > _UNSHARED:
-                        changed[index] = self._copy(changed[index])
+                        changed[index] = _copied(changed[index], self._changed_avals[index])
             compiled = self._compiled or self.compile()
             new, stacked, wholes = compiled(
                 changed,
@@ -283,11 +291,6 @@ class Program:
             return jax.device_put(value, self._whole)
         return value
 
-    def _copy(self, value: Any) -> jax.Array:
-        # device_put alone may share memory with its argument, whatever may_alias says, and donating
-        # the one would then delete the other.
-        return jax.device_put(jnp.copy(value), self._whole)
-
     def _adopt(self, leaves: Sequence[Any], avals: Sequence[Any], table: StateTable) -> list[Any]:
         """Takes in values that somebody else wrote: checks them and puts them on the mesh."""
         adopted: list[Any] = []
@@ -304,8 +307,8 @@ class Program:
                     f"{name} changed from {aval.dtype}{list(aval.shape)} to "
                     f"{leaf.dtype}{list(jnp.shape(leaf))}"
                 )
-            ready = leaf.committed and leaf.sharding == self._whole
-            adopted.append(leaf if ready else self._copy(leaf))
+            ready = leaf.committed and leaf.sharding == aval.sharding
+            adopted.append(leaf if ready else _copied(leaf, aval))
         return adopted
 
     # Tracing.
@@ -353,7 +356,7 @@ class Program:
         keys: frozenset[int] = frozenset(),
         building: bool = False,
     ) -> _Trace:
-        trace = _Trace()
+        trace, local = _Trace(), table.local
         frame = Frame(
             self._mesh,
             lambda masks: replica_state(table, masks, frame),
@@ -364,27 +367,36 @@ class Program:
         )
 
         def body(state: Any, split: Any, masks: Any, whole: Any) -> Any:
-            with tracing(frame), table.lifted(state):
+            values = [leaf[0] if own else leaf for leaf, own in zip(state, local, strict=True)]
+            with tracing(frame), table.lifted(values):
                 args, kwargs = arguments.rebuild(split, whole, masks)
                 if per_replica:
                     out = run_in_replicas(frame, function, args, kwargs)
                 else:
                     out = function(*args, **kwargs)
-                new_state = table.read()
+                new_values = table.read()
                 blocks = _flatten_result(out, self._name, trace)
+            new_state = [
+                old if new is value else new[None] if own else new
+                for old, value, new, own in zip(state, values, new_values, local, strict=True)
+            ]
             keys = [key for _, before, after in frame.keys for key in (before, after)]
             return new_state, [block[None] for block in blocks], blocks, keys
 
         one, each = self._whole.spec, self._split.spec
+        state_specs = [each if own else one for own in local]
         step = jax.shard_map(
             body,
             mesh=self._mesh,
-            in_specs=(one, each, each, one),
-            out_specs=(one, each, one, one),
+            in_specs=(state_specs, each, each, one),
+            out_specs=(state_specs, each, one, one),
             check_vma=False,
         )
         inputs = (
-            [abstract(jnp.asarray(leaf), None) for leaf in table.read()],
+            [
+                _abstract_local(leaf, self._replicas) if own else abstract(jnp.asarray(leaf), None)
+                for leaf, own in zip(table.read(), local, strict=True)
+            ],
             arguments.abstract_split(self._replicas, more_rows),
             [
                 jax.ShapeDtypeStruct((self._replicas * (mask.rows_per_replica + more_rows),), bool)
@@ -397,6 +409,7 @@ class Program:
                 trace.jaxpr = jax.make_jaxpr(step)(*inputs)
                 trace.rows = frame.rows
                 trace.keys = [index for index, _, _ in frame.keys]
+                trace.made = [variable for variable, _ in frame.made]
                 return trace
         except Exception as error:
             if isinstance(error, _TRACER_ERRORS):
@@ -414,11 +427,20 @@ class Program:
                         "as an argument, or name it: spmd.Step(fn, mesh, state=[model])."
                     ) from error
             raise
+        finally:
+            for _, leave in frame.made:
+                leave()
 
     def _check(
-        self, outer: ClosedJaxpr, table: StateTable, arguments: Arguments, plain_results: bool
+        self,
+        outer: ClosedJaxpr,
+        table: StateTable,
+        arguments: Arguments,
+        plain_results: bool,
+        made: Sequence[Any],
     ) -> None:
-        checks.no_captured_variables(outer, self.jaxpr, table, self._name)
+        checks.local_state_fits(table, self._replicas, self._name)
+        checks.no_captured_variables(outer, self.jaxpr, [*table.variables, *made], self._name)
         size = table.size
         split, masks = len(arguments.split), len(arguments.masks)
         rest = len(self.jaxpr.invars) - size - split - masks
@@ -426,14 +448,19 @@ class Program:
         consts = rest - len(arguments.whole)
         self._consts = consts
         checks.state_keeps_shape(self.jaxpr, consts, table, self._name)
-        varying = (
-            [False] * (consts + size) + [True] * (split + masks) + [False] * len(arguments.whole)
-        )
+        local = table.local
+        varying = [
+            *([False] * consts),
+            *local,
+            *([True] * (split + masks)),
+            *([False] * len(arguments.whole)),
+        ]
         flags = varying_outputs(self.jaxpr, varying)
         count = len(self._results)
         blocks = flags[size + count : size + 2 * count]
         if self._replicas > 1:
-            checks.state_is_equal(self.jaxpr, flags[:size], table, self._name)
+            drifts = [flag and not own for flag, own in zip(flags[:size], local, strict=True)]
+            checks.state_is_equal(self.jaxpr, drifts, table, self._name)
             checks.whole_results_are_equal(
                 [
                     varies and not r.per_replica
@@ -476,7 +503,10 @@ class Program:
         stacked_at = [size + i for i, r in enumerate(self._results) if r.per_replica]
         whole_at = [size + count + i for i, r in enumerate(self._results) if not r.per_replica]
         # What the step never reads is not passed in; XLA drops the stand-in.
-        state_avals = [abstract(jnp.asarray(leaf), self._whole) for leaf in table.read()]
+        state_avals = [
+            abstract(jnp.asarray(leaf), self._split if own else self._whole)
+            for leaf, own in zip(table.read(), table.local, strict=True)
+        ]
 
         def program(changed: Any, kept: Any, split: Any, masks: Any, whole: Any) -> Any:
             state: dict[int, Any] = dict(zip(changed_at, changed, strict=True))
@@ -492,8 +522,9 @@ class Program:
         program.__name__ = program.__qualname__ = self._name
         self._changed_avals = [state_avals[i] for i in changed_at]
         self._kept_avals = [state_avals[i] for i in kept_at]
+        changed_shardings = [aval.sharding for aval in self._changed_avals]
         self._lowered = jax.jit(
-            program, donate_argnums=0, out_shardings=(self._whole, self._split, self._whole)
+            program, donate_argnums=0, out_shardings=(changed_shardings, self._split, self._whole)
         ).lower(
             self._changed_avals,
             self._kept_avals,
@@ -504,6 +535,12 @@ class Program:
         self._unshared = _UNSHARED * self._changed.size
         self._compiled: Any = None
         self._forget()
+
+
+def _copied(value: Any, aval: jax.ShapeDtypeStruct) -> jax.Array:
+    # device_put alone may share memory with its argument, whatever may_alias says, and donating the one
+    # would then delete the other.
+    return jax.device_put(jnp.copy(value), aval.sharding)
 
 
 def _unchanged_keys(trace: _Trace) -> frozenset[int]:
@@ -531,6 +568,11 @@ def _flatten_result(out: Any, name: str, trace: _Trace) -> list[jax.Array]:
             trace.results.append(_Result(False, None, where))
             blocks.append(as_array(leaf, path, name))
     return blocks
+
+
+def _abstract_local(leaf: Any, replicas: int) -> jax.ShapeDtypeStruct:
+    # Whether there are as many is checked later: the trace may tell that this is not the mesh at all.
+    return jax.ShapeDtypeStruct((replicas, *jnp.shape(leaf)[1:]), leaf.dtype)
 
 
 def _unread(aval: Any) -> jax.Array:

@@ -10,6 +10,7 @@ The *kind* of a slot says what its value means on several replicas:
 - `MEAN`: written by each replica, then averaged over them (batch statistics).
 - `SUM`: each replica adds its part; reading gives the sum (metrics).
 - `KEY`: a random key; every replica draws from a stream of its own, folded from it.
+- `LOCAL`: every replica has a value of its own; between steps they are stacked along a new first axis.
 """
 
 import abc
@@ -36,6 +37,7 @@ class Kind(enum.Enum):
     MEAN = "mean"
     SUM = "sum"
     KEY = "key"
+    LOCAL = "local"
 
 
 class Adapter(abc.ABC):
@@ -216,6 +218,16 @@ class StateTable:
                 jax.tree.unflatten(slot.structure, range(slot.count))
             )
         ]
+
+    @property
+    def variables(self) -> list[Any]:
+        """The variables."""
+        return [slot.variable for slot in self.slots]
+
+    @property
+    def local(self) -> list[bool]:
+        """For each leaf, whether every replica has a value of its own."""
+        return [slot.kind is Kind.LOCAL for slot in self.slots for _ in range(slot.count)]
 
     def _add(self, name: str, variable: Any, adapter: Adapter, structure: Any) -> Slot:
         first = self.slots[-1].first + self.slots[-1].count if self.slots else 0

@@ -1,8 +1,9 @@
 """`spmd.Variable`: mutable state of a step for code that uses no module library."""
 
 import contextlib
+import functools
 from collections.abc import Generator, Iterable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import jax
 import jax.numpy as jnp
@@ -13,7 +14,7 @@ from spmd.errors import StateError
 from spmd.state import Adapter, Kind, register_adapter
 from spmd.watch import Watch
 
-VariableKind = Literal["mirrored", "mean", "sum", "key"]
+VariableKind = Literal["mirrored", "mean", "sum", "key", "local"]
 
 
 class Variable:
@@ -41,17 +42,18 @@ class Variable:
         Args:
             value: pytree of arrays or numbers.
             kind: `"mirrored"` (one value, equal on all replicas), `"mean"` (averaged over replicas
-                after a step wrote it), `"sum"` (each replica adds its part; reading gives the sum)
-                or `"key"` (a random key; each replica gets one of its own).
+                after a step wrote it), `"sum"` (each replica adds its part; reading gives the sum),
+                `"key"` (a random key; each replica gets one of its own) or `"local"` (a value for
+                each replica; outside of a step they are stacked along a new first axis).
             name: shown in messages; by default the name under which the step finds it.
 
         Raises:
             ValueError: unknown `kind`.
         """
-        if kind not in ("mirrored", "mean", "sum", "key"):
+        if kind not in get_args(VariableKind):
             raise ValueError(
                 f"Unknown kind {kind!r} of variable {name or ''}. "
-                "Expected 'mirrored', 'mean', 'sum' or 'key'."
+                f"Expected one of {', '.join(map(repr, get_args(VariableKind)))}."
             )
         self.kind: VariableKind = kind
         self.name = name
@@ -66,11 +68,17 @@ class Variable:
         Raises:
             StateError: a step reads the variable, but did not find it before.
         """
-        self._check_lifted("reads")
-        return self._value
+        return self._get()
 
     @value.setter
     def value(self, value: Any) -> None:
+        self._set(value)
+
+    def _get(self) -> Any:
+        self._check_lifted("reads")
+        return self._value
+
+    def _set(self, value: Any) -> None:
         self._check_lifted("writes")
         if self._frame is not None and self._trace != trace_state():
             raise StateError(
@@ -84,6 +92,20 @@ class Variable:
         shown = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), self._value)
         name = f"{self.name!r}, " if self.name else ""
         return f"Variable({name}{shown}, kind={self.kind!r})"
+
+    def _made_in_step(self) -> None:
+        """Lets the step that made the variable use it, and gives it its value back afterwards.
+
+        If the step can reach the variable when it is over, it is traced again, with the variable lifted.
+        """
+        frame = current_frame()
+        if frame is not None:
+            initial = self._value
+            self._frame, self._trace = frame, trace_state()
+            frame.made.append((self, functools.partial(self._leave_step, initial)))
+
+    def _leave_step(self, value: Any) -> None:
+        self._value, self._frame, self._trace = value, None, None
 
     def _check_lifted(self, verb: str) -> None:
         frame = current_frame()

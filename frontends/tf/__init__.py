@@ -34,6 +34,7 @@ from frontends.tf.data.spec import TensorSpec
 from frontends.tf.dtypes import DType, TensorShape, as_dtype
 from frontends.tf.function import function
 from frontends.tf.gradient_tape import GradientTape, UnconnectedGradients
+from frontends.tf.variable import Variable, VariableAggregation, VariableSynchronization
 from frontends.tf.version import VERSION as __version__
 
 __all__ = [
@@ -43,6 +44,9 @@ __all__ = [
     "TensorShape",
     "TensorSpec",
     "UnconnectedGradients",
+    "Variable",
+    "VariableAggregation",
+    "VariableSynchronization",
     "__version__",
     "as_dtype",
     "autograph",

@@ -10,6 +10,7 @@ from jax.sharding import Mesh
 import spmd
 from frontends.tf.distribute.context import get_strategy
 from frontends.tf.distribute.strategy import Strategy, WrongMeshError
+from spmd._jax_internals import is_interposed
 from spmd.context import current_frame
 from spmd.step import NO_SHORTCUT
 from spmd.values import PerReplica
@@ -54,8 +55,9 @@ class Function:
         Returns:
             The function's result.
         """
-        if current_frame() is not None:
-            # A function inside a function is a part of the outer one's program.
+        if current_frame() is not None or is_interposed():
+            # A function inside a function is a part of the outer one's program; under a tape its
+            # operations are recorded one by one.
             return self.python_function(*args, **kwargs)
         strategy = get_strategy()
         if self._last is not None and self._last[0] is strategy and not kwargs:

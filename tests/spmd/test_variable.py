@@ -245,3 +245,29 @@ def test_an_unknown_kind_is_refused() -> None:
     kind: Any = "average"
     with pytest.raises(ValueError, match=r"'average' of variable loss.*'mirrored', 'mean'"):
         spmd.Variable(0.0, kind=kind, name="loss")
+
+
+def test_a_local_variable_has_a_value_for_each_replica(mesh_of):
+    local = spmd.Variable(jnp.zeros((2, 3)), kind="local", name="local")
+    unread = spmd.Variable(jnp.arange(2.0), kind="local")
+
+    def replica(x):
+        assert local.value.shape == (3,)
+        local.value += x * (spmd.replica_id() + 1)
+        return local.value.sum(), unread.value
+
+    step = spmd.Step(replica, mesh_of(2))
+    for turn in (1, 2):
+        total, other = step(jnp.float32(1.0))
+        assert [float(value) for value in total] == [3.0 * turn, 6.0 * turn]
+        assert [float(value) for value in other] == [0.0, 1.0]
+    np.testing.assert_array_equal(local.value, [[2.0] * 3, [4.0] * 3])
+    local.value = jnp.zeros((2, 3))
+    assert [float(value) for value in step(jnp.float32(1.0))[0]] == [3.0, 6.0]
+    assert step.trace_count == 1
+
+
+def test_a_local_variable_of_another_mesh(mesh_of):
+    local = spmd.Variable(jnp.zeros(2), kind="local", name="part")
+    with pytest.raises(spmd.StateError, match=r"part has a value for each of 2 .*runs on 4"):
+        spmd.Step(lambda: local.value, mesh_of(4))()

@@ -1,0 +1,496 @@
+"""`tf.Variable`: an array that keeps its place, over the engine's state."""
+
+import enum
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+
+import spmd
+from frontends.tf.distribute.context import get_strategy, has_strategy
+from spmd.collectives import all_reduce
+from spmd.context import current_frame, in_replica
+from spmd.mesh import REPLICA_AXIS
+from spmd.values import PerReplica
+
+
+class VariableSynchronization(enum.Enum):
+    """When the values that replicas write to a variable are combined.
+
+    Source: `tf.VariableSynchronization`.
+    """
+
+    AUTO = 0
+    NONE = 1
+    ON_WRITE = 2
+    ON_READ = 3
+
+
+class VariableAggregation(enum.Enum):
+    """How the values that replicas write to a variable are combined.
+
+    Source: `tf.VariableAggregation`.
+    """
+
+    NONE = 0
+    SUM = 1
+    MEAN = 2
+    ONLY_FIRST_REPLICA = 3
+
+
+class Variable(spmd.Variable):
+    """An array that can be assigned.
+
+    With `ON_WRITE` (what `AUTO` means) it has one value, equal on all replicas; what a replica assigns is
+    combined over replicas first, by its aggregation. Without one (`NONE`) all replicas must assign the
+    same; a step is refused that does not prove it (TensorFlow lets replicas drift apart).
+
+    With `ON_READ` every replica has a value of its own; between the replicas, reading combines them.
+
+    Examples:
+        >>> from frontends import tf
+        >>> counter = Variable(1.0)
+        >>> counter.assign_add(2.0).numpy()
+        np.float32(3.0)
+        >>> float(counter * 2)
+        6.0
+
+    Source: `tf.Variable`.
+    """
+
+    __slots__ = ("_replicas", "aggregation", "synchronization", "trainable")
+
+    def __init__(
+        self,
+        initial_value: Any = None,
+        trainable: bool | None = None,
+        validate_shape: bool = True,
+        caching_device: Any = None,
+        name: str | None = None,
+        variable_def: Any = None,
+        dtype: Any = None,
+        import_scope: Any = None,
+        constraint: Callable[[Any], Any] | None = None,
+        synchronization: Any = VariableSynchronization.AUTO,
+        aggregation: Any = VariableAggregation.NONE,
+        shape: Any = None,
+        experimental_enable_variable_lifting: bool = True,
+    ) -> None:
+        """Makes a variable.
+
+        Args:
+            initial_value: array, number, nested list, or a function that returns one.
+            trainable: whether a tape takes it as a source; None means yes, unless `ON_READ`.
+            validate_shape: accepted; shapes are always known.
+            caching_device: accepted.
+            name: shown in messages.
+            variable_def: accepted.
+            dtype: type of the elements; None takes that of the initial value.
+            import_scope: accepted.
+            constraint: accepted; optimizers of Keras apply their own variables' constraints.
+            synchronization: a `tf.VariableSynchronization`.
+            aggregation: a `tf.VariableAggregation`.
+            shape: accepted if it is the initial value's.
+            experimental_enable_variable_lifting: accepted.
+
+        Raises:
+            ValueError: no initial value, an unknown mode, or one that the strategy cannot keep.
+        """
+        del validate_shape, caching_device, variable_def, import_scope, constraint
+        del experimental_enable_variable_lifting
+        self.synchronization = _member(VariableSynchronization, synchronization, name)
+        self.aggregation = _member(VariableAggregation, aggregation, name)
+        if initial_value is None:
+            raise ValueError(
+                f"A tf.Variable needs an initial value, but {name or 'this one'} got none. "
+                "Give it one: tf.Variable(tf.zeros([2]))."
+            )
+        if self.synchronization is VariableSynchronization.NONE and has_strategy():
+            raise ValueError(
+                "`NONE` variable synchronization mode is not supported with tf.distribute strategy. "
+                "Please change the `synchronization` for variable: " + str(name)
+            )
+        if self.synchronization is VariableSynchronization.AUTO:
+            self.synchronization = VariableSynchronization.ON_WRITE
+        on_read = self.synchronization is VariableSynchronization.ON_READ
+        self.trainable = not on_read if trainable is None else bool(trainable)
+        # In a step as well: a variable that a replica makes starts from a value, not from a trace.
+        with jax.ensure_compile_time_eval():
+            value = _array(initial_value() if callable(initial_value) else initial_value, dtype)
+        if shape is not None and tuple(shape) != value.shape:
+            raise ValueError(
+                f"The initial value's shape ({value.shape}) is not compatible with the explicitly "
+                f"supplied `shape` argument ({tuple(shape)})."
+            )
+        if isinstance(value, Tracer):
+            raise ValueError(
+                f"The initial value of {name or 'a tf.Variable'} is computed by the step that makes it, "
+                "but a variable outlives the step. Make it before the step, or give it a function that "
+                "does not depend on the step: tf.Variable(lambda: tf.zeros([2]))."
+            )
+        replicas = self._replicas = get_strategy().num_replicas_in_sync
+        if (
+            self.aggregation is VariableAggregation.MEAN
+            and has_strategy()
+            and not jnp.issubdtype(value.dtype, jnp.inexact)
+        ):
+            raise ValueError(
+                "creating distributed tf.Variable with aggregation=MEAN and a non-floating dtype is not "
+                f"supported, please use a different aggregation or dtype: {name} is {value.dtype}."
+            )
+        if on_read and replicas > 1:
+            stacked = jnp.broadcast_to(value, (replicas, *value.shape))
+            super().__init__(stacked, kind="local", name=name)
+        else:
+            super().__init__(value, name=name)
+        if self.name is None:
+            self.name = "Variable"
+        self._made_in_step()
+
+    # Reading.
+
+    def value(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Returns the current value.
+
+        Returns:
+            In a replica its own value; otherwise that of all replicas, combined if `ON_READ`.
+
+        Raises:
+            ValueError: the variable is `ON_READ` without an aggregation, and this is no replica.
+        """
+        held = self._get()
+        if self.kind != "local" or in_replica():
+            return held
+        if self.aggregation is VariableAggregation.NONE:
+            raise ValueError(
+                f"Could not convert from `tf.VariableAggregation` NONE to `tf.distribute.ReduceOp`: "
+                f"{self.name} has a value on each replica, and no aggregation says how to combine them. "
+                "Read it in a replica, or make it with aggregation=tf.VariableAggregation.SUM."
+            )
+        if current_frame() is not None:
+            return _combined_in_step(held, self.aggregation)
+        return _COMBINED[self.aggregation](held)
+
+    def read_value(self) -> Any:
+        """Returns the current value; see `value`."""
+        return self.value()
+
+    def numpy(self) -> Any:
+        """Returns the current value in host memory.
+
+        Raises:
+            NotImplementedError: called in a compiled step.
+        """
+        value = self.value()
+        if isinstance(value, Tracer):
+            raise NotImplementedError(
+                f"numpy() of {self.name} was called while a step is traced: there are no values yet. "
+                "Return the value from the step, and convert it outside."
+            )
+        array = np.asarray(value)
+        return array[()] if array.ndim == 0 else array
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """The value on every replica, in order."""
+        if self.kind != "local":
+            return (self._get(),) * self._replicas
+        held = self._get()
+        return tuple(PerReplica(held, held.shape[0], stacked=True).values)
+
+    # Writing.
+
+    def assign(
+        self,
+        value: Any,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
+    ) -> Any:
+        """Replaces the value.
+
+        Args:
+            value: array of the variable's shape.
+            use_locking: accepted.
+            name: accepted.
+            read_value: accepted.
+
+        Returns:
+            The variable; in a compiled step, its new value.
+
+        Raises:
+            ValueError: shape or type do not fit.
+
+        Source: `tf.Variable.assign`.
+        """
+        del use_locking, name, read_value
+        return self._write(value, lambda _, new: new, "assign")
+
+    def assign_add(
+        self,
+        delta: Any,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
+    ) -> Any:
+        """Adds to the value.
+
+        Args:
+            delta: array of the variable's shape.
+            use_locking: accepted.
+            name: accepted.
+            read_value: accepted.
+
+        Returns:
+            The variable; in a compiled step, its new value.
+
+        Raises:
+            ValueError: shape or type do not fit, or the variable is an `ON_READ` sum and this is no
+                replica.
+
+        Source: `tf.Variable.assign_add`.
+        """
+        del use_locking, name, read_value
+        return self._write(delta, operator.add, "assign_add")
+
+    def assign_sub(
+        self,
+        delta: Any,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
+    ) -> Any:
+        """Subtracts from the value.
+
+        Args:
+            delta: array of the variable's shape.
+            use_locking: accepted.
+            name: accepted.
+            read_value: accepted.
+
+        Returns:
+            The variable; in a compiled step, its new value.
+
+        Raises:
+            ValueError: shape or type do not fit, or the variable is an `ON_READ` sum and this is no
+                replica.
+
+        Source: `tf.Variable.assign_sub`.
+        """
+        del use_locking, name, read_value
+        return self._write(delta, operator.sub, "assign_sub")
+
+    def _write(self, operand: Any, combine: Callable[[Any, Any], Any], verb: str) -> Any:
+        new = self._checked(operand)
+        held = self._get()
+        if self.kind == "local":
+            if not in_replica():
+                new = jnp.broadcast_to(self._divided(new, held.shape[0], verb), held.shape)
+        elif in_replica():
+            new = _REDUCED[self.aggregation](new)
+        self._set(combine(held, new))
+        return self.value() if current_frame() is not None else self
+
+    def _divided(self, value: Any, replicas: int, verb: str) -> Any:
+        """Spreads a value over the replicas of an `ON_READ` variable."""
+        if self.aggregation is not VariableAggregation.SUM:
+            return value
+        if verb != "assign":
+            raise ValueError(
+                f"{self.name} does not support `{verb}` in cross-replica context: it is ON_READ and "
+                "its aggregation is a sum, so it is not clear which replica's part is meant. Assign the "
+                "whole sum, or add in a replica."
+            )
+        if current_frame() is not None:
+            raise NotImplementedError(
+                f"{self.name} is assigned between the replicas of a compiled step. Assign it outside of "
+                "the step, or in a replica."
+            )
+        if jnp.issubdtype(value.dtype, jnp.integer):
+            # TensorFlow loses the remainder.
+            each = jnp.broadcast_to(value // replicas, (replicas, *value.shape))
+            return each.at[0].add(value - replicas * (value // replicas))
+        return value / replicas
+
+    def _checked(self, operand: Any) -> Any:
+        if isinstance(operand, Variable):
+            operand = operand.value()
+        new = operand if isinstance(operand, jax.Array) else np.asarray(operand)
+        exact = isinstance(operand, (jax.Array, np.ndarray, np.generic))
+        if exact and jax.dtypes.canonicalize_dtype(new.dtype) != self.dtype:
+            raise ValueError(
+                f"Tensor conversion requested dtype {self.dtype} for an array of dtype {new.dtype}: "
+                f"{self.name} keeps its type. Convert it: tf.cast(value, tf.{self.dtype})."
+            )
+        if new.shape != self.shape:
+            raise ValueError(
+                f"Cannot assign value to variable '{self.name}': Shape mismatch. The variable shape "
+                f"{self.shape}, and the assigned value shape {new.shape} are incompatible."
+            )
+        return jnp.asarray(new, self.dtype)
+
+    # What it is.
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the value on one replica."""
+        shape = jnp.shape(self._value)
+        stacked = self.kind == "local" and self._frame is None
+        return shape[1:] if stacked else shape
+
+    @property
+    def dtype(self) -> Any:
+        """Type of the elements."""
+        return self._value.dtype
+
+    @property
+    def device(self) -> str:
+        """Where the first replica's value lies."""
+        value = self._value
+        return str(next(iter(value.devices()))) if not isinstance(value, Tracer) else ""
+
+    def get_shape(self) -> tuple[int, ...]:
+        """Returns the shape; see `shape`."""
+        return self.shape
+
+    def ref(self) -> "_Reference":
+        """Returns an object that stands for the variable in sets and dictionaries.
+
+        Source: `tf.Variable.ref`.
+        """
+        return _Reference(self)
+
+    def __repr__(self) -> str:
+        about = f"shape={self.shape} dtype={self.dtype}"
+        if isinstance(self._value, Tracer):
+            return f"<tf.Variable '{self.name}:0' {about}>"
+        if self.kind == "local":
+            lines = [f"  {index}: {np.asarray(value)!r}" for index, value in enumerate(self.values)]
+            return "\n".join([f"SyncOnReadVariable '{self.name}:0' {about}:{{", *lines, "}"])
+        return f"<tf.Variable '{self.name}:0' {about}, numpy={np.asarray(self._value)!r}>"
+
+    # In arithmetic it is its value.
+
+    def __jax_array__(self) -> Any:
+        return self.value()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        del copy
+        return np.asarray(self.value(), dtype)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.value()[index]
+
+    def __iter__(self) -> Any:
+        return iter(self.value())
+
+    def __len__(self) -> int:
+        return len(self.value())
+
+    def __float__(self) -> float:
+        return float(self.value())
+
+    def __int__(self) -> int:
+        return int(self.value())
+
+    def __index__(self) -> int:
+        return operator.index(self.value())
+
+    def __bool__(self) -> bool:
+        return bool(self.value())
+
+    def __format__(self, specification: str) -> str:
+        return format(self.value(), specification)
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
+
+
+class _Reference:
+    """Stands for a variable where something hashable is needed."""
+
+    __slots__ = ("_variable",)
+
+    def __init__(self, variable: Variable) -> None:
+        self._variable = variable
+
+    def deref(self) -> Variable:
+        """Returns the variable."""
+        return self._variable
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Reference) and other._variable is self._variable
+
+    def __hash__(self) -> int:
+        return id(self._variable)
+
+
+def _operate(name: str) -> Callable[..., Any]:
+    def method(self: Variable, *operands: Any) -> Any:
+        values = [o.value() if isinstance(o, Variable) else o for o in operands]
+        return getattr(self.value(), name)(*values)
+
+    method.__name__ = method.__qualname__ = name
+    return method
+
+
+_UNARY = ("neg", "pos", "abs", "invert")
+_BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor")
+_COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+for _name in (*_UNARY, *_BINARY, *(f"r{name}" for name in _BINARY), *_COMPARISONS):
+    setattr(Variable, f"__{_name}__", _operate(f"__{_name}__"))
+
+
+def _first_only(value: Any) -> Any:
+    first = jax.lax.axis_index(REPLICA_AXIS) == 0
+    return all_reduce(jnp.where(first, value, jnp.zeros_like(value)))
+
+
+# What replicas assign, before it is.
+_REDUCED: dict[VariableAggregation, Callable[[Any], Any]] = {
+    VariableAggregation.NONE: lambda value: value,
+    VariableAggregation.SUM: lambda value: all_reduce(value, "sum"),
+    VariableAggregation.MEAN: lambda value: all_reduce(value, "mean"),
+    VariableAggregation.ONLY_FIRST_REPLICA: _first_only,
+}
+
+# What the values of all replicas, stacked, are when read between them.
+_COMBINED: dict[VariableAggregation, Callable[[Any], Any]] = {
+    VariableAggregation.SUM: lambda held: held.sum(0, dtype=held.dtype),
+    VariableAggregation.MEAN: lambda held: held.mean(0, dtype=held.dtype),
+    VariableAggregation.ONLY_FIRST_REPLICA: lambda held: held[0],
+}
+
+
+def _combined_in_step(value: Any, aggregation: VariableAggregation) -> Any:
+    if aggregation is VariableAggregation.MEAN:
+        return jax.lax.pmean(value, REPLICA_AXIS)
+    if aggregation is VariableAggregation.ONLY_FIRST_REPLICA:
+        return jax.lax.all_gather(value, REPLICA_AXIS)[0]
+    return jax.lax.psum(value, REPLICA_AXIS)
+
+
+def _array(value: Any, dtype: Any) -> jax.Array:
+    if isinstance(value, Variable):
+        value = value.value()
+    if dtype is None and not isinstance(value, (jax.Array, np.ndarray, np.generic)):
+        # Python's numbers: 32 bits, as everywhere in TensorFlow.
+        array = np.asarray(value)
+        dtype = {"f": np.float32, "i": np.int32}.get(array.dtype.kind, array.dtype)
+    return jnp.array(value, dtype)  # a copy: a step may take the variable's memory
+
+
+def _member(modes: type[Any], mode: Any, name: str | None) -> Any:
+    if isinstance(mode, modes):
+        return mode
+    what = modes.__name__.removeprefix("Variable").lower()
+    if isinstance(mode, str) and mode.upper() in modes.__members__:
+        return modes.__members__[mode.upper()]
+    raise ValueError(
+        f"Invalid variable {what} mode: {mode} for variable: {name}. Expected one of "
+        + ", ".join(f"tf.{modes.__name__}.{member}" for member in modes.__members__)
+        + "."
+    )
