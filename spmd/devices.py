@@ -25,6 +25,8 @@ _PLATFORMS = {
     "rocm": "gpu",
     "tpu": "tpu",
 }
+# Jobs whose processes train; "localhost" is TensorFlow's name for a process without a cluster.
+_TRAINING_JOBS = ("localhost", "worker", "chief", "master")
 _PART = re.compile(r"^(job|replica|task|device|[a-z_]+)(?::(.+))?$")
 
 
@@ -37,12 +39,14 @@ class DeviceSpec:
         index: position among this host's devices of the platform, or None for all of them.
         job: the job of the long form, or None.
         task: the task index of the long form, or None.
+        replica: the replica index of the long form, or None; a job has one replica of each task.
     """
 
     platform: str
     index: int | None
     job: str | None = None
     task: int | None = None
+    replica: int | None = None
 
 
 def parse_device(text: str) -> DeviceSpec:
@@ -60,7 +64,7 @@ def parse_device(text: str) -> DeviceSpec:
 
     Examples:
         >>> parse_device("/job:localhost/replica:0/task:0/device:GPU:1")
-        DeviceSpec(platform='gpu', index=1, job='localhost', task=0)
+        DeviceSpec(platform='gpu', index=1, job='localhost', task=0, replica=0)
         >>> parse_device("/cpu:0").index
         0
 
@@ -68,6 +72,7 @@ def parse_device(text: str) -> DeviceSpec:
     """
     job: str | None = None
     task: int | None = None
+    replica: int | None = None
     device: tuple[str, str | None] | None = None
     for part in text.strip().strip("/").lower().split("/"):
         match = _PART.match(part)
@@ -81,12 +86,14 @@ def parse_device(text: str) -> DeviceSpec:
         elif key == "device":
             platform, _, index = (value or "").partition(":")
             device = (platform, index or None)
-        elif key != "replica":
+        elif key == "replica":
+            replica = _index(value, text)
+        else:
             device = (key, value)
     if device is None or device[0] not in _PLATFORMS:
         raise _unreadable(text)
     index = None if device[1] in (None, "*") else _index(device[1], text)
-    return DeviceSpec(_PLATFORMS[device[0]], index, job, task)
+    return DeviceSpec(_PLATFORMS[device[0]], index, job, task, replica)
 
 
 def find_devices(texts: Sequence[str | Device]) -> list[Device]:
@@ -137,11 +144,7 @@ def device_name(device: Device) -> str:
 
 def _find(text: str) -> list[Device]:
     spec = parse_device(text)
-    if spec.task not in (None, jax.process_index()):
-        raise MeshError(
-            f"The device string {text!r} names task {spec.task}, but this process is task "
-            f"{jax.process_index()} and can use its own devices only. Leave job and task out."
-        )
+    _check_place(text, spec)
     try:
         devices = jax.local_devices(backend=spec.platform)
     except RuntimeError:
@@ -149,21 +152,47 @@ def _find(text: str) -> list[Device]:
     if spec.index is None and devices:
         return devices
     if spec.index is None or spec.index >= len(devices):
-        existing: list[str] = []
-        for platform in ("cpu", "gpu", "tpu"):
-            try:
-                count = len(jax.local_devices(backend=platform))
-            except RuntimeError:
-                continue
-            existing.extend(f"{platform}:{i}" for i in range(count))
         hint = (
             f"Several CPU devices can be simulated: spmd.simulate_devices({(spec.index or 0) + 1}) "
             "before the first use of JAX."
             if spec.platform == "cpu"
             else "Leave devices out to use all that there are."
         )
-        raise MeshError(f"No device {text!r}. Devices here: {', '.join(existing)}. {hint}")
+        raise MeshError(f"No device {text!r}. Devices here: {_existing()}. {hint}")
     return [devices[spec.index]]
+
+
+def _check_place(text: str, spec: DeviceSpec) -> None:
+    """Refuses devices of another process, which the long form can name."""
+    if spec.job not in (None, *_TRAINING_JOBS):
+        wrong = (
+            f"job {spec.job!r}, which does not train (the jobs that do: {_names(_TRAINING_JOBS)})"
+        )
+    elif spec.replica not in (None, 0):
+        wrong = f"replica {spec.replica}, but a task has only replica 0"
+    elif spec.task not in (None, jax.process_index()):
+        wrong = f"task {spec.task}, but this process is task {jax.process_index()}"
+    else:
+        return
+    raise MeshError(
+        f"The device string {text!r} names {wrong}. A process uses its own devices only. Devices here: "
+        f"{_existing()}. Leave job, replica and task out."
+    )
+
+
+def _existing() -> str:
+    existing: list[str] = []
+    for platform in ("cpu", "gpu", "tpu"):
+        try:
+            count = len(jax.local_devices(backend=platform))
+        except RuntimeError:
+            continue
+        existing.extend(f"{platform}:{i}" for i in range(count))
+    return ", ".join(existing)
+
+
+def _names(jobs: Sequence[str]) -> str:
+    return ", ".join(map(repr, jobs))
 
 
 def _index(value: str | None, text: str) -> int:

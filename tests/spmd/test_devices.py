@@ -19,7 +19,7 @@ from spmd.devices import DeviceSpec, device_name, find_devices, parse_device
         ("cuda:2", DeviceSpec("gpu", 2)),
         ("TPU:*", DeviceSpec("tpu", None)),
         (" gpu:0 ", DeviceSpec("gpu", 0)),
-        ("/job:localhost/replica:0/task:0/device:GPU:1", DeviceSpec("gpu", 1, "localhost", 0)),
+        ("/job:localhost/replica:0/task:0/device:GPU:1", DeviceSpec("gpu", 1, "localhost", 0, 0)),
         ("/job:worker/task:3/cpu:1", DeviceSpec("cpu", 1, "worker", 3)),
     ],
 )
@@ -75,7 +75,7 @@ def test_short_and_long_forms_agree(platform: str, index: int) -> None:
     short = parse_device(f"{platform}:{index}")
     assert short == DeviceSpec(platform, index)
     long = parse_device(f"/job:worker/replica:0/task:2/device:{platform.upper()}:{index}")
-    assert long == DeviceSpec(platform, index, "worker", 2)
+    assert long == DeviceSpec(platform, index, "worker", 2, 0)
 
 
 def test_finds_in_order() -> None:
@@ -108,3 +108,18 @@ def test_a_device_of_another_process_is_refused() -> None:
     assert find_devices(["/job:localhost/replica:0/task:0/device:CPU:1"]) == [jax.devices()[1]]
     with pytest.raises(spmd.MeshError, match="task:5"):
         find_devices(["/job:worker/task:5/device:CPU:0"])
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("/job:ps/replica:0/task:0/device:CPU:0", "job 'ps', which does not train"),
+        ("/job:worker/replica:7/task:0/device:CPU:0", "replica 7, but a task has only replica 0"),
+        ("/job:ps/replica:7/task:0/device:CPU:0", "job 'ps'"),
+    ],
+)
+def test_job_and_replica_are_checked_and_devices_listed(text: str, wrong: str) -> None:
+    with pytest.raises(spmd.MeshError, match=wrong) as error:
+        find_devices([text])
+    assert "Devices here: cpu:0, cpu:1" in str(error.value)
+    assert "Leave job, replica and task out" in str(error.value)
