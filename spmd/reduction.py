@@ -7,8 +7,9 @@ for the values. In several processes, all call `reduce` and `gather`.
 """
 
 import functools
+import operator
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -21,6 +22,7 @@ from spmd.replica import run_in_replicas
 from spmd.values import PerReplica, TracedPerReplica
 
 MeanOrSum = Literal["sum", "mean"]
+Axis: TypeAlias = int | tuple[int, ...] | None
 
 
 def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -57,15 +59,15 @@ def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     return run_in_replicas(frame, function, args, kwargs)
 
 
-def reduce(value: Any, op: MeanOrSum = "sum", axis: int | None = None) -> Any:
+def reduce(value: Any, op: MeanOrSum = "sum", axis: Axis = None) -> Any:
     """Combines a per-replica value into one.
 
     Args:
         value: pytree of per-replica values.
         op: `"sum"` or `"mean"`.
-        axis: None combines the replicas' values elementwise. A number combines along this axis of the
-            values as well: rows of all replicas together, if it is 0; padding is left out, and a
-            mean divides by the number of all valid entries.
+        axis: None combines the replicas' values elementwise. A number, or a tuple of them, combines
+            along this axis of the values as well: rows of all replicas together, if it is 0; padding
+            is left out, and a mean divides by the number of all valid entries.
 
     Returns:
         The pytree, with one array for each value.
@@ -73,6 +75,8 @@ def reduce(value: Any, op: MeanOrSum = "sum", axis: int | None = None) -> Any:
     Raises:
         ValueError: unknown `op`, or the values have no such axis.
         TypeError: a leaf is no per-replica value.
+        BatchError: the replicas hold different numbers of rows, and these are to be combined one by
+            one. (Inside a step the numbers are not known: there, padding counts as 0.)
         ReplicaContextError: called by a replica.
 
     Examples:
@@ -96,9 +100,10 @@ def reduce(value: Any, op: MeanOrSum = "sum", axis: int | None = None) -> Any:
             return _finish(total, count, op, leaf.block.dtype)
         if isinstance(leaf, PerReplica):
             _check_axis(axis, len(leaf.shape))
-            mesh = leaf.mesh
-            reducer = _reducer(mesh, leaf.num_replicas, leaf.stacked, op, axis)
-            return reducer(leaf.array, *([leaf.mask.array] if leaf.mask is not None else []))
+            rows = _rows_left(leaf, axis)
+            reducer = _reducer(leaf.mesh, leaf.num_replicas, leaf.stacked, op, axis)
+            result = reducer(leaf.array, *([leaf.mask.array] if leaf.mask is not None else []))
+            return result if rows is None else result[:rows]
         raise _not_per_replica("reduce", leaf)
 
     return jax.tree.map(one, value, is_leaf=_is_per_replica)
@@ -115,7 +120,7 @@ def gather(value: Any, axis: int = 0) -> Any:
         The pytree, with one array for each value, equal on all processes.
 
     Raises:
-        ValueError: the values have no such axis.
+        ValueError: the values have no such axis, or `axis` is None.
         TypeError: a leaf is no per-replica value.
         BatchError: rows that may be padded are gathered inside a step, where their number is not
             known.
@@ -132,6 +137,10 @@ def gather(value: Any, axis: int = 0) -> Any:
     Source: `tf.distribute.Strategy.gather`.
     """
     _require_between_replicas("gather", "all_gather")
+    if axis is None:
+        raise ValueError(
+            "gather concatenates along an axis, but got axis=None. Rows are gathered along axis=0."
+        )
 
     def one(leaf: Any) -> Any:
         if isinstance(leaf, TracedPerReplica):
@@ -197,7 +206,27 @@ def local_values(value: Any) -> tuple[Any, ...]:
     return tuple(jax.tree.unflatten(structure, row) for row in zip(*columns, strict=True))
 
 
-def _reduce_block(block: Any, mask: Any, op: str, axis: int | None) -> tuple[Any, Any]:
+def _rows_left(value: PerReplica, axis: Axis) -> int | None:
+    """Counts the rows of a result that still has rows, and has fewer than the padded blocks."""
+    if value.mask is None or not value.mask.padded or 0 in _axes(axis, len(value.shape)):
+        return None
+    counts = value.mask.counts
+    if len(set(counts)) > 1:
+        raise BatchError(
+            f"reduce with axis={axis} combines the replicas' rows one by one, but the replicas hold "
+            f"{list(counts)} rows. Combine the rows as well, with axis=0, or drop the last batch with "
+            "drop_remainder=True."
+        )
+    return counts[0]
+
+
+def _axes(axis: Axis, ndim: int) -> tuple[int, ...]:
+    if axis is None:
+        return ()
+    return tuple(one % ndim for one in (axis if isinstance(axis, tuple) else (axis,)))
+
+
+def _reduce_block(block: Any, mask: Any, op: str, axis: Axis) -> tuple[Any, Any]:
     """Sums one replica's block, and counts what a mean divides by."""
     wide = _wide(block, op)
     if mask is not None:
@@ -205,10 +234,11 @@ def _reduce_block(block: Any, mask: Any, op: str, axis: int | None) -> tuple[Any
         wide = jnp.where(mask.reshape(shape), wide, jnp.zeros_like(wide))
     if axis is None:
         return wide, jnp.ones((), jnp.float32)
-    if mask is not None and axis in (0, -block.ndim):
-        count = mask.sum().astype(jnp.float32)
-    else:
-        count = jnp.asarray(block.shape[axis], jnp.float32)
+    count = jnp.ones((), jnp.float32)
+    for one in _axes(axis, block.ndim):
+        # A float: a product of sizes may exceed int32.
+        size = mask.sum() if mask is not None and one == 0 else block.shape[one]
+        count = count * jnp.asarray(size, jnp.float32)
     return wide.sum(axis=axis, dtype=wide.dtype), count
 
 
@@ -228,7 +258,7 @@ def _finish(total: Any, count: Any, op: str, dtype: Any) -> Any:
 
 @functools.lru_cache(maxsize=256)
 def _reducer(
-    mesh: Any, replicas: int, stacked: bool, op: str, axis: int | None
+    mesh: Any, replicas: int, stacked: bool, op: str, axis: Axis
 ) -> Callable[..., jax.Array]:
     def reducer(array: jax.Array, mask: jax.Array | None = None) -> jax.Array:
         # Not -1 for the rows: their number cannot be told when another axis is empty.
@@ -250,8 +280,17 @@ def _replicate(mesh: Any) -> Callable[[jax.Array], jax.Array]:
     return jax.jit(lambda array: array, out_shardings=whole_sharding(mesh))
 
 
-def _check_axis(axis: int | None, ndim: int) -> None:
-    if axis is not None and not -ndim <= axis < ndim:
+def _check_axis(axis: Axis, ndim: int) -> None:
+    axes: tuple[Any, ...] = axis if isinstance(axis, tuple) else () if axis is None else (axis,)
+    for one in axes:
+        try:
+            operator.index(one)
+        except TypeError:
+            raise TypeError(
+                f"An axis is an integer, but this one is {axis!r} of type {type(axis).__name__}. "
+                "Several go into a tuple."
+            ) from None
+    if any(not -ndim <= one < ndim for one in axes):
         raise ValueError(
             f"There is no axis {axis}: one replica's value has {ndim} axes. "
             "Use axis=None to combine the values of the replicas elementwise."

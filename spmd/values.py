@@ -194,23 +194,41 @@ def stack_replicas(values: list[Any], sharding: jax.sharding.NamedSharding) -> P
     """Puts one value per replica on the devices.
 
     Args:
-        values: arrays of one shape and dtype, one per replica.
+        values: arrays of one dtype, one per replica, of one shape but for the number of rows; if that
+            differs, the value is padded and masked, as a partial batch is.
         sharding: how the first axis is split over the mesh.
 
     Returns:
         The values, stacked.
 
     Raises:
-        ValueError: shapes differ.
+        ValueError: shapes differ after the first axis.
+        TypeError: devices cannot hold the elements.
     """
     arrays = [np.asarray(value) for value in values]
     shapes = {array.shape for array in arrays}
-    if len(shapes) > 1:
-        raise ValueError(
-            f"One value per replica needs one shape, but the shapes are {sorted(shapes)}. "
-            "Pad them, or reduce each to the same shape first."
+    if any(array.dtype.kind in "OSU" for array in arrays):
+        raise TypeError(
+            f"Devices hold numbers and booleans, but these values have elements of type "
+            f"{arrays[0].dtype}. Encode them as numbers."
         )
-    return PerReplica(jax.device_put(np.stack(arrays), sharding), len(arrays), stacked=True)
+    if len({shape[1:] for shape in shapes}) > 1 or (() in shapes and len(shapes) > 1):
+        raise ValueError(
+            f"One value per replica needs one shape, but for the rows, and the shapes are "
+            f"{sorted(shapes)}. Pad them, or reduce each to the same shape first."
+        )
+    if len(shapes) == 1:
+        return PerReplica(jax.device_put(np.stack(arrays), sharding), len(arrays), stacked=True)
+    counts = tuple(len(array) for array in arrays)
+    rows = max(counts)
+    filler = next(array for array in arrays if len(array) == rows)[-1:]
+    padded = [
+        np.concatenate([array, np.repeat(filler, rows - len(array), axis=0)]) for array in arrays
+    ]
+    valid = (np.arange(rows) < np.array(counts)[:, None]).reshape(-1)
+    mask = RowMask(jax.device_put(valid, sharding), counts, rows)
+    stacked = jax.device_put(np.stack(padded), sharding)
+    return PerReplica(stacked, len(arrays), stacked=True, mask=mask)
 
 
 def _plain(value: np.ndarray[Any, Any]) -> str:

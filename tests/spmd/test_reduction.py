@@ -158,7 +158,31 @@ def test_rows_without_elements(shape: Any) -> None:
     assert spmd.gather(batch).shape == shape
     for op in ("sum", "mean"):
         assert spmd.reduce(batch, op, axis=0).shape == shape[1:]
-    assert spmd.reduce(batch, "sum", axis=1).shape == (2, *shape[2:])
+
+
+def test_rows_of_replicas_that_hold_different_numbers_are_not_combined_one_by_one() -> None:
+    (batch,) = spmd.distribute(np.ones((3, 2), np.float32), mesh_of_size(2), batch_size=4)
+    for axis in (None, 1, -1):
+        with pytest.raises(spmd.BatchError, match=r"hold \[2, 1\] rows"):
+            spmd.reduce(batch, "sum", axis=axis)
+    assert float(spmd.reduce(batch, "sum", axis=(0, 1))) == 6.0
+    assert float(spmd.reduce(batch, "mean", axis=(1, 0))) == 1.0
+
+
+def test_padding_does_not_lengthen_what_is_combined_row_by_row() -> None:
+    data = np.arange(6, dtype=np.float32)
+    batches = list(spmd.distribute(data, mesh_of_size(2), batch_size=4))
+    assert spmd.reduce(batches[1], "sum").tolist() == [9.0]
+    (single,) = list(spmd.distribute(data[:3], mesh_of_size(1), batch_size=4))
+    assert spmd.reduce(single, "sum").tolist() == [0.0, 1.0, 2.0]
+
+
+def test_an_axis_is_a_number() -> None:
+    (batch,) = spmd.distribute(np.ones((4, 2), np.float32), mesh_of_size(2), batch_size=4)
+    with pytest.raises(TypeError, match="An axis is an integer"):
+        spmd.reduce(batch, "sum", axis=[0, 1])
+    with pytest.raises(ValueError, match="axis=None"):
+        spmd.gather(batch, axis=None)
 
 
 def test_padding_that_is_not_a_number_is_left_out() -> None:

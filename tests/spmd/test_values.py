@@ -142,5 +142,19 @@ def test_values_are_stacked_onto_their_replicas(mesh_of: MeshOf) -> None:
 
 def test_values_of_different_shapes_are_refused(mesh_of: MeshOf) -> None:
     sharding = NamedSharding(mesh_of(2), PartitionSpec("replica"))
-    with pytest.raises(ValueError, match=r"one shape.*\[\(2,\), \(3,\)\].*Pad them"):
-        stack_replicas([np.zeros(3), np.zeros(2)], sharding)
+    with pytest.raises(ValueError, match=r"one shape.*\[\(1, 2\), \(1, 3\)\].*Pad them"):
+        stack_replicas([np.zeros((1, 3)), np.zeros((1, 2))], sharding)
+    with pytest.raises(ValueError, match="one shape"):
+        stack_replicas([np.zeros(1), 0.0], sharding)
+    with pytest.raises(TypeError, match="numbers and booleans"):
+        stack_replicas(["a", "b"], sharding)
+
+
+def test_values_of_different_numbers_of_rows_are_padded(mesh_of: MeshOf) -> None:
+    sharding = NamedSharding(mesh_of(2), PartitionSpec("replica"))
+    value = stack_replicas([np.arange(2.0), np.zeros(0)], sharding)
+    assert [v.tolist() for v in value.values] == [[0.0, 1.0], []]
+    assert value.mask is not None
+    assert value.mask.counts == (2, 0)
+    assert float(spmd.reduce(value, "mean", axis=0)) == 0.5
+    assert spmd.gather(value).tolist() == [0.0, 1.0]

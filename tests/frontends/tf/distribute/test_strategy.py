@@ -743,7 +743,7 @@ def test_values_from_function():
 def test_values_from_function_have_one_shape():
     with pytest.raises(ValueError, match="shape"):
         mirrored().experimental_distribute_values_from_function(
-            lambda context: np.zeros(context.replica_id_in_sync_group + 1)
+            lambda context: np.zeros((1, context.replica_id_in_sync_group + 1))
         )
 
 
