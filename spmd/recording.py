@@ -60,13 +60,18 @@ class Recording:
         """Makes a recording of nothing yet."""
         self._operations: list[_Operation] = []
         self._paused = False
+        self._entered = False
 
     @contextlib.contextmanager
     def recording(self) -> Generator[None]:
         """Records what runs inside of a `with` block; may be entered again."""
         adapters()  # libraries that guard their objects from transformations must know of recordings
-        with interposed(self._operate):
-            yield
+        before, self._entered = self._entered, True
+        try:
+            with interposed(self._operate):
+                yield
+        finally:
+            self._entered = before
 
     def forget(self) -> None:
         """Lets go of everything that was recorded."""
@@ -101,6 +106,30 @@ class Recording:
         Returns:
             For each source, the gradient, an array of its shape; None if no target depends on it.
         """
+        with self.paused():
+            gradients = self._gradient(targets, sources, cotangents)
+        found = [gradient for gradient in gradients if gradient is not None]
+        if self._entered and found:
+            # How they come about is not in this recording: the operations were linearized below it.
+            self._operations.append(
+                _Operation(
+                    [source for source in sources if source is not None],
+                    found,
+                    [False] * len(found),
+                    _refuse(
+                        RuntimeError(
+                            "A gradient that a recording computes while it records cannot be "
+                            "differentiated by the same one. Put a second one around it: "
+                            "with tf.GradientTape() as outer: with tf.GradientTape() as inner: ..."
+                        )
+                    ),
+                )
+            )
+        return gradients
+
+    def _gradient(
+        self, targets: Sequence[Any], sources: Sequence[Any], cotangents: Sequence[Any] | None
+    ) -> list[Any]:
         needed = self._operations_from(sources)
         gradients: dict[int, Any] = {}
         if cotangents is None:

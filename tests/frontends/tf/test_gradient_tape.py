@@ -1,0 +1,257 @@
+"""`tf.GradientTape`: the gradients and the rules of TensorFlow's, eagerly and in replicas."""
+
+import os
+
+os.environ.setdefault("KERAS_BACKEND", "jax")
+
+import jax
+import jax.numpy as jnp
+import keras
+import numpy as np
+import optax
+import pytest
+from flax import nnx
+
+import spmd
+from frontends import tf
+
+
+def _x(*shape):
+    return jnp.asarray(np.random.default_rng(0).normal(size=shape).astype(np.float32))
+
+
+def _cube_of(x, **options):
+    with tf.GradientTape(**options) as tape:
+        tape.watch(x)
+        y = x**3
+    return tape, y
+
+
+def test_watched_arrays_and_others():
+    x = jnp.float32(2.0)
+    tape, y = _cube_of(x)
+    assert float(tape.gradient(y, x)) == 12.0
+    with tf.GradientTape(persistent=True) as tape:
+        y = x**3
+        tape.watch(y)
+        z = y * 2
+    assert tape.gradient(z, x) is None, "not watched, so not a source"
+    assert float(tape.gradient(z, y)) == 2.0, "computed on the tape"
+
+
+def test_structures_of_sources_and_targets():
+    a, b = jnp.float32(2.0), jnp.float32(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch({"a": a, "b": b})
+        targets = [a * b, (a**2, b * 1.0)]
+    gradients = tape.gradient(targets, {"a": a, "rest": (b, [a])})
+    assert jax.tree.map(float, gradients) == {"a": 7.0, "rest": (3.0, [7.0])}
+
+
+def test_output_gradients_weigh_the_target():
+    x = _x(3)
+    tape, y = _cube_of(x, persistent=True)
+    weights = jnp.float32([1, 0, 2])
+    np.testing.assert_allclose(tape.gradient(y, x, weights), 3 * x**2 * weights, rtol=1e-6)
+    np.testing.assert_allclose(
+        tape.gradient([y, y], x, [None, weights]), 3 * x**2 * (weights + 1), rtol=1e-6
+    )
+    with pytest.raises(ValueError, match="2 entries, but the target has 1"):
+        tape.gradient(y, x, [weights, weights])
+
+
+def test_unconnected_gradients():
+    x, other = _x(2), _x(3)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch([x, other])
+        y = x * 2
+    assert tape.gradient(y, other) is None
+    for zero in (tf.UnconnectedGradients.ZERO, "zero"):
+        assert tape.gradient(y, other, unconnected_gradients=zero).tolist() == [0, 0, 0]
+    assert tape.gradient(tf.argmax(y), x) is None, "integers have no gradient"
+    with pytest.raises(ValueError, match="is not a valid UnconnectedGradients"):
+        tape.gradient(y, x, unconnected_gradients="nothing")
+
+
+def test_a_tape_is_used_once_unless_persistent():
+    x = _x(2)
+    tape, y = _cube_of(x)
+    tape.gradient(y, x)
+    with pytest.raises(RuntimeError, match="only be used to compute one set of gradients"):
+        tape.gradient(y, x)
+    with pytest.raises(RuntimeError, match="only be used to compute one set of gradients"):
+        tape.jacobian(y, x)
+    tape, y = _cube_of(x, persistent=True)
+    np.testing.assert_array_equal(tape.gradient(y, x), tape.gradient(y, x))
+
+
+def test_reset_and_recording_twice():
+    x = _x(2)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        x * 3
+        tape.reset()
+        tape.watch(x)
+        y = x * 2
+        with pytest.raises(ValueError, match="already recording"):
+            tape.__enter__()
+    assert tape.gradient(y, x).tolist() == [2, 2]
+    with pytest.raises(ValueError, match="not recording"), tape.stop_recording():
+        pass
+
+
+def test_stop_recording():
+    x = jnp.float32(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+        with tape.stop_recording():
+            factor = x * y
+        z = y + x * factor
+    assert float(tape.gradient(z, x)) == 6.0 + 27.0
+
+
+def test_watching_what_cannot_be_watched():
+    with tf.GradientTape() as tape:
+        with pytest.raises(ValueError, match=r"Passed in object 3.0 of type float"):
+            tape.watch(3.0)
+        with pytest.warns(UserWarning, match="only floating-point"):
+            tape.watch(jnp.int32(3))
+    with pytest.raises(TypeError, match="target of a gradient is an array"):
+        tape.gradient("loss", _x(2))
+
+
+def test_second_order():
+    x = jnp.float32(2.0)
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = x**3
+        first = inner.gradient(y, x)
+    assert float(first) == 12.0
+    assert float(outer.gradient(first, x)) == 12.0
+
+
+def test_a_gradient_inside_of_its_own_tape():
+    x = jnp.float32(2.0)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = x**3
+        first = tape.gradient(y, x)
+        z = first * 2
+    assert float(first) == 12.0
+    assert float(tape.gradient(y, x)) == 12.0
+    with pytest.raises(RuntimeError, match="Put a second one around it"):
+        tape.gradient(z, x)
+
+
+def test_jacobians():
+    x = _x(4, 3)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = jnp.sin(x) * jnp.roll(x, 1, axis=-1)
+    expected = jax.jacrev(lambda x: jnp.sin(x) * jnp.roll(x, 1, axis=-1))(x)
+    np.testing.assert_allclose(tape.jacobian(y, x), expected, rtol=1e-5, atol=1e-6)
+    rows = np.stack([expected[i, :, i] for i in range(4)])
+    np.testing.assert_allclose(tape.batch_jacobian(y, x), rows, rtol=1e-5, atol=1e-6)
+    assert tape.jacobian(y, [x, _x(2)])[1] is None
+    assert tape.jacobian(y, _x(2), unconnected_gradients="zero").shape == (4, 3, 2)
+    with pytest.raises(ValueError, match="as many rows"):
+        tape.batch_jacobian(y, _x(3, 3))
+
+
+def test_variables_of_every_library():
+    ours, theirs = tf.Variable(2.0), keras.Variable(np.float32(3.0))
+    flax, engine = nnx.Param(jnp.float32(4.0)), spmd.Variable(jnp.float32(5.0))
+    with tf.GradientTape() as tape:
+        y = ours * theirs.value * flax[...] * engine.value
+    gradients = tape.gradient(y, [ours, theirs, flax, engine])
+    assert [float(gradient) for gradient in gradients] == [60, 40, 30, 24]
+
+
+def test_variables_may_be_left_to_watch():
+    first, second = tf.Variable(2.0), tf.Variable(3.0)
+    with tf.GradientTape(watch_accessed_variables=False) as tape:
+        tape.watch(second)
+        y = first * second
+    assert tape.watched_variables() == (second,)
+    gradients = tape.gradient(y, [first, second])
+    assert gradients[0] is None
+    assert float(gradients[1]) == 2.0
+
+
+def test_gradients_come_back_as_flax_wants_them():
+    model = nnx.Linear(3, 1, rngs=nnx.Rngs(0))
+    optimizer = nnx.Optimizer(model, optax.sgd(0.1), wrt=nnx.Param)
+    with tf.GradientTape() as tape:
+        loss = (model(_x(4, 3)) ** 2).mean()
+    gradients = tape.gradient(loss, nnx.state(model, nnx.Param))
+    expected = nnx.grad(lambda model: (model(_x(4, 3)) ** 2).mean())(model)
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-6), gradients, expected)
+    optimizer.update(model, gradients)
+
+
+def _losses(replicas, gradients_of):
+    strategy = tf.distribute.MirroredStrategy([f"cpu:{i}" for i in range(replicas)])
+    with strategy.scope():
+        layers = [nnx.Linear(5, 8, rngs=nnx.Rngs(0)), nnx.relu, nnx.Linear(8, 1, rngs=nnx.Rngs(1))]
+        model = nnx.Sequential(*layers)
+        optimizer = nnx.Optimizer(model, optax.adam(0.01), wrt=nnx.Param)
+
+    def step(x):
+        loss, gradients = gradients_of(
+            lambda model: tf.nn.compute_average_loss(model(x)[:, 0] ** 2), model
+        )
+        optimizer.update(model, gradients)
+        return loss
+
+    @tf.function
+    def train(batch):
+        return strategy.reduce("SUM", strategy.run(step, args=(batch,)), axis=None)
+
+    x = np.random.default_rng(0).normal(size=(22, 5)).astype(np.float32)
+    batches = list(spmd.distribute(x, strategy.mesh, batch_size=8))
+    losses = [float(train(batch)) for _ in range(3) for batch in batches]
+    return losses, train.get_concrete_function(batches[0]).cost["flops"]
+
+
+def _by_tape(loss_of, model):
+    with tf.GradientTape() as tape:
+        loss = loss_of(model)
+    return loss, tape.gradient(loss, nnx.state(model, nnx.Param))
+
+
+@pytest.mark.parametrize("replicas", [1, 2, 4])
+def test_a_tape_in_replicas_trains_like_value_and_grad_for_the_same_work(replicas):
+    losses, work = _losses(replicas, _by_tape)
+    expected, least = _losses(replicas, lambda loss_of, model: nnx.value_and_grad(loss_of)(model))
+    np.testing.assert_allclose(losses, expected, rtol=1e-5)
+    assert work <= 1.02 * least
+
+
+def test_the_gradient_of_a_replica_is_its_own():
+    strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+    weight = tf.Variable(3.0)
+
+    def replica():
+        context = tf.distribute.get_replica_context()
+        with tf.GradientTape() as tape:
+            loss = weight**2 * tf.cast(context.replica_id_in_sync_group + 1, tf.float32)
+        return tape.gradient(loss, weight)
+
+    assert [float(value) for value in strategy.run(replica).values] == [6.0, 12.0]
+
+
+def test_gradients_that_nobody_sums_are_refused():
+    strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+    weight = tf.Variable(3.0, name="weight")
+
+    def replica(x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(weight * x)
+        weight.assign_sub(tape.gradient(loss, weight))
+
+    batch = next(iter(spmd.distribute(np.ones(4, np.float32), strategy.mesh, batch_size=4)))
+    with pytest.raises(spmd.ReplicaDivergenceError, match="weight"):
+        strategy.run(replica, args=(batch,))
