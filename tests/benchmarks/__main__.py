@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 ROOT = Path(__file__).parents[2]
-RUNS = {"step_overhead": ["1", "2"]}
+RUNS = {"step_overhead": ["1", "2"], "tape_overhead": ["2"]}
 
 
 def main() -> None:
@@ -23,7 +23,7 @@ def main() -> None:
     arguments = parser.parse_args()
     machine = (
         f"{os.cpu_count()} CPU cores ({platform.machine()}), Python {platform.python_version()}, "
-        f"jax {version('jax')}, flax {version('flax')}"
+        f"jax {version('jax')}, flax {version('flax')}, keras {version('keras')}"
     )
     arguments.output.mkdir(parents=True, exist_ok=True)
     for name, variants in RUNS.items():

@@ -4,12 +4,8 @@
 on one device against `nnx.jit`.
 """
 
-import gc
 import json
-import random
-import statistics
 import sys
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -22,9 +18,9 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 import spmd
 from frontends import tf
+from tests.benchmarks.timing import compare
 
 LAYERS, WIDTH, ROWS = 50, 8, 8
-ROUNDS, WARM_UP, STEPS = 40, 5, 40
 
 
 class Mlp(nnx.Module):
@@ -132,34 +128,7 @@ def main(devices: int) -> None:
     }
     if devices == 1:
         programs["nnx.jit"] = by_nnx_jit(x)
-    first = {name: float(program()) for name, program in programs.items()}
-    # Programs that compute something else cannot be compared.
-    assert np.allclose(list(first.values()), next(iter(first.values())), rtol=1e-5), first
-    times: dict[str, list[float]] = {name: [] for name in programs}
-    order = list(programs)
-    for _ in range(ROUNDS):
-        # Another order every round, a clean heap and a warm cache: no program pays for the one before.
-        random.shuffle(order)
-        for name in order:
-            gc.collect()
-            for _ in range(WARM_UP):
-                programs[name]()
-            start = time.perf_counter()
-            for _ in range(STEPS):
-                loss = programs[name]()
-            jax.block_until_ready(loss)
-            times[name].append((time.perf_counter() - start) / STEPS * 1e6)
-    mine = times["tf.function + run + reduce"]
-    rows = [
-        {
-            "devices": str(devices),
-            "program": name,
-            "microseconds a step": f"{statistics.median(values):,.0f}",
-            "ours / this": f"{statistics.median(a / b for a, b in zip(mine, values, strict=True)):.2f}",
-        }
-        for name, values in times.items()
-    ]
-    print(json.dumps(rows))
+    print(json.dumps(compare(programs, devices, rounds=40, steps=40)))
 
 
 if __name__ == "__main__":
