@@ -137,7 +137,8 @@ def gather(value: Any, axis: int = 0) -> Any:
     Source: `tf.distribute.Strategy.gather`.
     """
     _require_between_replicas("gather", "all_gather")
-    if axis is None:
+    given: Any = axis
+    if given is None:
         raise ValueError(
             "gather concatenates along an axis, but got axis=None. Rows are gathered along axis=0."
         )

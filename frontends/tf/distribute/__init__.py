@@ -5,6 +5,8 @@ each global batch. *Cross-replica context* is code that sees all replicas; *repl
 that `strategy.run` calls, as one of them.
 """
 
+from frontends.tf.distribute import experimental
+from frontends.tf.distribute._planned import names
 from frontends.tf.distribute.context import (
     ReplicaContext,
     experimental_set_strategy,
@@ -19,30 +21,40 @@ from frontends.tf.distribute.cross_device_ops import (
     NcclAllReduce,
     ReductionToOneDevice,
 )
-from frontends.tf.distribute.input import InputContext, InputOptions
+from frontends.tf.distribute.dataset import DistributedDataset, DistributedIterator
+from frontends.tf.distribute.extended import StrategyExtended
+from frontends.tf.distribute.input import InputContext, InputOptions, InputReplicationMode
 from frontends.tf.distribute.mirrored_strategy import MirroredStrategy
 from frontends.tf.distribute.one_device_strategy import OneDeviceStrategy
+from frontends.tf.distribute.options import RunOptions
 from frontends.tf.distribute.reduce_op import ReduceOp
-from frontends.tf.distribute.strategy import Strategy, StrategyExtended
-from spmd.values import PerReplica as DistributedValues
+from frontends.tf.distribute.strategy import Strategy
+from frontends.tf.distribute.values import DistributedValues
 
 __all__ = [
     "CrossDeviceOps",
+    "DistributedDataset",
+    "DistributedIterator",
     "DistributedValues",
     "HierarchicalCopyAllReduce",
     "InputContext",
     "InputOptions",
+    "InputReplicationMode",
     "MirroredStrategy",
     "NcclAllReduce",
     "OneDeviceStrategy",
     "ReduceOp",
     "ReductionToOneDevice",
     "ReplicaContext",
+    "RunOptions",
     "Strategy",
     "StrategyExtended",
+    "experimental",
     "experimental_set_strategy",
     "get_replica_context",
     "get_strategy",
     "has_strategy",
     "in_cross_replica_context",
 ]
+
+__getattr__, __dir__ = names("tf.distribute", __all__)

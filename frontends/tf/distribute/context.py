@@ -193,6 +193,14 @@ class ReplicaContext:
         """Index of the replica, an int32 scalar."""
         return replica_id()
 
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """Names of the devices that run the program: all of them, since replicas share one program.
+
+        Source: `tf.distribute.ReplicaContext.devices`, which has the replica's own.
+        """
+        return () if self._strategy.is_default else self._strategy.extended.worker_devices
+
     def all_reduce(self, reduce_op: Any, value: Any, options: Any = None) -> Any:
         """Combines a value over all replicas.
 

@@ -1,6 +1,12 @@
 """How gradients travel, as TensorFlow names it; here XLA chooses the algorithm for the hardware."""
 
 import dataclasses
+from collections.abc import Iterable
+from typing import Any
+
+import spmd
+from frontends.tf.distribute.reduce_op import op_name
+from frontends.tf.distribute.values import DistributedValues
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,6 +25,78 @@ class CrossDeviceOps:
 
     Source: `tf.distribute.CrossDeviceOps`.
     """
+
+    def reduce(
+        self, reduce_op: Any, per_replica_value: Any, destinations: Any, options: Any = None
+    ) -> Any:
+        """Combines a per-replica value into one.
+
+        Args:
+            reduce_op: a `tf.distribute.ReduceOp` or its name.
+            per_replica_value: the value; one that is not per-replica is returned as it is.
+            destinations: accepted; every device gets the result.
+            options: accepted.
+
+        Returns:
+            The combined value.
+
+        Raises:
+            ValueError: unknown reduction.
+
+        Examples:
+            >>> from frontends import tf
+            >>> strategy = tf.distribute.OneDeviceStrategy("cpu:0")
+            >>> value = strategy.run(lambda: 2.0)
+            >>> float(tf.distribute.NcclAllReduce().reduce("SUM", value, destinations="cpu:0"))
+            2.0
+
+        Source: `tf.distribute.CrossDeviceOps.reduce`.
+        """
+        del destinations, options
+        op = op_name(reduce_op)
+        split = isinstance(per_replica_value, DistributedValues)
+        return spmd.reduce(per_replica_value, op) if split else per_replica_value
+
+    def batch_reduce(
+        self,
+        reduce_op: Any,
+        value_destination_pairs: Iterable[tuple[Any, Any]],
+        options: Any = None,
+    ) -> list[Any]:
+        """Combines several per-replica values into one each; see `reduce`.
+
+        Args:
+            reduce_op: a `tf.distribute.ReduceOp` or its name.
+            value_destination_pairs: values and where they are to go.
+            options: accepted.
+
+        Returns:
+            The combined values.
+
+        Raises:
+            ValueError: unknown reduction.
+
+        Source: `tf.distribute.CrossDeviceOps.batch_reduce`.
+        """
+        return [
+            self.reduce(reduce_op, value, destination, options)
+            for value, destination in value_destination_pairs
+        ]
+
+    def broadcast(self, tensor: Any, destinations: Any) -> Any:
+        """Returns a value as it is: one array is on every device.
+
+        Args:
+            tensor: an array.
+            destinations: accepted.
+
+        Returns:
+            The array.
+
+        Source: `tf.distribute.CrossDeviceOps.broadcast`.
+        """
+        del destinations
+        return tensor
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,6 +1,7 @@
-"""What functions that make input are told: `InputContext`, `ValueContext`, `InputOptions`."""
+"""What functions that make input are told: `InputContext` and others."""
 
 import dataclasses
+import enum
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,6 +23,12 @@ class InputContext:
     num_input_pipelines: int = 1
     input_pipeline_id: int = 0
     num_replicas_in_sync: int = 1
+
+    def __str__(self) -> str:
+        return (
+            f"tf.distribute.InputContext(input pipeline id {self.input_pipeline_id}, "
+            f"total: {self.num_input_pipelines})"
+        )
 
     def get_per_replica_batch_size(self, global_batch_size: int) -> int:
         """Divides a global batch evenly.
@@ -64,20 +71,35 @@ class ValueContext:
     num_replicas_in_sync: int = 1
 
 
+class InputReplicationMode(enum.Enum):
+    """For whom an input function makes a pipeline: one for each process, or one for each replica.
+
+    Source: `tf.distribute.InputReplicationMode`.
+    """
+
+    PER_WORKER = "PER_WORKER"
+    PER_REPLICA = "PER_REPLICA"
+
+
 @dataclasses.dataclass(frozen=True)
 class InputOptions:
-    """How input is placed; accepted, because the engine always places it on the devices ahead of use.
+    """How input is made and placed; the engine always places it on the devices ahead of use.
 
     Attributes:
-        experimental_fetch_to_device: place batches on the devices ahead of use.
-        experimental_replication_mode: of TensorFlow; one pipeline feeds all local replicas here.
-        experimental_place_dataset_on_device: run the pipeline on the device.
-        experimental_per_replica_buffer_size: batches to place ahead.
+        experimental_fetch_to_device: place batches on the devices ahead of use; accepted.
+        experimental_replication_mode: whether `distribute_datasets_from_function` makes a pipeline for
+            each replica.
+        experimental_place_dataset_on_device: run the pipeline on the device; accepted.
+        experimental_per_replica_buffer_size: batches to place ahead; accepted.
+
+    Examples:
+        >>> InputOptions().experimental_replication_mode
+        <InputReplicationMode.PER_WORKER: 'PER_WORKER'>
 
     Source: `tf.distribute.InputOptions`.
     """
 
-    experimental_fetch_to_device: bool | None = None
-    experimental_replication_mode: str | None = None
+    experimental_fetch_to_device: bool = True
+    experimental_replication_mode: InputReplicationMode = InputReplicationMode.PER_WORKER
     experimental_place_dataset_on_device: bool = False
     experimental_per_replica_buffer_size: int = 1

@@ -1,11 +1,10 @@
 """What all strategies share: `scope`, `run`, `reduce`, and the ways in for data."""
 
 import contextlib
-import functools
+import itertools
 import threading
-import types
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any
 
 import jax
@@ -14,15 +13,22 @@ from jax.core import Tracer
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 import spmd
-from frontends.tf.data import Dataset
 from frontends.tf.distribute.context import entered
-from frontends.tf.distribute.input import InputContext, InputOptions, ValueContext
+from frontends.tf.distribute.dataset import DistributedDataset
+from frontends.tf.distribute.extended import StrategyExtended
+from frontends.tf.distribute.former_names import FormerNames
+from frontends.tf.distribute.function_key import function_key
+from frontends.tf.distribute.input import (
+    InputContext,
+    InputOptions,
+    InputReplicationMode,
+    ValueContext,
+)
 from frontends.tf.distribute.reduce_op import op_name
 from spmd.context import current_frame, in_replica
 from spmd.mesh import REPLICA_AXIS
 from spmd.replica import run_in_replicas
 from spmd.values import PerReplica, TracedPerReplica, stack_replicas
-from spmd.watch import cell_contents
 
 # Steps that a strategy keeps for functions run outside of tf.function.
 _MAX_STEPS = 32
@@ -46,7 +52,7 @@ class WrongMeshError(RuntimeError):
         self.mesh = mesh
 
 
-class Strategy:
+class Strategy(FormerNames):
     """Where a training step runs, and how replicas are kept equal.
 
     Make a `MirroredStrategy` or another subclass.
@@ -54,18 +60,26 @@ class Strategy:
     Source: `tf.distribute.Strategy`.
     """
 
-    def __init__(self, mesh: Mesh, *, is_default: bool = False) -> None:
+    def __init__(
+        self,
+        mesh: Mesh,
+        *,
+        is_default: bool = False,
+        parameter_devices: Iterable[Any] | None = None,
+    ) -> None:
         """Makes a strategy over a mesh.
 
         Args:
             mesh: the devices, one per replica.
             is_default: whether it stands for no strategy at all, so that its scope changes nothing.
+            parameter_devices: the devices that `extended.parameter_devices` names; None for all.
         """
         self._mesh = mesh
         self.is_default = is_default
         self._steps: OrderedDict[Hashable, tuple[Any, spmd.Step[..., Any]]] = OrderedDict()
         self._lock = threading.Lock()
-        self.extended = StrategyExtended(self)
+        devices = mesh.devices.flat if parameter_devices is None else parameter_devices
+        self.extended = StrategyExtended(self, devices)
 
     @property
     def mesh(self) -> Mesh:
@@ -92,6 +106,14 @@ class Strategy:
         Source: `tf.distribute.Strategy.num_replicas_in_sync`.
         """
         return spmd.num_replicas(self._mesh)
+
+    @property
+    def cluster_resolver(self) -> None:
+        """How the cluster was found: there is none, so None.
+
+        Source: `tf.distribute.Strategy.cluster_resolver`.
+        """
+        return None
 
     def scope(self) -> contextlib.AbstractContextManager["Strategy"]:
         """Puts the strategy in force for a `with` block, on this thread.
@@ -163,20 +185,21 @@ class Strategy:
                 raise WrongMeshError(frame.mesh, self._mesh)
             return run_in_replicas(frame, fn, args, kwargs)
 
-    def reduce(self, reduce_op: Any, value: Any, axis: int | None = None) -> Any:
+    def reduce(self, reduce_op: Any, value: Any, axis: int | tuple[int, ...] | None) -> Any:
         """Combines per-replica values into one.
 
         Args:
             reduce_op: `tf.distribute.ReduceOp.SUM`, `MEAN`, or its name.
             value: nested structure of per-replica values.
-            axis: None combines elementwise over replicas; a number also along this axis of the
-                values. Padding rows are left out.
+            axis: None combines elementwise over replicas; a number, or a tuple of them, also along
+                this axis of the values. Padding rows are left out.
 
         Returns:
             The structure, with one array for each value.
 
         Raises:
-            ValueError: unknown reduction or axis; or the sum of a value that is not per-replica.
+            ValueError: unknown reduction or axis; the sum, with no axis, of a value that is not
+                per-replica; or, with no axis, rows of a partial batch that do not face each other.
             RuntimeError: called inside a replica.
 
         Examples:
@@ -191,7 +214,7 @@ class Strategy:
         op = op_name(reduce_op)
 
         def one(leaf: Any) -> Any:
-            if isinstance(leaf, (PerReplica, TracedPerReplica)):
+            if _is_per_replica(leaf):
                 return spmd.reduce(leaf, op, axis)
             return self._reduce_plain(op, leaf, axis)
 
@@ -267,7 +290,7 @@ class Strategy:
 
     def experimental_distribute_dataset(
         self, dataset: Any, options: InputOptions | None = None
-    ) -> spmd.DistributedInput:
+    ) -> DistributedDataset:
         """Splits the global batches of a dataset over the replicas, ahead of use.
 
         A batch of L rows goes to N replicas by `ceil(L / N)` rows each, first replicas first.
@@ -281,6 +304,7 @@ class Strategy:
 
         Raises:
             spmd.BatchError: while iterating, if elements have no batch axis.
+            NotImplementedError: the options ask for a pipeline per replica, as in TensorFlow.
             RuntimeError: called inside a replica.
 
         Examples:
@@ -293,19 +317,30 @@ class Strategy:
 
         Source: `tf.distribute.Strategy.experimental_distribute_dataset`.
         """
-        del options
         self._require_cross_replica("experimental_distribute_dataset")
-        return spmd.distribute(dataset, self._mesh)
+        if _pipeline_per_replica(options):
+            raise NotImplementedError(
+                "InputReplicationMode.PER_REPLICA makes a pipeline for each replica, so it needs a "
+                "function that makes one: strategy.distribute_datasets_from_function(make, options)."
+            )
+        if isinstance(dataset, DistributedDataset):
+            raise TypeError(
+                "This dataset is distributed already. Distribute a tf.data.Dataset once, and iterate "
+                "over the result."
+            )
+        batches = spmd.distribute(dataset, self._mesh)
+        return DistributedDataset(batches, dataset, self.num_replicas_in_sync, per_replica=False)
 
     def distribute_datasets_from_function(
         self, dataset_fn: Callable[[InputContext], Any], options: InputOptions | None = None
-    ) -> spmd.DistributedInput:
+    ) -> DistributedDataset:
         """Distributes a dataset that a function makes; its batches are per replica.
 
         Args:
             dataset_fn: takes an `InputContext`, and returns a dataset of per-replica batches. Each
                 replica takes the next batch.
-            options: accepted.
+            options: with `experimental_replication_mode` `PER_REPLICA`, the function is called for
+                each replica, whose batches all come from its own dataset. Otherwise accepted.
 
         Returns:
             An iterable of batches whose leaves are per-replica values.
@@ -325,13 +360,22 @@ class Strategy:
 
         Source: `tf.distribute.Strategy.distribute_datasets_from_function`.
         """
-        del options
         self._require_cross_replica("distribute_datasets_from_function")
-        context = InputContext(num_replicas_in_sync=self.num_replicas_in_sync)
+        replicas = self.num_replicas_in_sync
+        context = InputContext(num_replicas_in_sync=replicas)
         dataset = dataset_fn(context)
-        return spmd.distribute(
-            dataset, self._mesh, per_replica=True, drop_remainder=_only_full_batches(dataset)
+        source = dataset
+        if _pipeline_per_replica(options) and replicas > 1:
+            others = [dataset_fn(context) for _ in range(replicas - 1)]
+
+            def source() -> Iterator[Any]:
+                # Batch by batch, the replicas take turns.
+                return itertools.chain.from_iterable(zip(dataset, *others, strict=False))
+
+        batches = spmd.distribute(
+            source, self._mesh, per_replica=True, drop_remainder=_only_full_batches(dataset)
         )
+        return DistributedDataset(batches, dataset, replicas, per_replica=True)
 
     experimental_distribute_datasets_from_function = distribute_datasets_from_function
 
@@ -342,13 +386,14 @@ class Strategy:
 
         Args:
             value_fn: takes a `ValueContext`, and returns one replica's value, a nested structure of
-                arrays or numbers of the same shapes for all.
+                arrays or numbers of the same shapes for all; the number of rows may differ.
 
         Returns:
             The structure, with per-replica values.
 
         Raises:
-            ValueError: the shapes differ between replicas.
+            ValueError: the shapes differ between replicas, after the first axis.
+            TypeError: devices cannot hold the values, such as texts.
             RuntimeError: called inside a replica.
 
         Examples:
@@ -368,33 +413,6 @@ class Strategy:
         sharding = NamedSharding(self._mesh, PartitionSpec(REPLICA_AXIS))
         return jax.tree.map(lambda *leaves: stack_replicas(list(leaves), sharding), *values)
 
-    def experimental_make_numpy_dataset(self, numpy_input: Any, session: Any = None) -> Dataset:
-        """Makes a dataset of the rows of arrays.
-
-        Args:
-            numpy_input: nested structure of arrays with the same number of rows.
-            session: accepted; there are no sessions.
-
-        Returns:
-            A dataset of single rows: batch it, then distribute it.
-
-        Raises:
-            ValueError: there is no array, one is a scalar, or two of them differ in length.
-
-        Examples:
-            >>> from frontends import tf
-            >>> import numpy as np
-            >>> strategy = tf.distribute.OneDeviceStrategy("cpu:0")
-            >>> len(strategy.experimental_make_numpy_dataset(np.zeros((5, 2))))
-            5
-
-        Source: `tf.distribute.Strategy.experimental_make_numpy_dataset` of TensorFlow 1 and 2.0.
-        """
-        del session
-        return Dataset.from_tensor_slices(numpy_input)
-
-    make_experimental_numpy_dataset = experimental_make_numpy_dataset
-
     def __repr__(self) -> str:
         platform = self._mesh.devices.flat[0].platform
         return f"{type(self).__name__}({self.num_replicas_in_sync} x {platform})"
@@ -409,7 +427,7 @@ class Strategy:
                 f"strategy.run needs a function to run on every replica, but got {fn!r} of type "
                 f"{type(fn).__name__}. Pass the function itself: strategy.run(step, args=(batch,))."
             )
-        key = _function_key(fn)
+        key = function_key(fn)
         with self._lock:
             if key not in self._steps:
                 step = spmd.Step(fn, self._mesh, keep_per_replica=True)
@@ -419,14 +437,15 @@ class Strategy:
             self._steps.move_to_end(key)
             return self._steps[key][1]
 
-    def _reduce_plain(self, op: str, value: Any, axis: int | None) -> Any:
-        """Reduces a value that all replicas share, by TensorFlow's rule."""
+    def _reduce_plain(self, op: str, value: Any, axis: Any) -> Any:
+        """Reduces a value that all replicas share, by TensorFlow's rule: along an axis, each has it."""
         self._require_cross_replica("reduce")
         array = value if isinstance(value, jax.Array) else np.asarray(value)
+        replicas = self.num_replicas_in_sync
         if axis is not None:
-            value = array.sum(axis) if op == "sum" else array.mean(axis)
+            return array.mean(axis) if op == "mean" else array.sum(axis) * replicas
         traced = isinstance(array, Tracer)
-        if op == "sum" and self.num_replicas_in_sync > 1 and (traced or np.any(array != 0)):
+        if op == "sum" and replicas > 1 and (traced or np.any(array != 0)):
             raise ValueError(
                 f"strategy.reduce('SUM', {value!r}) got one value that all replicas share, not one "
                 "value per replica, so it cannot say whether it counts once or once per replica. "
@@ -442,47 +461,6 @@ class Strategy:
             )
 
 
-class StrategyExtended:
-    """TensorFlow's second door to a strategy, for helpers that old scripts call there.
-
-    Source: `tf.distribute.StrategyExtended`.
-    """
-
-    def __init__(self, strategy: Strategy) -> None:
-        """Makes it; a strategy has one as `extended`.
-
-        Args:
-            strategy: its strategy.
-        """
-        self._strategy = strategy
-
-    def experimental_make_numpy_dataset(self, numpy_input: Any, session: Any = None) -> Dataset:
-        """Makes a dataset of the rows of arrays; see `Strategy.experimental_make_numpy_dataset`.
-
-        Args:
-            numpy_input: nested structure of arrays with the same number of rows.
-            session: accepted; there are no sessions.
-
-        Returns:
-            A dataset of single rows.
-
-        Raises:
-            ValueError: there is no array, one is a scalar, or two of them differ in length.
-
-        Examples:
-            >>> from frontends import tf
-            >>> import numpy as np
-            >>> extended = tf.distribute.OneDeviceStrategy("cpu:0").extended
-            >>> len(extended.experimental_make_numpy_dataset(np.zeros((5, 2))))
-            5
-
-        Source: `tf.distribute.StrategyExtended.experimental_make_numpy_dataset` of TensorFlow 1.
-        """
-        return self._strategy.experimental_make_numpy_dataset(numpy_input, session)
-
-    make_experimental_numpy_dataset = experimental_make_numpy_dataset
-
-
 def _only_full_batches(dataset: Any) -> bool:
     """Tells whether a dataset was batched with `drop_remainder`: then its shapes are all known.
 
@@ -493,36 +471,12 @@ def _only_full_batches(dataset: Any) -> bool:
     return bool(shapes) and all(shape and shape[0] is not None for shape in shapes)
 
 
+def _pipeline_per_replica(options: InputOptions | None) -> bool:
+    return (
+        options is not None
+        and options.experimental_replication_mode is InputReplicationMode.PER_REPLICA
+    )
+
+
 def _is_per_replica(value: Any) -> bool:
     return isinstance(value, (PerReplica, TracedPerReplica))
-
-
-def _function_key(fn: Any, inside: tuple[Any, ...] = ()) -> Hashable:
-    """What makes two functions the same step: code and what it is bound to, not the object.
-
-    A lambda or nested function is a new object at every call, and must not be compiled anew. Nor must
-    one that closes over another one, or over itself.
-    """
-    if any(fn is outer for outer in inside):
-        return "recursion"
-    inside = (*inside, fn)
-
-    def key(thing: Any) -> Hashable:
-        bound = (types.FunctionType, types.MethodType, functools.partial)
-        if isinstance(thing, (bool, int, float, str, bytes, type(None))):
-            return (type(thing), thing)
-        return _function_key(thing, inside) if isinstance(thing, bound) else id(thing)
-
-    if isinstance(fn, functools.partial):
-        return (key(fn.func), tuple(map(key, fn.args)), _items(fn.keywords, key))
-    if isinstance(fn, types.MethodType):
-        return (key(fn.__func__), id(fn.__self__))
-    if isinstance(fn, types.FunctionType):
-        cells = tuple(key(contents) for contents in map(cell_contents, fn.__closure__ or ()))
-        defaults = tuple(map(key, fn.__defaults__ or ()))
-        return (fn.__code__, cells, defaults, _items(fn.__kwdefaults__ or {}, key))
-    return id(fn)
-
-
-def _items(mapping: dict[str, Any], key: Callable[[Any], Hashable]) -> Hashable:
-    return tuple((name, key(value)) for name, value in mapping.items())

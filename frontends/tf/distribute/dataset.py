@@ -1,0 +1,277 @@
+"""Distributed datasets and their iterators: the engine's input under TensorFlow's names."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Self, final
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import spmd
+from frontends.tf.data.constants import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+from frontends.tf.data.spec import TensorSpec
+from frontends.tf.distribute.values import PerReplicaSpec
+from spmd.context import current_frame, in_replica
+from spmd.input import BatchIterator
+from spmd.input.layout import share
+
+
+class OutOfRangeError(IndexError):
+    """An iterator has no further element, and was asked for one by `get_next`.
+
+    Source: `tf.errors.OutOfRangeError`.
+    """
+
+
+@final
+class DistributedDataset(Iterable[Any]):
+    """Batches whose leaves are per-replica values; every iteration is a new pass.
+
+    `strategy.experimental_distribute_dataset` and `distribute_datasets_from_function` make it. It has a
+    length where TensorFlow's has none.
+
+    Examples:
+        >>> from frontends import tf
+        >>> strategy = tf.distribute.OneDeviceStrategy("cpu:0")
+        >>> batches = strategy.experimental_distribute_dataset(tf.data.Dataset.range(5).batch(2))
+        >>> isinstance(batches, tf.distribute.DistributedDataset), len(batches)
+        (True, 3)
+        >>> batches.element_spec
+        TensorSpec(shape=(None,), dtype=int64, name=None)
+
+    Source: `tf.distribute.DistributedDataset`.
+    """
+
+    def __init__(
+        self, batches: spmd.DistributedInput, source: Any, replicas: int, *, per_replica: bool
+    ) -> None:
+        """Wraps the engine's input; a strategy does.
+
+        Args:
+            batches: the batches on the devices.
+            source: what they come from.
+            replicas: how many replicas share a batch.
+            per_replica: whether a batch of the source is one replica's.
+        """
+        self._batches = batches
+        self._source = source
+        self._replicas = replicas
+        self._per_replica = per_replica
+
+    @property
+    def element_spec(self) -> Any:
+        """Shape and type of an element's components, per replica.
+
+        Raises:
+            TypeError: the source is no `tf.data.Dataset`, so nothing is known of its elements.
+
+        Source: `tf.distribute.DistributedDataset.element_spec`.
+        """
+        if not hasattr(self._source, "element_spec"):
+            raise TypeError(
+                f"The element_spec of {type(self._source).__name__} is not known before it is read. "
+                "Distribute a tf.data.Dataset."
+            )
+        return jax.tree.map(self._local_spec, self._source.element_spec)
+
+    @property
+    def cardinality(self) -> jax.Array:
+        """How many steps a pass has; -1 if it has no end, -2 if that is not known.
+
+        Source: `tf.distribute.DistributedDataset.cardinality`.
+        """
+        try:
+            return jnp.asarray(len(self._batches))
+        except TypeError:
+            find: Any = getattr(self._source, "cardinality", None)
+            known: Any = find() if callable(find) else UNKNOWN_CARDINALITY
+            endless = known == INFINITE_CARDINALITY
+            return jnp.asarray(INFINITE_CARDINALITY if endless else UNKNOWN_CARDINALITY)
+
+    @property
+    def batch_size(self) -> int | None:
+        """Rows of a full batch over all replicas; see `spmd.DistributedInput.batch_size`."""
+        return self._batches.batch_size
+
+    @property
+    def rows_per_replica(self) -> int | None:
+        """Rows of a replica's block; see `spmd.DistributedInput.rows_per_replica`."""
+        return self._batches.rows_per_replica
+
+    def reduce(self, initial_state: Any, reduce_func: Callable[[Any, Any], Any]) -> Any:
+        """Combines all elements into one value, in order.
+
+        Args:
+            initial_state: what to start with.
+            reduce_func: takes the state and an element, and returns the new state.
+
+        Returns:
+            The last state.
+
+        Examples:
+            >>> from frontends import tf
+            >>> strategy = tf.distribute.OneDeviceStrategy("cpu:0")
+            >>> batches = strategy.experimental_distribute_dataset(
+            ...     tf.data.Dataset.range(5).batch(2)
+            ... )
+            >>> int(batches.reduce(0, lambda total, x: total + strategy.reduce("SUM", x, axis=0)))
+            10
+
+        Source: `tf.distribute.DistributedDataset.reduce`.
+        """
+        state = initial_state
+        for element in self:
+            state = reduce_func(state, element)
+        return state
+
+    def __iter__(self) -> "DistributedIterator":
+        if in_replica():
+            raise ValueError(
+                "A distributed dataset was iterated in a function that strategy.run calls. Iterate "
+                "outside, and pass the batch: strategy.run(step, args=(next(iterator),))."
+            )
+        return DistributedIterator(iter(self._batches), self)
+
+    def __len__(self) -> int:
+        return len(self._batches)
+
+    def __bool__(self) -> bool:
+        return True  # as TensorFlow's, which has no length: `if dataset:` asks whether there is one
+
+    def __repr__(self) -> str:
+        return f"DistributedDataset({self._batches!r})"
+
+    def _local_spec(self, spec: Any) -> Any:
+        if not isinstance(spec, TensorSpec):
+            return spec
+        shape = spec.shape
+        if shape and shape[0] is not None and not self._per_replica:
+            even = shape[0] % self._replicas == 0
+            shape = (share(shape[0], self._replicas) if even else None, *shape[1:])
+        local = TensorSpec(shape, spec.dtype, spec.name)
+        return local if self._replicas == 1 else PerReplicaSpec((local,) * self._replicas)
+
+
+@final
+class DistributedIterator(Iterator[Any]):
+    """One pass over a distributed dataset; leave it early by `close()`, `with`, or by dropping it.
+
+    Examples:
+        >>> from frontends import tf
+        >>> strategy = tf.distribute.OneDeviceStrategy("cpu:0")
+        >>> batches = strategy.experimental_distribute_dataset(tf.data.Dataset.range(2).batch(2))
+        >>> iterator = iter(batches)
+        >>> iterator.get_next()
+        PerReplica(0: [0, 1])
+        >>> bool(iterator.get_next_as_optional().has_value())
+        False
+
+    Source: `tf.distribute.DistributedIterator`.
+    """
+
+    def __init__(self, batches: BatchIterator, dataset: DistributedDataset) -> None:
+        """Wraps a pass of the engine's; `iter(dataset)` does.
+
+        Args:
+            batches: the pass.
+            dataset: what it passes over.
+        """
+        self._batches = batches
+        self._dataset = dataset
+
+    @property
+    def element_spec(self) -> Any:
+        """Shape and type of an element's components; see `DistributedDataset.element_spec`."""
+        return self._dataset.element_spec
+
+    def __next__(self) -> Any:
+        if current_frame() is not None:
+            raise ValueError(
+                "An iterator of a distributed dataset was asked for a batch inside a compiled function, "
+                "which would keep this one batch for ever. Take it outside, and pass it:\n"
+                "    for batch in dataset:\n"
+                "        train_step(batch)"
+            )
+        return next(self._batches)
+
+    def get_next(self) -> Any:
+        """Returns the next element.
+
+        Returns:
+            A batch whose leaves are per-replica values.
+
+        Raises:
+            OutOfRangeError: there is none. (An IndexError; `next(iterator)` raises StopIteration.)
+            ValueError: called inside a compiled function.
+
+        Source: `tf.distribute.DistributedIterator.get_next`.
+        """
+        try:
+            return next(self)
+        except StopIteration:
+            raise OutOfRangeError(
+                "End of sequence: the iterator has handed out all batches. Start another pass with "
+                "iter(dataset), or ask get_next_as_optional(), whose has_value() tells the end."
+            ) from None
+
+    def get_next_as_optional(self) -> "Optional":
+        """Returns the next element, or what says that there is none.
+
+        Returns:
+            An object with `has_value()` and `get_value()`.
+
+        Raises:
+            ValueError: called inside a compiled function.
+
+        Source: `tf.distribute.DistributedIterator.get_next_as_optional`.
+        """
+        try:
+            return Optional(next(self), has_value=True)
+        except StopIteration:
+            return Optional(None, has_value=False)
+
+    def close(self) -> None:
+        """Ends the pass and closes the source's iterator; calling it again does nothing."""
+        self._batches.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+@final
+class Optional:
+    """An element, or none.
+
+    Examples:
+        >>> bool(Optional(None, has_value=False).has_value())
+        False
+
+    Source: `tf.experimental.Optional`.
+    """
+
+    def __init__(self, value: Any, *, has_value: bool) -> None:
+        """Wraps a value.
+
+        Args:
+            value: the element.
+            has_value: whether there is one.
+        """
+        self._value = value
+        self._has_value = has_value
+
+    def has_value(self) -> jax.Array:
+        """Tells whether there is an element, as a bool scalar."""
+        return jnp.asarray(np.bool_(self._has_value))
+
+    def get_value(self) -> Any:
+        """Returns the element.
+
+        Raises:
+            ValueError: there is none.
+        """
+        if not self._has_value:
+            raise ValueError("This optional has no value. Ask has_value() first.")
+        return self._value

@@ -1,0 +1,24 @@
+"""`tf.distribute.experimental`: strategies and options that TensorFlow may still change."""
+
+from frontends.tf.distribute._planned import names
+from frontends.tf.distribute.central_storage_strategy import CentralStorageStrategy
+from frontends.tf.distribute.experimental import partitioners
+from frontends.tf.distribute.input import ValueContext
+from frontends.tf.distribute.options import (
+    CollectiveHints,
+    CommunicationImplementation,
+    CommunicationOptions,
+)
+from frontends.tf.distribute.options import CommunicationImplementation as CollectiveCommunication
+
+__all__ = [
+    "CentralStorageStrategy",
+    "CollectiveCommunication",
+    "CollectiveHints",
+    "CommunicationImplementation",
+    "CommunicationOptions",
+    "ValueContext",
+    "partitioners",
+]
+
+__getattr__, __dir__ = names("tf.distribute.experimental", __all__)

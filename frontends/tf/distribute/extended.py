@@ -1,0 +1,363 @@
+"""`tf.distribute.StrategyExtended`: what optimizers and libraries call on a strategy.
+
+A variable is one value here, not a component on each device. So `reduce_to` and `broadcast_to` give one
+array, and `update` calls its function once.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import jax
+
+from frontends.tf.data import Dataset
+from frontends.tf.distribute.context import entered
+from frontends.tf.distribute.values import DistributedValues
+from spmd.context import in_replica
+from spmd.values import PerReplica
+
+if TYPE_CHECKING:
+    from frontends.tf.distribute.strategy import Strategy
+
+
+class StrategyExtended:
+    """TensorFlow's second door to a strategy, for code that handles variables itself.
+
+    Examples:
+        >>> from frontends import tf
+        >>> strategy = tf.distribute.OneDeviceStrategy("cpu:0")
+        >>> strategy.extended.worker_devices
+        ('/job:localhost/replica:0/task:0/device:CPU:0',)
+
+    Source: `tf.distribute.StrategyExtended`.
+    """
+
+    experimental_require_static_shapes = False
+
+    def __init__(self, strategy: "Strategy", parameter_devices: Iterable[Any]) -> None:
+        """Makes it; a strategy has one as `extended`.
+
+        Args:
+            strategy: its strategy.
+            parameter_devices: where variables stand.
+        """
+        self._strategy = strategy
+        self._parameter_devices = tuple(parameter_devices)
+
+    @property
+    def worker_devices(self) -> tuple[str, ...]:
+        """Names of the devices that compute, one per replica.
+
+        Raises:
+            RuntimeError: no strategy was chosen.
+
+        Source: `tf.distribute.StrategyExtended.worker_devices`.
+        """
+        self._require_chosen("worker_devices")
+        return tuple(_long_name(device) for device in self._strategy.mesh.devices.flat)
+
+    @property
+    def parameter_devices(self) -> tuple[str, ...]:
+        """Names of the devices that hold variables.
+
+        Raises:
+            RuntimeError: no strategy was chosen.
+
+        Source: `tf.distribute.StrategyExtended.parameter_devices`.
+        """
+        self._require_chosen("parameter_devices")
+        return tuple(map(_long_name, self._parameter_devices))
+
+    def non_slot_devices(self, var_list: Any) -> tuple[str, ...]:
+        """Names the devices for variables that belong to no other one.
+
+        Args:
+            var_list: the variables that are optimized; accepted.
+
+        Returns:
+            The devices that hold variables.
+
+        Source: `tf.distribute.StrategyExtended.non_slot_devices` of TensorFlow 1.
+        """
+        del var_list
+        return self.parameter_devices
+
+    def reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Any = None) -> Any:
+        """Combines per-replica values into one.
+
+        Args:
+            reduce_op: a `tf.distribute.ReduceOp` or its name.
+            value: nested structure of per-replica values.
+            destinations: a variable, value or device; accepted, since every device gets the result.
+            options: accepted; XLA chooses the algorithm.
+
+        Returns:
+            The structure, with one array for each value.
+
+        Raises:
+            ValueError: unknown reduction, or the sum of a value that is not per-replica.
+            RuntimeError: called inside a replica.
+
+        Examples:
+            >>> from frontends import tf
+            >>> strategy = tf.distribute.OneDeviceStrategy("cpu:0")
+            >>> float(strategy.extended.reduce_to("SUM", strategy.run(lambda: 2.0), "cpu:0"))
+            2.0
+
+        Source: `tf.distribute.StrategyExtended.reduce_to`.
+        """
+        del destinations, options
+        return self._strategy.reduce(reduce_op, value, axis=None)
+
+    def batch_reduce_to(
+        self,
+        reduce_op: Any,
+        value_destination_pairs: Iterable[tuple[Any, Any]],
+        options: Any = None,
+    ) -> list[Any]:
+        """Combines several per-replica values into one each; see `reduce_to`.
+
+        Args:
+            reduce_op: a `tf.distribute.ReduceOp` or its name.
+            value_destination_pairs: values and where they are to go.
+            options: accepted.
+
+        Returns:
+            The combined values.
+
+        Raises:
+            ValueError: as for `reduce_to`.
+            RuntimeError: called inside a replica.
+
+        Source: `tf.distribute.StrategyExtended.batch_reduce_to`.
+        """
+        return [
+            self.reduce_to(reduce_op, value, destination, options)
+            for value, destination in value_destination_pairs
+        ]
+
+    def broadcast_to(self, tensor: Any, destinations: Any) -> Any:
+        """Returns a value as it is: one array is on every device.
+
+        Args:
+            tensor: an array.
+            destinations: accepted.
+
+        Returns:
+            The array.
+
+        Raises:
+            RuntimeError: called inside a replica.
+
+        Source: `tf.distribute.StrategyExtended.broadcast_to` of TensorFlow 1.
+        """
+        del destinations
+        self._require_cross_replica("broadcast_to")
+        return tensor
+
+    def update(
+        self,
+        var: Any,
+        fn: Callable[..., Any],
+        args: Any = (),
+        kwargs: Any = None,
+        group: bool = True,
+    ) -> Any:
+        """Calls a function that updates a variable, in cross-replica context.
+
+        Args:
+            var: the variable.
+            fn: takes the variable, then the arguments. Called once: a variable has one value.
+            args: positional arguments, the same for all replicas; combine per-replica values first.
+            kwargs: keyword arguments, likewise.
+            group: whether to return the function's result; else a tuple of it for each replica.
+
+        Returns:
+            The result, or the tuple.
+
+        Raises:
+            ValueError: an argument differs between replicas, so that copies would drift apart.
+            RuntimeError: called inside a replica.
+
+        Examples:
+            >>> from frontends import tf
+            >>> strategy = tf.distribute.OneDeviceStrategy("cpu:0")
+            >>> total = [1.0]
+            >>> strategy.extended.update(total, lambda var, x: var.append(x), args=(2.0,))
+            >>> total
+            [1.0, 2.0]
+
+        Source: `tf.distribute.StrategyExtended.update`.
+        """
+        self._require_cross_replica("update")
+        whole_args, whole_kwargs = jax.tree.map(
+            self._whole, (tuple(args), dict(kwargs or {})), is_leaf=_is_per_replica
+        )
+        with entered(self._strategy):
+            result = fn(var, *whole_args, **whole_kwargs)
+        return result if group else (result,) * self._strategy.num_replicas_in_sync
+
+    def update_non_slot(
+        self,
+        colocate_with: Any,
+        fn: Callable[..., Any],
+        args: Any = (),
+        kwargs: Any = None,
+        group: bool = True,
+    ) -> Any:
+        """Calls a function that updates variables which belong to no other one.
+
+        Args:
+            colocate_with: what `non_slot_devices` returned; accepted.
+            fn: takes the arguments.
+            args: as for `update`.
+            kwargs: as for `update`.
+            group: as for `update`.
+
+        Returns:
+            As `update`.
+
+        Raises:
+            ValueError: as for `update`.
+            RuntimeError: called inside a replica.
+
+        Source: `tf.distribute.StrategyExtended.update_non_slot` of TensorFlow 1.
+        """
+        return self.update(colocate_with, lambda _, *a, **k: fn(*a, **k), args, kwargs, group)
+
+    def call_for_each_replica(
+        self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None
+    ) -> Any:
+        """Runs a function on every replica; see `Strategy.run`.
+
+        Args:
+            fn: what one replica does.
+            args: positional arguments.
+            kwargs: keyword arguments.
+
+        Returns:
+            The function's result; every leaf is a per-replica value.
+
+        Source: `tf.distribute.StrategyExtended.call_for_each_replica` of TensorFlow 1.
+        """
+        return self._strategy.run(fn, args, kwargs)
+
+    def read_var(self, v: Any) -> Any:
+        """Reads a variable.
+
+        Args:
+            v: the variable.
+
+        Returns:
+            Its value.
+
+        Source: `tf.distribute.StrategyExtended.read_var` of TensorFlow 1.
+        """
+        return v.read_value()
+
+    def value_container(self, value: Any) -> Any:
+        """Returns the variable that a component belongs to, which is the component: there is one.
+
+        Args:
+            value: a variable.
+
+        Returns:
+            The same.
+
+        Source: `tf.distribute.StrategyExtended.value_container`.
+        """
+        return value
+
+    def variable_created_in_scope(self, v: Any) -> bool:
+        """Tells whether a variable was made in this strategy's scope.
+
+        Args:
+            v: the variable.
+
+        Returns:
+            Whether it was; True for all where no strategy was chosen.
+
+        Source: `tf.distribute.StrategyExtended.variable_created_in_scope`.
+        """
+        if self._strategy.is_default:
+            return True
+        return getattr(v, "distribute_strategy", None) is self._strategy
+
+    def colocate_vars_with(
+        self, colocate_with_variable: Any
+    ) -> contextlib.AbstractContextManager[None]:
+        """Makes variables stand where another one does, as all of them do.
+
+        Args:
+            colocate_with_variable: the other one; accepted.
+
+        Returns:
+            A context manager.
+
+        Source: `tf.distribute.StrategyExtended.colocate_vars_with`.
+        """
+        del colocate_with_variable
+        return contextlib.nullcontext()
+
+    def experimental_make_numpy_dataset(self, numpy_input: Any, session: Any = None) -> Dataset:
+        """Makes a dataset of the rows of arrays; see `Strategy.experimental_make_numpy_dataset`.
+
+        Args:
+            numpy_input: nested structure of arrays with the same number of rows.
+            session: accepted; there are no sessions.
+
+        Returns:
+            A dataset of single rows.
+
+        Raises:
+            ValueError: there is no array, one is a scalar, or two of them differ in length.
+
+        Examples:
+            >>> from frontends import tf
+            >>> import numpy as np
+            >>> extended = tf.distribute.OneDeviceStrategy("cpu:0").extended
+            >>> len(extended.experimental_make_numpy_dataset(np.zeros((5, 2))))
+            5
+
+        Source: `tf.distribute.StrategyExtended.experimental_make_numpy_dataset` of TensorFlow 1.
+        """
+        return self._strategy.experimental_make_numpy_dataset(numpy_input, session)
+
+    make_experimental_numpy_dataset = experimental_make_numpy_dataset
+
+    def _whole(self, leaf: Any) -> Any:
+        if not _is_per_replica(leaf):
+            return leaf
+        if self._strategy.num_replicas_in_sync > 1:
+            raise ValueError(
+                f"extended.update got {leaf!r}, which differs between replicas, and a variable has one "
+                "value. Combine it first: strategy.extended.reduce_to('SUM', value, variable)."
+            )
+        return leaf.values[0] if isinstance(leaf, PerReplica) else leaf.block
+
+    def _require_cross_replica(self, name: str) -> None:
+        if in_replica():
+            raise RuntimeError(
+                f"strategy.extended.{name} was called inside a function that a strategy runs. Step out "
+                "of it: tf.distribute.get_replica_context().merge_call(fn, args)."
+            )
+
+    def _require_chosen(self, name: str) -> None:
+        if self._strategy.is_default:
+            raise RuntimeError(
+                f"{name} is unsupported where no strategy was chosen. Use the scope of one: "
+                "with tf.distribute.MirroredStrategy().scope():"
+            )
+
+
+def _is_per_replica(value: Any) -> bool:
+    return isinstance(value, DistributedValues)
+
+
+def _long_name(device: Any) -> str:
+    platform: str = device.platform
+    kind = "GPU" if platform in ("cuda", "rocm") else platform.upper()
+    local = jax.local_devices(process_index=device.process_index, backend=platform)
+    job = "localhost" if jax.process_count() == 1 else "worker"
+    index = local.index(device)
+    return f"/job:{job}/replica:0/task:{device.process_index}/device:{kind}:{index}"

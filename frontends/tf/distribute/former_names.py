@@ -1,0 +1,186 @@
+"""Names that strategies had in TensorFlow 1 and 2.0, for scripts that still use them."""
+
+import abc
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+import jax
+
+from frontends.tf.data import Dataset
+from frontends.tf.distribute.dataset import DistributedDataset, DistributedIterator
+from frontends.tf.distribute.extended import StrategyExtended
+from frontends.tf.distribute.input import InputContext, InputReplicationMode
+
+
+class FormerNames(abc.ABC):
+    """Methods of strategies that have another name now."""
+
+    extended: StrategyExtended
+
+    @abc.abstractmethod
+    def run(
+        self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: Any = None
+    ) -> Any:
+        """Runs a function on every replica."""
+
+    @abc.abstractmethod
+    def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
+        """Lists what the replicas of this process have."""
+
+    @abc.abstractmethod
+    def experimental_distribute_dataset(
+        self, dataset: Any, options: Any = None
+    ) -> DistributedDataset:
+        """Splits the global batches of a dataset over the replicas."""
+
+    @abc.abstractmethod
+    def distribute_datasets_from_function(
+        self, dataset_fn: Callable[[InputContext], Any], options: Any = None
+    ) -> DistributedDataset:
+        """Distributes a dataset that a function makes."""
+
+    def experimental_run_v2(
+        self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None
+    ) -> Any:
+        """Runs a function on every replica; now `run`.
+
+        Args:
+            fn: what one replica does.
+            args: positional arguments.
+            kwargs: keyword arguments.
+
+        Returns:
+            The function's result; every leaf is a per-replica value.
+
+        Source: `tf.distribute.Strategy.experimental_run_v2` of TensorFlow 2.0 and 2.1.
+        """
+        return self.run(fn, args, kwargs)
+
+    def experimental_run(
+        self, fn: Callable[..., Any], input_iterator: DistributedIterator | None = None
+    ) -> Any:
+        """Runs a function on every replica, on the next element of an iterator; now `run`.
+
+        Args:
+            fn: what one replica does.
+            input_iterator: where its argument comes from, if it has one.
+
+        Returns:
+            The function's result; every leaf is a per-replica value.
+
+        Raises:
+            IndexError: the iterator has no further element.
+
+        Source: `tf.distribute.Strategy.experimental_run`.
+        """
+        return self.run(fn, () if input_iterator is None else (input_iterator.get_next(),))
+
+    def unwrap(self, value: Any) -> tuple[Any, ...]:
+        """Lists what the replicas of this process have; now `experimental_local_results`.
+
+        Args:
+            value: nested structure of per-replica values and plain ones.
+
+        Returns:
+            One structure for every replica, in order; a plain value alone.
+
+        Source: `tf.distribute.Strategy.unwrap`.
+        """
+        return self.experimental_local_results(value)
+
+    def group(self, value: Any, name: str | None = None) -> None:
+        """Waits until a value is computed.
+
+        Args:
+            value: nested structure of per-replica values and plain ones.
+            name: accepted.
+
+        Source: `tf.distribute.Strategy.group`, which returns None as well outside of graphs.
+        """
+        del name
+        jax.tree.map(
+            lambda leaf: leaf.block_until_ready() if hasattr(leaf, "block_until_ready") else None,
+            value,
+        )
+
+    def make_dataset_iterator(self, dataset: Any) -> DistributedIterator:
+        """Splits a dataset over the replicas, and starts a pass over it.
+
+        Args:
+            dataset: a dataset of global batches.
+
+        Returns:
+            The iterator.
+
+        Source: `tf.distribute.Strategy.make_dataset_iterator`.
+        """
+        return iter(self.experimental_distribute_dataset(dataset))
+
+    def make_input_fn_iterator(
+        self,
+        input_fn: Callable[[InputContext], Any],
+        replication_mode: InputReplicationMode = InputReplicationMode.PER_WORKER,
+    ) -> DistributedIterator:
+        """Distributes a dataset that a function makes, and starts a pass over it.
+
+        Args:
+            input_fn: takes an `InputContext`, and returns a dataset of per-replica batches.
+            replication_mode: `PER_WORKER`, the only one that TensorFlow takes here.
+
+        Returns:
+            The iterator.
+
+        Raises:
+            ValueError: another mode.
+
+        Source: `tf.distribute.Strategy.make_input_fn_iterator`.
+        """
+        if replication_mode is not InputReplicationMode.PER_WORKER:
+            raise ValueError(
+                f"Input pipelines are PER_WORKER here, but replication_mode is {replication_mode!r}. "
+                "Leave it out."
+            )
+        return iter(self.distribute_datasets_from_function(input_fn))
+
+    def experimental_make_numpy_dataset(self, numpy_input: Any, session: Any = None) -> Dataset:
+        """Makes a dataset of the rows of arrays.
+
+        Args:
+            numpy_input: nested structure of arrays with the same number of rows.
+            session: accepted; there are no sessions.
+
+        Returns:
+            A dataset of single rows: batch it, then distribute it.
+
+        Raises:
+            ValueError: there is no array, one is a scalar, or two of them differ in length.
+
+        Examples:
+            >>> from frontends import tf
+            >>> import numpy as np
+            >>> strategy = tf.distribute.OneDeviceStrategy("cpu:0")
+            >>> len(strategy.experimental_make_numpy_dataset(np.zeros((5, 2))))
+            5
+
+        Source: `tf.distribute.Strategy.experimental_make_numpy_dataset` of TensorFlow 1 and 2.0.
+        """
+        del session
+        return Dataset.from_tensor_slices(numpy_input)
+
+    make_experimental_numpy_dataset = experimental_make_numpy_dataset
+
+    def colocate_vars_with(
+        self, colocate_with_variable: Any
+    ) -> contextlib.AbstractContextManager[None]:
+        """Makes variables stand where another one does, as all of them do.
+
+        Args:
+            colocate_with_variable: the other one; accepted.
+
+        Returns:
+            A context manager.
+
+        Source: `tf.distribute.Strategy.colocate_vars_with`.
+        """
+        return self.extended.colocate_vars_with(colocate_with_variable)

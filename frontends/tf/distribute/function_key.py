@@ -1,0 +1,54 @@
+"""Which functions are one step: a lambda that a loop makes anew must not be compiled anew."""
+
+import functools
+import types
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from spmd.watch import cell_contents
+
+
+def function_key(fn: Any, inside: tuple[Any, ...] = ()) -> Hashable:
+    """What makes two functions the same step: code and what it is bound to, not the object.
+
+    A lambda or nested function is a new object at every call, and must not be compiled anew. Nor must
+    one that closes over another one, or over itself.
+
+    Args:
+        fn: the function, method, partial or other callable.
+        inside: the functions that it was found in.
+
+    Returns:
+        What tells steps apart.
+
+    Examples:
+        >>> make = lambda number: lambda: number
+        >>> (
+        ...     function_key(make(1)) == function_key(make(1)),
+        ...     function_key(make(1)) == function_key(make(2)),
+        ... )
+        (True, False)
+    """
+    if any(fn is outer for outer in inside):
+        return "recursion"
+    inside = (*inside, fn)
+
+    def key(thing: Any) -> Hashable:
+        bound = (types.FunctionType, types.MethodType, functools.partial)
+        if isinstance(thing, (bool, int, float, str, bytes, type(None))):
+            return (type(thing), thing)
+        return function_key(thing, inside) if isinstance(thing, bound) else id(thing)
+
+    if isinstance(fn, functools.partial):
+        return (key(fn.func), tuple(map(key, fn.args)), _items(fn.keywords, key))
+    if isinstance(fn, types.MethodType):
+        return (key(fn.__func__), id(fn.__self__))
+    if isinstance(fn, types.FunctionType):
+        cells = tuple(key(contents) for contents in map(cell_contents, fn.__closure__ or ()))
+        defaults = tuple(map(key, fn.__defaults__ or ()))
+        return (fn.__code__, cells, defaults, _items(fn.__kwdefaults__ or {}, key))
+    return id(fn)
+
+
+def _items(mapping: dict[str, Any], key: Callable[[Any], Hashable]) -> Hashable:
+    return tuple((name, key(value)) for name, value in mapping.items())

@@ -1,0 +1,40 @@
+"""`tf.distribute.DistributedValues`: what the engine's per-replica values are to TensorFlow's scripts."""
+
+import abc
+import dataclasses
+from typing import Any
+
+from spmd.values import PerReplica, TracedPerReplica
+
+
+class DistributedValues(abc.ABC):  # noqa: B024 (there is nothing to implement: classes register)
+    """One value for each replica; results of `strategy.run` and leaves of distributed batches are such.
+
+    Examples:
+        >>> from frontends import tf
+        >>> strategy = tf.distribute.OneDeviceStrategy("cpu:0")
+        >>> isinstance(strategy.run(lambda: 1.0), tf.distribute.DistributedValues)
+        True
+
+    Source: `tf.distribute.DistributedValues`. With one replica, TensorFlow gives plain tensors.
+    """
+
+
+DistributedValues.register(PerReplica)
+DistributedValues.register(TracedPerReplica)
+
+
+@dataclasses.dataclass(frozen=True)
+class PerReplicaSpec:
+    """Shape and type of what each replica has.
+
+    Attributes:
+        value_specs: a `tf.TensorSpec` for each replica.
+
+    Source: the class of the same name that `tf.distribute.DistributedDataset.element_spec` holds.
+    """
+
+    value_specs: tuple[Any, ...]
+
+    def __repr__(self) -> str:
+        return f"PerReplicaSpec({', '.join(map(repr, self.value_specs))})"
