@@ -33,6 +33,7 @@ from spmd.reduction import gather, local_values, reduce, run
 from spmd.step import Step, StepOptions
 from spmd.values import PerReplica, RowMask
 from spmd.variable import Variable
+from spmd.verification import Verification, verify
 
 __all__ = [
     "BatchError",
@@ -51,6 +52,7 @@ __all__ = [
     "StepOptions",
     "StepOutputError",
     "Variable",
+    "Verification",
     "abstract_batch",
     "all_gather",
     "all_reduce",
@@ -69,4 +71,5 @@ __all__ = [
     "simulate_devices",
     "sum_over_replicas",
     "valid_rows",
+    "verify",
 ]

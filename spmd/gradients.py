@@ -1,11 +1,14 @@
 """The one place where gradients travel between replicas: an Optax transformation."""
 
-from collections.abc import Callable
+import contextlib
+import contextvars
+from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
 
+from spmd._jax_internals import trace_state
 from spmd.collectives import all_reduce
 from spmd.context import current_frame, has_rows
 
@@ -79,7 +82,33 @@ def sum_gradients(gradients: Any) -> Any:
         gradients = jax.tree.map(
             lambda g: jnp.where(rows | jnp.isfinite(g), g, jnp.zeros_like(g)), gradients
         )
-    return all_reduce(gradients)
+    summed = all_reduce(gradients)
+    collecting = _COLLECTED.get()
+    # Under an inner transformation (a branch, a trial run) they would not live outside of it.
+    if collecting is not None and collecting[0] == trace_state():
+        collecting[1].append(summed)
+    return summed
+
+
+# The state of tracing in which sums are collected, and the sums.
+_COLLECTED: contextvars.ContextVar[tuple[Any, list[Any]] | None] = contextvars.ContextVar(
+    "spmd_collected", default=None
+)
+
+
+@contextlib.contextmanager
+def collected() -> Generator[list[Any]]:
+    """Collects the gradients that code in a replica sums over replicas.
+
+    Yields:
+        A list that gets every pytree of sums.
+    """
+    sums: list[Any] = []
+    token = _COLLECTED.set((trace_state(), sums))
+    try:
+        yield sums
+    finally:
+        _COLLECTED.reset(token)
 
 
 def sums_by_itself(update: Callable[[], Any]) -> bool:

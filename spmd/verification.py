@@ -1,0 +1,321 @@
+"""Does a step on N replicas do what it does on one? Run both, compare, and say what is wrong.
+
+The engine proves that replicas stay equal. It cannot prove that a loss is divided by the right number:
+averaged over a replica's rows instead of the global batch's, it gives gradients that are N times too
+large, and training that is merely worse. So the step is run on one device and on N, with a full batch and
+with partial ones, from the same state, and everything that comes out is compared.
+"""
+
+import contextlib
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh
+
+from spmd.discovery import discover
+from spmd.errors import BatchError
+from spmd.gradients import collected
+from spmd.input import distribute
+from spmd.mesh import make_mesh, num_replicas
+from spmd.state import Kind, StateTable
+from spmd.step import Step
+from spmd.values import PerReplica
+
+Around = Callable[[Mesh], contextlib.AbstractContextManager[Any]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Verification:
+    """What `verify` found.
+
+    Attributes:
+        replicas: how many there were.
+        rows: the sizes of the batches that were tried.
+        differences: what differs from one device, in words, the most telling first; empty if nothing.
+        notes: what differs by design, and was not compared.
+    """
+
+    replicas: int
+    rows: tuple[int, ...]
+    differences: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether the step does the same on one device and on all."""
+        return not self.differences
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __str__(self) -> str:
+        sizes = ", ".join(map(str, self.rows))
+        lines = [
+            f"The step does the same on 1 device and on {self.replicas}, with {sizes} rows."
+            if self.ok
+            else self.differences[0]
+        ]
+        if len(self.differences) > 1:
+            lines.append("Also:")
+            lines += [f"- {difference}" for difference in self.differences[1:6]]
+        lines += [f"Note: {note}" for note in self.notes]
+        return "\n".join(lines)
+
+
+def verify(
+    step: Callable[[Any], Any],
+    batch: Any,
+    mesh: Mesh | None = None,
+    *,
+    around: Around | None = None,
+    rtol: float = 1e-4,
+    atol: float = 1e-5,
+) -> Verification:
+    """Compares a step on one device with the same step on all devices of a mesh.
+
+    The state (models, optimizers, metrics, random streams) is as before when it returns. What the step
+    writes to random streams, and statistics over rows such as batch normalization's, differ by design.
+
+    Args:
+        step: what one replica does; takes a batch.
+        batch: one global batch in host memory, a pytree of arrays with a first axis of rows; or a
+            distributed batch.
+        mesh: where to run it; None takes all devices of the default platform.
+        around: makes a context for running the step on a mesh; for front ends.
+        rtol: how much numbers may differ, as a share of the largest one beside them.
+        atol: how much numbers may differ in any case.
+
+    Returns:
+        What was found; `print` it.
+
+    Raises:
+        BatchError: the batch has no rows.
+
+    Examples:
+        >>> import numpy as np, spmd
+        >>> weight = spmd.Variable(1.0)
+        >>> def step(x):
+        ...     return spmd.all_reduce(spmd.average_loss(x * weight.value))
+        >>> print(spmd.verify(step, np.ones(4, np.float32), spmd.make_mesh(["cpu:0", "cpu:1"])))
+        The step does the same on 1 device and on 2, with 4, 3, 2, 1 rows.
+    """
+    mesh = make_mesh() if mesh is None else mesh
+    host = jax.tree.map(_on_host, batch, is_leaf=lambda leaf: isinstance(leaf, PerReplica))
+    leaves = jax.tree.leaves(host)
+    if not leaves or not all(np.ndim(leaf) for leaf in leaves) or not len(leaves[0]):
+        raise BatchError(
+            "verify needs one batch with rows, such as (x, y) with x of shape (64, 784), but got "
+            f"{jax.tree.map(np.shape, host)}."
+        )
+    comparison = _Comparison(step, host, len(leaves[0]), mesh, around, rtol, atol)
+    return comparison.run()
+
+
+def _on_host(leaf: Any) -> Any:
+    if isinstance(leaf, PerReplica):
+        return np.concatenate([np.asarray(value) for value in leaf.values])
+    return np.asarray(leaf)
+
+
+@dataclasses.dataclass
+class _Outcome:
+    """What one run left behind: gradients after their sum, the state, the results of all replicas."""
+
+    gradients: list[tuple[str, np.ndarray]]
+    state: list[np.ndarray]
+    results: list[tuple[str, list[np.ndarray]]]
+
+
+class _Comparison:
+    def __init__(
+        self,
+        step: Callable[[Any], Any],
+        batch: Any,
+        size: int,
+        mesh: Mesh,
+        around: Around | None,
+        rtol: float,
+        atol: float,
+    ) -> None:
+        self._batch, self._size, self._mesh = batch, size, mesh
+        self._replicas = num_replicas(mesh)
+        self._around = around or (lambda _: contextlib.nullcontext())
+        self._rtol, self._atol = rtol, atol
+        first = make_mesh([mesh.devices.flat[0]])
+
+        def probe(batch: Any) -> Any:
+            with collected() as sums:
+                out = step(batch)
+            return {"out": out, "sums": list(sums)}
+
+        probe.__name__ = probe.__qualname__ = getattr(step, "__name__", "step")
+        self._one = first
+        self._steps = {one: Step(probe, one, keep_per_replica=True) for one in (self._one, mesh)}
+        # Makes what is made at first use, without running anything.
+        for one, prepared in self._steps.items():
+            with self._around(one):
+                prepared.lower(self._placed(size, one))
+        self._table: StateTable = discover(step).table
+
+    def run(self) -> Verification:
+        sizes = _sizes(self._size, self._replicas)
+        notes: dict[str, None] = {}
+        differences: dict[str, None] = {}
+        before = [_copied(leaf) for leaf in self._table.read()]
+        try:
+            for rows in sizes:
+                one, many = (self._outcome(rows, mesh, before) for mesh in (self._one, self._mesh))
+                differences.update(dict.fromkeys(self._compare(rows, one, many, notes)))
+        finally:
+            self._table.write(before)
+        return Verification(self._replicas, tuple(sizes), tuple(differences), tuple(notes))
+
+    def _placed(self, rows: int, mesh: Mesh) -> Any:
+        part = jax.tree.map(lambda leaf: leaf[:rows], self._batch)
+        return next(iter(distribute(part, mesh, batch_size=self._size)))
+
+    def _outcome(self, rows: int, mesh: Mesh, before: Sequence[Any]) -> _Outcome:
+        self._table.write([_copied(leaf) for leaf in before])
+        with self._around(mesh):
+            result = self._steps[mesh](self._placed(rows, mesh))
+        gradients = [
+            (jax.tree_util.keystr(path), _first(leaf))
+            for path, leaf in jax.tree_util.tree_leaves_with_path(result["sums"], is_leaf=_is_value)
+        ]
+        results = [
+            (jax.tree_util.keystr(path), _every(leaf))
+            for path, leaf in jax.tree_util.tree_leaves_with_path(result["out"], is_leaf=_is_value)
+        ]
+        return _Outcome(gradients, [_plain(leaf) for leaf in self._table.read()], results)
+
+    def _compare(
+        self, rows: int, one: _Outcome, many: _Outcome, notes: dict[str, None]
+    ) -> list[str]:
+        full = rows == self._size
+        batch = "a full batch" if full else f"a partial batch ({rows} of {self._size} rows)"
+        found: list[str] = []
+        kinds = [slot.kind for slot in self._table.slots for _ in range(slot.count)]
+        if Kind.MEAN in kinds and self._replicas > 1:
+            notes["batch statistics are each replica's own, averaged; they were not compared."] = (
+                None
+            )
+        wrong = [
+            (name, self._ratio(a, b))
+            for (name, a), (_, b) in zip(one.gradients, many.gradients, strict=True)
+            if not self._close(a, b)
+        ]
+        if wrong:
+            found.append(self._about_gradients(wrong, batch, full, Kind.MEAN in kinds))
+        else:
+            for name, kind, a, b in zip(
+                self._table.leaf_names, kinds, one.state, many.state, strict=True
+            ):
+                if kind is Kind.LOCAL:
+                    continue
+                if kind in (Kind.MIRRORED, Kind.SUM) and not self._close(a, b):
+                    what = "metric" if kind is Kind.SUM else "variable"
+                    found.append(
+                        f"With {batch} on {self._replicas} replicas, the {what} {name} ends as "
+                        f"{_short(b)}, on one device as {_short(a)}. If it counts rows, count the valid "
+                        "ones: spmd.valid_rows().sum()."
+                    )
+        for (name, a), (_, b) in zip(one.results, many.results, strict=True):
+            total, mean = sum(b), sum(b) / len(b)
+            if a[0].shape != total.shape:
+                continue  # an entry for each row: each replica has its own
+            if not self._close(a[0], total) and not self._close(a[0], mean):
+                found.append(
+                    f"With {batch}, the result{name and ' at ' + name} is {_short(a[0])} on one device; "
+                    f"on {self._replicas} replicas its sum is {_short(total)} and its mean "
+                    f"{_short(mean)}. Return what can be summed: a part divided by the global batch."
+                )
+            elif full and not self._close(a[0], total) and not wrong:
+                notes[f"the result{name and ' at ' + name} is to be averaged over replicas."] = None
+        return found
+
+    def _about_gradients(
+        self, wrong: list[tuple[str, float | None]], batch: str, full: bool, statistics: bool
+    ) -> str:
+        ratios = {None if ratio is None else round(ratio, 3) for _, ratio in wrong}
+        ratio = ratios.pop() if len(ratios) == 1 else None
+        names = ", ".join(name for name, _ in wrong[:3]) + (" ..." if len(wrong) > 3 else "")
+        head = f"With {batch} on {self._replicas} replicas, the gradients "
+        if ratio is not None and abs(ratio - self._replicas) < 1e-2 * self._replicas:
+            return (
+                f"{head}are {ratio:g} times those on one device: the loss is averaged per replica. "
+                "Divide by the global batch size: spmd.average_loss(per_example_loss), or "
+                "tf.nn.compute_average_loss(per_example_loss, global_batch_size=...)."
+            )
+        if ratio is not None:
+            return f"{head}are {ratio:g} times those on one device. Look at what the loss is divided by."
+        if statistics:
+            return (
+                f"{head}differ from those on one device ({names}): batch normalization sees other rows. "
+                "That is TensorFlow's rule; synchronized=True in Keras makes them equal."
+            )
+        if not full:
+            return (
+                f"{head}differ from those on one device ({names}): replicas with fewer rows count as "
+                "much as the others. Divide by the number of all valid rows: "
+                "spmd.average_loss(per_example_loss)."
+            )
+        return (
+            f"{head}differ from those on one device ({names}). If the loss holds a penalty on the "
+            "weights, every replica adds it: tf.nn.scale_regularization_loss(penalty), or divide by the "
+            "number of replicas. If the step draws random numbers (dropout), turn them off to compare."
+        )
+
+    def _close(self, a: np.ndarray, b: np.ndarray) -> bool:
+        if a.shape != b.shape:
+            return False
+        if a.dtype.kind not in "fc":
+            return bool(np.array_equal(a, b))
+        scale = float(np.max(np.abs(a), initial=0))
+        return bool(np.allclose(a, b, rtol=0, atol=self._atol + self._rtol * scale, equal_nan=True))
+
+    def _ratio(self, a: np.ndarray, b: np.ndarray) -> float | None:
+        """The one number that `b` is as many times as large as `a`, if there is one."""
+        if a.shape != b.shape or not np.any(a):
+            return None
+        ratio = float(np.vdot(a, b) / np.vdot(a, a))
+        return ratio if self._close(a * ratio, b) else None
+
+
+def _sizes(size: int, replicas: int) -> list[int]:
+    """Batch sizes to try: all, if they are few; else those in which replicas get unlike numbers."""
+    if size <= 2 * replicas:
+        return list(range(size, 0, -1))
+    few = {size, size - 1, size // 2 + 1, *range(1, replicas + 2)}
+    return sorted((rows for rows in few if 0 < rows <= size), reverse=True)
+
+
+def _is_value(leaf: Any) -> bool:
+    return isinstance(leaf, PerReplica)
+
+
+def _every(leaf: Any) -> list[np.ndarray]:
+    values = leaf.values if isinstance(leaf, PerReplica) else (leaf,)
+    return [np.asarray(value) for value in values]
+
+
+def _first(leaf: Any) -> np.ndarray:
+    return _every(leaf)[0]
+
+
+def _copied(leaf: Any) -> Any:
+    # A step takes the memory of what it writes.
+    return jnp.copy(leaf) if isinstance(leaf, jax.Array) else leaf
+
+
+def _plain(leaf: Any) -> np.ndarray:
+    if isinstance(leaf, jax.Array) and jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+        leaf = jax.random.key_data(leaf)
+    return np.array(leaf)
+
+
+def _short(value: np.ndarray) -> str:
+    return f"{value:.6g}" if value.ndim == 0 else np.array2string(value, precision=4, threshold=6)
