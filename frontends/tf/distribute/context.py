@@ -154,6 +154,20 @@ def entered(strategy: "Strategy") -> "Generator[Strategy]":
         _SCOPES.reset(tokens[1])
 
 
+@contextlib.contextmanager
+def in_force(strategy: "Strategy") -> "Generator[None]":
+    """Puts a strategy in force for a block, whatever was in force before.
+
+    Args:
+        strategy: the strategy.
+    """
+    token = _CURRENT.set(strategy)
+    try:
+        yield
+    finally:
+        _CURRENT.reset(token)
+
+
 class ReplicaContext:
     """What one replica knows of itself and can do with the others.
 

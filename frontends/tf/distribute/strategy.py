@@ -13,7 +13,7 @@ from jax.core import Tracer
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 import spmd
-from frontends.tf.distribute.context import entered
+from frontends.tf.distribute.context import entered, in_force
 from frontends.tf.distribute.dataset import DistributedDataset
 from frontends.tf.distribute.extended import StrategyExtended
 from frontends.tf.distribute.former_names import FormerNames
@@ -219,6 +219,47 @@ class Strategy(FormerNames):
             return self._reduce_plain(op, leaf, axis)
 
         return jax.tree.map(one, value, is_leaf=_is_per_replica)
+
+    def verify(self, step: Callable[[Any], Any], batch: Any) -> spmd.Verification:
+        """Compares a training step on one device with the same step on all replicas.
+
+        Runs it with a full and with partial batches from the same state, compares loss, gradients,
+        variables and metrics, and says in words what differs. The state is as before afterwards.
+
+        Args:
+            step: what one replica does; takes one batch. It is what `run` gets.
+            batch: one global batch of arrays, or one of a distributed dataset.
+
+        Returns:
+            What was found; print it.
+
+        Raises:
+            RuntimeError: called inside a replica.
+
+        Examples:
+            >>> import numpy as np
+            >>> from frontends import tf
+            >>> strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+            >>> weight = tf.Variable(1.0)
+            >>> def step(x):
+            ...     with tf.GradientTape() as tape:
+            ...         loss = tf.nn.compute_average_loss(weight * x)
+            ...     context = tf.distribute.get_replica_context()
+            ...     gradient = context.all_reduce("SUM", tape.gradient(loss, weight))
+            ...     weight.assign_sub(gradient)
+            ...     return loss
+            >>> print(strategy.verify(step, np.ones(3, np.float32)))
+            The step does the same on 1 device and on 2, with 3, 2, 1 rows.
+
+        Source: no TensorFlow symbol.
+        """
+        self._require_cross_replica("verify")
+        alone = Strategy(spmd.make_mesh([self._mesh.devices.flat[0]]))
+
+        def around(mesh: Mesh) -> contextlib.AbstractContextManager[None]:
+            return in_force(self if mesh == self._mesh else alone)
+
+        return spmd.verify(step, batch, self._mesh, around=around)
 
     def gather(self, value: Any, axis: int) -> Any:
         """Concatenates per-replica values along an axis; padding rows are left out.
