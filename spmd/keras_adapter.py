@@ -4,7 +4,9 @@ Keras's own support for replicas is TensorFlow's. Here its objects get it from t
 gradients, seed generators give every replica other numbers, metrics, losses and batch normalization leave
 padding out. tests/spmd/test_keras_adapter.py runs this on every supported version. Internals:
 `Variable._value`, `Variable._aggregation`, `Layer._flatten_layers`, `Layer._seed_generators`,
-`Layer._metrics`, `Layer._trainable`, `BatchNormalization._moments` and `_reduction_axes`, `SymbolicScope`.
+`Layer._metrics`, `Layer._trainable`, `LossScaleOptimizer._common_apply`,
+`Optimizer._overwrite_variable_with_gradient`, `BatchNormalization._moments` and `_reduction_axes`,
+`SymbolicScope`.
 """
 
 import contextlib
@@ -30,6 +32,7 @@ _PLAIN = (str, int, float, bool, type(None))
 _LAYER: Any = keras.Layer
 _METRIC: Any = keras.metrics.Metric
 _LOSS: Any = keras.losses.Loss
+_LOSS_SCALE_OPTIMIZER: Any = keras.optimizers.LossScaleOptimizer
 _BATCH_NORMALIZATION: Any = keras.layers.BatchNormalization
 
 
@@ -87,8 +90,11 @@ class KerasAdapter(Adapter):
             attributes = vars(part)
             # Of Keras's own layers what people do change; of their own, every plain setting.
             own = type(part).__module__.startswith("keras.") and isinstance(part, _LAYER)
+            ignored = _bookkeeping()
             for key, value in attributes.items():
-                if key in _CHANGED_IN_LAYERS or (not own and isinstance(value, _PLAIN)):
+                if key in _CHANGED_IN_LAYERS or (
+                    not own and key not in ignored and isinstance(value, _PLAIN)
+                ):
                     watch.item(attributes, key)
             for variable in _variables(part):
                 watch.item(vars(variable), "_trainable")
@@ -107,6 +113,12 @@ _OWNED = (
 _CHANGED_IN_LAYERS = frozenset(
     {"_trainable", "rate", "momentum", "_learning_rate", "optimizer", "activation"}
 )
+
+
+@functools.cache
+def _bookkeeping() -> frozenset[str]:
+    """What Keras notes in every model for itself, and changes when one is saved or fitted."""
+    return frozenset(vars(keras.Model(name="bookkeeping")))
 
 
 @contextlib.contextmanager
@@ -152,14 +164,17 @@ def _replica_methods(part: Any) -> dict[str, Callable[..., Any]]:
     """Makes the methods that an object has while one replica's code runs."""
     if isinstance(part, keras.optimizers.Optimizer):
         return {
-            "apply": functools.partial(_apply, part, part.apply),
+            "apply": functools.partial(_apply, part.apply),
             "apply_gradients": functools.partial(_apply_gradients, part),
         }
     if isinstance(part, keras.random.SeedGenerator):
         # The state stays equal on all replicas; only what is drawn from it differs.
         return {"next": functools.partial(_draw, part.next)}
     if isinstance(part, _METRIC):
-        return {"update_state": functools.partial(_update_state, part.update_state)}
+        return {
+            "update_state": functools.partial(_update_state, part.update_state),
+            "result": functools.partial(_result_of_all, part, part.result),
+        }
     return {}
 
 
@@ -167,35 +182,14 @@ def _replica_methods(part: Any) -> dict[str, Callable[..., Any]]:
 _SUMMED: contextvars.ContextVar[bool] = contextvars.ContextVar("keras_summed", default=False)
 
 
-def _apply(
-    optimizer: Any, apply: Callable[..., Any], grads: Any, trainable_variables: Any = None
-) -> Any:
+def _apply(apply: Callable[..., Any], grads: Any, trainable_variables: Any = None) -> Any:
     if _SUMMED.get():
         return apply(grads, trainable_variables)
     token = _SUMMED.set(True)
     try:
-        grads = sum_gradients(list(grads))
-        if isinstance(optimizer, keras.optimizers.LossScaleOptimizer):
-            return _apply_in_branches(optimizer, grads, trainable_variables)
-        return apply(grads, trainable_variables)
+        return apply(sum_gradients(list(grads)), trainable_variables)
     finally:
         _SUMMED.reset(token)
-
-
-def _apply_in_branches(optimizer: Any, grads: Any, trainable_variables: Any) -> None:
-    """Applies gradients if they are finite; Keras writes variables in branches, where JAX cannot."""
-    if not optimizer.built:
-        optimizer.build(trainable_variables)
-        optimizer.built = True
-    weights = trainable_variables or optimizer._trainable_variables
-    new = optimizer.stateless_apply(
-        [variable.value for variable in optimizer.variables],
-        grads,
-        [variable.value for variable in weights],
-    )
-    for variables, values in zip((weights, optimizer.variables), new, strict=True):
-        for variable, value in zip(variables, values, strict=True):
-            variable.assign(value)
 
 
 def _apply_gradients(
@@ -233,6 +227,20 @@ def _update_state(update: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         if mask is not None:
             bound.arguments["sample_weight"] = _weighted(mask.rows, weight, jnp.float32)
     return update(*bound.args, **bound.kwargs)
+
+
+def _result_of_all(metric: Any, result: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Reads a metric in a replica: what all replicas together have seen, as outside of it."""
+    adapter = KerasAdapter()
+    sums = [v for v in _variables(metric) if adapter.kind(v) is Kind.SUM and v._value is not None]
+    own = [variable._value for variable in sums]
+    try:
+        for variable, value in zip(sums, all_reduce(own), strict=True):
+            variable._value = value
+        return result(*args, **kwargs)
+    finally:
+        for variable, value in zip(sums, own, strict=True):
+            variable._value = value
 
 
 def _rows_of(values: Any) -> BlockMask | None:
@@ -330,6 +338,31 @@ def _may_be_synchronized(make: Callable[..., None]) -> Callable[..., None]:
     return __init__
 
 
+def _apply_if_finite(optimizer: Any, grads: Any, trainable_variables: Any = None) -> None:
+    """Applies gradients of a scaled loss; Keras writes variables in branches, where JAX cannot."""
+    inner = optimizer.inner_optimizer
+    weights = list(trainable_variables or optimizer._trainable_variables)
+    finite = optimizer.check_finite(grads)
+    scale, count = optimizer.dynamic_scale.value, optimizer.step_counter.value
+    variables = [*weights, *inner.variables]
+    before = [variable.value for variable in variables]
+    unscaled = [
+        grad
+        if grad is None or optimizer._overwrite_variable_with_gradient(weight)
+        else grad / scale
+        for grad, weight in zip(grads, weights, strict=True)
+    ]
+    inner.apply(unscaled, weights)
+    for variable, value in zip(variables, before, strict=True):
+        variable.assign(jnp.where(finite, variable.value, value))
+    grown = count == optimizer.dynamic_growth_steps - 1
+    optimizer.dynamic_scale.assign(
+        jnp.where(finite, jnp.where(grown, scale * 2, scale), scale * 0.5)
+    )
+    optimizer.step_counter.assign(jnp.where(finite & ~grown, count + 1, 0))
+
+
 _LOSS.__call__ = _loss_without_padding(_LOSS.__call__)
+_LOSS_SCALE_OPTIMIZER._common_apply = _apply_if_finite
 _BATCH_NORMALIZATION.__init__ = _may_be_synchronized(_BATCH_NORMALIZATION.__init__)
 _BATCH_NORMALIZATION._moments = _moments_without_padding(_BATCH_NORMALIZATION._moments)

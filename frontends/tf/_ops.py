@@ -17,15 +17,11 @@ TABLE: dict[str, Any] = {
 # Submodules that take long to import, or need Keras; those that exist.
 LAZY = {
     name: f"frontends.tf.{name}"
-    for name in (
-        "keras",
-        "io",
-        "losses",
-        "metrics",
-        "optimizers",
-        "saved_model",
-        "summary",
-        "train",
-    )
+    for name in ("keras", "io", "saved_model", "summary", "train")
     if find_spec(f"frontends.tf.{name}") is not None
+}
+# In TensorFlow, too, these are Keras's.
+LAZY |= {
+    name: f"frontends.tf.keras.{name}"
+    for name in ("initializers", "losses", "metrics", "optimizers")
 }

@@ -288,3 +288,69 @@ def test_a_metric_read_in_a_replica_is_that_of_all(mesh_of):
     for batch in spmd.distribute(np.arange(6.0, dtype=np.float32), mesh_of(4), batch_size=8):
         train(batch)
     assert float(metric.result()) == 2.5
+
+
+def test_a_metric_may_be_read_in_a_replica(mesh_of):
+    metric = keras.metrics.Mean()
+
+    def step(batch):
+        metric.update_state(batch)
+        return metric.result()
+
+    train = spmd.Step(step, mesh_of(4))
+    (batch,) = spmd.distribute(np.arange(6.0, dtype=np.float32), mesh_of(4), batch_size=8)
+    assert float(train(batch)) == 2.5, "equal on all replicas, so it is one value"
+    assert float(metric.result()) == 2.5
+    assert float(metric.count.value) == 6
+
+
+class _Scaled(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = keras.layers.Dense(3)
+        self.scale = 2.0
+
+    def call(self, inputs):
+        return self.dense(inputs) * self.scale
+
+
+def test_saving_a_model_compiles_nothing_anew_and_a_setting_does(mesh_of, tmp_path):
+    model = _Scaled()
+    step = spmd.Step(lambda x: model(x), mesh_of(2))
+    ones = np.ones((2, 3), np.float32)
+    first = np.asarray(step(ones)[0])
+    model.save_weights(tmp_path / "model.weights.h5")
+    model.load_weights(tmp_path / "model.weights.h5")
+    step(ones)
+    assert step.trace_count == 1
+    model.scale = 4.0
+    np.testing.assert_allclose(step(ones)[0], 2 * first, rtol=1e-6)
+    assert step.trace_count == 2
+
+
+@pytest.mark.parametrize("bad", [np.inf, np.nan])
+def test_a_scaled_loss_with_gradients_that_are_not_finite_changes_nothing(mesh_of, bad):
+    variables = [keras.Variable(np.float32([1.0])), keras.Variable(np.float32([2.0]))]
+    optimizer = keras.optimizers.LossScaleOptimizer(
+        keras.optimizers.Adam(0.5), initial_scale=4.0, dynamic_growth_steps=2
+    )
+
+    def step(batch):
+        gradients = [batch.sum(keepdims=True) * 4, jnp.ones(1)]
+        optimizer.apply_gradients(zip(gradients, variables, strict=True))
+
+    def train(values):
+        (batch,) = spmd.distribute(np.float32(values), mesh_of(2), batch_size=2)
+        return run(batch)
+
+    run = spmd.Step(step, mesh_of(2))
+    train([1.0, bad])  # on one replica only
+    assert [float(v[0]) for v in variables] == [1.0, 2.0]
+    assert float(optimizer.dynamic_scale.value) == 2.0
+    assert int(optimizer.iterations.value) == 0
+    train([1.0, 1.0])
+    train([1.0, 1.0])
+    assert [float(v[0]) for v in variables] == pytest.approx([0.0, 1.0], abs=1e-3)
+    assert float(optimizer.dynamic_scale.value) == 4.0
+    assert int(optimizer.iterations.value) == 2
+    assert run.trace_count == 1

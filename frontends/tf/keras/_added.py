@@ -1,0 +1,68 @@
+"""Names of `tf.keras` that Keras 3 dropped and scripts still use, and what to use instead of others."""
+
+import functools
+from typing import Any
+
+import keras
+
+from frontends.tf.keras import _backend_functions, _legacy_optimizers
+
+
+class Reduction:
+    """How a loss makes one number of one per example.
+
+    Source: `tf.keras.losses.Reduction` of Keras 2.
+    """
+
+    NONE = "none"
+    SUM = "sum"
+    SUM_OVER_BATCH_SIZE = "sum_over_batch_size"
+    AUTO = "sum_over_batch_size"
+
+    @classmethod
+    def all(cls) -> tuple[str, ...]:
+        """Lists the reductions."""
+        return (cls.AUTO, cls.NONE, cls.SUM, cls.SUM_OVER_BATCH_SIZE)
+
+
+NAMES: dict[str, dict[str, Any]] = {
+    "backend": _backend_functions.TABLE,
+    # Keras's old version of it calls TensorFlow.
+    "layers": {"AlphaDropout": keras.layers.AlphaDropout},
+    "layers.experimental": {
+        "SyncBatchNormalization": functools.partial(
+            keras.layers.BatchNormalization, synchronized=True
+        ),
+    },
+    "losses": {"Reduction": Reduction},
+    "mixed_precision.experimental": {"set_policy": keras.mixed_precision.set_global_policy},
+    "optimizers.legacy": _legacy_optimizers.TABLE,
+}
+
+# Modules that Keras 3 dropped, and where their names are now.
+SAME_AS = {
+    "experimental": "optimizers.schedules",
+    "layers.experimental": "layers",
+    "layers.experimental.preprocessing": "layers",
+    "mixed_precision.experimental": "mixed_precision",
+    "optimizers.experimental": "optimizers",
+}
+
+HINTS = {
+    "tf.keras.backend.get_session": "There are no sessions: call functions, and x.numpy()",
+    "tf.keras.backend.learning_phase": "Pass training=True or False to the model",
+    "tf.keras.backend.set_learning_phase": "Pass training=True or False to the model",
+    "tf.keras.backend.function": "Use keras.Model(inputs, outputs), or a Python function",
+    "tf.keras.backend.set_session": "There are no sessions: call functions, and x.numpy()",
+    "tf.keras.estimator": "Train with model.fit, or with tf.distribute",
+    "tf.keras.layers.CuDNNGRU": "Use tf.keras.layers.GRU",
+    "tf.keras.layers.CuDNNLSTM": "Use tf.keras.layers.LSTM",
+    "tf.keras.layers.DenseFeatures": "Use keras.utils.FeatureSpace, or preprocessing layers",
+    "tf.keras.layers.LocallyConnected1D": "Write it as a layer over keras.ops",
+    "tf.keras.layers.LocallyConnected2D": "Write it as a layer over keras.ops",
+    "tf.keras.metrics.MeanTensor": "Write it as a metric with self.add_variable",
+    "tf.keras.mixed_precision.get_layer_policy": "Use layer.dtype_policy",
+    "tf.keras.models.model_from_yaml": "Use to_json and model_from_json",
+    "tf.keras.utils.multi_gpu_model": "Use tf.distribute.MirroredStrategy",
+    "tf.keras.wrappers.scikit_learn": "Use keras.wrappers, or the package scikeras",
+}

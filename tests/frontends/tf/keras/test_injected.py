@@ -1,0 +1,167 @@
+"""What the front end sets on Keras's classes, outside of replicas and in them."""
+
+import os
+
+os.environ.setdefault("KERAS_BACKEND", "jax")
+
+import numpy as np
+import pytest
+
+from frontends import tf
+
+keras = tf.keras
+
+
+def mirrored(count=2):
+    return tf.distribute.MirroredStrategy([f"cpu:{index}" for index in range(count)])
+
+
+@pytest.mark.parametrize(
+    "options", [{"input_shape": (4,)}, {"input_dim": 4}, {"batch_input_shape": (None, 4)}]
+)
+def test_a_first_layer_may_name_its_input_shape(options):
+    model = keras.Sequential([keras.layers.Dense(3, **options), keras.layers.Dense(2)])
+    assert model.input_shape == (None, 4)
+    assert model.count_params() == 4 * 3 + 3 + 3 * 2 + 2
+
+
+def test_an_unknown_argument_of_a_layer_is_still_an_error():
+    with pytest.raises(ValueError, match="foo"):
+        keras.layers.Dense(3, foo=1)
+    with pytest.raises(ValueError, match="reduction"):
+        keras.losses.MeanSquaredError(reduction="foo")
+    assert keras.losses.MeanSquaredError(reduction="auto").reduction == "sum_over_batch_size"
+
+
+def test_reset_states():
+    metric = keras.metrics.Mean()
+    metric.update_state([1.0, 3.0])
+    assert float(metric.result()) == 2.0
+    metric.reset_states()
+    assert float(metric.result()) == 0.0
+    model = keras.Sequential(
+        [keras.Input(batch_shape=(1, 2, 1)), keras.layers.LSTM(2, stateful=True)]
+    )
+    first = model(np.ones((1, 2, 1), np.float32))
+    assert np.any(np.asarray(model(np.ones((1, 2, 1), np.float32))) != np.asarray(first))
+    model.reset_states()
+    np.testing.assert_array_equal(model(np.ones((1, 2, 1), np.float32)), first)
+
+
+def test_the_learning_rate_is_lr():
+    optimizer = keras.optimizers.Adam(0.5)
+    assert float(optimizer.lr) == 0.5
+    optimizer.lr = 0.25
+    assert keras.backend.get_value(optimizer.lr) == np.float32(0.25)
+    keras.backend.set_value(optimizer.lr, 0.125)
+    assert optimizer.learning_rate.numpy() == np.float32(0.125)
+
+
+@pytest.mark.parametrize("make", [keras.Variable, tf.Variable])
+def test_apply_gradients_outside_of_any_strategy(make):
+    variable = make(np.float32([1.0, 2.0]))
+    optimizer = keras.optimizers.SGD(0.5, momentum=0.5)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.square(variable))
+    gradients = tape.gradient(loss, [variable])
+    pairs = zip(gradients, [variable], strict=True)
+    assert optimizer.apply_gradients(pairs, name="step").numpy() == 1
+    np.testing.assert_allclose(variable.numpy(), [0.0, 0.0])
+    pairs = [(tf.ones(2), variable)]
+    optimizer.apply_gradients(pairs, skip_gradients_aggregation=True)
+    optimizer.apply_gradients(pairs, experimental_aggregate_gradients=False)
+    assert optimizer.iterations.numpy() == 3
+
+
+def test_apply_gradients_is_for_replicas():
+    variable = keras.Variable(np.float32([1.0]))
+    optimizer = keras.optimizers.SGD(0.5)
+
+    def apply():
+        optimizer.apply_gradients([(tf.ones(1), variable)])
+
+    strategy = mirrored()
+    with (
+        strategy.scope(),
+        pytest.raises(RuntimeError, match=r"cross-replica context.*strategy\.run"),
+    ):
+        apply()
+    with strategy.scope():
+        strategy.run(apply)
+    np.testing.assert_allclose(variable.numpy(), [0.0])
+    tf.distribute.get_strategy().run(apply)
+    np.testing.assert_allclose(variable.numpy(), [-0.5])
+
+
+def test_fit_under_a_scope_still_works():
+    with mirrored().scope():
+        model = keras.Sequential([keras.layers.Dense(1, input_shape=(1,))])
+        model.compile(loss="mse", optimizer="sgd")
+        history = model.fit(np.ones((8, 1)), np.ones((8, 1)), epochs=2, verbose=0)
+    assert history.history["loss"][1] < history.history["loss"][0]
+
+
+@pytest.mark.parametrize("replicas", [0, 1, 2])
+def test_minimize(replicas):
+    variable = keras.Variable(np.float32(2.0))
+    optimizer = keras.optimizers.SGD(0.25)
+
+    def train():
+        optimizer.minimize(lambda: variable * variable, [variable])
+        with tf.GradientTape() as tape:
+            loss = variable * variable
+        optimizer.minimize(loss, [variable], tape=tape)
+
+    mirrored(replicas).run(train) if replicas else train()
+    # Every replica's gradient counts.
+    assert variable.numpy() == {0: 0.5, 1: 0.5, 2: 0.0}[replicas]
+    with pytest.raises(ValueError, match="tape=tape"):
+        optimizer.minimize(tf.ones(()), [variable])
+
+
+@pytest.mark.parametrize("replicas", [0, 2])
+@pytest.mark.parametrize("spelling", ["Keras 2", "Keras 3"])
+def test_loss_scaling(replicas, spelling):
+    variable = keras.Variable(np.float32([1.0, 2.0]))
+    optimizer = keras.mixed_precision.LossScaleOptimizer(
+        keras.optimizers.SGD(0.5 / (replicas or 1)), initial_scale=4.0, dynamic_growth_steps=3
+    )
+
+    def train(x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(variable * x)
+            scaled = (
+                optimizer.get_scaled_loss(loss)
+                if spelling == "Keras 2"
+                else optimizer.scale_loss(loss)
+            )
+        gradients = tape.gradient(scaled, [variable])
+        if spelling == "Keras 2":
+            gradients = optimizer.get_unscaled_gradients(gradients)
+        optimizer.apply_gradients(zip(gradients, [variable], strict=True))
+
+    def step(x):
+        mirrored(replicas).run(train, args=(tf.constant(x),)) if replicas else train(tf.constant(x))
+
+    assert float(optimizer.loss_scale) == 4.0
+    for _ in range(3):
+        step([1.0, 0.0])
+    np.testing.assert_allclose(variable.numpy(), [-0.5, 2.0])
+    assert float(optimizer.loss_scale) == 8.0, "three finite gradients"
+    step([np.inf, 1.0])
+    np.testing.assert_allclose(variable.numpy(), [-0.5, 2.0])
+    assert float(optimizer.loss_scale) == 4.0
+    assert optimizer.iterations.numpy() == 3
+    assert optimizer.get_scaled_loss(lambda: 2.0)() == 8.0
+
+
+def test_unscaled_gradients_may_be_clipped():
+    variable = keras.Variable(np.float32([1.0]))
+    optimizer = keras.mixed_precision.LossScaleOptimizer(keras.optimizers.SGD(1.0))
+    with tf.GradientTape() as tape:
+        scaled = optimizer.get_scaled_loss(tf.reduce_sum(variable * 8.0))
+    gradients = optimizer.get_unscaled_gradients(tape.gradient(scaled, [variable]))
+    assert float(gradients[0][0]) == 8.0
+    clipped, _ = tf.clip_by_global_norm(gradients, 0.5)
+    optimizer.apply_gradients(zip(clipped, [variable], strict=True))
+    np.testing.assert_allclose(variable.numpy(), [0.5])

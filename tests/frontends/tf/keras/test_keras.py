@@ -1,0 +1,140 @@
+"""`tf.keras` is Keras on JAX, with the names of Keras 2 that scripts still use."""
+
+import os
+
+os.environ.setdefault("KERAS_BACKEND", "jax")
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import keras
+import pytest
+
+from frontends import tf
+
+ROOT = Path(tf.__file__).parents[2]
+
+
+def run(code, **environment):
+    inherited = {k: v for k, v in os.environ.items() if k != "KERAS_BACKEND"}
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env={**inherited, "PYTHONPATH": str(ROOT), **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_keras_is_imported_when_it_is_used():
+    code = """
+import json, os, sys
+from frontends import tf
+from spmd import _jax_internals
+before = "keras" in sys.modules
+from frontends.tf.keras.layers import Dense
+import frontends.tf.keras.applications.resnet50 as resnet
+print(json.dumps([before, tf.keras.backend.backend(), os.environ["KERAS_BACKEND"],
+    tf.keras.layers.Dense is Dense, resnet.ResNet50 is tf.keras.applications.ResNet50,
+    tf.losses.Reduction.SUM, _jax_internals.backend_is_running()]))
+"""
+    done = run(code)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == [False, "jax", "jax", True, True, "sum", False]
+
+
+@pytest.mark.parametrize(
+    ("code", "backend", "message"),
+    [
+        ("", "tensorflow", "KERAS_BACKEND is 'tensorflow'. .*export KERAS_BACKEND=jax"),
+        (
+            "import keras",
+            "numpy",
+            "imported before with 'numpy' .*os.environ..KERAS_BACKEND.. = .jax.",
+        ),
+        (
+            "import importlib.util; importlib.util.find_spec = lambda name: None",
+            "jax",
+            r"pip install \"jaxtribute\[keras\]\"",
+        ),
+    ],
+)
+def test_another_backend_is_an_error_with_a_remedy(code, backend, message):
+    done = run(
+        f"import sys\nfrom frontends import tf\n{code}\ntry:\n  tf.keras\n"
+        "except ImportError as error:\n  print(error)",
+        KERAS_BACKEND=backend,
+    )
+
+    assert re.search(message, done.stdout), (done.stdout, done.stderr)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("Input", "Model", "Sequential", "Variable", "activations", "applications", "callbacks"),
+        *("constraints", "datasets", "initializers", "losses", "metrics", "mixed_precision"),
+        *("models", "ops", "optimizers.schedules", "preprocessing.sequence", "random"),
+        *("regularizers", "utils.to_categorical", "__version__", "layers.experimental"),
+        *("layers.experimental.preprocessing.Rescaling", "optimizers.experimental.AdamW"),
+        *("mixed_precision.experimental.set_policy", "experimental.CosineDecay"),
+        *("mixed_precision.Policy", "mixed_precision.set_global_policy"),
+    ],
+)
+def test_names(name):
+    found = tf.keras
+    for part in name.split("."):
+        assert part in dir(found) or part.startswith("__")
+        found = getattr(found, part)
+
+
+def test_it_is_keras_itself():
+    assert tf.keras.layers.Dense is keras.layers.Dense
+    assert tf.losses is tf.keras.losses
+    assert tf.metrics.Mean is keras.metrics.Mean
+    assert tf.optimizers.Adam is keras.optimizers.Adam
+    assert tf.initializers.Zeros is keras.initializers.Zeros
+    assert tf.keras.layers.AlphaDropout is keras.layers.AlphaDropout
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("layers.Dens", r"tf\.keras\.layers\.Dens .*Did you mean tf\.keras\.layers\.Dense"),
+        ("backend.learning_phase", "Pass training=True"),
+        ("utils.multi_gpu_model", "MirroredStrategy"),
+        ("no_such_thing", r"tf\.keras\.no_such_thing is not part of jaxtribute"),
+        ("metrics.no_such_thing", r"tf\.keras\.metrics\.no_such_thing is not part"),
+    ],
+)
+def test_unknown_names(name, hint):
+    *path, last = name.split(".")
+    found = tf.keras
+    for part in path:
+        found = getattr(found, part)
+    with pytest.raises(AttributeError, match=hint):
+        getattr(found, last)
+
+
+def test_reductions():
+    assert set(tf.keras.losses.Reduction.all()) == {"none", "sum", "sum_over_batch_size"}
+    for reduction in tf.keras.losses.Reduction.all():
+        assert tf.keras.losses.MeanSquaredError(reduction=reduction).reduction == reduction
+
+
+def test_legacy_optimizers():
+    legacy = tf.keras.optimizers.legacy
+    assert float(legacy.SGD().learning_rate) == pytest.approx(0.01)
+    assert float(legacy.Adam(lr=1).learning_rate) == 1.0
+    assert legacy.SGD(0.1, 0.9, True).nesterov
+    decayed = legacy.SGD(learning_rate=0.5, decay=1.0)
+    assert float(decayed.learning_rate) == 0.5
+    decayed.iterations.assign(3)
+    assert float(decayed.learning_rate) == pytest.approx(0.5 / 4)
+    assert isinstance(legacy.RMSprop(), legacy.Optimizer)
+    with pytest.raises(ValueError, match="foo"):
+        legacy.Adam(foo=1)
