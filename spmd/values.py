@@ -157,8 +157,8 @@ class PerReplica:
     def _stored_block(self, replica: int) -> jax.Array:
         size = 1 if self.stacked else self.shape[0]
         for shard in self.array.addressable_shards:
-            start = shard.index[0].start or 0
-            if start <= replica * size < start + shard.data.shape[0]:
+            start, stop = self._span(shard)
+            if start <= replica * size < stop:
                 local = shard.data[replica * size - start : (replica + 1) * size - start]
                 return local[0] if self.stacked else local
         raise IndexError(
@@ -170,9 +170,14 @@ class PerReplica:
         size = 1 if self.stacked else self.shape[0]
         local: set[int] = set()
         for shard in self.array.addressable_shards:
-            first = (shard.index[0].start or 0) // size
-            local.update(range(first, first + shard.data.shape[0] // size))
+            start, stop = self._span(shard)
+            local.update(range(start // size, stop // size))
         return sorted(local)
+
+    def _span(self, shard: Any) -> tuple[int, int]:
+        # Not by the shape of its data: without elements, XLA returns the whole as every shard.
+        start, stop, _ = shard.index[0].indices(self.array.shape[0])
+        return start, stop
 
 
 @dataclasses.dataclass(frozen=True)

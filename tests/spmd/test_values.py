@@ -158,3 +158,9 @@ def test_values_of_different_numbers_of_rows_are_padded(mesh_of: MeshOf) -> None
     assert value.mask.counts == (2, 0)
     assert float(spmd.reduce(value, "mean", axis=0)) == 0.5
     assert spmd.gather(value).tolist() == [0.0, 1.0]
+
+
+def test_values_without_elements(mesh_of):
+    step = spmd.Step(lambda x: x, mesh_of(2))
+    (batch,) = spmd.distribute(np.zeros((3, 0), np.float32), mesh_of(2), batch_size=4)
+    assert [value.shape for value in step(batch).values] == [(2, 0), (1, 0)]
