@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import matplotlib
 import numpy as np
 import optax
-from absl import logging
+from _digits import DATA, load
 from flax import nnx
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -42,18 +42,6 @@ class ConvNet(nnx.Module):
         x = nnx.max_pool(x, (2, 2), (2, 2))
         x = nnx.relu(self.dense(x.reshape(x.shape[0], -1)))
         return self.logits(self.dropout(x, deterministic=not training))
-
-
-def load(split, data_dir, download):
-    """Reads a split of MNIST through TensorFlow Datasets into two arrays."""
-    import tensorflow_datasets as tfds
-
-    source = tfds.data_source("mnist", split=split, data_dir=data_dir, download=download)
-    with Progress(
-        TextColumn("reading {task.description}"), BarColumn(), MofNCompleteColumn()
-    ) as bar:
-        rows = list(bar.track(source, total=len(source), description=split))
-    return np.stack([row["image"] for row in rows]), np.array([row["label"] for row in rows])
 
 
 def scale(image, label):
@@ -90,7 +78,7 @@ def make_strategy(devices):
 def main(arguments):
     """Trains, tests, and draws."""
     strategy = make_strategy(arguments.devices)
-    data_dir = arguments.data_dir or (None if arguments.full else HERE / "data")
+    data_dir = arguments.data_dir or (None if arguments.full else DATA)
     train_images, train_labels = load("train", data_dir, arguments.full)
     test_images, test_labels = load("test", data_dir, arguments.full)
     console.print(f"Digits: {len(train_labels):,} to train on, {len(test_labels):,} to test on")
@@ -255,5 +243,4 @@ def parse(argv=None):
 
 
 if __name__ == "__main__":
-    logging.set_verbosity(logging.ERROR)  # TFDS warns that OpenCV would decode faster
     main(parse())
