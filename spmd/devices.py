@@ -115,6 +115,11 @@ def find_devices(texts: Sequence[str | Device]) -> list[Device]:
     """
     found: list[Device] = []
     for text in texts:
+        if not isinstance(text, str) and not hasattr(text, "platform"):
+            raise MeshError(
+                f"Expected a device string such as 'cpu:0', or a device of jax.devices(), but got "
+                f"{text!r} of type {type(text).__name__}. Devices here: {_existing()}."
+            )
         found.extend(_find(text) if isinstance(text, str) else [text])
     for device in found:
         if found.count(device) > 1:

@@ -103,6 +103,12 @@ def test_a_device_may_be_named_once(again: str) -> None:
         find_devices(["cpu:1", again])
 
 
+@pytest.mark.parametrize("wrong", [None, 0, ["cpu:0"]])
+def test_what_is_no_device_is_refused(wrong: object) -> None:
+    with pytest.raises(spmd.MeshError, match=r"Expected a device string.*Devices here: cpu:0"):
+        find_devices([wrong])
+
+
 def test_a_device_of_another_process_is_refused() -> None:
     # "They are read and must name this process", says the module: this one is task 0.
     assert find_devices(["/job:localhost/replica:0/task:0/device:CPU:1"]) == [jax.devices()[1]]
