@@ -94,12 +94,12 @@ def reduce(value: Any, op: MeanOrSum = "sum", axis: Axis = None) -> Any:
 
     def one(leaf: Any) -> Any:
         if isinstance(leaf, TracedPerReplica):
-            _check_axis(axis, leaf.block.ndim)
+            check_axis(axis, leaf.block.ndim)
             total, count = _reduce_block(leaf.block, leaf.mask, op, axis)
             total, count = jax.lax.psum((total, count), REPLICA_AXIS)
             return _finish(total, count, op, leaf.block.dtype)
         if isinstance(leaf, PerReplica):
-            _check_axis(axis, len(leaf.shape))
+            check_axis(axis, len(leaf.shape))
             rows = _rows_left(leaf, axis)
             reducer = _reducer(leaf.mesh, leaf.num_replicas, leaf.stacked, op, axis)
             result = reducer(leaf.array, *([leaf.mask.array] if leaf.mask is not None else []))
@@ -145,7 +145,7 @@ def gather(value: Any, axis: int = 0) -> Any:
 
     def one(leaf: Any) -> Any:
         if isinstance(leaf, TracedPerReplica):
-            _check_axis(axis, leaf.block.ndim)
+            check_axis(axis, leaf.block.ndim)
             if leaf.mask is not None:
                 raise BatchError(
                     "gather inside a compiled step cannot tell how many rows are valid, because one "
@@ -154,7 +154,7 @@ def gather(value: Any, axis: int = 0) -> Any:
                 )
             return jax.lax.all_gather(leaf.block, REPLICA_AXIS, axis=axis, tiled=True)
         if isinstance(leaf, PerReplica):
-            _check_axis(axis, len(leaf.shape))
+            check_axis(axis, len(leaf.shape))
             mesh = leaf.mesh
             # To host memory once it is whole everywhere: the number of valid rows is only known there.
             whole = np.asarray(_replicate(mesh)(leaf.array))
@@ -281,7 +281,17 @@ def _replicate(mesh: Any) -> Callable[[jax.Array], jax.Array]:
     return jax.jit(lambda array: array, out_shardings=whole_sharding(mesh))
 
 
-def _check_axis(axis: Axis, ndim: int) -> None:
+def check_axis(axis: Axis, ndim: int) -> None:
+    """Refuses what is no axis of a value.
+
+    Args:
+        axis: an axis, several of them, or None.
+        ndim: how many axes the value has.
+
+    Raises:
+        ValueError: there is no such axis.
+        TypeError: it is no integer.
+    """
     axes: tuple[Any, ...] = axis if isinstance(axis, tuple) else () if axis is None else (axis,)
     for one in axes:
         try:

@@ -27,6 +27,7 @@ from frontends.tf.distribute.input import (
 from frontends.tf.distribute.reduce_op import op_name
 from spmd.context import current_frame, in_replica
 from spmd.mesh import REPLICA_AXIS
+from spmd.reduction import check_axis
 from spmd.replica import run_in_replicas
 from spmd.values import PerReplica, TracedPerReplica, stack_replicas
 
@@ -484,6 +485,7 @@ class Strategy(FormerNames):
         array = value if isinstance(value, jax.Array) else np.asarray(value)
         replicas = self.num_replicas_in_sync
         if axis is not None:
+            check_axis(axis, array.ndim)
             return array.mean(axis) if op == "mean" else array.sum(axis) * replicas
         traced = isinstance(array, Tracer)
         if op == "sum" and replicas > 1 and (traced or np.any(array != 0)):
