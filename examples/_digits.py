@@ -8,7 +8,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 DATA = Path(__file__).parent / "data"
 
 
-def load(split, data_dir=DATA, download=False):
+def load(split: str, data_dir: Path | None = DATA, download: bool = False):
     """Reads a split of MNIST through TensorFlow Datasets into two arrays."""
     import tensorflow_datasets as tfds
     from absl import logging
