@@ -2,11 +2,11 @@
 
 Keras's own support for replicas is TensorFlow's. Here its objects get it from the engine: optimizers sum
 gradients, seed generators give every replica other numbers, metrics, losses and batch normalization leave
-padding out. tests/spmd/test_keras_adapter.py runs this on every supported version. Internals:
-`Variable._value`, `Variable._aggregation`, `Layer._flatten_layers`, `Layer._seed_generators`,
-`Layer._metrics`, `Layer._trainable`, `LossScaleOptimizer._common_apply`,
-`Optimizer._overwrite_variable_with_gradient`, `BatchNormalization._moments` and `_reduction_axes`,
-`SymbolicScope`.
+padding out. A variable that a step uses without having found it is an error. Internals, which
+tests/spmd/test_keras_adapter.py runs on every supported version: `Variable._value`, `.value`, `.assign`
+and `._aggregation`, `Layer._flatten_layers`, `._seed_generators`, `._metrics` and `._trainable`,
+`LossScaleOptimizer._common_apply`, `Optimizer._overwrite_variable_with_gradient`,
+`BatchNormalization._moments` and `._reduction_axes`, `SymbolicScope`, `in_stateless_scope`.
 """
 
 import contextlib
@@ -20,15 +20,19 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import keras
+from jax.core import Tracer
+from keras.src.backend.common.stateless_scope import in_stateless_scope
 from keras.src.backend.common.symbolic_scope import SymbolicScope
 
 from spmd.collectives import all_reduce
 from spmd.context import BlockMask, current_frame, in_replica, replica_id
+from spmd.errors import StateError
 from spmd.gradients import sum_gradients
 from spmd.state import Adapter, Kind
 from spmd.watch import Watch
 
 _PLAIN = (str, int, float, bool, type(None))
+_VARIABLE: Any = keras.Variable
 _LAYER: Any = keras.Layer
 _METRIC: Any = keras.metrics.Metric
 _LOSS: Any = keras.losses.Loss
@@ -66,7 +70,11 @@ class KerasAdapter(Adapter):
 
     @contextlib.contextmanager
     def lifted(self, things: Sequence[Any], variables: Sequence[Any]) -> Generator[None]:
-        yield  # Keras does not guard its variables
+        token = _LIFTED.set(frozenset(map(id, variables)))
+        try:
+            yield
+        finally:
+            _LIFTED.reset(token)
 
     def building(self, things: Sequence[Any]) -> contextlib.AbstractContextManager[Any] | None:
         built = all(
@@ -113,6 +121,46 @@ _OWNED = (
 _CHANGED_IN_LAYERS = frozenset(
     {"_trainable", "rate", "momentum", "_learning_rate", "optimizer", "activation"}
 )
+
+
+# Variables that the running step has found.
+_LIFTED: contextvars.ContextVar[frozenset[int]] = contextvars.ContextVar(
+    "keras_lifted", default=frozenset()
+)
+
+
+def _check_lifted(variable: Any, verb: str) -> None:
+    """Keras lets anything be read and written anywhere; in a step what was not found is an error."""
+    frame = current_frame()
+    if frame is None or frame.building or id(variable) in _LIFTED.get():
+        return
+    if isinstance(variable._value, jax.Array) and not isinstance(variable._value, Tracer):
+        raise StateError(
+            f"The step {verb} the Keras variable {variable.path!r}, which it did not find among the "
+            "objects that it can reach, so its value would be frozen into the program. Make what holds "
+            "it an attribute of the model (in lists and dicts, too), or use it in the step's function "
+            "by name; or name it: spmd.Step(fn, mesh, state=[variable])."
+        )
+
+
+def _guarded_value(read: Callable[[Any], Any]) -> property:
+    def value(self: Any) -> Any:
+        """The current value of the variable."""
+        if not in_stateless_scope():
+            _check_lifted(self, "reads")
+        return read(self)
+
+    return property(value)
+
+
+def _guarded_assign(assign: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(assign)
+    def guarded(self: Any, value: Any) -> Any:
+        if not in_stateless_scope():
+            _check_lifted(self, "writes")
+        return assign(self, value)
+
+    return guarded
 
 
 @functools.cache
@@ -362,6 +410,8 @@ def _apply_if_finite(optimizer: Any, grads: Any, trainable_variables: Any = None
     optimizer.step_counter.assign(jnp.where(finite & ~grown, count + 1, 0))
 
 
+_VARIABLE.value = _guarded_value(_VARIABLE.value.fget)
+_VARIABLE.assign = _guarded_assign(_VARIABLE.assign)
 _LOSS.__call__ = _loss_without_padding(_LOSS.__call__)
 _LOSS_SCALE_OPTIMIZER._common_apply = _apply_if_finite
 _BATCH_NORMALIZATION.__init__ = _may_be_synchronized(_BATCH_NORMALIZATION.__init__)

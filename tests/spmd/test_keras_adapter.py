@@ -314,6 +314,7 @@ class _Scaled(keras.Model):
         return self.dense(inputs) * self.scale
 
 
+@pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # Keras, NumPy 2
 def test_saving_a_model_compiles_nothing_anew_and_a_setting_does(mesh_of, tmp_path):
     model = _Scaled()
     step = spmd.Step(lambda x: model(x), mesh_of(2))
@@ -354,3 +355,23 @@ def test_a_scaled_loss_with_gradients_that_are_not_finite_changes_nothing(mesh_o
     assert float(optimizer.dynamic_scale.value) == 4.0
     assert int(optimizer.iterations.value) == 2
     assert run.trace_count == 1
+
+
+def test_a_variable_that_the_step_does_not_find_is_an_error(mesh_of):
+    layer, variable = keras.layers.Dense(1), keras.Variable(np.float32(1.0), name="lost")
+    layer.build((None, 1))
+    hidden = {0: layer, 1: variable}.get  # a built-in method, which nobody can look into
+    ones = np.ones((2, 1), np.float32)
+    for uses in (
+        lambda x: hidden(0)(x),
+        lambda x: x * hidden(1),
+        lambda x: hidden(1).assign(2.0),
+        lambda x: hidden(1).assign_add(1.0),
+    ):
+        with pytest.raises(spmd.StateError, match=r"'(lost|dense.*kernel)', which it did not find"):
+            spmd.Step(uses, mesh_of(2))(ones)
+    assert float(variable.value) == 1.0
+    named = spmd.Step(lambda x: x * hidden(1), mesh_of(2), state=[variable])
+    assert float(named(ones)[0][0]) == 1.0
+    variable.assign(3.0)
+    assert float(named(ones)[0][0]) == 3.0
