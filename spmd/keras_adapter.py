@@ -235,7 +235,8 @@ def _apply(apply: Callable[..., Any], grads: Any, trainable_variables: Any = Non
         return apply(grads, trainable_variables)
     token = _SUMMED.set(True)
     try:
-        return apply(sum_gradients(list(grads)), trainable_variables)
+        arrays = [grad if grad is None else jnp.asarray(grad) for grad in grads]
+        return apply(sum_gradients(arrays), trainable_variables)
     finally:
         _SUMMED.reset(token)
 

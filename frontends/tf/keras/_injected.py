@@ -211,10 +211,11 @@ class _Weight:
 
 
 def _takes_variables(apply: Callable[..., Any]) -> Callable[..., Any]:
-    """Makes optimizers train `tf.Variable`, too."""
+    """Makes optimizers train `tf.Variable`, and take gradients that were gathered in variables."""
 
     @functools.wraps(apply)
     def with_weights(self: Any, grads: Any, trainable_variables: Any = None) -> Any:
+        grads = [grad.value() if isinstance(grad, Variable) else grad for grad in grads]
         if trainable_variables is not None:
             known = self.__dict__.setdefault("_tf_weights", {})
             trainable_variables = [

@@ -161,6 +161,17 @@ def test_weights_saved_and_loaded_between_steps(tmp_path):
     assert loop.step.experimental_trace_count == 1
 
 
+def test_a_model_may_be_fitted_and_evaluated_between_steps():
+    loop = Loop(mirrored(2), MODELS["regularized"], lambda: keras.optimizers.Adam(0.01))
+    loop.model.compile(loop.optimizer, keras.losses.SparseCategoricalCrossentropy(True))
+    first = loop.train(epochs=1)
+    loop.model.fit(X, Y, verbose=0)
+    between = loop.model.evaluate(X, Y, verbose=0)
+    assert loop.model.predict(X, verbose=0).shape == (22, 3)
+    assert loop.train(epochs=2)[-1] < between < first[0]
+    assert loop.optimizer.iterations.numpy() == 3 + 1 + 6
+
+
 def test_dropout_differs_by_replica_and_is_off_outside():
     layer = keras.layers.Dropout(0.5, seed=1)
     strategy = mirrored(2)

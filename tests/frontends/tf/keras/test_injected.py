@@ -73,6 +73,25 @@ def test_apply_gradients_outside_of_any_strategy(make):
     assert optimizer.iterations.numpy() == 3
 
 
+@pytest.mark.parametrize("replicas", [0, 2])
+def test_gradients_gathered_in_variables(replicas):
+    weight = keras.Variable(np.float32([1.0, 2.0]))
+    gathered = [tf.Variable([0.0, 0.0], trainable=False)]
+    optimizer = keras.optimizers.SGD(1.0)
+
+    def gather():
+        gathered[0].assign_add([0.25, 0.25])
+
+    def apply():
+        optimizer.apply_gradients(zip(gathered, [weight], strict=True))
+
+    call = mirrored(replicas).run if replicas else lambda function: function()
+    call(gather)
+    call(gather)
+    call(apply)
+    np.testing.assert_allclose(weight.numpy(), np.float32([1, 2]) - 0.5 * (replicas or 1))
+
+
 def test_apply_gradients_is_for_replicas():
     variable = keras.Variable(np.float32([1.0]))
     optimizer = keras.optimizers.SGD(0.5)
