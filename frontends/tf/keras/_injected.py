@@ -3,10 +3,14 @@
 This is the one file that changes Keras for the front end (spmd/keras_adapter.py does for the engine);
 tests/frontends/tf/keras/test_injected.py runs it on every supported version. Every use of Keras in the
 process sees the changes; they add names and arguments, and take nothing away. Internals that it
-touches: `Layer._input_shape_arg`, `Optimizer._iterations`, `keras.src.legacy`.
+touches: `Layer._input_shape_arg`, `Variable._synchronization`, `Optimizer._iterations`,
+`keras.src.legacy`.
 """
 
+import enum
 import functools
+import numbers
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -41,13 +45,16 @@ def install() -> None:
     variable.read_value = _read_value
     layer: Any = keras.Layer
     layer.__init__ = _takes_input_shape(layer.__init__)
+    layer.add_weight = _takes_name_first(layer.add_weight)
     loss: Any = keras.losses.Loss
     loss.__init__ = _takes_auto(loss.__init__)
     metric: Any = keras.metrics.Metric
+    metric.add_weight = _takes_name_first(metric.add_weight)
     metric.reset_states = _reset_states
     model: Any = keras.Model
     model.reset_states = _reset_layers
     optimizer: Any = keras.optimizers.Optimizer
+    optimizer.__init__ = _takes_lr(optimizer.__init__)
     optimizer.lr = property(_get_lr, _set_lr)
     optimizer.apply = _takes_variables(optimizer.apply)
     optimizer.apply_gradients = _apply_gradients
@@ -94,6 +101,29 @@ def _takes_input_shape(make: Callable[..., None]) -> Callable[..., None]:
     return __init__
 
 
+def _takes_name_first(add: Callable[..., Any]) -> Callable[..., Any]:
+    """Makes `add_weight("kernel", shape)` and TensorFlow's enumerations work."""
+
+    @functools.wraps(add)
+    def add_weight(
+        self: Any, *args: Any, synchronization: Any = None, aggregation: Any = None, **kwargs: Any
+    ) -> Any:
+        if args and isinstance(args[0], str):
+            kwargs["name"], args = args[0], args[1:]
+        if aggregation is not None:
+            kwargs["aggregation"] = _lower_name(aggregation)
+        variable = add(self, *args, **kwargs)
+        if synchronization is not None:
+            variable._synchronization = _lower_name(synchronization)
+        return variable
+
+    return add_weight
+
+
+def _lower_name(mode: Any) -> Any:
+    return mode.name.lower() if isinstance(mode, enum.Enum) else mode
+
+
 def _takes_auto(make: Callable[..., None]) -> Callable[..., None]:
     """Makes `reduction="auto"`, Keras 2's default, mean what it meant."""
 
@@ -136,6 +166,19 @@ def _reset_layers(self: Any) -> None:
     for layer in self._flatten_layers(include_self=False):
         if hasattr(layer, "reset_state"):
             layer.reset_state()
+
+
+def _takes_lr(make: Callable[..., None]) -> Callable[..., None]:
+    """Makes optimizers take `lr=`, and a learning rate that is an integer or an array."""
+
+    @functools.wraps(make)
+    def __init__(self: Any, learning_rate: Any, *args: Any, lr: Any = None, **kwargs: Any) -> None:
+        rate = learning_rate if lr is None else lr
+        if isinstance(rate, (numbers.Real, jax.Array, np.ndarray)):
+            rate = float(rate)
+        make(self, rate, *args, **kwargs)
+
+    return __init__
 
 
 def _get_lr(self: Any) -> Any:
@@ -274,15 +317,19 @@ def _get_unscaled_gradients(self: Any, grads: Sequence[Any]) -> list[Any]:
     From then on `apply_gradients` takes unscaled gradients, as in Keras 2; without a call of this it
     takes gradients of the scaled loss, as in Keras 3.
     """
-    self.__dict__["_takes_unscaled"] = True
+    _UNSCALED.add(self)
     scale = _scale(self)
     return [None if grad is None else grad / ops.cast(scale, grad.dtype) for grad in grads]
+
+
+# Optimizers that get gradients without the scale.
+_UNSCALED: "weakref.WeakSet[Any]" = weakref.WeakSet()
 
 
 def _takes_unscaled(apply: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(apply)
     def scaled_again(self: Any, grads: Any, trainable_variables: Any = None) -> Any:
-        if self.__dict__.get("_takes_unscaled"):
+        if self in _UNSCALED:
             # Keras divides. The scale is a power of two, so nothing is lost.
             scale = _scale(self)
             grads = jax.tree.map(lambda grad: grad * ops.cast(scale, grad.dtype), list(grads))

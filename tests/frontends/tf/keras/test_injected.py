@@ -48,7 +48,52 @@ def test_reset_states():
     np.testing.assert_array_equal(model(np.ones((1, 2, 1), np.float32)), first)
 
 
+class _Counter(keras.layers.Layer):
+    def build(self, input_shape):
+        self.kernel = self.add_weight("kernel", shape=(int(input_shape[-1]), 2))
+        self.mean = self.add_weight(
+            name="mean",
+            shape=(),
+            trainable=False,
+            initializer="zeros",
+            synchronization=tf.VariableSynchronization.ON_READ,
+            aggregation=tf.VariableAggregation.MEAN,
+        )
+        self.rows = self.add_weight(
+            name="rows",
+            shape=(),
+            trainable=False,
+            initializer="zeros",
+            synchronization=tf.VariableSynchronization.ON_READ,
+            aggregation=tf.VariableAggregation.SUM,
+        )
+
+    def call(self, inputs):
+        self.mean.assign(tf.reduce_mean(inputs))
+        self.rows.assign_add(tf.cast(tf.shape(inputs)[0], tf.float32))
+        return tf.matmul(inputs, self.kernel)
+
+
+def test_add_weight_takes_what_it_did():
+    layer = _Counter()
+    strategy = mirrored()
+    ones = tf.ones((3, 4))
+
+    def replica():
+        return layer(
+            ones * tf.cast(tf.distribute.get_replica_context().replica_id_in_sync_group, tf.float32)
+        )
+
+    for _ in range(2):
+        strategy.run(replica)
+    assert layer.kernel.name == "kernel"
+    assert layer.mean.numpy() == 0.5
+    assert layer.rows.numpy() == 12.0
+
+
 def test_the_learning_rate_is_lr():
+    assert float(keras.optimizers.SGD(lr=1).learning_rate) == 1.0
+    assert float(keras.optimizers.SGD(tf.constant(0.5)).learning_rate) == 0.5
     optimizer = keras.optimizers.Adam(0.5)
     assert float(optimizer.lr) == 0.5
     optimizer.lr = 0.25
