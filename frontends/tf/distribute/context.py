@@ -143,10 +143,7 @@ def entered(strategy: "Strategy") -> "Generator[Strategy]":
             f"Cannot enter the scope of {strategy!r} inside the scope of {current!r}: a variable "
             "belongs to one strategy. Leave the outer scope first, or use one strategy for both."
         )
-    if strategy.is_default:
-        yield strategy
-        return
-    tokens = _CURRENT.set(strategy), _SCOPES.set(_SCOPES.get() + 1)
+    tokens = _CURRENT.set(None if strategy.is_default else strategy), _SCOPES.set(_SCOPES.get() + 1)
     try:
         yield strategy
     finally:
@@ -211,9 +208,11 @@ class ReplicaContext:
     def devices(self) -> tuple[str, ...]:
         """Names of the devices that run the program: all of them, since replicas share one program.
 
+        Where no strategy was chosen, an empty name.
+
         Source: `tf.distribute.ReplicaContext.devices`, which has the replica's own.
         """
-        return () if self._strategy.is_default else self._strategy.extended.worker_devices
+        return ("",) if self._strategy.is_default else self._strategy.extended.worker_devices
 
     def all_reduce(self, reduce_op: Any, value: Any, options: Any = None) -> Any:
         """Combines a value over all replicas.
@@ -262,15 +261,16 @@ class ReplicaContext:
         Source: `tf.distribute.ReplicaContext.merge_call`.
         """
         frame = self._frame
-        if not self._in_replica("merge_call") or frame is None:
-            token = _MERGING.set(True)
-            try:
+        inside = self._in_replica("merge_call")
+        token = _MERGING.set(True)
+        try:
+            if not inside or frame is None:
                 return merge_fn(self._strategy, *args, **(kwargs or {}))
-            finally:
-                _MERGING.reset(token)
-        whole_args, whole_kwargs = jax.tree.map(_per_replica, (tuple(args), dict(kwargs or {})))
-        with cross_replica_of(frame):
-            merged = merge_fn(self._strategy, *whole_args, **whole_kwargs)
+            whole_args, whole_kwargs = jax.tree.map(_per_replica, (tuple(args), dict(kwargs or {})))
+            with cross_replica_of(frame):
+                merged = merge_fn(self._strategy, *whole_args, **whole_kwargs)
+        finally:
+            _MERGING.reset(token)
         return jax.tree.map(
             lambda leaf: leaf.block if isinstance(leaf, TracedPerReplica) else leaf,
             merged,

@@ -29,6 +29,9 @@ class StrategyExtended:
         >>> strategy.extended.worker_devices
         ('/job:localhost/replica:0/task:0/device:CPU:0',)
 
+    Attributes:
+        holders: the devices that `parameter_devices` names.
+
     Source: `tf.distribute.StrategyExtended`.
     """
 
@@ -42,7 +45,7 @@ class StrategyExtended:
             parameter_devices: where variables stand.
         """
         self._strategy = strategy
-        self._parameter_devices = tuple(parameter_devices)
+        self.holders = tuple(parameter_devices)
 
     @property
     def worker_devices(self) -> tuple[str, ...]:
@@ -66,7 +69,7 @@ class StrategyExtended:
         Source: `tf.distribute.StrategyExtended.parameter_devices`.
         """
         self._require_chosen("parameter_devices")
-        return tuple(map(_long_name, self._parameter_devices))
+        return tuple(map(_long_name, self.holders))
 
     def non_slot_devices(self, var_list: Any) -> tuple[str, ...]:
         """Names the devices for variables that belong to no other one.
@@ -170,7 +173,8 @@ class StrategyExtended:
             fn: takes the variable, then the arguments. Called once: a variable has one value.
             args: positional arguments, the same for all replicas; combine per-replica values first.
             kwargs: keyword arguments, likewise.
-            group: whether to return the function's result; else a tuple of it for each replica.
+            group: whether to return the function's result; else a tuple of it for each device that
+                holds parameters.
 
         Returns:
             The result, or the tuple.
@@ -195,7 +199,7 @@ class StrategyExtended:
         )
         with entered(self._strategy):
             result = fn(var, *whole_args, **whole_kwargs)
-        return result if group else (result,) * self._strategy.num_replicas_in_sync
+        return result if group else (result,) * len(self.holders)
 
     def update_non_slot(
         self,

@@ -123,7 +123,8 @@ class Strategy(FormerNames):
             A context manager that gives the strategy.
 
         Raises:
-            RuntimeError: inside a replica; or on entry, inside the scope of another strategy.
+            RuntimeError: inside a replica, unless this is the default strategy; or on entry, inside
+                the scope of another strategy.
 
         Examples:
             >>> from frontends import tf
@@ -133,7 +134,7 @@ class Strategy(FormerNames):
 
         Source: `tf.distribute.Strategy.scope`.
         """
-        if in_replica():
+        if in_replica() and not self.is_default:
             raise RuntimeError(
                 "strategy.scope() was entered inside a function that a strategy runs. Enter it "
                 "outside, around the code that makes models and calls run()."
@@ -298,10 +299,11 @@ class Strategy(FormerNames):
         """Lists what the replicas of this process have.
 
         Args:
-            value: nested structure of per-replica values and plain ones.
+            value: nested structure of per-replica values, variables and plain ones.
 
         Returns:
-            One structure for every replica, in order, plain values repeated; a plain value alone.
+            One structure for every replica, in order, plain values repeated; a plain value alone. Of
+            a `tf.Variable` the value on every replica.
 
         Raises:
             RuntimeError: called inside a replica.
@@ -319,7 +321,7 @@ class Strategy(FormerNames):
         """
         self._require_cross_replica("experimental_local_results")
         leaves, structure = jax.tree.flatten(value, is_leaf=_is_per_replica)
-        columns = {i: spmd.local_values(v) for i, v in enumerate(leaves) if _is_per_replica(v)}
+        columns = {i: found for i, v in enumerate(leaves) if (found := self._local_values(v))}
         if not columns:
             return (value,)
         count = len(next(iter(columns.values())))
@@ -478,6 +480,13 @@ class Strategy(FormerNames):
                     self._steps.popitem(last=False)
             self._steps.move_to_end(key)
             return self._steps[key][1]
+
+    def _local_values(self, leaf: Any) -> tuple[Any, ...]:
+        """Lists what the replicas have of a leaf; nothing, if it is the same for all."""
+        if _is_per_replica(leaf):
+            return spmd.local_values(leaf)
+        values = getattr(leaf, "values", ()) if isinstance(leaf, spmd.Variable) else ()
+        return values if 1 < len(values) == len(self.extended.holders) else ()
 
     def _reduce_plain(self, op: str, value: Any, axis: Any) -> Any:
         """Reduces a value that all replicas share, by TensorFlow's rule: along an axis, each has it."""
