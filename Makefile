@@ -9,11 +9,13 @@ VENV ?= .venv
 ARGS ?=
 
 PY := $(VENV)/bin/python
+# TensorFlow, to record what it computes: in an environment of its own, since it pins versions.
+PEERS ?= .venv-peers
 # A stamp per extra, so that a target installs no more than it needs.
 STAMP := $(VENV)/.installed-
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: demo test lint docs bench clean help
+.PHONY: demo test lint docs bench golden clean help
 .PRECIOUS: $(STAMP)%
 
 demo: $(STAMP)examples  ## train MNIST on two simulated devices (examples/mnist.py)
@@ -36,6 +38,11 @@ docs: $(STAMP)docs  ## build the documentation into site/, broken links are erro
 
 bench: $(STAMP)test  ## run the benchmarks (tests/benchmarks)
 	$(PY) -m tests.benchmarks $(ARGS)
+
+golden: $(PEERS)/.installed  ## record what real TensorFlow computes (tests/golden), and write docs/compat.md
+	$(PEERS)/bin/python -m tests.golden.record $(ARGS)
+	$(MAKE) $(STAMP)test
+	$(PY) -m tests.golden.compat
 
 clean:  ## remove caches and outputs (the virtual environment stays: rm -r .venv)
 	rm -rf .cache .hypothesis .pytest_cache .ruff_cache build dist site examples/output
@@ -72,4 +79,9 @@ $(STAMP)%: pyproject.toml | $(PY)
 	  { "$(PY)" -m pip --version || "$(PY)" -m ensurepip; } >/dev/null 2>&1 && \
 	  "$(PY)" -m pip install -qq --disable-pip-version-check -e ".[$*]"; \
 	fi
+	@touch $@
+
+$(PEERS)/.installed:
+	"$(PYTHON)" -m venv "$(PEERS)"
+	"$(PEERS)/bin/python" -m pip install -qq --disable-pip-version-check "tensorflow-cpu==2.21.*" "tf_keras==2.21.*"
 	@touch $@

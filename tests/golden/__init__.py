@@ -1,0 +1,1 @@
+"""Results recorded from TensorFlow, and what runs the same cases here; see `scenarios` and `record`."""

@@ -1,0 +1,119 @@
+"""When a result of ours is that of TensorFlow.
+
+Equal are, in either direction: a value for each replica, all the same, and the value once; a number and
+an array without axes; 64 bits and 32 (JAX's default); a variable and its value. Numbers may differ by
+rounding. An exception matches one that a handler for TensorFlow's would catch: the same class, a common
+built-in base class, or the built-in class that stands for one of TensorFlow's own.
+"""
+
+import re
+from typing import Any
+
+import numpy as np
+
+# What TensorFlow's own exceptions mean in Python.
+_BUILT_IN = {
+    "InvalidArgumentError": "ValueError",
+    "OutOfRangeError": "IndexError",
+    "NotFoundError": "FileNotFoundError",
+    "FailedPreconditionError": "RuntimeError",
+    "UnimplementedError": "NotImplementedError",
+}
+_NARROW = {"int64": "int32", "uint64": "uint32", "float64": "float32", "complex128": "complex64"}
+_RTOL, _ATOL = 1e-5, 1e-6
+
+
+def is_error(value: Any) -> bool:
+    """Tells a recorded exception."""
+    return isinstance(value, dict) and "error" in value
+
+
+def is_numeric(value: Any) -> bool:
+    """Tells whether a result holds a number."""
+    if isinstance(value, dict):
+        return not is_error(value) and ("dtype" in value or any(map(is_numeric, value.values())))
+    if isinstance(value, list):
+        return any(map(is_numeric, value))
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def same(ours: Any, theirs: Any) -> bool:
+    """Tells whether two encoded results are the same."""
+    if is_error(ours) or is_error(theirs):
+        return is_error(ours) and is_error(theirs) and bool(_classes(ours) & _classes(theirs))
+    return _same(_simple(ours), _simple(theirs))
+
+
+def _classes(error: Any) -> set[str]:
+    names = {error["error"], *error["bases"]}
+    names |= {_BUILT_IN[name] for name in names if name in _BUILT_IN}
+    return names - {"SpmdError"}
+
+
+def _simple(value: Any) -> Any:
+    """Takes the differences out that do not count."""
+    if isinstance(value, dict):
+        if "dtype" in value:
+            return _Array(value)
+        if set(value) == {"variable"}:
+            return _simple(value["variable"])
+        if set(value) == {"per_replica"}:
+            values = [_simple(one) for one in value["per_replica"]]
+            same_everywhere = all(_same(one, values[0]) for one in values)
+            return values[0] if same_everywhere else {"per_replica": values}
+        if set(value) == {"spec"}:
+            shape, dtype = value["spec"]
+            return {"spec": [shape, _NARROW.get(dtype, dtype)]}
+        return {key: _simple(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_simple(one) for one in value]
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return _Array({"dtype": None, "shape": [], "value": [value]})
+    return value
+
+
+class _Array:
+    def __init__(self, value: Any) -> None:
+        self.dtype = _NARROW.get(value["dtype"], value["dtype"])
+        self.shape = value["shape"]
+        self.items = value["value"]
+
+    def same(self, other: "_Array") -> bool:
+        if self.shape != other.shape:
+            return False
+        if None not in (self.dtype, other.dtype) and self.dtype != other.dtype:
+            return False
+        if "string" in (self.dtype, other.dtype):
+            return self.items == other.items
+        ours, theirs = (np.asarray(items, np.float64) for items in (self.items, other.items))
+        return np.allclose(ours, theirs, rtol=_RTOL, atol=_ATOL, equal_nan=True)
+
+
+def _same(ours: Any, theirs: Any) -> bool:
+    if isinstance(ours, _Array) or isinstance(theirs, _Array):
+        return isinstance(ours, _Array) and isinstance(theirs, _Array) and ours.same(theirs)
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        return ours.keys() == theirs.keys() and all(_same(ours[k], theirs[k]) for k in ours)
+    if isinstance(ours, list) and isinstance(theirs, list):
+        return len(ours) == len(theirs) and all(map(_same, ours, theirs))
+    return type(ours) is type(theirs) and ours == theirs
+
+
+def matches(pattern: str, text: str) -> bool:
+    """Tells whether a text has a pattern's form; `*` stands for anything."""
+    return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), text, re.S) is not None
+
+
+def short(value: Any) -> str:
+    """Shows a result in a line."""
+    if is_error(value):
+        return f"{value['error']}: {value['message'][:90]}"
+    if isinstance(value, dict):
+        if "dtype" in value:
+            return f"{value['dtype']}{value['shape']}{value['value']}"
+        if set(value) == {"per_replica"}:
+            return "each" + short(value["per_replica"])
+        return "{" + ", ".join(f"{k}: {short(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(short, value)) + "]"
+    return repr(value)

@@ -1,0 +1,138 @@
+"""Makes docs/compat.md: which names of tf.distribute work, and how results differ.
+
+    python -m tests.golden.compat           writes the page
+    python -m tests.golden.compat --check   fails if it is not up to date
+
+The names are TensorFlow's own (`data/names.json`). A name works if ours has it; how it differs stands in
+`notes.toml`; the differences of results, and their reasons, stand in `differences.toml`, where the golden
+tests keep them true.
+"""
+
+import sys
+import tomllib
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from frontends import tf
+from frontends.tf.distribute._planned import PLANNED
+from tests.golden import differences, recording
+from tests.golden.compare import is_numeric
+from tests.golden.scenarios import SCENARIOS
+
+HERE = Path(__file__).parent
+PAGE = HERE.parent.parent / "docs" / "compat.md"
+_INTRODUCTION = """\
+# What of tf.distribute works
+
+<!-- Made by `python -m tests.golden.compat`: do not edit. -->
+
+`from frontends import tf` stands for TensorFlow {version}. This page lists every public name of
+`tf.distribute`, then every result that is known to differ, with the reason.
+
+The second part is held true by tests: {cases} results, recorded from TensorFlow {version} on one and two
+devices, are computed anew. {same} are the same; {different} differ, all of them as stated below. Of the
+{numeric} that hold numbers, {numeric_different} differ. Left out are clusters, and training with Keras.
+
+Some differences are everywhere, and not listed each time:
+
+- A value for each replica stays one, a `DistributedValues`, if there is only one replica; TensorFlow then
+  gives the tensor itself. If all replicas have the same value, either may stand for the other.
+- 64-bit types have 32 bits, unless `jax.config.update("jax_enable_x64", True)` allows 64.
+- A function that `run` or `tf.function` calls is traced, so its Python code runs once for all replicas,
+  not once for each of them, and results are arrays, where TensorFlow's eager code passes Python numbers on.
+- Variables have one value, kept equal on all devices; TensorFlow keeps a component for each.
+- An exception may be of another class that the same `except` catches: `ValueError` for
+  `tf.errors.InvalidArgumentError`, `IndexError` for `tf.errors.OutOfRangeError`.
+"""
+
+
+def status(full: str, notes: dict[str, str]) -> tuple[str, str]:
+    """Tells how a name stands: works, differs, not yet or never; and how it differs."""
+    owner: Any = tf
+    for part in full.split(".")[1:]:
+        try:
+            owner = getattr(owner, part)
+        except AttributeError:
+            if any(
+                part in getattr(one, "__annotations__", {}) for one in getattr(owner, "__mro__", ())
+            ):
+                break  # an attribute of instances
+            return ("never", notes[full]) if full in notes else ("not yet", "")
+    return ("differs", notes[full]) if full in notes else ("works", "")
+
+
+def names() -> dict[str, list[str]]:
+    """Lists the names of each module, and after each class those of its members that matter."""
+    found: dict[str, list[str]] = {}
+    for module, contents in recording.names().items():
+        if module == "tf":
+            continue
+        found[module] = []
+        for name, members in contents.items():
+            full = f"{module}.{name}"
+            found[module].append(full)
+            if isinstance(members, list) and full not in PLANNED and full not in _SAME_MEMBERS:
+                found[module].extend(f"{full}.{member}" for member in members)
+    return found
+
+
+# Their members are those of tf.distribute.Strategy and of tf.distribute.CrossDeviceOps.
+_SAME_MEMBERS = {
+    "tf.distribute.MirroredStrategy",
+    "tf.distribute.OneDeviceStrategy",
+    "tf.distribute.experimental.CentralStorageStrategy",
+    "tf.distribute.NcclAllReduce",
+    "tf.distribute.HierarchicalCopyAllReduce",
+    "tf.distribute.ReductionToOneDevice",
+}
+
+
+def page() -> str:
+    """Makes the page."""
+    stated = differences.load()
+    version = recording.names()["tf"]["version"]
+    notes = tomllib.loads((HERE / "notes.toml").read_text())["notes"]
+    counts: Counter[str] = Counter()
+    by_title: Counter[str] = Counter()
+    for run, cases in recording.load().items():
+        if run.partition("@")[0] not in SCENARIOS:
+            continue  # recorded, but not compared yet
+        for case, result in cases.items():
+            found = differences.find(stated, f"{run}/{case}")
+            kinds = ["cases", "different" if found else "same"]
+            if is_numeric(result):
+                kinds += ["numeric", *(["numeric_different"] if found else [])]
+            counts.update(kinds)
+            if found:
+                by_title[found.title] += 1
+    lines = [_INTRODUCTION.format(version=version, **counts), "## Names\n"]
+    for module, members in names().items():
+        if module in PLANNED or any(module.startswith(f"{name}.") for name in PLANNED):
+            continue
+        lines += [f"### {module}\n", "| name | | |", "|---|---|---|"]
+        for full in members:
+            state, note = status(full, notes)
+            lines.append(f"| `{full.removeprefix(module + '.')}` | {state} | {note} |")
+        lines.append("")
+    lines.append("## Results that differ\n")
+    for topic in dict.fromkeys(one.topic for one in stated):
+        lines += [f"### {topic}\n", "| what | here | why | results |", "|---|---|---|---|"]
+        for one in stated:
+            if one.topic == topic:
+                lines.append(f"| {one.title} | {one.ours} | {one.why} | {by_title[one.title]} |")
+        lines.append("")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def main(words: list[str]) -> int:
+    """Writes the page, or checks it."""
+    made = page()
+    if words == ["--check"]:
+        return int(not PAGE.exists() or PAGE.read_text() != made)
+    PAGE.write_text(made)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

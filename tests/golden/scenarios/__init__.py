@@ -1,0 +1,6 @@
+"""The scenarios, by what they are about."""
+
+from tests.golden.scenarios import contexts, inputs, losses, run_reduce
+from tests.golden.scenarios.base import SCENARIOS, Scenario, Setting
+
+__all__ = ["SCENARIOS", "Scenario", "Setting", "contexts", "inputs", "losses", "run_reduce"]

@@ -1,0 +1,65 @@
+"""Every recorded case, computed by ours: it matches, or differs as stated in `differences.toml`."""
+
+import warnings
+from collections import Counter
+
+import pytest
+
+from frontends import tf
+from tests.golden import differences, recording
+from tests.golden.compare import is_numeric, matches, same, short
+from tests.golden.encoding import encode, outcome
+from tests.golden.scenarios import SCENARIOS, Setting
+
+RECORDED = recording.load()
+STATED = differences.load()
+RUNS = [f"{one.name}@{setting}" for one in SCENARIOS.values() for setting in one.settings]
+
+
+def run(name):
+    """What ours gives for each case of a scenario in a setting."""
+    scenario, _, setting = name.partition("@")
+    found = {}
+    for case, thunk in SCENARIOS[scenario].cases(Setting(tf, setting)):
+        found[case] = encode(outcome(thunk), tf)
+    return found
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_recorded_cases(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # programs that are compiled often
+        ours = run(name)
+    recorded = RECORDED[name]
+    assert ours.keys() == recorded.keys(), "record anew: make golden"
+    wrong = []
+    for case, result in ours.items():
+        full = f"{name}/{case}"
+        stated = differences.find(STATED, full)
+        agrees = same(result, recorded[case])
+        if stated is None and not agrees:
+            wrong.append(
+                f"{full}\n    TensorFlow {short(recorded[case])}\n    ours {short(result)}"
+            )
+        elif stated is not None and agrees:
+            wrong.append(f"{full}\n    no longer differs, but is stated to: {stated.title}")
+        elif stated is not None and not stated.holds(full, result):
+            wrong.append(f"{full}\n    is stated to be other than {short(result)}: {stated.title}")
+    assert not wrong, "\n" + "\n".join(wrong)
+
+
+def test_every_recording_has_a_scenario_and_every_difference_a_case():
+    assert set(RECORDED) == set(RUNS)
+    cases = [f"{name}/{case}" for name, found in RECORDED.items() for case in found]
+    for one in STATED:
+        for pattern in (*one.cases, *(one.results or {})):
+            assert any(matches(pattern, case) for case in cases), (one.title, pattern)
+
+
+def test_few_numbers_differ():
+    counts = Counter()
+    for name, found in RECORDED.items():
+        for case, result in found.items():
+            if is_numeric(result):
+                counts[differences.find(STATED, f"{name}/{case}") is not None] += 1
+    assert counts[True] < 0.05 * counts.total()
