@@ -16,7 +16,7 @@ keras = tf.keras
 Dense = keras.layers.Dense
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(22, 5)).astype(np.float32)
-Y = RANDOM.integers(0, 3, 22)
+Y = RANDOM.integers(0, 3, 22).astype(np.int32)
 BATCH = 8  # the last one has 6 rows
 
 
