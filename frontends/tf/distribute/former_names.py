@@ -89,20 +89,21 @@ class FormerNames(abc.ABC):
         """
         return self.experimental_local_results(value)
 
-    def group(self, value: Any, name: str | None = None) -> None:
+    def group(self, value: Any, name: str | None = None) -> Any:
         """Waits until a value is computed.
 
         Args:
             value: nested structure of per-replica values and plain ones.
             name: accepted.
 
-        Source: `tf.distribute.Strategy.group`, which returns None as well outside of graphs.
+        Returns:
+            None; if there is only one value, that of the only replica, this value.
+
+        Source: `tf.distribute.Strategy.group`, outside of graphs.
         """
-        del name
-        jax.tree.map(
-            lambda leaf: leaf.block_until_ready() if hasattr(leaf, "block_until_ready") else None,
-            value,
-        )
+        values = jax.tree.leaves(self.experimental_local_results(value))
+        jax.block_until_ready(values)
+        return values[0] if len(values) == 1 and name is None else None
 
     def make_dataset_iterator(self, dataset: Any) -> DistributedIterator:
         """Splits a dataset over the replicas, and starts a pass over it.

@@ -303,10 +303,10 @@ class Strategy(FormerNames):
 
         Returns:
             One structure for every replica, in order, plain values repeated; a plain value alone. Of
-            a `tf.Variable` the value on every replica.
+            a `tf.Variable` the value on every replica. Inside a replica, what it has itself.
 
         Raises:
-            RuntimeError: called inside a replica.
+            RuntimeError: called inside a replica, for values of all of them.
 
         Examples:
             >>> from frontends import tf
@@ -319,8 +319,9 @@ class Strategy(FormerNames):
 
         Source: `tf.distribute.Strategy.experimental_local_results`.
         """
-        self._require_cross_replica("experimental_local_results")
         leaves, structure = jax.tree.flatten(value, is_leaf=_is_per_replica)
+        if in_replica() and not any(map(_is_per_replica, leaves)):
+            return (value,)
         columns = {i: found for i, v in enumerate(leaves) if (found := self._local_values(v))}
         if not columns:
             return (value,)

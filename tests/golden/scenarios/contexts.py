@@ -86,6 +86,15 @@ def where(s: Setting) -> Iterator[Case]:
 
     yield "scope_as", as_name
 
+    def again():
+        once = scope()
+        with once:
+            pass
+        with once:
+            return "ok"
+
+    yield "scope_object_reentry", again
+
 
 @scenario("context.errors", GROUP)
 def errors(s: Setting) -> Iterator[Case]:
@@ -126,6 +135,7 @@ def errors(s: Setting) -> Iterator[Case]:
     leaked: list = []
     run(lambda: leaked.append(context()))
     yield "leaked_ctx_merge_call", lambda: leaked[0].merge_call(lambda _: 1)
+    yield "leaked_ctx_id", lambda: leaked[0].replica_id_in_sync_group
     yield "leaked_ctx_all_reduce", lambda: leaked[0].all_reduce("SUM", one)
     yield "run_non_callable", lambda: run(3)
     yield "run_wrong_arity", lambda: run(lambda a: a)
@@ -170,6 +180,8 @@ def constructors(s: Setting) -> Iterator[Case]:
     yield "tuple", info(lambda: mirrored(("CPU:0",)))
     yield "two", info(lambda: mirrored(["CPU:0", "CPU:1"]))
     yield "full_names", info(lambda: mirrored(["/job:localhost/replica:0/task:0/device:CPU:0"]))
+    yield "gpu", info(lambda: mirrored(["GPU:77"]))
+    yield "mixed", info(lambda: mirrored(["CPU:0", "GPU:77"]))
     yield "slash", info(lambda: mirrored(["/cpu:0"]))
     yield "nonsense", info(lambda: mirrored(["foo"]))
     for name in ("ReductionToOneDevice", "HierarchicalCopyAllReduce", "NcclAllReduce"):

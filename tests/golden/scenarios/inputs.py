@@ -36,6 +36,7 @@ def structures(s: Setting) -> Iterator[Case]:
         "string": lambda: rows([f"s{i}" for i in range(10)]),
         "scalar": lambda: rows(y),
         "one_tuple": lambda: rows((y,)),
+        "ragged": lambda: rows(tf.ragged.range(tf.range(10))),
     }
     for name, make in datasets.items():
 
@@ -125,11 +126,13 @@ def unusual(s: Setting) -> Iterator[Case]:
         "batch4_map": lambda: numbers(10).batch(4).map(lambda x: x * 10),
         "batch4_map_reduce": lambda: numbers(10).batch(4).map(lambda x: tf.reduce_sum(x)),
         "batch4_unbatch_batch3": lambda: numbers(10).batch(4).unbatch().batch(3),
-        "batch2_batch2": lambda: numbers(8).batch(2).batch(2),
-        "padded_batch": lambda: of.from_generator(
-            lambda: ([i] * (i % 3 + 1) for i in range(1, 7)),
-            output_signature=tf.TensorSpec([None], tf.int32),
-        ).padded_batch(4),
+        "batch2_batch2": lambda: numbers(10).batch(2).batch(2),
+        "padded_batch": lambda: (
+            numbers(1, 7).map(lambda i: tf.fill([tf.cast(i % 3 + 1, tf.int32)], i)).padded_batch(4)
+        ),
+        "ragged": lambda: of.from_tensor_slices(
+            tf.ragged.constant([[1], [2, 3], [], [4, 5, 6], [7]])
+        ).batch(4),
         "prefetch": lambda: numbers(10).batch(4).prefetch(2),
         "concat": lambda: numbers(5).batch(4).concatenate(numbers(100, 103).batch(4)),
         "cache": lambda: numbers(10).batch(4).cache(),
@@ -183,6 +186,13 @@ def unusual(s: Setting) -> Iterator[Case]:
             return s.steps(distribute(numbers(10).batch(4).with_options(settings)))
 
         yield f"autoshard/{policy}", sharded
+
+    def on_devices():
+        settings = tf.data.Options()
+        settings.experimental_distribute.num_devices = 2
+        return s.steps(distribute(numbers(10).batch(4).with_options(settings)))
+
+    yield "num_devices_2", on_devices
 
 
 @scenario("input.from_function", GROUP)

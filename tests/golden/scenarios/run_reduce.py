@@ -236,6 +236,11 @@ def all_reduce(s: Setting) -> Iterator[Case]:
         "dict": lambda r: {"a": r + 1.0, "b": [tf.stack([r, 2.0]), r * 0.5]},
         "int": lambda r: tf.cast(r, tf.int32) * 3 + 1,
         "empty_list": lambda r: [],
+        "indexed_slices": lambda r: tf.IndexedSlices(
+            tf.reshape(r + 1.0, [1, 1]),
+            tf.reshape(tf.cast(r, tf.int64), [1]),
+            dense_shape=tf.constant([4, 1], tf.int64),
+        ),
     }
 
     def reduced(build: object, op: object) -> object:
@@ -257,6 +262,7 @@ def all_reduce(s: Setting) -> Iterator[Case]:
     for op in ("sum", "MEAN", "foo", None):
         yield f"op={op!r}", partial(reduced, builds["scalar"], op)
     yield "tf.function", tf.function(lambda: reduced(builds["scalar"], "sum"))
+    yield "uneven_shape/SUM", lambda: reduced(lambda r: tf.ones([tf.cast(r, tf.int32) + 1]), "sum")
 
 
 @scenario("ctx.all_gather", GROUP, fresh=True)
