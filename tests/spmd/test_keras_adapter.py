@@ -1,9 +1,5 @@
 """Keras models, optimizers, metrics and losses in a step: as many replicas as you like, one result."""
 
-import os
-
-os.environ.setdefault("KERAS_BACKEND", "jax")
-
 import jax
 import jax.numpy as jnp
 import keras

@@ -1,9 +1,5 @@
 """`spmd.verify` passes a step that is right, and names what is wrong with one that is not."""
 
-import os
-
-os.environ.setdefault("KERAS_BACKEND", "jax")
-
 import jax.numpy as jnp
 import keras
 import numpy as np

@@ -1,9 +1,5 @@
 """`tf.GradientTape`: the gradients and the rules of TensorFlow's, eagerly and in replicas."""
 
-import os
-
-os.environ.setdefault("KERAS_BACKEND", "jax")
-
 import jax
 import jax.numpy as jnp
 import keras

@@ -1,7 +1,6 @@
 """Every kind of source gives the same rows."""
 
 import dataclasses
-import os
 import pathlib
 import sys
 import types
@@ -10,6 +9,7 @@ from typing import Any, SupportsIndex
 
 import grain
 import jax.numpy as jnp
+import keras
 import numpy as np
 import pytest
 import tensorflow_datasets as tfds
@@ -19,9 +19,6 @@ from tensorflow_datasets.core.data_sources import base as tfds_base
 from tensorflow_datasets.core.data_sources import python as tfds_python
 
 import spmd
-
-os.environ.setdefault("KERAS_BACKEND", "jax")
-import keras
 
 MeshOf = Callable[[int], Mesh]
 ROWS: list[Any] = [{"x": np.full((2,), n, np.float32), "y": n} for n in range(10)]
