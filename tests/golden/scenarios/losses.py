@@ -65,3 +65,20 @@ def scale_regularization_loss(s: Setting) -> Iterator[Case]:
         yield f"in_run/{name}", partial(s.strategy.run, scaled)
         yield f"in_scope/{name}", partial(s.in_scope, scaled)
         yield f"outside/{name}", scaled
+
+
+@scenario("loss.keras_losses", GROUP, ("n1", "n2", "one_device", "default"))
+def keras_losses(s: Setting) -> Iterator[Case]:
+    tf, run = s.tf, s.strategy.run
+    y_true = tf.constant([[0.0, 1.0], [2.0, 3.0], [1.0, 1.0]])
+    y_pred = tf.constant([[1.0, 1.0], [0.0, 3.0], [1.0, 5.0]])
+    for reduction in ("auto", "sum_over_batch_size", "sum", "none"):
+
+        def error(reduction: str = reduction, **weights: object) -> object:
+            return tf.keras.losses.MeanSquaredError(reduction=reduction)(y_true, y_pred, **weights)
+
+        weighted = partial(error, sample_weight=[1.0, 2.0, 0.0])
+        yield f"{reduction}/in_run", partial(run, error)
+        yield f"{reduction}/in_scope", partial(s.in_scope, error)
+        yield f"{reduction}/outside", error
+        yield f"{reduction}/in_run_weighted", partial(run, weighted)
