@@ -3,6 +3,7 @@
 import warnings
 from collections import Counter
 
+import keras  # noqa: F401 (here, because it sets environment variables, which no test may)
 import pytest
 
 from frontends import tf
