@@ -83,10 +83,6 @@ _HINTS = {
     "tf.scatter_nd": "Use jnp.zeros(shape).at[indices].add(updates)",
     "tf.math.segment_sum": "Use jax.ops.segment_sum",
     "tf.math.unsorted_segment_sum": "Use jax.ops.segment_sum",
-    "tf.nn.dropout": (
-        "It needs random numbers that differ from step to step: use flax.nnx.Dropout, "
-        "keras.layers.Dropout, or jax.random.bernoulli with a key"
-    ),
     "tf.nn.depthwise_conv2d": "Use jax.lax.conv_general_dilated with feature_group_count",
     "tf.nn.conv2d_transpose": "Use jax.lax.conv_transpose",
 }

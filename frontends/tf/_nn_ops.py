@@ -13,6 +13,7 @@ import numpy as np
 from frontends.tf._array_ops import gather
 from frontends.tf._convert import activation, convert_to_tensor, static_axes, unary
 from frontends.tf._math_ops import in_top_k, l2_normalize, top_k
+from frontends.tf._random_ops import dropout
 
 
 def leaky_relu(features: Any, alpha: float = 0.2, name: Any = None) -> jax.Array:
@@ -230,6 +231,7 @@ NN: dict[str, Any] = {
     "batch_normalization": batch_normalization,
     "bias_add": bias_add,
     "conv2d": conv2d,
+    "dropout": dropout,
     "elu": activation(jax.nn.elu),
     "embedding_lookup": embedding_lookup,
     "gelu": gelu,

@@ -8,6 +8,7 @@ import jax
 from jax.sharding import Mesh
 
 import spmd
+from frontends.tf._random_ops import STREAM
 from frontends.tf.distribute.context import get_strategy
 from frontends.tf.distribute.strategy import Strategy, WrongMeshError
 from spmd._jax_internals import is_interposed
@@ -118,7 +119,7 @@ class Function:
 
     def _step(self, strategy: Strategy, mesh: Mesh) -> "spmd.Step[..., Any]":
         if (strategy, mesh) not in self._steps:
-            step = spmd.Step(self.python_function, mesh, per_replica=False)
+            step = spmd.Step(self.python_function, mesh, state=[STREAM], per_replica=False)
             self._steps[strategy, mesh] = step
         return self._steps[strategy, mesh]
 

@@ -15,8 +15,8 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
+from frontends.tf._seeds import op_entropy
 from frontends.tf.data.chunks import Chunk
-from frontends.tf.random import op_entropy
 
 _DRAWS = 1024
 

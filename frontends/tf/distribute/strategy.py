@@ -13,6 +13,7 @@ from jax.core import Tracer
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 import spmd
+from frontends.tf._random_ops import STREAM
 from frontends.tf.distribute.context import entered, in_force
 from frontends.tf.distribute.dataset import DistributedDataset
 from frontends.tf.distribute.extended import StrategyExtended
@@ -475,7 +476,7 @@ class Strategy(FormerNames):
         key = function_key(fn)
         with self._lock:
             if key not in self._steps:
-                step = spmd.Step(fn, self._mesh, keep_per_replica=True)
+                step = spmd.Step(fn, self._mesh, state=[STREAM], keep_per_replica=True)
                 self._steps[key] = (fn, step)
                 if len(self._steps) > _MAX_STEPS:
                     self._steps.popitem(last=False)

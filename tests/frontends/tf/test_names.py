@@ -42,7 +42,6 @@ def test_dir_lists_what_there_is(name):
         ("tf.math", "gammaln", "use jax.scipy.special.gammaln"),
         ("tf.linalg", "cholesky", "use jax.lax.linalg.cholesky|use jnp.linalg.cholesky"),
         ("tf.nn", "ctc_loss", "use keras.ops.ctc_loss|use jax"),
-        ("tf.nn", "dropout", "flax.nnx.Dropout"),
         ("tf", "reduce_men", r"Did you mean tf\.reduce_mean\?"),
         ("tf.math", "reduce_men", r"Did you mean tf\.math\.reduce_mean\?"),
         ("tf", "Session", "TensorFlow 1"),

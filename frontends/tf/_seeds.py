@@ -1,0 +1,97 @@
+"""The global seed, and what operations make of it.
+
+**Global seed**: one number for the whole process, set by `tf.random.set_seed`.
+**Op seed**: the ``seed=`` argument of one operation, such as ``Dataset.shuffle``.
+An operation draws from both, as in TensorFlow:
+
+======  ======  ==========================================================================
+global  op      the numbers are
+======  ======  ==========================================================================
+unset   unset   different in every run
+set     unset   the same in every run that makes its random operations in the same order
+unset   set     the same in every run
+set     set     the same in every run, and other numbers for another global seed
+======  ======  ==========================================================================
+"""
+
+import operator
+import threading
+from typing import SupportsIndex
+
+# TensorFlow's tf.random.DEFAULT_GRAPH_SEED: stands for the global seed where only the op has one.
+_DEFAULT_GLOBAL_SEED = 87654321
+
+
+class _GlobalSeed:
+    """The global seed, and how many operations without a seed of their own drew from it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._seed: int | None = None
+        self._drawn = 0
+
+    def set(self, seed: int | None) -> None:
+        with self._lock:
+            self._seed, self._drawn = seed, 0
+
+    def entropy(self, op_seed: int | None) -> tuple[int, ...] | None:
+        with self._lock:
+            if op_seed is not None:
+                base = _DEFAULT_GLOBAL_SEED if self._seed is None else self._seed
+                return _unsigned(base), 1, _unsigned(op_seed)
+            if self._seed is None:
+                return None
+            self._drawn += 1
+            return _unsigned(self._seed), 0, self._drawn
+
+
+_STATE = _GlobalSeed()
+
+
+def set_global_seed(seed: SupportsIndex | None) -> None:
+    """Sets the global seed, and starts counting operations without a seed of their own anew.
+
+    Args:
+        seed: An integer, or None to go back to different numbers in every run.
+
+    Raises:
+        TypeError: `seed` is neither an integer nor None.
+    """
+    _STATE.set(None if seed is None else _as_integer(seed, "set_seed"))
+
+
+def op_entropy(op_seed: SupportsIndex | None, op_name: str) -> tuple[int, ...] | None:
+    """Combines the global seed with the seed of one operation.
+
+    Args:
+        op_seed: The operation's own seed, or None.
+        op_name: The operation's name, for the error.
+
+    Returns:
+        Non-negative integers for `numpy.random.SeedSequence`, or None where neither seed is set.
+
+    Raises:
+        TypeError: `op_seed` is neither an integer nor None.
+
+    Examples:
+        >>> op_entropy(3, "shuffle")
+        (87654321, 1, 3)
+
+    Source: ``tensorflow.python.framework.random_seed.get_seed``.
+    """
+    return _STATE.entropy(None if op_seed is None else _as_integer(op_seed, op_name))
+
+
+def _as_integer(seed: SupportsIndex, op_name: str) -> int:
+    try:
+        return operator.index(seed)
+    except TypeError:
+        raise TypeError(
+            f"{op_name}: seed must be an integer or None, got {seed!r} "
+            f"({type(seed).__name__}).\nFix: {op_name}(..., seed=int(seed))"
+        ) from None
+
+
+def _unsigned(seed: int) -> int:
+    # SeedSequence takes no negative numbers; TensorFlow's seeds are signed 64-bit.
+    return seed & 0xFFFF_FFFF_FFFF_FFFF
