@@ -1,0 +1,8 @@
+"""`tf.errors`: the exceptions that scripts catch, each one that Python or this package raises."""
+
+from frontends.tf.distribute.dataset import OutOfRangeError
+
+InvalidArgumentError = ValueError
+NotFoundError = FileNotFoundError
+
+__all__ = ["InvalidArgumentError", "NotFoundError", "OutOfRangeError"]
