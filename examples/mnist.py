@@ -162,7 +162,7 @@ def main(arguments):
     console.print(
         f"Trained {len(losses):,} steps in {time.perf_counter() - start:.0f} s, "
         f"{max(rates):,.0f} images/s; the step was traced "
-        f"{train.experimental_trace_count} time(s)"
+        f"{train.experimental_get_tracing_count()} time(s)"
     )
 
     predicted = np.concatenate([strategy.gather(predict(batch), axis=0) for batch in test_batches])

@@ -145,9 +145,11 @@ def state_is_equal(jaxpr: Jaxpr, varies: Sequence[bool], table: StateTable, step
         fix = "Do not replace a random key inside the replica function; draw from it."
     else:
         fix = (
-            "A gradient is the replica's own until it is summed. In an Optax loop, chain the sum in "
-            "front: optax.chain(spmd.sum_over_replicas(), optax.adam(1e-3)). For another value, "
-            "combine it first: value = spmd.all_reduce(value, 'mean')."
+            "A gradient is the replica's own until it is summed: gradients = spmd.all_reduce(gradients) "
+            "before they are applied; in an Optax loop chain the sum in front, "
+            "optax.chain(spmd.sum_over_replicas(), optax.adam(1e-3)); in a TensorFlow script write "
+            "tf.distribute.get_replica_context().all_reduce('SUM', gradients). Combine other values in "
+            "the same way."
         )
     raise ReplicaDivergenceError(
         f"The step {step} would leave {shown} with a different value on every replica"

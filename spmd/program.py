@@ -415,8 +415,10 @@ class Program:
             if isinstance(error, _TRACER_ERRORS):
                 error.add_note(
                     f"The step {self._name} is traced: its Python code runs once, on arrays whose values "
-                    "are not known yet. Use jnp and jax.lax.cond on them, and convert or keep results "
-                    "after the step has returned them."
+                    "are not known yet. Python's if, while and for cannot ask for them: use jnp.where, "
+                    "jax.lax.cond, while_loop and scan (tf.cond and tf.while_loop in the TensorFlow front "
+                    "end, which does not rewrite Python as AutoGraph does). Convert or keep results after "
+                    "the step has returned them."
                 )
             for adapter in adapters():
                 what = adapter.explain(error)

@@ -17,13 +17,19 @@ import numpy as np
 from jax.sharding import Mesh
 
 from spmd.discovery import discover
-from spmd.errors import BatchError
+from spmd.errors import BatchError, PaddedBatchError
 from spmd.gradients import collected
 from spmd.input import distribute
 from spmd.mesh import make_mesh, num_replicas
 from spmd.state import Kind, StateTable
 from spmd.step import Step
 from spmd.values import PerReplica
+
+_REFUSED = (
+    "partial batches are refused, because the step does not ask which rows are valid; that is well if every "
+    "batch is full (drop_remainder=True). Otherwise average with spmd.average_loss "
+    "(tf.nn.compute_average_loss)."
+)
 
 Around = Callable[[Mesh], contextlib.AbstractContextManager[Any]]
 
@@ -60,8 +66,9 @@ class Verification:
             else self.differences[0]
         ]
         if len(self.differences) > 1:
-            lines.append("Also:")
-            lines += [f"- {difference}" for difference in self.differences[1:6]]
+            lines.append(
+                f"{len(self.differences) - 1} more, in `differences`; most follow from this one."
+            )
         lines += [f"Note: {note}" for note in self.notes]
         return "\n".join(lines)
 
@@ -125,7 +132,7 @@ def _on_host(leaf: Any) -> Any:
 class _Outcome:
     """What one run left behind: gradients after their sum, the state, the results of all replicas."""
 
-    gradients: list[tuple[str, np.ndarray]]
+    gradients: list[np.ndarray]
     state: list[np.ndarray]
     results: list[tuple[str, list[np.ndarray]]]
 
@@ -165,14 +172,24 @@ class _Comparison:
         sizes = _sizes(self._size, self._replicas)
         notes: dict[str, None] = {}
         differences: dict[str, None] = {}
+        tried: list[int] = []
         before = [_copied(leaf) for leaf in self._table.read()]
         try:
             for rows in sizes:
-                one, many = (self._outcome(rows, mesh, before) for mesh in (self._one, self._mesh))
+                try:
+                    one, many = (
+                        self._outcome(rows, mesh, before) for mesh in (self._one, self._mesh)
+                    )
+                except PaddedBatchError:
+                    notes[_REFUSED] = None
+                    continue
+                tried.append(rows)
                 differences.update(dict.fromkeys(self._compare(rows, one, many, notes)))
         finally:
             self._table.write(before)
-        return Verification(self._replicas, tuple(sizes), tuple(differences), tuple(notes))
+        if not tried:
+            differences, notes = notes, {}
+        return Verification(self._replicas, tuple(tried), tuple(differences), tuple(notes))
 
     def _placed(self, rows: int, mesh: Mesh) -> Any:
         part = jax.tree.map(lambda leaf: leaf[:rows], self._batch)
@@ -182,10 +199,7 @@ class _Comparison:
         self._table.write([_copied(leaf) for leaf in before])
         with self._around(mesh):
             result = self._steps[mesh](self._placed(rows, mesh))
-        gradients = [
-            (jax.tree_util.keystr(path), _first(leaf))
-            for path, leaf in jax.tree_util.tree_leaves_with_path(result["sums"], is_leaf=_is_value)
-        ]
+        gradients = [_first(leaf) for leaf in jax.tree.leaves(result["sums"], is_leaf=_is_value)]
         results = [
             (jax.tree_util.keystr(path), _every(leaf))
             for path, leaf in jax.tree_util.tree_leaves_with_path(result["out"], is_leaf=_is_value)
@@ -204,12 +218,14 @@ class _Comparison:
                 None
             )
         wrong = [
-            (name, self._ratio(a, b))
-            for (name, a), (_, b) in zip(one.gradients, many.gradients, strict=True)
+            self._ratio(a, b)
+            for a, b in zip(one.gradients, many.gradients, strict=True)
             if not self._close(a, b)
         ]
         if wrong:
-            found.append(self._about_gradients(wrong, batch, full, Kind.MEAN in kinds))
+            found.append(
+                self._about_gradients(wrong, len(one.gradients), batch, full, Kind.MEAN in kinds)
+            )
         else:
             for name, kind, a, b in zip(
                 self._table.leaf_names, kinds, one.state, many.state, strict=True
@@ -241,11 +257,11 @@ class _Comparison:
         return found
 
     def _about_gradients(
-        self, wrong: list[tuple[str, float | None]], batch: str, full: bool, statistics: bool
+        self, wrong: list[float | None], gradients: int, batch: str, full: bool, statistics: bool
     ) -> str:
-        ratios = {None if ratio is None else round(ratio, 3) for _, ratio in wrong}
+        ratios = {None if ratio is None else round(ratio, 3) for ratio in wrong}
         ratio = ratios.pop() if len(ratios) == 1 else None
-        names = ", ".join(name for name, _ in wrong[:3]) + (" ..." if len(wrong) > 3 else "")
+        names = f"{len(wrong)} of {gradients}"
         head = f"With {batch} on {self._replicas} replicas, the gradients "
         if ratio is not None and abs(ratio - self._replicas) < 1e-2 * self._replicas:
             return (

@@ -142,7 +142,7 @@ def unknown_name(module: str, name: str, existing: Any) -> str:
     if hint:
         return f"{text} {hint}, or open an issue."
     if close:
-        return f"{text} Did you mean {module}.{close[0]}? If not, open an issue."
+        return f"{text} Did you mean {module}.{close[0]}? If not, open an issue"
     return f"{text} Open an issue if you need it."
 
 

@@ -67,9 +67,11 @@ class Function:
                 return result
         return self._with_step(strategy, args, kwargs, lambda step: step(*args, **kwargs))
 
-    @property
-    def experimental_trace_count(self) -> int:
-        """How often the Python function was traced."""
+    def experimental_get_tracing_count(self) -> int:
+        """Counts how often the Python function was traced into a program.
+
+        Source: `tf.types.experimental.PolymorphicFunction.experimental_get_tracing_count`.
+        """
         return sum(step.trace_count for step in self._steps.values())
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> spmd.Program:

@@ -59,6 +59,19 @@ def test_a_loss_that_is_averaged_per_replica(mesh_of):
     assert "7 of 8 rows" in " ".join(found.differences)
 
 
+def test_a_loss_that_does_not_ask_which_rows_are_valid(mesh_of):
+    step, _ = _step(lambda losses, model: losses.mean())
+    found = spmd.verify(step, _batch(), mesh_of(2))
+    assert "the gradients are 2 times those on one device" in str(found)
+    assert "Note: partial batches are refused" in str(found)
+    assert found.rows == (8,)
+    right, _ = _step(lambda losses, model: losses.sum() / 8)
+    assert spmd.verify(right, _batch(), mesh_of(2)).ok
+    found = spmd.verify(right, _batch(7), mesh_of(2))
+    assert not found.ok, "seven rows do not fill two replicas"
+    assert str(found).startswith("partial batches are refused")
+
+
 def test_replicas_with_fewer_rows_that_count_as_much(mesh_of):
     def local_mean(losses, model):
         valid = spmd.valid_rows()

@@ -223,21 +223,25 @@ class Strategy(FormerNames):
 
         return jax.tree.map(one, value, is_leaf=_is_per_replica)
 
-    def verify(self, step: Callable[[Any], Any], batch: Any) -> spmd.Verification:
+    def verify(
+        self, step: Callable[..., Any], batch: Any = None, *, args: Any = None
+    ) -> spmd.Verification:
         """Compares a training step on one device with the same step on all replicas.
 
         Runs it with a full and with partial batches from the same state, compares loss, gradients,
         variables and metrics, and says in words what differs. The state is as before afterwards.
 
         Args:
-            step: what one replica does; takes one batch. It is what `run` gets.
-            batch: one global batch of arrays, or one of a distributed dataset.
+            step: what one replica does: the function that `run` gets.
+            batch: its argument, one global batch of arrays, or one of a distributed dataset.
+            args: instead of `batch`, all positional arguments, as for `run`; all of them are batches.
 
         Returns:
             What was found; print it.
 
         Raises:
             RuntimeError: called inside a replica.
+            TypeError: `step` is a `tf.function`, which runs the strategy itself.
 
         Examples:
             >>> import numpy as np
@@ -257,12 +261,24 @@ class Strategy(FormerNames):
         Source: no TensorFlow symbol.
         """
         self._require_cross_replica("verify")
+        if hasattr(step, "experimental_get_tracing_count"):
+            raise TypeError(
+                f"verify takes one replica's function, the one that strategy.run gets, but got {step!r}. "
+                "Write strategy.verify(train_step, batch)."
+            )
+        function = step
+        if args is not None:
+            batch = tuple(args)
+
+            def function(batch: Any) -> Any:
+                return step(*batch)
+
         alone = Strategy(spmd.make_mesh([self._mesh.devices.flat[0]]))
 
         def around(mesh: Mesh) -> contextlib.AbstractContextManager[None]:
             return in_force(self if mesh == self._mesh else alone)
 
-        return spmd.verify(step, batch, self._mesh, around=around)
+        return spmd.verify(function, batch, self._mesh, around=around)
 
     def gather(self, value: Any, axis: int) -> Any:
         """Concatenates per-replica values along an axis; padding rows are left out.

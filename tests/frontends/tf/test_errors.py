@@ -10,11 +10,12 @@ def test_a_loop_to_the_end_of_an_iterator():
     strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
     dataset = tf.data.Dataset.from_tensor_slices(np.arange(3.0)).batch(2)
     iterator, seen = iter(strategy.experimental_distribute_dataset(dataset)), 0
-    with pytest.raises(tf.errors.OutOfRangeError):
+    try:
         while True:
             iterator.get_next()
             seen += 1
-    assert seen == 2
+    except tf.errors.OutOfRangeError:
+        assert seen == 2
 
 
 def test_invalid_arguments():

@@ -90,7 +90,7 @@ def test_a_step_that_draws_is_traced_once():
 
     results = {float(step(jax.numpy.float32(0))) for _ in range(5)}
     assert len(results) == 5
-    assert step.experimental_trace_count == 1
+    assert step.experimental_get_tracing_count() == 1
 
 
 def test_dropout():

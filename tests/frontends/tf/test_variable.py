@@ -115,7 +115,7 @@ def test_on_read_is_combined_inside_a_compiled_function_too(strategy):
     for turn, expected in enumerate([[3, 2], [9, 6]]):
         np.testing.assert_allclose(step(jnp.float32(turn + 1)), expected)
     assert _components(variable) == [[3, 3], [6, 3]]
-    assert step.experimental_trace_count == 1
+    assert step.experimental_get_tracing_count() == 1
 
 
 def test_a_variable_of_another_number_of_replicas_is_refused(strategy):

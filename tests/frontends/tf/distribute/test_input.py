@@ -185,7 +185,7 @@ def test_a_batch_that_changes_size_between_full_and_less_reaches_one_program():
 
     batches = strategy.experimental_distribute_dataset(Dataset.range(9).batch(4))
     assert [int(total(batch)) for batch in batches] == [6, 22, 8]
-    assert total.experimental_trace_count == 1
+    assert total.experimental_get_tracing_count() == 1
 
 
 def test_unbatched_rows_are_refused():
@@ -277,7 +277,7 @@ def test_short_last_steps_are_counted_right():
         return strategy.reduce("MEAN", result, axis=0)
 
     assert [float(mean(batch)) for batch in batches] == [5.5, 13.5]
-    assert mean.experimental_trace_count == 1
+    assert mean.experimental_get_tracing_count() == 1
 
 
 def test_endless_datasets_are_read_as_far_as_asked():

@@ -2,6 +2,7 @@
 the devices it runs on."""
 
 import numpy as np
+import pytest
 
 from frontends import tf
 
@@ -38,4 +39,12 @@ def test_a_step_that_does_not():
     strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1", "cpu:2"])
     found = strategy.verify(_step(scaled=False), _batch())
     assert not found.ok
-    assert "the variable weight ends as" in str(found)
+    assert "the variable weight:0 ends as" in str(found)
+
+
+def test_arguments_as_for_run():
+    strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+    step = _step(scaled=True)
+    assert strategy.verify(step, args=(_batch(),)).ok
+    with pytest.raises(TypeError, match=r"strategy\.verify\(train_step, batch\)"):
+        strategy.verify(tf.function(step), _batch())

@@ -124,7 +124,7 @@ def test_strategies_train_alike(name):
         np.testing.assert_allclose(losses[key], losses["default"], rtol=1e-5)
         assert float(loop.accuracy.result()) == float(loops["default"].accuracy.result())
         assert float(loop.accuracy.count.value) == len(X)
-        assert loop.step.experimental_trace_count == 1
+        assert loop.step.experimental_get_tracing_count() == 1
 
 
 def test_run_without_tf_function():
@@ -158,7 +158,7 @@ def test_weights_saved_and_loaded_between_steps(tmp_path):
     loop.model.load_weights(path)
     np.testing.assert_array_equal(loop.model(X, training=True), outputs)
     np.testing.assert_allclose(loop.train(epochs=1), later, rtol=1e-6)
-    assert loop.step.experimental_trace_count == 1
+    assert loop.step.experimental_get_tracing_count() == 1
 
 
 def test_a_model_may_be_fitted_and_evaluated_between_steps():
