@@ -130,6 +130,8 @@ def as_array(leaf: Any, path: Any, name: str) -> jax.Array:
     Raises:
         StepOutputError: it is no array and no number.
     """
+    if not isinstance(leaf, jax.Array) and hasattr(leaf, "__jax_array__"):
+        leaf = leaf.__jax_array__()  # a variable stands for its value
     numeric = isinstance(leaf, (np.ndarray, np.generic)) and leaf.dtype.kind in "biufcV"
     if isinstance(leaf, (jax.Array, bool, int, float, complex)) or numeric:
         return jnp.asarray(leaf)

@@ -11,11 +11,13 @@ import numpy as np
 from jax.core import Tracer
 
 import spmd
-from frontends.tf.distribute.context import get_strategy, has_strategy
+from frontends.tf.distribute.context import get_strategy
+from frontends.tf.distribute.extended import long_name
+from frontends.tf.distribute.values import DistributedValues
 from spmd.collectives import all_reduce
 from spmd.context import current_frame, in_replica
 from spmd.mesh import REPLICA_AXIS
-from spmd.values import PerReplica
+from spmd.values import PerReplica, TracedPerReplica
 
 
 class VariableSynchronization(enum.Enum):
@@ -50,6 +52,13 @@ class Variable(spmd.Variable):
     same; a step is refused that does not prove it (TensorFlow lets replicas drift apart).
 
     With `ON_READ` every replica has a value of its own; between the replicas, reading combines them.
+    Strategies without components (all but `MirroredStrategy`) keep one value there, too.
+
+    Attributes:
+        aggregation: how what replicas write is combined, a `tf.VariableAggregation`.
+        distribute_strategy: the strategy in whose scope the variable was made.
+        synchronization: when it is combined, a `tf.VariableSynchronization`.
+        trainable: whether a tape takes it as a source.
 
     Examples:
         >>> from frontends import tf
@@ -62,7 +71,7 @@ class Variable(spmd.Variable):
     Source: `tf.Variable`.
     """
 
-    __slots__ = ("_replicas", "aggregation", "synchronization", "trainable")
+    __slots__ = ("_replicas", "aggregation", "distribute_strategy", "synchronization", "trainable")
 
     def __init__(
         self,
@@ -109,12 +118,13 @@ class Variable(spmd.Variable):
                 f"A tf.Variable needs an initial value, but {name or 'this one'} got none. "
                 "Give it one: tf.Variable(tf.zeros([2]))."
             )
-        if self.synchronization is VariableSynchronization.NONE and has_strategy():
+        strategy = self.distribute_strategy = get_strategy()
+        if self.synchronization is VariableSynchronization.NONE and strategy.has_components:
             raise ValueError(
                 "`NONE` variable synchronization mode is not supported with tf.distribute strategy. "
                 "Please change the `synchronization` for variable: " + str(name)
             )
-        if self.synchronization is VariableSynchronization.AUTO:
+        if self.synchronization is VariableSynchronization.AUTO and strategy.has_components:
             self.synchronization = VariableSynchronization.ON_WRITE
         on_read = self.synchronization is VariableSynchronization.ON_READ
         self.trainable = not on_read if trainable is None else bool(trainable)
@@ -132,23 +142,22 @@ class Variable(spmd.Variable):
                 "but a variable outlives the step. Make it before the step, or give it a function that "
                 "does not depend on the step: tf.Variable(lambda: tf.zeros([2]))."
             )
-        replicas = self._replicas = get_strategy().num_replicas_in_sync
         if (
             self.aggregation is VariableAggregation.MEAN
-            and has_strategy()
+            and strategy.has_components
             and not jnp.issubdtype(value.dtype, jnp.inexact)
         ):
             raise ValueError(
                 "creating distributed tf.Variable with aggregation=MEAN and a non-floating dtype is not "
                 f"supported, please use a different aggregation or dtype: {name} is {value.dtype}."
             )
+        replicas = self._replicas = strategy.num_replicas_in_sync if strategy.has_components else 1
+        name = f"{name or 'Variable'}:0"
         if on_read and replicas > 1:
             stacked = jnp.broadcast_to(value, (replicas, *value.shape))
             super().__init__(stacked, kind="local", name=name)
         else:
             super().__init__(value, name=name)
-        if self.name is None:
-            self.name = "Variable"
         self._made_in_step()
 
     # Reading.
@@ -163,14 +172,18 @@ class Variable(spmd.Variable):
             ValueError: the variable is `ON_READ` without an aggregation, and this is no replica.
         """
         held = self._get()
-        if self.kind != "local" or in_replica():
+        own = self.synchronization is VariableSynchronization.ON_READ and not in_replica()
+        if not own or not self.distribute_strategy.has_components:
             return held
         if self.aggregation is VariableAggregation.NONE:
+            # With one replica as well: a script that works with one should work with two.
             raise ValueError(
                 f"Could not convert from `tf.VariableAggregation` NONE to `tf.distribute.ReduceOp`: "
                 f"{self.name} has a value on each replica, and no aggregation says how to combine them. "
                 "Read it in a replica, or make it with aggregation=tf.VariableAggregation.SUM."
             )
+        if self.kind != "local":
+            return held
         if current_frame() is not None:
             return _combined_in_step(held, self.aggregation)
         return _COMBINED[self.aggregation](held)
@@ -201,6 +214,19 @@ class Variable(spmd.Variable):
             return (self._get(),) * self._replicas
         held = self._get()
         return tuple(PerReplica(held, held.shape[0], stacked=True).values)
+
+    def per_replica(self) -> Any:
+        """Returns what `strategy.reduce` and `gather` work on.
+
+        Returns:
+            A per-replica value, if every replica has a value of its own; otherwise the one value.
+        """
+        held = self._get()
+        if self.kind != "local" or in_replica():
+            return held
+        if current_frame() is not None:
+            return TracedPerReplica(held)
+        return PerReplica(held, held.shape[0], stacked=True)
 
     # Writing.
 
@@ -285,17 +311,35 @@ class Variable(spmd.Variable):
         return self._write(delta, operator.sub, "assign_sub")
 
     def _write(self, operand: Any, combine: Callable[[Any, Any], Any], verb: str) -> Any:
-        new = self._checked(operand)
         held = self._get()
-        if self.kind == "local":
+        if isinstance(operand, PerReplica):
+            operand = self._of_each(operand)
+            if self.kind == "local":
+                self._set(combine(held, jnp.asarray(operand, self.dtype)))
+                return self
+        new = self._checked(operand)
+        own = self.synchronization is VariableSynchronization.ON_READ
+        if own and self.distribute_strategy.has_components:
             if not in_replica():
-                new = jnp.broadcast_to(self._divided(new, held.shape[0], verb), held.shape)
-        elif in_replica():
+                new = self._divided(new, verb)
+                new = jnp.broadcast_to(new, held.shape)
+        elif in_replica() and get_strategy().num_replicas_in_sync > 1:
             new = _REDUCED[self.aggregation](new)
         self._set(combine(held, new))
         return self.value() if current_frame() is not None else self
 
-    def _divided(self, value: Any, replicas: int, verb: str) -> Any:
+    def _of_each(self, value: PerReplica) -> Any:
+        """Takes a value for each replica, as the variable holds it."""
+        if self.kind == "local" and value.stacked and value.array.shape == self._value.shape:
+            return value.array
+        if value.num_replicas == 1:
+            return value.values[0]
+        raise ValueError(
+            f"{self.name} is assigned a value for each replica, but it has one value, equal on all of "
+            'them. Combine them first: variable.assign(strategy.reduce("MEAN", value, axis=None)).'
+        )
+
+    def _divided(self, value: Any, verb: str) -> Any:
         """Spreads a value over the replicas of an `ON_READ` variable."""
         if self.aggregation is not VariableAggregation.SUM:
             return value
@@ -305,6 +349,9 @@ class Variable(spmd.Variable):
                 "its aggregation is a sum, so it is not clear which replica's part is meant. Assign the "
                 "whole sum, or add in a replica."
             )
+        replicas = self._replicas
+        if replicas == 1:
+            return value
         if current_frame() is not None:
             raise NotImplementedError(
                 f"{self.name} is assigned between the replicas of a compiled step. Assign it outside of "
@@ -350,8 +397,7 @@ class Variable(spmd.Variable):
     @property
     def device(self) -> str:
         """Where the first replica's value lies."""
-        value = self._value
-        return str(next(iter(value.devices()))) if not isinstance(value, Tracer) else ""
+        return long_name(self.distribute_strategy.mesh.devices.flat[0])
 
     def get_shape(self) -> tuple[int, ...]:
         """Returns the shape; see `shape`."""
@@ -365,13 +411,23 @@ class Variable(spmd.Variable):
         return _Reference(self)
 
     def __repr__(self) -> str:
-        about = f"shape={self.shape} dtype={self.dtype}"
-        if isinstance(self._value, Tracer):
-            return f"<tf.Variable '{self.name}:0' {about}>"
-        if self.kind == "local":
-            lines = [f"  {index}: {np.asarray(value)!r}" for index, value in enumerate(self.values)]
-            return "\n".join([f"SyncOnReadVariable '{self.name}:0' {about}:{{", *lines, "}"])
-        return f"<tf.Variable '{self.name}:0' {about}, numpy={np.asarray(self._value)!r}>"
+        if self.kind != "local" or isinstance(self._value, Tracer):
+            return self._shown(self.name, self._value)
+        assert self.name is not None
+        name = self.name.removesuffix(":0")
+        names = [
+            f"{name}/replica_{index}:0" if index else self.name for index in range(self._replicas)
+        ]
+        shown = [self._shown(name, value) for name, value in zip(names, self.values, strict=True)]
+        lines = [f"  {index}: {one}" for index, one in enumerate(shown)]
+        return "SyncOnReadVariable:{\n" + ",\n".join(lines) + "\n}"
+
+    def _shown(self, name: str | None, value: Any) -> str:
+        about = f"<tf.Variable '{name}' shape={self.shape} dtype={self.dtype}"
+        if isinstance(value, Tracer):
+            return f"{about}>"
+        array = np.asarray(value)
+        return f"{about}, numpy={array.item() if array.ndim == 0 else array!r}>"
 
     # In arithmetic it is its value.
 
@@ -407,6 +463,9 @@ class Variable(spmd.Variable):
         return format(self.value(), specification)
 
     __hash__ = None  # pyright: ignore[reportAssignmentType]
+
+
+DistributedValues.register(Variable)
 
 
 class _Reference:

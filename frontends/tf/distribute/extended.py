@@ -57,7 +57,7 @@ class StrategyExtended:
         Source: `tf.distribute.StrategyExtended.worker_devices`.
         """
         self._require_chosen("worker_devices")
-        return tuple(_long_name(device) for device in self._strategy.mesh.devices.flat)
+        return tuple(long_name(device) for device in self._strategy.mesh.devices.flat)
 
     @property
     def parameter_devices(self) -> tuple[str, ...]:
@@ -69,7 +69,7 @@ class StrategyExtended:
         Source: `tf.distribute.StrategyExtended.parameter_devices`.
         """
         self._require_chosen("parameter_devices")
-        return tuple(map(_long_name, self.holders))
+        return tuple(map(long_name, self.holders))
 
     def non_slot_devices(self, var_list: Any) -> tuple[str, ...]:
         """Names the devices for variables that belong to no other one.
@@ -358,7 +358,8 @@ def _is_per_replica(value: Any) -> bool:
     return isinstance(value, DistributedValues)
 
 
-def _long_name(device: Any) -> str:
+def long_name(device: Any) -> str:
+    """Names a device as TensorFlow does, with the job and the process."""
     platform: str = device.platform
     kind = "GPU" if platform in ("cuda", "rocm") else platform.upper()
     local = jax.local_devices(process_index=device.process_index, backend=platform)

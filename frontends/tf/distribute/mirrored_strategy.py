@@ -20,6 +20,8 @@ class MirroredStrategy(Strategy):
     Source: `tf.distribute.MirroredStrategy`.
     """
 
+    has_components = True
+
     def __init__(
         self,
         devices: Sequence[str] | None = None,

@@ -59,8 +59,13 @@ class Strategy(FormerNames):
 
     Make a `MirroredStrategy` or another subclass.
 
+    Attributes:
+        has_components: whether variables have a value for each replica, as far as a script can tell.
+
     Source: `tf.distribute.Strategy`.
     """
+
+    has_components: bool = False
 
     def __init__(
         self,
@@ -217,6 +222,7 @@ class Strategy(FormerNames):
         op = op_name(reduce_op)
 
         def one(leaf: Any) -> Any:
+            leaf = _without_variable(leaf)
             if _is_per_replica(leaf):
                 return spmd.reduce(leaf, op, axis)
             return self._reduce_plain(op, leaf, axis)
@@ -306,11 +312,12 @@ class Strategy(FormerNames):
         Source: `tf.distribute.Strategy.gather`.
         """
         self._require_cross_replica("gather")
-        return jax.tree.map(
-            lambda leaf: spmd.gather(leaf, axis) if _is_per_replica(leaf) else leaf,
-            value,
-            is_leaf=_is_per_replica,
-        )
+
+        def one(leaf: Any) -> Any:
+            leaf = _without_variable(leaf)
+            return spmd.gather(leaf, axis) if _is_per_replica(leaf) else leaf
+
+        return jax.tree.map(one, value, is_leaf=_is_per_replica)
 
     def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
         """Lists what the replicas of this process have.
@@ -546,6 +553,10 @@ def _pipeline_per_replica(options: InputOptions | None) -> bool:
         options is not None
         and options.experimental_replication_mode is InputReplicationMode.PER_REPLICA
     )
+
+
+def _without_variable(leaf: Any) -> Any:
+    return leaf.per_replica() if hasattr(leaf, "per_replica") else leaf
 
 
 def _is_per_replica(value: Any) -> bool:

@@ -121,7 +121,7 @@ def test_on_read_is_combined_inside_a_compiled_function_too(strategy):
 def test_a_variable_of_another_number_of_replicas_is_refused(strategy):
     variable = _variable(strategy, name="total", synchronization=ON_READ, aggregation=SUM)
     other = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1", "cpu:2"])
-    with pytest.raises(spmd.StateError, match=r"total has a value for each of 2 .*runs on 3"):
+    with pytest.raises(spmd.StateError, match=r"total:0 has a value for each of 2 .*runs on 3"):
         other.run(lambda: variable.assign(1.0))
 
 
@@ -195,7 +195,7 @@ def test_modes_that_do_not_exist(strategy):
 
 def test_values_that_do_not_fit():
     variable = tf.Variable(1.0, name="w")
-    with pytest.raises(ValueError, match=r"'w': Shape mismatch"):
+    with pytest.raises(ValueError, match=r"'w:0': Shape mismatch"):
         variable.assign([1.0, 2.0])
     with pytest.raises(ValueError, match="requested dtype float32"):
         variable.assign(np.int32(1))
@@ -246,11 +246,73 @@ def test_it_is_known_by_reference():
 
 
 def test_it_shows_its_value(strategy):
-    assert repr(tf.Variable(1.0)) == (
-        "<tf.Variable 'Variable:0' shape=() dtype=float32, numpy=array(1., dtype=float32)>"
-    )
+    assert repr(tf.Variable(1.0)) == "<tf.Variable 'Variable:0' shape=() dtype=float32, numpy=1.0>"
     shown = repr(_variable(strategy, name="total", synchronization=ON_READ, aggregation=SUM))
-    assert "1: array(10., dtype=float32)" in shown
+    assert shown == (
+        "SyncOnReadVariable:{\n"
+        "  0: <tf.Variable 'total:0' shape=() dtype=float32, numpy=10.0>,\n"
+        "  1: <tf.Variable 'total/replica_1:0' shape=() dtype=float32, numpy=10.0>\n"
+        "}"
+    )
+
+
+def test_it_has_tensorflows_names_and_knows_its_strategy(strategy):
+    variable = _variable(strategy, name="total")
+    assert variable.name == "total:0"
+    assert variable.device == "/job:localhost/replica:0/task:0/device:CPU:0"
+    assert variable.distribute_strategy is strategy
+    assert strategy.extended.variable_created_in_scope(variable)
+    assert not strategy.extended.variable_created_in_scope(tf.Variable(1.0))
+    assert isinstance(variable, tf.distribute.DistributedValues)
+
+
+def test_a_step_may_return_variables(strategy):
+    variable = _variable(strategy)
+    own = _variable(strategy, synchronization=ON_READ, aggregation=SUM)
+    _each_writes(strategy, own, "assign")
+    one, total = strategy.run(lambda: (variable, own))
+    assert [float(value) for value in one.values] == [10, 10]
+    # As between the replicas: TensorFlow returns the variable itself.
+    assert [float(value) for value in total.values] == [3, 3]
+
+
+def test_reduce_takes_variables_that_have_a_value_on_each_replica(strategy):
+    own = _variable(strategy, synchronization=ON_READ, aggregation=SUM)
+    _each_writes(strategy, own, "assign")
+    assert float(strategy.reduce("SUM", own, axis=None)) == 3
+    assert float(strategy.reduce("MEAN", own, axis=None)) == 1.5
+    mirrored = _variable(strategy, [1.0, 2.0])
+    assert float(strategy.reduce("MEAN", mirrored, axis=0)) == 1.5
+
+
+def test_a_value_for_each_replica_is_assigned_where_there_is_room(strategy):
+    each = strategy.experimental_distribute_values_from_function(
+        lambda context: float(context.replica_id_in_sync_group)
+    )
+    own = _variable(strategy, synchronization=ON_READ, aggregation=SUM)
+    own.assign(each)
+    assert _components(own) == [0, 1]
+    with pytest.raises(ValueError, match=r"Combine them first.*strategy\.reduce"):
+        _variable(strategy).assign(each)
+    alone = tf.distribute.OneDeviceStrategy("cpu:0")
+    variable = _variable(alone)
+    variable.assign(alone.run(lambda: 3.0))
+    assert variable.numpy() == 3
+
+
+def test_on_read_means_the_same_with_one_replica():
+    alone = tf.distribute.MirroredStrategy(["cpu:0"])
+    with pytest.raises(ValueError, match="no aggregation says how"):
+        _variable(alone, synchronization=ON_READ).read_value()
+    with pytest.raises(ValueError, match="does not support `assign_add`"):
+        _variable(alone, synchronization=ON_READ, aggregation=SUM).assign_add(1.0)
+
+
+def test_central_storage_combines_at_once():
+    central = tf.distribute.experimental.CentralStorageStrategy(["cpu:0", "cpu:1"])
+    variable = _variable(central, synchronization=ON_READ, aggregation=SUM)
+    assert _each_writes(central, variable, "assign_add") == [13, 13]
+    assert _components(variable) == [13]
 
 
 def test_tapes_know_variables(strategy):

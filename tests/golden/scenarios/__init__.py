@@ -1,6 +1,15 @@
 """The scenarios, by what they are about."""
 
-from tests.golden.scenarios import contexts, inputs, losses, run_reduce
+from tests.golden.scenarios import contexts, inputs, losses, run_reduce, variables
 from tests.golden.scenarios.base import SCENARIOS, Scenario, Setting
 
-__all__ = ["SCENARIOS", "Scenario", "Setting", "contexts", "inputs", "losses", "run_reduce"]
+__all__ = [
+    "SCENARIOS",
+    "Scenario",
+    "Setting",
+    "contexts",
+    "inputs",
+    "losses",
+    "run_reduce",
+    "variables",
+]
