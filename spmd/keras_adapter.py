@@ -411,6 +411,28 @@ def _apply_if_finite(optimizer: Any, grads: Any, trainable_variables: Any = None
     optimizer.step_counter.assign(jnp.where(finite & ~grown, count + 1, 0))
 
 
+def _given(value: Any, shape: Any, dtype: Any) -> Any:
+    del shape
+    return jnp.asarray(value, dtype)
+
+
+def _made_late(make: Callable[..., None]) -> Callable[..., None]:
+    # While a step makes variables Keras takes only functions that make a value (Nadam gives a number).
+    @functools.wraps(make)
+    def __init__(
+        self: Any, initializer: Any, shape: Any = None, dtype: Any = None, *args: Any, **kwargs: Any
+    ) -> None:
+        frame = current_frame()
+        late = frame is not None and frame.building and in_stateless_scope()
+        if late and not callable(initializer) and not isinstance(initializer, str):
+            shape, dtype = jnp.shape(initializer), dtype or getattr(initializer, "dtype", None)
+            initializer = functools.partial(_given, initializer)
+        make(self, initializer, shape, dtype, *args, **kwargs)
+
+    return __init__
+
+
+_VARIABLE.__init__ = _made_late(_VARIABLE.__init__)
 _VARIABLE.value = _guarded_value(_VARIABLE.value.fget)
 _VARIABLE.assign = _guarded_assign(_VARIABLE.assign)
 _LOSS.__call__ = _loss_without_padding(_LOSS.__call__)
