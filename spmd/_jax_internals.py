@@ -72,6 +72,12 @@ class _Interposer(core.Trace):
         return self.below.stage_value(val)
 
     def process_primitive(self, primitive: Any, tracers: Any, params: Any, /) -> Any:
+        program = params.get("jaxpr")
+        if primitive.name in ("jit", "pjit") and getattr(program, "consts", ()):
+            # Arrays that a compiled function closes over are constants of it, out of sight. So its
+            # operations are handed on one by one.
+            with core.set_current_trace(self):
+                return core.jaxpr_as_fun(program)(*tracers)
         return self._run(primitive, tracers, params)
 
     def process_custom_jvp_call(

@@ -21,6 +21,7 @@ import jax
 import jax.numpy as jnp
 import keras
 from jax.core import Tracer
+from keras.src.backend.common.masking import get_keras_mask, set_keras_mask
 from keras.src.backend.common.stateless_scope import in_stateless_scope
 from keras.src.backend.common.symbolic_scope import SymbolicScope
 
@@ -88,9 +89,13 @@ class KerasAdapter(Adapter):
     def in_replica(self, things: Sequence[Any]) -> Generator[None]:
         with contextlib.ExitStack() as stack:
             for part in _parts(things):
+                own = vars(part)
                 for name, method in _replica_methods(part).items():
-                    vars(part)[name] = method
-                    stack.callback(vars(part).pop, name)
+                    if name in own:
+                        stack.callback(own.__setitem__, name, own[name])
+                    else:
+                        stack.callback(own.pop, name)
+                    own[name] = method
             yield
 
     def watch(self, things: Sequence[Any], watch: Watch) -> None:
@@ -187,7 +192,10 @@ def _parts(things: Sequence[Any]) -> list[Any]:
         found[id(part)] = part
         if isinstance(part, _LAYER):
             waiting += [*part._flatten_layers(include_self=False), *part._seed_generators]
-            waiting += [*part._metrics, getattr(part, "optimizer", None)]
+            optimizer = getattr(part, "optimizer", None)
+            waiting += part._metrics
+            if isinstance(optimizer, keras.optimizers.Optimizer):
+                waiting.append(optimizer)
         elif isinstance(part, _METRIC):
             waiting += part._metrics
         else:
@@ -318,6 +326,15 @@ def _loss_without_padding(call: Callable[..., Any]) -> Callable[..., Any]:
         mask = None if self.reduction in (None, "none") else _rows_of([y_true, y_pred])
         if mask is None:
             return call(self, y_true, y_pred, sample_weight)
+        kept = get_keras_mask(y_pred)
+        if kept is not None:
+            # Keras divides by what its mask keeps, so the rows go into that.
+            rows = mask.rows.reshape(-1, *[1] * (kept.ndim - 1))
+            set_keras_mask(y_pred, kept & rows)
+            try:
+                return call(self, y_true, y_pred, sample_weight)
+            finally:
+                set_keras_mask(y_pred, kept)
         losses = jax.eval_shape(
             lambda: self.call(
                 jax.tree.map(lambda y: jnp.asarray(y, self.dtype), y_true),

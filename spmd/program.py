@@ -23,10 +23,10 @@ from spmd import checks
 from spmd.arguments import Arguments, abstract
 from spmd.context import Frame, tracing
 from spmd.discovery import discover
-from spmd.errors import StateError
+from spmd.errors import BatchError, StateError
 from spmd.mesh import num_replicas, split_sharding, whole_sharding
 from spmd.replica import as_array, is_block, replica_state, run_in_replicas
-from spmd.replica_dataflow import Collective, collectives, source_of, varying_outputs
+from spmd.replica_dataflow import Collective, collectives, depends_on, source_of, varying_outputs
 from spmd.single_replica import without_reductions
 from spmd.state import Kind, StateTable, adapters
 from spmd.values import PerReplica, RowMask, TracedPerReplica
@@ -53,11 +53,19 @@ class StaleProgramError(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class _Result:
-    """How one leaf of the result leaves a program."""
+    """How one leaf of the result leaves a program.
+
+    Attributes:
+        per_replica: whether replicas have values of their own.
+        source: the mask of the batch whose rows it has entries for, if any.
+        path: to the leaf.
+        others: masks of other batches that its entries come from as well.
+    """
 
     per_replica: bool
     source: int | None
     path: str
+    others: tuple[int, ...] = ()
 
 
 @dataclasses.dataclass
@@ -226,6 +234,8 @@ class Program:
             for mask in masks:
                 if mask.padded:
                     raise self._padding(mask)
+        for result in self._of_several:
+            self._require_equal_padding(result, masks)
         try:
             self._take_over()
             if not self._kept.holds(self._last_kept):
@@ -234,6 +244,8 @@ class Program:
             if not self._changed.holds(self._last_changed):
                 changed = self._changed.read()
                 self._last_changed = self._adopt(changed, self._changed_avals, self._changed)
+                # As many references to a copy as to an array that was taken as it is: they are counted.
+                self._changed.write(self._last_changed)
                 del changed  # it would count as a reader of the arrays
             changed, kept = self._last_changed, self._last_kept
             if sum(map(sys.getrefcount, changed)) > self._unshared:
@@ -257,6 +269,17 @@ class Program:
         self._changed.write(new)
         self._last_changed = new
         return self._result(stacked, wholes, masks)
+
+    def _require_equal_padding(self, result: _Result, masks: Sequence[RowMask]) -> None:
+        counts = {
+            masks[index].counts for index in (result.source, *result.others) if index is not None
+        }
+        if len(counts) > 1:
+            raise BatchError(
+                f"The result{result.path and ' at ' + result.path} of the step {self._name} has an entry for "
+                "each row of several batches, which are padded in different ways, so it is not clear which "
+                "entries are valid. Pass them as one batch, (x, y), or return a result for each."
+            )
 
     def _take_over(self) -> None:
         """Makes the program that ran before forget its arrays: held by two, they could not be donated."""
@@ -482,6 +505,8 @@ class Program:
         watched = [True] * size + [result.source is None for result in self._results]
         before = [False] * (consts + size)
         after = [False] * len(arguments.whole)
+        self._name_sources(arguments, consts + size, count, size)
+        self._of_several = [result for result in self._results if result.others]
         self._padding = checks.padding_counted(
             self.jaxpr,
             rows=[*before, *([True] * split), *([False] * masks), *after],
@@ -490,6 +515,33 @@ class Program:
             outputs=[index for index, watch in enumerate(watched) if watch],
             step=self._name,
         )
+
+    def _name_sources(self, arguments: Arguments, before: int, count: int, size: int) -> None:
+        """Finds the batch whose rows a result has, where several batches have as many."""
+        if len(arguments.masks) < 2:
+            return
+        owners = [leaf.mask for leaf in arguments.leaves if leaf.how == "split"]
+        rest = len(self.jaxpr.invars) - before - len(owners)
+        depends = [
+            depends_on(
+                self.jaxpr,
+                [*([False] * before), *(owner == mask for owner in owners), *([False] * rest)],
+            )[size + count : size + 2 * count]
+            for mask in range(len(arguments.masks))
+        ]
+        rows = [mask.rows_per_replica for mask in arguments.masks]
+        for index, result in enumerate(self._results):
+            if result.source is None:
+                continue
+            fitting = [
+                mask
+                for mask, flags in enumerate(depends)
+                if flags[index] and rows[mask] == rows[result.source]
+            ]
+            if fitting:
+                self._results[index] = dataclasses.replace(
+                    result, source=fitting[0], others=tuple(fitting[1:])
+                )
 
     def _build(self, outer: ClosedJaxpr, table: StateTable, arguments: Arguments) -> None:
         size, count = table.size, len(self._results)

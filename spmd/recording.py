@@ -108,6 +108,27 @@ class Recording:
         """
         with self.paused():
             gradients = self._gradient(targets, sources, cotangents)
+        self._keep_out(sources, gradients)
+        return gradients
+
+    def gradients(self, target: Any, sources: Sequence[Any], cotangents: Any) -> list[Any]:
+        """Computes the gradients of a target for many weights of its elements.
+
+        Args:
+            target: an array, as for `gradient`.
+            sources: as for `gradient`.
+            cotangents: the weights, stacked along a new first axis.
+
+        Returns:
+            For each source, the gradients, stacked likewise; None if the target does not depend on it.
+        """
+        with self.paused():
+            gradients = jax.vmap(lambda one: self._gradient([target], sources, [one]))(cotangents)
+        self._keep_out(sources, gradients)
+        return gradients
+
+    def _keep_out(self, sources: Sequence[Any], gradients: Sequence[Any]) -> None:
+        """Refuses to differentiate gradients that are computed while the recording goes on."""
         found = [gradient for gradient in gradients if gradient is not None]
         if self._entered and found:
             # How they come about is not in this recording: the operations were linearized below it.
@@ -125,7 +146,6 @@ class Recording:
                     ),
                 )
             )
-        return gradients
 
     def _gradient(
         self, targets: Sequence[Any], sources: Sequence[Any], cotangents: Sequence[Any] | None
@@ -234,6 +254,9 @@ def _add(gradients: dict[int, Any], value: Any, gradient: Any) -> None:
 
 
 def _refuse(error: Exception) -> Callable[[Any], Any]:
+    # Its traceback holds the frames of the code that failed, and all that these hold.
+    error = error.with_traceback(None)
+
     def pull(cotangents: Any) -> Any:
         raise error
 

@@ -359,16 +359,16 @@ def _register_nnx() -> None:
     global _nnx_pending
     from spmd.nnx_adapter import NnxAdapter
 
-    _nnx_pending = False
     register_adapter(NnxAdapter())
+    _nnx_pending = False
 
 
 def _register_keras() -> None:
     global _keras_pending
     import keras
 
-    _keras_pending = False
     if keras.backend.backend() == "jax":
         from spmd.keras_adapter import KerasAdapter
 
         register_adapter(KerasAdapter())
+    _keras_pending = False  # not before: an import that fails must fail the next time as well

@@ -17,7 +17,7 @@ import numpy as np
 from jax.sharding import Mesh
 
 from spmd.discovery import discover
-from spmd.errors import BatchError, PaddedBatchError
+from spmd.errors import BatchError, MeshError, PaddedBatchError
 from spmd.gradients import collected
 from spmd.input import distribute
 from spmd.mesh import make_mesh, num_replicas
@@ -101,6 +101,7 @@ def verify(
 
     Raises:
         BatchError: the batch has no rows.
+        MeshError: the mesh has one device.
 
     Examples:
         >>> import numpy as np, spmd
@@ -111,6 +112,11 @@ def verify(
         The step does the same on 1 device and on 2, with 4, 3, 2, 1 rows.
     """
     mesh = make_mesh() if mesh is None else mesh
+    if num_replicas(mesh) == 1:
+        raise MeshError(
+            "verify compares one device with several, but the mesh has one. Simulate some: "
+            "spmd.simulate_devices(2), first of all."
+        )
     host = jax.tree.map(_on_host, batch, is_leaf=lambda leaf: isinstance(leaf, PerReplica))
     leaves = jax.tree.leaves(host)
     if not leaves or not all(np.ndim(leaf) for leaf in leaves) or not len(leaves[0]):
@@ -212,6 +218,11 @@ class _Comparison:
         full = rows == self._size
         batch = "a full batch" if full else f"a partial batch ({rows} of {self._size} rows)"
         found: list[str] = []
+        if len(one.gradients) != len(many.gradients):
+            return [
+                f"The step sums {len(one.gradients)} gradients on one device, and {len(many.gradients)} on "
+                f"{self._replicas} replicas. It asks how many there are: the two cannot be compared."
+            ]
         kinds = [slot.kind for slot in self._table.slots for _ in range(slot.count)]
         if Kind.MEAN in kinds and self._replicas > 1:
             notes["batch statistics are each replica's own, averaged; they were not compared."] = (
@@ -293,7 +304,7 @@ class _Comparison:
             return False
         if a.dtype.kind not in "fc":
             return bool(np.array_equal(a, b))
-        scale = float(np.max(np.abs(a), initial=0))
+        scale = float(np.max(np.abs(a), initial=0, where=np.isfinite(a)))
         return bool(np.allclose(a, b, rtol=0, atol=self._atol + self._rtol * scale, equal_nan=True))
 
     def _ratio(self, a: np.ndarray, b: np.ndarray) -> float | None:
@@ -318,7 +329,7 @@ def _is_value(leaf: Any) -> bool:
 
 def _every(leaf: Any) -> list[np.ndarray]:
     values = leaf.values if isinstance(leaf, PerReplica) else (leaf,)
-    return [np.asarray(value) for value in values]
+    return [_plain(value) for value in values]
 
 
 def _first(leaf: Any) -> np.ndarray:
@@ -333,7 +344,9 @@ def _copied(leaf: Any) -> Any:
 def _plain(leaf: Any) -> np.ndarray:
     if isinstance(leaf, jax.Array) and jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
         leaf = jax.random.key_data(leaf)
-    return np.array(leaf)
+    array = np.array(leaf)
+    # Types that NumPy does not know (bfloat16) cannot be compared there.
+    return array.astype(np.float32) if array.dtype.kind == "V" else array
 
 
 def _short(value: np.ndarray) -> str:

@@ -326,15 +326,16 @@ def where(condition: Any, x: Any = None, y: Any = None, name: Any = None) -> jax
 
 
 def identity(input: Any, name: Any = None) -> Any:
-    """Returns the value as an array."""
+    """Returns the value as another array: a tape that watches the one does not know the other."""
     del name
-    return convert_to_tensor(input)
+    return jnp.copy(convert_to_tensor(input))
 
 
 def stop_gradient(input: Any, name: Any = None) -> Any:
     """Returns the value, through which no gradient flows."""
     del name
-    return jax.lax.stop_gradient(convert_to_tensor(input))
+    # Outside of a tape JAX returns the array itself, through which a later tape finds its source.
+    return jnp.copy(jax.lax.stop_gradient(convert_to_tensor(input)))
 
 
 def is_tensor(x: Any) -> bool:

@@ -197,9 +197,7 @@ class GradientTape:
         zero = _is_zero(unconnected_gradients)
         target, found = _value(target), self._sources(sources)
         basis = jnp.eye(target.size, dtype=target.dtype).reshape(-1, *target.shape)
-        rows = jax.vmap(
-            lambda weight: self._recording.gradient([target], found.connected, [weight])
-        )(basis)
+        rows = self._recording.gradients(target, found.connected, basis)
         if not self._persistent:
             self._recording.forget()
         shapes = [target.shape + value.shape for value in found.values]
@@ -249,11 +247,8 @@ class GradientTape:
         shape = target.shape + shapes[1][1:]
         size = math.prod(target.shape[1:])
         basis = jnp.eye(size, dtype=target.dtype).reshape(size, 1, *target.shape[1:])
-        (columns,) = jax.vmap(
-            lambda weight: self._recording.gradient(
-                [target], found.connected, [jnp.broadcast_to(weight, target.shape)]
-            )
-        )(basis)
+        weights = jnp.broadcast_to(basis, (size, *target.shape))
+        (columns,) = self._recording.gradients(target, found.connected, weights)
         if not self._persistent:
             self._recording.forget()
         if columns is None:

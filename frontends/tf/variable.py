@@ -189,8 +189,12 @@ class Variable(spmd.Variable):
         return _COMBINED[self.aggregation](held)
 
     def read_value(self) -> Any:
-        """Returns the current value; see `value`."""
-        return self.value()
+        """Returns a copy of the current value; see `value`.
+
+        A tape takes an array that was read before for the variable's value, if it is the same object; the
+        copy is none.
+        """
+        return jnp.copy(self.value())
 
     def numpy(self) -> Any:
         """Returns the current value in host memory.
@@ -368,6 +372,11 @@ class Variable(spmd.Variable):
             operand = operand.value()
         new = operand if isinstance(operand, jax.Array) else np.asarray(operand)
         exact = isinstance(operand, (jax.Array, np.ndarray, np.generic))
+        if not exact and _loses(new, self.dtype):
+            raise TypeError(
+                f"Cannot convert {operand!r} to {self.dtype}, the type of {self.name}. Round it first, or "
+                "make the variable of a floating-point type."
+            )
         if exact and jax.dtypes.canonicalize_dtype(new.dtype) != self.dtype:
             raise ValueError(
                 f"Tensor conversion requested dtype {self.dtype} for an array of dtype {new.dtype}: "
@@ -378,7 +387,8 @@ class Variable(spmd.Variable):
                 f"Cannot assign value to variable '{self.name}': Shape mismatch. The variable shape "
                 f"{self.shape}, and the assigned value shape {new.shape} are incompatible."
             )
-        return jnp.asarray(new, self.dtype)
+        # A copy: two variables with one array would be one source to a tape.
+        return jnp.array(new, self.dtype)
 
     # What it is.
 
@@ -429,7 +439,9 @@ class Variable(spmd.Variable):
         array = np.asarray(value)
         return f"{about}, numpy={array.item() if array.ndim == 0 else array!r}>"
 
-    # In arithmetic it is its value.
+    # In arithmetic it is its value; NumPy's arrays leave the operation to it.
+
+    __array_priority__ = 100
 
     def __jax_array__(self) -> Any:
         return self.value()
@@ -539,7 +551,17 @@ def _array(value: Any, dtype: Any) -> jax.Array:
         # Python's numbers: 32 bits, as everywhere in TensorFlow.
         array = np.asarray(value)
         dtype = {"f": np.float32, "i": np.int32}.get(array.dtype.kind, array.dtype)
+    elif (
+        dtype is not None and not isinstance(value, jax.Array) and _loses(np.asarray(value), dtype)
+    ):
+        raise TypeError(
+            f"Cannot convert {value!r} to {jnp.dtype(dtype).name}. Round it first, or leave dtype= out."
+        )
     return jnp.array(value, dtype)  # a copy: a step may take the variable's memory
+
+
+def _loses(array: Any, dtype: Any) -> bool:
+    return array.dtype.kind == "f" and jnp.issubdtype(dtype, jnp.integer)
 
 
 def _member(modes: type[Any], mode: Any, name: str | None) -> Any:

@@ -371,3 +371,29 @@ def test_a_variable_that_the_step_does_not_find_is_an_error(mesh_of):
     assert float(named(ones)[0][0]) == 1.0
     variable.assign(3.0)
     assert float(named(ones)[0][0]) == 3.0
+
+
+def test_masks_of_keras_and_padding(mesh_of):
+    layer = keras.layers.Embedding(5, 2, mask_zero=True)
+    loss = keras.losses.MeanSquaredError()
+    tokens = np.int32([[1, 2, 0], [3, 0, 0], [4, 1, 2]])
+    targets = np.ones((3, 3, 2), np.float32)
+    expected = float(loss(targets, layer(tokens)))
+    step = spmd.Step(lambda batch: loss(batch[1], layer(batch[0])), mesh_of(1))
+    for size in (3, 4, 8):
+        (batch,) = spmd.distribute((tokens, targets), mesh_of(1), batch_size=size)
+        assert float(step(batch)[0]) == pytest.approx(expected, rel=1e-5)
+
+
+def test_a_method_that_the_user_replaced_is_there_afterwards(mesh_of):
+    metric, seen = keras.metrics.Mean(), []
+    update = metric.update_state
+    metric.update_state = own = lambda *args, **kwargs: seen.append(1) or update(*args, **kwargs)
+
+    def step(batch):
+        metric.update_state(batch)
+
+    (batch,) = spmd.distribute(np.ones(4, np.float32), mesh_of(2), batch_size=4)
+    spmd.Step(step, mesh_of(2))(batch)
+    assert seen
+    assert metric.update_state is own

@@ -638,3 +638,32 @@ def test_lower_runs_nothing_and_changes_nothing(mesh_of: MeshOf) -> None:
     np.testing.assert_array_equal(step(jnp.ones(2)), [1.0, 1.0])
     np.testing.assert_array_equal(step(np.ones(2, np.float32)), [2.0, 2.0])
     assert (calls[0], step.trace_count) == (1, 1)
+
+
+def test_a_variable_that_somebody_writes_does_not_hide_a_reader_of_another(mesh_of):
+    a, b = spmd.Variable(jnp.ones(2)), spmd.Variable(jnp.ones(2))
+
+    def function():
+        a.value = a.value + 1
+        b.value = b.value + 1
+
+    step = spmd.Step(function, mesh_of(2))
+    step()
+    kept = b.value
+    a.value = jnp.ones(2)
+    step()
+    np.testing.assert_array_equal(kept, [2, 2])
+
+
+def test_rows_of_results_of_several_batches(mesh_of):
+    full = next(iter(spmd.distribute(np.arange(4.0), mesh_of(2), batch_size=4)))
+    short = next(iter(spmd.distribute(np.arange(3.0), mesh_of(2), batch_size=4)))
+    step = spmd.Step(lambda a, b: (a * 2, b * 3), mesh_of(2))
+    for first, second in ((short, full), (full, short)):
+        a, b = map(spmd.gather, step(first, second))
+        np.testing.assert_array_equal(a, spmd.gather(first) * 2)
+        np.testing.assert_array_equal(b, spmd.gather(second) * 3)
+    mixed = spmd.Step(lambda a, b: a + b, mesh_of(2))
+    np.testing.assert_array_equal(spmd.gather(mixed(full, full)), [0, 2, 4, 6])
+    with pytest.raises(spmd.BatchError, match="each row of several batches"):
+        mixed(full, short)

@@ -251,3 +251,44 @@ def test_gradients_that_nobody_sums_are_refused():
     batch = next(iter(spmd.distribute(np.ones(4, np.float32), strategy.mesh, batch_size=4)))
     with pytest.raises(spmd.ReplicaDivergenceError, match="weight"):
         strategy.run(replica, args=(batch,))
+
+
+def test_variables_that_were_assigned_from_each_other_are_two_sources():
+    w, target = tf.Variable(1.0), tf.Variable(0.0)
+    target.assign(w)
+    with tf.GradientTape() as tape:
+        y = w * 3 + target * 5
+    assert [float(gradient) for gradient in tape.gradient(y, [w, target])] == [3, 5]
+
+
+@pytest.mark.parametrize("read", [tf.identity, tf.stop_gradient, lambda w: w.read_value()])
+def test_what_was_read_before_is_no_source(read):
+    w = tf.Variable(2.0)
+    old = read(w)
+    with tf.GradientTape() as tape:
+        y = w * old
+    assert float(tape.gradient(y, w)) == 2.0
+
+
+def test_a_compiled_function_that_closes_over_a_variable():
+    w = tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        y = jax.jit(lambda x: x * w.value())(jnp.float32(2.0)) + w
+    assert float(tape.gradient(y, w)) == 3.0
+
+
+def test_a_jacobian_inside_of_its_own_tape_is_not_differentiated():
+    x = _x(2)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = x**3
+        z = tape.jacobian(y, x) * 2
+    with pytest.raises(RuntimeError, match="Put a second one around it"):
+        tape.gradient(z, x)
+
+
+def test_numpy_leaves_arithmetic_to_the_variable():
+    w = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(np.float32(2) * w + np.float32([1, 2]) * w)
+    assert tape.gradient(y, w).tolist() == [3, 4]

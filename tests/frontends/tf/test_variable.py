@@ -345,3 +345,10 @@ def test_numpy_of_a_traced_variable(strategy):
     variable = _variable(strategy)
     with pytest.raises(NotImplementedError, match="while a step is traced"):
         strategy.run(lambda: variable.numpy())
+
+
+def test_numbers_are_not_cut_off():
+    with pytest.raises(TypeError, match=r"Cannot convert 2.7 to int32"):
+        tf.Variable(1).assign(2.7)
+    with pytest.raises(TypeError, match=r"Cannot convert 1.7 to int32"):
+        tf.Variable(1.7, dtype=tf.int32)
