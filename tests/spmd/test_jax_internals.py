@@ -95,3 +95,55 @@ def test_an_equation_without_a_traceback_has_no_line() -> None:
         source_info=SimpleNamespace(traceback=SimpleNamespace(frames=[frame]))
     )
     assert _jax_internals.user_line(library) is None
+
+
+def test_operations_are_handed_to_a_function_and_stay_what_they_are():
+    seen = []
+
+    def operate(bind, args):
+        seen.append([getattr(arg, "shape", None) for arg in args])
+        return bind(*args)
+
+    x = jnp.ones(3)
+    before = _jax_internals.trace_state()
+    with _jax_internals.interposed(operate):
+        assert _jax_internals.is_interposed()
+        assert not _jax_internals.is_tracing()
+        assert _jax_internals.trace_state() == before
+        y = jax.jit(lambda x: x * 2)(x)
+        y = jax.jit(lambda x: x * 2)(y)
+        assert not isinstance(y, jax.core.Tracer)
+    assert seen == [[(3,)], [(3,)]]
+    assert not _jax_internals.is_interposed()
+    seen.clear()
+    jax.jit(lambda x: x * 2)(x)
+    assert not seen
+
+
+def test_arrays_that_a_compiled_function_closes_over_are_operands():
+    seen = []
+    x = jnp.ones(3)
+    with _jax_internals.interposed(lambda bind, args: (seen.extend(args), bind(*args))[1]):
+        jax.jit(lambda y: y * x)(jnp.float32(2))
+    assert any(one is x for one in seen)
+
+
+def test_a_trace_is_told_from_an_interposer():
+    def traced(x):
+        assert _jax_internals.is_tracing()
+        with _jax_internals.interposed(lambda bind, args: bind(*args)):
+            assert _jax_internals.is_tracing()
+            return x + 1
+
+    assert float(jax.jit(traced)(1.0)) == 2.0
+
+
+def test_outputs_without_a_gradient():
+    def function(x):
+        return x * 2, jax.lax.stop_gradient(x), jnp.argmax(x)
+
+    outputs, pull = jax.vjp(function, jnp.ones(3))
+    assert _jax_internals.constant_outputs(pull) == [False, True, True]
+    zeros = [_jax_internals.zero_cotangent(output) for output in outputs]
+    (gradient,) = pull((jnp.ones(3), *zeros[1:]))
+    assert gradient.tolist() == [2, 2, 2]
