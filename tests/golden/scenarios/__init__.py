@@ -1,6 +1,6 @@
 """The scenarios, by what they are about."""
 
-from tests.golden.scenarios import contexts, inputs, losses, run_reduce, variables
+from tests.golden.scenarios import contexts, inputs, losses, run_reduce, training, variables
 from tests.golden.scenarios.base import SCENARIOS, Scenario, Setting
 
 __all__ = [
@@ -11,5 +11,6 @@ __all__ = [
     "inputs",
     "losses",
     "run_reduce",
+    "training",
     "variables",
 ]
