@@ -449,10 +449,17 @@ def _made_late(make: Callable[..., None]) -> Callable[..., None]:
     return __init__
 
 
-_VARIABLE.__init__ = _made_late(_VARIABLE.__init__)
-_VARIABLE.value = _guarded_value(_VARIABLE.value.fget)
-_VARIABLE.assign = _guarded_assign(_VARIABLE.assign)
-_LOSS.__call__ = _loss_without_padding(_LOSS.__call__)
-_LOSS_SCALE_OPTIMIZER._common_apply = _apply_if_finite
-_BATCH_NORMALIZATION.__init__ = _may_be_synchronized(_BATCH_NORMALIZATION.__init__)
-_BATCH_NORMALIZATION._moments = _moments_without_padding(_BATCH_NORMALIZATION._moments)
+def _install() -> None:
+    """Gives Keras's classes what they lack, once, also if this module is imported again."""
+    if hasattr(_LOSS.__call__, "__wrapped__"):
+        return
+    _VARIABLE.__init__ = _made_late(_VARIABLE.__init__)
+    _VARIABLE.value = _guarded_value(_VARIABLE.value.fget)
+    _VARIABLE.assign = _guarded_assign(_VARIABLE.assign)
+    _LOSS.__call__ = _loss_without_padding(_LOSS.__call__)
+    _LOSS_SCALE_OPTIMIZER._common_apply = _apply_if_finite
+    _BATCH_NORMALIZATION.__init__ = _may_be_synchronized(_BATCH_NORMALIZATION.__init__)
+    _BATCH_NORMALIZATION._moments = _moments_without_padding(_BATCH_NORMALIZATION._moments)
+
+
+_install()
