@@ -129,8 +129,12 @@ def cumsum(
     del name
     x = convert_to_tensor(x)
     x = jnp.flip(x, axis) if reverse else x
+    if exclusive:
+        # Not the difference to the sum: small numbers beside large ones would be lost.
+        kept = jax.lax.slice_in_dim(x, 0, x.shape[axis] - 1, axis=axis)
+        zero = jnp.zeros_like(jax.lax.slice_in_dim(x, 0, 1, axis=axis))
+        x = jnp.concatenate([zero, kept], axis)
     total = jnp.cumsum(x, axis, dtype=x.dtype)
-    total = total - x if exclusive else total
     return jnp.flip(total, axis) if reverse else total
 
 
@@ -269,7 +273,8 @@ def diag(diagonal: Any, name: Any = None) -> jax.Array:
     """Makes matrices of their diagonals, in the last axis."""
     del name
     entries = convert_to_tensor(diagonal)
-    return entries[..., None] * jnp.eye(entries.shape[-1], dtype=entries.dtype)
+    eye = jnp.eye(entries.shape[-1], dtype=bool)
+    return jnp.where(eye, entries[..., None], jnp.zeros((), entries.dtype))
 
 
 def diag_part(input: Any, name: Any = None) -> jax.Array:

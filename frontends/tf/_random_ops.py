@@ -4,6 +4,7 @@ The stream is a variable of the engine: a key, and how many numbers were drawn. 
 and advances it, so numbers differ from step to step; every replica folds its index into what it draws.
 """
 
+import threading
 from collections.abc import Sequence
 from typing import Any, SupportsIndex
 
@@ -12,11 +13,16 @@ import jax.numpy as jnp
 import numpy as np
 
 import spmd
-from frontends.tf._seeds import op_entropy, set_global_seed
+from frontends.tf._convert import static_shape
+from frontends.tf._seeds import op_entropy, set_global_seed, stream_entropy
+from frontends.tf.dtypes import jax_dtype
 from spmd.context import in_replica, replica_id
 
 # Steps search this for state; empty until something is drawn, for a variable starts the backend.
 STREAM: dict[str, spmd.Variable] = {}
+
+
+_LOCK = threading.Lock()
 
 
 class _Stream(spmd.Variable):
@@ -26,7 +32,7 @@ class _Stream(spmd.Variable):
 
     def __init__(self) -> None:
         with jax.ensure_compile_time_eval():
-            super().__init__(jnp.asarray([*_words(op_entropy(None, "random")), 0], jnp.uint32))
+            super().__init__(jnp.asarray([*_words(stream_entropy()), 0], jnp.uint32))
         self.name = "tf.random"
         self._made_in_step()  # the first step that draws makes it
 
@@ -70,7 +76,8 @@ def normal(
 ) -> jax.Array:
     """Draws from a normal distribution; see `tf.random.normal`."""
     del name
-    return jax.random.normal(_key(seed), _shape(shape), dtype) * _cast(stddev, dtype) + _cast(
+    dtype = jax_dtype(dtype)
+    return jax.random.normal(_key(seed), static_shape(shape), dtype) * _cast(stddev, dtype) + _cast(
         mean, dtype
     )
 
@@ -85,7 +92,8 @@ def truncated_normal(
 ) -> jax.Array:
     """Draws from a normal distribution, within two deviations; see `tf.random.truncated_normal`."""
     del name
-    drawn = jax.random.truncated_normal(_key(seed), -2.0, 2.0, _shape(shape), dtype)
+    dtype = jax_dtype(dtype)
+    drawn = jax.random.truncated_normal(_key(seed), -2.0, 2.0, static_shape(shape), dtype)
     return drawn * _cast(stddev, dtype) + _cast(mean, dtype)
 
 
@@ -103,15 +111,16 @@ def uniform(
         ValueError: integers are to be drawn, and `maxval` is not given.
     """
     del name
+    dtype = jax_dtype(dtype)
     if jnp.issubdtype(dtype, jnp.integer):
         if maxval is None:
             raise ValueError(
                 f"Must specify maxval for integer dtype {jnp.dtype(dtype).name}: "
                 "tf.random.uniform([2], maxval=10, dtype=tf.int32)."
             )
-        return jax.random.randint(_key(seed), _shape(shape), minval, maxval, dtype)
+        return jax.random.randint(_key(seed), static_shape(shape), minval, maxval, dtype)
     low, high = _cast(minval, dtype), _cast(1 if maxval is None else maxval, dtype)
-    return jax.random.uniform(_key(seed), _shape(shape), dtype) * (high - low) + low
+    return jax.random.uniform(_key(seed), static_shape(shape), dtype) * (high - low) + low
 
 
 def shuffle(value: Any, seed: int | None = None, name: str | None = None) -> jax.Array:
@@ -155,7 +164,8 @@ def stateless_normal(
     The numbers are JAX's, not TensorFlow's.
     """
     del name, alg
-    drawn = jax.random.normal(_stateless_key(seed), _shape(shape), dtype)
+    dtype = jax_dtype(dtype)
+    drawn = jax.random.normal(_stateless_key(seed), static_shape(shape), dtype)
     return drawn * _cast(stddev, dtype) + _cast(mean, dtype)
 
 
@@ -173,11 +183,12 @@ def stateless_uniform(
     The numbers are JAX's, not TensorFlow's.
     """
     del name, alg
+    dtype = jax_dtype(dtype)
     key = _stateless_key(seed)
     if jnp.issubdtype(dtype, jnp.integer):
-        return jax.random.randint(key, _shape(shape), minval, maxval, dtype)
+        return jax.random.randint(key, static_shape(shape), minval, maxval, dtype)
     high = 1 if maxval is None else maxval
-    return jax.random.uniform(key, _shape(shape), dtype, minval, high)
+    return jax.random.uniform(key, static_shape(shape), dtype, minval, high)
 
 
 def dropout(
@@ -196,20 +207,33 @@ def dropout(
     if not 0 <= rate < 1:
         raise ValueError(f"`rate` must be a scalar in the range [0, 1). Received: rate={rate}.")
     x = jnp.asarray(x)
-    shape = x.shape if noise_shape is None else _shape(noise_shape)
+    if not jnp.issubdtype(x.dtype, jnp.floating):
+        raise ValueError(
+            f"x has to be a floating point array since it will be scaled, but is of type {x.dtype}. "
+            "Convert it: tf.cast(x, tf.float32)."
+        )
+    shape = (
+        x.shape
+        if noise_shape is None
+        else tuple(
+            size if asked is None else int(asked)
+            for size, asked in zip(x.shape, noise_shape, strict=True)
+        )
+    )
     kept = jax.random.bernoulli(_key(seed), 1 - rate, shape)
     return jnp.where(kept, x / (1 - rate), jnp.zeros_like(x))
 
 
 def _key(seed: int | None) -> jax.Array:
-    if "tf.random" not in STREAM:
-        STREAM["tf.random"] = _Stream()
-    stream = STREAM["tf.random"]
-    state = stream.value
+    with _LOCK:
+        if "tf.random" not in STREAM:
+            STREAM["tf.random"] = _Stream()
+        stream = STREAM["tf.random"]
+        state = stream.value
+        stream.value = state + jnp.asarray([0, 0, 1], jnp.uint32)
     words = state[:2]
     if seed is not None:
         words = jnp.asarray(_words(op_entropy(seed, "random")), jnp.uint32)
-    stream.value = state + jnp.asarray([0, 0, 1], jnp.uint32)
     key = jax.random.fold_in(jax.random.wrap_key_data(words, impl="threefry2x32"), state[2])
     return jax.random.fold_in(key, replica_id()) if in_replica() else key
 
@@ -221,10 +245,6 @@ def _stateless_key(seed: Sequence[int]) -> jax.Array:
 
 def _words(entropy: tuple[int, ...] | None) -> list[int]:
     return np.random.SeedSequence(entropy).generate_state(2).tolist()
-
-
-def _shape(shape: Any) -> tuple[int, ...]:
-    return tuple(int(size) for size in np.atleast_1d(np.asarray(shape, int)))
 
 
 def _cast(value: Any, dtype: Any) -> jax.Array:

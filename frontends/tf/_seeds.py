@@ -34,6 +34,10 @@ class _GlobalSeed:
         with self._lock:
             self._seed, self._drawn = seed, 0
 
+    def of_stream(self) -> tuple[int, ...] | None:
+        with self._lock:
+            return None if self._seed is None else (_unsigned(self._seed), 2)
+
     def entropy(self, op_seed: int | None) -> tuple[int, ...] | None:
         with self._lock:
             if op_seed is not None:
@@ -58,6 +62,17 @@ def set_global_seed(seed: SupportsIndex | None) -> None:
         TypeError: `seed` is neither an integer nor None.
     """
     _STATE.set(None if seed is None else _as_integer(seed, "set_seed"))
+
+
+def stream_entropy() -> tuple[int, ...] | None:
+    """Gives the entropy of the stream that `tf.random.normal` and its kin draw from.
+
+    Not counted among the operations: when the stream is made must not change their numbers.
+
+    Returns:
+        Non-negative integers for `numpy.random.SeedSequence`, or None where no seed is set.
+    """
+    return _STATE.of_stream()
 
 
 def op_entropy(op_seed: SupportsIndex | None, op_name: str) -> tuple[int, ...] | None:

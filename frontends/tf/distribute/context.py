@@ -116,7 +116,11 @@ def experimental_set_strategy(strategy: "Strategy | None") -> None:
             "experimental_set_strategy was called inside a strategy's scope or a replica. Call it at "
             "the top level of the program, before any `with strategy.scope():`."
         )
-    _CURRENT.set(strategy)
+    _CURRENT.set(_unless_default(strategy))
+
+
+def _unless_default(strategy: "Strategy | None") -> "Strategy | None":
+    return None if strategy is None or strategy.is_default else strategy
 
 
 # Whether a merge function runs where no strategy is in force.
@@ -143,7 +147,7 @@ def entered(strategy: "Strategy") -> "Generator[Strategy]":
             f"Cannot enter the scope of {strategy!r} inside the scope of {current!r}: a variable "
             "belongs to one strategy. Leave the outer scope first, or use one strategy for both."
         )
-    tokens = _CURRENT.set(None if strategy.is_default else strategy), _SCOPES.set(_SCOPES.get() + 1)
+    tokens = _CURRENT.set(_unless_default(strategy)), _SCOPES.set(_SCOPES.get() + 1)
     try:
         yield strategy
     finally:
@@ -158,7 +162,7 @@ def in_force(strategy: "Strategy") -> "Generator[None]":
     Args:
         strategy: the strategy.
     """
-    token = _CURRENT.set(strategy)
+    token = _CURRENT.set(_unless_default(strategy))
     try:
         yield
     finally:

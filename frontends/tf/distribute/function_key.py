@@ -36,7 +36,7 @@ def function_key(fn: Any, inside: tuple[Any, ...] = ()) -> Hashable:
     def key(thing: Any) -> Hashable:
         bound = (types.FunctionType, types.MethodType, functools.partial)
         if isinstance(thing, (bool, int, float, str, bytes, type(None))):
-            return (type(thing), thing)
+            return (type(thing), repr(thing))  # 0.0 and -0.0 are equal, but not the same
         return function_key(thing, inside) if isinstance(thing, bound) else id(thing)
 
     if isinstance(fn, functools.partial):
@@ -46,7 +46,9 @@ def function_key(fn: Any, inside: tuple[Any, ...] = ()) -> Hashable:
     if isinstance(fn, types.FunctionType):
         cells = tuple(key(contents) for contents in map(cell_contents, fn.__closure__ or ()))
         defaults = tuple(map(key, fn.__defaults__ or ()))
-        return (fn.__code__, cells, defaults, _items(fn.__kwdefaults__ or {}, key))
+        # Code with the same text on the same line is equal, also in two modules.
+        where = id(fn.__globals__)
+        return (fn.__code__, where, cells, defaults, _items(fn.__kwdefaults__ or {}, key))
     return id(fn)
 
 

@@ -431,11 +431,19 @@ class Strategy(FormerNames):
         """
         self._require_cross_replica("distribute_datasets_from_function")
         replicas = self.num_replicas_in_sync
-        context = InputContext(num_replicas_in_sync=replicas)
-        dataset = dataset_fn(context)
+        pipelines = replicas if _pipeline_per_replica(options) else 1
+        dataset, *others = [
+            dataset_fn(
+                InputContext(
+                    num_input_pipelines=pipelines,
+                    input_pipeline_id=index,
+                    num_replicas_in_sync=replicas,
+                )
+            )
+            for index in range(pipelines)
+        ]
         source = dataset
-        if _pipeline_per_replica(options) and replicas > 1:
-            others = [dataset_fn(context) for _ in range(replicas - 1)]
+        if others:
 
             def source() -> Iterator[Any]:
                 # Batch by batch, the replicas take turns.

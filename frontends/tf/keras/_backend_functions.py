@@ -13,6 +13,9 @@ import keras
 import numpy as np
 from keras import ops
 
+from frontends.tf import _random_ops
+from frontends.tf.variable import Variable
+
 
 def get_value(x: Any) -> Any:
     """Copies a variable or array to NumPy; it blocks until the value is computed.
@@ -25,7 +28,7 @@ def get_value(x: Any) -> Any:
 
     Source: `tf.keras.backend.get_value`.
     """
-    return np.array(x)[()] if isinstance(x, (keras.Variable, jax.Array)) else x
+    return np.array(x)[()] if isinstance(x, (keras.Variable, Variable, jax.Array)) else x
 
 
 def set_value(x: Any, value: Any) -> None:
@@ -85,13 +88,19 @@ def _filled(fill: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def _random(draw: Callable[..., Any], first: float, second: float) -> Callable[..., Any]:
+def _normal(draw: Callable[..., Any]) -> Callable[..., Any]:
     def function(
-        shape: Any, low: float = first, high: float = second, dtype: Any = None, seed: Any = None
+        shape: Any, mean: float = 0.0, stddev: float = 1.0, dtype: Any = None, seed: Any = None
     ) -> Any:
-        return draw(shape, low, high, dtype=dtype, seed=seed)
+        return draw(shape, mean, stddev, dtype or keras.config.floatx(), seed)
 
     return function
+
+
+def _uniform(
+    shape: Any, minval: float = 0.0, maxval: float = 1.0, dtype: Any = None, seed: Any = None
+) -> Any:
+    return _random_ops.uniform(shape, minval, maxval, dtype or keras.config.floatx(), seed)
 
 
 def _assigned(method: str) -> Callable[[Any, Any], Any]:
@@ -136,8 +145,8 @@ TABLE: dict[str, Any] = {
     "random_bernoulli": lambda shape, p=0.0, dtype=None, seed=None: ops.cast(
         keras.random.uniform(shape, seed=seed) <= p, dtype or keras.config.floatx()
     ),
-    "random_normal": _random(keras.random.normal, 0.0, 1.0),
-    "random_uniform": _random(keras.random.uniform, 0.0, 1.0),
+    "random_normal": _normal(_random_ops.normal),
+    "random_uniform": _uniform,
     "repeat": lambda x, n: ops.repeat(ops.expand_dims(x, 1), n, axis=1),
     "set_value": set_value,
     "shape": ops.shape,
@@ -145,7 +154,7 @@ TABLE: dict[str, Any] = {
     "sparse_categorical_crossentropy": ops.sparse_categorical_crossentropy,
     "std": _floating(ops.std),
     "switch": _switch,
-    "truncated_normal": _random(keras.random.truncated_normal, 0.0, 1.0),
+    "truncated_normal": _normal(_random_ops.truncated_normal),
     "update": _assigned("assign"),
     "update_add": _assigned("assign_add"),
     "update_sub": _assigned("assign_sub"),

@@ -424,7 +424,9 @@ def test_copies_of_a_function_compile_anew():
     original(1.0)
     for other in (copy.copy(original), copy.deepcopy(original)):
         assert float(other(2.0)) == 3.0
-        assert other.experimental_get_tracing_count() == original.experimental_get_tracing_count() == 1
+        assert (
+            other.experimental_get_tracing_count() == original.experimental_get_tracing_count() == 1
+        )
 
 
 def test_a_method_that_calls_its_parent_is_compiled_once():
@@ -458,7 +460,11 @@ def test_methods_of_modules():
     for _ in range(2):
         assert float(module.times(3.0)) == 6.0
         assert float(module.plus(3.0)) == 5.0
-    assert module.times.experimental_get_tracing_count() == module.plus.experimental_get_tracing_count() == 1
+    assert (
+        module.times.experimental_get_tracing_count()
+        == module.plus.experimental_get_tracing_count()
+        == 1
+    )
     same.plus(1.0)
     assert nnx.graphdef(module) == nnx.graphdef(same)
     for other in (nnx.clone(module), copy.deepcopy(module)):

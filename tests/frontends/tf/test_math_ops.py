@@ -212,3 +212,9 @@ def test_matrices():
     close(tf.linalg.diag([[1, 2]]), np.array([[[1, 0], [0, 2]]], np.int32))
     close(tf.linalg.diag_part(X), np.diagonal(X))
     close(tf.linalg.eye(2), np.eye(2, dtype=np.float32))
+
+
+def test_sums_keep_small_numbers_and_diagonals_keep_infinities():
+    assert tf.cumsum([1.0, 1e8], exclusive=True).tolist() == [0, 1]
+    assert tf.cumsum([1e8, 1.0], exclusive=True, reverse=True).tolist() == [1, 0]
+    assert tf.linalg.diag([np.inf, 1.0]).tolist() == [[np.inf, 0], [0, 1]]

@@ -1,5 +1,7 @@
 """`tf.random.normal` and its kin: their ranges, and which numbers repeat, in steps and between them."""
 
+import concurrent.futures
+
 import jax
 import numpy as np
 import pytest
@@ -101,3 +103,25 @@ def test_dropout():
     assert all(len(set(row)) == 1 for row in rows.tolist())
     with pytest.raises(ValueError, match=r"in the range \[0, 1\)"):
         tf.nn.dropout(np.ones(2), 1.5)
+
+
+def test_a_seed_set_again_starts_everything_anew():
+    def numbers():
+        tf.random.set_seed(7)
+        shuffled = [int(x) for x in tf.data.Dataset.range(9).shuffle(9)]
+        return tf.random.normal([2]).tolist(), shuffled, tf.random.uniform([1]).tolist()
+
+    assert numbers() == numbers() == numbers()
+
+
+def test_threads_draw_different_numbers():
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        drawn = list(pool.map(lambda _: float(tf.random.uniform([])), range(100)))
+    assert len(set(drawn)) == 100
+
+
+def test_dropout_takes_floats_and_unknown_sizes():
+    rows = tf.nn.dropout(np.ones((20, 3), np.float32), 0.5, noise_shape=[None, 1])
+    assert all(len(set(row)) == 1 for row in rows.tolist())
+    with pytest.raises(ValueError, match="floating point"):
+        tf.nn.dropout(np.ones(3, np.int32), 0.5)
