@@ -131,7 +131,7 @@ def state_is_equal(jaxpr: Jaxpr, varies: Sequence[bool], table: StateTable, step
     Raises:
         ReplicaDivergenceError: one does not; names it, the line that wrote it, and the fix.
     """
-    kinds = [slot.kind for slot in table.slots for _ in range(slot.count)]
+    kinds = table.kinds
     bad = [index for index, flag in enumerate(varies) if flag]
     if not bad:
         return

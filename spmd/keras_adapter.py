@@ -274,10 +274,11 @@ def _draw(draw: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 def _update_state(update: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     try:
-        bound = inspect.signature(update).bind(*args, **kwargs)
+        signature = inspect.signature(update)
+        bound = signature.bind(*args, **kwargs)
     except (TypeError, ValueError):
         return update(*args, **kwargs)  # the error, if it is one, is Keras's
-    if "sample_weight" in inspect.signature(update).parameters:
+    if "sample_weight" in signature.parameters:
         weight = bound.arguments.get("sample_weight")
         values = [value for name, value in bound.arguments.items() if name != "sample_weight"]
         mask = _rows_of(values)

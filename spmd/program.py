@@ -59,13 +59,11 @@ class _Result:
         per_replica: whether replicas have values of their own.
         source: the mask of the batch whose rows it has entries for, if any.
         path: to the leaf.
-        others: masks of other batches that its entries come from as well.
     """
 
     per_replica: bool
     source: int | None
     path: str
-    others: tuple[int, ...] = ()
 
 
 @dataclasses.dataclass
@@ -234,8 +232,8 @@ class Program:
             for mask in masks:
                 if mask.padded:
                     raise self._padding(mask)
-        for result in self._of_several:
-            self._require_equal_padding(result, masks)
+        for path, sources in self._of_several:
+            self._require_equal_padding(path, [masks[index].counts for index in sources])
         try:
             self._take_over()
             if not self._kept.holds(self._last_kept):
@@ -270,13 +268,10 @@ class Program:
         self._last_changed = new
         return self._result(stacked, wholes, masks)
 
-    def _require_equal_padding(self, result: _Result, masks: Sequence[RowMask]) -> None:
-        counts = {
-            masks[index].counts for index in (result.source, *result.others) if index is not None
-        }
-        if len(counts) > 1:
+    def _require_equal_padding(self, path: str, counts: Sequence[tuple[int, ...]]) -> None:
+        if len(set(counts)) > 1:
             raise BatchError(
-                f"The result{result.path and ' at ' + result.path} of the step {self._name} has an entry for "
+                f"The result{path and ' at ' + path} of the step {self._name} has an entry for "
                 "each row of several batches, which are padded in different ways, so it is not clear which "
                 "entries are valid. Pass them as one batch, (x, y), or return a result for each."
             )
@@ -506,7 +501,6 @@ class Program:
         before = [False] * (consts + size)
         after = [False] * len(arguments.whole)
         self._name_sources(arguments, consts + size, count, size)
-        self._of_several = [result for result in self._results if result.others]
         self._padding = checks.padding_counted(
             self.jaxpr,
             rows=[*before, *([True] * split), *([False] * masks), *after],
@@ -518,6 +512,7 @@ class Program:
 
     def _name_sources(self, arguments: Arguments, before: int, count: int, size: int) -> None:
         """Finds the batch whose rows a result has, where several batches have as many."""
+        self._of_several: list[tuple[str, list[int]]] = []
         if len(arguments.masks) < 2:
             return
         owners = [leaf.mask for leaf in arguments.leaves if leaf.how == "split"]
@@ -539,9 +534,9 @@ class Program:
                 if flags[index] and rows[mask] == rows[result.source]
             ]
             if fitting:
-                self._results[index] = dataclasses.replace(
-                    result, source=fitting[0], others=tuple(fitting[1:])
-                )
+                self._results[index] = dataclasses.replace(result, source=fitting[0])
+            if len(fitting) > 1:
+                self._of_several.append((result.path, fitting))
 
     def _build(self, outer: ClosedJaxpr, table: StateTable, arguments: Arguments) -> None:
         size, count = table.size, len(self._results)

@@ -68,7 +68,7 @@ def run_in_replicas(frame: Frame, function: Callable[..., Any], args: Any, kwarg
 def replica_state(table: StateTable, masks: Sequence[BlockMask], frame: Frame) -> Generator[None]:
     """Gives one replica its view of the state, and makes the state whole again afterwards."""
     before = table.read()
-    kinds = [slot.kind for slot in table.slots for _ in range(slot.count)]
+    kinds = table.kinds
     first = _axis_index() == 0
     entry = list(before)
     for index, kind in enumerate(kinds):

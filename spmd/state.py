@@ -227,7 +227,12 @@ class StateTable:
     @property
     def local(self) -> list[bool]:
         """For each leaf, whether every replica has a value of its own."""
-        return [slot.kind is Kind.LOCAL for slot in self.slots for _ in range(slot.count)]
+        return [kind is Kind.LOCAL for kind in self.kinds]
+
+    @property
+    def kinds(self) -> list[Kind]:
+        """The kind of the variable that each leaf belongs to."""
+        return [slot.kind for slot in self.slots for _ in range(slot.count)]
 
     def _add(self, name: str, variable: Any, adapter: Adapter, structure: Any) -> Slot:
         first = self.slots[-1].first + self.slots[-1].count if self.slots else 0

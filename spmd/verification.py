@@ -223,7 +223,7 @@ class _Comparison:
                 f"The step sums {len(one.gradients)} gradients on one device, and {len(many.gradients)} on "
                 f"{self._replicas} replicas. It asks how many there are: the two cannot be compared."
             ]
-        kinds = [slot.kind for slot in self._table.slots for _ in range(slot.count)]
+        kinds = self._table.kinds
         if Kind.MEAN in kinds and self._replicas > 1:
             notes["batch statistics are each replica's own, averaged; they were not compared."] = (
                 None

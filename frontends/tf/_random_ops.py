@@ -76,10 +76,7 @@ def normal(
 ) -> jax.Array:
     """Draws from a normal distribution; see `tf.random.normal`."""
     del name
-    dtype = jax_dtype(dtype)
-    return jax.random.normal(_key(seed), static_shape(shape), dtype) * _cast(stddev, dtype) + _cast(
-        mean, dtype
-    )
+    return _normal(_key(seed), shape, mean, stddev, dtype)
 
 
 def truncated_normal(
@@ -164,9 +161,7 @@ def stateless_normal(
     The numbers are JAX's, not TensorFlow's.
     """
     del name, alg
-    dtype = jax_dtype(dtype)
-    drawn = jax.random.normal(_stateless_key(seed), static_shape(shape), dtype)
-    return drawn * _cast(stddev, dtype) + _cast(mean, dtype)
+    return _normal(_stateless_key(seed), shape, mean, stddev, dtype)
 
 
 def stateless_uniform(
@@ -236,6 +231,12 @@ def _key(seed: int | None) -> jax.Array:
         words = jnp.asarray(_words(op_entropy(seed, "random")), jnp.uint32)
     key = jax.random.fold_in(jax.random.wrap_key_data(words, impl="threefry2x32"), state[2])
     return jax.random.fold_in(key, replica_id()) if in_replica() else key
+
+
+def _normal(key: jax.Array, shape: Any, mean: Any, stddev: Any, dtype: Any) -> jax.Array:
+    dtype = jax_dtype(dtype)
+    drawn = jax.random.normal(key, static_shape(shape), dtype)
+    return drawn * _cast(stddev, dtype) + _cast(mean, dtype)
 
 
 def _stateless_key(seed: Sequence[int]) -> jax.Array:
