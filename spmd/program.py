@@ -259,8 +259,9 @@ class Program:
                 [mask.array for mask in masks],
                 [self._place(value) for value in whole] if whole else [],
             )
-        except RuntimeError as error:
-            # JAX's words name no variable, or the failed step had the memory of some.
+        except (RuntimeError, ValueError) as error:
+            # JAX's words name no variable, or the failed step had the memory of some. A lost array is a
+            # RuntimeError to most of JAX, and a ValueError where an operation gets to run on it.
             for table in (self._changed, self._kept):
                 checks.state_is_there(table, self._name, error)
             raise

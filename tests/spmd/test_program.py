@@ -63,6 +63,9 @@ def test_a_step_that_fails_while_it_runs_says_which_state_is_lost(mesh_of: MeshO
     # On one device XLA raises at once; on several, when somebody reads the values.
     step = spmd.Step(train, mesh_of(1))
     jax.block_until_ready(step())  # or it may fail itself, once it asks the host
+    jnp.copy(
+        model.bias[...]
+    )  # JAX says another thing of a lost array where it has copied its like before
     fail[0] = True
     with pytest.raises(spmd.StateError, match=r"failed while it ran.*nnx\.update") as error:
         step()
@@ -74,6 +77,11 @@ def test_a_step_that_fails_while_it_runs_says_which_state_is_lost(mesh_of: MeshO
     for again in (step, spmd.Step(train, mesh_of(2))):
         with pytest.raises(spmd.StateError, match=r"cannot run.*model\..* is lost.*failed before"):
             again()
+    # Nor where somebody holds the lost array, so that it would be copied first.
+    held = model.bias[...]
+    with pytest.raises(spmd.StateError, match=r"cannot run.*model\..* is lost.*failed before"):
+        step()
+    assert held.is_deleted()
     nnx.update(model, saved)
     assert float(step()) == 1.0
     np.testing.assert_allclose(model.kernel[...], np.asarray(saved["kernel"][...]) + 1)
