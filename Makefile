@@ -21,8 +21,8 @@ STAMP := $(VENV)/.installed-
 demo: $(STAMP)examples  ## train MNIST on two simulated devices (examples/mnist.py)
 	$(PY) examples/mnist.py --devices 2 $(ARGS)
 
-test: $(STAMP)test  ## run the tests
-	$(PY) -m pytest $(ARGS)
+test: $(STAMP)test  ## run the tests, in a process per core up to four
+	$(PY) -m pytest -n auto --maxprocesses 4 --dist worksteal $(ARGS)
 
 # All three run even if one fails. Node comes with the `lint` extra: one on PATH could be too old.
 lint: $(STAMP)test $(STAMP)lint  ## check style, formatting and types

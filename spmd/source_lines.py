@@ -20,6 +20,7 @@ _libraries = {
     "flax",
     "grain",
     "h5py",
+    "hypothesis",
     "jax",
     "jaxlib",
     "keras",
@@ -29,6 +30,8 @@ _libraries = {
     "orbax",
     "pandas",
     "PIL",
+    "pluggy",
+    "_pytest",  # an assert in a test reaches the session, and all tests with it
     "pytest",
     "rich",
     "scipy",
