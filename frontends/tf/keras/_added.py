@@ -49,10 +49,19 @@ SAME_AS = {
 }
 
 HINTS = {
+    "tf.keras.backend.conv2d_transpose": "Use tf.keras.layers.Conv2DTranspose",
+    "tf.keras.backend.ctc_batch_cost": "Use tf.keras.losses.CTC, or keras.ops.ctc_loss",
+    "tf.keras.backend.ctc_decode": "Use keras.ops.ctc_decode",
+    "tf.keras.backend.ctc_label_dense_to_sparse": "keras.ops.ctc_loss takes dense labels",
     "tf.keras.backend.get_session": "There are no sessions: call functions, and x.numpy()",
+    "tf.keras.backend.gradients": "Use tf.GradientTape",
+    "tf.keras.backend.in_train_phase": "Use the argument training of a layer's call",
     "tf.keras.backend.learning_phase": "Pass training=True or False to the model",
     "tf.keras.backend.set_learning_phase": "Pass training=True or False to the model",
     "tf.keras.backend.function": "Use keras.Model(inputs, outputs), or a Python function",
+    "tf.keras.backend.placeholder": "Use tf.keras.Input",
+    "tf.keras.backend.print_tensor": "Use tf.print",
+    "tf.keras.backend.rnn": "Use tf.keras.layers.RNN with a cell",
     "tf.keras.backend.set_session": "There are no sessions: call functions, and x.numpy()",
     "tf.keras.estimator": "Train with model.fit, or with tf.distribute",
     "tf.keras.layers.CuDNNGRU": "Use tf.keras.layers.GRU",

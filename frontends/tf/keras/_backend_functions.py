@@ -121,18 +121,139 @@ def _switch(condition: Any, then_expression: Any, else_expression: Any) -> Any:
     )
 
 
+def _fold(reverse: bool) -> Callable[..., Any]:
+    def function(fn: Any, elems: Any, initializer: Any = None, name: str | None = None) -> Any:
+        elems = jax.tree.map(ops.convert_to_tensor, elems)
+        if initializer is None:
+            first, rest = (-1, slice(-1)) if reverse else (0, slice(1, None))
+            initializer = jax.tree.map(lambda x: x[first], elems)
+            elems = jax.tree.map(lambda x: x[rest], elems)
+        start = jax.tree.map(ops.convert_to_tensor, initializer)
+        return jax.lax.scan(lambda total, x: (fn(total, x), None), start, elems, reverse=reverse)[0]
+
+    return function
+
+
+def _temporal_padding(x: Any, padding: Any = (1, 1)) -> Any:
+    return ops.pad(x, [[0, 0], [*padding], [0, 0]])
+
+
+def _spatial_padding(dimensions: int) -> Callable[..., Any]:
+    def function(x: Any, padding: Any = ((1, 1),) * dimensions, data_format: Any = None) -> Any:
+        sides = [[*pair] for pair in padding]
+        first = (data_format or keras.config.image_data_format()) == "channels_first"
+        outer = [[0, 0], [0, 0], *sides] if first else [[0, 0], *sides, [0, 0]]
+        return ops.pad(x, outer)
+
+    return function
+
+
+def _random_variable(draw: Callable[..., Any]) -> Callable[..., Any]:
+    def function(
+        shape: Any,
+        first: float,
+        second: float,
+        dtype: Any = None,
+        name: str | None = None,
+        seed: Any = None,
+    ) -> Any:
+        return keras.Variable(draw(shape, first, second, dtype, seed), name=name)
+
+    return function
+
+
+def _convolution(convolve: Callable[..., Any]) -> Callable[..., Any]:
+    def function(
+        x: Any,
+        kernel: Any,
+        strides: Any = 1,
+        padding: str = "valid",
+        data_format: Any = None,
+        dilation_rate: Any = 1,
+    ) -> Any:
+        if padding == "causal":  # of one dimension only
+            size = (kernel.shape[0] - 1) * int(np.ravel(dilation_rate)[0])
+            x, padding = _temporal_padding(x, (size, 0)), "valid"
+        return convolve(x, kernel, strides, padding, data_format, dilation_rate)
+
+    return function
+
+
+def _pool(
+    x: Any,
+    pool_size: Any,
+    strides: Any = 1,
+    padding: str = "valid",
+    data_format: Any = None,
+    pool_mode: str = "max",
+) -> Any:
+    pool = {"max": ops.max_pool, "avg": ops.average_pool}.get(pool_mode)
+    if pool is None:
+        raise ValueError(f"pool_mode must be 'max' or 'avg', but it is {pool_mode!r}.")
+    return pool(x, pool_size, strides, padding, data_format)
+
+
+def _separable_convolution(
+    x: Any,
+    depthwise_kernel: Any,
+    pointwise_kernel: Any,
+    strides: Any = 1,
+    padding: str = "valid",
+    data_format: Any = None,
+    dilation_rate: Any = 1,
+) -> Any:
+    return ops.separable_conv(
+        x, depthwise_kernel, pointwise_kernel, strides, padding, data_format, dilation_rate
+    )
+
+
+def _resize_images(
+    x: Any, height_factor: int, width_factor: int, data_format: str, interpolation: str = "nearest"
+) -> Any:
+    rows = 2 if data_format == "channels_first" else 1
+    size = (x.shape[rows] * height_factor, x.shape[rows + 1] * width_factor)
+    return ops.image.resize(x, size, interpolation, data_format=data_format)
+
+
+def _resize_volumes(
+    x: Any, depth_factor: int, height_factor: int, width_factor: int, data_format: str
+) -> Any:
+    first = 2 if data_format == "channels_first" else 1
+    for axis, factor in enumerate((depth_factor, height_factor, width_factor), first):
+        x = ops.repeat(x, factor, axis)
+    return x
+
+
+def _cast_to_floatx(x: Any) -> Any:
+    dtype = keras.config.floatx()
+    arrays = (keras.Variable, Variable, jax.Array)
+    return ops.cast(x, dtype) if isinstance(x, arrays) else np.asarray(x, dtype)
+
+
 TABLE: dict[str, Any] = {
     "batch_get_value": batch_get_value,
     "batch_set_value": batch_set_value,
     "categorical_crossentropy": ops.categorical_crossentropy,
+    "cast_to_floatx": _cast_to_floatx,
+    "categorical_focal_crossentropy": lambda target, output, alpha=0.25, gamma=2.0, from_logits=False, axis=-1: (
+        keras.losses.categorical_focal_crossentropy(
+            target, output, alpha, gamma, from_logits, axis=axis
+        )
+    ),
     "concatenate": lambda tensors, axis=-1: ops.concatenate(tensors, axis),
+    "conv1d": _convolution(ops.conv),
+    "conv2d": _convolution(ops.conv),
+    "conv3d": _convolution(ops.conv),
     "count_params": lambda x: int(np.prod(x.shape)),
+    "depthwise_conv2d": _convolution(ops.depthwise_conv),
     "dot": lambda x, y: jnp.dot(jnp.asarray(x), jnp.asarray(y)),
     "dropout": lambda x, level, noise_shape=None, seed=None: keras.random.dropout(
         x, level, noise_shape, seed
     ),
     "dtype": lambda x: keras.config.floatx() if isinstance(x, float) else str(x.dtype),
     "eval": get_value,
+    "foldl": _fold(reverse=False),
+    "foldr": _fold(reverse=True),
     "gather": lambda reference, indices: ops.take(reference, indices, axis=0),
     "get_value": get_value,
     "in_top_k": lambda predictions, targets, k: ops.in_top_k(targets, predictions, k),
@@ -142,18 +263,31 @@ TABLE: dict[str, Any] = {
     "mean": _floating(ops.mean),
     "ndim": ops.ndim,
     "ones": _filled(ops.ones),
+    "pool2d": _pool,
+    "pool3d": _pool,
     "random_bernoulli": lambda shape, p=0.0, dtype=None, seed=None: ops.cast(
         keras.random.uniform(shape, seed=seed) <= p, dtype or keras.config.floatx()
     ),
     "random_normal": _normal(_random_ops.normal),
+    "random_normal_variable": _random_variable(_normal(_random_ops.normal)),
     "random_uniform": _uniform,
+    "random_uniform_variable": _random_variable(_uniform),
     "repeat": lambda x, n: ops.repeat(ops.expand_dims(x, 1), n, axis=1),
+    "repeat_elements": lambda x, rep, axis: ops.repeat(x, rep, axis),
+    "resize_images": _resize_images,
+    "resize_volumes": _resize_volumes,
+    "separable_conv2d": _separable_convolution,
     "set_value": set_value,
     "shape": ops.shape,
     "softmax": lambda x, axis=-1: ops.softmax(x, axis),
+    "softsign": ops.softsign,
     "sparse_categorical_crossentropy": ops.sparse_categorical_crossentropy,
+    "spatial_2d_padding": _spatial_padding(2),
+    "spatial_3d_padding": _spatial_padding(3),
     "std": _floating(ops.std),
     "switch": _switch,
+    "temporal_padding": _temporal_padding,
+    "to_dense": lambda tensor: tensor,
     "truncated_normal": _normal(_random_ops.truncated_normal),
     "update": _assigned("assign"),
     "update_add": _assigned("assign_add"),

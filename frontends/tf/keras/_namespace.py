@@ -59,16 +59,18 @@ def _attributes(
     module: str, source: types.ModuleType, added: Mapping[str, Any], hints: Mapping[str, str]
 ) -> Attributes:
     def list_names() -> list[str]:
-        return sorted({*added, *(name for name in dir(source) if not name.startswith("_"))})
+        public = (name for name in dir(source) if not name.startswith("_"))
+        return sorted({*added, *(name for name in public if f"{module}.{name}" not in hints)})
 
     def get(name: str) -> Any:
         if name in added:
             return added[name]
-        if hasattr(source, name):
-            return getattr(source, name)
         full = f"{module}.{name}"
+        # First: Keras keeps some names that work on TensorFlow only.
         if full in hints:
             raise AttributeError(f"{full} is not part of Keras 3. {hints[full]}.")
+        if hasattr(source, name):
+            return getattr(source, name)
         raise AttributeError(unknown_name(module, name, list_names()))
 
     return get, list_names

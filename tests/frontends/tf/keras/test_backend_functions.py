@@ -11,6 +11,10 @@ from frontends import tf
 
 K = tf.keras.backend
 X = np.float32([[1, 2, 3], [4, 5, 6]])
+SEQUENCE = np.arange(12, dtype=np.float32).reshape(1, 4, 3)
+IMAGE = np.arange(16, dtype=np.float32).reshape(1, 4, 4, 1)
+VOLUME = np.arange(8, dtype=np.float32).reshape(1, 2, 2, 2, 1)
+POOLED = [[[[5], [7]], [[13], [15]]]]
 
 
 @pytest.mark.parametrize(
@@ -36,6 +40,38 @@ X = np.float32([[1, 2, 3], [4, 5, 6]])
         ("maximum", (X, 3 * np.ones_like(X)), X.clip(3)),
         ("mean", (X, -1), X.mean(-1)),
         ("mean", (X > 3,), 0.5),
+        ("cast_to_floatx", ([1, 2],), np.float32([1, 2])),
+        ("categorical_focal_crossentropy", (np.eye(2), np.full((2, 2), 0.5)), [0.0433217] * 2),
+        ("conv1d", (SEQUENCE, np.ones((2, 3, 1)), 1, "causal"), [[[3], [15], [33], [51]]]),
+        ("conv1d", (SEQUENCE, np.ones((2, 3, 1))), [[[15], [33], [51]]]),
+        ("conv2d", (IMAGE, np.ones((2, 2, 1, 1)), (2, 2)), [[[[10], [18]], [[42], [50]]]]),
+        ("conv3d", (VOLUME, np.ones((2, 2, 2, 1, 1))), [[[[[28]]]]]),
+        ("depthwise_conv2d", (IMAGE, np.ones((4, 4, 1, 2))), [[[[120, 120]]]]),
+        ("separable_conv2d", (IMAGE, np.ones((4, 4, 1, 1)), np.ones((1, 1, 1, 1))), [[[[120]]]]),
+        ("foldl", (lambda total, x: total - x, X[0]), -4),
+        ("foldl", (lambda total, x: total - x, X[0], 10.0), 4),
+        ("foldr", (lambda total, x: total - 2 * x, X[0]), -3),
+        ("foldr", (lambda total, x: total + x[0] * x[1], (X, X), np.zeros(3)), [17, 29, 45]),
+        ("pool2d", (IMAGE, (2, 2), (2, 2)), POOLED),
+        ("pool2d", (IMAGE, (4, 4), (1, 1), "valid", None, "avg"), [[[[7.5]]]]),
+        ("pool3d", (VOLUME, (2, 2, 2)), [[[[[7]]]]]),
+        ("repeat_elements", (X, 2, 0), X.repeat(2, 0)),
+        ("resize_images", (IMAGE, 2, 1, "channels_last"), IMAGE.repeat(2, 1)),
+        ("resize_volumes", (VOLUME, 1, 2, 3, "channels_last"), VOLUME.repeat(2, 2).repeat(3, 3)),
+        ("softsign", (X,), X / (1 + X)),
+        (
+            "spatial_2d_padding",
+            (IMAGE, ((1, 2), (0, 1))),
+            np.pad(IMAGE, [(0, 0), (1, 2), (0, 1), (0, 0)]),
+        ),
+        (
+            "spatial_2d_padding",
+            (IMAGE, ((1, 1), (1, 1)), "channels_first"),
+            np.pad(IMAGE, [(0, 0), (0, 0), (1, 1), (1, 1)]),
+        ),
+        ("spatial_3d_padding", (VOLUME,), np.pad(VOLUME, [(0, 0), (1, 1), (1, 1), (1, 1), (0, 0)])),
+        ("temporal_padding", (SEQUENCE, (2, 0)), np.pad(SEQUENCE, [(0, 0), (2, 0), (0, 0)])),
+        ("to_dense", (X,), X),
         ("ndim", (X,), 2),
         ("one_hot", (np.array([0, 2]), 3), np.eye(3)[[0, 2]]),
         ("permute_dimensions", (X, (1, 0)), X.T),
@@ -71,6 +107,28 @@ def test_functions(function, arguments, expected):
 def test_random_numbers(function):
     assert getattr(K, function)((3, 2), seed=1).shape == (3, 2)
     assert K.dropout(X, 0.5).shape == X.shape
+
+
+@pytest.mark.parametrize("function", ["random_normal_variable", "random_uniform_variable"])
+def test_variables_of_random_numbers(function):
+    variable = getattr(K, function)((3, 2), 0.0, 1.0, seed=1)
+    assert variable.numpy().std() > 0
+    K.update(variable, np.zeros((3, 2)))
+
+
+def test_pooling_of_another_kind_is_an_error():
+    with pytest.raises(ValueError, match="pool_mode must be 'max' or 'avg', but it is 'median'"):
+        K.pool2d(IMAGE, (2, 2), pool_mode="median")
+
+
+@pytest.mark.parametrize(
+    ("function", "hint"),
+    [("ctc_batch_cost", "ctc_loss"), ("gradients", "GradientTape"), ("rnn", "layers.RNN")],
+)
+def test_what_needs_tensorflow_says_what_to_use(function, hint):
+    assert function not in dir(K)
+    with pytest.raises(AttributeError, match=hint):
+        getattr(K, function)
 
 
 def test_variables():
