@@ -1,6 +1,6 @@
 """`tf.errors`: the exceptions that scripts catch, each one that Python or this package raises."""
 
-from frontends.tf.distribute.dataset import OutOfRangeError
+from frontends.tf.data.iterator import OutOfRangeError
 
 InvalidArgumentError = ValueError
 NotFoundError = FileNotFoundError

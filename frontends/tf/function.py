@@ -1,24 +1,39 @@
-"""`tf.function`: a Python function becomes one compiled program, the strategies it runs included."""
+"""`tf.function`: a Python function becomes one compiled program, the strategies it runs included.
 
+A function that reads a dataset *runs as Python*: see `function`.
+"""
+
+import contextlib
 import functools
+import types
 from collections.abc import Callable
 from typing import Any, TypedDict, Unpack, overload
 
 import jax
+import numpy as np
 from jax.sharding import Mesh
 
 import spmd
+from frontends.tf._convert import convert_to_tensor
 from frontends.tf._random_ops import STREAM
+from frontends.tf.data.base import DatasetBase
+from frontends.tf.data.iterator import ElementIterator, OutOfRangeError
+from frontends.tf.data.tracing import ElementAsked, traced_function
 from frontends.tf.distribute.context import get_strategy
+from frontends.tf.distribute.dataset import DistributedDataset
 from frontends.tf.distribute.strategy import Strategy, WrongMeshError
+from frontends.tf.variable import Variable
 from spmd._jax_internals import is_interposed
 from spmd.context import current_frame
 from spmd.step import NO_SHORTCUT
 from spmd.values import PerReplica
+from spmd.watch import cell_contents
 
 
 class Function:
     """A function that is traced once for each kind of arguments, and runs as one program.
+
+    If it reads a dataset, it runs as Python, and the parts of it that a strategy runs are programs.
 
     Source: `tf.types.experimental.PolymorphicFunction`.
     """
@@ -44,6 +59,7 @@ class Function:
         self._steps: dict[tuple[Strategy, Mesh], spmd.Step[..., Any]] = {}
         self._meshes: dict[Strategy, Mesh] = {}
         self._last: tuple[Strategy, spmd.Step[..., Any]] | None = None
+        self._runs_as_python = False
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the function.
@@ -55,20 +71,28 @@ class Function:
 
         Returns:
             The function's result.
+
+        Raises:
+            OutOfRangeError: it asked an iterator for an element, and there is none.
         """
         if current_frame() is not None or is_interposed():
             # A function inside a function is a part of the outer one's program; under a tape its
             # operations are recorded one by one.
             return self.python_function(*args, **kwargs)
+        if self._runs_as_python:
+            return self._run_as_python(args, kwargs)
         strategy = get_strategy()
         if self._last is not None and self._last[0] is strategy and not kwargs:
             result = self._last[1].call_again(args)
             if result is not NO_SHORTCUT:
                 return result
-        return self._with_step(strategy, args, kwargs, lambda step: step(*args, **kwargs))
+        with contextlib.suppress(ElementAsked):
+            return self._compiled(strategy, args, kwargs, lambda step: step(*args, **kwargs))
+        self._runs_as_python = True
+        return self._run_as_python(args, kwargs)
 
     def experimental_get_tracing_count(self) -> int:
-        """Counts how often the Python function was traced into a program.
+        """Counts how often the Python function was traced into a program; never, if it runs as Python.
 
         Source: `tf.types.experimental.PolymorphicFunction.experimental_get_tracing_count`.
         """
@@ -84,10 +108,22 @@ class Function:
         Returns:
             The engine's program: look at `hlo`, `memory`, `cost`, `collectives`.
 
+        Raises:
+            NotImplementedError: the function reads a dataset, so it runs as Python and is no program.
+
         Source: `tf.types.experimental.PolymorphicFunction.get_concrete_function`.
         """
-        strategy = get_strategy()
-        return self._with_step(strategy, args, kwargs, lambda step: step.lower(*args, **kwargs))
+        if not self._runs_as_python:
+            with contextlib.suppress(ElementAsked):
+                return self._compiled(
+                    get_strategy(), args, kwargs, lambda step: step.lower(*args, **kwargs)
+                )
+        name = getattr(self.python_function, "__name__", self)
+        raise NotImplementedError(
+            f"{name} asks a dataset for elements, so it runs as Python, and is no program to look at. "
+            "Move what it does with an element into a tf.function of its own, and ask that one: "
+            "train_step.get_concrete_function(next(iter(dataset)))."
+        )
 
     def __get__(self, instance: Any, owner: Any = None) -> "Function":
         return self if instance is None else _methods_of(instance).get(self, owner)
@@ -98,6 +134,33 @@ class Function:
 
     def __repr__(self) -> str:
         return f"<tf.function {self.python_function!r}>"
+
+    def _run_as_python(self, args: Any, kwargs: Any) -> Any:
+        try:
+            result = self.python_function(*args, **kwargs)
+        except StopIteration:
+            raise OutOfRangeError from None  # as from TensorFlow's functions
+        return jax.tree.map(_as_result, result, is_leaf=_is_whole)
+
+    def _compiled(
+        self,
+        strategy: Strategy,
+        args: Any,
+        kwargs: Any,
+        use: Callable[["spmd.Step[..., Any]"], Any],
+    ) -> Any:
+        """Uses the function as a program.
+
+        Raises:
+            ElementAsked: it cannot be one.
+        """
+        try:
+            return self._with_step(strategy, args, kwargs, use)
+        except _VALUE_ASKED:
+            # Python's `for _ in tf.range(k): next(iterator)` fails before it gets to the iterator.
+            if reads_dataset(self.python_function, args, kwargs):
+                raise ElementAsked from None
+            raise
 
     def _with_step(
         self,
@@ -110,11 +173,13 @@ class Function:
         mesh = _mesh_of((args, kwargs)) or self._meshes.get(strategy, strategy.mesh)
         try:
             step = self._step(strategy, mesh)
-            result = use(step)
+            with traced_function():
+                result = use(step)
         except WrongMeshError as other:
             # Which devices they are shows only when the function runs a strategy.
             step = self._step(strategy, other.mesh)
-            result = use(step)
+            with traced_function():
+                result = use(step)
             self._meshes[strategy] = other.mesh
         self._last = (strategy, step)
         return result
@@ -215,7 +280,13 @@ def function(
 ) -> Any:
     """Compiles a function, with every `strategy.run` and `strategy.reduce` in it, into one program.
 
-    Python control flow on values is not rewritten: use `jax.lax.cond` and `jax.lax.while_loop`.
+    Python control flow on values is not rewritten: use `tf.cond` and `tf.while_loop`.
+
+    A function that asks a dataset, or an iterator of one, for elements is not one program, which could
+    not take them out of Python: its trace is abandoned before anything is read, and from then on it runs
+    as Python. Each `strategy.run` and each `tf.function` in it is a program, compiled once, as it would
+    be outside. What stands between them runs operation by operation, so a loop over a dataset without a
+    strategy is best left outside, and its body compiled. Python's `if` and `while` work on values there.
 
     Args:
         func: the function; None makes a decorator.
@@ -236,6 +307,15 @@ def function(
         ...     return strategy.reduce("SUM", strategy.run(lambda: 1.5), axis=None)
         >>> float(train())
         1.5
+        >>> @tf.function
+        ... def epoch(batches):
+        ...     total = 0.0
+        ...     for batch in batches:
+        ...         total += strategy.reduce("SUM", batch, axis=0)
+        ...     return total
+        >>> dataset = tf.data.Dataset.range(5).batch(2)
+        >>> int(epoch(strategy.experimental_distribute_dataset(dataset)))
+        10
 
     Source: `tf.function`.
     """
@@ -247,6 +327,60 @@ def function(
             f"{', '.join(sorted(FunctionOptions.__optional_keys__))}."
         )
     return Function if func is None else Function(func)
+
+
+_VALUE_ASKED = (
+    jax.errors.ConcretizationTypeError,
+    jax.errors.TracerArrayConversionError,
+    jax.errors.TracerIntegerConversionError,
+)
+
+
+def reads_dataset(function: Any, args: Any, kwargs: Any) -> bool:
+    """Tells whether code can reach a dataset, or an iterator of one.
+
+    Args:
+        function: where to look: in its closure, the globals that it names, and the object that it is a
+            method of; and in the functions found there.
+        args: positional arguments of the function.
+        kwargs: keyword arguments.
+
+    Returns:
+        True if there is one.
+
+    Examples:
+        >>> from frontends import tf
+        >>> reads_dataset(print, (tf.data.Dataset.range(3),), {})
+        True
+    """
+    ahead, seen = [function, *jax.tree.leaves((args, kwargs))], set[int]()
+    while ahead:
+        thing = ahead.pop()
+        if isinstance(thing, (DatasetBase, DistributedDataset, ElementIterator)):
+            return True
+        if id(thing) in seen:
+            continue
+        seen.add(id(thing))
+        if isinstance(thing, Function):
+            ahead.append(thing.python_function)
+        elif isinstance(thing, types.MethodType):
+            ahead += [thing.__func__, *getattr(thing.__self__, "__dict__", {}).values()]
+        elif isinstance(thing, types.FunctionType):
+            ahead += map(cell_contents, thing.__closure__ or ())
+            ahead += [thing.__globals__.get(name) for name in thing.__code__.co_names]
+    return False
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, (PerReplica, Variable))
+
+
+def _as_result(leaf: Any) -> Any:
+    """Makes of what Python code returned what a program would have returned."""
+    if isinstance(leaf, Variable):
+        return leaf.value()
+    numbers = (bool, int, float, complex, np.ndarray, np.generic)
+    return convert_to_tensor(leaf) if isinstance(leaf, numbers) else leaf
 
 
 def _mesh_of(tree: Any) -> Mesh | None:

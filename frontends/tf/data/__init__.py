@@ -19,6 +19,7 @@ from frontends.tf.data import experimental
 from frontends.tf.data.constants import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from frontends.tf.data.dataset import Dataset
 from frontends.tf.data.files import TextLineDataset, TFRecordDataset
+from frontends.tf.data.iterator import DatasetIterator as Iterator
 from frontends.tf.data.options import Options, ThreadingOptions
 from frontends.tf.data.spec import DatasetSpec
 
@@ -28,6 +29,7 @@ __all__ = [
     "UNKNOWN_CARDINALITY",
     "Dataset",
     "DatasetSpec",
+    "Iterator",
     "Options",
     "TFRecordDataset",
     "TextLineDataset",

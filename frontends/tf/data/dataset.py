@@ -9,12 +9,14 @@ from frontends.tf.data.batching import Batching
 from frontends.tf.data.constants import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from frontends.tf.data.endless import Endless
 from frontends.tf.data.folding import Folding
+from frontends.tf.data.iterator import DatasetIterator
 from frontends.tf.data.listing import Listing
 from frontends.tf.data.mixing import Mixing
 from frontends.tf.data.nesting import Nesting
 from frontends.tf.data.options import Options
 from frontends.tf.data.reordering import Reordering
 from frontends.tf.data.sources import Sources
+from frontends.tf.data.tracing import before_element
 from frontends.tf.data.transforms import Transforms
 
 # What TensorFlow's Dataset has and this one lacks; for the error alone.
@@ -166,8 +168,9 @@ class Dataset(
         """
         return Options().merge(self._options)
 
-    def __iter__(self) -> Iterator[Any]:
-        return self._form().elements()
+    def __iter__(self) -> DatasetIterator:
+        before_element()
+        return DatasetIterator(self._form().elements(), self)
 
     def __len__(self) -> int:
         if self._cardinality == INFINITE_CARDINALITY:

@@ -1,26 +1,20 @@
 """Distributed datasets and their iterators: the engine's input under TensorFlow's names."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any, Self, final
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 import spmd
 from frontends.tf.data.constants import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+from frontends.tf.data.iterator import ElementIterator
 from frontends.tf.data.spec import TensorSpec
+from frontends.tf.data.tracing import before_element
 from frontends.tf.distribute.values import PerReplicaSpec
 from spmd.context import current_frame, in_replica
 from spmd.input import BatchIterator
 from spmd.input.layout import share
-
-
-class OutOfRangeError(IndexError):
-    """An iterator has no further element, and was asked for one by `get_next`.
-
-    Source: `tf.errors.OutOfRangeError`.
-    """
 
 
 @final
@@ -130,6 +124,7 @@ class DistributedDataset(Iterable[Any]):
                 "A distributed dataset was iterated in a function that strategy.run calls. Iterate "
                 "outside, and pass the batch: strategy.run(step, args=(next(iterator),))."
             )
+        before_element()
         return DistributedIterator(iter(self._batches), self)
 
     def __len__(self) -> int:
@@ -153,7 +148,7 @@ class DistributedDataset(Iterable[Any]):
 
 
 @final
-class DistributedIterator(Iterator[Any]):
+class DistributedIterator(ElementIterator):
     """One pass over a distributed dataset; leave it early by `close()`, `with`, or by dropping it.
 
     Examples:
@@ -185,50 +180,14 @@ class DistributedIterator(Iterator[Any]):
         return self._dataset.element_spec
 
     def __next__(self) -> Any:
+        before_element()
         if current_frame() is not None:
             raise ValueError(
-                "An iterator of a distributed dataset was asked for a batch inside a compiled function, "
-                "which would keep this one batch for ever. Take it outside, and pass it:\n"
-                "    for batch in dataset:\n"
-                "        train_step(batch)"
+                "An iterator of a distributed dataset was asked for a batch inside a compiled step, "
+                "which would keep this one batch for ever. Take it outside, and pass it: "
+                "strategy.run(step, args=(next(iterator),))."
             )
         return next(self._batches)
-
-    def get_next(self) -> Any:
-        """Returns the next element.
-
-        Returns:
-            A batch whose leaves are per-replica values.
-
-        Raises:
-            OutOfRangeError: there is none. (An IndexError; `next(iterator)` raises StopIteration.)
-            ValueError: called inside a compiled function.
-
-        Source: `tf.distribute.DistributedIterator.get_next`.
-        """
-        try:
-            return next(self)
-        except StopIteration:
-            raise OutOfRangeError(
-                "End of sequence: the iterator has handed out all batches. Start another pass with "
-                "iter(dataset), or ask get_next_as_optional(), whose has_value() tells the end."
-            ) from None
-
-    def get_next_as_optional(self) -> "Optional":
-        """Returns the next element, or what says that there is none.
-
-        Returns:
-            An object with `has_value()` and `get_value()`.
-
-        Raises:
-            ValueError: called inside a compiled function.
-
-        Source: `tf.distribute.DistributedIterator.get_next_as_optional`.
-        """
-        try:
-            return Optional(next(self), has_value=True)
-        except StopIteration:
-            return Optional(None, has_value=False)
 
     def close(self) -> None:
         """Ends the pass and closes the source's iterator; calling it again does nothing."""
@@ -239,39 +198,3 @@ class DistributedIterator(Iterator[Any]):
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-@final
-class Optional:
-    """An element, or none.
-
-    Examples:
-        >>> bool(Optional(None, has_value=False).has_value())
-        False
-
-    Source: `tf.experimental.Optional`.
-    """
-
-    def __init__(self, value: Any, *, has_value: bool) -> None:
-        """Wraps a value.
-
-        Args:
-            value: the element.
-            has_value: whether there is one.
-        """
-        self._value = value
-        self._has_value = has_value
-
-    def has_value(self) -> jax.Array:
-        """Tells whether there is an element, as a bool scalar."""
-        return jnp.asarray(np.bool_(self._has_value))
-
-    def get_value(self) -> Any:
-        """Returns the element.
-
-        Raises:
-            ValueError: there is none.
-        """
-        if not self._has_value:
-            raise ValueError("This optional has no value. Ask has_value() first.")
-        return self._value

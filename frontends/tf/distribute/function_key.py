@@ -34,11 +34,12 @@ def function_key(fn: Any, inside: tuple[Any, ...] = ()) -> Hashable:
     inside = (*inside, fn)
 
     def key(thing: Any) -> Hashable:
-        bound = (types.FunctionType, types.MethodType, functools.partial)
         if isinstance(thing, (bool, int, float, str, bytes, type(None))):
             return (type(thing), repr(thing))  # 0.0 and -0.0 are equal, but not the same
-        return function_key(thing, inside) if isinstance(thing, bound) else id(thing)
+        return function_key(thing, inside)
 
+    if _is_tf_function(fn):  # in a step it is what it was made of
+        return key(fn.python_function)
     if isinstance(fn, functools.partial):
         return (key(fn.func), tuple(map(key, fn.args)), _items(fn.keywords, key))
     if isinstance(fn, types.MethodType):
@@ -50,6 +51,10 @@ def function_key(fn: Any, inside: tuple[Any, ...] = ()) -> Hashable:
         where = id(fn.__globals__)
         return (fn.__code__, where, cells, defaults, _items(fn.__kwdefaults__ or {}, key))
     return id(fn)
+
+
+def _is_tf_function(fn: Any) -> bool:
+    return hasattr(type(fn), "experimental_get_tracing_count")
 
 
 def _items(mapping: dict[str, Any], key: Callable[[Any], Hashable]) -> Hashable:

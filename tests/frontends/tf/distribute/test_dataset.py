@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from frontends import tf
-from frontends.tf.distribute.dataset import OutOfRangeError
+from frontends.tf.data.iterator import OutOfRangeError
 
 
 def strategy_of(count=2):
@@ -35,13 +35,6 @@ def test_optionals_tell_the_end():
     assert not ended.has_value()
     with pytest.raises(ValueError, match="has_value"):
         ended.get_value()
-
-
-def test_an_iterator_is_not_asked_inside_a_compiled_function():
-    strategy = strategy_of()
-    iterator = iter(batches(strategy))
-    with pytest.raises(ValueError, match="keep this one batch for ever"):
-        tf.function(lambda: strategy.run(lambda x: x, args=(next(iterator),)))()
 
 
 def test_a_dataset_is_not_iterated_in_a_replica():

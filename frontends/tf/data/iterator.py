@@ -1,0 +1,138 @@
+"""Iterators of datasets, under TensorFlow's names: `get_next`, and optionals that tell the end."""
+
+import abc
+from collections.abc import Iterator
+from typing import Any, final
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from frontends.tf.data.tracing import before_element
+
+
+class OutOfRangeError(IndexError):
+    """An iterator has no further element, and was asked for one by `get_next` or in a `tf.function`.
+
+    Source: `tf.errors.OutOfRangeError`.
+    """
+
+    def __init__(self) -> None:
+        """Makes the error."""
+        super().__init__(
+            "End of sequence: the iterator has handed out all elements. Start another pass with "
+            "iter(dataset), or ask get_next_as_optional(), whose has_value() tells the end."
+        )
+
+
+class ElementIterator(Iterator[Any]):
+    """What the iterators of all datasets can do."""
+
+    def get_next(self) -> Any:
+        """Returns the next element.
+
+        Raises:
+            OutOfRangeError: there is none. (An IndexError; `next(iterator)` raises StopIteration.)
+
+        Source: `tf.data.Iterator.get_next`, `tf.distribute.DistributedIterator.get_next`.
+        """
+        try:
+            return next(self)
+        except StopIteration:
+            raise OutOfRangeError from None
+
+    def get_next_as_optional(self) -> "Optional":
+        """Returns the next element, or what says that there is none.
+
+        Returns:
+            An object with `has_value()` and `get_value()`.
+
+        Source: `tf.data.Iterator.get_next_as_optional`,
+        `tf.distribute.DistributedIterator.get_next_as_optional`.
+        """
+        try:
+            return Optional(next(self), has_value=True)
+        except StopIteration:
+            return Optional(None, has_value=False)
+
+    @property
+    @abc.abstractmethod
+    def element_spec(self) -> Any:
+        """Shape and type of an element's components; see the dataset's `element_spec`."""
+
+
+@final
+class DatasetIterator(ElementIterator):
+    """One pass over a `tf.data.Dataset`.
+
+    Examples:
+        >>> from frontends import tf
+        >>> iterator = iter(tf.data.Dataset.range(2))
+        >>> print(next(iterator), iterator.get_next())
+        0 1
+        >>> bool(iterator.get_next_as_optional().has_value())
+        False
+
+    Source: `tf.data.Iterator`.
+    """
+
+    def __init__(self, elements: Iterator[Any], dataset: Any) -> None:
+        """Wraps a pass; `iter(dataset)` does.
+
+        Args:
+            elements: the pass.
+            dataset: what it passes over.
+        """
+        self._elements = elements
+        self._dataset = dataset
+
+    @property
+    def element_spec(self) -> Any:
+        """Shape and type of an element's components; see `Dataset.element_spec`."""
+        return self._dataset.element_spec
+
+    def __next__(self) -> Any:
+        before_element()
+        return next(self._elements)
+
+    def close(self) -> None:
+        """Ends the pass and closes what it reads from; calling it again does nothing."""
+        close = getattr(self._elements, "close", None)
+        if close is not None:
+            close()
+
+
+@final
+class Optional:
+    """An element, or none.
+
+    Examples:
+        >>> bool(Optional(None, has_value=False).has_value())
+        False
+
+    Source: `tf.experimental.Optional`.
+    """
+
+    def __init__(self, value: Any, *, has_value: bool) -> None:
+        """Wraps a value.
+
+        Args:
+            value: the element.
+            has_value: whether there is one.
+        """
+        self._value = value
+        self._has_value = has_value
+
+    def has_value(self) -> jax.Array:
+        """Tells whether there is an element, as a bool scalar."""
+        return jnp.asarray(np.bool_(self._has_value))
+
+    def get_value(self) -> Any:
+        """Returns the element.
+
+        Raises:
+            ValueError: there is none.
+        """
+        if not self._has_value:
+            raise ValueError("This optional has no value. Ask has_value() first.")
+        return self._value
