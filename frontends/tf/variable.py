@@ -13,6 +13,7 @@ from jax.core import Tracer
 import spmd
 from frontends.tf.distribute.context import get_strategy
 from frontends.tf.distribute.extended import long_name
+from frontends.tf.distribute.strategy import WrongMeshError
 from frontends.tf.distribute.values import DistributedValues
 from spmd.collectives import all_reduce
 from spmd.context import current_frame, in_replica
@@ -71,7 +72,14 @@ class Variable(spmd.Variable):
     Source: `tf.Variable`.
     """
 
-    __slots__ = ("_replicas", "aggregation", "distribute_strategy", "synchronization", "trainable")
+    __slots__ = (
+        "_replicas",
+        "_weight",
+        "aggregation",
+        "distribute_strategy",
+        "synchronization",
+        "trainable",
+    )
 
     def __init__(
         self,
@@ -111,6 +119,7 @@ class Variable(spmd.Variable):
         """
         del validate_shape, caching_device, variable_def, import_scope, constraint
         del experimental_enable_variable_lifting
+        self._weight: Any = None  # what stands for it in Keras, see frontends/tf/keras/_weights.py
         self.synchronization = _member(VariableSynchronization, synchronization, name)
         self.aggregation = _member(VariableAggregation, aggregation, name)
         if initial_value is None:
@@ -159,6 +168,14 @@ class Variable(spmd.Variable):
         else:
             super().__init__(value, name=name)
         self._made_in_step()
+
+    def _get(self) -> Any:
+        scoped = None if self._weight is None else self._weight.scoped_value()
+        return super()._get() if scoped is None else scoped
+
+    def _set(self, value: Any) -> None:
+        if self._weight is None or not self._weight.set_scoped(value):
+            super()._set(value)
 
     # Reading.
 
@@ -214,10 +231,10 @@ class Variable(spmd.Variable):
     @property
     def values(self) -> tuple[Any, ...]:
         """The value on every replica, in order."""
-        if self.kind != "local":
-            return (self._get(),) * self._replicas
-        held = self._get()
-        return tuple(PerReplica(held, held.shape[0], stacked=True).values)
+        own = self.per_replica()
+        if isinstance(own, (PerReplica, TracedPerReplica)):
+            return spmd.local_values(own)
+        return (own,) * self._replicas
 
     def per_replica(self) -> Any:
         """Returns what `strategy.reduce` and `gather` work on.
@@ -231,6 +248,15 @@ class Variable(spmd.Variable):
         if current_frame() is not None:
             return TracedPerReplica(held)
         return PerReplica(held, held.shape[0], stacked=True)
+
+    def _get(self) -> Any:
+        frame = current_frame()
+        if self.kind == "local" and frame is not None and not frame.in_replica:
+            mesh = self.distribute_strategy.mesh
+            if mesh != frame.mesh:
+                # Nothing else in a tf.function may tell whose replicas it is for.
+                raise WrongMeshError(frame.mesh, mesh)
+        return super()._get()
 
     # Writing.
 

@@ -232,7 +232,7 @@ class ReplicaContext:
         Source: `tf.distribute.ReplicaContext.all_reduce`.
         """
         del options
-        op = op_name(reduce_op)
+        op, value = op_name(reduce_op), _read(value)
         return all_reduce(value, op) if self._in_replica("all_reduce") else value
 
     def all_gather(self, value: Any, axis: int, options: Any = None) -> Any:
@@ -249,6 +249,7 @@ class ReplicaContext:
         Source: `tf.distribute.ReplicaContext.all_gather`.
         """
         del options
+        value = _read(value)
         return all_gather(value, axis) if self._in_replica("all_gather") else value
 
     def merge_call(self, merge_fn: Callable[..., Any], args: Any = (), kwargs: Any = None) -> Any:
@@ -292,6 +293,13 @@ class ReplicaContext:
 
     def __repr__(self) -> str:
         return f"ReplicaContext({self._strategy!r})"
+
+
+def _read(value: Any) -> Any:
+    """Takes the values of the variables in a structure."""
+    return jax.tree.map(
+        lambda leaf: leaf.__jax_array__() if hasattr(leaf, "__jax_array__") else leaf, value
+    )
 
 
 def _per_replica(leaf: Any) -> Any:

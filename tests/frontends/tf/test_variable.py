@@ -118,6 +118,21 @@ def test_on_read_is_combined_inside_a_compiled_function_too(strategy):
     assert step.experimental_get_tracing_count() == 1
 
 
+def test_a_compiled_function_that_only_reads_finds_the_replicas(strategy):
+    variable = _variable(strategy, synchronization=ON_READ, aggregation=SUM)
+    _each_writes(strategy, variable, "assign")
+    for read, expected in [
+        (lambda: strategy.reduce("MEAN", variable, axis=None), 1.5),
+        (lambda: variable.read_value(), 3),
+        (lambda: variable, 3),
+        (lambda: variable * 2, 6),
+        (lambda: strategy.experimental_local_results(variable)[1], 2),
+    ]:
+        compiled = tf.function(read)
+        assert [float(compiled()) for _ in range(2)] == [expected] * 2
+        assert compiled.experimental_get_tracing_count() == 1
+
+
 def test_a_variable_of_another_number_of_replicas_is_refused(strategy):
     variable = _variable(strategy, name="total", synchronization=ON_READ, aggregation=SUM)
     other = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1", "cpu:2"])

@@ -293,3 +293,21 @@ def test_what_a_merge_call_runs_counts_once():
 
     strategy.run(replica)
     assert float(total.value) == 4.0
+
+
+def test_replicas_combine_the_values_of_variables():
+    strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+    with strategy.scope():
+        variable = tf.Variable(
+            [1.0],
+            synchronization=tf.VariableSynchronization.ON_READ,
+            aggregation=tf.VariableAggregation.SUM,
+        )
+
+    def replica():
+        context = tf.distribute.get_replica_context()
+        return context.all_reduce("SUM", {"v": variable}), context.all_gather(variable, axis=0)
+
+    total, all_values = strategy.run(replica)
+    assert [value.tolist() for value in total["v"].values] == [[2], [2]]
+    assert all_values.values[0].tolist() == [1, 1]
