@@ -37,7 +37,12 @@ def is_tracing() -> bool:
 
 def is_interposed() -> bool:
     """Tells whether operations of this thread are handed to a function (`interposed`)."""
-    return isinstance(core.trace_ctx.trace, _Interposer)
+    trace = core.trace_ctx.trace
+    while isinstance(trace, _Interposer):
+        if not trace.ended:
+            return True
+        trace = trace.below
+    return False
 
 
 def user_line(equation: Any) -> str | None:
@@ -66,6 +71,7 @@ class _Interposer(core.Trace):
     def __init__(self, below: core.Trace, operate: Operate) -> None:
         super().__init__()
         self.below = below
+        self.ended = False
         self._operate = operate
 
     def stage_value(self, val: Any) -> Any:
@@ -95,6 +101,8 @@ class _Interposer(core.Trace):
 
     def _run(self, primitive: Any, args: Any, params: dict[str, Any]) -> Any:
         with core.set_current_trace(self.below):
+            if self.ended:  # one above it has not
+                return primitive.bind(*args, **params)
             # bind() takes entries out of the dictionary that it gets.
             return self._operate(lambda *values: primitive.bind(*values, **params), args)
 
@@ -119,15 +127,25 @@ def _below_interposers() -> Any:
 def interposed(operate: Operate) -> Generator[None]:
     """Hands every JAX operation of this thread to a function.
 
-    Stands for `jax._src.core.Trace` and `set_current_trace`, which have no public names.
+    Blocks may end in another order than they began: each function gets what runs until its own ends.
+
+    Stands for `jax._src.core.Trace`, `set_current_trace` and `trace_ctx`, which have no public names.
 
     Args:
         operate: gets a function that runs the operation on other values, and the values; it returns
             the results. It may run under `jax.jit`, `jax.vmap` and the like, but is no transformation:
             what code sees are the values that `operate` returns, not tracers around them.
     """
-    with core.set_current_trace(_Interposer(core.trace_ctx.trace, operate)):
+    interposer = _Interposer(core.trace_ctx.trace, operate)
+    core.trace_ctx.set_trace(interposer)
+    try:
         yield
+    finally:
+        interposer.ended = True
+        trace = core.trace_ctx.trace
+        while isinstance(trace, _Interposer) and trace.ended:
+            trace = trace.below
+        core.trace_ctx.set_trace(trace)
 
 
 def constant_outputs(pull: Any) -> list[bool]:

@@ -32,6 +32,8 @@ class GradientTape:
     In a replica the gradient is the replica's own, as in TensorFlow: an optimizer sums it over the
     replicas. The forward pass is computed once, with what its gradient needs.
 
+    By a complex array it is the conjugate of what `jax.grad` gives: a step against it goes down.
+
     A variable's gradient is that of the value that it has when `gradient` is called, so ask before the
     variable is assigned.
 
@@ -142,7 +144,6 @@ class GradientTape:
             RuntimeError: the tape was used before and is not persistent.
             TypeError: the target is no array.
         """
-        self._use()
         zero = _is_zero(unconnected_gradients)
         targets = [_value(leaf) for leaf in _leaves(target)]
         weights = None if output_gradients is None else _weights(targets, output_gradients)
@@ -158,9 +159,10 @@ class GradientTape:
                 if weights is not None:
                     del weights[index]
         found = self._sources(sources)
-        gradients = self._recording.gradient(targets, found.connected, weights)
-        if not self._persistent:
-            self._recording.forget()
+        with self._use() as recording:
+            gradients = _conjugates(
+                recording.gradient(targets, found.connected, weights and _conjugates(weights))
+            )
         return found.rebuild(
             [
                 jnp.zeros_like(value) if gradient is None and zero else gradient
@@ -193,13 +195,11 @@ class GradientTape:
             RuntimeError: the tape was used before and is not persistent.
         """
         del parallel_iterations, experimental_use_pfor
-        self._use()
         zero = _is_zero(unconnected_gradients)
         target, found = _value(target), self._sources(sources)
         basis = jnp.eye(target.size, dtype=target.dtype).reshape(-1, *target.shape)
-        rows = self._recording.gradients(target, found.connected, basis)
-        if not self._persistent:
-            self._recording.forget()
+        with self._use() as recording:
+            rows = _conjugates(recording.gradients(target, found.connected, basis))
         shapes = [target.shape + value.shape for value in found.values]
         return found.rebuild(
             [
@@ -242,20 +242,20 @@ class GradientTape:
                 "batch_jacobian needs a target and a source with as many rows, but got shapes "
                 f"{shapes[0]} and {shapes[1]}."
             )
-        self._use()
         zero = _is_zero(unconnected_gradients)
         shape = target.shape + shapes[1][1:]
         size = math.prod(target.shape[1:])
         basis = jnp.eye(size, dtype=target.dtype).reshape(size, 1, *target.shape[1:])
         weights = jnp.broadcast_to(basis, (size, *target.shape))
-        (columns,) = self._recording.gradients(target, found.connected, weights)
-        if not self._persistent:
-            self._recording.forget()
+        with self._use() as recording:
+            (columns,) = _conjugates(recording.gradients(target, found.connected, weights))
         if columns is None:
             return jnp.zeros(shape, target.dtype) if zero else None
         return jnp.moveaxis(columns, 0, 1).reshape(shape)
 
-    def _use(self) -> None:
+    @contextlib.contextmanager
+    def _use(self) -> Generator[Recording]:
+        """Uses the recording for a set of gradients; a tape that is not persistent has only one."""
         if self._used and not self._persistent:
             raise RuntimeError(
                 "A non-persistent GradientTape can only be used to compute one set of gradients (or "
@@ -263,6 +263,11 @@ class GradientTape:
                 "tape.gradient(loss, [a, b])."
             )
         self._used = True
+        try:
+            yield self._recording
+        finally:
+            if not self._persistent:
+                self._recording.forget()
 
     def _sources(self, tree: Any) -> "_Sources":
         """Takes sources apart; in a structure of another library (`nnx.State`) all arrays are sources."""
@@ -344,6 +349,17 @@ def _leaves(tree: Any) -> list[Any]:
 
 def _inside_plain(tree: Any) -> bool:
     return tree is not None and not isinstance(tree, (list, tuple, dict))
+
+
+def _conjugates(values: list[Any]) -> list[Any]:
+    """Turns gradients by complex arrays from JAX's convention into TensorFlow's, or back.
+
+    A step against the gradient goes down where it is TensorFlow's; JAX's is its conjugate.
+    """
+    return [
+        jnp.conj(value) if value is not None and jnp.iscomplexobj(value) else value
+        for value in values
+    ]
 
 
 def _weights(targets: list[Any], output_gradients: Any) -> list[Any]:

@@ -128,6 +128,27 @@ def test_arrays_that_a_compiled_function_closes_over_are_operands():
     assert any(one is x for one in seen)
 
 
+def test_blocks_may_end_in_another_order_than_they_began():
+    seen: list[str] = []
+
+    def block(name: str) -> Any:
+        return _jax_internals.interposed(lambda bind, args: (seen.append(name), bind(*args))[1])
+
+    first, second = block("first"), block("second")
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    jnp.float32(1) + 1
+    assert "first" not in seen
+    assert "second" in seen
+    assert _jax_internals.is_interposed()
+    second.__exit__(None, None, None)
+    seen.clear()
+    jnp.float32(1) + 1
+    assert not seen
+    assert not _jax_internals.is_interposed()
+
+
 def test_a_trace_is_told_from_an_interposer():
     def traced(x):
         assert _jax_internals.is_tracing()

@@ -81,6 +81,41 @@ def test_a_tape_is_used_once_unless_persistent():
     np.testing.assert_array_equal(tape.gradient(y, x), tape.gradient(y, x))
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"target": "y"},
+        {"unconnected_gradients": "unknown"},
+        {"output_gradients": [1.0, 2.0]},
+    ],
+)
+def test_a_call_that_is_refused_does_not_use_the_tape(wrong):
+    x = jnp.float32(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+    with pytest.raises((TypeError, ValueError)):
+        tape.gradient(**{"target": y, "sources": x, **wrong})
+    assert float(tape.gradient(y, x)) == 6.0
+
+
+def test_tapes_may_end_in_another_order_than_they_began():
+    x = jnp.float32(3.0)
+    first, second = tf.GradientTape(persistent=True), tf.GradientTape(persistent=True)
+    for tape in (first, second):
+        tape.__enter__()
+        tape.watch(x)
+    square = x * x
+    first.__exit__(None, None, None)
+    cube = square * x
+    second.__exit__(None, None, None)
+    fourth = cube * x
+    assert [float(tape.gradient(square, x)) for tape in (first, second)] == [6.0, 6.0]
+    assert first.gradient(cube, x) is None
+    assert float(second.gradient(cube, x)) == 27.0
+    assert second.gradient(fourth, x) is None
+
+
 def test_reset_and_recording_twice():
     x = _x(2)
     with tf.GradientTape() as tape:
@@ -292,3 +327,53 @@ def test_numpy_leaves_arithmetic_to_the_variable():
     with tf.GradientTape() as tape:
         y = tf.reduce_sum(np.float32(2) * w + np.float32([1, 2]) * w)
     assert tape.gradient(y, w).tolist() == [3, 4]
+
+
+Z, W = jnp.complex64(1 + 2j), jnp.complex64(0.5 - 1j)
+
+
+# As TensorFlow 2.21 computes them: gradients by z = 1 + 2j, with w = 0.5 - 1j.
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (lambda z: z * z, 2 - 4j),
+        (lambda z: W * z, 0.5 + 1j),
+        (jnp.conj, 1),
+        (lambda z: z * jnp.conj(z), 2 + 4j),
+        (lambda z: tf.abs(z) ** 2, 2 + 4j),
+        (tf.abs, 0.4472136 + 0.8944272j),
+        (tf.exp, -1.1312044 - 2.4717267j),
+        (lambda z: jnp.real(z * z * W), 5),
+        (lambda z: jnp.imag(z * z * W), 5j),
+    ],
+)
+def test_gradients_by_complex_arrays_point_upwards(function, expected):
+    with tf.GradientTape() as tape:
+        tape.watch(Z)
+        y = function(Z)
+    np.testing.assert_allclose(tape.gradient(y, Z), expected, rtol=1e-6)
+
+
+def test_complex_weights_and_jacobians_and_second_order():
+    with tf.GradientTape(persistent=True) as outer:
+        outer.watch(Z)
+        with tf.GradientTape() as inner:
+            inner.watch(Z)
+            y = W * Z**3
+        slope = inner.gradient(y, Z)
+        square = Z * Z
+    np.testing.assert_allclose(outer.gradient(slope, Z), 15, rtol=1e-6)
+    np.testing.assert_allclose(outer.gradient(square, Z, output_gradients=1 + 1j), 6 - 2j)
+    zs = jnp.array([1 + 2j, 3 - 1j], jnp.complex64)
+    with tf.GradientTape() as tape:
+        tape.watch(zs)
+        y = zs * zs * W
+    np.testing.assert_allclose(tape.jacobian(y, zs), np.diag([5, 1 + 7j]), rtol=1e-6)
+
+
+def test_a_real_source_under_complex_operations():
+    x = jnp.float32(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.abs(tf.cast(x, tf.complex64) * W) ** 2
+    np.testing.assert_allclose(tape.gradient(y, x), 7.5, rtol=1e-6)
