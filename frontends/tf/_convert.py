@@ -7,15 +7,15 @@ An *alias* is a function of JAX under TensorFlow's parameter names. It converts 
 because JAX's own functions take neither lists nor variables (objects with `__jax_array__`).
 """
 
+import contextlib
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from frontends.tf.dtypes import jax_dtype
+from frontends.tf.dtypes import DType, as_dtype, jax_dtype
 
 _NARROW = {"f": np.float32, "i": np.int32, "c": np.complex64}
 
@@ -23,16 +23,39 @@ _NARROW = {"f": np.float32, "i": np.int32, "c": np.complex64}
 def convert_to_tensor(
     value: Any, dtype: Any = None, dtype_hint: Any = None, name: Any = None
 ) -> Any:
-    """Makes an array; Python's floats become float32, and integers int32 (int64 where they need it)."""
+    """Makes an array; Python's floats become float32, and integers int32 (int64 where they need it).
+
+    Args:
+        value: a number, a text, an array or variable, or nested lists of them.
+        dtype: dtype of the result. NumPy's arrays are cast to it, as in TensorFlow; of anything else
+            nothing is cut off.
+        dtype_hint: dtype to use if the value fits it; an array of JAX keeps its own.
+        name: accepted.
+
+    Returns:
+        An array of JAX; of texts, NumPy's.
+
+    Raises:
+        TypeError: the value does not fit `dtype`, as 1.7 does not fit an integer.
+        ValueError: an array has another dtype than `dtype`, or there is None in the value.
+
+    Examples:
+        >>> convert_to_tensor([1, 2], dtype="float32").dtype
+        dtype('float32')
+        >>> convert_to_tensor(1.5, dtype_hint="int32").dtype
+        dtype('float32')
+
+    Source: `tf.convert_to_tensor`.
+    """
     del name
-    dtype = dtype_hint if dtype is None else dtype
-    if dtype is not None and np.asarray(_like(value)).dtype.kind not in "OSU":
-        return jnp.asarray(value, jax_dtype(dtype))
-    if isinstance(value, jax.Array):
-        return value
+    if dtype is not None:
+        return _of_dtype(value, as_dtype(dtype))
+    if dtype_hint is not None and not _is_array(value):
+        with contextlib.suppress(OverflowError, TypeError, ValueError):
+            return _of_dtype(value, as_dtype(dtype_hint))
     if _has_arrays(value):
         return jnp.asarray(value)
-    array = np.asarray(value)
+    array = _as_numpy(value)
     if array.dtype.kind in "OSU":
         return array
     if not isinstance(value, np.ndarray | np.generic):
@@ -40,15 +63,57 @@ def convert_to_tensor(
     return jnp.asarray(array, jax_dtype(array.dtype))
 
 
-def _like(value: Any) -> Any:
-    """A stand-in for a value that NumPy must not convert, in a program or because it is large."""
-    return 0 if hasattr(value, "dtype") or _has_arrays(value) else value
+def _of_dtype(value: Any, dtype: DType) -> Any:
+    if _has_arrays(value):
+        array, target = jnp.asarray(value), jax_dtype(dtype)
+        if array.dtype != target and (_is_array(value) or _rank(array.dtype) > _rank(target)):
+            raise ValueError(
+                f"Tensor conversion requested dtype {target} for an array with dtype {array.dtype}. "
+                f"Cast it: tf.cast(x, tf.{target})."
+            )
+        return array.astype(target)
+    array = _as_numpy(value)
+    if not array.size and dtype.name == "string":
+        return array.astype(str)
+    text = array.dtype.kind in "OSU"
+    if text != (dtype.name == "string"):
+        raise TypeError(f"Cannot convert {repr(value)[:80]} to an array of dtype {dtype.name}.")
+    if text:
+        return array
+    # NumPy's arrays are cast, as in TensorFlow, and in an empty list nothing is cut off.
+    whole = isinstance(value, np.ndarray | np.generic) or not array.size
+    if not whole and _rank(array.dtype) > _rank(dtype.dtype):
+        raise TypeError(
+            f"Cannot convert {repr(value)[:80]} to an array of dtype {dtype.name}: numbers would be "
+            f"cut off. If they may be, cast them: tf.cast(value, tf.{dtype.name})."
+        )
+    return jnp.asarray(value, jax_dtype(dtype))
+
+
+def _rank(dtype: Any) -> int:
+    """Orders the kinds of numbers: one fits a later kind, such as an integer a float."""
+    kinds = jnp.bool_, jnp.integer, jnp.floating, jnp.complexfloating
+    return next(rank for rank, kind in enumerate(kinds) if jnp.issubdtype(dtype, kind))
+
+
+def _as_numpy(value: Any) -> np.ndarray:
+    array = np.asarray(value)
+    if array.dtype.kind == "O" and not all(isinstance(item, str | bytes) for item in array.flat):
+        raise ValueError(
+            f"Attempt to convert a value ({repr(value)[:80]}) with an unsupported type "
+            f"({type(value)}) to a Tensor: expected numbers, texts, arrays or lists of them."
+        )
+    return array
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, jax.Array) or hasattr(value, "__jax_array__")
 
 
 def _has_arrays(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return any(map(_has_arrays, value))
-    return isinstance(value, jax.Array) or hasattr(value, "__jax_array__")
+    return _is_array(value)
 
 
 def _narrow(array: np.ndarray) -> np.ndarray:
@@ -66,12 +131,12 @@ def _narrow(array: np.ndarray) -> np.ndarray:
     return array.astype(narrow)
 
 
-def computed_now(values: Any) -> AbstractContextManager[None]:
+def computed_now(values: Any) -> contextlib.AbstractContextManager[None]:
     """Computes in the block while a program is traced, if Python's and NumPy's are all the values."""
     numbers = int, float, np.ndarray, np.generic
     if all(isinstance(leaf, numbers) for leaf in jax.tree.leaves(values)):
         return jax.ensure_compile_time_eval()
-    return nullcontext()
+    return contextlib.nullcontext()
 
 
 def operands(x: Any, y: Any) -> tuple[Any, Any]:

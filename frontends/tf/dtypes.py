@@ -39,7 +39,7 @@ class DType:
         Args:
             dtype: anything that `numpy.dtype` takes, `"bfloat16"` too.
         """
-        self.dtype = np.dtype(getattr(dtype, "dtype", dtype))
+        self.dtype = np.dtype(dtype)
 
     @property
     def name(self) -> str:
@@ -158,7 +158,8 @@ def as_dtype(type_value: Any) -> DType:
     """Makes a dtype of a name, or of a dtype of NumPy or JAX."""
     if isinstance(type_value, str) and type_value == "string":
         return DType(str)
-    return DType(type_value)
+    # As in TensorFlow, Python's float is no double.
+    return DType(np.float32 if type_value is float else type_value)
 
 
 def jax_dtype(dtype: Any) -> np.dtype:

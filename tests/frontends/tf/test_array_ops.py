@@ -68,6 +68,37 @@ def test_constant():
 
 
 @pytest.mark.parametrize(
+    ("value", "dtype"),
+    [(1.7, tf.int32), ([1, 2.5], tf.uint8), (1, tf.bool), (1j, tf.float32), ("a", tf.float32)],
+)
+def test_a_value_that_does_not_fit_the_dtype_is_refused(value, dtype):
+    for function in (tf.constant, tf.convert_to_tensor):
+        with pytest.raises(TypeError, match="Cannot convert"):
+            function(value, dtype)
+
+
+def test_an_array_of_another_dtype_is_refused():
+    for value in (tf.constant(1.5), tf.Variable(1.5)):
+        with pytest.raises(ValueError, match=r"tf.cast\(x, tf.int32\)"):
+            tf.convert_to_tensor(value, tf.int32)
+    same(tf.constant(np.array([1.7]), tf.int32), np.array([1], I32))  # NumPy's are cast
+    same(tf.convert_to_tensor(tf.constant([1.5]), np.float64), np.array([1.5], F32))
+
+
+def test_a_hint_is_followed_only_if_the_value_fits():
+    same(tf.convert_to_tensor(1, dtype_hint=tf.float32), F32(1))
+    same(tf.convert_to_tensor([1, 2.5], dtype_hint=tf.int32), np.array([1, 2.5], F32))
+    same(tf.convert_to_tensor(tf.constant(2), dtype_hint=tf.float32), I32(2))
+    assert tf.convert_to_tensor("text", dtype_hint=tf.float32) == "text"
+
+
+def test_none_is_no_tensor():
+    for value in (None, [None, 1]):
+        with pytest.raises(ValueError, match=r"None.*unsupported type"):
+            tf.constant(value)
+
+
+@pytest.mark.parametrize(
     ("arguments", "expected"),
     [
         ((5,), np.arange(5, dtype=I32)),
@@ -195,7 +226,7 @@ def test_shapes_in_a_program_are_sizes():
 def test_traced_values_join_numbers():
     same(jax.jit(lambda x: tf.stack([x, 1.0]))(2.0), np.array([2, 1], F32))
     same(jax.jit(lambda x: tf.constant([x, 1.0]))(2.0), np.array([2, 1], F32))
-    same(jax.jit(lambda x: tf.constant([x, 1], dtype=tf.int32))(2.0), np.array([2, 1], I32))
+    same(jax.jit(lambda x: tf.constant([x, 1], dtype=tf.float16))(2), np.array([2, 1], np.float16))
 
 
 def test_variables():

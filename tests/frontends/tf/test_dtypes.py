@@ -81,3 +81,9 @@ def test_shapes():
     assert shape.num_elements() is None
     assert tf.TensorShape(jnp.zeros((2, 3)).shape).num_elements() == 6
     assert isinstance(tf.zeros(2), tf.Tensor)
+
+
+def test_numpy_classes_are_dtypes():
+    assert tf.as_dtype(np.int64).name == "int64"
+    assert tf.as_dtype(float) == tf.float32  # as in TensorFlow
+    assert tf.cast(1.7, np.int8).dtype == tf.constant(1, np.int8).dtype == np.int8
