@@ -21,6 +21,17 @@ def mesh_of() -> Callable[[int], jax.sharding.Mesh]:
     return make
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _compiled_once(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Shares compiled programs between the processes of one run: many tests compile the same."""
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    jax.config.update("jax_compilation_cache_dir", str(shared / "compiled"))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+    jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+
+
 @pytest.fixture(autouse=True)
 def _nothing_left_behind() -> Iterator[None]:
     threads, environment = set(threading.enumerate()), dict(os.environ)

@@ -6,6 +6,7 @@ rounding. An exception matches one that a handler for TensorFlow's would catch: 
 built-in base class, or the built-in class that stands for one of TensorFlow's own.
 """
 
+import functools
 import re
 from typing import Any
 
@@ -101,7 +102,13 @@ def _same(ours: Any, theirs: Any) -> bool:
 
 def matches(pattern: str, text: str) -> bool:
     """Tells whether a text has a pattern's form; `*` stands for anything."""
-    return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), text, re.S) is not None
+    return _compiled(pattern).fullmatch(text) is not None
+
+
+@functools.cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    # Every case is held against every pattern, and `re` itself remembers fewer than there are.
+    return re.compile(".*".join(map(re.escape, pattern.split("*"))), re.S)
 
 
 def short(value: Any) -> str:
