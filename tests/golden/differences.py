@@ -1,7 +1,7 @@
 """The stated differences: where ours is not what TensorFlow does, what it does instead, and why.
 
 They stand in `differences.toml`. Each names cases by patterns (`scenario@setting/case`, `*` for
-anything), what ours does in all of them (`error`, the class of an exception, or `value` or `results`, JSON in the
+anything), what ours does in all of them (`error`, the class of an exception, and words of its `message`, or `value` or `results`, JSON in the
 encoding of the recording), and the reason.
 """
 
@@ -27,6 +27,7 @@ class Difference:
         ours: what ours does, in words.
         why: the reason.
         error: name of the exception's class, if ours raises one.
+        message: words at the beginning of its message, so that another one of this class is not taken for it.
         value: the result as JSON, if it is the same in all cases.
         results: else, the result for each pattern of cases.
     """
@@ -37,6 +38,7 @@ class Difference:
     ours: str
     why: str
     error: str | None = None
+    message: str | None = None
     value: str | None = None
     results: dict[str, str] | None = None
 
@@ -44,11 +46,17 @@ class Difference:
         stated = (self.error, self.value, self.results)
         if sum(one is not None for one in stated) != 1:
             raise ValueError(f"{self.title}: state one of error, value, results")
+        if (self.error is None) != (self.message is None):
+            raise ValueError(f"{self.title}: state an error and words of its message together")
 
     def holds(self, case: str, result: Any) -> bool:
         """Tells whether ours does what is stated."""
         if self.error is not None:
-            return is_error(result) and self.error in (result["error"], *result["bases"])
+            return (
+                is_error(result)
+                and self.error in (result["error"], *result["bases"])
+                and self.message in result["message"]
+            )
         expected = self.value
         if self.results is not None:
             found = [v for pattern, v in self.results.items() if matches(pattern, case)]

@@ -64,3 +64,18 @@ def test_few_numbers_differ():
             if is_numeric(result):
                 counts[differences.find(STATED, f"{name}/{case}") is not None] += 1
     assert counts[True] < 0.05 * counts.total()
+
+
+def test_another_error_of_the_stated_class_does_not_hold():
+    stated = differences.Difference(
+        "t", "t", ("*",), "o", "w", error="ValueError", message="no axis 2"
+    )
+    error = {"error": "BatchError", "bases": ["SpmdError", "ValueError"]}
+    assert stated.holds("case", error | {"message": "There is no axis 2: there are 2."})
+    assert not stated.holds("case", error | {"message": "The batch is empty."})
+
+
+@pytest.mark.parametrize("stated", [{}, {"error": "ValueError"}, {"value": "1", "message": "no"}])
+def test_a_difference_states_one_result(stated):
+    with pytest.raises(ValueError, match="t: state"):
+        differences.Difference("t", "t", ("*",), "o", "w", **stated)
