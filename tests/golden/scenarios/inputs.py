@@ -152,31 +152,6 @@ def unusual(s: Setting) -> Iterator[Case]:
     yield "numpy_array", lambda: s.steps(distribute(np.arange(4)))
     yield "list", lambda: s.steps(distribute([1, 2, 3, 4]))
     yield "again", lambda: s.steps(distribute(distribute(numbers(4).batch(4))))
-    mode = tf.distribute.InputReplicationMode
-    options = {
-        "fetch_false": {"experimental_fetch_to_device": False},
-        "place_on_device": {
-            "experimental_fetch_to_device": False,
-            "experimental_place_dataset_on_device": True,
-            "experimental_replication_mode": mode.PER_REPLICA,
-        },
-        "per_replica": {"experimental_replication_mode": mode.PER_REPLICA},
-        "buffer2": {"experimental_per_replica_buffer_size": 2},
-    }
-    make_options = tf.distribute.InputOptions
-    for name, fields in options.items():
-        yield (
-            f"options/{name}",
-            lambda fields=fields: s.steps(distribute(numbers(10).batch(4), make_options(**fields))),
-        )
-        yield (
-            f"options_fn/{name}",
-            lambda fields=fields: s.steps(
-                s.strategy.distribute_datasets_from_function(
-                    lambda _: numbers(6).batch(2), make_options(**fields)
-                )
-            ),
-        )
     for policy in ("OFF", "AUTO", "DATA", "FILE", "HINT"):
 
         def sharded(policy=policy):
@@ -193,6 +168,35 @@ def unusual(s: Setting) -> Iterator[Case]:
         return s.steps(distribute(numbers(10).batch(4).with_options(settings)))
 
     yield "num_devices_2", on_devices
+    per_replica = {"experimental_replication_mode": tf.distribute.InputReplicationMode.PER_REPLICA}
+    options = {
+        "fetch_false": {"experimental_fetch_to_device": False},
+        "buffer2": {"experimental_per_replica_buffer_size": 2},
+        # From here on TensorFlow's strategy makes a pipeline for each replica, without being told.
+        "place_on_device": {
+            "experimental_fetch_to_device": False,
+            "experimental_place_dataset_on_device": True,
+            **per_replica,
+        },
+        "per_replica": per_replica,
+    }
+    make_options = tf.distribute.InputOptions
+
+    def shard(context):
+        of_six = numbers(6).shard(context.num_input_pipelines, context.input_pipeline_id)
+        return of_six.batch(2)
+
+    for name, fields in options.items():
+        yield (
+            f"options/{name}",
+            lambda fields=fields: s.steps(distribute(numbers(10).batch(4), make_options(**fields))),
+        )
+        yield (
+            f"options_fn/{name}",
+            lambda fields=fields: s.steps(
+                s.strategy.distribute_datasets_from_function(shard, make_options(**fields))
+            ),
+        )
 
 
 @scenario("input.from_function", GROUP)
