@@ -35,12 +35,14 @@ from frontends.tf.data.spec import TensorSpec
 from frontends.tf.dtypes import DType, TensorShape, as_dtype
 from frontends.tf.function import function
 from frontends.tf.gradient_tape import GradientTape, UnconnectedGradients
+from frontends.tf.indexed_slices import IndexedSlices
 from frontends.tf.variable import Variable, VariableAggregation, VariableSynchronization
 from frontends.tf.version import VERSION as __version__
 
 __all__ = [
     "DType",
     "GradientTape",
+    "IndexedSlices",
     "Tensor",
     "TensorShape",
     "TensorSpec",

@@ -15,6 +15,7 @@ from frontends.tf.distribute.context import get_strategy
 from frontends.tf.distribute.extended import long_name
 from frontends.tf.distribute.strategy import WrongMeshError
 from frontends.tf.distribute.values import DistributedValues
+from frontends.tf.indexed_slices import IndexedSlices, all_reduced
 from spmd.collectives import all_reduce
 from spmd.context import current_frame, in_replica
 from spmd.mesh import REPLICA_AXIS
@@ -169,14 +170,6 @@ class Variable(spmd.Variable):
             super().__init__(value, name=name)
         self._made_in_step()
 
-    def _get(self) -> Any:
-        scoped = None if self._weight is None else self._weight.scoped_value()
-        return super()._get() if scoped is None else scoped
-
-    def _set(self, value: Any) -> None:
-        if self._weight is None or not self._weight.set_scoped(value):
-            super()._set(value)
-
     # Reading.
 
     def value(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -256,7 +249,12 @@ class Variable(spmd.Variable):
             if mesh != frame.mesh:
                 # Nothing else in a tf.function may tell whose replicas it is for.
                 raise WrongMeshError(frame.mesh, mesh)
-        return super()._get()
+        scoped = None if self._weight is None else self._weight.scoped_value()
+        return super()._get() if scoped is None else scoped
+
+    def _set(self, value: Any) -> None:
+        if self._weight is None or not self._weight.set_scoped(value):
+            super()._set(value)
 
     # Writing.
 
@@ -340,6 +338,175 @@ class Variable(spmd.Variable):
         del use_locking, name, read_value
         return self._write(delta, operator.sub, "assign_sub")
 
+    def scatter_add(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+        """Adds rows to some rows; see `scatter_update`."""
+        del use_locking, name
+        return self._scatter("add", sparse_delta)
+
+    def scatter_sub(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+        """Subtracts rows from some rows; see `scatter_update`."""
+        del use_locking, name
+        return self._scatter("subtract", sparse_delta)
+
+    def scatter_mul(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+        """Multiplies some rows by rows; see `scatter_update`."""
+        del use_locking, name
+        return self._scatter("multiply", sparse_delta)
+
+    def scatter_div(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+        """Divides some rows by rows; see `scatter_update`."""
+        del use_locking, name
+        return self._scatter("divide", sparse_delta)
+
+    def scatter_max(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+        """Takes the larger of some rows and others, element by element; see `scatter_update`."""
+        del use_locking, name
+        return self._scatter("max", sparse_delta)
+
+    def scatter_min(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+        """Takes the smaller of some rows and others, element by element; see `scatter_update`."""
+        del use_locking, name
+        return self._scatter("min", sparse_delta)
+
+    def scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+        """Replaces some rows.
+
+        Args:
+            sparse_delta: a `tf.IndexedSlices`: rows, and where they go.
+            use_locking: accepted.
+            name: accepted.
+
+        Returns:
+            The variable; in a compiled step, its new value.
+
+        Raises:
+            TypeError: `sparse_delta` is no `tf.IndexedSlices`.
+            ValueError: there is no such row, or the type does not fit. In a compiled step, rows that do
+                not exist are left out.
+            NotImplementedError: the variable is `ON_READ`; or a replica updates, or takes the larger or
+                smaller, and the aggregation is a sum or mean.
+
+        Examples:
+            >>> from frontends import tf
+            >>> variable = tf.Variable([1.0, 2.0, 3.0])
+            >>> variable.scatter_update(
+            ...     tf.IndexedSlices(tf.constant([9.0]), tf.constant([1]))
+            ... ).numpy()
+            array([1., 9., 3.], dtype=float32)
+
+        Source: `tf.Variable.scatter_update`.
+        """
+        del use_locking, name
+        return self._scatter("set", sparse_delta)
+
+    def scatter_nd_add(self, indices: Any, updates: Any, name: Any = None) -> Any:
+        """Adds to some elements or slices; see `scatter_nd_update`."""
+        del name
+        return self._scatter_nd("add", indices, updates)
+
+    def scatter_nd_sub(self, indices: Any, updates: Any, name: Any = None) -> Any:
+        """Subtracts from some elements or slices; see `scatter_nd_update`."""
+        del name
+        return self._scatter_nd("subtract", indices, updates)
+
+    def scatter_nd_max(self, indices: Any, updates: Any, name: Any = None) -> Any:
+        """Takes the larger of some elements or slices and others; see `scatter_nd_update`."""
+        del name
+        return self._scatter_nd("max", indices, updates)
+
+    def scatter_nd_min(self, indices: Any, updates: Any, name: Any = None) -> Any:
+        """Takes the smaller of some elements or slices and others; see `scatter_nd_update`."""
+        del name
+        return self._scatter_nd("min", indices, updates)
+
+    def scatter_nd_update(self, indices: Any, updates: Any, name: Any = None) -> Any:
+        """Replaces some elements or slices.
+
+        Args:
+            indices: integers of shape `(..., k)`: along the last axis, a place on the first `k` axes.
+            updates: what goes there, of shape `indices.shape[:-1] + variable.shape[k:]`.
+            name: accepted.
+
+        Returns:
+            The variable; in a compiled step, its new value.
+
+        Raises:
+            ValueError: there is no such place, or the type does not fit. In a compiled step, places that
+                do not exist are left out.
+            NotImplementedError: the variable belongs to a `MirroredStrategy`, as in TensorFlow.
+
+        Source: `tf.Variable.scatter_nd_update`.
+        """
+        del name
+        return self._scatter_nd("set", indices, updates)
+
+    def sparse_read(self, indices: Any, name: Any = None) -> Any:
+        """Returns some rows; see `tf.gather`."""
+        del name
+        return jnp.take(self.value(), jnp.asarray(indices), axis=0)
+
+    def gather_nd(self, indices: Any, name: Any = None) -> Any:
+        """Returns some elements or slices; see `scatter_nd_update` for `indices`."""
+        del name
+        return self.value()[tuple(jnp.moveaxis(jnp.asarray(indices), -1, 0))]
+
+    def _scatter(self, verb: str, slices: Any) -> Any:
+        if not isinstance(slices, IndexedSlices):
+            raise TypeError(
+                f"Argument `sparse_delta` must be a `tf.IndexedSlices`. Received arg: {slices!r}. "
+                "Write tf.IndexedSlices(values=rows, indices=row_numbers)."
+            )
+        own = self.synchronization is VariableSynchronization.ON_READ
+        if own and self.distribute_strategy.has_components:
+            raise NotImplementedError(
+                f"{self.name} is ON_READ, which does not support scatter operations. Assign the whole "
+                "value: variable.assign(tf.tensor_scatter_nd_update(...))."
+            )
+        if in_replica() and self.distribute_strategy.has_components:
+            slices = self._combined_slices(verb, slices)
+        return self._put(verb, (jnp.asarray(slices.indices),), slices.values)
+
+    def _combined_slices(self, verb: str, slices: IndexedSlices) -> IndexedSlices:
+        """Combines the rows that replicas write."""
+        if self.aggregation is VariableAggregation.NONE:
+            return slices
+        if self.aggregation is VariableAggregation.ONLY_FIRST_REPLICA:
+            return jax.tree.map(lambda leaf: _first_only(jnp.asarray(leaf)), slices)
+        if verb in ("set", "max", "min"):
+            raise NotImplementedError(
+                f"{self.name} has the aggregation {self.aggregation.name}, which does not say which "
+                "replica's rows to take. Make it with aggregation="
+                "tf.VariableAggregation.ONLY_FIRST_REPLICA, or write the same rows in all replicas, with "
+                "NONE."
+            )
+        replicas = get_strategy().num_replicas_in_sync
+        return all_reduced(slices, self.aggregation.name.lower(), replicas)
+
+    def _scatter_nd(self, verb: str, indices: Any, updates: Any) -> Any:
+        if self.distribute_strategy.has_components:
+            raise NotImplementedError(
+                f"{self.name} belongs to {self.distribute_strategy!r}, whose variables have no "
+                "scatter_nd operations, as in TensorFlow. Use scatter_update and its like for rows, or "
+                "assign the whole value."
+            )
+        return self._put(verb, tuple(jnp.moveaxis(jnp.asarray(indices), -1, 0)), updates)
+
+    def _put(self, verb: str, places: tuple[jax.Array, ...], rows: Any) -> Any:
+        held, rows = self._get(), self._typed(rows)
+        found: list[jax.Array] = []
+        for place, size in zip(places, held.shape, strict=False):
+            wrong = (place < 0) | (place >= size)
+            if not isinstance(wrong, Tracer) and wrong.any():
+                raise ValueError(
+                    f"{self.name} has no element {int(place[wrong][0])} along an axis of {size}: "
+                    f"indices must be in [0, {size})."
+                )
+            found.append(
+                jnp.where(wrong, size, place)
+            )  # JAX would count negative ones from the end
+        self._set(getattr(held.at[tuple(found)], verb)(rows, mode="drop"))
+        return self.value() if current_frame() is not None else self
+
     def _write(self, operand: Any, combine: Callable[[Any, Any], Any], verb: str) -> Any:
         held = self._get()
         if isinstance(operand, PerReplica):
@@ -396,6 +563,17 @@ class Variable(spmd.Variable):
     def _checked(self, operand: Any) -> Any:
         if isinstance(operand, Variable):
             operand = operand.value()
+        new = self._typed(operand)
+        if new.shape != self.shape:
+            raise ValueError(
+                f"Cannot assign value to variable '{self.name}': Shape mismatch. The variable shape "
+                f"{self.shape}, and the assigned value shape {new.shape} are incompatible."
+            )
+        # A copy: two variables with one array would be one source to a tape.
+        return jnp.array(new, self.dtype)
+
+    def _typed(self, operand: Any) -> Any:
+        """Makes an array of an operand whose type fits."""
         new = operand if isinstance(operand, jax.Array) else np.asarray(operand)
         exact = isinstance(operand, (jax.Array, np.ndarray, np.generic))
         if not exact and _loses(new, self.dtype):
@@ -408,13 +586,7 @@ class Variable(spmd.Variable):
                 f"Tensor conversion requested dtype {self.dtype} for an array of dtype {new.dtype}: "
                 f"{self.name} keeps its type. Convert it: tf.cast(value, tf.{self.dtype})."
             )
-        if new.shape != self.shape:
-            raise ValueError(
-                f"Cannot assign value to variable '{self.name}': Shape mismatch. The variable shape "
-                f"{self.shape}, and the assigned value shape {new.shape} are incompatible."
-            )
-        # A copy: two variables with one array would be one source to a tape.
-        return jnp.array(new, self.dtype)
+        return new
 
     # What it is.
 

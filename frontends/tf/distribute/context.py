@@ -17,6 +17,7 @@ import numpy as np
 
 import frontends
 from frontends.tf.distribute.reduce_op import op_name
+from frontends.tf.indexed_slices import all_reduced, is_slices
 from spmd.collectives import all_gather, all_reduce
 from spmd.context import cross_replica_of, current_frame, in_replica, replica_id
 from spmd.source_lines import add_library
@@ -223,17 +224,26 @@ class ReplicaContext:
 
         Args:
             reduce_op: a `tf.distribute.ReduceOp` or its name.
-            value: nested structure of arrays.
+            value: nested structure of arrays, variables and `tf.IndexedSlices`.
             options: accepted; XLA chooses the algorithm.
 
         Returns:
-            The structure, combined; the same on every replica.
+            The structure, combined; the same on every replica. Of slices, those of all replicas.
 
         Source: `tf.distribute.ReplicaContext.all_reduce`.
         """
         del options
         op, value = op_name(reduce_op), _read(value)
-        return all_reduce(value, op) if self._in_replica("all_reduce") else value
+        if not self._in_replica("all_reduce"):
+            return value
+        replicas = self.num_replicas_in_sync
+        return jax.tree.map(
+            lambda leaf: (
+                all_reduced(leaf, op, replicas) if is_slices(leaf) else all_reduce(leaf, op)
+            ),
+            value,
+            is_leaf=is_slices,
+        )
 
     def all_gather(self, value: Any, axis: int, options: Any = None) -> Any:
         """Concatenates the values of all replicas along an axis.
@@ -297,9 +307,12 @@ class ReplicaContext:
 
 def _read(value: Any) -> Any:
     """Takes the values of the variables in a structure."""
-    return jax.tree.map(
-        lambda leaf: leaf.__jax_array__() if hasattr(leaf, "__jax_array__") else leaf, value
-    )
+
+    def one(leaf: Any) -> Any:
+        stands_for = not isinstance(leaf, jax.Array) and hasattr(leaf, "__jax_array__")
+        return leaf.__jax_array__() if stands_for else leaf
+
+    return jax.tree.map(one, value)
 
 
 def _per_replica(leaf: Any) -> Any:

@@ -26,6 +26,7 @@ from frontends.tf.distribute.input import (
     ValueContext,
 )
 from frontends.tf.distribute.reduce_op import op_name
+from frontends.tf.indexed_slices import is_slices
 from spmd.context import current_frame, in_replica
 from spmd.mesh import REPLICA_AXIS
 from spmd.reduction import check_axis
@@ -208,6 +209,7 @@ class Strategy(FormerNames):
         Raises:
             ValueError: unknown reduction or axis; the sum, with no axis, of a value that is not
                 per-replica; or, with no axis, rows of a partial batch that do not face each other.
+            TypeError: a value is `tf.IndexedSlices`, whose row numbers are not to be reduced.
             RuntimeError: called inside a replica.
 
         Examples:
@@ -225,9 +227,16 @@ class Strategy(FormerNames):
             leaf = _without_variable(leaf)
             if _is_per_replica(leaf):
                 return spmd.reduce(leaf, op, axis)
+            if is_slices(leaf):
+                raise TypeError(
+                    "strategy.reduce got tf.IndexedSlices. Combine them in the replica: "
+                    f"tf.distribute.get_replica_context().all_reduce({op.upper()!r}, slices)."
+                )
             return self._reduce_plain(op, leaf, axis)
 
-        return jax.tree.map(one, value, is_leaf=_is_per_replica)
+        return jax.tree.map(
+            one, value, is_leaf=lambda leaf: _is_per_replica(leaf) or is_slices(leaf)
+        )
 
     def verify(
         self, step: Callable[..., Any], batch: Any = None, *, args: Any = None

@@ -1,0 +1,88 @@
+"""`tf.IndexedSlices`: some rows of an array, with their numbers."""
+
+from typing import Any, final
+
+import jax
+import jax.numpy as jnp
+
+from spmd.collectives import all_gather
+
+
+@final
+@jax.tree_util.register_pytree_node_class
+class IndexedSlices:
+    """Rows of an array, `array[indices[i]] = values[i]`; rows that come twice are added up.
+
+    Gradients are dense arrays here, embeddings' as well; this is for code that makes such rows itself.
+
+    Examples:
+        >>> import jax.numpy as jnp
+        >>> rows = IndexedSlices(jnp.ones((1, 2)), jnp.array([1]), dense_shape=(3, 2))
+        >>> jnp.asarray(rows).tolist()
+        [[0.0, 0.0], [1.0, 1.0], [0.0, 0.0]]
+
+    Source: `tf.IndexedSlices`.
+    """
+
+    def __init__(self, values: Any, indices: Any, dense_shape: Any = None) -> None:
+        """Makes slices.
+
+        Args:
+            values: the rows, of shape `(n, ...)`.
+            indices: their numbers, integers of shape `(n,)`.
+            dense_shape: shape of the whole array, if known.
+        """
+        self.values = values
+        self.indices = indices
+        self.dense_shape = dense_shape
+
+    @property
+    def dtype(self) -> Any:
+        """Type of the rows' elements."""
+        return self.values.dtype
+
+    def __neg__(self) -> "IndexedSlices":
+        return IndexedSlices(-self.values, self.indices, self.dense_shape)
+
+    def __jax_array__(self) -> jax.Array:
+        if self.dense_shape is None:
+            raise ValueError(
+                f"{self!r} has no dense_shape, so it cannot become an array. Say how large that is: "
+                "tf.IndexedSlices(values, indices, dense_shape=[rows, columns])."
+            )
+        whole = jnp.zeros(tuple(int(size) for size in self.dense_shape), self.dtype)
+        return whole.at[self.indices].add(self.values)
+
+    def __repr__(self) -> str:
+        shape = "" if self.dense_shape is None else f", dense_shape={self.dense_shape!r}"
+        return f"IndexedSlices(indices={self.indices!r}, values={self.values!r}{shape})"
+
+    def tree_flatten(self) -> tuple[Any, None]:
+        """Takes it apart, for JAX."""
+        return (self.values, self.indices, self.dense_shape), None
+
+    @classmethod
+    def tree_unflatten(cls, _: None, children: Any) -> "IndexedSlices":
+        """Puts it together, for JAX."""
+        return cls(*children)
+
+
+def is_slices(value: Any) -> bool:
+    """Tells whether a value is an `IndexedSlices`."""
+    return isinstance(value, IndexedSlices)
+
+
+def all_reduced(slices: IndexedSlices, op: str, replicas: int) -> IndexedSlices:
+    """Combines the rows of all replicas; a row that several have comes as often.
+
+    Args:
+        slices: one replica's.
+        op: `"sum"` or `"mean"`.
+        replicas: how many there are.
+    """
+    values = all_gather(jnp.asarray(slices.values), axis=0)
+    return IndexedSlices(
+        values / replicas if op == "mean" else values,
+        all_gather(jnp.asarray(slices.indices), axis=0),
+        slices.dense_shape,
+    )
