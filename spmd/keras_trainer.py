@@ -1,0 +1,560 @@
+"""`fit`, `evaluate` and `predict` of a Keras model, on all replicas of a mesh.
+
+Keras's loops, callbacks and histories stay Keras's own. What its loops call for each batch is a step of
+the engine: the batch is split over the replicas, and the model's state stays in its variables, where
+callbacks find it. A loss is a replica's share of the loss of the whole batch, so that the sum over
+replicas, also of the gradients, is what one device computes, whatever the number of rows.
+
+Internals of Keras, which tests/spmd/test_keras_trainer.py runs on every supported version: the methods
+of `JAXTrainer` that `_install` replaces, what its loops do with the state that they are given, and
+`Model._loss_tracker`, `._compile_loss` and `._call_has_training_arg`, `get_keras_mask`.
+"""
+
+import contextlib
+import contextvars
+import dataclasses
+import functools
+import inspect
+import itertools
+import operator
+import weakref
+from collections.abc import Callable, Generator, Iterator, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import keras
+import numpy as np
+from jax.sharding import Mesh
+from keras.src.backend.common.masking import get_keras_mask
+
+from spmd.collectives import all_reduce
+from spmd.context import current_frame
+from spmd.input.placement import BatchPlacer
+from spmd.reduction import reduce, run
+from spmd.state import adapters
+from spmd.step import Step
+from spmd.values import PerReplica
+
+_MODEL: Any = keras.Model
+_LOSS: Any = keras.losses.Loss
+_TRAINER: Any = next(cls for cls in _MODEL.__mro__ if cls.__name__ == "JAXTrainer")
+
+
+@dataclasses.dataclass(frozen=True)
+class Placement:
+    """Where a model's batches run.
+
+    Attributes:
+        mesh: the devices, one replica each.
+        run: calls a function in every replica, inside of a step; a front end puts its own around it.
+        state: more objects with state that steps may reach.
+    """
+
+    mesh: Mesh
+    run: Callable[..., Any] = run
+    state: Sequence[Any] = ()
+
+
+_PLACEMENTS: weakref.WeakKeyDictionary[Any, Placement] = weakref.WeakKeyDictionary()
+_DEFAULT: list[Callable[[], Placement | None]] = [lambda: None]
+
+
+def distribute_model(model: Any, mesh: Mesh, **kwargs: Any) -> Any:
+    """Makes `fit`, `evaluate` and `predict` of a Keras model run on all replicas of a mesh.
+
+    Args:
+        model: a `keras.Model`, compiled or not.
+        mesh: the devices.
+        **kwargs: other attributes of `Placement`.
+
+    Returns:
+        The model.
+
+    Examples:
+        >>> import keras, numpy as np, spmd
+        >>> from spmd.keras_trainer import distribute_model
+        >>> model = keras.Sequential([keras.layers.Dense(1)])
+        >>> model = distribute_model(model, spmd.make_mesh(["cpu:0", "cpu:1"]))
+        >>> model.compile("sgd", "mse")
+        >>> x = np.ones((5, 3), np.float32)
+        >>> history = model.fit(x, x[:, :1], batch_size=4, verbose=0)
+        >>> list(history.history), model.predict(x, verbose=0).shape
+        (['loss'], (5, 1))
+
+    Source: `tf.distribute.Strategy.scope`, around a Keras model.
+    """
+    _PLACEMENTS[model] = Placement(mesh, **kwargs)
+    model.train_function = model.test_function = model.predict_function = None
+    return model
+
+
+def place_models(default: Callable[[], Placement | None]) -> None:
+    """Says where models go that are made from now on.
+
+    Args:
+        default: called for each new model; None leaves it to Keras.
+    """
+    _DEFAULT[0] = default
+
+
+def placement_of(model: Any) -> Placement | None:
+    """Returns where a model's batches run, or None if Keras runs them."""
+    return _PLACEMENTS.get(model)
+
+
+# ---- What a replica does with its rows.
+
+
+def _train_rows(model: Any, data: Any) -> Any:
+    """Keras's own training step, for the rows of one replica."""
+    x, y, sample_weight = keras.utils.unpack_x_y_sample_weight(data)
+    if model.optimizer is None:
+        loss, y_pred = _loss_of_rows(model, x, y, sample_weight, training=True)
+    else:
+        trainable = model.trainable_variables
+        gradients_of = jax.value_and_grad(
+            functools.partial(model.compute_loss_and_updates, training=True), has_aux=True
+        )
+        (_, aux), gradients = gradients_of(
+            [variable.value for variable in trainable],
+            [variable.value for variable in model.non_trainable_variables],
+            [variable.value for variable in model.metrics_variables],
+            x,
+            y,
+            sample_weight,
+            optimizer_variables=[variable.value for variable in model.optimizer.variables],
+        )
+        loss, y_pred = _take_updates(model, aux)
+        model.optimizer.apply(gradients, trainable)
+    return _logs_of_rows(model, loss, x, y, y_pred, sample_weight)
+
+
+def _test_rows(model: Any, data: Any) -> Any:
+    """Keras's own evaluation step, for the rows of one replica."""
+    x, y, sample_weight = keras.utils.unpack_x_y_sample_weight(data)
+    loss, y_pred = _loss_of_rows(model, x, y, sample_weight, training=False)
+    return _logs_of_rows(model, loss, x, y, y_pred, sample_weight)
+
+
+def _predict_rows(model: Any, data: Any) -> Any:
+    """Keras's own prediction step, for the rows of one replica."""
+    x, _, _ = keras.utils.unpack_x_y_sample_weight(data)
+    return model(x, training=False) if model._call_has_training_arg else model(x)
+
+
+def _loss_of_rows(
+    model: Any, x: Any, y: Any, sample_weight: Any, training: bool
+) -> tuple[Any, Any]:
+    _, aux = model.compute_loss_and_updates(
+        [variable.value for variable in model.trainable_variables],
+        [variable.value for variable in model.non_trainable_variables],
+        [variable.value for variable in model.metrics_variables],
+        x,
+        y,
+        sample_weight,
+        training=training,
+        optimizer_variables=[
+            variable.value for variable in (model.optimizer.variables if model.optimizer else [])
+        ],
+    )
+    return _take_updates(model, aux)
+
+
+def _take_updates(model: Any, aux: Any) -> tuple[Any, Any]:
+    loss, y_pred, others, metrics = aux
+    for variable, value in zip(model.non_trainable_variables, others, strict=True):
+        variable.assign(value)
+    for variable, value in zip(model.metrics_variables, metrics, strict=True):
+        variable.assign(value)
+    return loss, y_pred
+
+
+def _logs_of_rows(
+    model: Any, loss: Any, x: Any, y: Any, y_pred: Any, sample_weight: Any
+) -> dict[str, Any]:
+    rows = jnp.shape(next(iter(jax.tree.leaves(x))))[0]
+    model._loss_tracker.update_state(loss, sample_weight=rows)
+    return model.compute_metrics(x, y, y_pred, sample_weight)
+
+
+# ---- A loss is a share of the whole batch's.
+
+
+@dataclasses.dataclass(frozen=True)
+class _Share:
+    """How much of a batch is this replica's.
+
+    Attributes:
+        valid: which rows of its block are data, or None if the batch has no mask.
+        rows: how many that are.
+        whole: how many rows all replicas have.
+    """
+
+    valid: Any
+    rows: Any
+    whole: Any
+
+    def of(self, loss: Any, fraction: Any = None) -> Any:
+        """Makes a replica's own mean its part of the mean over the whole batch.
+
+        Args:
+            loss: the mean over the replica's rows.
+            fraction: the part, if it is not that of the rows.
+        """
+        fraction = self.rows / self.whole if fraction is None else fraction
+        # Without rows the mean may be anything, also no number.
+        return jnp.where(fraction > 0, loss * fraction.astype(loss.dtype), 0)
+
+
+# Set while the code of a replica runs for a batch of fit or evaluate.
+_SHARE: contextvars.ContextVar[_Share | None] = contextvars.ContextVar("keras_share", default=None)
+
+
+@contextlib.contextmanager
+def _share(share: _Share | None) -> Generator[None]:
+    token = _SHARE.set(share)
+    try:
+        yield
+    finally:
+        _SHARE.reset(token)
+
+
+def _own_share() -> _Share | None:
+    frame = current_frame()
+    if frame is None or not frame.in_replica:
+        return None
+    valid = frame.masks[0].rows if frame.masks else None
+    rows = jnp.ones((), jnp.float32) if valid is None else valid.sum().astype(jnp.float32)
+    return _Share(valid, rows, all_reduce(rows))
+
+
+def _fraction_of(part: Any) -> Any:
+    """This replica's part of a sum over replicas."""
+    part = jnp.asarray(part, jnp.float32)
+    whole = all_reduce(part)
+    return part / jnp.where(whole == 0, 1.0, whole)
+
+
+def _loss_as_share(call: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(call)
+    def of_share(self: Any, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+        share = _SHARE.get()
+        loss = call(self, y_true, y_pred, sample_weight)
+        if share is None or self.reduction in (None, "none", "sum"):
+            return loss
+        kept = get_keras_mask(y_pred)
+        if kept is not None:
+            if share.valid is not None:
+                kept = kept & share.valid.reshape(-1, *[1] * (kept.ndim - 1))
+            fraction = _fraction_of(kept.sum())
+        elif self.reduction == "mean_with_sample_weight" and sample_weight is not None:
+            weight = jnp.asarray(sample_weight, jnp.float32)
+            if share.valid is not None:
+                weight = weight * share.valid.reshape(-1, *[1] * (weight.ndim - 1))
+            fraction = _fraction_of(weight.sum())
+        else:
+            fraction = None
+        return share.of(loss, fraction)
+
+    return of_share
+
+
+def _additional_loss_as_share(aggregate: Callable[..., Any]) -> Callable[..., Any]:
+    # A penalty on weights is the same on every replica, and shares add up to one.
+    @functools.wraps(aggregate)
+    def of_share(self: Any, loss: Any) -> Any:
+        total = aggregate(self, loss)
+        share = _SHARE.get()
+        return total if share is None else share.of(total)
+
+    return of_share
+
+
+def _own_loss_as_share(compute: Callable[..., Any]) -> Callable[..., Any]:
+    # A compute_loss that a person wrote knows of no shares: as a mean over rows it is one as a whole.
+    @functools.wraps(compute)
+    def of_share(self: Any, *args: Any, **kwargs: Any) -> Any:
+        share = _SHARE.get()
+        if share is None or type(self).compute_loss is _MODEL.compute_loss:
+            return compute(self, *args, **kwargs)
+        with _share(None):
+            loss = jnp.asarray(compute(self, *args, **kwargs))
+        return share.of(loss)
+
+    return of_share
+
+
+@contextlib.contextmanager
+def _tracking_shares(model: Any) -> Generator[None]:
+    """Makes the metrics that follow losses take shares: they mean the loss of the whole batch."""
+    trackers = [model._loss_tracker, *(model._compile_loss.metrics if model._compile_loss else [])]
+    with contextlib.ExitStack() as stack:
+        for tracker in trackers:
+            own = vars(tracker)
+            if "update_state" in own:
+                stack.callback(own.__setitem__, "update_state", own["update_state"])
+            else:
+                stack.callback(own.pop, "update_state")
+            own["update_state"] = functools.partial(_track, tracker)
+        yield
+
+
+def _track(tracker: Any, value: Any, sample_weight: Any = None) -> Any:
+    update = functools.partial(type(tracker).update_state, tracker)
+    share = _SHARE.get()
+    if share is None:
+        return update(value, sample_weight=sample_weight)
+    # Without a mask every replica has as many rows as the others, and counts them.
+    rows = sample_weight if share.valid is None else share.rows
+    scale = share.whole / jnp.maximum(share.rows, 1)
+    return update(value * scale.astype(value.dtype), sample_weight=rows)
+
+
+# ---- What Keras's loops call for a batch.
+
+
+class _BatchFunction:
+    """What Keras's loop calls with its state and an iterator: runs the next batches as steps."""
+
+    def __init__(
+        self,
+        model: Any,
+        method: str,
+        of_batch: Callable[[Any], Any],
+        of_results: Callable[[list[Any]], Any],
+        eager: Callable[[Any], Any],
+    ) -> None:
+        """Makes the function; compiles nothing yet.
+
+        Args:
+            model: the model.
+            method: the name of its step, for messages.
+            of_batch: what is done with a batch, between the replicas.
+            of_results: makes one result of those of several batches.
+            eager: what is done with a batch if the model runs eagerly.
+        """
+        placement = _PLACEMENTS[model]
+        of_batch.__name__ = f"{method} of {model.name}"
+        things = [model, model.optimizer, *model.metrics, *placement.state]
+        self._mesh = placement.mesh
+        self._of_results = of_results
+        self._eager = eager if model.run_eagerly else None
+        self._batches = model.steps_per_execution
+        self._step = Step(
+            of_batch,
+            placement.mesh,
+            state=[thing for thing in things if thing is not None],
+            per_replica=False,
+        )
+        self.start()
+
+    def start(self) -> None:
+        """Prepares for other data: its first batch tells how many rows a full one has."""
+        self._placer = BatchPlacer(self._mesh, None, drop_remainder=False, per_replica=False)
+
+    def __call__(self, state: Any, iterator: Iterator[Any]) -> tuple[Any, Any]:
+        """Runs the next batches.
+
+        Args:
+            state: what `_get_jax_state` gave.
+            iterator: over host batches.
+
+        Returns:
+            The result, and the state.
+
+        Raises:
+            StopIteration: there is no batch.
+        """
+        results = [self._one(next(iterator))]
+        for data in itertools.islice(iterator, self._batches - 1):
+            results.append(self._one(data))
+        return self._of_results(results), state
+
+    def _one(self, data: Any) -> Any:
+        if self._eager is not None:
+            return self._eager(data)
+        if not any(isinstance(leaf, PerReplica) for leaf in jax.tree.leaves(data)):
+            data = self._placer.place(data, x64=bool(jax.enable_x64.value))
+        return self._step(data)
+
+
+def _make(model: Any, attribute: str, make: Callable[[], _BatchFunction], force: bool) -> None:
+    function = getattr(model, attribute)
+    if function is None or force or not isinstance(function, _BatchFunction):
+        setattr(model, attribute, make())
+    else:
+        function.start()
+
+
+def _with_metrics(model: Any, method: str) -> _BatchFunction:
+    """Makes the function of fit or evaluate, whose results are logs."""
+    placement = _PLACEMENTS[model]
+
+    def of_rows(data: Any) -> Any:
+        with _share(_own_share()), _tracking_shares(model):
+            return _call(model, method, data)
+
+    def of_batch(data: Any) -> Any:
+        logs = placement.run(of_rows, data)
+        if _is_own(model, method):
+            return _mean_over_rows(logs)
+        # Outside of the replicas the metrics are whole already.
+        return model.get_metrics_result()
+
+    return _BatchFunction(
+        model, method, of_batch, operator.itemgetter(-1), functools.partial(_call, model, method)
+    )
+
+
+def _predicting(model: Any) -> _BatchFunction:
+    placement = _PLACEMENTS[model]
+
+    def of_rows(data: Any) -> Any:
+        return _call(model, "predict_step", data)
+
+    def of_batch(data: Any) -> Any:
+        return placement.run(of_rows, data)
+
+    def of_results(results: list[Any]) -> Any:
+        return jax.tree.map(lambda *values: _Rows(values), *results)
+
+    return _BatchFunction(model, "predict_step", of_batch, of_results, of_rows)
+
+
+class _Rows:
+    """Predicted rows, which wait on the devices until somebody asks for them."""
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        """Takes the results of several batches.
+
+        Args:
+            values: arrays or per-replica values, whose first axis counts rows.
+        """
+        self._values = values
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        parts = [
+            np.asarray(part)
+            for value in self._values
+            for part in (value.values if isinstance(value, PerReplica) else [value])
+        ]
+        return np.asarray(np.concatenate(parts), dtype)
+
+
+def _call(model: Any, method: str, data: Any) -> Any:
+    """Calls a model's step as its class wrote it: with a batch, or with state, as Keras on JAX does."""
+    step = getattr(model, method)
+    if not _is_own(model, method) or len(inspect.signature(step).parameters) == 1:
+        return step(data)
+    variables = [model.trainable_variables, model.non_trainable_variables]
+    if method == "train_step":
+        variables.append(model.optimizer.variables)
+    if method != "predict_step":
+        variables.append(model.metrics_variables)
+    state = tuple([variable.value for variable in group] for group in variables)
+    result, state = step(state, data)
+    for group, values in zip(variables, state, strict=True):
+        for variable, value in zip(group, values, strict=True):
+            variable.assign(value)
+    return result
+
+
+def _is_own(model: Any, method: str) -> bool:
+    return getattr(type(model), method) is not getattr(_MODEL, method)
+
+
+def _mean_over_rows(logs: Any) -> Any:
+    return reduce(logs, "mean")
+
+
+# ---- Keras's trainer.
+
+
+def _made(attribute: str, make: Callable[[Any], _BatchFunction]) -> Callable[..., Any]:
+    def replace(original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def make_function(self: Any, force: bool = False) -> Any:
+            if self not in _PLACEMENTS:
+                return original(self, force)
+            _make(self, attribute, functools.partial(make, self), force)
+            return None
+
+        return make_function
+
+    return replace
+
+
+def _placed(make: Callable[..., None]) -> Callable[..., None]:
+    @functools.wraps(make)
+    def __init__(self: Any) -> None:
+        make(self)
+        placement = _DEFAULT[0]()
+        if placement is not None:
+            _PLACEMENTS[self] = placement
+
+    return __init__
+
+
+def _of_rows(of_rows: Callable[..., Any]) -> Callable[..., Any]:
+    def replace(original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def step(self: Any, *args: Any) -> Any:
+            return of_rows(self, *args) if len(args) == 1 else original(self, *args)
+
+        return step
+
+    return replace
+
+
+def _state_in_variables(original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def _get_jax_state(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if self not in _PLACEMENTS:
+            return original(self, *args, **kwargs)
+        wanted = [name for name, value in kwargs.items() if value and name.endswith("_variables")]
+        return tuple([] for name in wanted if name != "purge_model_variables")
+
+    return _get_jax_state
+
+
+def _built_if_possible(build: Callable[..., None]) -> Callable[..., None]:
+    # A model that has a step of its own may have no call, as a GAN: the step makes its variables.
+    @functools.wraps(build)
+    def _symbolic_build(self: Any, *args: Any, **kwargs: Any) -> None:
+        if self not in _PLACEMENTS or type(self).call is not _MODEL.call:
+            build(self, *args, **kwargs)
+
+    return _symbolic_build
+
+
+_REPLACED: dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]] = {
+    "__init__": _placed,
+    "train_step": _of_rows(_train_rows),
+    "test_step": _of_rows(_test_rows),
+    "predict_step": _of_rows(_predict_rows),
+    "make_train_function": _made(
+        "train_function", functools.partial(_with_metrics, method="train_step")
+    ),
+    "make_test_function": _made(
+        "test_function", functools.partial(_with_metrics, method="test_step")
+    ),
+    "make_predict_function": _made("predict_function", _predicting),
+    "_get_jax_state": _state_in_variables,
+    "_symbolic_build": _built_if_possible,
+    "_aggregate_additional_loss": _additional_loss_as_share,
+    "_compute_loss": _own_loss_as_share,
+}
+
+
+def _install() -> None:
+    """Lets Keras's trainer run placed models here, once, also if this module is imported again."""
+    if hasattr(_TRAINER.make_train_function, "__wrapped__"):
+        return
+    adapters()  # what the engine changes in Keras comes first: its losses leave padding out
+    for name, replace in _REPLACED.items():
+        setattr(_TRAINER, name, replace(getattr(_TRAINER, name)))
+    _LOSS.__call__ = _loss_as_share(_LOSS.__call__)
+
+
+_install()
