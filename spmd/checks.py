@@ -35,12 +35,12 @@ def state_is_there(table: StateTable, step: str, error: Exception) -> None:
         return
     if isinstance(error, jax.errors.JaxRuntimeError):
         why = (
-            f"The step {step} failed while it ran, and the value of {_some(lost, 3)} is lost, because a "
+            f"The step {step!r} failed while it ran, and the value of {_some(lost, 3)} is lost, because a "
             "step writes the new state into the memory of the old. Why it failed stands above."
         )
     else:
         why = (
-            f"The step {step} cannot run, because the value of {_some(lost, 3)} is lost: the array is "
+            f"The step {step!r} cannot run, because the value of {_some(lost, 3)} is lost: the array is "
             "deleted. Either a step failed before, after it was given the array's memory, or code "
             "outside of steps donated or deleted the array."
         )
@@ -82,7 +82,7 @@ def no_captured_variables(
         position, owner = min(owners, key=operator.itemgetter(0))
         line = _line_that_reads(outer, inner, position)
         raise StateError(
-            f"The step {step} reads {_describe(owner, constants[position])}"
+            f"The step {step!r} reads {_describe(owner, constants[position])}"
             + (f" at {line}" if line else "")
             + ", but did not find it among the objects that it can reach. Its value would be frozen "
             "into the program, and later changes of it ignored. Pass the object as an argument, or "
@@ -100,7 +100,7 @@ def local_state_fits(table: StateTable, replicas: int, step: str) -> None:
         if own and (leaf.ndim == 0 or leaf.shape[0] != replicas):
             found = leaf.shape[0] if leaf.ndim else "no"
             raise StateError(
-                f"The variable {name} has a value for each of {found} replicas, but the step {step} runs "
+                f"The variable {name} has a value for each of {found} replicas, but the step {step!r} runs "
                 f"on {replicas}. Make the variable for the mesh, or in the scope of the strategy, that "
                 "runs the step."
             )
@@ -118,7 +118,7 @@ def state_keeps_shape(jaxpr: Jaxpr, constants: int, table: StateTable, step: str
         if (old.shape, old.dtype) != (new.shape, new.dtype):
             line = origin(jaxpr, index)
             raise StateError(
-                f"The step {step} changes {name} from {old.str_short()} to {new.str_short()}"
+                f"The step {step!r} changes {name} from {old.str_short()} to {new.str_short()}"
                 + (f" at {line}" if line else "")
                 + ". A variable keeps its shape and type for the next step: convert the new value "
                 f"with .astype({str(old.dtype)!r}) or .reshape{tuple(old.shape)}."
@@ -152,7 +152,7 @@ def state_is_equal(jaxpr: Jaxpr, varies: Sequence[bool], table: StateTable, step
             "the same way."
         )
     raise ReplicaDivergenceError(
-        f"The step {step} would leave {shown} with a different value on every replica"
+        f"The step {step!r} would leave {shown} with a different value on every replica"
         + (f" (written at {line})" if line else "")
         + ", because it depends on the replica's own rows, key or index and was not combined over "
         f"the replicas. {fix}"
@@ -168,7 +168,7 @@ def whole_results_are_equal(bad: Sequence[bool], paths: Sequence[str], step: str
     for flag, path in zip(bad, paths, strict=True):
         if flag:
             raise ReplicaDivergenceError(
-                f"The step {step} returns a value{' at ' + path if path else ''} that differs between "
+                f"The step {step!r} returns a value{' at ' + path if path else ''} that differs between "
                 "replicas, but as one value. It was taken out of a replica's function by the back "
                 "door (a global, a list). Return it from that function, and reduce it."
             )
@@ -219,7 +219,7 @@ def padding_counted(
     def error(mask: RowMask) -> PaddedBatchError:
         valid, size = sum(mask.counts), len(mask.counts) * mask.rows_per_replica
         return PaddedBatchError(
-            f"The batch holds {valid} rows, padded to {size}, but the step {step} never asks which "
+            f"The batch holds {valid} rows, padded to {size}, but the step {step!r} never asks which "
             f"rows are valid, so padding would count in {shown}"
             + (f" (written at {line})" if line else "")
             + ". A plain mean() of the loss is wrong on several replicas anyway. Ways out:\n"

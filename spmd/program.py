@@ -272,7 +272,7 @@ class Program:
     def _require_equal_padding(self, path: str, counts: Sequence[tuple[int, ...]]) -> None:
         if len(set(counts)) > 1:
             raise BatchError(
-                f"The result{path and ' at ' + path} of the step {self._name} has an entry for "
+                f"The result{path and ' at ' + path} of the step {self._name!r} has an entry for "
                 "each row of several batches, which are padded in different ways, so it is not clear which "
                 "entries are valid. Pass them as one batch, (x, y), or return a result for each."
             )
@@ -316,7 +316,7 @@ class Program:
         for leaf, aval, name in zip(leaves, avals, table.leaf_names, strict=True):
             if jax.tree.structure(leaf) != _LEAF:
                 raise StateError(
-                    f"The value of {name} was an array when the step {self._name} was traced, and is "
+                    f"The value of {name} was an array when the step {self._name!r} was traced, and is "
                     f"now a {type(leaf).__name__}. Keep the structure of a variable's value, or make a "
                     "new variable."
                 )
@@ -433,7 +433,7 @@ class Program:
         except Exception as error:
             if isinstance(error, _TRACER_ERRORS):
                 error.add_note(
-                    f"The step {self._name} is traced: its Python code runs once, on arrays whose values "
+                    f"The step {self._name!r} is traced: its Python code runs once, on arrays whose values "
                     "are not known yet. Python's if, while and for cannot ask for them: use jnp.where, "
                     "jax.lax.cond, while_loop and scan (tf.cond and tf.while_loop in the TensorFlow front "
                     "end, which does not rewrite Python as AutoGraph does). Convert or keep results after "
@@ -443,7 +443,7 @@ class Program:
                 what = adapter.explain(error)
                 if what is not None:
                     raise StateError(
-                        f"The step {self._name} writes {what}, which it did not find among the "
+                        f"The step {self._name!r} writes {what}, which it did not find among the "
                         "objects that it can reach, so the new value would be lost. Pass the object "
                         "as an argument, or name it: spmd.Step(fn, mesh, state=[model])."
                     ) from error
@@ -497,7 +497,9 @@ class Program:
             ]
         # The usual result of a training step: its loss.
         self._one_value = self._structure == _LEAF and not self._results[0].per_replica
-        names = table.leaf_names + [f"the result {result.path}" for result in self._results]
+        names = table.leaf_names + [
+            f"the result {result.path}".rstrip() for result in self._results
+        ]
         watched = [True] * size + [result.source is None for result in self._results]
         before = [False] * (consts + size)
         after = [False] * len(arguments.whole)

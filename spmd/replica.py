@@ -137,7 +137,7 @@ def as_array(leaf: Any, path: Any, name: str) -> jax.Array:
         return jnp.asarray(leaf)
     where = jax.tree_util.keystr(path)
     raise StepOutputError(
-        f"The step {name} returned {leaf!r} of type {type(leaf).__name__}"
+        f"The step {name!r} returned {leaf!r} of type {type(leaf).__name__}"
         + (f" at {where}" if where else "")
         + ", but a compiled step can return only arrays, numbers, None and containers of them. "
         "Return the array behind it, or keep the object outside of the step."

@@ -188,7 +188,7 @@ class Step(Generic[P, R]):
         if frame is not None:
             if self._mesh is not None and self._mesh != frame.mesh:
                 raise MeshError(
-                    f"The step {self.__name__} runs on {list(self._mesh.devices.flat)}, but was called in "
+                    f"The step {self.__name__!r} runs on {list(self._mesh.devices.flat)}, but was called in "
                     f"a program for {list(frame.mesh.devices.flat)}. A program runs on one mesh: make the "
                     "step for that one."
                 )
@@ -228,7 +228,7 @@ class Step(Generic[P, R]):
     def _call(self, args: Any, kwargs: Any) -> Any:
         if _jax_internals.is_tracing():
             raise BatchError(
-                f"The step {self.__name__} was called inside jax.jit, jax.grad or another "
+                f"The step {self.__name__!r} was called inside jax.jit, jax.grad or another "
                 "transformation. A step is a whole program: call it outside."
             )
         parts = take_apart(args, kwargs, self.mesh)
@@ -330,7 +330,7 @@ class Step(Generic[P, R]):
 
     def _warn(self, arguments: Arguments, reason: str | None) -> None:
         warnings.warn(
-            f"The step {self.__name__} was compiled {self.trace_count} times. Last time because "
+            f"The step {self.__name__!r} was compiled {self.trace_count} times. Last time because "
             f"{reason or _difference(self._last_key, arguments)}. Compiling takes far longer than a "
             "step: keep shapes the same (pad, or drop_remainder=True), pass what changes as an "
             "array, and make models once.",

@@ -470,6 +470,22 @@ def test_a_padded_batch_without_its_mask_is_refused(mesh_of: MeshOf) -> None:
     assert float(total.value) == 56.0
 
 
+@pytest.mark.parametrize("name", ["step", "<lambda>", "is"])
+def test_messages_read_well_with_any_name(mesh_of: MeshOf, name: str) -> None:
+    mesh = mesh_of(2)
+
+    def function(x: Any) -> Any:
+        return x.sum()
+
+    function.__name__ = name
+    (batch,) = spmd.distribute(np.ones(3, np.float32), mesh, batch_size=4)
+    words = (
+        f"the step '{name}' never asks which rows are valid, so padding would count in the result "
+    )
+    with pytest.raises(spmd.PaddedBatchError, match=words + r"\(written"):
+        spmd.Step(function, mesh)(batch)
+
+
 def test_batch_statistics_of_a_padded_batch_need_the_mask(mesh_of: MeshOf) -> None:
     norm = nnx.BatchNorm(2, momentum=0.0, rngs=nnx.Rngs(0))
 

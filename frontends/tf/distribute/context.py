@@ -309,8 +309,9 @@ def _read(value: Any) -> Any:
     """Takes the values of the variables in a structure."""
 
     def one(leaf: Any) -> Any:
-        stands_for = not isinstance(leaf, jax.Array) and hasattr(leaf, "__jax_array__")
-        return leaf.__jax_array__() if stands_for else leaf
+        if isinstance(leaf, jax.Array) or not hasattr(leaf, "__jax_array__"):
+            return leaf
+        return leaf.__jax_array__()
 
     return jax.tree.map(one, value)
 

@@ -143,7 +143,7 @@ def test_changing_shapes_warn():
 
     for size in range(1, 4):
         total(jnp.ones(size))
-    with pytest.warns(spmd.RecompilationWarning, match="total was compiled 4 times"):
+    with pytest.warns(spmd.RecompilationWarning, match="The step 'total' was compiled 4 times"):
         total(jnp.ones(4))
 
 

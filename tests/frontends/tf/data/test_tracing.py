@@ -148,7 +148,7 @@ def test_a_function_that_reads_no_dataset_is_not_python():
     def total(k):
         return sum(range(k))
 
-    with pytest.raises(TypeError, match="total is traced"):
+    with pytest.raises(TypeError, match="The step 'total' is traced"):
         total(3)
 
 
