@@ -5,7 +5,7 @@ and advances it, so numbers differ from step to step; every replica folds its in
 """
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, SupportsIndex
 
 import jax
@@ -108,16 +108,7 @@ def uniform(
         ValueError: integers are to be drawn, and `maxval` is not given.
     """
     del name
-    dtype = jax_dtype(dtype)
-    if jnp.issubdtype(dtype, jnp.integer):
-        if maxval is None:
-            raise ValueError(
-                f"Must specify maxval for integer dtype {jnp.dtype(dtype).name}: "
-                "tf.random.uniform([2], maxval=10, dtype=tf.int32)."
-            )
-        return jax.random.randint(_key(seed), static_shape(shape), minval, maxval, dtype)
-    low, high = _cast(minval, dtype), _cast(1 if maxval is None else maxval, dtype)
-    return jax.random.uniform(_key(seed), static_shape(shape), dtype) * (high - low) + low
+    return _uniform(lambda: _key(seed), shape, minval, maxval, dtype)
 
 
 def shuffle(value: Any, seed: int | None = None, name: str | None = None) -> jax.Array:
@@ -176,14 +167,12 @@ def stateless_uniform(
     """Draws the same numbers for the same seed; see `tf.random.stateless_uniform`.
 
     The numbers are JAX's, not TensorFlow's.
+
+    Raises:
+        ValueError: integers are to be drawn, and `maxval` is not given.
     """
     del name, alg
-    dtype = jax_dtype(dtype)
-    key = _stateless_key(seed)
-    if jnp.issubdtype(dtype, jnp.integer):
-        return jax.random.randint(key, static_shape(shape), minval, maxval, dtype)
-    high = 1 if maxval is None else maxval
-    return jax.random.uniform(key, static_shape(shape), dtype, minval, high)
+    return _uniform(lambda: _stateless_key(seed), shape, minval, maxval, dtype)
 
 
 def dropout(
@@ -215,7 +204,7 @@ def dropout(
             for size, asked in zip(x.shape, noise_shape, strict=True)
         )
     )
-    kept = jax.random.bernoulli(_key(seed), 1 - rate, shape)
+    kept = jax.random.bernoulli(_key(seed), 1.0 - rate, shape)
     return jnp.where(kept, x / (1 - rate), jnp.zeros_like(x))
 
 
@@ -237,6 +226,23 @@ def _normal(key: jax.Array, shape: Any, mean: Any, stddev: Any, dtype: Any) -> j
     dtype = jax_dtype(dtype)
     drawn = jax.random.normal(key, static_shape(shape), dtype)
     return drawn * _cast(stddev, dtype) + _cast(mean, dtype)
+
+
+def _uniform(
+    key: Callable[[], jax.Array], shape: Any, minval: Any, maxval: Any, dtype: Any
+) -> jax.Array:
+    """Draws evenly; what fails takes no key from the stream."""
+    dtype, sizes = jax_dtype(dtype), static_shape(shape)
+    if jnp.issubdtype(dtype, jnp.integer):
+        if maxval is None:
+            raise ValueError(
+                f"Must specify maxval for integer dtype {dtype.name}: "
+                "tf.random.uniform([2], maxval=10, dtype=tf.int32)."
+            )
+        low, high = jnp.asarray(minval), jnp.asarray(maxval)
+        return jax.random.randint(key(), sizes, low, high, dtype)
+    low, high = _cast(minval, dtype), _cast(1 if maxval is None else maxval, dtype)
+    return jax.random.uniform(key(), sizes, dtype) * (high - low) + low
 
 
 def _stateless_key(seed: Sequence[int]) -> jax.Array:

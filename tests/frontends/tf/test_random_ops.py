@@ -125,3 +125,14 @@ def test_dropout_takes_floats_and_unknown_sizes():
     assert all(len(set(row)) == 1 for row in rows.tolist())
     with pytest.raises(ValueError, match="floating point"):
         tf.nn.dropout(np.ones(3, np.int32), 0.5)
+
+
+def test_integers_need_an_upper_limit():
+    for draw in (
+        tf.random.uniform,
+        lambda *a, **k: tf.random.stateless_uniform(*a, seed=[1, 2], **k),
+    ):
+        with pytest.raises(ValueError, match="Must specify maxval for integer dtype int32"):
+            draw([2], dtype=tf.int32)
+        assert draw([2], maxval=[3, 4], dtype=tf.int32).dtype == tf.int32
+        assert draw([2], minval=[0.0, 1.0], maxval=[1.0, 2.0])[1] >= 1
