@@ -7,9 +7,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from frontends.tf._convert import computed_now, convert_to_tensor, operands, static_shape
-from frontends.tf.dtypes import jax_dtype
+from frontends.tf.dtypes import cast, jax_dtype
 from spmd import _jax_internals
 
 
@@ -135,7 +136,9 @@ def rank(input: Any, name: Any = None) -> Any:
 
 
 def _sized(value: Any) -> Any:
-    return value if hasattr(value, "shape") else convert_to_tensor(value)
+    # What is symbolic, such as Keras's tensors, has a shape, too; converting it raises.
+    known = isinstance(value, jax.Array | np.ndarray | np.generic)
+    return value if known else convert_to_tensor(value)
 
 
 def _integers(value: Any, dtype: Any) -> Any:
@@ -163,9 +166,10 @@ def ensure_shape(x: Any, shape: Any, name: Any = None) -> jax.Array:
 
 
 def squeeze(input: Any, axis: Any = None, name: Any = None) -> jax.Array:
-    """Drops dimensions of size 1."""
+    """Drops dimensions of size 1: those of `axis`, or all, also if `axis` is empty."""
     del name
-    return jnp.squeeze(convert_to_tensor(input), None if axis is None else static_shape(axis))
+    axes = () if axis is None else static_shape(axis)
+    return jnp.squeeze(convert_to_tensor(input), axes or None)
 
 
 def expand_dims(input: Any, axis: int, name: Any = None) -> jax.Array:
@@ -195,8 +199,9 @@ def _join(function: Callable[..., jax.Array], values: Any, axis: int) -> jax.Arr
 
 
 def concat(values: Any, axis: int, name: Any = None) -> jax.Array:
-    """Joins arrays along an axis."""
+    """Joins arrays along an axis; one array, which is no list of them, stays as it is."""
     del name
+    values = values if isinstance(values, list | tuple) else [values]
     return _join(jnp.concatenate, values, int(axis))
 
 
@@ -242,7 +247,8 @@ def repeat(input: Any, repeats: Any, axis: int | None = None, name: Any = None) 
     """Repeats each element; `repeats` is known while tracing."""
     del name
     times = np.asarray(repeats)
-    return jnp.repeat(convert_to_tensor(input), int(times) if times.size == 1 else times, axis)
+    times = times.item() if times.size == 1 else times
+    return jnp.repeat(convert_to_tensor(input), times, axis)
 
 
 def pad(
@@ -280,18 +286,27 @@ def gather(
     table, rows = convert_to_tensor(params), convert_to_tensor(indices)
     batch_dims %= rows.ndim + 1
     along = batch_dims if axis is None else int(axis) % table.ndim
+    rows = _from_the_start(rows, table.shape[along])
     take = functools.partial(jnp.take, axis=along - batch_dims)
     for _ in range(batch_dims):
         take = jax.vmap(take)
     return take(table, rows)
 
 
+def _from_the_start(rows: Any, size: int) -> Any:
+    """Puts indices below 0 out of range: JAX would count them from the end."""
+    return (
+        rows if jnp.issubdtype(rows.dtype, jnp.unsignedinteger) else jnp.where(rows < 0, size, rows)
+    )
+
+
 def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: Any = None) -> jax.Array:
-    """Takes slices by the coordinates in the last axis of `indices`."""
+    """Takes slices by the coordinates in the last axis of `indices`; out of range as in `gather`."""
     del name
 
     def take(table: jax.Array, rows: jax.Array) -> jax.Array:
-        return table[tuple(jnp.moveaxis(rows, -1, 0))]
+        places = zip(jnp.moveaxis(rows, -1, 0), table.shape, strict=False)
+        return table.at[tuple(_from_the_start(*place) for place in places)].get(mode="fill")
 
     for _ in range(batch_dims):
         take = jax.vmap(take)
@@ -301,18 +316,28 @@ def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: Any = None) 
 def boolean_mask(tensor: Any, mask: Any, axis: int | None = None, name: Any = None) -> jax.Array:
     """Takes the entries that a mask marks; not in a program, where the count is not known."""
     del name
-    before = (slice(None),) * (0 if axis is None else int(axis))
-    return convert_to_tensor(tensor)[(*before, convert_to_tensor(mask))]
+    values = convert_to_tensor(tensor)
+    before = (slice(None),) * (0 if axis is None else int(axis) % values.ndim)
+    # Numbers are a mask, too, not the places of entries.
+    return values[(*before, cast(convert_to_tensor(mask), bool))]
 
 
 def slice_(input_: Any, begin: Any, size: Any, name: Any = None) -> jax.Array:
     """Takes a block; size -1 is the rest. `size` is known while tracing, `begin` need not be."""
     del name
     tensor, sizes = convert_to_tensor(input_), static_shape(size)
-    if -1 in sizes:
-        rest = np.subtract(tensor.shape, static_shape(begin)).tolist()
+    with computed_now(begin):
+        starts = convert_to_tensor(begin)
+    if -1 in sizes or not isinstance(starts, Tracer):
+        starts = static_shape(begin)
+        rest = np.subtract(tensor.shape, starts).tolist()
         sizes = tuple(r if s == -1 else s for s, r in zip(sizes, rest, strict=True))
-    return jax.lax.dynamic_slice(tensor, list(convert_to_tensor(begin)), sizes)
+        if min(*starts, *sizes, 0) < 0 or any(s > r for s, r in zip(sizes, rest, strict=True)):
+            raise ValueError(
+                f"tf.slice: expected a block inside of shape {tensor.shape}, got begin {starts} and "
+                f"size {static_shape(size)}."
+            )
+    return jax.lax.dynamic_slice(tensor, list(starts), sizes)
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: Any = None) -> jax.Array:

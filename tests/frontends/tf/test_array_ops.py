@@ -243,3 +243,53 @@ def test_variables():
 
 def test_no_gradient_flows_through_stop_gradient():
     assert jax.grad(lambda x: x * tf.stop_gradient(x))(3.0) == 3
+
+
+@pytest.mark.parametrize(
+    ("begin", "size"),
+    [([2, 0], [2, 1]), ([-1, 0], [1, 1]), ([4, 0], [0, 1]), ([4, 0], [-1, 1]), ([0, 0], [1, -2])],
+)
+def test_a_block_out_of_range_is_refused(begin, size):
+    for first in (begin, tf.constant(begin)):
+        with pytest.raises(ValueError, match=r"inside of shape \(3, 4\)"):
+            tf.slice(X, first, size)
+    with pytest.raises(ValueError, match="inside of shape"):
+        jax.jit(lambda x: tf.slice(x, begin, size))(X)
+
+
+def test_a_block_may_begin_where_the_program_says():
+    cut = jax.jit(lambda x, row: tf.slice(x, [row, 0], [1, 2]))
+    same(cut(X, 2), X[2:, :2])
+
+
+def test_an_index_below_zero_is_out_of_range():
+    assert np.isnan(tf.gather(X, [-1, 3])).all()
+    assert np.isnan(tf.gather(X, [[-1], [0], [1]], batch_dims=1)[0]).all()
+    assert np.isnan(tf.gather_nd(X, [[-1, 0], [0, 4]])).all()
+    same(tf.gather(X, tf.constant([2], tf.uint8)), X[[2]])
+
+
+def test_numbers_are_a_mask():
+    same(tf.boolean_mask(X, [1, 0, 2]), X[[0, 2]])
+    same(tf.boolean_mask(X, [1.0, 0.0, 0.0, 1.0], axis=-1), X[:, [0, 3]])
+
+
+def test_conventions_for_empty_and_single_arguments():
+    same(tf.squeeze(X[None], axis=[]), X)
+    same(tf.concat(X, 0), X)
+    same(tf.repeat([1, 2], [2], axis=0), np.array([1, 1, 2, 2], I32))
+
+
+class Symbolic:
+    """What a tensor of a Keras functional model looks like to JAX."""
+
+    shape = (None, 3)
+
+    def __jax_array__(self):
+        raise ValueError("A KerasTensor cannot be used as input to a JAX function.")
+
+
+def test_a_symbolic_tensor_is_refused():
+    for function in (tf.shape, tf.rank, tf.size, tf.nn.relu, tf.convert_to_tensor):
+        with pytest.raises(ValueError, match="KerasTensor"):
+            function(Symbolic())
