@@ -194,16 +194,20 @@ def binary(function: Callable[..., Any]) -> Callable[..., jax.Array]:
     return described(alias, function)
 
 
-def reduction(function: Callable[..., Any]) -> Callable[..., jax.Array]:
-    """Makes the alias of a reduction; sums of integers keep the dtype, which NumPy's do not."""
+def reduction(function: Callable[..., Any], of_bools: bool = False) -> Callable[..., jax.Array]:
+    """Makes the alias of a reduction, of booleans or of numbers."""
 
     def alias(
         input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
     ) -> jax.Array:
         del name
-        return function(
-            convert_to_tensor(input_tensor), axis=static_axes(axis), keepdims=bool(keepdims)
-        )
+        x = convert_to_tensor(input_tensor)
+        if (x.dtype == bool) != of_bools:
+            raise TypeError(
+                f"Expected {'booleans' if of_bools else 'numbers'} to reduce, got dtype {x.dtype}. "
+                f"Cast them: tf.cast(x, tf.{'bool' if of_bools else 'int32'})."
+            )
+        return function(x, axis=static_axes(axis), keepdims=bool(keepdims))
 
     return described(alias, function)
 

@@ -1,5 +1,7 @@
 """Functions of `tf.*`, `tf.math` and `tf.linalg` about numbers."""
 
+import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -34,8 +36,9 @@ def mean_(x: jax.Array, axis: Any, keepdims: bool) -> jax.Array:
     """Mean; of integers, an integer, rounded towards zero."""
     if not jnp.issubdtype(x.dtype, jnp.integer):
         return jnp.mean(x, axis=axis, keepdims=keepdims)
-    total = sum_(x, axis, keepdims)
-    return jax.lax.div(total, jnp.full_like(total, x.size // max(total.size, 1)))
+    total = jnp.sum(x, axis=axis, keepdims=keepdims)  # of 8 and 16 bits, in 32
+    count = max(x.size // max(total.size, 1), 1)
+    return jax.lax.div(total, jnp.full_like(total, count)).astype(x.dtype)
 
 
 def sum_(x: jax.Array, axis: Any, keepdims: bool) -> jax.Array:
@@ -50,7 +53,51 @@ def prod_(x: jax.Array, axis: Any, keepdims: bool) -> jax.Array:
 
 def euclidean_norm_(x: jax.Array, axis: Any, keepdims: bool) -> jax.Array:
     """Square root of the sum of squares."""
-    return jnp.sqrt(jnp.sum(jnp.square(jnp.abs(x)), axis=axis, keepdims=keepdims))
+    return sqrt_(jnp.sum(jnp.square(jnp.abs(x)), axis=axis, keepdims=keepdims))
+
+
+def _masked_gradient(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Makes the gradient zero where what comes from above is: behind a mask, infinity is not NaN."""
+
+    @functools.wraps(function)
+    def forward(x: Any) -> tuple[Any, Any]:
+        return jax.vjp(function, x)
+
+    def backward(pullback: Any, above: Any) -> tuple[Any]:
+        return (jnp.where(above == 0, 0, pullback(above)[0]),)
+
+    masked = jax.custom_vjp(function)
+    masked.defvjp(forward, backward)
+
+    @functools.wraps(function)
+    def call(x: Any) -> Any:
+        # Integers have no gradient, but a root that is no integer.
+        return masked(x) if jnp.issubdtype(x.dtype, jnp.inexact) else function(x)
+
+    return call
+
+
+sqrt_ = _masked_gradient(jnp.sqrt)
+
+
+def std_(x: jax.Array, axis: Any, keepdims: bool) -> jax.Array:
+    """Standard deviation, of all the entries and not of a sample."""
+    return sqrt_(jnp.var(x, axis=axis, keepdims=keepdims))
+
+
+def abs_(x: Any) -> jax.Array:
+    """Absolute value; its gradient at zero is 0, in JAX 1."""
+    return x * jnp.sign(x) if jnp.issubdtype(x.dtype, jnp.floating) else jnp.abs(x)
+
+
+def maximum_(x: Any, y: Any) -> jax.Array:
+    """The larger one; where both are equal, the gradient is the first one's, in JAX both halve it."""
+    return jnp.where(jnp.greater_equal(x, y) | jnp.isnan(x), x, y)
+
+
+def minimum_(x: Any, y: Any) -> jax.Array:
+    """The smaller one; where both are equal, the gradient is the first one's, in JAX both halve it."""
+    return jnp.where(jnp.less_equal(x, y) | jnp.isnan(x), x, y)
 
 
 def add_n(inputs: Any, name: Any = None) -> jax.Array:
@@ -60,6 +107,12 @@ def add_n(inputs: Any, name: Any = None) -> jax.Array:
     for value in rest:
         total = total + value
     return total
+
+
+def atan2(y: Any, x: Any, name: Any = None) -> jax.Array:
+    """Angle of the point `(x, y)`, in radians."""
+    del name
+    return jnp.arctan2(*operands(y, x))
 
 
 def divide_no_nan(x: Any, y: Any, name: Any = None) -> jax.Array:
@@ -127,22 +180,29 @@ def cumsum(
 ) -> jax.Array:
     """Sums up along an axis; `exclusive` leaves out the entry itself."""
     del name
+    return _cumulative(jnp.cumsum, 0, x, axis, exclusive, reverse)
+
+
+def _cumulative(
+    function: Callable[..., Any], neutral: int, x: Any, axis: int, exclusive: bool, reverse: bool
+) -> jax.Array:
     x = convert_to_tensor(x)
     x = jnp.flip(x, axis) if reverse else x
     if exclusive:
         # Not the difference to the sum: small numbers beside large ones would be lost.
         kept = jax.lax.slice_in_dim(x, 0, x.shape[axis] - 1, axis=axis)
-        zero = jnp.zeros_like(jax.lax.slice_in_dim(x, 0, 1, axis=axis))
-        x = jnp.concatenate([zero, kept], axis)
-    total = jnp.cumsum(x, axis, dtype=x.dtype)
+        first = jnp.full_like(jax.lax.slice_in_dim(x, 0, 1, axis=axis), neutral)
+        x = jnp.concatenate([first, kept], axis)
+    total = function(x, axis, dtype=x.dtype)
     return jnp.flip(total, axis) if reverse else total
 
 
-def cumprod(x: Any, axis: int = 0, name: Any = None) -> jax.Array:
-    """Multiplies up along an axis."""
+def cumprod(
+    x: Any, axis: int = 0, exclusive: bool = False, reverse: bool = False, name: Any = None
+) -> jax.Array:
+    """Multiplies up along an axis; `exclusive` leaves out the entry itself."""
     del name
-    x = convert_to_tensor(x)
-    return jnp.cumprod(x, axis, dtype=x.dtype)
+    return _cumulative(jnp.cumprod, 1, x, axis, exclusive, reverse)
 
 
 def sort(values: Any, axis: int = -1, direction: str = "ASCENDING", name: Any = None) -> jax.Array:
@@ -183,8 +243,9 @@ def in_top_k(targets: Any, predictions: Any, k: int, name: Any = None) -> jax.Ar
     """Tells of each row whether fewer than k entries are larger than its target's, which is finite."""
     del name
     scores = convert_to_tensor(predictions)
-    mine = jnp.take_along_axis(scores, convert_to_tensor(targets)[:, None], axis=1)
-    return jnp.isfinite(mine[:, 0]) & (jnp.sum(scores > mine, axis=1) < k)
+    rows = convert_to_tensor(targets)
+    mine = jnp.take_along_axis(scores, rows[:, None], axis=1)
+    return (rows >= 0) & jnp.isfinite(mine[:, 0]) & (jnp.sum(scores > mine, axis=1) < k)
 
 
 def confusion_matrix(
@@ -206,9 +267,12 @@ def confusion_matrix(
 
 
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: Any = None) -> jax.Array:
-    """Limits every entry."""
+    """Limits every entry; at the limits, the gradient is that of the entry."""
     del name
-    return jnp.clip(convert_to_tensor(t), clip_value_min, clip_value_max)
+    x = convert_to_tensor(t)
+    low, high = (convert_to_tensor(limit, x.dtype) for limit in (clip_value_min, clip_value_max))
+    x = jnp.where(x > high, high, x)
+    return jnp.where(x < low, low, x)
 
 
 def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: Any = None) -> jax.Array:
@@ -302,7 +366,7 @@ def det(input: Any, name: Any = None) -> jax.Array:
 
 # In tf.* and in tf.math.
 COMMON: dict[str, Any] = {
-    "abs": unary(jnp.abs),
+    "abs": unary(abs_),
     "acos": unary(jnp.arccos),
     "add": binary(jnp.add),
     "add_n": add_n,
@@ -310,7 +374,7 @@ COMMON: dict[str, Any] = {
     "argmin": argmin,
     "asin": unary(jnp.arcsin),
     "atan": unary(jnp.arctan),
-    "atan2": binary(jnp.arctan2),
+    "atan2": atan2,
     "ceil": unary(jnp.ceil),
     "cos": unary(jnp.cos),
     "cosh": unary(jnp.cosh),
@@ -327,14 +391,14 @@ COMMON: dict[str, Any] = {
     "logical_and": binary(jnp.logical_and),
     "logical_not": unary(jnp.logical_not),
     "logical_or": binary(jnp.logical_or),
-    "maximum": binary(jnp.maximum),
-    "minimum": binary(jnp.minimum),
+    "maximum": binary(maximum_),
+    "minimum": binary(minimum_),
     "multiply": binary(jnp.multiply),
     "negative": unary(jnp.negative),
     "not_equal": binary(jnp.not_equal),
     "pow": binary(jnp.power),
-    "reduce_all": reduction(jnp.all),
-    "reduce_any": reduction(jnp.any),
+    "reduce_all": reduction(jnp.all, of_bools=True),
+    "reduce_any": reduction(jnp.any, of_bools=True),
     "reduce_logsumexp": reduction(jax.nn.logsumexp),
     "reduce_max": reduction(jnp.max),
     "reduce_mean": reduction(mean_),
@@ -346,7 +410,7 @@ COMMON: dict[str, Any] = {
     "sign": unary(jnp.sign),
     "sin": unary(jnp.sin),
     "sinh": unary(jnp.sinh),
-    "sqrt": unary(jnp.sqrt),
+    "sqrt": unary(sqrt_),
     "square": unary(jnp.square),
     "subtract": binary(jnp.subtract),
     "tan": unary(jnp.tan),
@@ -384,11 +448,11 @@ MATH: dict[str, Any] = COMMON | {
     "logical_xor": binary(jnp.logical_xor),
     "mod": binary(jnp.mod),
     "multiply_no_nan": binary(lambda x, y: jnp.where(jnp.equal(y, 0), 0, jnp.multiply(x, y))),
-    "reciprocal": unary(jnp.reciprocal),
+    "reciprocal": unary(_masked_gradient(jnp.reciprocal)),
     "reduce_euclidean_norm": reduction(euclidean_norm_),
-    "reduce_std": reduction(jnp.std),
+    "reduce_std": reduction(std_),
     "reduce_variance": reduction(jnp.var),
-    "rsqrt": unary(jax.lax.rsqrt),
+    "rsqrt": unary(_masked_gradient(jax.lax.rsqrt)),
     "softplus": activation(jax.nn.softplus),
     "squared_difference": binary(squared_difference_),
     "top_k": top_k,

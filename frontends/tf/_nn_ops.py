@@ -12,14 +12,26 @@ import numpy as np
 
 from frontends.tf._array_ops import gather
 from frontends.tf._convert import activation, convert_to_tensor, static_axes, unary
-from frontends.tf._math_ops import in_top_k, l2_normalize, top_k
+from frontends.tf._math_ops import clip_by_norm, in_top_k, l2_normalize, top_k
 from frontends.tf._random_ops import dropout
+
+_SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 
 
 def leaky_relu(features: Any, alpha: float = 0.2, name: Any = None) -> jax.Array:
     """Scales negative entries by `alpha`, which is 0.2 here and 0.01 in JAX."""
     del name
-    return jax.nn.leaky_relu(convert_to_tensor(features), alpha)
+    x = convert_to_tensor(features)
+    # At zero, the gradient is alpha, in JAX's it is 1.
+    return jnp.where(x > 0, x, alpha * x)
+
+
+def selu(features: Any, name: Any = None) -> jax.Array:
+    """Scaled exponential linear unit."""
+    del name
+    x = convert_to_tensor(features)
+    # JAX's has the gradient of the negative side at zero; `x` is not infinite in the exponential.
+    return _SELU_SCALE * jnp.where(x >= 0, x, _SELU_ALPHA * jnp.expm1(jnp.where(x >= 0, 0, x)))
 
 
 def gelu(features: Any, approximate: bool = False, name: Any = None) -> jax.Array:
@@ -52,10 +64,13 @@ def softmax_cross_entropy_with_logits(
     """Cross entropy of probabilities `labels` and logits, one number an example."""
     del name
     scores = convert_to_tensor(logits)
-    return -jnp.sum(
-        jnp.asarray(convert_to_tensor(labels), scores.dtype) * jax.nn.log_softmax(scores, axis),
-        axis=axis,
-    )
+    targets = jnp.asarray(convert_to_tensor(labels), scores.dtype)
+    loss = -jnp.sum(targets * jax.nn.log_softmax(scores, axis), axis=axis)
+    # TensorFlow's gradient is softmax - labels also where labels do not add up to 1. This adds zero,
+    # and to the gradient what is missing from that.
+    total = jax.nn.logsumexp(scores, axis)
+    missing = jax.lax.stop_gradient(1 - jnp.sum(targets, axis=axis))
+    return loss + missing * (total - jax.lax.stop_gradient(total))
 
 
 def sparse_softmax_cross_entropy_with_logits(
@@ -76,7 +91,15 @@ def sigmoid_cross_entropy_with_logits(
     del name
     scores = convert_to_tensor(logits)
     targets = jnp.asarray(convert_to_tensor(labels), scores.dtype)
-    return jnp.maximum(scores, 0) - scores * targets + jnp.log1p(jnp.exp(-jnp.abs(scores)))
+    if targets.shape != scores.shape:
+        raise ValueError(
+            "tf.nn.sigmoid_cross_entropy_with_logits: `logits` and `labels` must have the same shape, "
+            f"received {scores.shape} and {targets.shape}. Reshape one: tf.reshape(labels, logits.shape)."
+        )
+    # One choice for both, so that the gradient at zero is right: 0.5 - label.
+    positive = scores >= 0
+    softplus = jnp.log1p(jnp.exp(jnp.where(positive, -scores, scores)))
+    return jnp.where(positive, scores, 0) - scores * targets + softplus
 
 
 def l2_loss(t: Any, name: Any = None) -> jax.Array:
@@ -114,20 +137,29 @@ def batch_normalization(
 ) -> jax.Array:
     """`(x - mean) / sqrt(variance + epsilon) * scale + offset`; the last two may be None."""
     del name
+    values = convert_to_tensor(x)
     factor = jax.lax.rsqrt(convert_to_tensor(variance) + variance_epsilon)
     factor = factor if scale is None else factor * convert_to_tensor(scale)
-    normal = (convert_to_tensor(x) - convert_to_tensor(mean)) * factor
-    return normal if offset is None else normal + convert_to_tensor(offset)
+    shift = -convert_to_tensor(mean) * factor
+    shift = shift if offset is None else shift + convert_to_tensor(offset)
+    # In the dtype of the values: moments may be float32 where those are bfloat16.
+    return values * factor.astype(values.dtype) + shift.astype(values.dtype)
 
 
 def embedding_lookup(params: Any, ids: Any, max_norm: float | None = None, name: Any = None) -> Any:
     """Takes rows of a table, scaled down to a norm of `max_norm` if that is given."""
     del name
+    if isinstance(params, list | tuple):
+        if len(params) != 1:
+            raise ValueError(
+                f"tf.nn.embedding_lookup: expected one table, got {len(params)}. "
+                "Join them: tf.concat(params, axis=0)."
+            )
+        params = params[0]
     rows = gather(params, ids)
     if max_norm is None:
         return rows
-    norm = jnp.linalg.norm(rows, axis=-1, keepdims=True)
-    return rows * (max_norm / jnp.maximum(norm, max_norm))
+    return clip_by_norm(rows, max_norm, axes=list(range(np.ndim(ids), rows.ndim)))
 
 
 def conv2d(
@@ -245,7 +277,7 @@ NN: dict[str, Any] = {
     "moments": moments,
     "relu": activation(jax.nn.relu),
     "relu6": activation(jax.nn.relu6),
-    "selu": activation(jax.nn.selu),
+    "selu": selu,
     "sigmoid": unary(jax.nn.sigmoid),
     "sigmoid_cross_entropy_with_logits": sigmoid_cross_entropy_with_logits,
     "silu": silu,

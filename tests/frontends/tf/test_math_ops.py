@@ -56,7 +56,6 @@ def test_of_positive_entries(name):
         ("math.mod", np.mod),
         ("math.floordiv", np.floor_divide),
         ("math.squared_difference", lambda x, y: (x - y) ** 2),
-        ("atan2", np.arctan2),
     ],
 )
 def test_of_two_arrays(name, function):
@@ -218,3 +217,79 @@ def test_sums_keep_small_numbers_and_diagonals_keep_infinities():
     assert tf.cumsum([1.0, 1e8], exclusive=True).tolist() == [0, 1]
     assert tf.cumsum([1e8, 1.0], exclusive=True, reverse=True).tolist() == [1, 0]
     assert tf.linalg.diag([np.inf, 1.0]).tolist() == [[np.inf, 0], [0, 1]]
+
+
+def gradient(function, *points):
+    return [float(part) for part in jax.grad(function, argnums=range(len(points)))(*points)]
+
+
+def test_gradients_where_a_function_has_a_corner_are_those_of_tensorflow():
+    assert jax.grad(tf.abs)(0.0) == 0
+    assert gradient(tf.maximum, 1.0, 1.0) == gradient(tf.minimum, 1.0, 1.0) == [1, 0]
+    assert gradient(tf.maximum, 1.0, 2.0) == gradient(tf.minimum, 2.0, 1.0) == [0, 1]
+    for limit in (0.0, 6.0):
+        assert jax.grad(lambda x: tf.clip_by_value(x, 0.0, 6.0))(limit) == 1
+    assert jax.grad(lambda x: tf.clip_by_value(x, 0.0, 6.0))(7.0) == 0
+
+
+def test_nan_stays():
+    for pair in ((np.nan, 1.0), (1.0, np.nan)):
+        assert np.isnan([tf.maximum(*pair), tf.minimum(*pair)]).all()
+    assert np.isnan([tf.abs(np.nan), tf.clip_by_value(np.nan, 0, 1)]).all()
+    close(tf.abs([-np.inf, -0.0, 2.0]), np.array([np.inf, 0, 2], np.float32))
+
+
+@pytest.mark.parametrize(
+    "name", ["sqrt", "math.rsqrt", "math.reciprocal", "norm", "math.reduce_std"]
+)
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_mask_hides_an_infinite_gradient(name, compiled):
+    def masked(x):
+        return tf.where(False, _find(name)(x), 0.0)
+
+    slope = jax.grad(masked)
+    assert (jax.jit(slope) if compiled else slope)(0.0) == 0
+    if name == "sqrt":
+        with tf.GradientTape() as tape:
+            x = tf.Variable([0.0, 4.0])
+            y = tf.where(x > 0, tf.sqrt(x), 0.0)
+        assert tape.gradient(y, x).numpy().tolist() == [0, 0.25]
+        assert jax.grad(jax.grad(tf.sqrt))(1.0) == -0.25
+        assert np.isinf(jax.grad(tf.sqrt)(0.0))
+        close(tf.sqrt(4), np.float32(2))
+
+
+def test_limits_have_the_dtype_of_what_they_limit():
+    assert tf.clip_by_value(tf.cast(X, tf.float16), np.float64(0), 1).dtype == tf.float16
+    close(tf.clip_by_value(X, -1, [0, 1, 2, 3]), X.clip(-1, np.arange(4, dtype=np.float32)))
+    with pytest.raises(TypeError, match="cut off"):
+        tf.clip_by_value([1, 2], 0, 1.5)
+
+
+def test_atan2_by_name():
+    close(tf.atan2(y=X, x=Y), np.arctan2(X, Y))
+    close(tf.math.atan2(X, Y), np.arctan2(X, Y))
+
+
+def test_cumulative_products():
+    close(tf.math.cumprod([2.0, 3.0, 4.0], exclusive=True), np.array([1, 2, 6], np.float32))
+    close(tf.math.cumprod([2, 3, 4], 0, True, True), np.array([12, 4, 1], np.int32))
+
+
+def test_booleans_are_not_summed_and_numbers_are_not_all_true():
+    for name in ("sum", "mean", "max", "min", "prod"):
+        with pytest.raises(TypeError, match=r"Expected numbers.*tf.cast\(x, tf.int32\)"):
+            getattr(tf, f"reduce_{name}")([True, False])
+    for function in (tf.reduce_all, tf.reduce_any):
+        with pytest.raises(TypeError, match=r"Expected booleans.*tf.cast\(x, tf.bool\)"):
+            function([1, 0])
+
+
+def test_means_of_small_integers_do_not_overflow():
+    close(tf.reduce_mean(np.full((2, 100), 250, np.uint8), 1), np.full(2, 250, np.uint8))
+    close(tf.reduce_mean(np.full(100, -120, np.int8)), np.int8(-120))
+    close(tf.reduce_mean(np.zeros((0, 2), np.int32), 0), np.zeros(2, np.int32))
+
+
+def test_a_target_below_zero_is_not_in_the_top():
+    assert tf.math.in_top_k([-1], [[0.0, 1.0]], 2).tolist() == [False]

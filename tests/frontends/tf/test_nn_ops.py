@@ -134,3 +134,38 @@ def test_tables():
         tf.nn.embedding_lookup(X, [2], max_norm=0.5),
         rows * 0.5 / max(np.linalg.norm(rows), 0.5),
     )
+
+
+def test_gradients_at_zero_are_those_of_tensorflow():
+    assert jax.grad(lambda x: tf.nn.leaky_relu(x, 0.1))(0.0) == np.float32(0.1)
+    assert jax.grad(tf.nn.selu)(0.0) == np.float32(1.0507009873554805)
+    for label in (0.0, 1.0):
+        cross_entropy = lambda x, y=label: tf.nn.sigmoid_cross_entropy_with_logits(y, x)  # noqa: E731
+        assert jax.grad(cross_entropy)(0.0) == 0.5 - label  # what a layer of zeros starts with
+
+
+def test_labels_that_do_not_add_up_to_one():
+    labels = np.array([[0, 0, 0, 0], [0, 2, 0, 0], [0, 1, 0, 0]], np.float32)
+    loss, pull = jax.vjp(lambda y: tf.nn.softmax_cross_entropy_with_logits(labels, y), Y)
+    close(loss, -(labels * np.log(softmax(Y))).sum(-1))
+    close(pull(np.ones(3, np.float32))[0], softmax(Y) - labels)  # as TensorFlow's
+
+
+def test_labels_of_another_shape_are_refused():
+    with pytest.raises(ValueError, match=r"\(3, 1\) and \(3,\)"):
+        tf.nn.sigmoid_cross_entropy_with_logits(labels=[0.0, 1.0, 1.0], logits=X[:, :1])
+
+
+def test_normal_values_keep_their_dtype():
+    mean, variance = tf.nn.moments(X, [0])
+    normal = tf.nn.batch_normalization(tf.cast(X, tf.bfloat16), mean, variance, None, None, 1e-3)
+    assert normal.dtype == tf.bfloat16
+    np.testing.assert_allclose(normal.astype(np.float32), (X - mean) / X.std(0), atol=0.05)
+
+
+def test_rows_of_a_table():
+    close(tf.nn.embedding_lookup([X], [0, 2]), X[[0, 2]])
+    with pytest.raises(ValueError, match="expected one table, got 2"):
+        tf.nn.embedding_lookup([X, Y], [0])
+    slope = jax.grad(lambda table: tf.nn.embedding_lookup(table, [0], max_norm=1.0).sum())
+    close(slope(0 * X)[0], np.ones(4))  # a row of zeros has a gradient
