@@ -1,5 +1,6 @@
 """Meshes of the simulated devices (see ../conftest.py), and a look for what a test leaves behind."""
 
+import gc
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -30,6 +31,13 @@ def _compiled_once(tmp_path_factory: pytest.TempPathFactory) -> None:
     jax.config.update("jax_compilation_cache_dir", str(shared / "compiled"))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _imports_are_no_garbage() -> None:
+    """Spares each collection the modules, which tests that count what is freed would wait for."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
