@@ -1,14 +1,17 @@
-"""Meshes of the simulated devices (see ../conftest.py), and a look for what a test leaves behind."""
+"""What tests share: meshes of simulated devices (see ../conftest.py), fresh processes, a look for leftovers."""
 
 import gc
 import os
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import jax
 import pytest
 
 import spmd
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture
@@ -20,6 +23,13 @@ def mesh_of() -> Callable[[int], jax.sharding.Mesh]:
         return spmd.make_mesh([f"cpu:{index}" for index in range(count)])
 
     return make
+
+
+@pytest.fixture
+def fresh_environment() -> dict[str, str]:
+    """For a process of its own: it finds this checkout, and starts without simulated devices."""
+    inherited = {k: v for k, v in os.environ.items() if k not in ("XLA_FLAGS", "NPROC")}
+    return inherited | {"PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu", "COLUMNS": "120"}
 
 
 @pytest.fixture(scope="session", autouse=True)

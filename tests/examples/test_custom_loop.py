@@ -1,6 +1,5 @@
 """The TensorFlow script among the examples, run as a person runs it."""
 
-import os
 import re
 import subprocess
 import sys
@@ -12,15 +11,13 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.slow
-def test_a_tensorflow_script_learns_on_two_devices():
-    environment = {k: v for k, v in os.environ.items() if k not in ("XLA_FLAGS", "NPROC")}
-    environment |= {"PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu", "COLUMNS": "120"}
+def test_a_tensorflow_script_learns_on_two_devices(fresh_environment):
     script = ROOT / "examples" / "custom_loop.py"
     done = subprocess.run(
         [sys.executable, "-W", "error::UserWarning", str(script), "--epochs", "1"],
         capture_output=True,
         text=True,
-        env=environment,
+        env=fresh_environment,
         timeout=600,
         check=False,
     )

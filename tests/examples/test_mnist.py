@@ -1,6 +1,5 @@
 """The main example, run as a person runs it."""
 
-import os
 import re
 import subprocess
 import sys
@@ -13,9 +12,7 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 
 @pytest.mark.slow
-def test_two_devices_one_epoch(tmp_path):
-    environment = {k: v for k, v in os.environ.items() if k not in ("XLA_FLAGS", "NPROC")}
-    environment |= {"PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu", "COLUMNS": "120"}
+def test_two_devices_one_epoch(tmp_path, fresh_environment):
     done = subprocess.run(
         [
             *(sys.executable, str(ROOT / "examples" / "mnist.py")),
@@ -23,7 +20,7 @@ def test_two_devices_one_epoch(tmp_path):
         ],
         capture_output=True,
         text=True,
-        env=environment,
+        env=fresh_environment,
         cwd=tmp_path,
         timeout=600,
         check=False,

@@ -8,7 +8,6 @@ becomes `"/cpu:0"`, because a device that is not there is an error here.
 """
 
 import math
-import os
 import re
 import subprocess
 import sys
@@ -16,32 +15,33 @@ from pathlib import Path
 
 import pytest
 
-from frontends import tf
-
 HERE = Path(__file__).parent
-ROOT = HERE.parents[2]
 IMPORT = ("import tensorflow as tf", "from frontends import tf")
 
 
-def run(name, path, *changes):
-    """Runs a document's code with some lines changed; returns what it prints."""
-    text = (HERE / f"{name}.txt").read_text()
-    for old, new in (IMPORT, *changes):
-        assert text.count(old) >= 1, old
-        text = text.replace(old, new)
-    script = path / f"{name}.py"
-    script.write_text(text)
-    inherited = {k: v for k, v in os.environ.items() if k not in ("XLA_FLAGS", "NPROC")}
-    done = subprocess.run(
-        [sys.executable, HERE / "run_script.py", script],
-        env={**inherited, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+@pytest.fixture
+def run(tmp_path, fresh_environment):
+    """Runs a document's code with some lines changed; gives what it prints."""
+
+    def run(name, *changes):
+        text = (HERE / f"{name}.txt").read_text()
+        for old, new in (IMPORT, *changes):
+            assert text.count(old) >= 1, old
+            text = text.replace(old, new)
+        script = tmp_path / f"{name}.py"
+        script.write_text(text)
+        done = subprocess.run(
+            [sys.executable, HERE / "run_script.py", script],
+            env=fresh_environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
 
 
 def epochs(output):
@@ -49,8 +49,8 @@ def epochs(output):
     return [(int(epoch), float(loss), float(accuracy)) for epoch, loss, accuracy in found]
 
 
-def test_003_custom_training_loop(tmp_path):
-    output = run("003_custom_training_loop", tmp_path)
+def test_003_custom_training_loop(run):
+    output = run("003_custom_training_loop")
     lines = output.splitlines()
     assert lines[0] == "Number of devices: 2"
     assert lines[1].startswith("Epoch 1, Step 0, Loss: ")
@@ -79,16 +79,16 @@ set_seeds()
 PREFETCH = "train_dataset = train_dataset.cache().prefetch(tf.data.AUTOTUNE)\n"
 
 
-def test_003_challenges(tmp_path):
+def test_003_challenges(run):
     """The document's answers to slow training: mixed precision, caching; and to irreproducible runs."""
     dist = "dist_dataset ="
-    output = run(
-        "003_custom_training_loop",
-        tmp_path,
+    changes = [
         ("# Create a strategy\n", f"{MIXED}{SEEDS}# Create a strategy\n"),
         (dist, f"{PREFETCH}{dist}"),
         ("epochs = 5", "epochs = 2"),
-    )
+    ]
+    output = run("003_custom_training_loop", *changes)
+    assert run("003_custom_training_loop", *changes) == output
     (_, first, _), (_, second, accuracy) = epochs(output)
     assert second < first
     assert accuracy > 0.8
@@ -108,7 +108,7 @@ PRINTED = {
 }
 
 
-def test_004_custom_training_loop(tmp_path):
+def test_004_custom_training_loop(run):
     start = 0.0  # a weight w whose loss log(1 + exp(-w)) + 1e-4 * w**2 is the first one printed
     for _ in range(5):
         start = -math.log(math.expm1(PRINTED[0] - 1e-4 * start**2))
@@ -121,10 +121,7 @@ def test_004_custom_training_loop(tmp_path):
             f"  model.layers[0].kernel.assign([[{start}]])\n",
         ),
     ]
-    if not hasattr(getattr(tf.distribute, "experimental", None), "CentralStorageStrategy"):
-        line = "central_storage_strategy = tf.distribute.experimental.CentralStorageStrategy()\n"
-        changes.append((line, ""))
-    output = run("004_distributed_training", tmp_path, *changes)
+    output = run("004_distributed_training", *changes)
     first, *lines = output.splitlines()
     assert "Variable" in first
     losses = [float(re.search(r"\d\.\d+", line)[0]) for line in lines]

@@ -1,36 +1,35 @@
 """Devices are listed and split in fresh processes: a backend starts once, and never stops."""
 
-import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from frontends import tf
 
-ROOT = Path(__file__).resolve().parents[3]
 QUIET = "from spmd._jax_internals import backend_is_running\n"
 
 
-def python(code):
-    """Runs code as a script of its own, without this process's simulated devices."""
-    environment = {k: v for k, v in os.environ.items() if k not in ("XLA_FLAGS", "NPROC")}
-    environment |= {"PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu"}
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code],
-        capture_output=True,
-        text=True,
-        env=environment,
-        cwd=ROOT,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.split("\n")[:-1]
+@pytest.fixture
+def python(fresh_environment):
+    """Runs code as a script of its own; gives the lines that it prints."""
+
+    def run(code):
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", code],
+            capture_output=True,
+            text=True,
+            env=fresh_environment,
+            timeout=300,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.split("\n")[:-1]
+
+    return run
 
 
-def test_importing_is_cheap():
+def test_importing_is_cheap(python):
     assert python(
         QUIET
         + """
@@ -43,7 +42,7 @@ print(backend_is_running(), threading.active_count())
     ) == ["[]", "False 1"]
 
 
-def test_split_the_cpu_after_listing_it():
+def test_split_the_cpu_after_listing_it(python):
     assert python(
         QUIET
         + """
@@ -73,7 +72,7 @@ print(strategy.num_replicas_in_sync, int(strategy.reduce("SUM", result, axis=Non
     ]
 
 
-def test_too_late():
+def test_too_late(python):
     lines = python(
         """
 from frontends import tf
@@ -92,7 +91,7 @@ print("the same again is no change")
     assert "top of the script" in lines[0]
 
 
-def test_the_last_configuration_counts():
+def test_the_last_configuration_counts(python):
     assert python(
         """
 from frontends import tf
