@@ -162,7 +162,8 @@ class _Search:
             if id(variable) not in self.variables:
                 label = getattr(variable, "name", None) if path == "" else None
                 full = label if isinstance(label, str) else name + path
-                self.variables[id(variable)] = (full, variable, adapter)
+                # What it holds may be a variable of another library.
+                self.variables[id(variable)] = (full, variable, adapter_of(variable) or adapter)
         # A module's own Python attributes may lead on, to functions and plain objects.
         for key, value in list(getattr(thing, "__dict__", {}).items()):
             if isinstance(value, (types.FunctionType, types.MethodType, functools.partial)):

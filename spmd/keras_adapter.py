@@ -25,7 +25,7 @@ from keras.src.backend.common.masking import get_keras_mask, set_keras_mask
 from keras.src.backend.common.stateless_scope import in_stateless_scope
 from keras.src.backend.common.symbolic_scope import SymbolicScope
 
-from spmd.collectives import all_reduce
+from spmd.collectives import ReduceOp, all_reduce
 from spmd.context import BlockMask, current_frame, in_replica, replica_id
 from spmd.errors import StateError
 from spmd.gradients import sum_gradients
@@ -37,6 +37,7 @@ _VARIABLE: Any = keras.Variable
 _LAYER: Any = keras.Layer
 _METRIC: Any = keras.metrics.Metric
 _LOSS: Any = keras.losses.Loss
+_OPTIMIZER: Any = keras.optimizers.Optimizer
 _LOSS_SCALE_OPTIMIZER: Any = keras.optimizers.LossScaleOptimizer
 _BATCH_NORMALIZATION: Any = keras.layers.BatchNormalization
 
@@ -59,8 +60,9 @@ class KerasAdapter(Adapter):
 
     def variables(self, thing: Any) -> Iterable[tuple[str, Any]]:
         if isinstance(thing, keras.Variable):
-            return [("", thing)]
-        return [(f"[{v.path!r}]", v) for v in _variables(thing) if v._value is not None]
+            return [("", _holder(thing))]
+        found = [(v.path, _holder(v)) for v in _variables(thing)]
+        return [(f"[{path!r}]", v) for path, v in found if self.get(v) is not None]
 
     def kind(self, variable: Any) -> Kind:
         if variable.aggregation == "mean":
@@ -148,6 +150,11 @@ def _check_lifted(variable: Any, verb: str) -> None:
         )
 
 
+def _holder(variable: Any) -> Any:
+    """The variable that holds the value: another library's, if a Keras variable says it stands for one."""
+    return getattr(variable, "stands_for", variable)
+
+
 def _guarded_value(read: Callable[[Any], Any]) -> property:
     def value(self: Any) -> Any:
         """The current value of the variable."""
@@ -163,7 +170,8 @@ def _guarded_assign(assign: Callable[..., Any]) -> Callable[..., Any]:
     def guarded(self: Any, value: Any) -> Any:
         if not in_stateless_scope():
             _check_lifted(self, "writes")
-        return assign(self, value)
+        # Not the other variable's very array: two with one would be one source to a recording.
+        return assign(self, jnp.copy(value.value) if isinstance(value, _VARIABLE) else value)
 
     return guarded
 
@@ -219,10 +227,7 @@ def _variables(thing: Any) -> list[Any]:
 def _replica_methods(part: Any) -> dict[str, Callable[..., Any]]:
     """Makes the methods that an object has while one replica's code runs."""
     if isinstance(part, keras.optimizers.Optimizer):
-        return {
-            "apply": functools.partial(_apply, part.apply),
-            "apply_gradients": functools.partial(_apply_gradients, part),
-        }
+        return {"apply": functools.partial(_apply, part.apply)}
     if isinstance(part, keras.random.SeedGenerator):
         # The state stays equal on all replicas; only what is drawn from it differs.
         return {"next": functools.partial(_draw, part.next)}
@@ -249,23 +254,24 @@ def _apply(apply: Callable[..., Any], grads: Any, trainable_variables: Any = Non
         _SUMMED.reset(token)
 
 
-def _apply_gradients(
-    optimizer: Any,
-    grads_and_vars: Any,
-    name: str | None = None,
-    skip_gradients_aggregation: bool = False,
-    experimental_aggregate_gradients: bool = True,
-) -> Any:
-    """Applies gradients, with the keyword arguments that Keras 2 has for replicas."""
-    del name
-    pairs = list(grads_and_vars)
-    aggregate = experimental_aggregate_gradients and not skip_gradients_aggregation
-    token = _SUMMED.set(_SUMMED.get() or not aggregate)
-    try:
-        optimizer.apply([grad for grad, _ in pairs], [variable for _, variable in pairs])
-    finally:
-        _SUMMED.reset(token)
-    return optimizer.iterations
+def _takes_aggregation(apply_gradients: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the keyword arguments that Keras 2 has for replicas."""
+
+    @functools.wraps(apply_gradients)
+    def with_aggregation(
+        self: Any,
+        grads_and_vars: Any,
+        skip_gradients_aggregation: bool = False,
+        experimental_aggregate_gradients: bool = True,
+    ) -> Any:
+        aggregate = experimental_aggregate_gradients and not skip_gradients_aggregation
+        token = _SUMMED.set(_SUMMED.get() or not aggregate)
+        try:
+            return apply_gradients(self, grads_and_vars)
+        finally:
+            _SUMMED.reset(token)
+
+    return with_aggregation
 
 
 def _draw(draw: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -290,14 +296,15 @@ def _update_state(update: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 def _result_of_all(metric: Any, result: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Reads a metric in a replica: what all replicas together have seen, as outside of it."""
     adapter = KerasAdapter()
-    sums = [v for v in _variables(metric) if adapter.kind(v) is Kind.SUM and v._value is not None]
-    own = [variable._value for variable in sums]
+    kinds: dict[Kind, ReduceOp] = {Kind.SUM: "sum", Kind.MEAN: "mean"}
+    parts = [v for v in _variables(metric) if adapter.kind(v) in kinds and v._value is not None]
+    own = [variable._value for variable in parts]
     try:
-        for variable, value in zip(sums, all_reduce(own), strict=True):
-            variable._value = value
+        for variable in parts:
+            variable._value = all_reduce(variable._value, kinds[adapter.kind(variable)])
         return result(*args, **kwargs)
     finally:
-        for variable, value in zip(sums, own, strict=True):
+        for variable, value in zip(parts, own, strict=True):
             variable._value = value
 
 
@@ -385,23 +392,18 @@ def _moments_without_padding(moments: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _may_be_synchronized(make: Callable[..., None]) -> Callable[..., None]:
-    # Keras takes a layer's settings from its signature, so the first ones stand here as there.
-    @functools.wraps(make)
-    def __init__(
-        self: Any,
-        axis: int = -1,
-        momentum: float = 0.99,
-        epsilon: float = 1e-3,
-        center: bool = True,
-        scale: bool = True,
-        *,
-        synchronized: bool = False,
-        **kwargs: Any,
-    ) -> None:
-        # Keras refuses synchronized=True without TensorFlow.
-        make(self, axis, momentum, epsilon, center, scale, **kwargs)
-        self.synchronized = synchronized
+    signature = inspect.signature(make)
 
+    @functools.wraps(make)
+    def __init__(*args: Any, **kwargs: Any) -> None:
+        # Keras refuses synchronized=True without TensorFlow.
+        bound = signature.bind(*args, **kwargs)
+        synchronized = bound.arguments.pop("synchronized", False)
+        make(*bound.args, **bound.kwargs)
+        args[0].synchronized = synchronized
+
+    # Keras takes a layer's settings from its signature, without looking at what it wraps.
+    vars(__init__)["__signature__"] = signature
     return __init__
 
 
@@ -435,13 +437,16 @@ def _given(value: Any, shape: Any, dtype: Any) -> Any:
 
 
 def _made_late(make: Callable[..., None]) -> Callable[..., None]:
-    # While a step makes variables Keras takes only functions that make a value (Nadam gives a number).
     @functools.wraps(make)
     def __init__(
         self: Any, initializer: Any, shape: Any = None, dtype: Any = None, *args: Any, **kwargs: Any
     ) -> None:
         frame = current_frame()
         late = frame is not None and frame.building and in_stateless_scope()
+        if isinstance(initializer, jax.Array):
+            # Two variables with one array would be one source to a recording.
+            initializer = jnp.copy(initializer)
+        # While a step makes variables Keras takes only functions that make a value (Nadam gives a number).
         if late and not callable(initializer) and not isinstance(initializer, str):
             shape, dtype = jnp.shape(initializer), dtype or getattr(initializer, "dtype", None)
             initializer = functools.partial(_given, initializer)
@@ -458,6 +463,7 @@ def _install() -> None:
     _VARIABLE.value = _guarded_value(_VARIABLE.value.fget)
     _VARIABLE.assign = _guarded_assign(_VARIABLE.assign)
     _LOSS.__call__ = _loss_without_padding(_LOSS.__call__)
+    _OPTIMIZER.apply_gradients = _takes_aggregation(_OPTIMIZER.apply_gradients)
     _LOSS_SCALE_OPTIMIZER._common_apply = _apply_if_finite
     _BATCH_NORMALIZATION.__init__ = _may_be_synchronized(_BATCH_NORMALIZATION.__init__)
     _BATCH_NORMALIZATION._moments = _moments_without_padding(_BATCH_NORMALIZATION._moments)

@@ -355,9 +355,11 @@ class StateTable:
         return [context for context in found if context is not None]
 
     def _by_adapter(self) -> Iterator[tuple[Adapter, list[Any], list[Any]]]:
-        for adapter in dict.fromkeys(slot.adapter for slot in self.slots):
+        for adapter in adapters():
             things = [thing for thing in self.things if adapter.owns(thing)]
-            yield adapter, things, [slot.variable for slot in self.slots if slot.adapter is adapter]
+            variables = [slot.variable for slot in self.slots if slot.adapter is adapter]
+            if things or variables:
+                yield adapter, things, variables
 
 
 def _register_nnx() -> None:

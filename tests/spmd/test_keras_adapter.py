@@ -168,6 +168,15 @@ def test_synchronized_batch_normalization_sees_the_global_batch(mesh_of, rows):
     assert layer(x, training=True).shape == x.shape, "outside of a step there is one replica"
 
 
+def test_batch_normalization_takes_keras_positional_arguments():
+    layer = keras.layers.BatchNormalization(-1, 0.9, 1e-3, True, True, "ones", "zeros")
+    layer.build((None, 2))
+    np.testing.assert_array_equal(layer.beta, [1, 1])
+    np.testing.assert_array_equal(layer.gamma, [0, 0])
+    again = keras.layers.BatchNormalization.from_config(layer.get_config())
+    assert (again.momentum, again.synchronized) == (0.9, False)
+
+
 @pytest.mark.parametrize("replicas", [2, 4])
 def test_a_model_with_batch_normalization_survives_empty_replicas(mesh_of, replicas):
     model = _model(keras.layers.BatchNormalization())

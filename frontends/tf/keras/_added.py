@@ -1,6 +1,5 @@
 """Names of `tf.keras` that Keras 3 dropped and scripts still use, and what to use instead of others."""
 
-import functools
 from typing import Any
 
 import keras
@@ -25,14 +24,23 @@ class Reduction:
         return (cls.AUTO, cls.NONE, cls.SUM, cls.SUM_OVER_BATCH_SIZE)
 
 
+class SyncBatchNormalization(keras.layers.BatchNormalization):
+    """Batch normalization with the statistics of all replicas' rows.
+
+    Source: `tf.keras.layers.experimental.SyncBatchNormalization`.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Makes the layer; the arguments are those of `BatchNormalization`."""
+        super().__init__(*args, **{**kwargs, "synchronized": True})
+
+
 NAMES: dict[str, dict[str, Any]] = {
     "backend": _backend_functions.TABLE,
     # Keras's old version of it calls TensorFlow.
     "layers": {"AlphaDropout": keras.layers.AlphaDropout},
     "layers.experimental": {
-        "SyncBatchNormalization": functools.partial(
-            keras.layers.BatchNormalization, synchronized=True
-        ),
+        "SyncBatchNormalization": SyncBatchNormalization,
     },
     "losses": {"Reduction": Reduction},
     "mixed_precision.experimental": {"set_policy": keras.mixed_precision.set_global_policy},

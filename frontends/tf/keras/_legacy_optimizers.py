@@ -5,40 +5,36 @@ momentum and `Adagrad` divide by `sqrt(v + epsilon)` where the older ones divide
 `sqrt(v) + epsilon`.
 """
 
-import functools
-from collections.abc import Callable
 from typing import Any
 
 import keras
 
 
-def _legacy(optimizer: type[Any], learning_rate: float) -> Callable[..., Any]:
-    @functools.wraps(optimizer, assigned=("__name__", "__doc__"), updated=())
-    def make(*args: Any, lr: Any = None, decay: float = 0.0, **kwargs: Any) -> Any:
-        rate = args[0] if args else kwargs.pop("learning_rate", learning_rate)
-        rate = rate if lr is None else lr
-        if isinstance(rate, int):
-            rate = float(rate)
+def _legacy(optimizer: type[Any], default_rate: float) -> type[Any]:
+    def __init__(
+        self: Any, learning_rate: Any = default_rate, *args: Any, decay: float = 0.0, **kwargs: Any
+    ) -> None:
+        rate: Any = kwargs.pop("lr", learning_rate)
         if decay:
-            rate = keras.optimizers.schedules.InverseTimeDecay(rate, 1, decay)
-        return optimizer(rate, *args[1:], **kwargs)
+            rate = keras.optimizers.schedules.InverseTimeDecay(float(rate), 1, decay)
+        optimizer.__init__(self, rate, *args, **kwargs)
 
-    return make
+    # Keras saves a class by its module and name.
+    names = {"__module__": __name__, "__doc__": optimizer.__doc__, "__init__": __init__}
+    return type(optimizer.__name__, (optimizer,), names)
 
 
+Adadelta = _legacy(keras.optimizers.Adadelta, 0.001)
+Adagrad = _legacy(keras.optimizers.Adagrad, 0.001)
+Adam = _legacy(keras.optimizers.Adam, 0.001)
+Adamax = _legacy(keras.optimizers.Adamax, 0.001)
+Ftrl = _legacy(keras.optimizers.Ftrl, 0.001)
+Nadam = _legacy(keras.optimizers.Nadam, 0.001)
+RMSprop = _legacy(keras.optimizers.RMSprop, 0.001)
+SGD = _legacy(keras.optimizers.SGD, 0.01)
+
+_CLASSES = (Adadelta, Adagrad, Adam, Adamax, Ftrl, Nadam, RMSprop, SGD)
 TABLE: dict[str, Any] = {
     "Optimizer": keras.optimizers.Optimizer,
-    **{
-        optimizer.__name__: _legacy(optimizer, rate)
-        for optimizer, rate in (
-            (keras.optimizers.Adadelta, 0.001),
-            (keras.optimizers.Adagrad, 0.001),
-            (keras.optimizers.Adam, 0.001),
-            (keras.optimizers.Adamax, 0.001),
-            (keras.optimizers.Ftrl, 0.001),
-            (keras.optimizers.Nadam, 0.001),
-            (keras.optimizers.RMSprop, 0.001),
-            (keras.optimizers.SGD, 0.01),
-        )
-    },
+    **{optimizer.__name__: optimizer for optimizer in _CLASSES},
 }

@@ -4,6 +4,9 @@ import os
 
 os.environ.setdefault("KERAS_BACKEND", "jax")
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -23,6 +26,37 @@ def test_a_first_layer_may_name_its_input_shape(options):
     model = keras.Sequential([keras.layers.Dense(3, **options), keras.layers.Dense(2)])
     assert model.input_shape == (None, 4)
     assert model.count_params() == 4 * 3 + 3 + 3 * 2 + 2
+
+
+def test_a_first_layer_may_name_its_number_of_rows():
+    model = keras.Sequential(
+        [keras.layers.LSTM(2, stateful=True, batch_input_shape=[4, None, 3]), keras.layers.Dense(1)]
+    )
+    assert model.input_shape == (4, None, 3)
+    assert model(np.ones((4, 5, 3), np.float32)).shape == (4, 1)
+    assert keras.Sequential(
+        [keras.layers.Dense(1), keras.layers.Dense(2, batch_input_shape=[3, 1])]
+    )
+
+
+def test_changes_are_made_all_or_none():
+    code = """
+import keras
+from frontends import tf
+before, add = keras.Layer.add_weight, keras.Sequential.add
+del keras.Sequential.add
+try:
+    tf.keras
+except AttributeError:
+    assert keras.Layer.add_weight is before
+    keras.Sequential.add = add
+    assert tf.keras.layers.Layer.add_weight.__wrapped__ is before
+    print("made the second time")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.stdout == "made the second time\n", done.stderr
 
 
 def test_an_unknown_argument_of_a_layer_is_still_an_error():
@@ -91,6 +125,67 @@ def test_add_weight_takes_what_it_did():
     assert layer.rows.numpy() == 12.0
 
 
+class _OfKeras2(keras.layers.Layer):
+    def build(self, input_shape):
+        self.first = self.add_weight("first", [2], tf.float32, "ones", None, False)
+        self.second = self.add_weight(
+            "second", [2], None, "zeros", trainable=None, use_resource=True
+        )
+        self.third = self.add_weight([2], "ones")
+        self.mean = self.add_weight(
+            "mean", synchronization=tf.VariableSynchronization.ON_READ, initializer="zeros"
+        )
+        self.count = self.add_weight("count", (), tf.int32, "zeros", experimental_autocast=False)
+
+
+def test_a_layers_add_weight_takes_the_order_of_keras_2():
+    layer = _OfKeras2()
+    layer.build((None, 1))
+    np.testing.assert_array_equal(layer.first.numpy(), [1, 1])
+    assert not layer.first.trainable
+    assert layer.second.trainable
+    assert not layer.mean.trainable
+    assert layer.third.shape == (2,)
+    assert layer.count.dtype == "int32"
+    with pytest.raises(TypeError, match="name, shape, dtype, initializer"):
+        layer.add_weight("twice", [2], name="again")
+    with pytest.raises(ValueError, match="ON_READ only for non-trainable"):
+        layer.add_weight("m", synchronization=tf.VariableSynchronization.ON_READ, trainable=True)
+
+
+class _Extremes(keras.metrics.Metric):
+    def __init__(self):
+        super().__init__()
+        self.total = self.add_weight("total", (), tf.VariableAggregation.SUM, initializer="zeros")
+        self.mean = self.add_weight(
+            name="mean", initializer="zeros", aggregation=tf.VariableAggregation.MEAN
+        )
+        self.count = self.add_weight((), "zeros", "int32", "count")
+
+    def update_state(self, values, sample_weight=None):
+        self.total.assign_add(tf.reduce_sum(values))
+        self.mean.assign_add(tf.reduce_mean(values))
+        self.count.assign_add(1)
+
+    def result(self):
+        return tf.stack([self.total.read_value(), self.mean.read_value()])
+
+
+def test_a_metrics_add_weight_takes_an_aggregation():
+    metric = _Extremes()
+
+    def replica():
+        replica_id = tf.distribute.get_replica_context().replica_id_in_sync_group
+        metric.update_state(tf.ones(2) * tf.cast(replica_id + 1, tf.float32))
+        return metric.result()
+
+    for result in mirrored().run(replica).values:
+        np.testing.assert_allclose(result, [6.0, 1.5])
+    np.testing.assert_allclose(metric.result(), [6.0, 1.5])
+    assert metric.count.numpy() == 2
+    assert metric.count.dtype == "int32"
+
+
 def test_the_learning_rate_is_lr():
     assert float(keras.optimizers.SGD(lr=1).learning_rate) == 1.0
     assert float(keras.optimizers.SGD(tf.constant(0.5)).learning_rate) == 0.5
@@ -135,6 +230,46 @@ def test_gradients_gathered_in_variables(replicas):
     call(gather)
     call(apply)
     np.testing.assert_allclose(weight.numpy(), np.float32([1, 2]) - 0.5 * (replicas or 1))
+
+
+def test_nothing_to_apply():
+    variable, optimizer = tf.Variable(1.0, name="v"), keras.optimizers.SGD(0.5)
+    assert optimizer.apply_gradients([]).numpy() == 0
+    with pytest.raises(ValueError, match=r"^No gradients provided for any variable: \['v:0'\]"):
+        optimizer.apply_gradients([(None, variable)])
+    assert optimizer.iterations.numpy() == 0
+
+
+class _Doubled(keras.optimizers.SGD):
+    def apply_gradients(self, grads_and_vars, name=None, experimental_aggregate_gradients=True):
+        pairs = [(2 * gradient, variable) for gradient, variable in grads_and_vars]
+        return super().apply_gradients(
+            pairs, name, experimental_aggregate_gradients=experimental_aggregate_gradients
+        )
+
+
+@pytest.mark.parametrize(("aggregate", "expected"), [(True, -3.0), (False, -1.0)])
+def test_a_subclass_may_change_apply_gradients(aggregate, expected):
+    variable, optimizer = keras.Variable(np.float32(1.0)), _Doubled(1.0)
+
+    def apply():
+        optimizer.apply_gradients(
+            [(tf.ones(()), variable)], experimental_aggregate_gradients=aggregate
+        )
+
+    mirrored().run(apply)
+    assert variable.numpy() == expected
+
+
+def test_variables_of_one_array_are_two_sources():
+    start = tf.constant([1.0, 2.0])
+    first, second = keras.Variable(start), keras.Variable(start)
+    third = keras.Variable(np.zeros(2, np.float32))
+    third.assign(second)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(first * 2 + second * 3 + third * 5)
+    gradients = [gradient.numpy()[0] for gradient in tape.gradient(loss, [first, second, third])]
+    assert gradients == [2, 3, 5]
 
 
 def test_apply_gradients_is_for_replicas():
@@ -229,3 +364,14 @@ def test_unscaled_gradients_may_be_clipped():
     clipped, _ = tf.clip_by_global_norm(gradients, 0.5)
     optimizer.apply_gradients(zip(clipped, [variable], strict=True))
     np.testing.assert_allclose(variable.numpy(), [0.5])
+
+
+def test_the_style_of_keras_3_after_that_of_keras_2():
+    variable = keras.Variable(np.float32([1.0]))
+    optimizer = keras.mixed_precision.LossScaleOptimizer(keras.optimizers.SGD(1.0), 4.0)
+    optimizer.build([variable])
+    optimizer.get_unscaled_gradients([tf.ones(1)])  # and the step failed
+    with tf.GradientTape() as tape:
+        scaled = optimizer.scale_loss(tf.reduce_sum(variable * 8.0))
+    optimizer.apply_gradients([(tape.gradient(scaled, variable), variable)])
+    np.testing.assert_allclose(variable.numpy(), [-7.0])

@@ -138,3 +138,23 @@ def test_legacy_optimizers():
     assert isinstance(legacy.RMSprop(), legacy.Optimizer)
     with pytest.raises(ValueError, match="foo"):
         legacy.Adam(foo=1)
+
+
+@pytest.mark.parametrize("name", ["Adadelta", "Adam", "Ftrl", "SGD"])
+def test_legacy_optimizers_are_classes(name):
+    cls = getattr(tf.keras.optimizers.legacy, name)
+    optimizer = type("Own", (cls,), {})(0.5, decay=0.25)
+    assert isinstance(optimizer, cls)
+    saved = tf.keras.optimizers.serialize(cls(0.5, decay=0.25))
+    for again in (cls.from_config(optimizer.get_config()), tf.keras.optimizers.deserialize(saved)):
+        again.iterations.assign(4)
+        assert float(again.learning_rate) == 0.25
+
+
+def test_synchronized_batch_normalization_is_a_class():
+    cls = tf.keras.layers.experimental.SyncBatchNormalization
+    layer = type("Own", (cls,), {})(momentum=0.5)
+    assert isinstance(layer, cls)
+    assert layer.synchronized
+    again = cls.from_config(cls(-1, 0.25).get_config())
+    assert (again.synchronized, again.momentum) == (True, 0.25)

@@ -1,0 +1,189 @@
+"""What Keras's optimizers get of Keras 2: `lr`, `apply_gradients`, `minimize`, and loss scaling."""
+
+import functools
+import numbers
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from keras import ops
+
+from frontends.tf.distribute.context import in_cross_replica_context
+from frontends.tf.gradient_tape import GradientTape
+from frontends.tf.keras._weights import as_weight
+from frontends.tf.variable import Variable
+
+
+def takes_lr(make: Callable[..., None]) -> Callable[..., None]:
+    """Makes optimizers take `lr=`, and a learning rate that is an integer or an array."""
+
+    @functools.wraps(make)
+    def __init__(self: Any, learning_rate: Any, *args: Any, lr: Any = None, **kwargs: Any) -> None:
+        rate = learning_rate if lr is None else lr
+        if isinstance(rate, (numbers.Real, jax.Array, np.ndarray)):
+            rate = float(rate)
+        make(self, rate, *args, **kwargs)
+
+    return __init__
+
+
+def get_lr(self: Any) -> Any:
+    """The learning rate; Keras 3 calls this `learning_rate`."""
+    return self.learning_rate
+
+
+def set_lr(self: Any, rate: Any) -> None:
+    """Changes the learning rate."""
+    self.learning_rate = rate
+
+
+def takes_name(apply_gradients: Callable[..., Any]) -> Callable[..., Any]:
+    """Makes `apply_gradients` take what it does in Keras 2, and refuse what it refuses there."""
+
+    @functools.wraps(apply_gradients)
+    def with_name(self: Any, grads_and_vars: Any, name: str | None = None, **kwargs: Any) -> Any:
+        """Changes variables by gradients, with the arguments that Keras 2 has.
+
+        In a function that `strategy.run` runs, the gradients are summed over the replicas first.
+
+        Args:
+            self: the optimizer.
+            grads_and_vars: pairs of a gradient and a variable; gradients may be None, but not all.
+            name: accepted.
+            **kwargs: `skip_gradients_aggregation`, whether the gradients are sums over the replicas
+                already, or `experimental_aggregate_gradients`, the opposite.
+
+        Returns:
+            The number of steps so far.
+
+        Raises:
+            RuntimeError: called in cross-replica context.
+            ValueError: there is no gradient.
+        """
+        del name
+        if in_cross_replica_context():
+            raise RuntimeError(
+                "apply_gradients() cannot be called in cross-replica context. Use "
+                "tf.distribute.Strategy.run to enter replica context: "
+                "strategy.run(train_step, args=(batch,))."
+            )
+        pairs = list(grads_and_vars)
+        if not pairs:
+            return self.iterations
+        if all(gradient is None for gradient, _ in pairs):
+            names = [variable.name for _, variable in pairs]
+            raise ValueError(
+                f"No gradients provided for any variable: {names}. Compute the loss inside of the "
+                "tape's block, from these variables: with tf.GradientTape() as tape: loss = ..."
+            )
+        return apply_gradients(self, pairs, **kwargs)
+
+    return with_name
+
+
+def takes_variables(apply: Callable[..., Any]) -> Callable[..., Any]:
+    """Makes `apply` train `tf.Variable`, and take gradients that were gathered in variables."""
+
+    @functools.wraps(apply)
+    def with_weights(self: Any, grads: Any, trainable_variables: Any = None) -> Any:
+        grads = [grad.value() if isinstance(grad, Variable) else grad for grad in grads]
+        if trainable_variables is not None:
+            trainable_variables = [*map(as_weight, trainable_variables)]
+        return apply(self, grads, trainable_variables)
+
+    return with_weights
+
+
+def builds_for_variables(build: Callable[..., None]) -> Callable[..., None]:
+    """Makes `build` take `tf.Variable`."""
+
+    @functools.wraps(build)
+    def with_weights(self: Any, var_list: Any) -> None:
+        build(self, [*map(as_weight, var_list)])
+
+    return with_weights
+
+
+def minimize(self: Any, loss: Any, var_list: Any, tape: Any = None, name: str = "") -> Any:
+    """Computes the gradients of a loss and applies them.
+
+    Args:
+        self: the optimizer.
+        loss: a function without arguments, or an array that `tape` recorded.
+        var_list: variables, or a function that returns them.
+        tape: the tape that recorded the loss.
+        name: accepted.
+
+    Returns:
+        The number of steps so far.
+
+    Raises:
+        ValueError: the loss is an array, and there is no tape.
+    """
+    del name
+    if callable(loss):
+        with GradientTape() as tape:
+            loss = loss()
+    elif tape is None:
+        raise ValueError(
+            "minimize got a loss that is an array, but no tape. Pass the tape that recorded it, "
+            "tape=tape, or a function that computes the loss."
+        )
+    variables: Any = var_list() if callable(var_list) else var_list
+    return self.apply_gradients(zip(tape.gradient(loss, [*variables]), variables, strict=True))
+
+
+def loss_scale(self: Any) -> Any:
+    """What the loss is multiplied by now."""
+    return self.dynamic_scale.value if self.built else ops.convert_to_tensor(self.initial_scale)
+
+
+def get_scaled_loss(self: Any, loss: Any) -> Any:
+    """Scales a loss, or a function that computes one; Keras 3 calls this `scale_loss`."""
+    if callable(loss):
+        return lambda: get_scaled_loss(self, loss())
+    loss = jnp.asarray(loss)
+    return loss * ops.cast(loss_scale(self), loss.dtype)
+
+
+def get_unscaled_gradients(self: Any, grads: Sequence[Any]) -> list[Any]:
+    """Divides gradients of a scaled loss by the scale.
+
+    From then on `apply_gradients` takes unscaled gradients, as in Keras 2, until `scale_loss` is
+    called: then it takes gradients of the scaled loss, as in Keras 3.
+    """
+    _UNSCALED.add(self)
+    scale = loss_scale(self)
+    return [None if grad is None else grad / ops.cast(scale, grad.dtype) for grad in grads]
+
+
+# Optimizers that get gradients without the scale.
+_UNSCALED: "weakref.WeakSet[Any]" = weakref.WeakSet()
+
+
+def scales_as_keras_3(scale_loss: Callable[..., Any]) -> Callable[..., Any]:
+    """Makes `scale_loss` the start of a step as Keras 3 writes it, whatever ran before."""
+
+    @functools.wraps(scale_loss)
+    def with_scale(self: Any, loss: Any) -> Any:
+        _UNSCALED.discard(self)
+        return scale_loss(self, loss)
+
+    return with_scale
+
+
+def takes_unscaled(apply: Callable[..., Any]) -> Callable[..., Any]:
+    """Makes `apply` take what `get_unscaled_gradients` returned."""
+
+    @functools.wraps(apply)
+    def scaled_again(self: Any, grads: Any, trainable_variables: Any = None) -> Any:
+        if self in _UNSCALED:
+            # Keras divides. The scale is a power of two, so nothing is lost.
+            scale = loss_scale(self)
+            grads = jax.tree.map(lambda grad: grad * ops.cast(scale, grad.dtype), list(grads))
+        return apply(self, grads, trainable_variables)
+
+    return scaled_again

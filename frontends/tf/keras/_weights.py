@@ -1,0 +1,134 @@
+"""`tf.Variable` as a weight of Keras's layers, models and metrics, and as what its optimizers train.
+
+Keras keeps lists of variables of its own class. A `tf.Variable` is in them as a `Weight`: a Keras variable
+whose value is that of the `tf.Variable`. So both change together, and a step lifts the `tf.Variable`.
+
+Internals of Keras, which tests/frontends/tf/keras/test_weights.py runs on every supported version:
+`Variable._value` and `._initialize_with_initializer`, `Tracker.track` and the stateless scope.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+import keras
+from keras.src.backend.common.global_state import get_global_attribute, set_global_attribute
+from keras.src.backend.common.stateless_scope import get_stateless_scope
+from keras.src.utils.tracking import is_tracking_enabled
+
+from frontends.tf.variable import Variable
+from spmd.context import in_replica
+
+_BASE: Any = keras.Variable
+
+
+class Weight(_BASE):
+    """A Keras variable that stands for a `tf.Variable`.
+
+    Attributes:
+        stands_for: the `tf.Variable`, which holds the value.
+    """
+
+    def __init__(self, variable: Variable) -> None:
+        """Makes a Keras variable; use `as_weight`, which makes one for each `tf.Variable`."""
+        self.stands_for = variable
+        # Keras makes no variable with a value in such a scope; this one has its value already.
+        scope = get_global_attribute("stateless_scope")
+        set_global_attribute("stateless_scope", None)
+        try:
+            super().__init__(
+                _no_value,
+                shape=variable.shape,
+                dtype=str(variable.dtype),
+                trainable=variable.trainable,
+                autocast=False,
+                aggregation=variable.aggregation.name.lower(),
+                synchronization=variable.synchronization.name.lower(),
+                name=str(variable.name).removesuffix(":0").rpartition("/")[2],
+            )
+        finally:
+            set_global_attribute("stateless_scope", scope)
+
+    def _initialize_with_initializer(self, initializer: Any) -> None:
+        pass
+
+    @property
+    def _value(self) -> Any:
+        return self.stands_for.value()
+
+    @_value.setter
+    def _value(self, value: Any) -> None:
+        variable = self.stands_for
+        if value is None:
+            return  # Keras's fit lets go of values that it sets again later
+        if variable.kind == "local" and not in_replica():
+            variable.assign(value)
+        else:
+            # All replicas hold the same new value, so an aggregation has nothing to do.
+            variable._set(jnp.asarray(value, variable.dtype))
+
+    def scoped_value(self) -> Any:
+        """Returns the value that Keras computes with in a stateless scope, None outside of one."""
+        scope: Any = get_stateless_scope()
+        return None if scope is None else scope.get_current_value(self)
+
+    def set_scoped(self, value: Any) -> bool:
+        """Notes a new value in Keras's stateless scope.
+
+        Args:
+            value: the new value.
+
+        Returns:
+            Whether there is such a scope.
+        """
+        scope: Any = get_stateless_scope()
+        if scope is not None:
+            scope.add_update((self, value))
+        return scope is not None
+
+
+def _no_value(shape: Any, dtype: Any = None) -> Any:
+    raise AssertionError("a weight that stands for a tf.Variable has a value")
+
+
+def as_weight(variable: Any) -> Any:
+    """Makes a Keras variable of a `tf.Variable`, always the same.
+
+    Args:
+        variable: anything.
+
+    Returns:
+        What Keras takes for a variable; what is no `tf.Variable` comes back as it is.
+    """
+    if not isinstance(variable, Variable):
+        return variable
+    if variable._weight is None:
+        variable._weight = Weight(variable)
+    return variable._weight
+
+
+def tracks_variables(track: Callable[..., Any]) -> Callable[..., Any]:
+    """Makes Keras's tracker of attributes track a `tf.Variable`.
+
+    Args:
+        track: method of Keras's tracker.
+
+    Returns:
+        The method instead of it.
+    """
+
+    @functools.wraps(track)
+    def with_variables(self: Any, attr: Any) -> Any:
+        if not isinstance(attr, Variable):
+            return track(self, attr)
+        if is_tracking_enabled():
+            # TensorFlow's layers may make variables at any time.
+            locked, self.locked = self.locked, False
+            try:
+                track(self, as_weight(attr))
+            finally:
+                self.locked = locked
+        return attr
+
+    return with_variables
