@@ -3,6 +3,7 @@
 import contextlib
 import itertools
 import threading
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any
@@ -31,10 +32,14 @@ from spmd.context import current_frame, in_replica
 from spmd.mesh import REPLICA_AXIS
 from spmd.reduction import check_axis
 from spmd.replica import run_in_replicas
+from spmd.source_lines import user_stacklevel
 from spmd.values import PerReplica, TracedPerReplica, stack_replicas
 
 # Steps that a strategy keeps for functions run outside of tf.function.
 _MAX_STEPS = 32
+
+# How many steps of functions made by the same lines make a warning.
+_WARN_AT = (4, 8, 16, 32)
 
 
 class WrongMeshError(RuntimeError):
@@ -517,11 +522,26 @@ class Strategy(FormerNames):
         with self._lock:
             if key not in self._steps:
                 step = spmd.Step(fn, self._mesh, state=[STREAM], keep_per_replica=True)
+                self._warn_of_copies(fn)
                 self._steps[key] = (fn, step)
                 if len(self._steps) > _MAX_STEPS:
                     self._steps.popitem(last=False)
             self._steps.move_to_end(key)
             return self._steps[key][1]
+
+    def _warn_of_copies(self, fn: Any) -> None:
+        """Warns if functions made by the same lines, but bound to other objects, are compiled anew."""
+        names = getattr(_code(fn), "co_freevars", ())
+        count = 1 + sum(_code(known) is _code(fn) for known, _ in self._steps.values())
+        if names and count in _WARN_AT:
+            warnings.warn(
+                f"strategy.run compiled the function {fn.__name__!r} {count} times, because objects that it "
+                f"closes over are others each time (it closes over {', '.join(names)}). Compiling takes far "
+                "longer than a step: pass what changes as an argument, strategy.run(step, args=(batch, "
+                "value)), and make other objects once.",
+                spmd.RecompilationWarning,
+                stacklevel=user_stacklevel(),
+            )
 
     def _local_values(self, leaf: Any) -> tuple[Any, ...]:
         """Lists what the replicas have of a leaf; nothing, if it is the same for all."""
@@ -553,6 +573,10 @@ class Strategy(FormerNames):
                 f"strategy.{name} was called inside a function that a strategy runs. Call it outside; "
                 "inside use tf.distribute.get_replica_context()."
             )
+
+
+def _code(fn: Any) -> Any:
+    return getattr(fn, "__code__", None)
 
 
 def _only_full_batches(dataset: Any) -> bool:

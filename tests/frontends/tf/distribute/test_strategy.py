@@ -250,6 +250,7 @@ def test_partials_and_methods_are_not_compiled_anew():
     assert len(traces) == 2
 
 
+@pytest.mark.filterwarnings("ignore::spmd.RecompilationWarning")
 @pytest.mark.parametrize("how", ["default", "keyword default", "cell", "partial", "loop variable"])
 def test_what_a_function_was_made_with_is_not_forgotten(how):
     """Compiled steps are kept by code, so all else that a function holds must count as well."""
@@ -311,6 +312,7 @@ def test_a_function_that_calls_itself_is_not_compiled_anew():
     assert traces == [2, 1, 0]
 
 
+@pytest.mark.filterwarnings("ignore::spmd.RecompilationWarning")
 def test_an_array_that_a_function_closes_over_may_be_another_next_time():
     strategy = mirrored()
     for index in range(4):
@@ -784,3 +786,17 @@ def test_the_engine_is_behind_it():
     step = spmd.Step(lambda x: spmd.all_reduce(x.sum()), strategy.mesh)
     (other,) = strategy.experimental_distribute_dataset(tf.data.Dataset.range(4).batch(4))
     assert int(step(other)) == 6
+
+
+def test_a_function_that_is_bound_to_other_objects_again_and_again_warns():
+    strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+
+    def scaled(rate):
+        def step():
+            return rate * 2
+
+        return float(strategy.run(step).values[0])
+
+    assert [scaled(jnp.float32(rate)) for rate in range(3)] == [0, 2, 4]
+    with pytest.warns(spmd.RecompilationWarning, match=r"'step' 4 times.* closes over rate\)"):
+        assert scaled(jnp.float32(3)) == 6
