@@ -6,7 +6,8 @@ padding out. A variable that a step uses without having found it is an error. In
 tests/spmd/test_keras_adapter.py runs on every supported version: `Variable._value`, `.value`, `.assign`
 and `._aggregation`, `Layer._flatten_layers`, `._seed_generators`, `._metrics` and `._trainable`,
 `LossScaleOptimizer._common_apply`, `Optimizer._overwrite_variable_with_gradient`,
-`BatchNormalization._moments` and `._reduction_axes`, `SymbolicScope`, `in_stateless_scope`.
+`BatchNormalization._moments` and `._reduction_axes`, `SymbolicScope`, `in_stateless_scope`,
+`CompileMetrics`.
 """
 
 import contextlib
@@ -24,6 +25,7 @@ from jax.core import Tracer
 from keras.src.backend.common.masking import get_keras_mask, set_keras_mask
 from keras.src.backend.common.stateless_scope import in_stateless_scope
 from keras.src.backend.common.symbolic_scope import SymbolicScope
+from keras.src.trainers.compile_utils import CompileMetrics
 
 from spmd.collectives import ReduceOp, all_reduce
 from spmd.context import BlockMask, current_frame, in_replica, replica_id
@@ -200,10 +202,13 @@ def _parts(things: Sequence[Any]) -> list[Any]:
         found[id(part)] = part
         if isinstance(part, _LAYER):
             waiting += [*part._flatten_layers(include_self=False), *part._seed_generators]
-            optimizer = getattr(part, "optimizer", None)
             waiting += part._metrics
-            if isinstance(optimizer, keras.optimizers.Optimizer):
-                waiting.append(optimizer)
+            # Models may have more optimizers than the one that they were compiled with.
+            waiting += [
+                value
+                for value in vars(part).values()
+                if isinstance(value, keras.optimizers.Optimizer)
+            ]
         elif isinstance(part, _METRIC):
             waiting += part._metrics
         else:
@@ -232,10 +237,12 @@ def _replica_methods(part: Any) -> dict[str, Callable[..., Any]]:
         # The state stays equal on all replicas; only what is drawn from it differs.
         return {"next": functools.partial(_draw, part.next)}
     if isinstance(part, _METRIC):
-        return {
-            "update_state": functools.partial(_update_state, part.update_state),
-            "result": functools.partial(_result_of_all, part, part.result),
-        }
+        result = {"result": functools.partial(_result_of_all, part, part.result)}
+        if isinstance(part, CompileMetrics):
+            return result  # the metrics in it leave padding out
+        return result | {"update_state": functools.partial(_update_state, part.update_state)}
+    if getattr(part, "activity_regularizer", None) is not None:
+        return {"activity_regularizer": functools.partial(_penalty, part.activity_regularizer)}
     return {}
 
 
@@ -278,6 +285,16 @@ def _draw(draw: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     return jax.random.fold_in(draw(*args, **kwargs), replica_id())
 
 
+def _penalty(regularizer: Callable[..., Any], output: Any) -> Any:
+    """Penalizes the outputs for valid rows; Keras divides by the number of all rows."""
+    mask = _rows_of([output])
+    if mask is None:
+        return regularizer(output)
+    rows = mask.rows.reshape(-1, *[1] * (output.ndim - 1))
+    valid = jnp.maximum(mask.rows.sum(), 1)
+    return regularizer(jnp.where(rows, output, 0)) * (mask.rows.shape[0] / valid)
+
+
 def _update_state(update: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     try:
         signature = inspect.signature(update)
@@ -288,9 +305,27 @@ def _update_state(update: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         weight = bound.arguments.get("sample_weight")
         values = [value for name, value in bound.arguments.items() if name != "sample_weight"]
         mask = _rows_of(values)
+        masked = [value for value in values if get_keras_mask(value) is not None]
+        if mask is not None and masked:
+            # Keras takes no weights of rows together with a mask of what is in them.
+            with contextlib.ExitStack() as stack:
+                for value in masked:
+                    stack.enter_context(_without_padding(value, mask))
+                return update(*bound.args, **bound.kwargs)
         if mask is not None:
             bound.arguments["sample_weight"] = _weighted(mask.rows, weight, jnp.float32)
     return update(*bound.args, **bound.kwargs)
+
+
+@contextlib.contextmanager
+def _without_padding(value: Any, mask: BlockMask) -> Generator[None]:
+    """Takes a batch's padding out of the Keras mask that a value has."""
+    kept: Any = get_keras_mask(value)
+    set_keras_mask(value, kept & mask.rows.reshape(-1, *[1] * (kept.ndim - 1)))
+    try:
+        yield
+    finally:
+        set_keras_mask(value, kept)
 
 
 def _result_of_all(metric: Any, result: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -334,21 +369,20 @@ def _loss_without_padding(call: Callable[..., Any]) -> Callable[..., Any]:
         mask = None if self.reduction in (None, "none") else _rows_of([y_true, y_pred])
         if mask is None:
             return call(self, y_true, y_pred, sample_weight)
-        kept = get_keras_mask(y_pred)
-        if kept is not None:
+        if get_keras_mask(y_pred) is not None:
             # Keras divides by what its mask keeps, so the rows go into that.
-            rows = mask.rows.reshape(-1, *[1] * (kept.ndim - 1))
-            set_keras_mask(y_pred, kept & rows)
-            try:
+            with _without_padding(y_pred, mask):
                 return call(self, y_true, y_pred, sample_weight)
-            finally:
-                set_keras_mask(y_pred, kept)
         losses = jax.eval_shape(
             lambda: self.call(
                 jax.tree.map(lambda y: jnp.asarray(y, self.dtype), y_true),
                 jax.tree.map(lambda y: jnp.asarray(y, self.dtype), y_pred),
             )
         )
+        if losses.ndim == 0:
+            return _mean_of_rows(
+                self, mask, y_true, y_pred, call(self, y_true, y_pred, sample_weight)
+            )
         weight = _weighted(mask.rows, sample_weight, losses.dtype)
         weight = weight.reshape(weight.shape + (1,) * (len(losses.shape) - weight.ndim))
         if self.reduction in ("mean", "sum_over_batch_size"):
@@ -357,6 +391,18 @@ def _loss_without_padding(call: Callable[..., Any]) -> Callable[..., Any]:
         return call(self, y_true, y_pred, jnp.broadcast_to(weight, losses.shape))
 
     return of_valid_rows
+
+
+def _mean_of_rows(loss: Any, mask: BlockMask, y_true: Any, y_pred: Any, of_all: Any) -> Any:
+    """The mean over valid rows of a loss that gives one number for a batch: it is a mean by itself."""
+
+    def of_row(y_true: Any, y_pred: Any) -> Any:
+        one = jax.tree.map(lambda row: jnp.asarray(row, loss.dtype)[None], (y_true, y_pred))
+        return loss.call(*one)
+
+    losses = jax.vmap(of_row)(y_true, y_pred)
+    mean = jnp.where(mask.rows, losses, 0).sum() / jnp.maximum(mask.rows.sum(), 1)
+    return jnp.where(mask.rows.all(), of_all, mean.astype(of_all.dtype))
 
 
 def _moments_without_padding(moments: Callable[..., Any]) -> Callable[..., Any]:
@@ -383,7 +429,8 @@ def _moments_without_padding(moments: Callable[..., Any]) -> Callable[..., Any]:
             summed = jnp.where(valid, values, 0).sum(axes)
             return all_reduce(summed) if synchronized else summed
 
-        count = total(jnp.ones_like(inputs))
+        # A replica without rows has to compute something that is a number: nothing times that is nothing.
+        count = jnp.maximum(total(jnp.ones_like(inputs)), 1)
         mean = total(inputs) / count
         shape = [1 if axis in axes else size for axis, size in enumerate(inputs.shape)]
         return mean, total((inputs - mean.reshape(shape)) ** 2) / count

@@ -60,13 +60,12 @@ _PLACEMENTS: weakref.WeakKeyDictionary[Any, Placement] = weakref.WeakKeyDictiona
 _DEFAULT: list[Callable[[], Placement | None]] = [lambda: None]
 
 
-def distribute_model(model: Any, mesh: Mesh, **kwargs: Any) -> Any:
+def distribute_model(model: Any, mesh: Mesh) -> Any:
     """Makes `fit`, `evaluate` and `predict` of a Keras model run on all replicas of a mesh.
 
     Args:
         model: a `keras.Model`, compiled or not.
         mesh: the devices.
-        **kwargs: other attributes of `Placement`.
 
     Returns:
         The model.
@@ -84,9 +83,19 @@ def distribute_model(model: Any, mesh: Mesh, **kwargs: Any) -> Any:
 
     Source: `tf.distribute.Strategy.scope`, around a Keras model.
     """
-    _PLACEMENTS[model] = Placement(mesh, **kwargs)
-    model.train_function = model.test_function = model.predict_function = None
+    place_model(model, Placement(mesh))
     return model
+
+
+def place_model(model: Any, placement: Placement) -> None:
+    """Says where a model's batches run from now on.
+
+    Args:
+        model: a `keras.Model`.
+        placement: where.
+    """
+    _PLACEMENTS[model] = placement
+    model.train_function = model.test_function = model.predict_function = None
 
 
 def place_models(default: Callable[[], Placement | None]) -> None:
@@ -96,11 +105,6 @@ def place_models(default: Callable[[], Placement | None]) -> None:
         default: called for each new model; None leaves it to Keras.
     """
     _DEFAULT[0] = default
-
-
-def placement_of(model: Any) -> Placement | None:
-    """Returns where a model's batches run, or None if Keras runs them."""
-    return _PLACEMENTS.get(model)
 
 
 # ---- What a replica does with its rows.

@@ -1,8 +1,9 @@
 """The stated differences: where ours is not what TensorFlow does, what it does instead, and why.
 
 They stand in `differences.toml`. Each names cases by patterns (`scenario@setting/case`, `*` for
-anything), what ours does in all of them (`error`, the class of an exception, and words of its `message`, or `value` or `results`, JSON in the
-encoding of the recording), and the reason.
+anything), what ours does in all of them (`error`, the class of an exception, and words of its `message`;
+`value` or `results`, JSON in the encoding of the recording; or `setting`, another one whose recording
+ours gives), and the reason.
 """
 
 import dataclasses
@@ -11,6 +12,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from tests.golden import recording
 from tests.golden.compare import is_error, matches, same
 
 _FILE = Path(__file__).parent / "differences.toml"
@@ -30,6 +32,7 @@ class Difference:
         message: words at the beginning of its message, so that another one of this class is not taken for it.
         value: the result as JSON, if it is the same in all cases.
         results: else, the result for each pattern of cases.
+        setting: else, the setting in which TensorFlow gives what ours gives in all of them.
     """
 
     title: str
@@ -41,11 +44,12 @@ class Difference:
     message: str | None = None
     value: str | None = None
     results: dict[str, str] | None = None
+    setting: str | None = None
 
     def __post_init__(self) -> None:
-        stated = (self.error, self.value, self.results)
+        stated = (self.error, self.value, self.results, self.setting)
         if sum(one is not None for one in stated) != 1:
-            raise ValueError(f"{self.title}: state one of error, value, results")
+            raise ValueError(f"{self.title}: state one of error, value, results, setting")
         if (self.error is None) != (self.message is None):
             raise ValueError(f"{self.title}: state an error and words of its message together")
 
@@ -57,6 +61,10 @@ class Difference:
                 and self.error in (result["error"], *result["bases"])
                 and self.message in result["message"]
             )
+        if self.setting is not None:
+            run, name = case.split("/", 1)
+            there = f"{run.partition('@')[0]}@{self.setting}"
+            return same(result, recording.load()[there][name])
         expected = self.value
         if self.results is not None:
             found = [v for pattern, v in self.results.items() if matches(pattern, case)]

@@ -136,7 +136,9 @@ def trained(make, replicas, **fit):
 
 
 def assert_close(ours, theirs):
-    assert keras.tree.map_structure(lambda _: 0, ours) == keras.tree.map_structure(lambda _: 0, theirs)
+    assert keras.tree.map_structure(lambda _: 0, ours) == keras.tree.map_structure(
+        lambda _: 0, theirs
+    )
     for one, other in zip(keras.tree.flatten(ours), keras.tree.flatten(theirs), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
 

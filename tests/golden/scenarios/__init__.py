@@ -1,6 +1,14 @@
 """The scenarios, by what they are about."""
 
-from tests.golden.scenarios import contexts, inputs, losses, run_reduce, training, variables
+from tests.golden.scenarios import (
+    contexts,
+    fitting,
+    inputs,
+    losses,
+    run_reduce,
+    training,
+    variables,
+)
 from tests.golden.scenarios.base import SCENARIOS, Scenario, Setting
 
 __all__ = [
@@ -8,6 +16,7 @@ __all__ = [
     "Scenario",
     "Setting",
     "contexts",
+    "fitting",
     "inputs",
     "losses",
     "run_reduce",

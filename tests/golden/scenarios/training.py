@@ -16,7 +16,7 @@ STEPS, EVERY = 20, 5
 Update = Callable[[Any, list[Any], list[Any]], Any]
 
 
-def _examples(count: int) -> tuple[Any, Any]:
+def examples(count: int) -> tuple[Any, Any]:
     i = np.arange(count * 3).reshape(count, 3)
     x = np.sin(i * 0.7 + 0.3)
     y = x @ np.array([[1.5], [-2.0], [0.5]]) + 0.25 + 0.1 * np.cos(np.arange(count))[:, None]
@@ -75,7 +75,7 @@ class _Loop:
             losses = strategy.run(self._replica, args=(x, y))
             return {name: strategy.reduce("SUM", one, axis=None) for name, one in losses.items()}
 
-        rows = tf.data.Dataset.from_tensor_slices(_examples(self.count))
+        rows = tf.data.Dataset.from_tensor_slices(examples(self.count))
         batches = iter(strategy.experimental_distribute_dataset(rows.batch(self.batch).repeat()))
         found: dict[str, Any] = {name: {"weights": [], "losses": []} for name in self.weights}
         for index in range(STEPS):

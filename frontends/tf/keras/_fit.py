@@ -1,0 +1,164 @@
+"""`fit`, `evaluate` and `predict` under a strategy: where a model runs, and what it reads.
+
+A model belongs to the strategy whose scope it was made in, as in TensorFlow. Internals of Keras that
+this touches: `keras.src.trainers.data_adapters`, where Keras finds out how to read its input;
+tests/frontends/tf/keras/test_fit.py runs it on every supported version.
+"""
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import jax
+import keras
+from keras.src.trainers import data_adapters
+from keras.src.trainers.data_adapters.data_adapter import DataAdapter
+from keras.src.trainers.data_adapters.data_adapter_utils import class_weight_to_sample_weights
+
+from frontends.tf._random_ops import STREAM
+from frontends.tf.data.dataset import Dataset
+from frontends.tf.distribute.context import get_strategy
+from frontends.tf.distribute.dataset import DistributedDataset
+from frontends.tf.distribute.strategy import Strategy
+from spmd.keras_trainer import Placement, place_model, place_models
+
+
+def install() -> None:
+    """Changes Keras; once more changes nothing."""
+    place_models(lambda: _placement(get_strategy()))
+    find: Any = data_adapters.get_data_adapter
+    if hasattr(find, "__wrapped__"):
+        return
+    data_adapters.get_data_adapter = _reads_datasets(find)
+    model: Any = keras.Model
+    compiles = next(cls for cls in model.__mro__ if "compile" in vars(cls))
+    compiles.compile = _takes_strategy(compiles.compile)
+    for name in ("fit", "evaluate", "predict"):
+        trainer = next(cls for cls in model.__mro__ if name in vars(cls))
+        setattr(trainer, name, _without_workers(getattr(trainer, name)))
+
+
+def _placement(strategy: Strategy) -> Placement:
+    """Says where the models of a strategy run."""
+
+    def run(function: Callable[..., Any], *args: Any) -> Any:
+        return strategy.run(function, args=args)
+
+    return Placement(strategy.mesh, run, [STREAM])
+
+
+def _takes_strategy(compile_: Callable[..., None]) -> Callable[..., None]:
+    """Makes `compile(distribute=strategy)` work, and a scope around compile alone."""
+
+    @functools.wraps(compile_)
+    def compile(
+        self: Any,
+        *args: Any,
+        distribute: Strategy | None = None,
+        experimental_steps_per_execution: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        strategy = distribute or get_strategy()
+        if not strategy.is_default:
+            place_model(self, _placement(strategy))
+        if experimental_steps_per_execution is not None:
+            kwargs["steps_per_execution"] = experimental_steps_per_execution
+        compile_(self, *args, **kwargs)
+
+    return compile
+
+
+def _without_workers(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Makes a loop of Keras take Keras 2's options for worker threads: the input has its own by now."""
+
+    @functools.wraps(method)
+    def loop(
+        self: Any,
+        *args: Any,
+        max_queue_size: int | None = None,
+        workers: int | None = None,
+        use_multiprocessing: bool | None = None,
+        **kwargs: Any,
+    ) -> Any:
+        del max_queue_size, workers, use_multiprocessing
+        return method(self, *args, **kwargs)
+
+    return loop
+
+
+def _reads_datasets(find: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(find)
+    def get_data_adapter(
+        x: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        batch_size: int | None = None,
+        steps_per_epoch: int | None = None,
+        shuffle: Any = False,
+        class_weight: Any = None,
+    ) -> Any:
+        if not isinstance(x, (Dataset, DistributedDataset)):
+            return find(x, y, sample_weight, batch_size, steps_per_epoch, shuffle, class_weight)
+        for name, value in (("y", y), ("sample_weight", sample_weight)):
+            if value is not None:
+                raise ValueError(
+                    f"`{name}` was given together with a dataset. Expected: elements of the dataset that "
+                    "are (x, y) or (x, y, sample_weight). Write "
+                    "tf.data.Dataset.from_tensor_slices((x, y)).batch(size)."
+                )
+        return DatasetAdapter(x, class_weight)
+
+    return get_data_adapter
+
+
+class DatasetAdapter(DataAdapter):
+    """How Keras's loops read a `tf.data` dataset of ours; every epoch is a new pass."""
+
+    def __init__(self, dataset: Any, class_weight: dict[int, float] | None = None) -> None:
+        """Makes the adapter; reads nothing.
+
+        Args:
+            dataset: gives batches.
+            class_weight: of each class, if the elements have targets and no weights.
+        """
+        self._dataset = dataset
+        self._class_weight = class_weight
+
+    def get_numpy_iterator(self) -> Iterator[Any]:
+        """Iterates over the batches."""
+        for element in self._dataset:
+            yield element if self._class_weight is None else self._weighted(element)
+
+    get_jax_iterator = get_numpy_iterator
+
+    def _weighted(self, element: Any) -> Any:
+        if not isinstance(element, tuple) or len(element) != 2:
+            raise ValueError(
+                "class_weight needs elements (x, y), without weights of their own, but the dataset's are "
+                f"{jax.tree.map(lambda _: '*', element)}. Leave class_weight out, or the weights."
+            )
+        x, y = element
+        return x, y, class_weight_to_sample_weights(y, self._class_weight)
+
+    @property
+    def num_batches(self) -> int | None:
+        """How many batches a pass has; None if that is not known, or there is no end."""
+        try:
+            return len(self._dataset)
+        except TypeError:
+            return None
+
+    @property
+    def batch_size(self) -> int | None:
+        """Rows of a batch: not known."""
+        return None
+
+    @property
+    def has_partial_batch(self) -> bool | None:
+        """Whether the last batch has fewer rows: not known."""
+        return None
+
+    @property
+    def partial_batch_size(self) -> int | None:
+        """Rows of the last batch: not known."""
+        return None
