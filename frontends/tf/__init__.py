@@ -5,7 +5,8 @@
     strategy = tf.distribute.MirroredStrategy()
 
 Importing it imports no TensorFlow and no Keras, and starts no backend. It gives JAX's arrays the
-method `numpy()`. A name that does not exist raises AttributeError, which says what to use instead.
+method `numpy()`, and lets `tfds.load` of TensorFlow Datasets make datasets of `tf.data`. A name that
+does not exist raises AttributeError, which says what to use instead.
 """
 
 from jax import Array as Tensor
@@ -13,6 +14,7 @@ from jax import Array as Tensor
 from frontends.tf import (
     _array_methods,
     _ops,
+    _tfds,
     autograph,
     compat,
     config,
@@ -72,4 +74,5 @@ __all__ = [
 ]
 
 _array_methods.install()
+_tfds.install()
 __getattr__, __dir__ = attributes("tf", _ops.TABLE, _ops.LAZY, __all__)

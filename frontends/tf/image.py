@@ -4,6 +4,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from frontends.tf._convert import convert_to_tensor, static_shape
 from frontends.tf._names import attributes
@@ -56,17 +57,39 @@ def resize(
         raise ValueError(
             f"tf.image.resize: method must be one of {', '.join(_METHODS)}, got {method!r}."
         )
-    x, (height, width) = convert_to_tensor(images), static_shape(size)
+    host = isinstance(images, np.ndarray) and not antialias
+    x: Any = images if host else convert_to_tensor(images)
+    height, width = static_shape(size)
     if preserve_aspect_ratio:
         scale = min(height / x.shape[-3], width / x.shape[-2])
         height, width = round(x.shape[-3] * scale), round(x.shape[-2] * scale)
     nearest = method == "nearest"
+    if host and method in ("bilinear", "nearest"):
+        # Photos have many sizes, and JAX would compile something for each.
+        return jnp.asarray(_resize_on_host(x, height, width, nearest))
     return jax.image.resize(
         x if nearest else x.astype(jnp.float32),
         (*x.shape[:-3], height, width, x.shape[-1]),
         _METHODS[method],
         antialias=antialias and not nearest,
     )
+
+
+def _resize_on_host(x: np.ndarray, height: int, width: int, nearest: bool) -> np.ndarray:
+    for axis, size in ((-3, height), (-2, width)):
+        length = x.shape[axis]
+        places = (np.arange(size) + 0.5) * (length / size)
+        if nearest:
+            x = x.take(np.minimum(places.astype(int), length - 1), axis)
+            continue
+        before = np.floor(places - 0.5)
+        share = (places - 0.5 - before).astype(np.float32).reshape(-1, *[1] * (-axis - 1))
+        lower, upper = (
+            x.take(np.clip(before + step, 0, length - 1).astype(int), axis).astype(np.float32)
+            for step in (0, 1)
+        )
+        x = lower + (upper - lower) * share
+    return x
 
 
 def convert_image_dtype(

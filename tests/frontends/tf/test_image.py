@@ -36,6 +36,27 @@ def test_resize_dtypes():
         tf.image.resize(IMAGE, [2, 2], method="best")
 
 
+@pytest.mark.parametrize("method", ["bilinear", "nearest"])
+@pytest.mark.parametrize("size", [[3, 9], [6, 4], [1, 2], [13, 5]])
+def test_resize_gives_the_same_for_numpy_arrays_and_tensors(method, size):
+    for images in (BYTES, BYTES[None].repeat(2, 0), BYTES.astype(np.float64)):
+        on_host = tf.image.resize(images, size, method)
+        compiled = jax.jit(lambda x: tf.image.resize(x, size, method))(images)
+        assert isinstance(on_host, jax.Array)
+        assert on_host.dtype == compiled.dtype
+        np.testing.assert_allclose(on_host, compiled, rtol=1e-5, atol=1e-4)
+
+
+def test_resize_compiles_nothing_for_each_size_of_a_numpy_array(caplog):
+    tf.image.resize(BYTES, [3, 3])
+    with jax.log_compiles(), caplog.at_level("DEBUG"):
+        for rows in range(1, 6):
+            tf.image.resize(BYTES[:rows], [3, 3])
+        assert "Compiling" not in caplog.text
+        tf.image.resize(BYTES, [3, 3], antialias=True)
+    assert "Compiling" in caplog.text
+
+
 @pytest.mark.parametrize("method", ["bicubic", "lanczos3", "lanczos5"])
 def test_other_methods_keep_even_images(method):
     even = np.full((4, 4, 1), 3.0, np.float32)

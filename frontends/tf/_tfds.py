@@ -1,0 +1,216 @@
+"""`tfds.load` for scripts that use this `tf`: it gives datasets of `frontends.tf.data`.
+
+    from frontends import tf
+    import tensorflow_datasets as tfds
+
+    dataset = tfds.load("mnist", split="train", as_supervised=True)
+
+TensorFlow Datasets reads its files without TensorFlow, but its `load` makes datasets of TensorFlow.
+Importing this `tf` changes that one function, when TensorFlow Datasets is imported; it does not import it.
+"""
+
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import itertools
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import jax
+
+from frontends.tf.data.dataset import Dataset
+from frontends.tf.data.files import TFRecordDataset
+
+_PACKAGE = "tensorflow_datasets"
+# What is smaller stays in memory after the first pass, as in TensorFlow Datasets (its `try_autocache`).
+_CACHED_BYTES = 250 * 2**20
+_ROWS_AT_ONCE = 32
+
+
+def load(
+    name: str,
+    *,
+    split: Any = None,
+    data_dir: Any = None,
+    batch_size: int | None = None,
+    shuffle_files: bool = False,
+    download: bool = True,
+    as_supervised: bool = False,
+    decoders: Any = None,
+    read_config: Any = None,
+    with_info: bool = False,
+    builder_kwargs: dict[str, Any] | None = None,
+    download_and_prepare_kwargs: dict[str, Any] | None = None,
+    as_dataset_kwargs: dict[str, Any] | None = None,
+    try_gcs: bool = False,
+    file_format: Any = None,
+) -> Any:
+    """Loads a data set by its name; prepares its files first, if there are none.
+
+    Files of every format with random access are read, and TFRecords; what is prepared here is
+    `array_record`. Preparing some data sets (`cats_vs_dogs` is one) takes TensorFlow; reading does not.
+
+    Args:
+        name: of the data set, such as "mnist" or "mnist:3.0.1".
+        split: such as "train", "train[:10%]", or a list or dict of these; None is all, in a dict.
+        data_dir: where the files are, or shall be; ~/tensorflow_datasets, or what the environment
+            variable TFDS_DATA_DIR says.
+        batch_size: rows of a batch; None is single rows, -1 the whole split as arrays.
+        shuffle_files: accepted; rows come in the order of the files, so call `dataset.shuffle`.
+        download: whether to prepare what is not there.
+        as_supervised: whether elements are (input, label), not a dict of all features.
+        decoders: as of `tfds.decode`.
+        read_config: `try_autocache` says whether small data sets stay in memory; the rest is accepted.
+        with_info: whether to return the `DatasetInfo`, too.
+        builder_kwargs: for the builder.
+        download_and_prepare_kwargs: for its `download_and_prepare`.
+        as_dataset_kwargs: override `split`, `batch_size`, `shuffle_files`, `as_supervised`, `decoders`
+            and `read_config`.
+        try_gcs: whether to read from Google's bucket.
+        file_format: which files to read, or to prepare.
+
+    Returns:
+        A dataset, or a structure like `split` of them; with `with_info`, a tuple of that and the info.
+
+    Raises:
+        ValueError: `as_supervised`, but the data set does not say what its labels are.
+
+    Source: `tfds.load`.
+    """
+    import tensorflow_datasets as tfds
+
+    options = {
+        "split": split,
+        "batch_size": batch_size,
+        "shuffle_files": shuffle_files,
+        "as_supervised": as_supervised,
+        "decoders": decoders,
+        "read_config": read_config,
+    } | (as_dataset_kwargs or {})
+    kwargs = {"data_dir": data_dir, "try_gcs": try_gcs} | (builder_kwargs or {})
+    if file_format is not None:
+        kwargs["file_format"] = file_format
+    builder = tfds.builder(name, **kwargs)
+    if download and not builder.is_prepared():
+        # Only this format can be written without TensorFlow.
+        builder = tfds.builder(name, **{"file_format": "array_record"} | kwargs)
+        builder.download_and_prepare(**(download_and_prepare_kwargs or {}))
+    if options["split"] is None:
+        options["split"] = {key: key for key in builder.info.splits}
+    loaded = jax.tree.map(lambda one: _dataset(builder, one, options), options["split"])
+    return (loaded, builder.info) if with_info else loaded
+
+
+def _dataset(builder: Any, split: Any, options: dict[str, Any]) -> Any:
+    info, config = builder.info, options["read_config"]
+    keys = info.supervised_keys if options["as_supervised"] else None
+    if options["as_supervised"] and keys is None:
+        raise ValueError(
+            f"as_supervised=True, but the data set {info.full_name} has no supervised_keys, only the "
+            f"features {sorted(info.features)}. Leave as_supervised out, and pick them: "
+            'dataset.map(lambda row: (row["..."], row["..."])).'
+        )
+    dataset = Dataset.from_grain(_Rows(builder, split, options["decoders"], keys))
+    if (config is None or config.try_autocache) and 0 < info.dataset_size < _CACHED_BYTES:
+        dataset = dataset.cache()
+    rows = options["batch_size"]
+    if rows == -1:
+        return next(iter(dataset.batch(max(1, len(dataset)))))
+    return dataset if rows is None else dataset.batch(rows)
+
+
+class _Rows:
+    """The rows of a split, decoded; each iteration is a pass."""
+
+    def __init__(self, builder: Any, split: Any, decoders: Any, keys: Any) -> None:
+        """Opens the files.
+
+        Args:
+            builder: of TensorFlow Datasets, prepared.
+            split: one split.
+            decoders: as of `tfds.decode`.
+            keys: the names of the features in an element's structure, or None for a dict of all.
+        """
+        self._keys = keys
+        if builder.info.file_format.value == "tfrecord":
+            self._source = _Records(builder.info, split, decoders)
+        else:
+            self._source = _Indexed(builder.as_data_source(split=split, decoders=decoders))
+
+    def __len__(self) -> int:
+        return len(self._source)
+
+    def __iter__(self) -> Iterator[Any]:
+        for row in self._source:
+            yield row if self._keys is None else jax.tree.map(row.__getitem__, self._keys)
+
+
+class _Indexed:
+    """A data source, read many rows at once: faster than one by one."""
+
+    def __init__(self, source: Any) -> None:
+        self._source = source
+
+    def __len__(self) -> int:
+        return len(self._source)
+
+    def __iter__(self) -> Iterator[Any]:
+        for start in range(0, len(self), _ROWS_AT_ONCE):
+            stop = min(start + _ROWS_AT_ONCE, len(self))
+            yield from self._source.__getitems__(list(range(start, stop)))
+
+
+class _Records:
+    """A split in TFRecord files, which TensorFlow Datasets itself reads with TensorFlow only."""
+
+    def __init__(self, info: Any, split: Any, decoders: Any) -> None:
+        self._info, self._split, self._decoders = info, info.splits[split], decoders
+
+    def __len__(self) -> int:
+        return self._split.num_examples
+
+    def __iter__(self) -> Iterator[Any]:
+        for part in self._split.file_instructions:
+            stop = None if part.take == -1 else part.skip + part.take
+            for record in itertools.islice(TFRecordDataset(part.filename), part.skip, stop):
+                yield self._info.features.deserialize_example_np(
+                    bytes(record), decoders=self._decoders
+                )
+
+
+# ---- Changing TensorFlow Datasets, now or when it is imported.
+
+
+def install() -> None:
+    """Makes `tfds.load` this module's; once more changes nothing. Imports nothing."""
+    imported = sys.modules.get(_PACKAGE)
+    if imported is not None:
+        vars(imported)["load"] = load
+    elif not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Finder())
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Finds TensorFlow Datasets where the other finders do, and changes it after it is imported."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: Any = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        """Gives the spec of the one module, and None for others."""
+        if fullname != _PACKAGE:
+            return None
+        others = (finder for finder in sys.meta_path if not isinstance(finder, _Finder))
+        specs = (finder.find_spec(fullname, path, target) for finder in others)
+        spec = next((spec for spec in specs if spec is not None), None)
+        if spec is None or spec.loader is None:
+            return spec
+        loader: Any = spec.loader
+        execute = loader.exec_module
+
+        def exec_module(module: Any) -> None:
+            execute(module)
+            module.load = load
+
+        loader.exec_module = exec_module
+        return spec
