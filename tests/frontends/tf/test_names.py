@@ -17,6 +17,7 @@ MODULES = {
     "tf.dtypes": tf.dtypes,
     "tf.debugging": tf.debugging,
     "tf.compat.v1": tf.compat.v1,
+    "tf.contrib": tf.contrib,
 }
 
 
@@ -46,7 +47,7 @@ def test_dir_lists_what_there_is(name):
         ("tf.math", "reduce_men", r"Did you mean tf\.math\.reduce_mean\?"),
         ("tf", "Session", "TensorFlow 1"),
         ("tf", "placeholder", "TensorFlow 1"),
-        ("tf", "contrib", "TensorFlow 2 dropped it"),
+        ("tf.contrib", "layers", "TensorFlow 2 dropped it"),
         ("tf", "lite", "trains only"),
         ("tf", "no_such_name_at_all", "Open an issue"),
     ],
