@@ -15,6 +15,7 @@ from spmd.compilation_cache import enable_compilation_cache
 from spmd.context import in_replica, replica_id, valid_rows
 from spmd.errors import (
     BatchError,
+    ExportError,
     MeshError,
     PaddedBatchError,
     RecompilationWarning,
@@ -38,6 +39,7 @@ from spmd.verification import Verification, verify
 __all__ = [
     "BatchError",
     "DistributedInput",
+    "ExportError",
     "MeshError",
     "PaddedBatchError",
     "PerReplica",

@@ -37,5 +37,9 @@ class BatchError(SpmdError, ValueError):
     """A batch whose structure or shape cannot be split over replicas."""
 
 
+class ExportError(SpmdError, ValueError):
+    """A program that cannot be written to disk, or a directory that holds no readable one."""
+
+
 class RecompilationWarning(UserWarning):
     """A step keeps being compiled again because its inputs keep changing."""
