@@ -4,7 +4,7 @@ from typing import Any
 
 import keras
 
-from frontends.tf.keras import _backend_functions, _legacy_optimizers
+from frontends.tf.keras import _backend_functions, _export, _legacy_optimizers
 
 
 class Reduction:
@@ -36,6 +36,7 @@ class SyncBatchNormalization(keras.layers.BatchNormalization):
 
 
 NAMES: dict[str, dict[str, Any]] = {
+    **_export.NAMES,
     "backend": _backend_functions.TABLE,
     # Keras's old version of it calls TensorFlow.
     "layers": {"AlphaDropout": keras.layers.AlphaDropout},

@@ -1,0 +1,186 @@
+"""`tf.saved_model.load`: a model without its code, from the program that it was saved with."""
+
+import functools
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import jax
+
+from frontends.tf._convert import convert_to_tensor
+from frontends.tf.saved_model.options import LoadOptions
+from frontends.tf.variable import Variable
+from spmd import export
+
+
+class Signature:
+    """A function of a loaded model, which takes its inputs by name and gives its outputs by name.
+
+    Attributes:
+        inputs: names, shapes and dtypes; None is a size that callers choose.
+        outputs: likewise.
+
+    Source: `tf.types.experimental.ConcreteFunction`.
+    """
+
+    def __init__(self, endpoint: export.LoadedEndpoint, variables: list[Variable]) -> None:
+        """Makes the function; compiles nothing yet."""
+        self.inputs: Sequence[export.ArraySpec] = endpoint.inputs
+        self.outputs: Sequence[export.ArraySpec] = endpoint.outputs
+        # The engine follows `__wrapped__` when it looks for the variables that a step uses.
+        self.__wrapped__ = functools.partial(_run, endpoint, variables)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> dict[str, jax.Array]:
+        """Computes the outputs.
+
+        Args:
+            *args: at most one array, if there is one input.
+            **kwargs: an array for each input.
+
+        Returns:
+            The outputs by their names.
+
+        Raises:
+            TypeError: an input is missing, not known, or of another type.
+            ValueError: an input has another shape.
+        """
+        names = [spec.name for spec in self.inputs]
+        if len(args) == 1 and len(names) == 1 and not kwargs:
+            kwargs, args = {names[0]: args[0]}, ()
+        if args or set(kwargs) != set(names):
+            given = [*("an array without a name" for _ in args), *kwargs]
+            raise TypeError(
+                f"The signature takes {', '.join(map(str, self.inputs))}, by name, but got "
+                f"{', '.join(given) or 'nothing'}. Write signature({', '.join(f'{n}=...' for n in names)})."
+            )
+        outputs = self.__wrapped__([kwargs[name] for name in names])
+        return {
+            spec.name: leaf
+            for spec, leaf in zip(self.outputs, jax.tree.leaves(outputs), strict=True)
+        }
+
+
+def _run(endpoint: export.LoadedEndpoint, variables: list[Variable], inputs: Sequence[Any]) -> Any:
+    arrays = [_checked(spec, value) for spec, value in zip(endpoint.inputs, inputs, strict=True)]
+    outputs, changed = endpoint([variable.value() for variable in variables], arrays)
+    for place, value in changed.items():
+        variables[place].assign(value)
+    return outputs
+
+
+class LoadedModel:
+    """A model that was loaded without its code. It predicts; to train it on, use `tf.keras.models.load_model`.
+
+    Attributes:
+        signatures: the functions by their names; a Keras model has `serving_default`.
+        variables: the weights.
+
+    Source: what `tf.saved_model.load` returns.
+    """
+
+    def __init__(self, signatures: Mapping[str, Signature], variables: list[Variable]) -> None:
+        """Makes the model; use `tf.saved_model.load`."""
+        self.signatures = signatures
+        self.variables = variables
+        self.__wrapped__ = tuple(signatures.values())
+
+    @property
+    def trainable_variables(self) -> list[Variable]:
+        """The weights that training changed."""
+        return [variable for variable in self.variables if variable.trainable]
+
+    def __call__(self, *inputs: Any, training: bool | None = None) -> Any:
+        """Predicts, as the model did that was saved.
+
+        Args:
+            *inputs: as the model took them.
+            training: must not be true.
+
+        Returns:
+            As the model gave it.
+
+        Raises:
+            TypeError: other inputs than the model takes.
+            ValueError: an input has another shape, or `training` was asked for.
+        """
+        if training:
+            raise ValueError(
+                "A loaded program only predicts, but training=True was given. Load the model with "
+                "tf.keras.models.load_model(path) to train it."
+            )
+        signature = self.signatures.get("serving_default")
+        if signature is None:
+            raise TypeError(
+                "Only a model with the signature 'serving_default' can be called, but this one has "
+                f"{', '.join(self.signatures)}. Call one of those: loaded.signatures[name](...)."
+            )
+        leaves = jax.tree.leaves(inputs)
+        if len(leaves) != len(signature.inputs):
+            raise TypeError(
+                f"The model takes {', '.join(map(str, signature.inputs))}, but got {len(leaves)} "
+                "array(s). Give them as the model took them that was saved."
+            )
+        return signature.__wrapped__(leaves)
+
+
+def load(
+    export_dir: str | os.PathLike[str], tags: Any = None, options: LoadOptions | None = None
+) -> LoadedModel:
+    """Loads a model without its code. Blocks until it is read; each process is to call it.
+
+    Args:
+        export_dir: what `tf.saved_model.save` wrote, on any machine.
+        tags: accepted.
+        options: accepted.
+
+    Returns:
+        The model. In a strategy's scope its variables are those of the strategy.
+
+    Raises:
+        FileNotFoundError: there is no such directory.
+        ExportError: it holds something else (such as a SavedModel of TensorFlow), or is damaged.
+
+    Source: `tf.saved_model.load`.
+    """
+    del tags, options
+    artifact = export.load(export_dir)
+    trainable = artifact.notes.get("trainable", [False] * len(artifact.weights))
+    variables = [
+        Variable(value, trainable=flag, name=spec.name)
+        for value, flag, spec in zip(
+            artifact.weights, trainable, artifact.weight_specs, strict=True
+        )
+    ]
+    signatures = {
+        name: Signature(endpoint, variables) for name, endpoint in artifact.endpoints.items()
+    }
+    return LoadedModel(signatures, variables)
+
+
+def contains_saved_model(export_dir: str | os.PathLike[str]) -> bool:
+    """Tells whether a directory holds a model that `load` can read.
+
+    Args:
+        export_dir: the directory.
+
+    Source: `tf.saved_model.contains_saved_model`.
+    """
+    return export.is_artifact(export_dir)
+
+
+def _checked(spec: export.ArraySpec, value: Any) -> jax.Array:
+    array = convert_to_tensor(value)
+    if array.dtype.name != spec.dtype:
+        raise TypeError(
+            f"The input {spec} got elements of the type {array.dtype.name}. Convert it: "
+            f"tf.cast({spec.name}, tf.{spec.dtype})."
+        )
+    fits = array.ndim == len(spec.shape) and all(
+        size in (None, found) for size, found in zip(spec.shape, array.shape, strict=True)
+    )
+    if not fits:
+        raise ValueError(
+            f"The input {spec} got an array of shape {array.shape}. Reshape it, or save the model with "
+            "inputs of this shape."
+        )
+    return array
