@@ -1,5 +1,6 @@
 """What a traced step must hold before it may run; each check raises an error that says how to mend it."""
 
+import functools
 import gc
 import operator
 from collections.abc import Callable, Sequence
@@ -216,21 +217,37 @@ def padding_counted(
         None,
     )
 
-    def error(mask: RowMask) -> PaddedBatchError:
-        valid, size = sum(mask.counts), len(mask.counts) * mask.rows_per_replica
-        return PaddedBatchError(
-            f"The batch holds {valid} rows, padded to {size}, but the step {step!r} never asks which "
-            f"rows are valid, so padding would count in {shown}"
-            + (f" (written at {line})" if line else "")
-            + ". A plain mean() of the loss is wrong on several replicas anyway. Ways out:\n"
-            "  average with spmd.average_loss(per_example_loss), which leaves padding out "
-            "(tf.nn.compute_average_loss in the TensorFlow front end);\n"
-            "  or take the mask: metric.update(..., mask=spmd.valid_rows()), "
-            "batch_norm(x, mask=spmd.valid_rows()[:, None]);\n"
-            "  or drop the last batch: drop_remainder=True."
-        )
+    never = f"never asks which rows are valid, so padding would count in {shown}"
+    return functools.partial(
+        _padding_error, step, never + (f" (written at {line})" if line else "")
+    )
 
-    return error
+
+def padding_counts(names: Sequence[str], step: str, mask: RowMask) -> PaddedBatchError:
+    """Makes the error for a padded batch whose padding changes what a step computes.
+
+    Args:
+        names: of what changes.
+        step: name of the step.
+        mask: of the batch.
+    """
+    shown = _some(names, 3)
+    return _padding_error(
+        step, f"leaves padding out in some places only: it counts in {shown}", mask
+    )
+
+
+def _padding_error(step: str, what: str, mask: RowMask) -> PaddedBatchError:
+    valid, size = sum(mask.counts), len(mask.counts) * mask.rows_per_replica
+    return PaddedBatchError(
+        f"The batch holds {valid} rows, padded to {size}, but the step {step!r} {what}. A plain mean() "
+        "of the loss is wrong on several replicas anyway. Ways out:\n"
+        "  average with spmd.average_loss(per_example_loss), which leaves padding out "
+        "(tf.nn.compute_average_loss in the TensorFlow front end);\n"
+        "  or take the mask: metric.update(..., mask=spmd.valid_rows()), "
+        "batch_norm(x, mask=spmd.valid_rows()[:, None]);\n"
+        "  or drop the last batch: drop_remainder=True."
+    )
 
 
 def _some(names: Sequence[str], limit: int) -> str:

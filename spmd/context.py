@@ -10,7 +10,7 @@ import contextlib
 import contextvars
 import dataclasses
 from collections.abc import Callable, Generator, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -18,6 +18,9 @@ from jax.sharding import Mesh
 
 from spmd.errors import BatchError, ReplicaContextError
 from spmd.mesh import REPLICA_AXIS
+
+if TYPE_CHECKING:
+    from spmd.state import StateTable
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,6 +72,7 @@ class Frame:
 
     Attributes:
         mesh: where the step will run.
+        table: the state that the step found.
         enter_state: prepares state for one replica, and makes it whole again.
         has_statistics: whether the state holds statistics over rows, such as batch normalization's.
         masks: of the batches that the running replica function received; None between replicas.
@@ -84,6 +88,7 @@ class Frame:
     """
 
     mesh: Mesh
+    table: "StateTable"
     enter_state: ReplicaEntry
     has_statistics: bool = False
     masks: list[BlockMask] | None = None

@@ -32,6 +32,7 @@ from spmd.collectives import all_reduce
 from spmd.context import current_frame
 from spmd.input.placement import BatchPlacer
 from spmd.reduction import reduce, run
+from spmd.repetition import for_each
 from spmd.state import adapters
 from spmd.step import Step
 from spmd.values import PerReplica
@@ -328,6 +329,8 @@ class _BatchFunction:
         of_batch: Callable[[Any], Any],
         of_results: Callable[[list[Any]], Any],
         eager: Callable[[Any], Any],
+        *,
+        in_loop: bool,
     ) -> None:
         """Makes the function; compiles nothing yet.
 
@@ -337,20 +340,24 @@ class _BatchFunction:
             of_batch: what is done with a batch, between the replicas.
             of_results: makes one result of those of several batches.
             eager: what is done with a batch if the model runs eagerly.
+            in_loop: whether the result for the last of several batches is the result of all.
         """
         placement = _PLACEMENTS[model]
         of_batch.__name__ = f"{method} of {model.name}"
         things = [model, model.optimizer, *model.metrics, *placement.state]
         self._mesh = placement.mesh
         self._of_results = of_results
+        self._in_loop = in_loop
         self._eager = eager if model.run_eagerly else None
-        self._batches = model.steps_per_execution
-        self._step = Step(
-            of_batch,
-            placement.mesh,
-            state=[thing for thing in things if thing is not None],
-            per_replica=False,
-        )
+        self._at_once = model.steps_per_execution
+        state = [thing for thing in things if thing is not None]
+        self._step = Step(of_batch, placement.mesh, state=state, per_replica=False)
+
+        def of_batches(*batches: Any) -> Any:
+            return for_each(of_batch, batches)
+
+        of_batches.__name__ = of_batch.__name__
+        self._steps = Step(of_batches, placement.mesh, state=state, per_replica=False)
         self.start()
 
     def start(self) -> None:
@@ -358,7 +365,7 @@ class _BatchFunction:
         self._placer = BatchPlacer(self._mesh, None, drop_remainder=False, per_replica=False)
 
     def __call__(self, state: Any, iterator: Iterator[Any]) -> tuple[Any, Any]:
-        """Runs the next batches.
+        """Runs the next batches, as one program if there are as many as the model wants at once.
 
         Args:
             state: what `_get_jax_state` gave.
@@ -370,17 +377,33 @@ class _BatchFunction:
         Raises:
             StopIteration: there is no batch.
         """
-        results = [self._one(next(iterator))]
-        for data in itertools.islice(iterator, self._batches - 1):
-            results.append(self._one(data))
+        batches = list(itertools.islice(self._placed(iterator), self._at_once))
+        if not batches:
+            raise StopIteration
+        if self._eager is not None:
+            results = list(map(self._eager, batches))
+        elif self._in_loop and len(batches) == self._at_once > 1 and _alike(batches):
+            results = [self._steps(*batches)]
+        else:
+            results = list(map(self._step, batches))
         return self._of_results(results), state
 
-    def _one(self, data: Any) -> Any:
-        if self._eager is not None:
-            return self._eager(data)
-        if not any(isinstance(leaf, PerReplica) for leaf in jax.tree.leaves(data)):
-            data = self._placer.place(data, x64=bool(jax.enable_x64.value))
-        return self._step(data)
+    def _placed(self, iterator: Iterator[Any]) -> Iterator[Any]:
+        for data in iterator:
+            placed = self._eager is not None or _is_distributed(data)
+            if not placed:
+                data = self._placer.place(data, x64=bool(jax.enable_x64.value))
+            if data is not None:  # a batch without rows
+                yield data
+
+
+def _is_distributed(data: Any) -> bool:
+    return any(isinstance(leaf, PerReplica) for leaf in jax.tree.leaves(data))
+
+
+def _alike(batches: Sequence[Any]) -> bool:
+    kinds = [[leaf.key for leaf in jax.tree.leaves(batch)] for batch in batches]
+    return all(kind == kinds[0] for kind in kinds)
 
 
 def _make(model: Any, attribute: str, make: Callable[[], _BatchFunction], force: bool) -> None:
@@ -407,7 +430,12 @@ def _with_metrics(model: Any, method: str) -> _BatchFunction:
         return model.get_metrics_result()
 
     return _BatchFunction(
-        model, method, of_batch, operator.itemgetter(-1), functools.partial(_call, model, method)
+        model,
+        method,
+        of_batch,
+        operator.itemgetter(-1),
+        functools.partial(_call, model, method),
+        in_loop=True,
     )
 
 
@@ -423,7 +451,7 @@ def _predicting(model: Any) -> _BatchFunction:
     def of_results(results: list[Any]) -> Any:
         return jax.tree.map(lambda *values: _Rows(values), *results)
 
-    return _BatchFunction(model, "predict_step", of_batch, of_results, of_rows)
+    return _BatchFunction(model, "predict_step", of_batch, of_results, of_rows, in_loop=False)
 
 
 class _Rows:

@@ -25,6 +25,7 @@ from spmd.context import Frame, tracing
 from spmd.discovery import discover
 from spmd.errors import BatchError, StateError
 from spmd.mesh import num_replicas, split_sharding, whole_sharding
+from spmd.padding import counted, with_other_padding
 from spmd.replica import as_array, is_block, replica_state, run_in_replicas
 from spmd.replica_dataflow import Collective, collectives, depends_on, source_of, varying_outputs
 from spmd.single_replica import without_reductions
@@ -228,23 +229,16 @@ class Program:
             StateError: the program failed with the memory of variables in its hands, or a variable
                 lost its value before.
         """
-        if self._padding is not None:
-            for mask in masks:
-                if mask.padded:
-                    raise self._padding(mask)
+        if self._padding is not None or self._untried:
+            padded = [mask for mask in masks if mask.padded]
+            if padded and self._padding is None:
+                self._try_padding(split, masks, whole)
+            if padded and self._padding is not None:
+                raise self._padding(padded[0])
         for path, sources in self._of_several:
             self._require_equal_padding(path, [masks[index].counts for index in sources])
         try:
-            self._take_over()
-            if not self._kept.holds(self._last_kept):
-                self._last_kept = self._adopt(self._kept.read(), self._kept_avals, self._kept)
-                self._kept.write(self._last_kept)
-            if not self._changed.holds(self._last_changed):
-                changed = self._changed.read()
-                self._last_changed = self._adopt(changed, self._changed_avals, self._changed)
-                # As many references to a copy as to an array that was taken as it is: they are counted.
-                self._changed.write(self._last_changed)
-                del changed  # it would count as a reader of the arrays
+            self._take_in()
             changed, kept = self._last_changed, self._last_kept
             if sum(map(sys.getrefcount, changed)) > self._unshared:
                 # Somebody else holds the array, and may read it after this step has donated it.
@@ -276,6 +270,52 @@ class Program:
                 "each row of several batches, which are padded in different ways, so it is not clear which "
                 "entries are valid. Pass them as one batch, (x, y), or return a result for each."
             )
+
+    def _take_in(self) -> None:
+        """Reads the state, and puts on the mesh what somebody else wrote."""
+        self._take_over()
+        if not self._kept.holds(self._last_kept):
+            self._last_kept = self._adopt(self._kept.read(), self._kept_avals, self._kept)
+            self._kept.write(self._last_kept)
+        if not self._changed.holds(self._last_changed):
+            changed = self._changed.read()
+            self._last_changed = self._adopt(changed, self._changed_avals, self._changed)
+            # As many references to a copy as to an array that was taken as it is: they are counted.
+            self._changed.write(self._last_changed)
+
+    def _try_padding(
+        self, split: Sequence[jax.Array], masks: Sequence[RowMask], whole: Sequence[Any]
+    ) -> None:
+        """Runs the first padded batch on copies, with its padding and with another."""
+        others: list[Any] = list(split)
+        for index, owner in enumerate(self._owners):
+            mask = None if owner is None else masks[owner]
+            # Blocks that are stacked are results of another step, and hold what that made of padding.
+            if mask is not None and mask.padded and len(split[index]) == len(mask.array):
+                others[index] = with_other_padding(split[index], mask)
+        if any(array is None for array in others):
+            return  # with a single row there is nothing to tell; the next padded batch may have more
+        self._untried = False
+        self._take_in()
+        compiled = self._compiled or self.compile()
+        valid, rest = [mask.array for mask in masks], [self._place(value) for value in whole]
+
+        def values(rows: Sequence[Any]) -> list[jax.Array]:
+            copies = list(map(_copied, self._last_changed, self._changed_avals))
+            new, stacked, wholes = compiled(copies, self._last_kept, rows, valid, rest)
+            of_batch, of_all = iter(stacked), iter(wholes)
+            results = [next(of_batch if one.per_replica else of_all) for one in self._results]
+            return [*new, *(results[index] for index in watched)]
+
+        watched = [index for index, one in enumerate(self._results) if one.source is None]
+        names = [
+            *self._changed.leaf_names,
+            *(f"the result {self._results[index].path}".rstrip() for index in watched),
+        ]
+        before = [*self._last_changed, *([None] * len(watched))]
+        wrong = counted(names, before, values(split), values(split), values(others))
+        if wrong:
+            self._padding = functools.partial(checks.padding_counts, wrong, self._name)
 
     def _take_over(self) -> None:
         """Makes the program that ran before forget its arrays: held by two, they could not be donated."""
@@ -378,6 +418,7 @@ class Program:
         trace, local = _Trace(), table.local
         frame = Frame(
             self._mesh,
+            table,
             lambda masks: replica_state(table, masks, frame),
             has_statistics=any(slot.kind is Kind.MEAN for slot in table.slots),
             known_rows=rows,
@@ -503,7 +544,10 @@ class Program:
         watched = [True] * size + [result.source is None for result in self._results]
         before = [False] * (consts + size)
         after = [False] * len(arguments.whole)
+        self._owners = [leaf.mask for leaf in arguments.leaves if leaf.how == "split"]
         self._name_sources(arguments, consts + size, count, size)
+        # A callback on the host would be called for batches that are none.
+        self._untried = masks > 0 and not outer.effects
         self._padding = checks.padding_counted(
             self.jaxpr,
             rows=[*before, *([True] * split), *([False] * masks), *after],
@@ -518,7 +562,7 @@ class Program:
         self._of_several: list[tuple[str, list[int]]] = []
         if len(arguments.masks) < 2:
             return
-        owners = [leaf.mask for leaf in arguments.leaves if leaf.how == "split"]
+        owners = self._owners
         rest = len(self.jaxpr.invars) - before - len(owners)
         depends = [
             depends_on(

@@ -18,8 +18,9 @@ from jax.sharding import Mesh
 from spmd import _jax_internals
 from spmd.arguments import Arguments, Shortcut, shortcut, take_apart
 from spmd.context import current_frame
-from spmd.errors import BatchError, MeshError, RecompilationWarning
+from spmd.errors import BatchError, MeshError, PaddedBatchError, RecompilationWarning
 from spmd.mesh import make_mesh, num_replicas
+from spmd.padding import without_padding
 from spmd.program import Program, StaleProgramError
 from spmd.replica import run_in_replicas
 from spmd.source_lines import user_stacklevel
@@ -200,7 +201,14 @@ class Step(Generic[P, R]):
             if result is not NO_SHORTCUT:
                 return result
         with _STATE_LOCK:
-            return self._call(args, kwargs)
+            try:
+                return self._call(args, kwargs)
+            except PaddedBatchError:
+                # A program for the rows that there are, if all replicas have as many.
+                cut = without_padding((args, kwargs))
+                if cut is None:
+                    raise
+                return self._call(*cut)
 
     def call_again(self, args: tuple[Any, ...]) -> Any:
         """Runs the step the short way, if the arguments are batches like those of the last call.
@@ -221,8 +229,8 @@ class Step(Generic[P, R]):
             if program.stale_because() is None:
                 try:
                     return program.dispatch(*match, ())
-                except StaleProgramError:
-                    pass  # The long way finds out again, and says why.
+                except (StaleProgramError, PaddedBatchError):
+                    pass  # The long way finds out again, and does something about it.
         return NO_SHORTCUT
 
     def _call(self, args: Any, kwargs: Any) -> Any:

@@ -22,14 +22,17 @@ from spmd.gradients import collected
 from spmd.input import distribute
 from spmd.mesh import make_mesh, num_replicas
 from spmd.state import Kind, StateTable
-from spmd.step import Step
+from spmd.step import Step, StepOptions
 from spmd.values import PerReplica
 
 _REFUSED = (
-    "partial batches are refused, because the step does not ask which rows are valid; that is well if every "
-    "batch is full (drop_remainder=True). Otherwise average with spmd.average_loss "
+    "partial batches are refused that replicas cannot share evenly, because padding would count in the step; "
+    "that is well if every batch is full (drop_remainder=True). Otherwise average with spmd.average_loss "
     "(tf.nn.compute_average_loss)."
 )
+
+# Batches of other sizes are what verify is for.
+_QUIET = StepOptions(warn_after=1000)
 
 Around = Callable[[Mesh], contextlib.AbstractContextManager[Any]]
 
@@ -167,7 +170,10 @@ class _Comparison:
 
         probe.__name__ = probe.__qualname__ = getattr(step, "__name__", "step")
         self._one = first
-        self._steps = {one: Step(probe, one, keep_per_replica=True) for one in (self._one, mesh)}
+        self._steps = {
+            one: Step(probe, one, keep_per_replica=True, options=_QUIET)
+            for one in (self._one, mesh)
+        }
         # Makes what is made at first use, without running anything.
         for one, prepared in self._steps.items():
             with self._around(one):
@@ -193,8 +199,8 @@ class _Comparison:
                 differences.update(dict.fromkeys(self._compare(rows, one, many, notes)))
         finally:
             self._table.write(before)
-        if not tried:
-            differences, notes = notes, {}
+        if sizes[0] not in tried:  # the batch as it was given
+            differences = {_REFUSED: notes.pop(_REFUSED), **differences}
         return Verification(self._replicas, tuple(tried), tuple(differences), tuple(notes))
 
     def _placed(self, rows: int, mesh: Mesh) -> Any:

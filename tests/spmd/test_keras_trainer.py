@@ -1,5 +1,7 @@
 """`fit`, `evaluate` and `predict` on replicas give what Keras alone gives, with any number of them."""
 
+import functools
+
 import keras
 import numpy as np
 import pytest
@@ -120,13 +122,13 @@ DATA = {
 }
 
 
-def trained(make, replicas, **fit):
+def trained(make, replicas, data=None, **fit):
     """Histories, evaluation, predictions and weights of a model; on Keras's own loop without replicas."""
     keras.utils.set_random_seed(0)
     model = make()
     if replicas:
         distribute_model(model, spmd.make_mesh([f"cpu:{index}" for index in range(replicas)]))
-    x, y, *weight = DATA[make]
+    x, y, *weight = DATA[data or make]
     options = {"batch_size": 8, "epochs": 2, "verbose": 0, "shuffle": False, **fit}
     weights = weight[0] if weight else None
     history = model.fit(x, y, sample_weight=weights, **options).history
@@ -148,3 +150,15 @@ def assert_close(ours, theirs):
 def test_any_number_of_replicas_trains_as_keras_does(make, replicas):
     # 37 rows in batches of 8: the last batch has 5, so that the fourth replica gets none.
     assert_close(trained(make, replicas), trained(make, 0))
+
+
+@pytest.mark.parametrize("replicas", [1, 2])
+@pytest.mark.parametrize("steps", [2, 3, 7])
+def test_several_steps_in_one_execution(replicas, steps):
+    def several():
+        return regression(steps_per_execution=steps, metrics=["mse"])
+
+    one_by_one = functools.partial(regression, metrics=["mse"])
+    assert_close(
+        trained(several, replicas, data=regression), trained(one_by_one, 0, data=regression)
+    )

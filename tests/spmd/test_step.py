@@ -492,7 +492,7 @@ def test_batch_statistics_of_a_padded_batch_need_the_mask(mesh_of: MeshOf) -> No
     def train(x: Any) -> Any:
         return spmd.all_reduce(spmd.average_loss(norm(x)[:, 0]))
 
-    step = spmd.Step(train, mesh_of(1))
+    step = spmd.Step(train, mesh_of(2))
     full, partial = batches_of(7, step.mesh)
     step(full)
     np.testing.assert_allclose(norm.mean[...], [3.0, 4.0])

@@ -64,7 +64,7 @@ def test_a_loss_that_does_not_ask_which_rows_are_valid(mesh_of):
     found = spmd.verify(step, _batch(), mesh_of(2))
     assert "the gradients are 2 times those on one device" in str(found)
     assert "Note: partial batches are refused" in str(found)
-    assert found.rows == (8,)
+    assert found.rows == (8, 2), "two rows are one for each replica"
     right, _ = _step(lambda losses, model: losses.sum() / 8)
     assert spmd.verify(right, _batch(), mesh_of(2)).ok
     found = spmd.verify(right, _batch(7), mesh_of(2))

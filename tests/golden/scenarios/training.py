@@ -230,7 +230,9 @@ def batchnorm(s: Setting) -> Iterator[Case]:
         def replica(rows: Any) -> Any:
             with tf.GradientTape() as tape:
                 out = layer(rows, training=True)
-                loss = tf.reduce_sum(out * out * out)
+                # The sum over rows; a plain reduce_sum would be refused for rows that are padded.
+                each = tf.reduce_sum(out * out * out, axis=-1)
+                loss = tf.nn.compute_average_loss(each, global_batch_size=1)
             return out, *tape.gradient(loss, [layer.gamma, layer.beta])
 
         @tf.function

@@ -1,0 +1,261 @@
+"""`fit`, `evaluate` and `predict` under strategies, from datasets, with the loops and options of TensorFlow."""
+
+import numpy as np
+import pytest
+
+from frontends import tf
+
+X = np.random.default_rng(0).normal(size=(22, 3)).astype(np.float32)
+Y = (X @ [[1.0], [2.0], [3.0]]).astype(np.float32)
+
+
+def mirrored(replicas=2):
+    return tf.distribute.MirroredStrategy([f"/cpu:{index}" for index in range(replicas)])
+
+
+def dataset(*arrays, size=8):
+    return tf.data.Dataset.from_tensor_slices(arrays).batch(size)
+
+
+def regression(**compiled):
+    tf.keras.utils.set_random_seed(0)
+    model = tf.keras.Sequential([tf.keras.layers.Dense(4, "relu"), tf.keras.layers.Dense(1)])
+    model.compile(**{"optimizer": "sgd", "loss": "mse", **compiled})
+    return model
+
+
+def fitted(model, *data, **options):
+    return model.fit(*data, **{"epochs": 2, "verbose": 0, **options}).history["loss"]
+
+
+EXPECTED = []
+
+
+@pytest.fixture
+def expected():
+    """Losses of the regression on one device."""
+    if not EXPECTED:
+        EXPECTED.append(fitted(regression(), dataset(X, Y)))
+    return pytest.approx(EXPECTED[0], rel=1e-5)
+
+
+def test_a_model_belongs_to_the_strategy_it_was_made_in(expected):
+    with mirrored().scope():
+        model = regression()
+    assert fitted(model, dataset(X, Y)) == expected
+    devices = {device for weight in model.weights for device in weight.value.sharding.device_set}
+    assert len(devices) == 2
+
+
+def test_compile_names_a_strategy(expected):
+    model = regression(distribute=mirrored(4))
+    assert fitted(model, dataset(X, Y)) == expected
+    assert len(model.weights[0].value.sharding.device_set) == 4
+
+
+def test_a_scope_around_compile_alone(expected):
+    tf.keras.utils.set_random_seed(0)
+    model = tf.keras.Sequential([tf.keras.layers.Dense(4, "relu"), tf.keras.layers.Dense(1)])
+    with mirrored().scope():
+        model.compile("sgd", "mse")
+    assert fitted(model, dataset(X, Y)) == expected
+
+
+@pytest.mark.parametrize("what", ["dataset", "distributed", "arrays", "generator"])
+def test_all_kinds_of_data(expected, what):
+    strategy = mirrored()
+    with strategy.scope():
+        model = regression()
+    options = {}
+    if what == "dataset":
+        data = (dataset(X, Y),)
+    elif what == "distributed":
+        data = (strategy.experimental_distribute_dataset(dataset(X, Y)),)
+    elif what == "arrays":
+        data, options = (X, Y), {"batch_size": 8, "shuffle": False}
+    else:
+        data = (((X[i : i + 8], Y[i : i + 8]) for _ in range(2) for i in range(0, 22, 8)),)
+        options = {"steps_per_epoch": 3, "shuffle": False}
+    assert fitted(model, *data, **options) == expected
+
+
+def test_worker_threads_of_keras_2_are_taken(expected):
+    assert fitted(regression(), dataset(X, Y), workers=2, use_multiprocessing=False) == expected
+
+
+def test_targets_beside_a_dataset_are_refused():
+    with pytest.raises(
+        ValueError, match=r"`y` was given together with a dataset.*from_tensor_slices"
+    ):
+        regression().fit(dataset(X, Y), Y, verbose=0)
+    with pytest.raises(ValueError, match="class_weight needs elements"):
+        regression().fit(dataset(X), class_weight={0: 1.0}, verbose=0)
+
+
+def test_order_and_length_of_predictions():
+    with mirrored(4).scope():
+        model = regression()
+    by_hand = np.concatenate([np.asarray(model(X[i : i + 1])) for i in range(22)])
+    for data in (dataset(X, size=8), dataset(X, Y, size=5), dataset(X, size=3).repeat()):
+        steps = 8 if data.cardinality() < 0 else None
+        found = model.predict(data, steps=steps, verbose=0)
+        np.testing.assert_allclose(found[:22], by_hand, rtol=1e-5, atol=1e-6)
+        assert len(found) == 22
+
+
+class Tape(tf.keras.Model):
+    """A training step as TensorFlow's guide has it."""
+
+    def __init__(self):
+        super().__init__()
+        self.dense = tf.keras.layers.Dense(1)
+        self.seen = tf.keras.metrics.Mean(name="mae")
+
+    def call(self, x, training=False):
+        assert training in (True, False)
+        return self.dense(x)
+
+    @property
+    def metrics(self):
+        return [self.seen]
+
+    def train_step(self, data):
+        x, y = data
+        with tf.GradientTape() as tape:
+            prediction = self(x, training=True)
+            loss = self.compute_loss(x, y, prediction)
+        gradients = tape.gradient(loss, self.trainable_variables)
+        self.optimizer.apply_gradients(zip(gradients, self.trainable_variables, strict=True))
+        self.seen.update_state(tf.reduce_mean(tf.abs(y - prediction), axis=-1))
+        return {metric.name: metric.result() for metric in self.metrics}
+
+    def test_step(self, data):
+        x, y = data
+        self.seen.update_state(tf.reduce_mean(tf.abs(y - self(x, training=False)), axis=-1))
+        return {"mae": self.seen.result()}
+
+
+def own_steps(replicas):
+    tf.keras.utils.set_random_seed(0)
+    with mirrored(replicas).scope():
+        model = Tape()
+        model.compile("adam", "mse")
+    history = model.fit(dataset(X, Y), epochs=2, verbose=0).history
+    return history["mae"], model.evaluate(dataset(X, Y), verbose=0), np.asarray(model.weights[0])
+
+
+def test_own_training_and_test_steps_on_any_number_of_replicas():
+    alone = own_steps(1)
+    for replicas in (2, 4):
+        for one, other in zip(own_steps(replicas), alone, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-5)
+
+
+class Gan(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.maker = tf.keras.Sequential([tf.keras.layers.Dense(3)])
+        self.judge = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+
+    def compile(self, of_maker, of_judge):
+        super().compile()
+        self.of_maker, self.of_judge = of_maker, of_judge
+
+    def train_step(self, real):
+        noise = tf.random.normal((tf.shape(real)[0], 2))
+        losses = {}
+        for name, model, optimizer in (
+            ("judge", self.judge, self.of_judge),
+            ("maker", self.maker, self.of_maker),
+        ):
+            with tf.GradientTape() as tape:
+                fake = self.judge(self.maker(noise))
+                loss = -tf.reduce_mean(fake)
+                if name == "judge":
+                    loss = tf.reduce_mean(self.judge(real)) - loss
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
+            losses[name] = loss
+        return losses
+
+
+def test_a_model_without_call_and_with_two_optimizers():
+    with mirrored().scope():
+        model = Gan()
+        model.compile(tf.keras.optimizers.Adam(), tf.keras.optimizers.Adam())
+    data = tf.data.Dataset.from_tensor_slices(X).batch(8)  # the last batch has 6 rows, 3 for each
+    history = model.fit(data, epochs=2, verbose=0).history
+    assert set(history) == {"judge", "maker"}
+    assert all(np.isfinite(history["judge"]))
+    assert int(model.of_judge.iterations) == 6
+
+
+class Printing(Tape):
+    """Asks for values, as one does while looking for a bug."""
+
+    def train_step(self, data):
+        self.sums = [*getattr(self, "sums", []), float(tf.reduce_sum(data[0]))]
+        return super().train_step(data)
+
+
+def test_running_eagerly_gives_the_same_and_plain_values(expected):
+    assert fitted(regression(run_eagerly=True), dataset(X, Y)) == expected
+    model = Printing()
+    model.compile("adam", "mse", run_eagerly=True)
+    model.fit(dataset(X, Y), verbose=0)
+    assert model.sums == pytest.approx([X[i : i + 8].sum() for i in range(0, 22, 8)], rel=1e-4)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
+def test_a_fit_that_was_interrupted_leaves_the_last_weights(error):
+    class Stop(tf.keras.callbacks.Callback):
+        def on_train_batch_end(self, batch, logs=None):
+            if batch == 1:
+                raise error
+
+    with mirrored().scope():
+        model = regression()
+    model.fit(X, Y, batch_size=8, shuffle=False, verbose=0)
+    start = np.asarray(model.weights[0])
+    with pytest.raises(error):
+        model.fit(X, Y, batch_size=8, shuffle=False, verbose=0, callbacks=[Stop()])
+    after = np.asarray(model.weights[0])
+    assert np.abs(after - start).max() > 0
+    assert int(model.optimizer.iterations) == 5
+    assert model.evaluate(X, Y, verbose=0) > 0
+    assert np.isfinite(fitted(model, dataset(X, Y))).all()
+
+
+@pytest.mark.parametrize("policy", ["mixed_float16", "mixed_bfloat16"])
+def test_mixed_precision(policy):
+    before = tf.keras.mixed_precision.global_policy()
+    tf.keras.mixed_precision.set_global_policy(policy)
+    try:
+        losses = []
+        for replicas in (1, 2):
+            with mirrored(replicas).scope():
+                model = regression()
+            losses.append(fitted(model, dataset(X, Y)))
+            assert {str(weight.dtype) for weight in model.trainable_variables} == {"float32"}
+    finally:
+        tf.keras.mixed_precision.set_global_policy(before)
+    np.testing.assert_allclose(losses[0], losses[1], rtol=2e-2)
+
+
+def test_an_overflow_is_skipped_on_all_replicas_together():
+    before = tf.keras.mixed_precision.global_policy()
+    tf.keras.mixed_precision.set_global_policy("mixed_float16")
+    try:
+        with mirrored().scope():
+            model = regression()
+    finally:
+        tf.keras.mixed_precision.set_global_policy(before)
+    x = X[:8].copy()
+    fitted(model, dataset(X[:8], Y[:8]), epochs=1)
+    start, steps = np.asarray(model.weights[0]), int(model.optimizer.inner_optimizer.iterations)
+    scale = float(model.optimizer.dynamic_scale.value)
+    x[0] = 6e4  # the first replica's rows alone
+    fitted(model, dataset(x, Y[:8]), epochs=1)
+    np.testing.assert_array_equal(np.asarray(model.weights[0]), start)
+    assert int(model.optimizer.inner_optimizer.iterations) == steps
+    assert float(model.optimizer.dynamic_scale.value) == scale / 2
