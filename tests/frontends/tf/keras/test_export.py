@@ -20,7 +20,7 @@ keras = tf.keras
 ROOT = Path(spmd.__file__).parents[1]
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(24, 6)).astype(np.float32)
-Y = RNG.integers(0, 3, 24)
+Y = RNG.integers(0, 3, 24).astype(np.int32)
 
 
 def mirrored(count=2):
@@ -125,6 +125,19 @@ def test_training_goes_on_as_if_nothing_had_happened(tmp_path):
     ]
     # The optimizer's slots and the seeds of dropout are there, too.
     assert histories[0] == histories[1]
+
+
+def test_a_loss_scale_goes_on_where_it_was(tmp_path):
+    layers = [keras.Input((6,)), keras.layers.Dense(2, dtype="mixed_float16")]
+    model = keras.Sequential(layers)
+    model.compile(keras.optimizers.LossScaleOptimizer(keras.optimizers.SGD(), 64.0), "mse")
+    model.fit(X, X[:, :2], verbose=0)
+    model.save(tmp_path / "model")
+    loaded = keras.models.load_model(tmp_path / "model")
+    assert [float(np.sum(v)) for v in loaded.optimizer.variables] == [
+        float(np.sum(v)) for v in model.optimizer.variables
+    ]
+    assert largest_difference(loaded.predict(X, verbose=0), model.predict(X, verbose=0)) < 1e-6
 
 
 def test_an_optimizer_that_was_never_used_has_no_state(tmp_path):
