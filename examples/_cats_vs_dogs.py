@@ -58,7 +58,8 @@ def draw(label, random):
     center = size / 2 + random.uniform(-8, 8, 2) * unit
     fur = random.integers(90, 220, 3)
     dark, light = (tuple(map(int, np.clip(fur + shift, 0, 255))) for shift in (-70, 30))
-    image = Image.new("RGB", tuple(map(int, size)), tuple(map(int, random.integers(0, 256, 3))))
+    background = tuple(map(int, random.integers(0, 256, 3)))
+    image = Image.new("RGB", (int(size[0]), int(size[1])), background)
     pen = ImageDraw.Draw(image)
 
     def at(*points):

@@ -14,6 +14,7 @@ import contextlib
 import os
 import time
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 import tensorflow_datasets as tfds
@@ -47,9 +48,9 @@ def load(arguments):
     data_dir = arguments.data_dir
     if arguments.generated:
         data_dir = generate(DATA, arguments.images)
-    dataset = tfds.load(
+    dataset: Any = tfds.load(
         "cats_vs_dogs",
-        split=tfds.Split.TRAIN,
+        split="train",
         as_supervised=True,
         data_dir=data_dir,
         download=arguments.download,

@@ -10,6 +10,7 @@ something of the outputs of a random base, which have any size.
 
 import argparse
 import sys
+from typing import Any
 
 import numpy as np
 import tensorflow_datasets as tfds
@@ -35,7 +36,8 @@ tf.keras.utils.set_random_seed(0)
 
 # Load and prepare the dataset
 data_dir = generate(count=arguments.images)
-dataset, info = tfds.load("cats_vs_dogs", with_info=True, as_supervised=True, data_dir=data_dir)
+loaded: Any = tfds.load("cats_vs_dogs", with_info=True, as_supervised=True, data_dir=data_dir)
+dataset, info = loaded
 train_dataset = dataset["train"]
 print(f"Pictures: {info.splits['train'].num_examples} drawings of cats and dogs")
 

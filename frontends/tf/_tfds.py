@@ -88,13 +88,14 @@ def load(
         "decoders": decoders,
         "read_config": read_config,
     } | (as_dataset_kwargs or {})
-    kwargs = {"data_dir": data_dir, "try_gcs": try_gcs} | (builder_kwargs or {})
+    kwargs: dict[str, Any] = {"data_dir": data_dir, "try_gcs": try_gcs} | (builder_kwargs or {})
     if file_format is not None:
         kwargs["file_format"] = file_format
     builder = tfds.builder(name, **kwargs)
     if download and not builder.is_prepared():
         # Only this format can be written without TensorFlow.
-        builder = tfds.builder(name, **{"file_format": "array_record"} | kwargs)
+        kwargs.setdefault("file_format", "array_record")
+        builder = tfds.builder(name, **kwargs)
         builder.download_and_prepare(**(download_and_prepare_kwargs or {}))
     if options["split"] is None:
         options["split"] = {key: key for key in builder.info.splits}
