@@ -17,6 +17,7 @@ import functools
 import inspect
 import itertools
 import operator
+import warnings
 import weakref
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any
@@ -554,8 +555,13 @@ def _built_if_possible(build: Callable[..., None]) -> Callable[..., None]:
     # A model that has a step of its own may have no call, as a GAN: the step makes its variables.
     @functools.wraps(build)
     def _symbolic_build(self: Any, *args: Any, **kwargs: Any) -> None:
-        if self not in _PLACEMENTS or type(self).call is not _MODEL.call:
+        if self not in _PLACEMENTS:
             build(self, *args, **kwargs)
+        elif type(self).call is not _MODEL.call:
+            with warnings.catch_warnings():
+                # It looks at host batches, whose 64-bit numbers the engine narrows and checks later.
+                warnings.filterwarnings("ignore", message="Explicitly requested dtype")
+                build(self, *args, **kwargs)
 
     return _symbolic_build
 

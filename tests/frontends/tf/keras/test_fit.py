@@ -79,6 +79,13 @@ def test_all_kinds_of_data(expected, what):
     assert fitted(model, *data, **options) == expected
 
 
+def test_labels_of_64_bits():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(3)])
+    loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile("sgd", loss)
+    assert np.isfinite(fitted(model, dataset(X, np.arange(22) % 3))).all()
+
+
 def test_worker_threads_of_keras_2_are_taken(expected):
     assert fitted(regression(), dataset(X, Y), workers=2, use_multiprocessing=False) == expected
 
