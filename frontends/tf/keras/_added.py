@@ -5,6 +5,8 @@ from typing import Any
 import keras
 
 from frontends.tf.keras import _backend_functions, _export, _legacy_optimizers
+from frontends.tf.keras._files import ModelCheckpoint
+from frontends.tf.keras._tensorboard import TensorBoard
 
 
 class Reduction:
@@ -38,6 +40,7 @@ class SyncBatchNormalization(keras.layers.BatchNormalization):
 NAMES: dict[str, dict[str, Any]] = {
     **_export.NAMES,
     "backend": _backend_functions.TABLE,
+    "callbacks": {"ModelCheckpoint": ModelCheckpoint, "TensorBoard": TensorBoard},
     # Keras's old version of it calls TensorFlow.
     "layers": {"AlphaDropout": keras.layers.AlphaDropout},
     "layers.experimental": {
@@ -50,6 +53,7 @@ NAMES: dict[str, dict[str, Any]] = {
 
 # Modules that Keras 3 dropped, and where their names are now.
 SAME_AS = {
+    "callbacks.experimental": "callbacks",
     "experimental": "optimizers.schedules",
     "layers.experimental": "layers",
     "layers.experimental.preprocessing": "layers",

@@ -16,6 +16,8 @@ MODULES = {
     "tf.image": tf.image,
     "tf.dtypes": tf.dtypes,
     "tf.debugging": tf.debugging,
+    "tf.summary": tf.summary,
+    "tf.train": tf.train,
     "tf.compat.v1": tf.compat.v1,
     "tf.contrib": tf.contrib,
 }
@@ -47,6 +49,8 @@ def test_dir_lists_what_there_is(name):
         ("tf.math", "reduce_men", r"Did you mean tf\.math\.reduce_mean\?"),
         ("tf", "Session", "TensorFlow 1"),
         ("tf", "placeholder", "TensorFlow 1"),
+        ("tf.train", "Checkpoint", "Use model.save_weights"),
+        ("tf.summary", "trace_on", "Use jax.profiler"),
         ("tf.contrib", "layers", "TensorFlow 2 dropped it"),
         ("tf", "lite", "trains only"),
         ("tf", "no_such_name_at_all", "Open an issue"),

@@ -1,0 +1,261 @@
+"""Weights under TensorFlow's paths: `model.save_weights("dir/ckpt")`, and `tf.train.latest_checkpoint`.
+
+Keras 3 takes paths that end in `.weights.h5`. A *prefix*, a path with another ending, is the name of such
+a file without this ending, and the file `checkpoint` beside it says which prefix is the latest. A path
+that ends in `.h5` is a file of Keras 2's: with the weights alone, which Keras 3 reads but refuses to write,
+or with the model, whose optimizer Keras 3 does not restore.
+
+Internals of Keras that this touches: `keras.src.legacy.saving`, which knows Keras 2's files;
+tests/frontends/tf/keras/test_files.py runs it on every supported version.
+"""
+
+import functools
+import os
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import h5py
+import keras
+from keras.src.legacy.saving import json_utils, legacy_h5_format, saving_utils
+
+from frontends.tf.train.checkpoint_state import update_checkpoint_state
+
+_ENDING = ".weights.h5"
+_KERAS_2 = (".h5", ".hdf5")
+# What files call losses, but Keras 3 does not find by these names.
+_LOSSES = {
+    "mae": keras.losses.mean_absolute_error,
+    "mape": keras.losses.mean_absolute_percentage_error,
+    "mse": keras.losses.mean_squared_error,
+    "msle": keras.losses.mean_squared_logarithmic_error,
+}
+_DONE: list[bool] = []
+
+
+def install() -> None:
+    """Changes Keras; once more changes nothing."""
+    model: Any = keras.Model
+    if not _DONE:
+        _DONE.append(True)
+        model.save_weights = _saves_under_prefix(model.save_weights)
+        model.load_weights = _loads_from_prefix(model.load_weights)
+        legacy_h5_format.load_model_from_hdf5 = _loads_optimizer(
+            legacy_h5_format.load_model_from_hdf5
+        )
+
+
+class LoadStatus:
+    """What `load_weights` of a prefix gives, for scripts that ask it not to warn.
+
+    Source: the status objects of `tf.train.Checkpoint.restore`.
+    """
+
+    def expect_partial(self) -> "LoadStatus":
+        """Does nothing: nobody warns of values in the file that were not used."""
+        return self
+
+    def assert_existing_objects_matched(self) -> "LoadStatus":
+        """Does nothing: every weight of the model was found, or `load_weights` had raised."""
+        return self
+
+
+class ModelCheckpoint(keras.callbacks.ModelCheckpoint):
+    """Saves the model, or its weights, while it is trained; Keras's own, which takes prefixes as well.
+
+    Args:
+        filepath: for `save_weights_only=True` also a prefix, `"dir/ckpt_{epoch}"`, or a file of Keras
+            2's, `"weights.h5"`.
+        monitor: as in Keras, like all that follow.
+        verbose: see there.
+        save_best_only: see there.
+        save_weights_only: see there.
+        mode: see there.
+        save_freq: see there.
+        options: accepted.
+        initial_value_threshold: see there.
+
+    Raises:
+        ValueError: Keras cannot save to the path.
+
+    Examples:
+        >>> from frontends import tf
+        >>> callback = tf.keras.callbacks.ModelCheckpoint("ckpt_{epoch}", save_weights_only=True)
+        >>> callback.filepath
+        'ckpt_{epoch}'
+
+    Source: `tf.keras.callbacks.ModelCheckpoint`.
+    """
+
+    def __init__(
+        self,
+        filepath: Any,
+        monitor: str = "val_loss",
+        verbose: int = 0,
+        save_best_only: bool = False,
+        save_weights_only: bool = False,
+        mode: str = "auto",
+        save_freq: Any = "epoch",
+        options: Any = None,
+        initial_value_threshold: float | None = None,
+    ) -> None:
+        del options
+        path = os.fspath(filepath)
+        # Keras refuses such paths here, but saves with save_weights, which takes them.
+        own = save_weights_only and (_is_prefix(path) or _is_keras_2(path))
+        super().__init__(
+            path + _ENDING if own else path,
+            monitor=monitor,
+            verbose=verbose,
+            save_best_only=save_best_only,
+            save_weights_only=save_weights_only,
+            mode=mode,
+            save_freq=save_freq,
+            initial_value_threshold=initial_value_threshold,
+        )
+        self.filepath = path
+
+
+def _is_prefix(path: str) -> bool:
+    return not path.endswith((*_KERAS_2, ".keras", ".weights.json"))
+
+
+def _is_keras_2(path: str) -> bool:
+    return path.endswith(_KERAS_2) and not path.endswith(_ENDING)
+
+
+def _saves_under_prefix(save: Callable[..., None]) -> Callable[..., None]:
+    @functools.wraps(save)
+    def save_weights(
+        self: Any,
+        filepath: Any,
+        overwrite: bool = True,
+        *args: Any,
+        save_format: str | None = None,
+        options: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        del options
+        path = os.fspath(filepath)
+        if save_format not in (None, "tf" if _is_prefix(path) else "h5"):
+            raise ValueError(
+                f"save_format is {save_format!r}, but the path is {path!r}. The path says it: 'h5' is for paths "
+                "that end in .h5, 'tf' for paths without such an ending. Leave save_format out."
+            )
+        if _is_keras_2(path):
+            _save_as_keras_2(self, path, overwrite)
+        elif _is_prefix(path):
+            os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+            save(self, path + _ENDING, overwrite, *args, **kwargs)
+            update_checkpoint_state(path)
+        else:
+            save(self, filepath, overwrite, *args, **kwargs)
+
+    return save_weights
+
+
+def _save_as_keras_2(model: Any, path: str, overwrite: bool) -> None:
+    if not overwrite and os.path.exists(path):
+        raise FileExistsError(f"{path} exists. Remove it, or pass overwrite=True.")
+    with h5py.File(path, "w") as file:
+        legacy_h5_format.save_weights_to_hdf5_group(file, model)
+
+
+def _loads_from_prefix(load: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(load)
+    def load_weights(
+        self: Any, filepath: Any, *args: Any, options: Any = None, **kwargs: Any
+    ) -> Any:
+        del options
+        if filepath is None:
+            raise ValueError(
+                "load_weights takes a path, but got None. tf.train.latest_checkpoint gives None for a "
+                "folder without a checkpoint: check that folder, or train first."
+            )
+        path = os.fspath(filepath)
+        if not _is_prefix(path):
+            if path.endswith(_ENDING) and os.path.exists(path):
+                _build_optimizer(self, path)
+            return load(self, filepath, *args, **kwargs)
+        file = path + _ENDING
+        if not os.path.exists(file):
+            if os.path.isdir(path):
+                return load(self, filepath, *args, **kwargs)  # a checkpoint of Orbax
+            raise FileNotFoundError(_missing(path, file))
+        _build_optimizer(self, file)
+        load(self, file, *args, **kwargs)
+        return LoadStatus()
+
+    return load_weights
+
+
+def _missing(path: str, file: str) -> str:
+    if os.path.exists(f"{path}.index"):
+        return (
+            f"{path} is a checkpoint that TensorFlow wrote, which needs TensorFlow to be read. Load it there, "
+            f"and save the weights for Keras: model.save_weights({file!r})."
+        )
+    return (
+        f"There is no checkpoint {path}: expected the file {file}. tf.train.latest_checkpoint(folder) "
+        "gives the latest path of a folder."
+    )
+
+
+def _build_optimizer(model: Any, file: str) -> None:
+    """Makes the optimizer's variables, if the file has values for them: Keras would leave those out."""
+    optimizer = getattr(model, "optimizer", None)  # a model without compile has none
+    if optimizer is None or optimizer.built or not model.built:
+        return
+    with h5py.File(file) as content:
+        group: Any = content.get("optimizer/vars", ())
+        saved = list(group)
+    # One that has not trained yet has no more than its step and its learning rate.
+    if len(saved) > len(optimizer.variables):
+        optimizer.build(model.trainable_variables)
+
+
+def _loads_optimizer(load: Callable[..., Any]) -> Callable[..., Any]:
+    """Makes the model of a `.h5` file compiled as it was, with the optimizer's state."""
+
+    @functools.wraps(load)
+    def load_model_from_hdf5(
+        filepath: Any, custom_objects: Any = None, compile: bool = True, **kwargs: Any
+    ) -> Any:
+        # Keras builds the optimizer for the model's own variables, and not for those of its layers.
+        model = load(filepath, custom_objects, compile=False, **kwargs)
+        if compile:
+            objects = {**_LOSSES, **(custom_objects or {})}
+            if isinstance(filepath, h5py.File):
+                _compile_as_saved(model, filepath, objects)
+            else:
+                with h5py.File(filepath) as file:
+                    _compile_as_saved(model, file, objects)
+        return model
+
+    return load_model_from_hdf5
+
+
+def _compile_as_saved(model: Any, file: Any, objects: dict[str, Any]) -> None:
+    config = file.attrs.get("training_config")
+    if config is None:
+        return
+    model.compile(
+        **saving_utils.compile_args_from_training_config(
+            json_utils.decode(config), custom_objects=objects
+        )
+    )
+    if "optimizer_weights" not in file:
+        return
+    model.optimizer.build(model.trainable_variables)
+    values = legacy_h5_format.load_optimizer_weights_from_hdf5_group(file)
+    variables = model.optimizer.variables
+    if [value.shape for value in values] != [tuple(variable.shape) for variable in variables]:
+        warnings.warn(
+            f"The optimizer of {file.filename} was not restored and starts anew: the file has "
+            f"{len(values)} arrays for it, as Keras 2 wrote them, and the optimizer "
+            f"{len(variables)} variables. Save the model in a .keras file to keep them.",
+            stacklevel=2,
+        )
+        return
+    for variable, value in zip(variables, values, strict=True):
+        variable.assign(value[()])

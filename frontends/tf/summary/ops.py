@@ -1,0 +1,294 @@
+"""What can be written: numbers, histograms, images and texts, in the formats of TensorBoard's own plugins.
+
+The package `tensorboard` is imported when there is a writer: without one nothing is made.
+"""
+
+import io
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from frontends.tf.image import convert_image_dtype
+from frontends.tf.summary.writer import default_writer, get_step
+
+_BUCKETS = 30
+
+
+def scalar(name: str, data: Any, step: Any = None, description: str | None = None) -> bool:
+    """Writes a number.
+
+    Args:
+        name: of the curve.
+        data: a number, or an array or variable of shape `()`; it is written as float32.
+        step: where on the curve; `tf.summary.experimental.get_step()` if it is None.
+        description: for the page, in Markdown.
+
+    Returns:
+        Whether it was written: False without a default writer.
+
+    Raises:
+        ValueError: it is no single number, there is no step, or the number is not known yet, because a
+            program is being traced.
+
+    Examples:
+        >>> from frontends import tf
+        >>> tf.summary.scalar("loss", 0.5, step=1)  # there is no writer
+        False
+
+    Source: `tf.summary.scalar`.
+    """
+
+    def make() -> tuple[Any, Any]:
+        from tensorboard.plugins.scalar import metadata
+
+        value = _numpy(name, data)
+        if value.shape != () or not _is_real(value.dtype):
+            raise ValueError(
+                f"tf.summary.scalar({name!r}) takes one number, but got an array of shape {value.shape} and "
+                f"dtype {value.dtype}. Reduce it first: tf.reduce_mean(x)."
+            )
+        return value.astype(np.float32), metadata.create_summary_metadata(None, description)
+
+    return _write(name, step, make)
+
+
+def histogram(
+    name: str,
+    data: Any,
+    step: Any = None,
+    buckets: int | None = None,
+    description: str | None = None,
+) -> bool:
+    """Writes how numbers are spread.
+
+    Args:
+        name: of the histogram.
+        data: numbers of any shape.
+        step: as of `scalar`.
+        buckets: how many bars, of equal width; 30 by default.
+        description: for the page, in Markdown.
+
+    Returns:
+        Whether it was written: False without a default writer.
+
+    Raises:
+        ValueError: there is no step, or the numbers are not known yet, because a program is being traced.
+
+    Examples:
+        >>> from frontends import tf
+        >>> tf.summary.histogram("weights", [1.0, 2.0], step=1)  # there is no writer
+        False
+
+    Source: `tf.summary.histogram`.
+    """
+
+    def make() -> tuple[Any, Any]:
+        from tensorboard.plugins.histogram import metadata
+
+        count = _BUCKETS if buckets is None else max(buckets, 0)
+        values = _numpy(name, data).astype(np.float64).reshape(-1)
+        return _buckets(values, count), metadata.create_summary_metadata(None, description)
+
+    return _write(name, step, make)
+
+
+def image(
+    name: str,
+    data: Any,
+    step: Any = None,
+    max_outputs: int = 3,
+    description: str | None = None,
+) -> bool:
+    """Writes images.
+
+    Args:
+        name: of the images.
+        data: `[images, height, width, channels]`; 1 channel is grey, 2 are grey and opacity, 3 red, green
+            and blue, 4 those and opacity. Floats are of 0 to 1, integers of 0 to the largest of their
+            dtype; what lies beyond is clipped.
+        step: as of `scalar`.
+        max_outputs: how many images are written; the first ones.
+        description: for the page, in Markdown.
+
+    Returns:
+        Whether it was written: False without a default writer.
+
+    Raises:
+        ValueError: the shape is another, there is no step, or the images are not known yet, because a
+            program is being traced.
+
+    Examples:
+        >>> from frontends import tf
+        >>> tf.summary.image("digits", [[[[0.5]]]], step=1)  # there is no writer
+        False
+
+    Source: `tf.summary.image`.
+    """
+
+    def make() -> tuple[Any, Any]:
+        from tensorboard.plugins.image import metadata
+
+        pixels = _numpy(name, data)
+        if pixels.ndim != 4 or pixels.shape[3] not in (1, 2, 3, 4):
+            raise ValueError(
+                f"tf.summary.image({name!r}) takes images of shape [images, height, width, channels] with 1 to "
+                f"4 channels, but got shape {pixels.shape}. For one image write image[None]; without "
+                "channels, image[..., None]."
+            )
+        height, width = pixels.shape[1:3]
+        pixels = np.asarray(convert_image_dtype(pixels[:max_outputs], np.uint8, saturate=True))
+        parts = [str(width).encode(), str(height).encode(), *map(_png, pixels)]
+        return (
+            np.array(parts, object),
+            metadata.create_summary_metadata(None, description),
+        )
+
+    return _write(name, step, make)
+
+
+def text(name: str, data: Any, step: Any = None, description: str | None = None) -> bool:
+    """Writes texts.
+
+    Args:
+        name: of the text.
+        data: a text in Markdown, or an array of them, which is shown as a table.
+        step: as of `scalar`.
+        description: for the page, in Markdown.
+
+    Returns:
+        Whether it was written: False without a default writer.
+
+    Raises:
+        ValueError: it is no text, or there is no step.
+
+    Examples:
+        >>> from frontends import tf
+        >>> tf.summary.text("options", "**rate** 0.1", step=1)  # there is no writer
+        False
+
+    Source: `tf.summary.text`.
+    """
+
+    def make() -> tuple[Any, Any]:
+        from tensorboard.plugins.text import metadata
+
+        texts = _numpy(name, data)
+        if texts.dtype.kind not in "OSU":
+            raise ValueError(
+                f"tf.summary.text({name!r}) takes text, but got an array of {texts.dtype}. "
+                "Write str(x)."
+            )
+        return texts.astype(object), metadata.create_summary_metadata(None, description)
+
+    return _write(name, step, make)
+
+
+def write(tag: str, tensor: Any, step: Any = None, metadata: Any = None, name: Any = None) -> bool:
+    """Writes an array for a plugin of TensorBoard.
+
+    Args:
+        tag: its name.
+        tensor: an array, or a function that makes it if it is to be written.
+        step: as of `scalar`.
+        metadata: a `SummaryMetadata` of TensorBoard, or its bytes, which names the plugin.
+        name: accepted.
+
+    Returns:
+        Whether it was written: False without a default writer.
+
+    Raises:
+        ValueError: there is no step, or the array is not known yet, because a program is being traced.
+
+    Examples:
+        >>> from frontends import tf
+        >>> tf.summary.write("table", [1.0, 2.0], step=1)  # there is no writer
+        False
+
+    Source: `tf.summary.write`.
+    """
+    del name
+
+    def make() -> tuple[Any, Any]:
+        from tensorboard.compat.proto import summary_pb2
+
+        # The names of a protocol buffer's module are made when it is imported: no type checker sees them.
+        kind: Any = vars(summary_pb2)["SummaryMetadata"]
+        array = _numpy(tag, tensor() if callable(tensor) else tensor)
+        array = array.astype(object) if array.dtype.kind in "SU" else array
+        return array, kind.FromString(metadata) if isinstance(metadata, bytes) else metadata
+
+    return _write(tag, step, make)
+
+
+def _write(tag: str, step: Any, make: Callable[[], tuple[Any, Any]]) -> bool:
+    """Writes an array and its metadata, which are made only if there is a writer."""
+    writer = default_writer()
+    if writer is None:
+        return False
+    from tensorboard.compat.proto import event_pb2
+    from tensorboard.util.tensor_util import make_tensor_proto
+
+    number = _step(tag, get_step() if step is None else step)
+    array, metadata = make()
+    event: Any = vars(event_pb2)["Event"](step=number)
+    event.summary.value.add(tag=tag, metadata=metadata, tensor=make_tensor_proto(array))
+    writer.append(event)
+    return True
+
+
+def _step(tag: str, step: Any) -> int:
+    if step is None:
+        raise ValueError(
+            f"The summary {tag!r} has no step: give the argument step, or one for all summaries: "
+            "tf.summary.experimental.set_step(step)."
+        )
+    try:
+        return operator.index(_numpy(tag, step)[()])
+    except TypeError:
+        raise TypeError(
+            f"The step of the summary {tag!r} must be an integer, but it is {step!r}."
+        ) from None
+
+
+def _numpy(tag: str, value: Any) -> Any:
+    try:
+        return np.asarray(
+            jax.tree.map(np.asarray, value) if isinstance(value, (list, tuple)) else value
+        )
+    except jax.errors.TracerArrayConversionError:
+        raise ValueError(
+            f"The summary {tag!r} has a value that a program computes: it is not known while tf.function or "
+            "strategy.run traces the program. Return the value, and write the summary after the call."
+        ) from None
+
+
+def _is_real(dtype: Any) -> bool:
+    # NumPy itself takes bfloat16 for no number.
+    return any(jnp.issubdtype(dtype, kind) for kind in (jnp.bool_, jnp.integer, jnp.floating))
+
+
+def _buckets(values: Any, count: int) -> Any:
+    """Makes the rows (left edge, right edge, count) of a histogram."""
+    if not values.size or not count:
+        return np.zeros((count, 3))
+    least, largest = values.min(), values.max()
+    if least == largest:
+        counts = np.zeros(count)
+        counts[-1] = values.size
+        return np.stack([np.full(count, least), np.full(count, least), counts], axis=1)
+    indices = np.floor((values - least) / ((largest - least) / count)).astype(int)
+    counts = np.bincount(np.minimum(indices, count - 1), minlength=count)
+    edges = np.linspace(least, largest, count + 1)
+    return np.stack([edges[:-1], edges[1:], counts], axis=1)
+
+
+def _png(pixels: Any) -> bytes:
+    from PIL import Image
+
+    out = io.BytesIO()
+    Image.fromarray(pixels[..., 0] if pixels.shape[-1] == 1 else pixels).save(out, "png")
+    return out.getvalue()

@@ -1,0 +1,302 @@
+"""Writers of event files, which of them is the default one, and the step and the condition of summaries.
+
+These three are `contextvars.ContextVar`s: another thread starts without any of them, as in TensorFlow.
+"""
+
+import contextlib
+import contextvars
+import itertools
+import os
+import socket
+import time
+import weakref
+from collections.abc import Callable, Generator
+from typing import Any
+
+_STEP: contextvars.ContextVar[Any] = contextvars.ContextVar("summary_step", default=None)
+_CONDITION: contextvars.ContextVar[bool | Callable[[], Any]] = contextvars.ContextVar(
+    "summary_condition", default=True
+)
+_FILES = itertools.count()
+
+
+class SummaryWriter:
+    """Appends summaries to an event file; `create_file_writer` makes one."""
+
+    def __init__(
+        self, append: Callable[[Any], None], flush: Callable[[], None], close: Any
+    ) -> None:
+        """Makes a writer.
+
+        Args:
+            append: takes an event.
+            flush: called to write what waits to be written.
+            close: called at the end; a `weakref.finalize`, or a function.
+        """
+        self._append = append
+        self._flush = flush
+        self._close = close
+        self._closed = False
+
+    @contextlib.contextmanager
+    def as_default(self, step: Any = None) -> Generator["SummaryWriter"]:
+        """Makes this the default writer in the block, which ends with a flush.
+
+        Args:
+            step: of summaries that name none; None leaves it as it is.
+
+        Raises:
+            RuntimeError: it is closed.
+        """
+        self._check_open()
+        former = _WRITER.set(self)
+        former_step = _STEP.set(_STEP.get() if step is None else step)
+        try:
+            yield self
+        finally:
+            _STEP.reset(former_step)
+            _WRITER.reset(former)
+            self.flush()
+
+    def set_as_default(self, step: Any = None) -> None:
+        """Makes this the default writer from now on.
+
+        Args:
+            step: of summaries that name none; None leaves it as it is.
+
+        Raises:
+            RuntimeError: it is closed.
+        """
+        self._check_open()
+        _WRITER.set(self)
+        if step is not None:
+            _STEP.set(step)
+
+    def init(self) -> None:
+        """Does nothing: the file exists already."""
+
+    def append(self, event: Any) -> None:
+        """Appends an event of TensorBoard.
+
+        Args:
+            event: the event; its time is now.
+
+        Raises:
+            RuntimeError: the writer is closed.
+        """
+        self._check_open()
+        self._append(event)
+
+    def flush(self) -> None:
+        """Writes what waits to be written; it blocks, and does nothing if the writer is closed."""
+        if not self._closed:
+            self._flush()
+
+    def close(self) -> None:
+        """Writes what waits to be written and closes the file; once more does nothing."""
+        self.flush()
+        self._closed = True
+        self._close()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise RuntimeError(
+                f"{self!r} is already closed. Make a new one: tf.summary.create_file_writer(logdir)."
+            )
+
+
+_WRITER: contextvars.ContextVar[SummaryWriter | None] = contextvars.ContextVar(
+    "summary_writer", default=None
+)
+
+
+def create_file_writer(
+    logdir: Any,
+    max_queue: int | None = None,
+    flush_millis: int | None = None,
+    filename_suffix: str | None = None,
+    name: Any = None,
+) -> SummaryWriter:
+    """Makes a new event file, and the folders that lead to it.
+
+    Args:
+        logdir: a local folder.
+        max_queue: how many summaries may wait to be written; 10 by default.
+        flush_millis: after how many milliseconds those that wait are written with the next one; two
+            minutes by default.
+        filename_suffix: the end of the file's name; `".v2"` by default.
+        name: accepted.
+
+    Returns:
+        The writer. Its file is closed with it, or when nobody holds it any more.
+
+    Raises:
+        ImportError: the package `tensorboard` is not installed.
+        ValueError: `logdir` is an address, such as `gs://...`.
+
+    Examples:
+        >>> import tempfile
+        >>> from frontends import tf
+        >>> writer = tf.summary.create_file_writer(tempfile.mkdtemp())
+        >>> with writer.as_default():
+        ...     tf.summary.scalar("loss", 0.5, step=1)
+        True
+        >>> writer.close()
+
+    Source: `tf.summary.create_file_writer`.
+    """
+    del name
+    event_pb2, record_writer = _tensorboard()
+    folder = os.fspath(logdir)
+    if "://" in folder:
+        raise ValueError(
+            f"logdir must be a local folder, but it is {folder!r}. Write to one, and copy it there."
+        )
+    os.makedirs(folder, exist_ok=True)
+    suffix = ".v2" if filename_suffix is None else filename_suffix
+    file_name = (
+        f"events.out.tfevents.{int(time.time())}.{socket.gethostname()}.{os.getpid()}."
+        f"{next(_FILES)}{suffix}"
+    )
+    file = open(os.path.join(folder, file_name), "xb")  # noqa: SIM115  (the writer closes it)
+    records = record_writer.RecordWriter(file)
+    longest = (120_000 if flush_millis is None else flush_millis) / 1000
+    most = 10 if max_queue is None else max_queue
+    waiting, since = 0, time.monotonic()
+
+    def append(event: Any) -> None:
+        nonlocal waiting
+        event.wall_time = time.time()
+        records.write(event.SerializeToString())
+        waiting += 1
+        if waiting > most or time.monotonic() - since > longest:
+            flush()
+
+    def flush() -> None:
+        nonlocal waiting, since
+        file.flush()
+        waiting, since = 0, time.monotonic()
+
+    append(event_pb2.Event(file_version="brain.Event:2"))
+    flush()
+    writer = SummaryWriter(append, flush, file.close)
+    # Scripts rarely close their writers. Python would do it, but warn.
+    writer._close = weakref.finalize(writer, file.close)
+    return writer
+
+
+def create_noop_writer() -> SummaryWriter:
+    """Makes a writer that writes nothing.
+
+    Returns:
+        The writer.
+
+    Examples:
+        >>> from frontends import tf
+        >>> with tf.summary.create_noop_writer().as_default():
+        ...     tf.summary.scalar("loss", 0.5, step=1)
+        True
+
+    Source: `tf.summary.create_noop_writer`.
+    """
+    return SummaryWriter(lambda event: None, lambda: None, lambda: None)
+
+
+def default_writer() -> SummaryWriter | None:
+    """The writer that summaries go to now; None if there is none, or they are not to be recorded."""
+    return _WRITER.get() if should_record_summaries() else None
+
+
+def flush(writer: SummaryWriter | None = None, name: Any = None) -> None:
+    """Writes what waits to be written; it blocks.
+
+    Args:
+        writer: whose summaries; the default writer's if it is None.
+        name: accepted.
+
+    Source: `tf.summary.flush`.
+    """
+    del name
+    writer = _WRITER.get() if writer is None else writer
+    if writer is not None:
+        writer.flush()
+
+
+@contextlib.contextmanager
+def record_if(condition: bool | Callable[[], Any]) -> Generator[None]:
+    """Says whether summaries in the block are written.
+
+    Args:
+        condition: a boolean, or a function that gives one and is called for each summary.
+
+    Examples:
+        >>> from frontends import tf
+        >>> with tf.summary.create_noop_writer().as_default(), tf.summary.record_if(False):
+        ...     tf.summary.scalar("loss", 0.5, step=1)
+        False
+
+    Source: `tf.summary.record_if`.
+    """
+    token = _CONDITION.set(condition)
+    try:
+        yield
+    finally:
+        _CONDITION.reset(token)
+
+
+def should_record_summaries() -> bool:
+    """Tells whether a summary would be written now.
+
+    Returns:
+        False without a default writer, and where `record_if` says so.
+
+    Examples:
+        >>> from frontends import tf
+        >>> tf.summary.should_record_summaries()
+        False
+
+    Source: `tf.summary.should_record_summaries`.
+    """
+    condition = _CONDITION.get()
+    return _WRITER.get() is not None and bool(condition() if callable(condition) else condition)
+
+
+def get_step() -> Any:
+    """The step of summaries that name none; None if there is none.
+
+    Returns:
+        What `set_step` or `as_default` was given.
+
+    Source: `tf.summary.experimental.get_step`.
+    """
+    return _STEP.get()
+
+
+def set_step(step: Any) -> None:
+    """Sets the step of summaries that name none.
+
+    Args:
+        step: an integer, or a variable, which is read for each summary; None for no step.
+
+    Examples:
+        >>> from frontends import tf
+        >>> tf.summary.experimental.set_step(3)
+        >>> tf.summary.experimental.get_step()
+        3
+        >>> tf.summary.experimental.set_step(None)
+
+    Source: `tf.summary.experimental.set_step`.
+    """
+    _STEP.set(step)
+
+
+def _tensorboard() -> tuple[Any, Any]:
+    try:
+        from tensorboard.compat.proto import event_pb2
+        from tensorboard.summary.writer import record_writer
+    except ImportError as error:
+        raise ImportError(
+            "Event files are written with the package tensorboard, which cannot be imported "
+            f'({error}). Install it: pip install "jaxtribute[tensorboard]"'
+        ) from error
+    return event_pb2, record_writer

@@ -1,0 +1,12 @@
+"""`tf.train`: which checkpoint of a folder is the latest."""
+
+from frontends.tf._names import attributes
+from frontends.tf.train.checkpoint_state import (
+    CheckpointState,
+    get_checkpoint_state,
+    latest_checkpoint,
+)
+
+__all__ = ["CheckpointState", "get_checkpoint_state", "latest_checkpoint"]
+
+__getattr__, __dir__ = attributes("tf.train", {}, present=__all__)

@@ -1,0 +1,59 @@
+"""The file that says which checkpoint of a folder is the latest."""
+
+import logging
+
+import pytest
+
+from frontends import tf
+from frontends.tf.train.checkpoint_state import update_checkpoint_state
+
+
+@pytest.mark.parametrize("name", ["ckpt_3", "cp-0001.ckpt", "größe 1", 'with "quotes"', "a\\b"])
+def test_the_latest_is_what_was_written_last(tmp_path, name):
+    for each in ("ckpt_1", name):
+        update_checkpoint_state(str(tmp_path / each))
+        (tmp_path / f"{each}.weights.h5").touch()
+    assert tf.train.latest_checkpoint(tmp_path) == str(tmp_path / name)
+    assert [path.name for path in tmp_path.glob("*checkpoint*")] == ["checkpoint"]
+
+
+def test_the_file_is_tensorflows(tmp_path):
+    update_checkpoint_state(str(tmp_path / "ckpt_3"))
+    # What TensorFlow 2.21 writes after three epochs of ModelCheckpoint("dir/ckpt_{epoch}").
+    assert (tmp_path / "checkpoint").read_text() == (
+        'model_checkpoint_path: "ckpt_3"\nall_model_checkpoint_paths: "ckpt_3"\n'
+    )
+
+
+def test_a_file_of_tensorflow_is_read(tmp_path):
+    (tmp_path / "checkpoint").write_text(
+        'model_checkpoint_path: "gr\\303\\266\\303\\237e-2"\n'
+        'all_model_checkpoint_paths: "/elsewhere/ckpt-1"\n'
+        'all_model_checkpoint_paths: "gr\\303\\266\\303\\237e-2"\n'
+        "all_model_checkpoint_timestamps: 1795301236.5\n"
+    )
+    state = tf.train.get_checkpoint_state(tmp_path)
+    latest = str(tmp_path / "größe-2")
+    assert state.model_checkpoint_path == latest
+    assert state.all_model_checkpoint_paths == ("/elsewhere/ckpt-1", latest)
+    (tmp_path / "größe-2.index").touch()
+    assert tf.train.latest_checkpoint(tmp_path) == latest
+
+
+def test_a_folder_without_checkpoints_has_no_latest(tmp_path):
+    assert tf.train.latest_checkpoint(tmp_path) is None
+    assert tf.train.latest_checkpoint(tmp_path / "missing") is None
+    assert tf.train.get_checkpoint_state(tmp_path) is None
+
+
+def test_a_latest_checkpoint_that_was_removed_is_none(tmp_path, caplog):
+    update_checkpoint_state(str(tmp_path / "ckpt_3"))
+    with caplog.at_level(logging.ERROR):
+        assert tf.train.latest_checkpoint(tmp_path) is None
+    assert "Couldn't match files for checkpoint" in caplog.text
+
+
+def test_a_file_that_names_none_is_refused(tmp_path):
+    (tmp_path / "latest").write_text("something else")
+    with pytest.raises(ValueError, match=r"latest names no checkpoint.*write the line"):
+        tf.train.latest_checkpoint(tmp_path, "latest")
