@@ -12,6 +12,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from absl import logging
 
 import spmd
 
@@ -36,5 +37,6 @@ if __name__ == "__main__":
     from frontends import tf
 
     tf.keras.datasets.mnist.load_data = load_data
+    logging.set_verbosity(logging.ERROR)  # TFDS warns that OpenCV would decode faster
     warnings.simplefilter("error", UserWarning)
     runpy.run_path(sys.argv[1], run_name="__main__")

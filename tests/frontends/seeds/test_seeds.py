@@ -1,13 +1,16 @@
 """Scripts from TensorFlow's documents and tutorials, as they are but for the import line.
 
-The `.txt` files beside this one are the documents' code, with the indentation that their pages lost.
-Each test makes a script of one, lists the lines that it changes, and runs it on two simulated devices.
+The `.txt` files beside this one are the documents' code, with the indentation and the lines that their
+pages lost. Each test makes a script of one, lists the lines that it changes, and runs it on two simulated
+devices.
 
-Left out of both documents are the parts for `model.fit`, TPUs and clusters. `"/gpu:0"`
-becomes `"/cpu:0"`, because a device that is not there is an error here.
+Left out of the documents are the parts for TPUs and clusters. `"/gpu:0"` becomes `"/cpu:0"`, because a
+device that is not there is an error here. There is no network: `tfds.load` finds the digits of examples/data,
+or drawings of cats and dogs, by the environment variable TFDS_DATA_DIR.
 """
 
 import math
+import os
 import re
 import subprocess
 import sys
@@ -16,6 +19,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
+EXAMPLES = HERE.parents[2] / "examples"
 IMPORT = ("import tensorflow as tf", "from frontends import tf")
 
 
@@ -23,7 +27,7 @@ IMPORT = ("import tensorflow as tf", "from frontends import tf")
 def run(tmp_path, fresh_environment):
     """Runs a document's code with some lines changed; gives what it prints."""
 
-    def run(name, *changes):
+    def run(name, *changes, data=EXAMPLES / "data"):
         text = (HERE / f"{name}.txt").read_text()
         for old, new in (IMPORT, *changes):
             assert text.count(old) >= 1, old
@@ -32,10 +36,11 @@ def run(tmp_path, fresh_environment):
         script.write_text(text)
         done = subprocess.run(
             [sys.executable, HERE / "run_script.py", script],
-            env=fresh_environment,
+            env=fresh_environment | {"TFDS_DATA_DIR": str(data)},
+            cwd=tmp_path,
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=600,
             check=False,
         )
         assert done.returncode == 0, done.stderr
@@ -129,3 +134,109 @@ def test_004_custom_training_loop(run):
     assert losses == sorted(losses, reverse=True)
     for step, loss in PRINTED.items():
         assert losses[step] == pytest.approx(loss, rel=1e-5), step
+
+
+@pytest.fixture
+def cats_and_dogs(tmp_path, fresh_environment):
+    """Draws 12 of them in a process of its own, and gives the folder."""
+    script = (
+        f"import sys; from pathlib import Path; sys.path.insert(0, {str(EXAMPLES)!r})\n"
+        f"import _cats_vs_dogs; print(_cats_vs_dogs.generate(Path({str(tmp_path)!r}), 12))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env=fresh_environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def results(output, name):
+    """Finds what Keras's progress bar shows of a loss or metric at the end of each loop."""
+    lines = [line.rpartition("\r")[2].rpartition("\b")[2] for line in output.splitlines()]
+    found = [re.findall(rf"(?<![\w_]){name}: ([\d.e+-]+)", line) for line in lines]
+    return [float(values[-1]) for values in found if values]
+
+
+def test_000_keras_api(run, tmp_path):
+    """All of it; two epochs instead of ten."""
+    output = run("000_keras_api", ("epochs=10", "epochs=2"))
+    assert output.startswith("Number of devices: 2\n")
+    assert "Learning rate for epoch 2 is 0.001" in output
+    trained, loaded = re.findall(r"Eval loss: ([\d.]+), Eval Accuracy: ([\d.]+)", output)
+    assert 0.8 < float(trained[1]) < 1
+    assert [float(value) for value in loaded] == pytest.approx(
+        [float(value) for value in trained], rel=1e-5
+    )
+    assert "checkpoint" in os.listdir(tmp_path / "training_checkpoints")
+    assert {name.partition(".")[0] for name in os.listdir(tmp_path / "training_checkpoints")} == {
+        "checkpoint",
+        "ckpt_1",
+        "ckpt_2",
+    }
+    assert list((tmp_path / "logs").rglob("events.out.tfevents.*"))
+
+
+@pytest.mark.slow
+def test_001_cats_vs_dogs(run, cats_and_dogs):
+    output = run(
+        "001_cats_vs_dogs",
+        ("num_epochs = 5", "num_epochs = 1"),
+        ("batch_size_per_replica = 64", "batch_size_per_replica = 3"),
+        data=cats_and_dogs,
+    )
+    assert output.startswith("Number of devices: 2\n")
+    assert 0.1 < results(output, "loss")[-1] < 10
+    assert 0 <= results(output, "sparse_categorical_accuracy")[-1] <= 1
+
+
+def test_002_keras_api(run):
+    """The document names no data for evaluate and predict: here those for training."""
+    output = run(
+        "002_keras_api",
+        ("from tensorflow import keras", "from frontends.tf import keras"),
+        ("model.evaluate(", "eval_dataset = predict_dataset = train_dataset\nmodel.evaluate("),
+        (
+            "model.predict(predict_dataset, steps=1)",
+            "print(model.predict(predict_dataset, steps=1).shape)",
+        ),
+    )
+    losses = results(output, "loss")
+    assert len(losses) == 6
+    assert losses[4] < 1e-6
+    assert losses[5] < 1e-6
+    assert output.endswith("(10, 1)\n")
+
+
+def test_003_mirrored_strategy(run):
+    output = run("003_mirrored_strategy")
+    assert output.startswith("Num GPUs Available: 0\nNumber of devices: 2\n")
+    losses = results(output, "loss")
+    assert losses[:5] == sorted(losses[:5], reverse=True)
+    accuracy = float(re.search(r"Evaluation accuracy: ([\d.]+)", output)[1])
+    assert 0.85 < accuracy < 1
+
+
+@pytest.mark.slow
+def test_003_transfer_learning(run, cats_and_dogs):
+    output = run(
+        "003_transfer_learning",
+        ("batch_size = 32", "batch_size = 3"),
+        ("weights='imagenet'", "weights=None"),
+        ("epochs=5", "epochs=1"),
+        data=cats_and_dogs,
+    )
+    losses = results(output, "loss")
+    assert len(losses) == 2
+    assert all(0 <= loss < 100 for loss in losses)
+
+
+def test_004_model_fit(run):
+    """Four loops over pairs of ones: the loss falls from each epoch to the next."""
+    losses = results(run("004_model_fit"), "loss")
+    assert len(losses) == 5
+    first, second, evaluated, third, fourth = losses
+    assert first > second > evaluated > third > fourth
