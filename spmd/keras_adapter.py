@@ -1,4 +1,4 @@
-"""Keras 3 state in a step, on Keras's JAX backend. The one file that touches Keras internals.
+"""Keras 3 state in a step, on Keras's JAX backend. Touches Keras internals, as does keras_trainer.py.
 
 Keras's own support for replicas is TensorFlow's. Here its objects get it from the engine: optimizers sum
 gradients, seed generators give every replica other numbers, metrics, losses and batch normalization leave

@@ -32,11 +32,11 @@ from keras.src.backend.common.masking import get_keras_mask
 from spmd.collectives import all_reduce
 from spmd.context import current_frame
 from spmd.input.placement import BatchPlacer
-from spmd.reduction import reduce, run
+from spmd.reduction import run
 from spmd.repetition import for_each
 from spmd.state import adapters
 from spmd.step import Step
-from spmd.values import PerReplica
+from spmd.values import PerReplica, TracedPerReplica
 
 _MODEL: Any = keras.Model
 _LOSS: Any = keras.losses.Loss
@@ -345,7 +345,8 @@ class _BatchFunction:
         """
         placement = _PLACEMENTS[model]
         of_batch.__name__ = f"{method} of {model.name}"
-        things = [model, model.optimizer, *model.metrics, *placement.state]
+        # A model that only predicts need not be compiled.
+        things = [model, getattr(model, "optimizer", None), *model.metrics, *placement.state]
         self._mesh = placement.mesh
         self._of_results = of_results
         self._in_loop = in_loop
@@ -398,6 +399,10 @@ class _BatchFunction:
                 yield data
 
 
+def _is_traced(leaf: Any) -> bool:
+    return isinstance(leaf, TracedPerReplica)
+
+
 def _is_distributed(data: Any) -> bool:
     return any(isinstance(leaf, PerReplica) for leaf in jax.tree.leaves(data))
 
@@ -417,16 +422,17 @@ def _make(model: Any, attribute: str, make: Callable[[], _BatchFunction], force:
 
 def _with_metrics(model: Any, method: str) -> _BatchFunction:
     """Makes the function of fit or evaluate, whose results are logs."""
-    placement = _PLACEMENTS[model]
+    placement, own = _PLACEMENTS[model], _is_own(model, method)
 
     def of_rows(data: Any) -> Any:
         with _share(_own_share()), _tracking_shares(model):
-            return _call(model, method, data)
+            logs = _call(model, method, data)
+        return _as_one(jax.tree.map(jnp.asarray, logs)) if own else logs
 
     def of_batch(data: Any) -> Any:
         logs = placement.run(of_rows, data)
-        if _is_own(model, method):
-            return _mean_over_rows(logs)
+        if own:
+            return jax.tree.map(lambda log: log.block, logs, is_leaf=_is_traced)
         # Outside of the replicas the metrics are whole already.
         return model.get_metrics_result()
 
@@ -497,8 +503,15 @@ def _is_own(model: Any, method: str) -> bool:
     return getattr(type(model), method) is not getattr(_MODEL, method)
 
 
-def _mean_over_rows(logs: Any) -> Any:
-    return reduce(logs, "mean")
+def _as_one(logs: Any) -> Any:
+    """What the logs of a step that a person wrote are: sums over replicas, as in TensorFlow.
+
+    The result of a metric is the same on all of them, and is it.
+    """
+    low, high, total = (all_reduce(logs, op) for op in ("min", "max", "sum"))
+    return jax.tree.map(
+        lambda low, high, total: jnp.where(low == high, low, total), low, high, total
+    )
 
 
 # ---- Keras's trainer.
@@ -587,8 +600,9 @@ _REPLACED: dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]] = {
 
 def _install() -> None:
     """Lets Keras's trainer run placed models here, once, also if this module is imported again."""
-    if hasattr(_TRAINER.make_train_function, "__wrapped__"):
+    if getattr(_TRAINER, "runs_in_spmd", False):
         return
+    _TRAINER.runs_in_spmd = True
     adapters()  # what the engine changes in Keras comes first: its losses leave padding out
     for name, replace in _REPLACED.items():
         setattr(_TRAINER, name, replace(getattr(_TRAINER, name)))

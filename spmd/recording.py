@@ -130,7 +130,7 @@ class Recording:
     def _keep_out(self, sources: Sequence[Any], gradients: Sequence[Any]) -> None:
         """Refuses to differentiate gradients that are computed while the recording goes on."""
         found = [gradient for gradient in gradients if gradient is not None]
-        if self._entered and found:
+        if self._entered and not self._paused and found:
             # How they come about is not in this recording: the operations were linearized below it.
             self._operations.append(
                 _Operation(

@@ -57,14 +57,16 @@ class IndexedSlices:
         shape = "" if self.dense_shape is None else f", dense_shape={self.dense_shape!r}"
         return f"IndexedSlices(indices={self.indices!r}, values={self.values!r}{shape})"
 
-    def tree_flatten(self) -> tuple[Any, None]:
-        """Takes it apart, for JAX."""
-        return (self.values, self.indices, self.dense_shape), None
+    def tree_flatten(self) -> tuple[Any, Any]:
+        """Takes it apart, for JAX; a program is made for one shape of the whole array."""
+        shape = self.dense_shape
+        return (self.values, self.indices), None if shape is None else tuple(map(int, shape))
 
     @classmethod
-    def tree_unflatten(cls, _: None, children: Any) -> "IndexedSlices":
+    def tree_unflatten(cls, shape: Any, children: Any) -> "IndexedSlices":
         """Puts it together, for JAX."""
-        return cls(*children)
+        values, indices = children
+        return cls(values, indices, shape)
 
 
 def is_slices(value: Any) -> bool:

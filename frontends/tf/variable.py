@@ -715,7 +715,9 @@ for _name in (*_UNARY, *_BINARY, *(f"r{name}" for name in _BINARY), *_COMPARISON
 
 def _first_only(value: Any) -> Any:
     first = jax.lax.axis_index(REPLICA_AXIS) == 0
-    return all_reduce(jnp.where(first, value, jnp.zeros_like(value)))
+    value = jnp.asarray(value)
+    # A sum of booleans is a number.
+    return all_reduce(jnp.where(first, value, jnp.zeros_like(value))).astype(value.dtype)
 
 
 # What replicas assign, before it is.

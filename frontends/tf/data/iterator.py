@@ -8,7 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from frontends.tf.data.tracing import before_element
+from frontends.tf.data.tracing import before_next
+from spmd.context import current_frame
 
 
 class OutOfRangeError(IndexError):
@@ -83,6 +84,7 @@ class DatasetIterator(ElementIterator):
             elements: the pass.
             dataset: what it passes over.
         """
+        self._frame = current_frame()
         self._elements = elements
         self._dataset = dataset
 
@@ -92,7 +94,7 @@ class DatasetIterator(ElementIterator):
         return self._dataset.element_spec
 
     def __next__(self) -> Any:
-        before_element()
+        before_next(self._frame)
         return next(self._elements)
 
     def close(self) -> None:

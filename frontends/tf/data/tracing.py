@@ -8,7 +8,7 @@ import contextlib
 import contextvars
 from collections.abc import Generator
 
-from spmd.context import current_frame
+from spmd.context import Frame, current_frame
 
 _TRACING: contextvars.ContextVar[bool] = contextvars.ContextVar("tf_function", default=False)
 
@@ -39,3 +39,24 @@ def before_element() -> None:
     frame = current_frame()
     if frame is not None and _TRACING.get() and not (frame.in_replica or frame.merging):
         raise ElementAsked
+
+
+def before_next(made_in: Frame | None) -> None:
+    """Must be called before an iterator gives an element.
+
+    Args:
+        made_in: the frame in which the iterator was made.
+
+    Raises:
+        ElementAsked: as for `before_element`.
+        ValueError: the iterator was made outside of the replica's function that asks.
+    """
+    before_element()
+    frame = current_frame()
+    if frame is not None and frame is not made_in:
+        raise ValueError(
+            "An iterator of a dataset was asked for an element inside a replica's function, which would "
+            "keep this one element for ever. Take it outside, and pass it:\n"
+            "    for batch in dataset:\n"
+            "        strategy.run(train_step, args=(batch,))"
+        )

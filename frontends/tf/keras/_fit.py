@@ -20,17 +20,18 @@ from frontends.tf.data.dataset import Dataset
 from frontends.tf.distribute.context import get_strategy
 from frontends.tf.distribute.dataset import DistributedDataset
 from frontends.tf.distribute.strategy import Strategy
+from spmd.context import in_replica
 from spmd.keras_trainer import Placement, place_model, place_models
 
 
 def install() -> None:
     """Changes Keras; once more changes nothing."""
     place_models(lambda: _placement(get_strategy()))
-    find: Any = data_adapters.get_data_adapter
-    if hasattr(find, "__wrapped__"):
-        return
-    data_adapters.get_data_adapter = _reads_datasets(find)
     model: Any = keras.Model
+    if getattr(model, "reads_datasets_of_spmd", False):
+        return
+    model.reads_datasets_of_spmd = True
+    data_adapters.get_data_adapter = _reads_datasets(data_adapters.get_data_adapter)
     compiles = next(cls for cls in model.__mro__ if "compile" in vars(cls))
     compiles.compile = _takes_strategy(compiles.compile)
     for name in ("fit", "evaluate", "predict"):
@@ -81,6 +82,11 @@ def _without_workers(method: Callable[..., Any]) -> Callable[..., Any]:
         **kwargs: Any,
     ) -> Any:
         del max_queue_size, workers, use_multiprocessing
+        if in_replica():
+            raise RuntimeError(
+                f"model.{method.__name__} was called inside a function that a strategy runs. It runs the "
+                "strategy itself: call it outside."
+            )
         return method(self, *args, **kwargs)
 
     return loop

@@ -377,3 +377,14 @@ def test_a_real_source_under_complex_operations():
         tape.watch(x)
         y = tf.abs(tf.cast(x, tf.complex64) * W) ** 2
     np.testing.assert_allclose(tape.gradient(y, x), 7.5, rtol=1e-6)
+
+
+def test_a_gradient_taken_while_recording_is_stopped_is_a_constant():
+    x = tf.constant(2.0)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = x * x
+        with tape.stop_recording():
+            gradient = tape.gradient(y, x)
+        z = y * gradient
+    assert float(tape.gradient(z, x)) == 16.0  # as TensorFlow: 2 x * 4

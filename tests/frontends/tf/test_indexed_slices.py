@@ -30,3 +30,10 @@ def test_replicas_combine_rows_as_tensorflow_does():
             assert found.indices.tolist() == [0, 1]
     with pytest.raises(TypeError, match=r"all_reduce\('SUM', slices\)"):
         strategy.reduce("SUM", strategy.run(replica, args=("SUM",)), axis=None)
+
+
+def test_the_shape_of_the_whole_stays_a_shape_in_replicas():
+    strategy = tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
+    slices = tf.IndexedSlices(jnp.ones((1, 2)), jnp.array([1]), dense_shape=tf.constant([3, 2]))
+    result = strategy.run(tf.convert_to_tensor, args=(slices,))
+    assert result.values[0].tolist() == [[0.0, 0.0], [1.0, 1.0], [0.0, 0.0]]

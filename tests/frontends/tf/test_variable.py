@@ -453,3 +453,9 @@ def test_rows_that_cannot_be_written(strategy):
         own.scatter_add(_rows([1.0], [0]))
     with pytest.raises(NotImplementedError, match="as in TensorFlow"):
         _variable(strategy, [1.0]).scatter_nd_add([[0]], [1.0])
+
+
+def test_the_first_replica_assigns_a_boolean(strategy):
+    flag = _variable(strategy, False, aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA)
+    strategy.run(lambda: flag.assign(True))
+    assert bool(flag.numpy()) is True

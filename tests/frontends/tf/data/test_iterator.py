@@ -46,3 +46,13 @@ def test_closing_closes_a_generator():
     iterator.close()
     iterator.close()
     assert closed
+
+
+def test_a_replica_takes_nothing_from_an_iterator_made_outside():
+    strategy = tf.distribute.OneDeviceStrategy("/cpu:0")
+    iterator = iter(tf.data.Dataset.range(3))
+    with pytest.raises(ValueError, match=r"would keep this one element for ever.*pass it"):
+        strategy.run(lambda: next(iterator))
+    assert int(next(iterator)) == 0
+    own = strategy.run(lambda: sum(tf.data.Dataset.range(3)))
+    assert int(own.values[0]) == 3

@@ -158,6 +158,72 @@ def test_own_training_and_test_steps_on_any_number_of_replicas():
             np.testing.assert_allclose(one, other, rtol=1e-5)
 
 
+class Logging(Tape):
+    """Logs its loss as it is, which is one replica's part, and a number that all replicas have."""
+
+    def train_step(self, data):
+        x, y = data
+        return {"loss": self.compute_loss(x, y, self(x, training=True)), "two": 2.0}
+
+
+def test_logs_are_sums_over_replicas_but_for_what_is_the_same():
+    logs = []
+    for replicas in (1, 2):
+        tf.keras.utils.set_random_seed(0)
+        with mirrored(replicas).scope():
+            model = Logging()
+            model.compile("adam", "mse")
+        logs.append(model.fit(X[:8], Y[:8], batch_size=8, verbose=0).history)
+    assert logs[1]["loss"] == pytest.approx(logs[0]["loss"], rel=1e-5)
+    assert logs[1]["two"] == [2.0]
+
+
+class OwnMean(tf.keras.Model):
+    """Means over rows that know of no padding."""
+
+    def __init__(self):
+        super().__init__()
+        self.dense = tf.keras.layers.Dense(1)
+
+    def call(self, x):
+        return self.dense(x)
+
+    def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
+        self.add_loss(0.1 * tf.reduce_mean(y_pred))
+        return tf.reduce_mean(tf.square(y - y_pred)) + sum(self.losses)
+
+
+@pytest.mark.filterwarnings("ignore::spmd.errors.RecompilationWarning")
+def test_a_loss_that_averages_over_rows_by_itself_sees_no_padding():
+    results = []
+    for replicas in (1, 2):
+        tf.keras.utils.set_random_seed(0)
+        with mirrored(replicas).scope():
+            model = OwnMean()
+            model.compile("sgd")
+        results.append((fitted(model, dataset(X, Y)), np.asarray(model.weights[0])))
+    tf.keras.utils.set_random_seed(0)
+    model = OwnMean()
+    model.compile("sgd", run_eagerly=True)
+    results.append((fitted(model, dataset(X, Y)), np.asarray(model.weights[0])))
+    for other in results[1:]:
+        np.testing.assert_allclose(results[0][1], other[1], rtol=1e-5)
+
+
+def test_predicting_needs_no_compile():
+    with mirrored().scope():
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    assert model.predict(X, verbose=0).shape == (22, 1)
+
+
+def test_fit_inside_of_run_is_refused():
+    strategy = mirrored()
+    with strategy.scope():
+        model = regression()
+    with pytest.raises(RuntimeError, match=r"model\.fit was called inside a function"):
+        strategy.run(lambda: model.fit(X, Y, verbose=0))
+
+
 class Gan(tf.keras.Model):
     def __init__(self):
         super().__init__()
