@@ -1,7 +1,7 @@
 """Names of `tf.keras` that Keras 3 dropped and scripts still use, and what to use instead of others."""
 
+import inspect
 from typing import Any
-
 import keras
 
 from frontends.tf.keras import _backend_functions, _export, _legacy_optimizers
@@ -37,6 +37,15 @@ class SyncBatchNormalization(keras.layers.BatchNormalization):
         super().__init__(*args, **{**kwargs, "synchronized": True})
 
 
+def _functions(module: Any) -> dict[str, Any]:
+    """The functions of a module; TensorFlow's list of names knows some of them by their short names only."""
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if inspect.isfunction(value) and not name.startswith("_")
+    }
+
+
 NAMES: dict[str, dict[str, Any]] = {
     **_export.NAMES,
     "backend": _backend_functions.TABLE,
@@ -46,7 +55,8 @@ NAMES: dict[str, dict[str, Any]] = {
     "layers.experimental": {
         "SyncBatchNormalization": SyncBatchNormalization,
     },
-    "losses": {"Reduction": Reduction},
+    "losses": _functions(keras.losses) | {"Reduction": Reduction},
+    "metrics": _functions(keras.metrics),
     "mixed_precision.experimental": {"set_policy": keras.mixed_precision.set_global_policy},
     "optimizers.legacy": _legacy_optimizers.TABLE,
 }

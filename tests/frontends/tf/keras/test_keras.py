@@ -83,6 +83,7 @@ def test_another_backend_is_an_error_with_a_remedy(code, backend, message):
         *("layers.experimental.preprocessing.Rescaling", "optimizers.experimental.AdamW"),
         *("mixed_precision.experimental.set_policy", "experimental.CosineDecay"),
         *("mixed_precision.Policy", "mixed_precision.set_global_policy"),
+        *("losses.mean_squared_error", "losses.mse", "metrics.kl_divergence"),
     ],
 )
 def test_names(name):
