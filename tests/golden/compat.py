@@ -41,6 +41,9 @@ Some differences are everywhere, and not listed each time:
 - 64-bit types have 32 bits, unless `jax.config.update("jax_enable_x64", True)` allows 64.
 - A function that `run` or `tf.function` calls is traced, so its Python code runs once for all replicas,
   not once for each of them, and results are arrays, where TensorFlow's eager code passes Python numbers on.
+- In a replica a partial batch has the shape of a full one, and a mask. What averages over rows leaves its
+  padding out, and a step in which padding would count is refused, or compiled for the rows that there are.
+  But `tf.shape(batch)[0]` is the number of rows of a full block: count with `spmd.valid_rows().sum()`.
 - Variables have one value, kept equal on all devices; TensorFlow keeps a component for each.
 - An exception may be of another class that the same `except` catches: `ValueError` for
   `tf.errors.InvalidArgumentError`, `IndexError` for `tf.errors.OutOfRangeError`.
