@@ -4,6 +4,8 @@ from typing import Any, final
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
 
 from spmd.collectives import all_gather
 
@@ -58,15 +60,21 @@ class IndexedSlices:
         return f"IndexedSlices(indices={self.indices!r}, values={self.values!r}{shape})"
 
     def tree_flatten(self) -> tuple[Any, Any]:
-        """Takes it apart, for JAX; a program is made for one shape of the whole array."""
+        """Takes it apart, for JAX; a program is made for one shape of the whole array, if it is known."""
         shape = self.dense_shape
-        return (self.values, self.indices), None if shape is None else tuple(map(int, shape))
+        if shape is None:
+            return (self.values, self.indices), None
+        if isinstance(shape, (tuple, list, np.ndarray, jax.Array)) and not isinstance(
+            shape, Tracer
+        ):
+            return (self.values, self.indices), tuple(map(int, shape))
+        return (self.values, self.indices, shape), None  # what a trace made
 
     @classmethod
     def tree_unflatten(cls, shape: Any, children: Any) -> "IndexedSlices":
         """Puts it together, for JAX."""
-        values, indices = children
-        return cls(values, indices, shape)
+        values, indices, *traced = children
+        return cls(values, indices, traced[0] if traced else shape)
 
 
 def is_slices(value: Any) -> bool:

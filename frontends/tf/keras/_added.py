@@ -2,6 +2,7 @@
 
 import inspect
 from typing import Any
+
 import keras
 
 from frontends.tf.keras import _backend_functions, _export, _legacy_optimizers
