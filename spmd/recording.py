@@ -9,6 +9,7 @@ with `jax.value_and_grad`; a gradient that nobody asks for leaves parts that XLA
 
 import contextlib
 import dataclasses
+import weakref
 from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import Any
 
@@ -38,6 +39,21 @@ class _Operation:
     pull: Callable[[list[Any]], Sequence[Any]]
 
 
+# Recordings that hold operations.
+_LIVE: "weakref.WeakSet[Recording]" = weakref.WeakSet()
+
+
+def overwritten(variable: Any, value: Any) -> None:
+    """Tells all recordings that a variable loses its value, by which they know it.
+
+    Args:
+        variable: any library's.
+        value: what it held.
+    """
+    for recording in list(_LIVE):
+        recording.note_former(variable, value)
+
+
 class Recording:
     """Operations of this thread, recorded so that they can be differentiated.
 
@@ -61,12 +77,15 @@ class Recording:
         self._operations: list[_Operation] = []
         self._paused = False
         self._entered = False
+        # By id, variables that were written, and what they held before.
+        self._former: dict[int, tuple[Any, list[Any]]] = {}
 
     @contextlib.contextmanager
     def recording(self) -> Generator[None]:
         """Records what runs inside of a `with` block; may be entered again."""
         adapters()  # libraries that guard their objects from transformations must know of recordings
         before, self._entered = self._entered, True
+        _LIVE.add(self)
         try:
             with interposed(self._operate):
                 yield
@@ -76,6 +95,25 @@ class Recording:
     def forget(self) -> None:
         """Lets go of everything that was recorded."""
         self._operations.clear()
+        self._former.clear()
+        _LIVE.discard(self)
+
+    def note_former(self, variable: Any, value: Any) -> None:
+        """Remembers what a variable held, before it is written.
+
+        Args:
+            variable: any library's.
+            value: what it holds.
+        """
+        self._former.setdefault(id(variable), (variable, []))[1].append(value)
+
+    def former(self, variable: Any) -> list[Any]:
+        """Lists what a variable held since the recording began, and holds no more.
+
+        Args:
+            variable: any library's.
+        """
+        return list(self._former.get(id(variable), (None, []))[1])
 
     def computed(self, value: Any) -> bool:
         """Tells whether this very array is the result of a recorded operation."""

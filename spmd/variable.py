@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from spmd._jax_internals import trace_state
 from spmd.context import current_frame
 from spmd.errors import StateError
+from spmd.recording import overwritten
 from spmd.state import Adapter, Kind, register_adapter
 from spmd.watch import Watch
 
@@ -86,6 +87,7 @@ class Variable:
                 "(scan, cond, grad, vmap), whose values do not live outside of it. Return the new "
                 "value from there, and assign it outside."
             )
+        overwritten(self, self._value)
         self._value = jax.tree.map(jnp.asarray, value)
 
     def __repr__(self) -> str:

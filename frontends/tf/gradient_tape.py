@@ -161,8 +161,9 @@ class GradientTape:
         found = self._sources(sources)
         with self._use() as recording:
             gradients = _conjugates(
-                recording.gradient(targets, found.connected, weights and _conjugates(weights))
+                recording.gradient(targets, found.arrays(), weights and _conjugates(weights))
             )
+        gradients = found.sum_of_former(gradients)
         return found.rebuild(
             [
                 jnp.zeros_like(value) if gradient is None and zero else gradient
@@ -199,7 +200,8 @@ class GradientTape:
         target, found = _value(target), self._sources(sources)
         basis = jnp.eye(target.size, dtype=target.dtype).reshape(-1, *target.shape)
         with self._use() as recording:
-            rows = _conjugates(recording.gradients(target, found.connected, basis))
+            rows = _conjugates(recording.gradients(target, found.arrays(), basis))
+        rows = found.sum_of_former(rows)
         shapes = [target.shape + value.shape for value in found.values]
         return found.rebuild(
             [
@@ -248,7 +250,8 @@ class GradientTape:
         basis = jnp.eye(size, dtype=target.dtype).reshape(size, 1, *target.shape[1:])
         weights = jnp.broadcast_to(basis, (size, *target.shape))
         with self._use() as recording:
-            (columns,) = _conjugates(recording.gradients(target, found.connected, weights))
+            columns = _conjugates(recording.gradients(target, found.arrays(), weights))
+        (columns,) = found.sum_of_former(columns)
         if columns is None:
             return jnp.zeros(shape, target.dtype) if zero else None
         return jnp.moveaxis(columns, 0, 1).reshape(shape)
@@ -272,7 +275,7 @@ class GradientTape:
     def _sources(self, tree: Any) -> "_Sources":
         """Takes sources apart; in a structure of another library (`nnx.State`) all arrays are sources."""
         outer, structure = jax.tree.flatten(tree, is_leaf=_inside_plain)
-        found = _Sources([], [], structure, [])
+        found = _Sources([], [], structure, [], [])
         for leaf in outer:
             if _is_variable(leaf) or isinstance(leaf, jax.Array):
                 values, inner = [_value(leaf)], _LEAF
@@ -281,6 +284,9 @@ class GradientTape:
                 values, inner = jax.tree.flatten(leaf)
                 connected = self._watch_variables
             found.inner.append(inner)
+            if connected and _is_variable(leaf):
+                here = len(found.values)
+                found.former += [(here, value) for value in self._recording.former(leaf)]
             found.values.extend(values)
             found.connected.extend(values if connected else [None] * len(values))
         return found
@@ -305,12 +311,26 @@ class _Sources:
         connected: the same arrays, with None for those that are not watched.
         structure: of lists, tuples and dictionaries.
         inner: for each leaf of it, the structure of another library below it.
+        former: what variables held before they were written, by the index of the source.
     """
 
     values: list[Any]
     connected: list[Any]
     structure: Any
     inner: list[Any]
+    former: list[tuple[int, Any]]
+
+    def arrays(self) -> list[Any]:
+        """Lists what to differentiate by: the sources, then what variables among them held before."""
+        return [*self.connected, *(value for _, value in self.former)]
+
+    def sum_of_former(self, gradients: list[Any]) -> list[Any]:
+        """Adds up the gradients by all that a variable held: it is one source, whatever it held."""
+        sums = gradients[: len(self.values)]
+        for (index, _), gradient in zip(self.former, gradients[len(self.values) :], strict=True):
+            if gradient is not None:
+                sums[index] = gradient if sums[index] is None else sums[index] + gradient
+        return sums
 
     def rebuild(self, gradients: list[Any]) -> Any:
         """Puts gradients into the structure that the sources came in."""

@@ -388,3 +388,46 @@ def test_a_gradient_taken_while_recording_is_stopped_is_a_constant():
             gradient = tape.gradient(y, x)
         z = y * gradient
     assert float(tape.gradient(z, x)) == 16.0  # as TensorFlow: 2 x * 4
+
+
+def test_a_variable_written_after_it_was_used_is_the_same_source():
+    v = tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        y = v * v
+    v.assign(0.0)
+    assert float(tape.gradient(y, v)) == 6.0
+    with tf.GradientTape() as tape:
+        y = v * 2.0
+        v.assign(5.0)
+        z = y + v * v
+    assert float(tape.gradient(z, v)) == 12.0  # as TensorFlow: 2 of the first use, 10 of the second
+
+
+@pytest.mark.parametrize("run", [lambda f: f(), lambda f: tf.function(f)()])
+def test_two_optimizers_after_one_tape(run):
+    layer = keras.layers.Dense(1, use_bias=False, kernel_initializer="ones")
+    layer.build((None, 2))
+    first, second = keras.optimizers.SGD(0.1), keras.optimizers.SGD(0.1)
+
+    def step():
+        x = tf.constant([[1.0, 2.0]])
+        with tf.GradientTape(persistent=True) as tape:
+            y = layer(x)
+            losses = [tf.reduce_sum(y), tf.reduce_sum(y * y)]
+        for loss, optimizer in zip(losses, (first, second), strict=True):
+            gradients = tape.gradient(loss, layer.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, layer.trainable_variables, strict=True))
+        return layer.kernel.value
+
+    found = np.asarray(run(step)).ravel()
+    # Both gradients are those of the weights that computed y = 3: 1 x, then 6 x.
+    np.testing.assert_allclose(found, [1 - 0.7, 1 - 1.4], rtol=1e-6)
+
+
+def test_a_tape_that_is_over_remembers_nothing():
+    v = tf.Variable(1.0)
+    with tf.GradientTape() as tape:
+        y = v * v
+    tape.gradient(y, v)
+    v.assign(2.0)
+    assert tape._recording.former(v) == []
