@@ -48,7 +48,6 @@ def own_loop(keras: Any, mesh: Any, x: Any, y: Any, rows: int) -> Callable[[], A
     losses = keras.losses.SparseCategoricalCrossentropy(from_logits=True, reduction="none")
     mean, accuracy = keras.metrics.Mean(), keras.metrics.SparseCategoricalAccuracy()
     model.optimizer.build(model.trainable_variables)
-    seen = [variable.value for variable in model.trainable_variables]
 
     def step(batch: Any) -> None:
         x, y = batch
@@ -64,7 +63,6 @@ def own_loop(keras: Any, mesh: Any, x: Any, y: Any, rows: int) -> Callable[[], A
         mean.update_state(each)
         accuracy.update_state(y, logits)
 
-    del seen
     train = spmd.Step(step, mesh)
     batches = spmd.distribute((x, y), mesh, batch_size=rows, prefetch=0)
 
