@@ -94,13 +94,7 @@ class KerasAdapter(Adapter):
     def in_replica(self, things: Sequence[Any]) -> Generator[None]:
         with contextlib.ExitStack() as stack:
             for part in _parts(things):
-                own = vars(part)
-                for name, method in _replica_methods(part).items():
-                    if name in own:
-                        stack.callback(own.__setitem__, name, own[name])
-                    else:
-                        stack.callback(own.pop, name)
-                    own[name] = method
+                stack.enter_context(with_methods(part, _replica_methods(part)))
             yield
 
     def watch(self, things: Sequence[Any], watch: Watch) -> None:
@@ -229,6 +223,25 @@ def _variables(thing: Any) -> list[Any]:
         state = [part.state] if isinstance(part, keras.random.SeedGenerator) else part.variables
         found.update((id(variable), variable) for variable in state)
     return list(found.values())
+
+
+@contextlib.contextmanager
+def with_methods(thing: Any, methods: dict[str, Callable[..., Any]]) -> Generator[None]:
+    """Gives one object other methods for a `with` block, and what it had of its own back afterwards.
+
+    Args:
+        thing: any object of Keras.
+        methods: by name.
+    """
+    own = vars(thing)
+    before = {name: own[name] for name in methods if name in own}
+    own.update(methods)
+    try:
+        yield
+    finally:
+        for name in methods:
+            del own[name]
+        own.update(before)
 
 
 def _replica_methods(part: Any) -> dict[str, Callable[..., Any]]:

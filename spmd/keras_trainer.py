@@ -32,9 +32,9 @@ from keras.src.backend.common.masking import get_keras_mask
 from spmd.collectives import all_reduce
 from spmd.context import current_frame
 from spmd.input.placement import BatchPlacer
+from spmd.keras_adapter import with_methods
 from spmd.reduction import run
 from spmd.repetition import for_each
-from spmd.state import adapters
 from spmd.step import Step
 from spmd.values import PerReplica, TracedPerReplica
 
@@ -123,13 +123,13 @@ def _train_rows(model: Any, data: Any) -> Any:
             functools.partial(model.compute_loss_and_updates, training=True), has_aux=True
         )
         (_, aux), gradients = gradients_of(
-            [variable.value for variable in trainable],
-            [variable.value for variable in model.non_trainable_variables],
-            [variable.value for variable in model.metrics_variables],
+            _values(trainable),
+            _values(model.non_trainable_variables),
+            _values(model.metrics_variables),
             x,
             y,
             sample_weight,
-            optimizer_variables=[variable.value for variable in model.optimizer.variables],
+            optimizer_variables=_values(model.optimizer.variables),
         )
         loss, y_pred = _take_updates(model, aux)
         model.optimizer.apply(gradients, trainable)
@@ -153,27 +153,32 @@ def _loss_of_rows(
     model: Any, x: Any, y: Any, sample_weight: Any, training: bool
 ) -> tuple[Any, Any]:
     _, aux = model.compute_loss_and_updates(
-        [variable.value for variable in model.trainable_variables],
-        [variable.value for variable in model.non_trainable_variables],
-        [variable.value for variable in model.metrics_variables],
+        _values(model.trainable_variables),
+        _values(model.non_trainable_variables),
+        _values(model.metrics_variables),
         x,
         y,
         sample_weight,
         training=training,
-        optimizer_variables=[
-            variable.value for variable in (model.optimizer.variables if model.optimizer else [])
-        ],
+        optimizer_variables=_values(model.optimizer.variables if model.optimizer else []),
     )
     return _take_updates(model, aux)
 
 
 def _take_updates(model: Any, aux: Any) -> tuple[Any, Any]:
     loss, y_pred, others, metrics = aux
-    for variable, value in zip(model.non_trainable_variables, others, strict=True):
-        variable.assign(value)
-    for variable, value in zip(model.metrics_variables, metrics, strict=True):
-        variable.assign(value)
+    _assign(model.non_trainable_variables, others)
+    _assign(model.metrics_variables, metrics)
     return loss, y_pred
+
+
+def _values(variables: Sequence[Any]) -> list[Any]:
+    return [variable.value for variable in variables]
+
+
+def _assign(variables: Sequence[Any], values: Sequence[Any]) -> None:
+    for variable, value in zip(variables, values, strict=True):
+        variable.assign(value)
 
 
 def _logs_of_rows(
@@ -297,12 +302,8 @@ def _tracking_shares(model: Any) -> Generator[None]:
     trackers = [model._loss_tracker, *(model._compile_loss.metrics if model._compile_loss else [])]
     with contextlib.ExitStack() as stack:
         for tracker in trackers:
-            own = vars(tracker)
-            if "update_state" in own:
-                stack.callback(own.__setitem__, "update_state", own["update_state"])
-            else:
-                stack.callback(own.pop, "update_state")
-            own["update_state"] = functools.partial(_track, tracker)
+            methods = {"update_state": functools.partial(_track, tracker)}
+            stack.enter_context(with_methods(tracker, methods))
         yield
 
 
@@ -491,11 +492,10 @@ def _call(model: Any, method: str, data: Any) -> Any:
         variables.append(model.optimizer.variables)
     if method != "predict_step":
         variables.append(model.metrics_variables)
-    state = tuple([variable.value for variable in group] for group in variables)
+    state = tuple(map(_values, variables))
     result, state = step(state, data)
     for group, values in zip(variables, state, strict=True):
-        for variable, value in zip(group, values, strict=True):
-            variable.assign(value)
+        _assign(group, values)
     return result
 
 
@@ -603,7 +603,7 @@ def _install() -> None:
     if getattr(_TRAINER, "runs_in_spmd", False):
         return
     _TRAINER.runs_in_spmd = True
-    adapters()  # what the engine changes in Keras comes first: its losses leave padding out
+    # keras_adapter, which is imported above, has changed Keras by now: its losses leave padding out.
     for name, replace in _REPLACED.items():
         setattr(_TRAINER, name, replace(getattr(_TRAINER, name)))
     _LOSS.__call__ = _loss_as_share(_LOSS.__call__)

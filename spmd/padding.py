@@ -5,13 +5,15 @@ valid for one loss and not for another. It shows in what the step computes. Rows
 whatever they happen to hold, so with other rows in their place nothing may change.
 """
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from spmd.input.layout import RowLayout
 from spmd.mesh import split_sharding
 from spmd.values import PerReplica, RowMask
 
@@ -38,8 +40,7 @@ def with_other_padding(array: jax.Array, mask: RowMask) -> jax.Array | None:
         >>> batch.array.tolist(), with_other_padding(batch.array, batch.mask).tolist()
         ([0.0, 1.0, 2.0, 2.0], [0.0, 1.0, 2.0, 0.0])
     """
-    block = mask.rows_per_replica
-    valid = (np.arange(block) < np.array(mask.counts)[:, None]).reshape(-1)
+    valid = RowLayout(mask.counts, mask.rows_per_replica).mask
     (rows,), (padding,) = np.nonzero(valid), np.nonzero(~valid)
     if len(rows) < 2:
         return None
@@ -132,11 +133,18 @@ def without_padding(tree: Any) -> Any:
 
 
 def _cut(array: jax.Array, mask: RowMask) -> jax.Array:
-    replicas, block, count = len(mask.counts), mask.rows_per_replica, mask.counts[0]
+    replicas = len(mask.counts)
+    mesh = PerReplica(array, replicas, stacked=False).mesh
+    return _first_rows(mesh, replicas, mask.rows_per_replica, mask.counts[0])(array)
 
+
+@functools.lru_cache(maxsize=16)
+def _first_rows(
+    mesh: jax.sharding.Mesh, replicas: int, block: int, count: int
+) -> Callable[[jax.Array], jax.Array]:
+    # Kept, as every epoch ends with such a batch: jax.jit knows again only the same function.
     def first_rows(array: jax.Array) -> jax.Array:
         blocks = array.reshape(replicas, block, *array.shape[1:])
         return blocks[:, :count].reshape(replicas * count, *array.shape[1:])
 
-    mesh = PerReplica(array, replicas, stacked=False).mesh
-    return jax.jit(first_rows, out_shardings=split_sharding(mesh))(array)
+    return jax.jit(first_rows, out_shardings=split_sharding(mesh))
