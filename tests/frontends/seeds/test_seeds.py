@@ -39,12 +39,12 @@ def run(tmp_path, fresh_environment):
             env=fresh_environment | {"TFDS_DATA_DIR": str(data)},
             cwd=tmp_path,
             capture_output=True,
-            text=True,
             timeout=600,
             check=False,
         )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        assert done.returncode == 0, done.stderr.decode()
+        # Not text=True, which makes lines of what a progress bar overwrites.
+        return done.stdout.decode()
 
     return run
 
@@ -156,7 +156,7 @@ def cats_and_dogs(tmp_path, fresh_environment):
 
 def results(output, name):
     """Finds what Keras's progress bar shows of a loss or metric at the end of each loop."""
-    lines = [line.rpartition("\r")[2].rpartition("\b")[2] for line in output.splitlines()]
+    lines = [line.rpartition("\r")[2] for line in output.split("\n")]
     found = [re.findall(rf"(?<![\w_]){name}: ([\d.e+-]+)", line) for line in lines]
     return [float(values[-1]) for values in found if values]
 
