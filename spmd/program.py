@@ -1,6 +1,6 @@
 """One compiled program: a step for one set of shapes.
 
-The step's function is called once, with traced values (the *trace*). Out of it comes a jaxpr, the
+The step's function is called once, with traced values (`trace`). Out of it comes a jaxpr, the
 program of one replica. It is checked (`checks`), then compiled by XLA for all devices of the mesh.
 After that, a call reads the state into a flat list, dispatches, and writes the new state back; no
 Python of the user runs again.
@@ -16,77 +16,29 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun
+from jax.extend.core import jaxpr_as_fun
 from jax.sharding import Mesh
 
 from spmd import checks
 from spmd.arguments import Arguments, abstract
-from spmd.context import Frame, tracing
 from spmd.discovery import discover
 from spmd.errors import BatchError, StateError
 from spmd.mesh import num_replicas, split_sharding, whole_sharding
 from spmd.padding import counted, with_other_padding
-from spmd.replica import as_array, is_block, replica_state, run_in_replicas
-from spmd.replica_dataflow import Collective, collectives, depends_on, source_of, varying_outputs
+from spmd.replica_dataflow import Collective, collectives, depends_on, varying_outputs
 from spmd.single_replica import without_reductions
-from spmd.state import Kind, StateTable, adapters
-from spmd.values import PerReplica, RowMask, TracedPerReplica
+from spmd.state import StateTable
+from spmd.trace import StepTracer, Trace
+from spmd.values import PerReplica, RowMask
 
 # The program that ran last in this process; only this one remembers the arrays that it left behind.
 _ran_last: "weakref.ref[Program] | None" = None
 
-# JAX keeps traces of functions that a step passes to jit, scan or checkpoint. They hold traced values of
-# the state, so a trace of one program must not be taken for one of another.
-_trace_identity = jax.make_user_context()
-
 _LEAF = jax.tree.structure(0)
-_TRACER_ERRORS = (
-    jax.errors.ConcretizationTypeError,
-    jax.errors.TracerArrayConversionError,
-    jax.errors.TracerIntegerConversionError,
-    jax.errors.UnexpectedTracerError,
-)
 
 
 class StaleProgramError(Exception):
     """The state no longer has the shapes that a program was compiled for; the step makes another."""
-
-
-@dataclasses.dataclass(frozen=True)
-class _Result:
-    """How one leaf of the result leaves a program.
-
-    Attributes:
-        per_replica: whether replicas have values of their own.
-        source: the mask of the batch whose rows it has entries for, if any.
-        path: to the leaf.
-    """
-
-    per_replica: bool
-    source: int | None
-    path: str
-
-
-@dataclasses.dataclass
-class _Trace:
-    """What tracing a step left behind.
-
-    Attributes:
-        jaxpr: the program, with one call of `shard_map`.
-        structure: of the result.
-        results: the leaves of the result.
-        rows: for each leaf that a replica's function returned, whether it has an entry for each row.
-        keys: indices of random keys that may have changed; the last outputs are their values before
-            and after.
-        made: variables that the step made.
-    """
-
-    jaxpr: Any = None
-    structure: Any = None
-    results: list[_Result] = dataclasses.field(default_factory=list[_Result])
-    rows: list[bool] = dataclasses.field(default_factory=list[bool])
-    keys: list[int] = dataclasses.field(default_factory=list[int])
-    made: list[Any] = dataclasses.field(default_factory=list[Any])
 
 
 class Program:
@@ -134,29 +86,31 @@ class Program:
         self._split = split_sharding(mesh)
         # Keeps things and fixed values alive, so that their ids stay theirs.
         self._arguments = arguments
+        tracer = StepTracer(function, mesh, arguments, per_replica, name)
         found = discover(function, [*arguments.things(), *state])
         builders = found.table.builders()
         if builders:
             with contextlib.ExitStack() as stack:
                 for builder in builders:
                     stack.enter_context(builder)
-                self._trace_once(function, found.table, arguments, per_replica, building=True)
+                tracer.build(found.table)
             found = discover(function, [*arguments.things(), *state])
-        trace = self._trace(function, found.table, arguments, per_replica)
+        trace = tracer.trace(found.table)
         if trace.made:
             made = set(map(id, trace.made))
             found = discover(function, [*arguments.things(), *state])
             if any(id(variable) in made for variable in found.table.variables):
                 # The function keeps what it made at its first call, as TensorFlow's functions may.
-                trace = self._trace(function, found.table, arguments, per_replica)
+                trace = tracer.trace(found.table)
         table, self._watch = found.table, found.watch
         # After the trace: what the step's own code sets shall not look like a change.
         self._watch.freeze()
-        outer = trace.jaxpr
         self._results, self._structure = trace.results, trace.structure
-        self.jaxpr = _replica_jaxpr(outer)
-        self._check(outer, table, arguments, per_replica and not keep_per_replica, trace.made)
-        self._build(outer, table, arguments)
+        self.jaxpr = trace.jaxpr
+        self._owners = [leaf.mask for leaf in arguments.leaves if leaf.how == "split"]
+        self._check(trace, table, plain_results=per_replica and not keep_per_replica)
+        self._check_rows(trace, table, arguments)
+        self._build(trace, table, arguments)
 
     # What a person may look at.
 
@@ -310,7 +264,7 @@ class Program:
         watched = [index for index, one in enumerate(self._results) if one.source is None]
         names = [
             *self._changed.leaf_names,
-            *(f"the result {self._results[index].path}".rstrip() for index in watched),
+            *(self._results[index].name for index in watched),
         ]
         before = [*self._last_changed, *([None] * len(watched))]
         wrong = counted(names, before, values(split), values(split), values(others))
@@ -370,208 +324,64 @@ class Program:
             adopted.append(leaf if ready else _copied(leaf, aval))
         return adopted
 
-    # Tracing.
+    # Checks.
 
-    def _trace(
-        self,
-        function: Callable[..., Any],
-        table: StateTable,
-        arguments: Arguments,
-        per_replica: bool,
-    ) -> _Trace:
-        """Traces the step, and finds out which results have an entry for each row of a batch.
-
-        A result that is as long as a block has rows may have so many entries by chance. With one row
-        more in every block, those for rows get longer, and the others do not.
-        """
-        once = functools.partial(self._trace_once, function, table, arguments, per_replica)
-        trace = once()
-        if trace.keys:
-            once = functools.partial(once, keys=_unchanged_keys(trace))
-            trace = once()
-        if not any(trace.rows):
-            return trace
-        try:
-            longer = once(more_rows=1).rows
-        except Exception:
-            # The function works for this number of rows only; then length is all there is to go by.
-            return trace
-        if len(longer) != len(trace.rows):
-            return trace
-        rows = [a and b for a, b in zip(trace.rows, longer, strict=True)]
-        if rows == trace.rows:
-            return trace
-        return once(rows=rows)
-
-    def _trace_once(
-        self,
-        function: Callable[..., Any],
-        table: StateTable,
-        arguments: Arguments,
-        per_replica: bool,
-        *,
-        more_rows: int = 0,
-        rows: list[bool] | None = None,
-        keys: frozenset[int] = frozenset(),
-        building: bool = False,
-    ) -> _Trace:
-        trace, local = _Trace(), table.local
-        frame = Frame(
-            self._mesh,
-            table,
-            lambda masks: replica_state(table, masks, frame),
-            has_statistics=any(slot.kind is Kind.MEAN for slot in table.slots),
-            known_rows=rows,
-            known_keys=keys,
-            building=building,
-        )
-
-        def body(state: Any, split: Any, masks: Any, whole: Any) -> Any:
-            values = [leaf[0] if own else leaf for leaf, own in zip(state, local, strict=True)]
-            with tracing(frame), table.lifted(values):
-                args, kwargs = arguments.rebuild(split, whole, masks)
-                if per_replica:
-                    out = run_in_replicas(frame, function, args, kwargs)
-                else:
-                    out = function(*args, **kwargs)
-                new_values = table.read()
-                blocks = _flatten_result(out, self._name, trace)
-            new_state = [
-                old if new is value else new[None] if own else new
-                for old, value, new, own in zip(state, values, new_values, local, strict=True)
-            ]
-            keys = [key for _, before, after in frame.keys for key in (before, after)]
-            return new_state, [block[None] for block in blocks], blocks, keys
-
-        one, each = self._whole.spec, self._split.spec
-        state_specs = [each if own else one for own in local]
-        step = jax.shard_map(
-            body,
-            mesh=self._mesh,
-            in_specs=(state_specs, each, each, one),
-            out_specs=(state_specs, each, one, one),
-            check_vma=False,
-        )
-        inputs = (
-            [
-                _abstract_local(leaf, self._replicas) if own else abstract(jnp.asarray(leaf), None)
-                for leaf, own in zip(table.read(), local, strict=True)
-            ],
-            arguments.abstract_split(self._replicas, more_rows),
-            [
-                jax.ShapeDtypeStruct((self._replicas * (mask.rows_per_replica + more_rows),), bool)
-                for mask in arguments.masks
-            ],
-            [abstract(leaf, None) for leaf in arguments.whole],
-        )
-        try:
-            with _trace_identity(object()):
-                trace.jaxpr = jax.make_jaxpr(step)(*inputs)
-                trace.rows = frame.rows
-                trace.keys = [index for index, _, _ in frame.keys]
-                trace.made = [variable for variable, _ in frame.made]
-                return trace
-        except Exception as error:
-            if isinstance(error, _TRACER_ERRORS):
-                error.add_note(
-                    f"The step {self._name!r} is traced: its Python code runs once, on arrays whose values "
-                    "are not known yet. Python's if, while and for cannot ask for them: use jnp.where, "
-                    "jax.lax.cond, while_loop and scan (tf.cond and tf.while_loop in the TensorFlow front "
-                    "end, which does not rewrite Python as AutoGraph does). Convert or keep results after "
-                    "the step has returned them."
-                )
-            for adapter in adapters():
-                what = adapter.explain(error)
-                if what is not None:
-                    raise StateError(
-                        f"The step {self._name!r} writes {what}, which it did not find among the "
-                        "objects that it can reach, so the new value would be lost. Pass the object "
-                        "as an argument, or name it: spmd.Step(fn, mesh, state=[model])."
-                    ) from error
-            raise
-        finally:
-            for _, leave in frame.made:
-                leave()
-
-    def _check(
-        self,
-        outer: ClosedJaxpr,
-        table: StateTable,
-        arguments: Arguments,
-        plain_results: bool,
-        made: Sequence[Any],
-    ) -> None:
+    def _check(self, trace: Trace, table: StateTable, *, plain_results: bool) -> None:
+        """Proves that state and results are what they have to be on all replicas."""
         checks.local_state_fits(table, self._replicas, self._name)
-        checks.no_captured_variables(outer, self.jaxpr, [*table.variables, *made], self._name)
-        size = table.size
-        split, masks = len(arguments.split), len(arguments.masks)
-        rest = len(self.jaxpr.invars) - size - split - masks
-        # Inputs are ordered: constants, state, split, masks, whole. Constants are whole as well.
-        consts = rest - len(arguments.whole)
-        self._consts = consts
-        checks.state_keeps_shape(self.jaxpr, consts, table, self._name)
-        local = table.local
-        varying = [
-            *([False] * consts),
-            *local,
-            *([True] * (split + masks)),
-            *([False] * len(arguments.whole)),
-        ]
-        flags = varying_outputs(self.jaxpr, varying)
-        count = len(self._results)
-        blocks = flags[size + count : size + 2 * count]
+        variables = [*table.variables, *trace.made]
+        checks.no_captured_variables(trace.outer, self.jaxpr, variables, self._name)
+        checks.state_keeps_shape(self.jaxpr, trace.inputs.constants, table, self._name)
+        local, results = table.local, self._results
+        varies = varying_outputs(
+            self.jaxpr, trace.inputs.marks(state=local, split=True, masks=True)
+        )
+        varying = trace.of_results(varies)
         if self._replicas > 1:
-            drifts = [flag and not own for flag, own in zip(flags[:size], local, strict=True)]
+            of_state = zip(trace.of_state(varies), local, strict=True)
+            drifts = [flag and not own for flag, own in of_state]
             checks.state_is_equal(self.jaxpr, drifts, table, self._name)
             checks.whole_results_are_equal(
                 [
-                    varies and not r.per_replica
-                    for varies, r in zip(blocks, self._results, strict=True)
+                    flag and not result.per_replica
+                    for flag, result in zip(varying, results, strict=True)
                 ],
-                [result.path for result in self._results],
+                [result.path for result in results],
                 self._name,
             )
         if plain_results:
             self._results = [
-                dataclasses.replace(result, per_replica=varies)
-                for varies, result in zip(blocks, self._results, strict=True)
+                dataclasses.replace(result, per_replica=flag)
+                for flag, result in zip(varying, results, strict=True)
             ]
         # The usual result of a training step: its loss.
         self._one_value = self._structure == _LEAF and not self._results[0].per_replica
-        names = table.leaf_names + [
-            f"the result {result.path}".rstrip() for result in self._results
-        ]
-        watched = [True] * size + [result.source is None for result in self._results]
-        before = [False] * (consts + size)
-        after = [False] * len(arguments.whole)
-        self._owners = [leaf.mask for leaf in arguments.leaves if leaf.how == "split"]
-        self._name_sources(arguments, consts + size, count, size)
+
+    def _check_rows(self, trace: Trace, table: StateTable, arguments: Arguments) -> None:
+        """Finds out what padding would count in, and whose rows results have."""
+        names = [*table.leaf_names, *(result.name for result in self._results)]
+        watched = [*[True] * table.size, *(result.source is None for result in self._results)]
+        outputs = [index for index, watch in enumerate(watched) if watch]
         # A callback on the host would be called for batches that are none.
-        self._untried = masks > 0 and not outer.effects
+        self._untried = trace.inputs.masks > 0 and not trace.outer.effects
         self._padding = checks.padding_counted(
             self.jaxpr,
-            rows=[*before, *([True] * split), *([False] * masks), *after],
-            masks=[*before, *([False] * split), *([True] * masks), *after],
-            names=[name for name, watch in zip(names, watched, strict=True) if watch],
-            outputs=[index for index, watch in enumerate(watched) if watch],
+            rows=trace.inputs.marks(split=True),
+            masks=trace.inputs.marks(masks=True),
+            names=[names[index] for index in outputs],
+            outputs=outputs,
             step=self._name,
         )
-
-    def _name_sources(self, arguments: Arguments, before: int, count: int, size: int) -> None:
-        """Finds the batch whose rows a result has, where several batches have as many."""
         self._of_several: list[tuple[str, list[int]]] = []
-        if len(arguments.masks) < 2:
-            return
-        owners = self._owners
-        rest = len(self.jaxpr.invars) - before - len(owners)
-        depends = [
-            depends_on(
-                self.jaxpr,
-                [*([False] * before), *(owner == mask for owner in owners), *([False] * rest)],
-            )[size + count : size + 2 * count]
-            for mask in range(len(arguments.masks))
-        ]
-        rows = [mask.rows_per_replica for mask in arguments.masks]
+        if trace.inputs.masks > 1:
+            self._name_sources(trace, [mask.rows_per_replica for mask in arguments.masks])
+
+    def _name_sources(self, trace: Trace, rows: Sequence[int]) -> None:
+        """Finds the batch whose rows a result has, where several batches have as many."""
+        depends: list[Sequence[bool]] = []
+        for mask in range(len(rows)):
+            of_mask = trace.inputs.marks(split=[owner == mask for owner in self._owners])
+            depends.append(trace.of_results(depends_on(self.jaxpr, of_mask)))
         for index, result in enumerate(self._results):
             if result.source is None:
                 continue
@@ -585,9 +395,10 @@ class Program:
             if len(fitting) > 1:
                 self._of_several.append((result.path, fitting))
 
-    def _build(self, outer: ClosedJaxpr, table: StateTable, arguments: Arguments) -> None:
+    def _build(self, trace: Trace, table: StateTable, arguments: Arguments) -> None:
         size, count = table.size, len(self._results)
-        inner_in, inner_out = self.jaxpr.invars[self._consts :], self.jaxpr.outvars
+        inner_in = self.jaxpr.invars[trace.inputs.constants :]
+        inner_out = self.jaxpr.outvars
         written = [i for i in range(size) if inner_out[i] is not inner_in[i]]
         read = {atom for equation in self.jaxpr.eqns for atom in map(id, equation.invars)}
         # A variable may be read only to be copied into another one.
@@ -595,7 +406,8 @@ class Program:
         self._changed, changed_at = table.part(written)
         used = [i for i in range(size) if i not in changed_at and id(inner_in[i]) in read]
         self._kept, kept_at = table.part(used)
-        run = jaxpr_as_fun(outer if self._replicas > 1 else without_reductions(outer))
+        outer = trace.outer if self._replicas > 1 else without_reductions(trace.outer)
+        run = jaxpr_as_fun(outer)
         stacked_at = [size + i for i, r in enumerate(self._results) if r.per_replica]
         whole_at = [size + count + i for i, r in enumerate(self._results) if not r.per_replica]
         # What the step never reads is not passed in; XLA drops the stand-in.
@@ -639,48 +451,10 @@ def _copied(value: Any, aval: jax.ShapeDtypeStruct) -> jax.Array:
     return jax.device_put(jnp.copy(value), aval.sharding)
 
 
-def _unchanged_keys(trace: _Trace) -> frozenset[int]:
-    """Finds the random keys that a step hands back as they were."""
-    jaxpr = _replica_jaxpr(trace.jaxpr)
-    pairs = [source_of(jaxpr, atom) for atom in jaxpr.outvars[-2 * len(trace.keys) :]]
-    changed = {
-        index
-        for index, before, after in zip(trace.keys, pairs[::2], pairs[1::2], strict=True)
-        if before is not after
-    }
-    return frozenset(trace.keys) - changed
-
-
-def _flatten_result(out: Any, name: str, trace: _Trace) -> list[jax.Array]:
-    paths, trace.structure = jax.tree_util.tree_flatten_with_path(out, is_leaf=is_block)
-    blocks: list[jax.Array] = []
-    trace.results.clear()
-    for path, leaf in paths:
-        where = jax.tree_util.keystr(path)
-        if isinstance(leaf, TracedPerReplica):
-            trace.results.append(_Result(True, leaf.source, where))
-            blocks.append(leaf.block)
-        else:
-            trace.results.append(_Result(False, None, where))
-            blocks.append(as_array(leaf, path, name))
-    return blocks
-
-
-def _abstract_local(leaf: Any, replicas: int) -> jax.ShapeDtypeStruct:
-    # Whether there are as many is checked later: the trace may tell that this is not the mesh at all.
-    return jax.ShapeDtypeStruct((replicas, *jnp.shape(leaf)[1:]), leaf.dtype)
-
-
 def _unread(aval: Any) -> jax.Array:
     if jnp.issubdtype(aval.dtype, jax.dtypes.prng_key):
         return jnp.broadcast_to(jax.random.key(0, impl=jax.random.key_impl(aval)), aval.shape)
     return jnp.zeros(aval.shape, aval.dtype)
-
-
-def _replica_jaxpr(outer: ClosedJaxpr) -> Jaxpr:
-    equation = outer.jaxpr.eqns[-1]
-    inner = equation.params["jaxpr"]
-    return inner.jaxpr if isinstance(inner, ClosedJaxpr) else inner
 
 
 def _count_unshared() -> int:
