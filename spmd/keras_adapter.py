@@ -31,8 +31,7 @@ from spmd.collectives import ReduceOp, all_reduce
 from spmd.context import BlockMask, current_frame, in_replica, replica_id
 from spmd.errors import StateError
 from spmd.gradients import sum_gradients
-from spmd.recording import overwritten
-from spmd.state import Adapter, Kind
+from spmd.state import Adapter, Kind, overwritten
 from spmd.watch import Watch
 
 _PLAIN = (str, int, float, bool, type(None))
@@ -167,9 +166,9 @@ def _guarded_assign(assign: Callable[..., Any]) -> Callable[..., Any]:
     def guarded(self: Any, value: Any) -> Any:
         if not in_stateless_scope():
             _check_lifted(self, "writes")
-        overwritten(self, self._value)
         # Not the other variable's very array: two with one would be one source to a recording.
-        return assign(self, jnp.copy(value.value) if isinstance(value, _VARIABLE) else value)
+        new = jnp.copy(value.value) if isinstance(value, _VARIABLE) else value
+        return assign(self, overwritten(self, self._value, new))
 
     return guarded
 

@@ -9,16 +9,16 @@ with `jax.value_and_grad`; a gradient that nobody asks for leaves parts that XLA
 
 import contextlib
 import dataclasses
-import weakref
 from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from spmd._jax_internals import constant_outputs, interposed, zero_cotangent
-from spmd.state import adapters
+from spmd.state import WRITE_OBSERVERS, adapters
 
 
 @dataclasses.dataclass
@@ -37,21 +37,6 @@ class _Operation:
     outputs: Sequence[Any]
     constant: Sequence[bool]
     pull: Callable[[list[Any]], Sequence[Any]]
-
-
-# Recordings that hold operations.
-_LIVE: "weakref.WeakSet[Recording]" = weakref.WeakSet()
-
-
-def overwritten(variable: Any, value: Any) -> None:
-    """Tells all recordings that a variable loses its value, by which they know it.
-
-    Args:
-        variable: any library's.
-        value: what it held.
-    """
-    for recording in list(_LIVE):
-        recording.note_former(variable, value)
 
 
 class Recording:
@@ -75,6 +60,9 @@ class Recording:
     def __init__(self) -> None:
         """Makes a recording of nothing yet."""
         self._operations: list[_Operation] = []
+        # By id, the arrays that operations took and returned; the operations keep them.
+        self._inputs: set[int] = set()
+        self._outputs: set[int] = set()
         self._paused = False
         self._entered = False
         # By id, variables that were written, and what they held before.
@@ -85,7 +73,7 @@ class Recording:
         """Records what runs inside of a `with` block; may be entered again."""
         adapters()  # libraries that guard their objects from transformations must know of recordings
         before, self._entered = self._entered, True
-        _LIVE.add(self)
+        WRITE_OBSERVERS.add(self)
         try:
             with interposed(self._operate):
                 yield
@@ -95,29 +83,45 @@ class Recording:
     def forget(self) -> None:
         """Lets go of everything that was recorded."""
         self._operations.clear()
+        self._inputs.clear()
+        self._outputs.clear()
         self._former.clear()
-        _LIVE.discard(self)
+        WRITE_OBSERVERS.discard(self)
 
     def note_former(self, variable: Any, value: Any) -> None:
-        """Remembers what a variable held, before it is written.
+        """Remembers what a variable held, before it is written, if a target may depend on it.
 
         Args:
             variable: any library's.
             value: what it holds.
         """
-        self._former.setdefault(id(variable), (variable, []))[1].append(value)
+        # The first value may be a target itself; of a trace that this is no part of, it must not be kept.
+        first = id(variable) not in self._former and not isinstance(value, Tracer)
+        if id(value) in self._inputs or first:
+            self._former.setdefault(id(variable), (variable, []))[1].append(value)
 
     def former(self, variable: Any) -> list[Any]:
-        """Lists what a variable held since the recording began, and holds no more.
+        """Lists what a variable held since the recording began.
 
         Args:
             variable: any library's.
         """
         return list(self._former.get(id(variable), (None, []))[1])
 
+    def detached(self, value: Any) -> Any:
+        """Returns what a variable is to hold: no gradient goes through its writing.
+
+        Args:
+            value: what it is given.
+        """
+        if not self.computed(value):
+            return value
+        with self.paused():
+            return jnp.copy(value)
+
     def computed(self, value: Any) -> bool:
         """Tells whether this very array is the result of a recorded operation."""
-        return any(one is value for operation in self._operations for one in operation.outputs)
+        return id(value) in self._outputs
 
     @contextlib.contextmanager
     def paused(self) -> Generator[None]:
@@ -170,7 +174,7 @@ class Recording:
         found = [gradient for gradient in gradients if gradient is not None]
         if self._entered and not self._paused and found:
             # How they come about is not in this recording: the operations were linearized below it.
-            self._operations.append(
+            self._keep(
                 _Operation(
                     [source for source in sources if source is not None],
                     found,
@@ -184,6 +188,11 @@ class Recording:
                     ),
                 )
             )
+
+    def _keep(self, operation: _Operation) -> None:
+        self._operations.append(operation)
+        self._inputs.update(map(id, operation.inputs))
+        self._outputs.update(map(id, operation.outputs))
 
     def _gradient(
         self, targets: Sequence[Any], sources: Sequence[Any], cotangents: Sequence[Any] | None
@@ -249,7 +258,7 @@ class Recording:
                     # stop_gradient returns its argument; what it stops must be another object.
                     outputs[index] = jnp.copy(output)
                 constant[index] = True
-        self._operations.append(
+        self._keep(
             _Operation(
                 inputs,
                 outputs,

@@ -22,12 +22,51 @@ import operator
 import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Protocol
+from weakref import WeakSet
 
 import jax
 
 from spmd.errors import StateError
 from spmd.watch import Watch
+
+
+class WriteObserver(Protocol):
+    """Knows variables by the arrays that they hold, and so must hear of writes."""
+
+    def note_former(self, variable: Any, value: Any) -> None:
+        """Hears that a variable loses its value.
+
+        Args:
+            variable: any library's.
+            value: what it held.
+        """
+        ...
+
+    def detached(self, value: Any) -> Any:
+        """Returns what a variable holds that is given a value: another array, if this one is known."""
+        ...
+
+
+# Told of every value that a variable loses, to other code or to a step.
+WRITE_OBSERVERS: "WeakSet[WriteObserver]" = WeakSet()
+
+
+def overwritten(variable: Any, value: Any, new: Any) -> Any:
+    """Tells all observers that a variable gets another value.
+
+    Args:
+        variable: any library's.
+        value: what it held.
+        new: what it is given.
+
+    Returns:
+        What it is to hold.
+    """
+    for observer in list(WRITE_OBSERVERS):
+        observer.note_former(variable, value)
+        new = observer.detached(new)
+    return new
 
 
 class Kind(enum.Enum):
@@ -284,6 +323,15 @@ class StateTable:
         Args:
             leaves: as `read` returns them.
         """
+        if WRITE_OBSERVERS:
+            for slot in self.slots:
+                held = slot.adapter.get(slot.variable)
+                if slot.count == 1 and held is not leaves[slot.first]:
+                    for observer in list(WRITE_OBSERVERS):
+                        observer.note_former(slot.variable, held)
+        self._put(leaves)
+
+    def _put(self, leaves: Sequence[Any]) -> None:
         start = 0
         for adapter, variables in self._plain:
             stop = start + len(variables)
@@ -328,10 +376,10 @@ class StateTable:
             for adapter, things, variables in self._by_adapter():
                 stack.enter_context(adapter.lifted(things, variables))
             try:
-                self.write(leaves)
+                self._put(leaves)
                 yield
             finally:
-                self.write(before)
+                self._put(before)
 
     @contextlib.contextmanager
     def in_replica(self) -> Generator[None]:

@@ -11,8 +11,7 @@ import jax.numpy as jnp
 from spmd._jax_internals import trace_state
 from spmd.context import current_frame
 from spmd.errors import StateError
-from spmd.recording import overwritten
-from spmd.state import Adapter, Kind, register_adapter
+from spmd.state import Adapter, Kind, overwritten, register_adapter
 from spmd.watch import Watch
 
 VariableKind = Literal["mirrored", "mean", "sum", "key", "local"]
@@ -87,8 +86,7 @@ class Variable:
                 "(scan, cond, grad, vmap), whose values do not live outside of it. Return the new "
                 "value from there, and assign it outside."
             )
-        overwritten(self, self._value)
-        self._value = jax.tree.map(jnp.asarray, value)
+        self._value = overwritten(self, self._value, jax.tree.map(jnp.asarray, value))
 
     def __repr__(self) -> str:
         shown = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), self._value)

@@ -34,8 +34,8 @@ class GradientTape:
 
     By a complex array it is the conjugate of what `jax.grad` gives: a step against it goes down.
 
-    A variable's gradient is that of the value that it has when `gradient` is called, so ask before the
-    variable is assigned.
+    A variable is one source, whatever it held: what was computed before it was assigned, or before a step
+    moved or changed it, counts as what was computed after.
 
     Examples:
         >>> import jax.numpy as jnp
@@ -286,7 +286,8 @@ class GradientTape:
             found.inner.append(inner)
             if connected and _is_variable(leaf):
                 here = len(found.values)
-                found.former += [(here, value) for value in self._recording.former(leaf)]
+                former = (value for value in self._recording.former(leaf) if value is not values[0])
+                found.former += [(here, value) for value in former]
             found.values.extend(values)
             found.connected.extend(values if connected else [None] * len(values))
         return found

@@ -404,6 +404,113 @@ def test_a_variable_written_after_it_was_used_is_the_same_source():
 
 
 @pytest.mark.parametrize("run", [lambda f: f(), lambda f: tf.function(f)()])
+def test_a_step_between_use_and_gradient(run):
+    strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+    with strategy.scope():
+        v = tf.Variable(2.0, aggregation=tf.VariableAggregation.MEAN)
+
+    def reads_it():
+        with tf.GradientTape() as tape:
+            y = v * v
+        strategy.run(lambda: v * 1.0)  # moves it to all devices
+        return tape.gradient(y, v)
+
+    def writes_it():
+        with tf.GradientTape() as tape:
+            y = v * v
+            strategy.run(lambda: v.assign_add(1.0))
+            z = y + v
+        return tape.gradient(z, v)
+
+    assert float(run(reads_it)) == 4.0
+    assert float(run(writes_it)) == 5.0  # as TensorFlow: 4 of the first use, 1 of the second
+
+
+def test_a_step_that_moves_a_model_between_use_and_gradient():
+    layer = keras.layers.Dense(1, kernel_initializer="ones")
+    layer.build((None, 2))
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(layer(tf.constant([[1.0, 2.0]])))
+    tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"]).run(lambda: layer(tf.ones([1, 2])))
+    kernel, bias = tape.gradient(y, layer.trainable_variables)
+    np.testing.assert_array_equal(kernel, [[1.0], [2.0]])
+    np.testing.assert_array_equal(bias, [1.0])
+
+
+def test_a_tape_keeps_only_what_it_used_of_a_variable_that_steps_change():
+    v = tf.Variable(1.0)
+    with tf.GradientTape(persistent=True) as tape:
+        y = v * v
+    step = tf.function(lambda: v.assign_add(1.0))
+    for _ in range(3):
+        step()
+    assert list(map(float, tape._recording.former(v))) == [1.0]
+    assert float(tape.gradient(y, v)) == 2.0
+
+
+@pytest.mark.parametrize("run", [lambda f: f(), lambda f: tf.function(f)()])
+def test_no_gradient_goes_through_an_assignment(run):
+    v = tf.Variable(2.0)
+
+    def adds():
+        with tf.GradientTape() as tape:
+            y = v * v
+            z = y + v.assign_add(1.0)
+        return tape.gradient(z, v)
+
+    def assigns():
+        with tf.GradientTape() as tape:
+            v.assign(v * v)
+            z = 3.0 * v
+        return tape.gradient(z, v)
+
+    def uses_what_it_assigned():
+        with tf.GradientTape() as tape:
+            square = v * v
+            v.assign(square)
+            z = 3.0 * square
+        return tape.gradient(z, v)
+
+    # As TensorFlow.
+    assert float(run(adds)) == 5.0
+    v.assign(2.0)
+    assert float(run(assigns)) == 3.0
+    v.assign(2.0)
+    assert float(run(uses_what_it_assigned)) == 12.0
+
+
+def test_no_gradient_goes_through_an_assignment_of_keras():
+    variable = keras.Variable(2.0)
+    with tf.GradientTape() as tape:
+        square = variable * variable
+        variable.assign(square)
+        z = variable * 3.0 + square
+    assert float(tape.gradient(z, variable)) == 7.0
+
+
+def test_an_assignment_between_two_derivatives():
+    v = tf.Variable(2.0)
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            y = v**3
+            v.assign_add(1.0)
+            z = y + v**3
+        first = inner.gradient(z, v)
+    assert float(first) == 39.0  # as TensorFlow
+    assert float(outer.gradient(first, v)) == 30.0
+
+
+def test_a_variable_that_is_given_the_same_array_counts_once():
+    v = tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        y = v * v
+        held = v._value
+    v._set(tf.constant(1.0))
+    v._set(held)
+    assert float(tape.gradient(y, v)) == 6.0
+
+
+@pytest.mark.parametrize("run", [lambda f: f(), lambda f: tf.function(f)()])
 def test_two_optimizers_after_one_tape(run):
     layer = keras.layers.Dense(1, use_bias=False, kernel_initializer="ones")
     layer.build((None, 2))
