@@ -242,11 +242,11 @@ def _padding_error(step: str, what: str, mask: RowMask) -> PaddedBatchError:
     return PaddedBatchError(
         f"The batch holds {valid} rows, padded to {size}, but the step {step!r} {what}. A plain mean() "
         "of the loss is wrong on several replicas anyway. Ways out:\n"
-        "  average with spmd.average_loss(per_example_loss), which leaves padding out "
-        "(tf.nn.compute_average_loss in the TensorFlow front end);\n"
+        "  average with tf.nn.compute_average_loss(per_example_loss), per_example_loss from a Keras loss "
+        "with reduction='none' (in JAX code with spmd.average_loss), which leaves padding out;\n"
+        "  or drop the last batch: dataset.batch(size, drop_remainder=True);\n"
         "  or take the mask: metric.update(..., mask=spmd.valid_rows()), "
-        "batch_norm(x, mask=spmd.valid_rows()[:, None]);\n"
-        "  or drop the last batch: drop_remainder=True."
+        "batch_norm(x, mask=spmd.valid_rows()[:, None])."
     )
 
 

@@ -157,11 +157,13 @@ def _find(text: str) -> list[Device]:
     if spec.index is None and devices:
         return devices
     if spec.index is None or spec.index >= len(devices):
+        count = max(2, (spec.index or 0) + 1)
         hint = (
-            f"Several CPU devices can be simulated: spmd.simulate_devices({(spec.index or 0) + 1}) "
-            "before the first use of JAX."
-            if spec.platform == "cpu"
-            else "Leave devices out to use all that there are."
+            ("" if spec.platform == "cpu" else "Leave devices out to use all that there are. ")
+            + f"Without hardware, split the processor into {count} CPU devices, at the top of the script, "
+            "before anything that makes an array: "
+            'tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0], '
+            f"[tf.config.LogicalDeviceConfiguration()] * {count}), or spmd.simulate_devices({count})."
         )
         raise MeshError(f"No device {text!r}. Devices here: {_existing()}. {hint}")
     return [devices[spec.index]]
