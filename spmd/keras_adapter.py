@@ -7,7 +7,7 @@ tests/spmd/test_keras_adapter.py runs on every supported version: `Variable._val
 and `._aggregation`, `Layer._flatten_layers`, `._seed_generators`, `._metrics` and `._trainable`,
 `LossScaleOptimizer._common_apply`, `Optimizer._overwrite_variable_with_gradient`,
 `BatchNormalization._moments` and `._reduction_axes`, `SymbolicScope`, `in_stateless_scope`,
-`CompileMetrics`.
+`CompileMetrics`, `JaxLayer.tracked_state` and the module's `tf`.
 """
 
 import contextlib
@@ -15,6 +15,7 @@ import contextvars
 import functools
 import inspect
 import operator
+import types
 from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import Any
 
@@ -26,6 +27,7 @@ from keras.src.backend.common.masking import get_keras_mask, set_keras_mask
 from keras.src.backend.common.stateless_scope import in_stateless_scope
 from keras.src.backend.common.symbolic_scope import SymbolicScope
 from keras.src.trainers.compile_utils import CompileMetrics
+from keras.src.utils import jax_layer
 
 from spmd.collectives import ReduceOp, all_reduce
 from spmd.context import BlockMask, current_frame, in_replica, replica_id
@@ -218,6 +220,11 @@ def _variables(thing: Any) -> list[Any]:
             for variable in part.non_trainable_variables if part.trainable else part.variables:
                 if variable is not part.gamma and variable is not part.beta:
                     # TensorFlow's rule, which Keras declares for TensorFlow only.
+                    variable._aggregation = "mean"
+        elif isinstance(part, keras.layers.JaxLayer):
+            # What a module of Linen or Haiku keeps of its rows is statistics of them.
+            for variable in part.tracked_state:
+                if jnp.issubdtype(variable.dtype, jnp.floating):
                     variable._aggregation = "mean"
         state = [part.state] if isinstance(part, keras.random.SeedGenerator) else part.variables
         found.update((id(variable), variable) for variable in state)
@@ -520,6 +527,8 @@ def _install() -> None:
     """Gives Keras's classes what they lack, once, also if this module is imported again."""
     if hasattr(_LOSS.__call__, "__wrapped__"):
         return
+    # JaxLayer asks TensorFlow, which need not be installed, whether a function of its is being traced.
+    jax_layer.tf = types.SimpleNamespace(inside_function=lambda: False)
     _VARIABLE.__init__ = _made_late(_VARIABLE.__init__)
     _VARIABLE.value = _guarded_value(_VARIABLE.value.fget)
     _VARIABLE.assign = _guarded_assign(_VARIABLE.assign)

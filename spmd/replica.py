@@ -73,7 +73,7 @@ def replica_state(table: StateTable, masks: Sequence[BlockMask], frame: Frame) -
     entry = list(before)
     for index, kind in enumerate(kinds):
         if kind is Kind.KEY:
-            entry[index] = _fold(before[index])
+            entry[index] = fold_key(before[index])
         elif kind is Kind.SUM:
             # The first replica carries the sum so far, the others start from nothing.
             entry[index] = jnp.where(first, before[index], jnp.zeros_like(before[index]))
@@ -98,7 +98,8 @@ def _axis_index() -> jax.Array:
     return jax.lax.axis_index(REPLICA_AXIS)
 
 
-def _fold(key: jax.Array) -> jax.Array:
+def fold_key(key: jax.Array) -> jax.Array:
+    """Makes random keys, typed or not, those of the replica that runs this code."""
     replica = _axis_index()
     typed = jnp.issubdtype(key.dtype, jax.dtypes.prng_key)
 
