@@ -2,16 +2,25 @@
 
 import gc
 import os
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import jax
 import pytest
+from hypothesis import HealthCheck, settings
 
 import spmd
 
 ROOT = Path(__file__).resolve().parents[1]
+
+# The same examples in every run, however long a busy machine takes for them.
+settings.register_profile(
+    "repeatable", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("repeatable")
 
 
 @pytest.fixture
@@ -26,10 +35,39 @@ def mesh_of() -> Callable[[int], jax.sharding.Mesh]:
 
 
 @pytest.fixture
-def fresh_environment() -> dict[str, str]:
-    """For a process of its own: it finds this checkout, and starts without simulated devices."""
+def fresh_environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """For a process of its own: it finds this checkout, and starts without simulated devices.
+
+    It reads the programs that earlier processes of this worker compiled, and nobody writes them meanwhile.
+    """
     inherited = {k: v for k, v in os.environ.items() if k not in ("XLA_FLAGS", "NPROC")}
-    return inherited | {"PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu", "COLUMNS": "120"}
+    return inherited | {
+        **{"PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu", "COLUMNS": "120"},
+        "JAX_COMPILATION_CACHE_DIR": str(tmp_path_factory.getbasetemp() / "compiled-in-processes"),
+        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+        "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+    }
+
+
+@pytest.fixture
+def run_python(fresh_environment: dict[str, str]) -> Callable[..., subprocess.CompletedProcess]:
+    """Runs Python in a process of its own; gives what it printed, once it ended with `status`."""
+
+    def run(*words: object, status: int = 0, environment: dict[str, str] | None = None, **options):
+        done = subprocess.run(
+            [sys.executable, *map(str, words)],
+            env=fresh_environment | (environment or {}),
+            capture_output=True,
+            timeout=800,
+            check=False,
+            **options,
+        )
+        # Not text=True, which makes lines of what a progress bar overwrites.
+        done.stdout, done.stderr = done.stdout.decode(), done.stderr.decode()
+        assert done.returncode == status, done.stderr
+        return done
+
+    return run
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -21,7 +21,7 @@ def run_command(*arguments: str, **environment: str) -> subprocess.CompletedProc
         env={**os.environ, "COLUMNS": "200", **environment},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
 

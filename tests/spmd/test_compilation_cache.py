@@ -63,7 +63,7 @@ def run_program(directory: Path) -> list[Any]:
         env={**inherited, "PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -32,7 +32,7 @@ def run_code(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
         env={**inherited, "PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu", **environment},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
 

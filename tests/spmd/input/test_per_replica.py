@@ -31,7 +31,7 @@ def mesh_of_count(count: int) -> Mesh:
     st.booleans(),
     st.sampled_from([0, 2]),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_batches_go_round(sizes: list[int], replicas: int, drop: bool, prefetch: int) -> None:
     starts = np.cumsum([0, *sizes])
     source = [np.arange(a, b, dtype=np.int32) for a, b in itertools.pairwise(starts)]

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from frontends.tf.data import chunks
@@ -24,7 +24,6 @@ def rows(pieces):
     return [int(row) for piece in pieces for row in piece[:, 0]]
 
 
-@settings(deadline=None)
 @given(PASSES, st.integers(0, 30), st.integers(1, 5), st.data())
 def test_positions(sizes, count, shards, data):
     everything = list(range(sum(sizes)))
@@ -34,7 +33,6 @@ def test_positions(sizes, count, shards, data):
     assert rows(chunks.shard(cut(sizes), shards, index)) == everything[index::shards]
 
 
-@settings(deadline=None)
 @given(PASSES, st.integers(1, 12), st.booleans())
 def test_regroup(sizes, size, drop):
     groups = list(chunks.regroup(cut(sizes), size, drop))
@@ -44,7 +42,6 @@ def test_regroup(sizes, size, drop):
     assert all(len(group) == size for group in groups[:-1])
 
 
-@settings(deadline=None)
 @given(PASSES, st.integers(0, 4), st.booleans())
 def test_repeat(sizes, count, stable):
     def open_pass():
@@ -56,7 +53,6 @@ def test_repeat(sizes, count, stable):
     assert rows(endless) == (once * 50)[:50]
 
 
-@settings(deadline=None)
 @given(PASSES, PASSES)
 def test_side_by_side(first, second):
     pairs = np.concatenate(

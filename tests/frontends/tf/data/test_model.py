@@ -134,7 +134,7 @@ def sources(size):
     yield Dataset.from_generator(generate)
 
 
-@settings(max_examples=120, deadline=None, derandomize=True)
+@settings(max_examples=120)
 @given(st.integers(0, 9), CHAIN)
 def test_a_chain_gives_what_lists_give(size, chain):
     before, batch, after, unbatch = chain

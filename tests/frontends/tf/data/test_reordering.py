@@ -48,7 +48,7 @@ class TestShuffle:
         dataset = Dataset.range(20).shuffle(20, seed=1)
         assert numbers(dataset.take(5)) != numbers(dataset.take(5))
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(st.integers(0, 40), st.integers(1, 45), st.integers(0, 99), st.booleans())
     def test_nothing_comes_before_the_buffer_could_hold_it(self, n, size, seed, rows):
         source = Dataset.range(n) if rows else generated(n)

@@ -11,7 +11,7 @@ from frontends.tf.data import chunks
 from frontends.tf.data.shuffling import ShuffleOrder, peeking, shuffle_chunks, shuffle_items
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.lists(st.integers(1, 30), max_size=8), st.integers(1, 60), st.integers(0, 9), st.booleans()
 )

@@ -4,12 +4,12 @@ import math
 
 import hypothesis.strategies as st
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 from frontends import tf
 
 # Each example compiles a program of its own, so they are few.
-few = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+few = settings(max_examples=25)
 
 DTYPES = ("float32", "int32", "float16", "uint8", "bool")
 

@@ -25,7 +25,7 @@ def run(code, **environment):
         env={**inherited, "PYTHONPATH": str(ROOT), **environment},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
 
