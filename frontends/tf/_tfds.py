@@ -1,4 +1,4 @@
-"""`tfds.load` for scripts that use this `tf`: it gives datasets of `frontends.tf.data`.
+"""`tfds.load` and `tfds.as_numpy` for scripts that use this `tf`: with datasets of `frontends.tf.data`.
 
     from frontends import tf
     import tensorflow_datasets as tfds
@@ -6,7 +6,7 @@
     dataset = tfds.load("mnist", split="train", as_supervised=True)
 
 TensorFlow Datasets reads its files without TensorFlow, but its `load` makes datasets of TensorFlow.
-Importing this `tf` changes that one function, when TensorFlow Datasets is imported; it does not import it.
+Importing this `tf` changes these two functions, when TensorFlow Datasets is imported; it does not import it.
 """
 
 import importlib.abc
@@ -14,18 +14,23 @@ import importlib.machinery
 import importlib.util
 import itertools
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
+import numpy as np
 
 from frontends.tf.data.dataset import Dataset
 from frontends.tf.data.files import TFRecordDataset
+from frontends.tf.data.nested import interleaved
+from frontends.tf.data.shuffling import ShuffleOrder
 
 _PACKAGE = "tensorflow_datasets"
 # What is smaller stays in memory after the first pass, as in TensorFlow Datasets (its `try_autocache`).
 _CACHED_BYTES = 250 * 2**20
 _ROWS_AT_ONCE = 32
+# How many shuffled files are read in turns, and how many rows of each: TensorFlow Datasets' own numbers.
+_FILES_AT_ONCE, _ROWS_IN_TURN = 16, 16
 
 
 def load(
@@ -57,11 +62,14 @@ def load(
         data_dir: where the files are, or shall be; ~/tensorflow_datasets, or what the environment
             variable TFDS_DATA_DIR says.
         batch_size: rows of a batch; None is single rows, -1 the whole split as arrays.
-        shuffle_files: accepted; rows come in the order of the files, so call `dataset.shuffle`.
+        shuffle_files: whether every pass reads the files in another order, 16 of them in turns. Rows of
+            one file stay in order, so call `dataset.shuffle` as well.
         download: whether to prepare what is not there.
         as_supervised: whether elements are (input, label), not a dict of all features.
         decoders: as of `tfds.decode`.
-        read_config: `try_autocache` says whether small data sets stay in memory; the rest is accepted.
+        read_config: `try_autocache` says whether small data sets stay in memory, unless files are
+            shuffled; `shuffle_seed` and `shuffle_reshuffle_each_iteration` are those of
+            `dataset.shuffle`, for the files; the rest is accepted.
         with_info: whether to return the `DatasetInfo`, too.
         builder_kwargs: for the builder.
         download_and_prepare_kwargs: for its `download_and_prepare`.
@@ -112,8 +120,15 @@ def _dataset(builder: Any, split: Any, options: dict[str, Any]) -> Any:
             f"features {sorted(info.features)}. Leave as_supervised out, and pick them: "
             'dataset.map(lambda row: (row["..."], row["..."])).'
         )
-    dataset = Dataset.from_grain(_Rows(builder, split, options["decoders"], keys))
-    if (config is None or config.try_autocache) and 0 < info.dataset_size < _CACHED_BYTES:
+    rows = _Rows(builder, split, options["decoders"], keys)
+    if options["shuffle_files"]:
+        reshuffle = getattr(config, "shuffle_reshuffle_each_iteration", None)
+        seed = getattr(config, "shuffle_seed", None)
+        rows.order = ShuffleOrder(seed, reshuffle in (None, True), "tfds.load")
+    dataset = Dataset.from_grain(rows)
+    cached = getattr(config, "try_autocache", True) and 0 < info.dataset_size < _CACHED_BYTES
+    # What stays in memory stays in one order.
+    if cached and (rows.order is None or rows.files == 1):
         dataset = dataset.cache()
     rows = options["batch_size"]
     if rows == -1:
@@ -122,7 +137,14 @@ def _dataset(builder: Any, split: Any, options: dict[str, Any]) -> Any:
 
 
 class _Rows:
-    """The rows of a split, decoded; each iteration is a pass."""
+    """The rows of a split, decoded; each iteration is a pass.
+
+    Attributes:
+        order: of the files, another one for each pass; None is as they are.
+        files: how many there are.
+    """
+
+    order: ShuffleOrder | None = None
 
     def __init__(self, builder: Any, split: Any, decoders: Any, keys: Any) -> None:
         """Opens the files.
@@ -134,62 +156,103 @@ class _Rows:
             keys: the names of the features in an element's structure, or None for a dict of all.
         """
         self._keys = keys
+        self._parts: list[Any] = builder.info.splits[split].file_instructions
+        self.files = len(self._parts)
         if builder.info.file_format.value == "tfrecord":
-            self._source = _Records(builder.info, split, decoders)
+            self._read = _records(builder.info, self._parts, decoders)
         else:
-            self._source = _Indexed(builder.as_data_source(split=split, decoders=decoders))
+            self._read = _indexed(
+                builder.as_data_source(split=split, decoders=decoders), self._parts
+            )
 
     def __len__(self) -> int:
-        return len(self._source)
+        return sum(part.take for part in self._parts)
 
     def __iter__(self) -> Iterator[Any]:
-        for row in self._source:
+        if self.order is None:
+            rows = itertools.chain.from_iterable(map(self._read, range(self.files)))
+        else:
+            shuffled = self.order.begin_pass()[0].permutation(self.files)
+            rows = interleaved(map(self._read, shuffled), _FILES_AT_ONCE, _ROWS_IN_TURN)
+        for row in rows:
             yield row if self._keys is None else jax.tree.map(row.__getitem__, self._keys)
 
 
-class _Indexed:
-    """A data source, read many rows at once: faster than one by one."""
+def _indexed(source: Any, parts: Sequence[Any]) -> Callable[[int], Iterator[Any]]:
+    """Reads the part of a data source that is in one file, many rows at once: faster than one by one."""
+    ends = list(itertools.accumulate(part.take for part in parts))
 
-    def __init__(self, source: Any) -> None:
-        self._source = source
+    def read(file: int) -> Iterator[Any]:
+        for start in range(ends[file] - parts[file].take, ends[file], _ROWS_AT_ONCE):
+            stop = min(start + _ROWS_AT_ONCE, ends[file])
+            yield from source.__getitems__(list(range(start, stop)))
 
-    def __len__(self) -> int:
-        return len(self._source)
-
-    def __iter__(self) -> Iterator[Any]:
-        for start in range(0, len(self), _ROWS_AT_ONCE):
-            stop = min(start + _ROWS_AT_ONCE, len(self))
-            yield from self._source.__getitems__(list(range(start, stop)))
+    return read
 
 
-class _Records:
-    """A split in TFRecord files, which TensorFlow Datasets itself reads with TensorFlow only."""
+def _records(info: Any, parts: Sequence[Any], decoders: Any) -> Callable[[int], Iterator[Any]]:
+    """Reads a TFRecord file, which TensorFlow Datasets itself reads with TensorFlow only."""
 
-    def __init__(self, info: Any, split: Any, decoders: Any) -> None:
-        self._info, self._split, self._decoders = info, info.splits[split], decoders
+    def read(file: int) -> Iterator[Any]:
+        part = parts[file]
+        records = TFRecordDataset(part.filename)
+        for record in itertools.islice(records, part.skip, part.skip + part.take):
+            yield info.features.deserialize_example_np(bytes(record), decoders=decoders)
 
-    def __len__(self) -> int:
-        return self._split.num_examples
+    return read
 
-    def __iter__(self) -> Iterator[Any]:
-        for part in self._split.file_instructions:
-            stop = None if part.take == -1 else part.skip + part.take
-            for record in itertools.islice(TFRecordDataset(part.filename), part.skip, stop):
-                yield self._info.features.deserialize_example_np(
-                    bytes(record), decoders=self._decoders
-                )
+
+def as_numpy(dataset: Any) -> Any:
+    """Makes NumPy arrays of a dataset's elements, or of tensors.
+
+    Args:
+        dataset: a dataset, a tensor, or a structure of these.
+
+    Returns:
+        The same structure: a dataset of this `tf.data`, whose elements are NumPy's anyway, is itself, and
+        a tensor a NumPy array.
+
+    Raises:
+        TypeError: something else stands in the structure.
+
+    Source: `tfds.as_numpy`.
+    """
+    return jax.tree.map(_one_as_numpy, dataset)
+
+
+def _one_as_numpy(leaf: Any) -> Any:
+    if isinstance(leaf, Dataset):
+        return leaf
+    if hasattr(leaf, "__array__"):
+        return np.asarray(leaf)
+    if "tensorflow" in sys.modules:
+        return _ORIGINAL["as_numpy"](leaf)
+    raise TypeError(
+        f"tfds.as_numpy takes datasets and tensors, but got a {type(leaf).__name__}. Pass what "
+        "tfds.load gave."
+    )
 
 
 # ---- Changing TensorFlow Datasets, now or when it is imported.
 
 
 def install() -> None:
-    """Makes `tfds.load` this module's; once more changes nothing. Imports nothing."""
+    """Makes `tfds.load` and `tfds.as_numpy` this module's; once more changes nothing. Imports nothing."""
     imported = sys.modules.get(_PACKAGE)
     if imported is not None:
-        vars(imported)["load"] = load
+        _change(imported)
     elif not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
+
+
+# What TensorFlow Datasets has for objects of TensorFlow's.
+_ORIGINAL: dict[str, Callable[..., Any]] = {}
+
+
+def _change(module: Any) -> None:
+    if module.as_numpy is not as_numpy:
+        _ORIGINAL["as_numpy"] = module.as_numpy
+    module.load, module.as_numpy = load, as_numpy
 
 
 class _Finder(importlib.abc.MetaPathFinder):
@@ -211,7 +274,7 @@ class _Finder(importlib.abc.MetaPathFinder):
 
         def exec_module(module: Any) -> None:
             execute(module)
-            module.load = load
+            _change(module)
 
         loader.exec_module = exec_module
         return spec

@@ -4,7 +4,6 @@ import io
 import json
 import shutil
 import struct
-import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,7 +20,7 @@ DATA = Path(__file__).resolve().parents[3] / "examples" / "data"
 
 
 @pytest.mark.parametrize("first", ["from frontends import tf", "import tensorflow_datasets"])
-def test_either_may_be_imported_first(first, fresh_environment):
+def test_either_may_be_imported_first(first, run_python):
     script = (
         f"{first}\nimport sys\nfrom frontends import tf\n"
         "import importlib.util; importlib.util.find_spec('tensorflow_datasets')\n"
@@ -29,14 +28,7 @@ def test_either_may_be_imported_first(first, fresh_environment):
         f"data = tfds.load('mnist', split='test[:3]', data_dir={str(DATA)!r}, as_supervised=True)\n"
         "print(isinstance(data, tf.data.Dataset), len(data), 'tensorflow' in sys.modules)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        env=fresh_environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.stdout == "True 3 False\n", done.stderr
+    assert run_python("-c", script).stdout == "True 3 False\n"
 
 
 def test_all_splits_with_info():
@@ -155,3 +147,67 @@ def test_files_of_tfrecords(tmp_path):
     dataset = tfds.load("mnist", split="test[5:9]", data_dir=tmp_path, as_supervised=True)
     assert [label for _, label in dataset] == expected
     assert len(dataset) == 4
+
+
+def test_as_numpy():
+    dataset = tfds.load("mnist", split="test[:5]", data_dir=DATA, as_supervised=True)
+    loaded = tfds.as_numpy({"test": dataset, "row": tf.constant([1.0])})
+    assert isinstance(loaded["row"], np.ndarray)
+    assert len(loaded["test"]) == 5
+    for _ in range(2):
+        for image, label in loaded["test"]:
+            assert isinstance(image, np.ndarray)
+            assert isinstance(label, np.integer)
+    with pytest.raises(TypeError, match="takes datasets and tensors, but got a str"):
+        tfds.as_numpy("test")
+
+
+class Numbers(tfds.core.GeneratorBasedBuilder, skip_registration=True):
+    """Sixty numbers."""
+
+    VERSION = tfds.core.Version("1.0.0")
+
+    def _info(self):
+        features = tfds.features.FeaturesDict({"x": np.int64})
+        return tfds.core.DatasetInfo(builder=self, features=features)
+
+    def _split_generators(self, dl_manager):
+        return {"train": ((index, {"x": index}) for index in range(60))}
+
+    def _generate_examples(self):
+        raise AssertionError
+
+
+def numbers(monkeypatch, folder, shards, split="train", **config):
+    """Reads the numbers twice, from shuffled files."""
+    monkeypatch.setattr(tfds, "builder", lambda name, **kwargs: Numbers(**without_gcs(kwargs)))
+    dataset = tfds.load(
+        "numbers",
+        split=split,
+        data_dir=folder,
+        shuffle_files=True,
+        read_config=SimpleNamespace(**config),
+        download_and_prepare_kwargs={
+            "download_config": tfds.download.DownloadConfig(num_shards=shards)
+        },
+    )
+    assert len(dataset) == len(list(dataset))
+    return [[int(row["x"]) for row in dataset] for _ in range(2)]
+
+
+def test_files_that_are_shuffled_come_in_another_order_in_every_pass(monkeypatch, tmp_path):
+    first, second = numbers(monkeypatch, tmp_path, 4)
+    assert first != second
+    assert sorted(first) == sorted(second) == list(range(60))
+    fixed, again = numbers(
+        monkeypatch, tmp_path, 4, shuffle_seed=1, shuffle_reshuffle_each_iteration=False
+    )
+    assert fixed == again
+    part, _ = numbers(monkeypatch, tmp_path, 4, split="train[5:50]")
+    source = Numbers(data_dir=tmp_path, file_format="array_record").as_data_source("train[5:50]")
+    assert sorted(part) == sorted(int(row["x"]) for row in source)
+
+
+def test_one_file_stays_in_its_order(monkeypatch, tmp_path):
+    first, second = numbers(monkeypatch, tmp_path, 1)
+    assert first == second
