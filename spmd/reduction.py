@@ -158,7 +158,7 @@ def gather(value: Any, axis: int = 0) -> Any:
             mesh = leaf.mesh
             # To host memory once it is whole everywhere: the number of valid rows is only known there.
             whole = np.asarray(_replicate(mesh)(leaf.array))
-            blocks = whole if leaf.stacked else whole.reshape(leaf.num_replicas, *leaf.shape)
+            blocks = whole if leaf.stacked else whole.reshape(leaf.num_replicas, *leaf.block_shape)
             counts = leaf.mask.counts if leaf.mask is not None else [None] * leaf.num_replicas
             valid = [block[:count] for block, count in zip(blocks, counts, strict=True)]
             if axis not in (0, -len(leaf.shape)) and len({value.shape[0] for value in valid}) > 1:

@@ -9,12 +9,18 @@ A batch that does not fill its blocks is *padded*: a `RowMask` says which rows a
 rows repeat a valid row, so that arithmetic on them stays finite; nobody may count them.
 """
 
+import abc
 import dataclasses
-from collections.abc import Iterator
+import operator
+from collections.abc import Callable, Iterator
 from typing import Any, cast
 
 import jax
 import numpy as np
+from jax.core import Tracer
+
+from spmd.context import current_frame
+from spmd.mesh import num_replicas
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,11 +43,100 @@ class RowMask:
         return any(count < self.rows_per_replica for count in self.counts)
 
 
-class PerReplica:
+class _ReplicaValue(abc.ABC):
+    """One value for each replica. If there is only one replica, code may use it as the value itself."""
+
+    __slots__ = ()
+    __array_priority__ = 100  # NumPy's arrays leave the operation to it
+
+    @abc.abstractmethod
+    def _count(self) -> int:
+        """How many replicas there are."""
+
+    @abc.abstractmethod
+    def _first(self) -> jax.Array:
+        """What the first replica has."""
+
+    def __jax_array__(self) -> jax.Array:
+        if self._count() > 1:
+            raise TypeError(
+                f"{self!r} is one value for each of {self._count()} replicas, not a number or an array. "
+                "Reduce it first: spmd.reduce(value, 'sum'), or strategy.reduce('SUM', value, axis=None)."
+            )
+        return self._first()
+
+    def numpy(self) -> Any:
+        """Copies the only replica's value to host memory, a scalar to a NumPy scalar.
+
+        Returns:
+            A NumPy array or scalar.
+
+        Raises:
+            TypeError: there are several replicas.
+
+        Source: `tf.Tensor.numpy`; with one replica, TensorFlow's strategies give plain tensors.
+        """
+        value = self.__jax_array__()
+        if isinstance(value, Tracer):
+            raise AttributeError(
+                "numpy() was asked of a result of strategy.run while a function is traced: its values "
+                "are not known yet. Return it from the function, and call numpy() on what that gives. "
+                "To look at it in the function, write tf.print(x)."
+            )
+        return np.array(value)[()]
+
+    def __float__(self) -> float:
+        return float(self.__jax_array__())
+
+    def __int__(self) -> int:
+        return int(self.__jax_array__())
+
+    def __index__(self) -> int:
+        return operator.index(self.__jax_array__())
+
+    def __bool__(self) -> bool:
+        return self._count() > 1 or bool(self.__jax_array__())
+
+    def __format__(self, specification: str) -> str:
+        several = self._count() > 1 and not specification
+        return str(self) if several else format(self.__jax_array__(), specification)
+
+    def __eq__(self, other: object) -> Any:
+        return self._first() == _operand(other) if self._count() == 1 else NotImplemented
+
+    def __ne__(self, other: object) -> Any:
+        return self._first() != _operand(other) if self._count() == 1 else NotImplemented
+
+    def __hash__(self) -> int:
+        return id(self)
+
+
+def _operand(value: Any) -> Any:
+    return value.__jax_array__() if isinstance(value, _ReplicaValue) else value
+
+
+def _operator(name: str) -> Callable[..., Any]:
+    def method(self: _ReplicaValue, *operands: Any) -> Any:
+        return getattr(self.__jax_array__(), name)(*map(_operand, operands))
+
+    method.__name__ = method.__qualname__ = name
+    return method
+
+
+_UNARY = ("neg", "pos", "abs", "invert")
+_BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor")
+for _name in (*_UNARY, *_BINARY, *(f"r{name}" for name in _BINARY), "lt", "le", "gt", "ge"):
+    setattr(_ReplicaValue, f"__{_name}__", _operator(f"__{_name}__"))
+
+
+class PerReplica(_ReplicaValue):
     """One value per replica, kept on the devices as one array over the mesh.
 
     Iterate over it, or index it by replica; `values` has all of them. Reading waits for the step
     that computes it. In a process of several, only the values of this process's replicas can be read.
+
+    With one replica it stands for this replica's value in arithmetic, for `jnp.asarray` and in
+    formatting, and has `numpy()`; indexing and iteration still go by replica.
 
     Attributes:
         array: the array over the mesh, padding included.
@@ -96,6 +191,14 @@ class PerReplica:
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """Shape of one replica's block, padding included; of the only replica, of its valid rows."""
+        shape = self.block_shape
+        if self.num_replicas > 1 or self.mask is None:
+            return shape
+        return (self.mask.counts[0], *shape[1:])
+
+    @property
+    def block_shape(self) -> tuple[int, ...]:
         """Shape of one replica's block, padding included."""
         shape = self.array.shape
         if self.stacked:
@@ -135,11 +238,15 @@ class PerReplica:
             )
         return self._block(index % self.num_replicas)
 
-    def __float__(self) -> float:
-        raise TypeError(
-            f"{self!r} is one value for each replica, not a number. Reduce it first: "
-            "spmd.reduce(value, 'sum'), or strategy.reduce('SUM', value, axis=None)."
-        )
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        del copy
+        return np.asarray(self._first() if self.num_replicas == 1 else self.values, dtype)
+
+    def _count(self) -> int:
+        return self.num_replicas
+
+    def _first(self) -> jax.Array:
+        return self._block(0)
 
     def __repr__(self) -> str:
         if isinstance(self.array, jax.Array) and self.array.is_fully_addressable:
@@ -155,7 +262,7 @@ class PerReplica:
         return block if rows is None or rows == block.shape[0] else block[:rows]
 
     def _stored_block(self, replica: int) -> jax.Array:
-        size = 1 if self.stacked else self.shape[0]
+        size = 1 if self.stacked else self.block_shape[0]
         for shard in self.array.addressable_shards:
             start, stop = self._span(shard)
             if start <= replica * size < stop:
@@ -167,7 +274,7 @@ class PerReplica:
         )
 
     def _local_replicas(self) -> list[int]:
-        size = 1 if self.stacked else self.shape[0]
+        size = 1 if self.stacked else self.block_shape[0]
         local: set[int] = set()
         for shard in self.array.addressable_shards:
             start, stop = self._span(shard)
@@ -180,8 +287,8 @@ class PerReplica:
         return start, stop
 
 
-@dataclasses.dataclass(frozen=True)
-class TracedPerReplica:
+@dataclasses.dataclass(frozen=True, eq=False)
+class TracedPerReplica(_ReplicaValue):
     """A per-replica value inside of a step that is being traced, seen from between the replicas.
 
     Attributes:
@@ -193,6 +300,13 @@ class TracedPerReplica:
     block: jax.Array
     mask: jax.Array | None = None
     source: int | None = None
+
+    def _count(self) -> int:
+        frame = current_frame()
+        return 1 if frame is None else num_replicas(frame.mesh)
+
+    def _first(self) -> jax.Array:
+        return self.block
 
 
 def stack_replicas(values: list[Any], sharding: jax.sharding.NamedSharding) -> PerReplica:

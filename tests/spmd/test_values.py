@@ -54,6 +54,59 @@ def test_scalars(mesh_of: MeshOf) -> None:
     assert [bool(block) for block in value] == [True, False]
 
 
+def test_the_value_of_the_only_replica_can_be_used_as_it_is(mesh_of: MeshOf) -> None:
+    mesh = mesh_of(1)
+    rows = split(mesh, np.array([1, 2, 9], np.float32))
+    value: Any = spmd.PerReplica(rows, 1, stacked=False, mask=mask_of(mesh, (2,), 3))
+    assert (value.shape, value.block_shape) == ((2,), (3,))
+    array = value.numpy()
+    assert isinstance(array, np.ndarray)
+    array[0] = 1  # a copy, which may be written to
+    assert lists([value + 1, 1 + value, np.ones(2) + value]) == [[2, 3]] * 3
+    assert lists([-value, value > 1, value == value.numpy()]) == [
+        [-1, -2],
+        [False, True],
+        [True, True],
+    ]
+    assert not (value != value).any()
+    assert jnp.asarray(value).tolist() == [1, 2]
+    assert np.asarray(value).tolist() == [1, 2]
+    assert {value} == {value}
+
+    one: Any = spmd.PerReplica(split(mesh, np.array([2.5], np.float32)), 1, stacked=True)
+    assert isinstance(one.numpy(), np.generic)
+    assert (float(one), int(one), bool(one), f"{one:.2f}", f"{one}") == (
+        2.5,
+        2,
+        True,
+        "2.50",
+        "2.5",
+    )
+    whole: Any = spmd.PerReplica(split(mesh, np.array([1])), 1, stacked=True)
+    assert [10, 20][whole] == 20
+
+
+def test_values_of_several_replicas_are_no_number(mesh_of: MeshOf) -> None:
+    value: Any = spmd.PerReplica(split(mesh_of(2), np.array([1.0, 2.0])), 2, stacked=True)
+    uses: list[Callable[[Any], Any]] = [
+        float,
+        int,
+        jnp.asarray,
+        lambda v: v.numpy(),
+        lambda v: v + 1,
+        lambda v: v > 1,
+        lambda v: f"{v:.2f}",
+    ]
+    for use in uses:
+        with pytest.raises(TypeError, match=r"each of 2 replicas.*strategy\.reduce\('SUM'"):
+            use(value)
+    assert value
+    assert value == value
+    assert value != 1
+    assert f"{value}" == "PerReplica(0: 1., 1: 2.)"
+    assert np.asarray(value).tolist() == [1, 2]
+
+
 @pytest.mark.parametrize("stacked", [False, True])
 def test_padding_is_left_out(mesh_of: MeshOf, stacked: bool) -> None:
     mesh = mesh_of(3)

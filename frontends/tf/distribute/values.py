@@ -16,7 +16,11 @@ class DistributedValues(abc.ABC):  # noqa: B024 (there is nothing to implement: 
         >>> isinstance(strategy.run(lambda: 1.0), tf.distribute.DistributedValues)
         True
 
-    Source: `tf.distribute.DistributedValues`. With one replica, TensorFlow gives plain tensors.
+    With one replica, TensorFlow gives plain tensors; here such a value can be used as one (`numpy()`, `shape`,
+    arithmetic, functions of `tf`), but `x[0]`, `len(x)` and iteration go by replica: write
+    `x.values[0][0]` or `x.numpy()[0]` for the first row.
+
+    Source: `tf.distribute.DistributedValues`.
     """
 
 

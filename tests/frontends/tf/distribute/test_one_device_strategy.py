@@ -41,3 +41,40 @@ def test_a_device_that_is_not_there():
 def test_one_device_means_one():
     """A name without an index stands for all devices of its kind elsewhere, but not here."""
     assert tf.distribute.OneDeviceStrategy("CPU").num_replicas_in_sync == 1
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        tf.distribute.get_strategy,
+        lambda: tf.distribute.OneDeviceStrategy("/cpu:1"),
+        lambda: tf.distribute.MirroredStrategy(["/cpu:0"]),
+    ],
+)
+def test_with_one_replica_batches_and_results_can_be_used_as_tensors(make):
+    strategy = make()
+    dataset = tf.data.Dataset.from_tensor_slices(np.arange(5.0, dtype=np.float32)).batch(2)
+    total, seen = 0.0, []
+    for batch in strategy.experimental_distribute_dataset(dataset):
+        seen.append((batch.shape, batch.numpy().tolist(), float(tf.reduce_mean(batch))))
+        loss = strategy.run(lambda x: tf.reduce_sum(x) * 2.0, args=(batch,))
+        total += loss / 2.0
+        assert f"{loss:.1f}" == f"{2 * batch.numpy().sum():.1f}"
+    # The last batch is a row short, which does not show, as in TensorFlow.
+    assert seen == [((2,), [0, 1], 0.5), ((2,), [2, 3], 2.5), ((1,), [4], 4.0)]
+    assert total.numpy() == 10.0
+
+
+def test_with_one_replica_results_can_be_used_as_tensors_in_a_function():
+    strategy = tf.distribute.OneDeviceStrategy("/cpu:0")
+
+    @tf.function
+    def step(batch):
+        loss = strategy.run(tf.reduce_sum, args=(batch,))
+        with pytest.raises(AttributeError, match="Return it from the function"):
+            loss.numpy()
+        return 2.0 * loss + 1.0, tf.reduce_mean(batch)
+
+    dataset = tf.data.Dataset.from_tensor_slices(np.arange(3.0, dtype=np.float32)).batch(2)
+    found = [step(batch) for batch in strategy.experimental_distribute_dataset(dataset)]
+    assert [[float(value) for value in values] for values in found] == [[3.0, 0.5], [5.0, 2.0]]
