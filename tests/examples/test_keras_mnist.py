@@ -1,30 +1,16 @@
 """The fit script among the examples, run as a person runs it."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "keras_mnist.py"
 
 
 @pytest.mark.slow
-def test_fit_callbacks_and_export(tmp_path, fresh_environment):
-    script = ROOT / "examples" / "keras_mnist.py"
-    done = subprocess.run(
-        [
-            *(sys.executable, "-W", "error::UserWarning", str(script)),
-            *("--epochs", "2", "--output", str(tmp_path)),
-        ],
-        capture_output=True,
-        text=True,
-        env=fresh_environment,
-        timeout=600,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+def test_fit_callbacks_and_export(tmp_path, run_python):
+    done = run_python(*("-W", "error::UserWarning", EXAMPLE, "--epochs", "2", "--output", tmp_path))
     assert "Number of devices: 2" in done.stdout
     assert "Learning rate for epoch 2 is 1e-03" in done.stdout
     before, after = re.findall(r"[Ee]val loss: ([\d.]+), eval accuracy: ([\d.]+)", done.stdout)

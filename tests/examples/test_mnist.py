@@ -1,31 +1,19 @@
 """The main example, run as a person runs it."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "mnist.py"
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
 @pytest.mark.slow
-def test_two_devices_one_epoch(tmp_path, fresh_environment):
-    done = subprocess.run(
-        [
-            *(sys.executable, str(ROOT / "examples" / "mnist.py")),
-            *("--devices", "2", "--epochs", "1", "--output", str(tmp_path / "new")),
-        ],
-        capture_output=True,
-        text=True,
-        env=fresh_environment,
-        cwd=tmp_path,
-        timeout=600,
-        check=False,
+def test_two_devices_one_epoch(tmp_path, run_python):
+    done = run_python(
+        *(EXAMPLE, "--devices", "2", "--epochs", "1", "--output", tmp_path / "new"), cwd=tmp_path
     )
-    assert done.returncode == 0, done.stderr
     assert "Devices: 2 x CPU (simulated" in done.stdout
     assert "the step was traced 1 time(s)" in done.stdout
     accuracy = re.search(r"Test accuracy: (\d\.\d{4}) on ([\d,]+) digits", done.stdout)

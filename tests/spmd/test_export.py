@@ -1,8 +1,6 @@
 """Programs on disk: what comes back, and what is said of a directory that holds none."""
 
 import json
-import subprocess
-import sys
 
 import jax
 import jax.numpy as jnp
@@ -201,7 +199,7 @@ def test_a_format_of_the_future(tmp_path):
         export.load(tmp_path / "model")
 
 
-def test_a_fresh_process_runs_the_program_without_its_code(tmp_path, fresh_environment):
+def test_a_fresh_process_runs_the_program_without_its_code(tmp_path, run_python):
     save(tmp_path / "model")
     code = f"""
 import numpy as np
@@ -209,13 +207,4 @@ from spmd import export
 model = export.load({str(tmp_path / "model")!r})
 print(model.endpoints["predict"](model.weights, [np.ones((2, 3), np.float32)])[0].tolist())
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env=fresh_environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == str([[6.0, 9.0], [6.0, 9.0]])
+    assert run_python("-c", code).stdout.strip() == str([[6.0, 9.0], [6.0, 9.0]])

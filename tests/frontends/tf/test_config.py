@@ -1,8 +1,5 @@
 """Devices are listed and split in fresh processes: a backend starts once, and never stops."""
 
-import subprocess
-import sys
-
 import pytest
 
 from frontends import tf
@@ -11,20 +8,11 @@ QUIET = "from spmd._jax_internals import backend_is_running\n"
 
 
 @pytest.fixture
-def python(fresh_environment):
+def python(run_python):
     """Runs code as a script of its own; gives the lines that it prints."""
 
     def run(code):
-        done = subprocess.run(
-            [sys.executable, "-W", "error", "-c", code],
-            capture_output=True,
-            text=True,
-            env=fresh_environment,
-            timeout=300,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout.split("\n")[:-1]
+        return run_python("-W", "error", "-c", code).stdout.split("\n")[:-1]
 
     return run
 
