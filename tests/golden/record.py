@@ -1,8 +1,8 @@
 """Records what real TensorFlow computes: `make golden`, or `python -m tests.golden.record [WORDS]`.
 
-Runs in an environment with TensorFlow, on two logical CPUs; words choose scenarios by a part of their
-name. TensorFlow is imported once and a process is forked for each scenario, or for each case where a
-failed collective would poison the next one. Also records the names of tf.distribute.
+Runs in an environment with TensorFlow, on two logical CPUs; words choose runs by a part of
+`scenario@setting`. TensorFlow is imported once and a process is forked for each run, or for each case
+where a failed collective would poison the next one. Also records the names of tf.distribute.
 """
 
 import json
@@ -16,11 +16,11 @@ from tests.golden.encoding import encode, outcome
 from tests.golden.recording import DATA, NAMES, write
 from tests.golden.scenarios import SCENARIOS, Setting
 
-_SECONDS = 120
+_SECONDS = 600
 
 
 def main(words: list[str]) -> None:
-    """Records the scenarios that contain one of the words, or all."""
+    """Records the runs whose name contains one of the words, or all."""
     os.environ.update(CUDA_VISIBLE_DEVICES="", TF_CPP_MIN_LOG_LEVEL="3", TF_USE_LEGACY_KERAS="1")
     import tensorflow as tf
 
@@ -28,10 +28,10 @@ def main(words: list[str]) -> None:
     for path in DATA.glob("*.json"):
         recorded[path.stem] = json.loads(path.read_text())
     for scenario in SCENARIOS.values():
-        if words and not any(word in scenario.name for word in words):
-            continue
         for setting in scenario.settings:
             name = f"{scenario.name}@{setting}"
+            if words and not any(word in name for word in words):
+                continue
             print(name, file=sys.stderr)
             if scenario.fresh:
                 found = {}

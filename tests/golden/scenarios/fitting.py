@@ -64,7 +64,7 @@ def _classified(s: Setting) -> dict[str, Any]:
 
 @scenario("fit.even", GROUP, SETTINGS)
 def even(s: Setting) -> Iterator[Case]:
-    """Every batch fills all replicas: TensorFlow's own result does not depend on their number."""
+    """TensorFlow's own result does not depend on the number of replicas: every batch of `fit` fills them."""
     o = s.tf.keras.optimizers
     optimizers = {
         "sgd": lambda: o.SGD(0.1),
@@ -111,6 +111,18 @@ def even(s: Setting) -> Iterator[Case]:
             ),
         ),
     )
+
+    for name, weights in {"validation_data": (), "validation_weights": (WEIGHTS[:7],)}.items():
+        yield (
+            name,
+            _fitted(
+                s,
+                lambda m, weights=weights: m.fit(
+                    X, Y, validation_data=(X[:7] * 2, Y[:7], *weights), batch_size=4, **EPOCHS
+                ),
+                metrics=["mae"],
+            ),
+        )
 
     def dataset(*arrays: Any) -> Any:
         return s.tf.data.Dataset.from_tensor_slices(arrays)
@@ -176,6 +188,29 @@ def even(s: Setting) -> Iterator[Case]:
     )
     yield "stopped_early", _fitted(s, lambda m: _stopped(s, m))
     yield "on_batch", lambda: _on_batch(s)
+    outside = o.SGD(0.05, momentum=0.9)
+    yield (
+        "optimizer_made_outside",
+        _fitted(s, lambda m: m.fit(X, Y, batch_size=8, **EPOCHS), optimizer=lambda: outside),
+    )
+    yield "model_made_outside", lambda: _made_outside(s)
+    yield "add_loss", lambda: _added_loss(s)
+
+
+def _made_outside(s: Setting) -> Any:
+    model = _model(s)
+    with s.strategy.scope():
+        model.compile(optimizer=s.tf.keras.optimizers.SGD(0.1), loss="mse")
+    return _result(model, model.fit(X, Y, batch_size=8, **EPOCHS))
+
+
+def _added_loss(s: Setting) -> Any:
+    with s.strategy.scope():
+        model = _model(s)
+        kernel = model.trainable_variables[0]
+        model.add_loss(lambda: 0.05 * s.tf.reduce_sum(s.tf.square(kernel)))
+        model.compile(optimizer=s.tf.keras.optimizers.SGD(0.1), loss="mse")
+    return _result(model, model.fit(X, Y, batch_size=8, **EPOCHS))
 
 
 def _stopped(s: Setting, model: Any) -> Any:
@@ -237,6 +272,29 @@ def uneven(s: Setting) -> Iterator[Case]:
         _fitted(
             s,
             lambda m: m.fit(X[:13], Y[:13], sample_weight=WEIGHTS[:13], batch_size=8, **EPOCHS),
+        ),
+    )
+    yield (
+        "classes",
+        _fitted(s, lambda m: m.fit(X[:13], CLASSES[:13], batch_size=8, **EPOCHS), **_classified(s)),
+    )
+    tf = s.tf
+    yield (
+        "loss_sum",
+        _fitted(
+            s,
+            lambda m: m.fit(X[:13], Y[:13], batch_size=8, **EPOCHS),
+            loss=tf.keras.losses.MeanSquaredError(reduction="sum"),
+            optimizer=lambda: tf.keras.optimizers.SGD(0.01),
+        ),
+    )
+    yield (
+        "dataset",
+        _fitted(
+            s,
+            lambda m: m.fit(
+                tf.data.Dataset.from_tensor_slices((X[:13], Y[:13])).batch(5), epochs=3, verbose=0
+            ),
         ),
     )
 
