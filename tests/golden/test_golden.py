@@ -79,3 +79,13 @@ def test_another_error_of_the_stated_class_does_not_hold():
 def test_a_difference_states_one_result(stated):
     with pytest.raises(ValueError, match="t: state"):
         differences.Difference("t", "t", ("*",), "o", "w", **stated)
+
+
+def test_a_number_may_differ_by_rounding_only():
+    def array(*values):
+        return {"dtype": "float32", "shape": [len(values)], "value": list(values)}
+
+    assert same(array(1.0, 1e-8), array(1.0, 0.0))
+    assert not same(array(1.0, 1e-6), array(1.0, 0.0))
+    assert same(1.000009, 1.0)
+    assert not same(1e-8, 2e-8)
