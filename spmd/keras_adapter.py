@@ -308,7 +308,7 @@ def _draw(draw: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 def _penalty(regularizer: Callable[..., Any], output: Any) -> Any:
     """Penalizes the outputs for valid rows; Keras divides by the number of all rows."""
-    mask = _rows_of([output])
+    mask = rows_of([output])
     if mask is None:
         return regularizer(output)
     rows = mask.rows.reshape(-1, *[1] * (output.ndim - 1))
@@ -325,7 +325,7 @@ def _update_state(update: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     if "sample_weight" in signature.parameters:
         weight = bound.arguments.get("sample_weight")
         values = [value for name, value in bound.arguments.items() if name != "sample_weight"]
-        mask = _rows_of(values)
+        mask = rows_of(values)
         masked = [value for value in values if get_keras_mask(value) is not None]
         if mask is not None and masked:
             # Keras takes no weights of rows together with a mask of what is in them.
@@ -364,8 +364,15 @@ def _result_of_all(metric: Any, result: Callable[..., Any], *args: Any, **kwargs
             variable._value = value
 
 
-def _rows_of(values: Any) -> BlockMask | None:
-    """Finds the mask of the batch that values have as many rows as; None if that is not clear."""
+def rows_of(values: Any) -> BlockMask | None:
+    """Finds the mask of the batch that values have as many rows as.
+
+    Args:
+        values: arrays of one replica.
+
+    Returns:
+        The mask; None outside of a step, and if it is not clear.
+    """
     frame = current_frame()
     leaves = [leaf for leaf in jax.tree.leaves(values) if jnp.ndim(leaf)]
     if frame is None or not frame.masks or not leaves:
@@ -387,7 +394,7 @@ def _weighted(rows: jax.Array, weight: Any, dtype: Any) -> jax.Array:
 def _loss_without_padding(call: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(call)
     def of_valid_rows(self: Any, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
-        mask = None if self.reduction in (None, "none") else _rows_of([y_true, y_pred])
+        mask = None if self.reduction in (None, "none") else rows_of([y_true, y_pred])
         if mask is None:
             return call(self, y_true, y_pred, sample_weight)
         if get_keras_mask(y_pred) is not None:
@@ -430,7 +437,7 @@ def _moments_without_padding(moments: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(moments)
     def of_valid_rows(self: Any, inputs: Any, mask: Any) -> Any:
         synchronized = bool(getattr(self, "synchronized", False))
-        rows = _rows_of([inputs])
+        rows = rows_of([inputs])
         if not in_replica() or (rows is None and not synchronized):
             if not synchronized:
                 return moments(self, inputs, mask)

@@ -32,7 +32,7 @@ from keras.src.backend.common.masking import get_keras_mask
 from spmd.collectives import all_reduce
 from spmd.context import current_frame
 from spmd.input.placement import BatchPlacer
-from spmd.keras_adapter import with_methods
+from spmd.keras_adapter import rows_of, with_methods
 from spmd.reduction import run
 from spmd.repetition import for_each
 from spmd.step import Step
@@ -218,13 +218,43 @@ class _Share:
         return jnp.where(fraction > 0, loss * fraction.astype(loss.dtype), 0)
 
 
-# Set while the code of a replica runs for a batch of fit or evaluate.
-_SHARE: contextvars.ContextVar[_Share | None] = contextvars.ContextVar("keras_share", default=None)
+_REPLICAS: list[Callable[[], int]] = [lambda: 1]
+
+
+def share_losses(replicas: Callable[[], int]) -> None:
+    """Makes a mean of a Keras loss a replica's share of the whole batch's mean outside of fit, too.
+
+    Args:
+        replicas: tells how many replicas share a loss that is computed now; for one it stays as it is.
+    """
+    _REPLICAS[0] = replicas
+
+
+def _share_in_loop(values: Any) -> _Share | None:
+    """Finds the share of a loss that the code of a person's own loop computes."""
+    replicas = _REPLICAS[0]()
+    if replicas == 1:
+        return None
+    mask = rows_of(values)
+    if mask is None:
+        return _Share(None, jnp.ones(()), jnp.full((), replicas))
+    return _share_of(mask.rows)
+
+
+def _share_of(valid: Any) -> _Share:
+    rows = valid.sum().astype(jnp.float32)
+    return _Share(valid, rows, all_reduce(rows))
+
+
+# Finds the share of a loss by its arguments; another way while the code of fit or evaluate runs.
+_SHARE: contextvars.ContextVar[Callable[[Any], _Share | None]] = contextvars.ContextVar(
+    "keras_share", default=_share_in_loop
+)
 
 
 @contextlib.contextmanager
 def _share(share: _Share | None) -> Generator[None]:
-    token = _SHARE.set(share)
+    token = _SHARE.set(lambda values: share)
     try:
         yield
     finally:
@@ -235,9 +265,10 @@ def _own_share() -> _Share | None:
     frame = current_frame()
     if frame is None or not frame.in_replica:
         return None
-    valid = frame.masks[0].rows if frame.masks else None
-    rows = jnp.ones((), jnp.float32) if valid is None else valid.sum().astype(jnp.float32)
-    return _Share(valid, rows, all_reduce(rows))
+    if frame.masks:
+        return _share_of(frame.masks[0].rows)
+    one = jnp.ones((), jnp.float32)
+    return _Share(None, one, all_reduce(one))
 
 
 def _fraction_of(part: Any) -> Any:
@@ -250,9 +281,11 @@ def _fraction_of(part: Any) -> Any:
 def _loss_as_share(call: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(call)
     def of_share(self: Any, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
-        share = _SHARE.get()
         loss = call(self, y_true, y_pred, sample_weight)
-        if share is None or self.reduction in (None, "none", "sum"):
+        if self.reduction in (None, "none", "sum"):
+            return loss
+        share = _SHARE.get()([y_true, y_pred])
+        if share is None:
             return loss
         kept = get_keras_mask(y_pred)
         if kept is not None:
@@ -276,7 +309,7 @@ def _additional_loss_as_share(aggregate: Callable[..., Any]) -> Callable[..., An
     @functools.wraps(aggregate)
     def of_share(self: Any, loss: Any) -> Any:
         total = aggregate(self, loss)
-        share = _SHARE.get()
+        share = _SHARE.get()(None)
         return total if share is None else share.of(total)
 
     return of_share
@@ -286,7 +319,7 @@ def _own_loss_as_share(compute: Callable[..., Any]) -> Callable[..., Any]:
     # A compute_loss that a person wrote knows of no shares: as a mean over rows it is one as a whole.
     @functools.wraps(compute)
     def of_share(self: Any, *args: Any, **kwargs: Any) -> Any:
-        share = _SHARE.get()
+        share = _SHARE.get()(None)
         if share is None or type(self).compute_loss is _MODEL.compute_loss:
             return compute(self, *args, **kwargs)
         with _share(None):
@@ -309,7 +342,7 @@ def _tracking_shares(model: Any) -> Generator[None]:
 
 def _track(tracker: Any, value: Any, sample_weight: Any = None) -> Any:
     update = functools.partial(type(tracker).update_state, tracker)
-    share = _SHARE.get()
+    share = _SHARE.get()(None)
     if share is None:
         return update(value, sample_weight=sample_weight)
     # Without a mask every replica has as many rows as the others, and counts them.
@@ -384,7 +417,8 @@ class _BatchFunction:
         if not batches:
             raise StopIteration
         if self._eager is not None:
-            results = list(map(self._eager, batches))
+            with _share(None):
+                results = list(map(self._eager, batches))
         elif self._in_loop and len(batches) == self._at_once > 1 and _alike(batches):
             results = [self._steps(*batches)]
         else:

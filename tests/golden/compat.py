@@ -39,6 +39,8 @@ Some differences are everywhere, and not listed each time:
 - A value for each replica stays one, a `DistributedValues`, if there is only one replica; TensorFlow then
   gives the tensor itself. If all replicas have the same value, either may stand for the other.
 - 64-bit types have 32 bits, unless `jax.config.update("jax_enable_x64", True)` allows 64.
+- Operands of different types (`tf.constant(1.0) + tf.constant(1)`) are promoted by JAX's rules, where
+  TensorFlow raises an `InvalidArgumentError`.
 - A function that `run` or `tf.function` calls is traced, so its Python code runs once for all replicas,
   not once for each of them, and results are arrays, where TensorFlow's eager code passes Python numbers on.
 - In a replica a partial batch has the shape of a full one, and a mask. What averages over rows leaves its

@@ -21,12 +21,13 @@ from frontends.tf.distribute.context import get_strategy
 from frontends.tf.distribute.dataset import DistributedDataset
 from frontends.tf.distribute.strategy import Strategy
 from spmd.context import in_replica
-from spmd.keras_trainer import Placement, place_model, place_models
+from spmd.keras_trainer import Placement, place_model, place_models, share_losses
 
 
 def install() -> None:
     """Changes Keras; once more changes nothing."""
     place_models(lambda: _placement(get_strategy()))
+    share_losses(lambda: get_strategy().num_replicas_in_sync)
     model: Any = keras.Model
     if getattr(model, "reads_datasets_of_spmd", False):
         return

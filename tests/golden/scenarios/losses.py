@@ -1,7 +1,9 @@
 """Averages over the global batch: `tf.nn.compute_average_loss`, `scale_regularization_loss`."""
 
+import importlib
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 from tests.golden.scenarios.base import Case, Setting, f32, scenario
 
@@ -67,18 +69,33 @@ def scale_regularization_loss(s: Setting) -> Iterator[Case]:
         yield f"outside/{name}", scaled
 
 
-@scenario("loss.keras_losses", GROUP, ("n1", "n2", "one_device", "default"))
-def keras_losses(s: Setting) -> Iterator[Case]:
-    tf, run = s.tf, s.strategy.run
-    y_true = tf.constant([[0.0, 1.0], [2.0, 3.0], [1.0, 1.0]])
-    y_pred = tf.constant([[1.0, 1.0], [0.0, 3.0], [1.0, 5.0]])
-    for reduction in ("auto", "sum_over_batch_size", "sum", "none"):
+_REDUCTIONS = ("sum_over_batch_size", "sum", "none")
+_SINGLE_OR_MIRRORED = ("n1", "n2", "one_device", "default")
+
+
+def _keras_losses(s: Setting, losses: Any, reductions: tuple[str, ...]) -> Iterator[Case]:
+    y_true = s.tf.constant([[0.0, 1.0], [2.0, 3.0], [1.0, 1.0]])
+    y_pred = s.tf.constant([[1.0, 1.0], [0.0, 3.0], [1.0, 5.0]])
+    for reduction in reductions:
 
         def error(reduction: str = reduction, **weights: object) -> object:
-            return tf.keras.losses.MeanSquaredError(reduction=reduction)(y_true, y_pred, **weights)
+            return losses.MeanSquaredError(reduction=reduction)(y_true, y_pred, **weights)
 
         weighted = partial(error, sample_weight=[1.0, 2.0, 0.0])
-        yield f"{reduction}/in_run", partial(run, error)
+        yield f"{reduction}/in_run", partial(s.strategy.run, error)
         yield f"{reduction}/in_scope", partial(s.in_scope, error)
         yield f"{reduction}/outside", error
-        yield f"{reduction}/in_run_weighted", partial(run, weighted)
+        yield f"{reduction}/in_run_weighted", partial(s.strategy.run, weighted)
+
+
+@scenario("loss.keras_losses", GROUP, _SINGLE_OR_MIRRORED)
+def keras_losses(s: Setting) -> Iterator[Case]:
+    yield from _keras_losses(s, s.tf.keras.losses, ("auto", *_REDUCTIONS))
+
+
+@scenario("loss.keras3_losses", GROUP, _SINGLE_OR_MIRRORED)
+def keras3_losses(s: Setting) -> Iterator[Case]:
+    """Keras 3 itself, which tf.keras is not while results are recorded, divides means by the replicas."""
+    assert s.tf.keras  # ours teaches Keras what a replica is
+    losses = importlib.import_module("keras").losses
+    yield from _keras_losses(s, losses, (*_REDUCTIONS, "mean", "mean_with_sample_weight"))

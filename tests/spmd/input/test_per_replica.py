@@ -53,7 +53,7 @@ def test_batches_go_round(sizes: list[int], replicas: int, drop: bool, prefetch:
         largest = max([largest, *counts])
         assert lists(batch) == [block.tolist() for block in group] + [[]] * (replicas - len(group))
         assert batch.mask.counts == tuple(counts)
-        assert batch.shape == (largest,)
+        assert batch.block_shape == (largest,)
         valid = np.asarray(batch.mask.array).reshape(replicas, -1)
         assert valid.tolist() == [[i < count for i in range(largest)] for count in counts]
         # Padding is made of valid rows, so that arithmetic on it stays finite.

@@ -127,6 +127,30 @@ def test_strategies_train_alike(name):
         assert loop.step.experimental_get_tracing_count() == 1
 
 
+class AveragingLoop(Loop):
+    """A loop whose loss object averages over the rows: Keras's default."""
+
+    def __init__(self, strategy, reduction="sum_over_batch_size"):
+        super().__init__(strategy, lambda: keras.Sequential([Dense(3)]), keras.optimizers.Adam)
+        self.loss = keras.losses.SparseCategoricalCrossentropy(True, reduction=reduction)
+
+    def replica(self, batch):
+        features, labels = batch
+        with tf.GradientTape() as tape:
+            loss = self.loss(labels, self.model(features), sample_weight=1.0 + features[:, 0] ** 2)
+        gradients = tape.gradient(loss, self.model.trainable_variables)
+        self.optimizer.apply_gradients(zip(gradients, self.model.trainable_variables, strict=True))
+        return loss
+
+
+@pytest.mark.parametrize("reduction", ["sum_over_batch_size", "mean_with_sample_weight"])
+def test_a_loss_that_averages_is_the_replica_s_share(reduction):
+    """Also of the last batch, whose 6 rows are dealt out as 3 and 3 to two, and as 2, 2, 2 and 0 to four."""
+    losses = {count: AveragingLoop(mirrored(count), reduction).train() for count in (1, 2, 4)}
+    np.testing.assert_allclose(losses[2], losses[1], rtol=1e-5)
+    np.testing.assert_allclose(losses[4], losses[1], rtol=1e-5)
+
+
 def test_run_without_tf_function():
     compiled = Loop(mirrored(2), MODELS["regularized"], lambda: keras.optimizers.SGD(0.1))
     called = Loop(mirrored(2), MODELS["regularized"], lambda: keras.optimizers.SGD(0.1), False)
