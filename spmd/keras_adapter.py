@@ -84,12 +84,7 @@ class KerasAdapter(Adapter):
             _LIFTED.reset(token)
 
     def building(self, things: Sequence[Any]) -> contextlib.AbstractContextManager[Any] | None:
-        built = all(
-            part.built
-            for part in _parts(things)
-            if isinstance(part, (keras.Layer, keras.optimizers.Optimizer))
-        )
-        return None if built else _creating_late()
+        return None if all(map(_is_built, _parts(things))) else _creating_late()
 
     @contextlib.contextmanager
     def in_replica(self, things: Sequence[Any]) -> Generator[None]:
@@ -186,6 +181,13 @@ def _creating_late() -> Generator[None]:
     """What Keras's own shape inference runs in: variables made inside get their values after it."""
     with keras.StatelessScope(), SymbolicScope():
         yield
+
+
+def _is_built(part: Any) -> bool:
+    if isinstance(part, _METRIC):
+        # Keras has no word for it: some metrics make their variables when they see the first values.
+        return bool(part.variables) or isinstance(part, CompileMetrics)
+    return not isinstance(part, (keras.Layer, keras.optimizers.Optimizer)) or part.built
 
 
 def _parts(things: Sequence[Any]) -> list[Any]:

@@ -7,6 +7,7 @@ import keras
 
 from frontends.tf.keras import _backend_functions, _export, _legacy_optimizers
 from frontends.tf.keras._files import ModelCheckpoint
+from frontends.tf.keras._mean_tensor import MeanTensor
 from frontends.tf.keras._tensorboard import TensorBoard
 
 
@@ -57,7 +58,7 @@ NAMES: dict[str, dict[str, Any]] = {
         "SyncBatchNormalization": SyncBatchNormalization,
     },
     "losses": _functions(keras.losses) | {"Reduction": Reduction},
-    "metrics": _functions(keras.metrics),
+    "metrics": _functions(keras.metrics) | {"MeanTensor": MeanTensor},
     "mixed_precision.experimental": {"set_policy": keras.mixed_precision.set_global_policy},
     "optimizers.legacy": _legacy_optimizers.TABLE,
 }
@@ -93,7 +94,6 @@ HINTS = {
     "tf.keras.layers.DenseFeatures": "Use keras.utils.FeatureSpace, or preprocessing layers",
     "tf.keras.layers.LocallyConnected1D": "Write it as a layer over keras.ops",
     "tf.keras.layers.LocallyConnected2D": "Write it as a layer over keras.ops",
-    "tf.keras.metrics.MeanTensor": "Write it as a metric with self.add_variable",
     "tf.keras.mixed_precision.get_layer_policy": "Use layer.dtype_policy",
     "tf.keras.models.model_from_yaml": "Use to_json and model_from_json",
     "tf.keras.utils.multi_gpu_model": "Use tf.distribute.MirroredStrategy",

@@ -349,3 +349,27 @@ def metrics(s: Setting) -> Iterator[Case]:
 
     for name in kinds:
         yield f"{name}/reset", partial(reset, name)
+
+
+@scenario("train.mean_tensor", GROUP)
+def mean_tensor(s: Setting) -> Iterator[Case]:
+    """Every replica's update counts."""
+    tf = s.tf
+    with s.strategy.scope():
+        mean = tf.keras.metrics.MeanTensor(shape=[])
+
+    def update(rows: Any) -> None:
+        mean.update_state(tf.reduce_sum(rows))
+
+    def step(rows: Any) -> None:
+        s.strategy.run(update, args=(rows,))
+
+    def after_each_step() -> list[float]:
+        found, compiled = [], tf.function(step)
+        dataset = tf.data.Dataset.from_tensor_slices(f32(np.arange(10) * 0.5 + 1)).batch(4)
+        for rows in s.strategy.experimental_distribute_dataset(dataset):
+            compiled(rows)
+            found.append(float(mean.result()))
+        return found
+
+    yield "after_each_step", after_each_step

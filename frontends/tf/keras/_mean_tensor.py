@@ -1,0 +1,81 @@
+"""`tf.keras.metrics.MeanTensor`, which Keras 3 dropped."""
+
+from typing import Any
+
+import jax.numpy as jnp
+import keras
+
+
+class MeanTensor(keras.metrics.Metric):
+    """Averages tensors element by element over the updates, those of all replicas.
+
+    Examples:
+        >>> from frontends import tf
+        >>> mean = tf.keras.metrics.MeanTensor()
+        >>> mean.update_state([0.0, 1.0])
+        >>> mean.update_state([4.0, 9.0], sample_weight=[1.0, 3.0])
+        >>> mean.result().tolist()
+        [2.0, 7.0]
+
+    Source: `tf.keras.metrics.MeanTensor` of Keras 2.
+    """
+
+    def __init__(
+        self,
+        name: str = "mean_tensor",
+        dtype: Any = None,
+        shape: tuple[int, ...] | list[int] | None = None,
+    ) -> None:
+        """Makes the metric.
+
+        Args:
+            name: of the metric.
+            dtype: of its result.
+            shape: of the tensors; None takes that of the first.
+        """
+        super().__init__(name=name, dtype=dtype)
+        self.total: Any = None
+        self.count: Any = None
+        if shape is not None:
+            self._build(tuple(shape))
+
+    def _build(self, shape: tuple[int, ...]) -> None:
+        self.total = self.add_variable(shape, initializer="zeros", name="total")
+        self.count = self.add_variable(shape, initializer="zeros", name="count")
+
+    def update_state(self, values: Any, sample_weight: Any = None) -> None:
+        """Takes a tensor in.
+
+        Args:
+            values: the tensor.
+            sample_weight: of its elements, or of the entries of its first axes.
+
+        Raises:
+            ValueError: an earlier tensor had another shape.
+        """
+        values = jnp.asarray(values, self.dtype)
+        if self.total is None:
+            self._build(values.shape)
+        if values.shape != tuple(self.total.shape):
+            raise ValueError(
+                f"MeanTensor got a tensor of shape {values.shape}, but the first one, or the argument "
+                f"shape, had {tuple(self.total.shape)}. It averages tensors of one shape: make another "
+                "MeanTensor for these."
+            )
+        weight = jnp.asarray(1.0 if sample_weight is None else sample_weight, self.dtype)
+        weight = weight.reshape(weight.shape + (1,) * (values.ndim - weight.ndim))
+        self.total.assign(self.total + values * weight)
+        self.count.assign(self.count + jnp.broadcast_to(weight, values.shape))
+
+    def result(self) -> Any:
+        """Gives the averages; zero where nothing was counted.
+
+        Raises:
+            ValueError: there was no tensor yet, so that the shape is not known.
+        """
+        if self.total is None:
+            raise ValueError(
+                "MeanTensor has no value yet. Call update_state(tensor) first, or say "
+                "MeanTensor(shape=...) to start from zeros."
+            )
+        return keras.ops.divide_no_nan(self.total, self.count)
