@@ -37,11 +37,13 @@ class MeanTensor(keras.metrics.Metric):
         self.total: Any = None
         self.count: Any = None
         if shape is not None:
-            self._build(tuple(shape))
+            self._sums(tuple(shape))
 
-    def _build(self, shape: tuple[int, ...]) -> None:
-        self.total = self.add_variable(shape, initializer="zeros", name="total")
-        self.count = self.add_variable(shape, initializer="zeros", name="count")
+    def _sums(self, shape: tuple[int, ...]) -> tuple[Any, Any]:
+        if self.total is None:
+            self.total = self.add_variable(shape, initializer="zeros", name="total")
+            self.count = self.add_variable(shape, initializer="zeros", name="count")
+        return self.total, self.count
 
     def update_state(self, values: Any, sample_weight: Any = None) -> None:
         """Takes a tensor in.
@@ -54,18 +56,17 @@ class MeanTensor(keras.metrics.Metric):
             ValueError: an earlier tensor had another shape.
         """
         values = jnp.asarray(values, self.dtype)
-        if self.total is None:
-            self._build(values.shape)
-        if values.shape != tuple(self.total.shape):
+        total, count = self._sums(values.shape)
+        if values.shape != tuple(total.shape):
             raise ValueError(
                 f"MeanTensor got a tensor of shape {values.shape}, but the first one, or the argument "
-                f"shape, had {tuple(self.total.shape)}. It averages tensors of one shape: make another "
+                f"shape, had {tuple(total.shape)}. It averages tensors of one shape: make another "
                 "MeanTensor for these."
             )
         weight = jnp.asarray(1.0 if sample_weight is None else sample_weight, self.dtype)
         weight = weight.reshape(weight.shape + (1,) * (values.ndim - weight.ndim))
-        self.total.assign(self.total + values * weight)
-        self.count.assign(self.count + jnp.broadcast_to(weight, values.shape))
+        total.assign(total + values * weight)
+        count.assign(count + jnp.broadcast_to(weight, values.shape))
 
     def result(self) -> Any:
         """Gives the averages; zero where nothing was counted.
