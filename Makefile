@@ -3,6 +3,7 @@
 #   make demo PYTHON=python3.12      another interpreter for the virtual environment
 #   make test VENV=/tmp/venv         another place for it
 #   make test ARGS="-k mesh -x"      more words for the command that a target runs
+#   make test ARGS="-m slow"         the slow tests instead of the others; with -m '' all of them
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -21,8 +22,9 @@ STAMP := $(VENV)/.installed-
 demo: $(STAMP)examples  ## train MNIST on two simulated devices (examples/mnist.py)
 	$(PY) examples/mnist.py --devices 2 $(ARGS)
 
-test: $(STAMP)test  ## run the tests, in a process per core up to four
-	$(PY) -m pytest -n auto --maxprocesses 4 --dist worksteal $(ARGS)
+# Of two -m the last one counts. pytest's status 5 says that no test was selected.
+test: $(STAMP)test  ## run the quick tests, in a process per core up to four (ARGS="-m slow": the slow ones)
+	$(PY) -m pytest -n auto --maxprocesses 4 --dist worksteal -m "not slow" $(ARGS) || [ $$? -eq 5 ]
 
 # All three run even if one fails. Node comes with the `lint` extra: one on PATH could be too old.
 lint: $(STAMP)test $(STAMP)lint  ## check style, formatting and types

@@ -81,9 +81,9 @@ def _compiled_once(tmp_path_factory: pytest.TempPathFactory) -> None:
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _imports_are_no_garbage() -> None:
-    """Spares each collection the modules, which tests that count what is freed would wait for."""
+@pytest.fixture(scope="module", autouse=True)
+def _what_stays_is_no_garbage() -> None:
+    """Spares each collection the modules and what former tests left in caches: it would take seconds."""
     gc.collect()
     gc.freeze()
 

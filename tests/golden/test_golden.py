@@ -15,6 +15,17 @@ from tests.golden.scenarios import SCENARIOS, Setting
 RECORDED = recording.load()
 STATED = differences.load()
 RUNS = [f"{one.name}@{setting}" for one in SCENARIOS.values() for setting in one.settings]
+# Their cases are the same in every setting, and take seconds each: two replicas are enough every day.
+LONG = {
+    *("fit.even", "fit.uneven", "loss.keras_losses"),
+    *("train.batchnorm", "train.metrics", "train.optimizers"),
+}
+
+
+def marked(name):
+    scenario, _, setting = name.partition("@")
+    slow = scenario in LONG and setting != "n2"
+    return pytest.param(name, marks=pytest.mark.slow if slow else ())
 
 
 def run(name):
@@ -26,7 +37,7 @@ def run(name):
     return found
 
 
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name", [marked(name) for name in RUNS])
 def test_recorded_cases(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # programs that are compiled often

@@ -78,14 +78,14 @@ OPTIMIZERS = {
 }
 
 
+@pytest.mark.parametrize("replicas", [pytest.param(2, marks=pytest.mark.slow), 4])
 @pytest.mark.parametrize("name", OPTIMIZERS)
-def test_every_number_of_replicas_trains_alike(mesh_of, name):
+def test_every_number_of_replicas_trains_alike(mesh_of, name, replicas):
     expected = _train(mesh_of(1), _model(), OPTIMIZERS[name]())
-    for replicas in (2, 4):
-        found = _train(mesh_of(replicas), _model(), OPTIMIZERS[name]())
-        jax.tree.map(
-            lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6), found, expected
-        )
+    found = _train(mesh_of(replicas), _model(), OPTIMIZERS[name]())
+    jax.tree.map(
+        lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6), found, expected
+    )
 
 
 def test_regularization_and_metrics(mesh_of):
@@ -201,7 +201,7 @@ def test_dropout_differs_between_replicas_and_repeats_with_the_seed(mesh_of):
         assert all(np.any(one != other) for other in first[index + 1 :])
 
 
-@pytest.mark.parametrize("layer", ["LSTM", "GRU"])
+@pytest.mark.parametrize("layer", ["LSTM", pytest.param("GRU", marks=pytest.mark.slow)])
 def test_recurrent_layers(mesh_of, layer):
     results = []
     for replicas in (1, 2):

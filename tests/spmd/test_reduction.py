@@ -58,7 +58,7 @@ cases = st.tuples(
 
 
 @given(cases)
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_rows_against_numpy(case: Any) -> None:
     dtype, replicas, batch_size, rows, shape, seed = case
     data = numbers(dtype, (rows, *shape), seed)
@@ -83,7 +83,7 @@ def test_rows_against_numpy(case: Any) -> None:
     st.sampled_from([(), (3,), (2, 3)]),
     st.integers(0, 9),
 )
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_one_value_per_replica_against_numpy(
     dtype: Any, replicas: int, shape: tuple[int, ...], seed: int
 ) -> None:

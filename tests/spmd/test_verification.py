@@ -61,14 +61,14 @@ def test_a_loss_that_is_averaged_per_replica(mesh_of):
 
 def test_a_loss_that_does_not_ask_which_rows_are_valid(mesh_of):
     step, _ = _step(lambda losses, model: losses.mean())
-    found = spmd.verify(step, _batch(), mesh_of(2))
+    found = spmd.verify(step, _batch(4), mesh_of(2))
     assert "the gradients are 2 times those on one device" in str(found)
     assert "Note: partial batches are refused" in str(found)
-    assert found.rows == (8, 2), "two rows are one for each replica"
-    right, _ = _step(lambda losses, model: losses.sum() / 8)
-    assert spmd.verify(right, _batch(), mesh_of(2)).ok
-    found = spmd.verify(right, _batch(7), mesh_of(2))
-    assert not found.ok, "seven rows do not fill two replicas"
+    assert found.rows == (4, 2), "two rows are one for each replica"
+    right, _ = _step(lambda losses, model: losses.sum() / 4)
+    assert spmd.verify(right, _batch(4), mesh_of(2)).ok
+    found = spmd.verify(right, _batch(3), mesh_of(2))
+    assert not found.ok, "three rows do not fill two replicas"
     assert str(found).startswith("partial batches are refused")
 
 

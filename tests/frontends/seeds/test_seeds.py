@@ -76,6 +76,7 @@ set_seeds()
 PREFETCH = "train_dataset = train_dataset.cache().prefetch(tf.data.AUTOTUNE)\n"
 
 
+@pytest.mark.slow
 def test_003_challenges(run):
     """The document's answers to slow training: mixed precision, caching; and to irreproducible runs."""
     dist = "dist_dataset ="
@@ -145,6 +146,7 @@ def results(output, name):
     return [float(values[-1]) for values in found if values]
 
 
+@pytest.mark.slow
 def test_000_keras_api(run, tmp_path):
     """All of it; two epochs instead of ten."""
     output = run("000_keras_api", ("epochs=10", "epochs=2"))

@@ -112,7 +112,11 @@ MODELS = {
 }
 
 
-@pytest.mark.parametrize("name", MODELS)
+# What is particular to recurrent layers, tests/spmd/test_keras_adapter.py tests every day.
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow if name == "recurrent" else ()) for name in MODELS],
+)
 def test_strategies_train_alike(name):
     loops = {
         key: Loop(make(), MODELS[name], lambda: keras.optimizers.Adam(0.01))
@@ -206,7 +210,9 @@ def test_dropout_differs_by_replica_and_is_off_outside():
     assert np.any(np.asarray(layer(ones, training=True)) != np.asarray(ones))
 
 
-@pytest.mark.parametrize("policy", ["mixed_float16", "mixed_bfloat16"])
+@pytest.mark.parametrize(
+    "policy", ["mixed_float16", pytest.param("mixed_bfloat16", marks=pytest.mark.slow)]
+)
 def test_mixed_precision(policy):
     keras.mixed_precision.set_global_policy(policy)
     try:

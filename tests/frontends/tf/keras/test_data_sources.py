@@ -87,7 +87,10 @@ def assert_close(ours, theirs):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("replicas", [2, 4])
+COUNTS = [pytest.param(2, marks=pytest.mark.slow), 4]
+
+
+@pytest.mark.parametrize("replicas", COUNTS)
 @pytest.mark.parametrize("name", SOURCES)
 def test_every_source_gives_what_keras_alone_gives(name, replicas):
     with mirrored(replicas).scope():
@@ -95,7 +98,7 @@ def test_every_source_gives_what_keras_alone_gives(name, replicas):
     assert_close(results(model, SOURCES[name]), expected(name))
 
 
-@pytest.mark.parametrize("replicas", [2, 4])
+@pytest.mark.parametrize("replicas", COUNTS)
 def test_a_distributed_dataset_everywhere(replicas):
     strategy = mirrored(replicas)
     with strategy.scope():

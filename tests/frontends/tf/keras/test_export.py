@@ -94,8 +94,10 @@ def saved(tmp_path_factory):
     return get
 
 
-@pytest.mark.parametrize("before", [0, 2])
-@pytest.mark.parametrize("after", [0, 2])
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [(0, 2), (2, 0), *(pytest.param(n, n, marks=pytest.mark.slow) for n in (0, 2))],
+)
 def test_evaluate_after_loading_is_evaluate_before(saved, before, after):
     model, path = saved(before)
     with scope(after):
