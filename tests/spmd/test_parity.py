@@ -32,6 +32,15 @@ OPTIMIZERS: dict[str, Callable[[], optax.GradientTransformation]] = {
     "momentum": lambda: optax.sgd(0.05, momentum=0.9, nesterov=True),
     "adam": lambda: optax.adam(1e-2),
 }
+# Every day each number of replicas with one optimizer, and each optimizer with one number.
+PAIRS = [
+    pytest.param(
+        *(optimizer, replicas),
+        marks=() if optimizer == "adam" or replicas == 2 else pytest.mark.slow,
+    )
+    for optimizer in OPTIMIZERS
+    for replicas in REPLICAS
+]
 
 
 def rows_of_epoch(rows: int) -> dict[str, np.ndarray[Any, Any]]:
@@ -119,8 +128,7 @@ class Classifier(nnx.Module):
         return predict({name: getattr(self, name)[...] for name in ("w1", "b1", "w2", "b2")}, x)
 
 
-@pytest.mark.parametrize("replicas", REPLICAS)
-@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+@pytest.mark.parametrize(("optimizer", "replicas"), PAIRS)
 def test_nnx_training_is_the_plain_loop(mesh_of: MeshOf, optimizer: str, replicas: int) -> None:
     mesh = mesh_of(replicas)
     model = Classifier()
@@ -155,8 +163,7 @@ def test_nnx_training_is_the_plain_loop(mesh_of: MeshOf, optimizer: str, replica
     assert step.trace_count == 1
 
 
-@pytest.mark.parametrize("replicas", REPLICAS)
-@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+@pytest.mark.parametrize(("optimizer", "replicas"), PAIRS)
 def test_raw_optax_training_is_the_plain_loop(
     mesh_of: MeshOf, optimizer: str, replicas: int
 ) -> None:
@@ -216,7 +223,9 @@ def plain_rnn_training() -> tuple[list[float], list[np.ndarray[Any, Any]]]:
     return losses, [np.asarray(leaf) for leaf in jax.tree.leaves(nnx.state(model, nnx.Param))]
 
 
-@pytest.mark.parametrize("replicas", REPLICAS)
+@pytest.mark.parametrize(
+    "replicas", [2, *(pytest.param(n, marks=pytest.mark.slow) for n in REPLICAS if n != 2)]
+)
 def test_recurrent_training_is_the_plain_loop(mesh_of: MeshOf, replicas: int) -> None:
     mesh = mesh_of(replicas)
     model = Counter()

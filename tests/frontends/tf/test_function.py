@@ -636,8 +636,16 @@ def plain_loop(tx, x, y, size, epochs):
     return losses, jax.tree.leaves(params)
 
 
-@pytest.mark.parametrize("replicas", [1, 2, 4])
-@pytest.mark.parametrize("from_function", [False, True])
+@pytest.mark.parametrize(
+    ("replicas", "from_function"),
+    [
+        *[(1, False), (2, True), (4, False)],
+        *(
+            pytest.param(*pair, marks=pytest.mark.slow)
+            for pair in [(1, True), (2, False), (4, True)]
+        ),
+    ],
+)
 def test_n_replicas_equal_one(replicas, from_function):
     """Adam, three epochs of 8 + 8 + 3 rows: the same losses and weights as on one device."""
     x, y = regression(19)

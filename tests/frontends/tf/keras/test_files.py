@@ -72,7 +72,9 @@ def same(model, other):
         np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize("name", STRATEGIES)
+@pytest.mark.parametrize(
+    "name", ["none", pytest.param("one device", marks=pytest.mark.slow), "two devices"]
+)
 def test_checkpoints_of_each_epoch(tmp_path, name):
     model = make(name)
     prefix = str(tmp_path / "dir" / "ckpt_{epoch}")

@@ -299,7 +299,9 @@ def test_a_fit_that_was_interrupted_leaves_the_last_weights(error):
     assert np.isfinite(fitted(model, dataset(X, Y))).all()
 
 
-@pytest.mark.parametrize("policy", ["mixed_float16", "mixed_bfloat16"])
+@pytest.mark.parametrize(
+    "policy", ["mixed_float16", pytest.param("mixed_bfloat16", marks=pytest.mark.slow)]
+)
 def test_mixed_precision(policy):
     before = tf.keras.mixed_precision.global_policy()
     tf.keras.mixed_precision.set_global_policy(policy)
