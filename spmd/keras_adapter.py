@@ -119,7 +119,10 @@ _OWNED = (
     keras.random.SeedGenerator,
 )
 _CHANGED_IN_LAYERS = frozenset(
-    {"_trainable", "rate", "momentum", "_learning_rate", "optimizer", "activation"}
+    {
+        *("_trainable", "rate", "momentum", "_learning_rate", "activation"),
+        *("optimizer", "_loss_tracker", "_compile_metrics"),
+    }
 )
 
 
@@ -184,9 +187,11 @@ def _creating_late() -> Generator[None]:
 
 
 def _is_built(part: Any) -> bool:
+    if isinstance(part, CompileMetrics):
+        return part.built
     if isinstance(part, _METRIC):
-        # Keras has no word for it: some metrics make their variables when they see the first values.
-        return bool(part.variables) or isinstance(part, CompileMetrics)
+        # Some make variables when they see the first values, and Keras's own remember whether they did.
+        return getattr(part, "_built", bool(part.variables))
     return not isinstance(part, (keras.Layer, keras.optimizers.Optimizer)) or part.built
 
 
@@ -201,7 +206,8 @@ def _parts(things: Sequence[Any]) -> list[Any]:
         found[id(part)] = part
         if isinstance(part, _LAYER):
             waiting += [*part._flatten_layers(include_self=False), *part._seed_generators]
-            waiting += part._metrics
+            # Of a model, also those that it was compiled with.
+            waiting += part.metrics if isinstance(part, keras.Model) else part._metrics
             # Models may have more optimizers than the one that they were compiled with.
             waiting += [
                 value

@@ -7,11 +7,9 @@ replicas, also of the gradients, is what one device computes, whatever the numbe
 
 Internals of Keras, which tests/spmd/test_keras_trainer.py runs on every supported version: the methods
 of `JAXTrainer` that `_install` replaces, what its loops do with the state that they are given, and
-`Model._loss_tracker`, `._compile_loss` and `._call_has_training_arg`, `get_keras_mask`.
+`Model._loss_tracker` and `._call_has_training_arg`.
 """
 
-import contextlib
-import contextvars
 import dataclasses
 import functools
 import inspect
@@ -19,7 +17,7 @@ import itertools
 import operator
 import warnings
 import weakref
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -27,12 +25,16 @@ import jax.numpy as jnp
 import keras
 import numpy as np
 from jax.sharding import Mesh
-from keras.src.backend.common.masking import get_keras_mask
 
 from spmd.collectives import all_reduce
-from spmd.context import current_frame
 from spmd.input.placement import BatchPlacer
-from spmd.keras_adapter import rows_of, with_methods
+from spmd.keras_losses import (
+    additional_loss_as_share,
+    loss_as_share,
+    own_loss_as_share,
+    sharing,
+    unshared,
+)
 from spmd.reduction import run
 from spmd.repetition import for_each
 from spmd.step import Step
@@ -189,168 +191,6 @@ def _logs_of_rows(
     return model.compute_metrics(x, y, y_pred, sample_weight)
 
 
-# ---- A loss is a share of the whole batch's.
-
-
-@dataclasses.dataclass(frozen=True)
-class _Share:
-    """How much of a batch is this replica's.
-
-    Attributes:
-        valid: which rows of its block are data, or None if the batch has no mask.
-        rows: how many that are.
-        whole: how many rows all replicas have.
-    """
-
-    valid: Any
-    rows: Any
-    whole: Any
-
-    def of(self, loss: Any, fraction: Any = None) -> Any:
-        """Makes a replica's own mean its part of the mean over the whole batch.
-
-        Args:
-            loss: the mean over the replica's rows.
-            fraction: the part, if it is not that of the rows.
-        """
-        fraction = self.rows / self.whole if fraction is None else fraction
-        # Without rows the mean may be anything, also no number.
-        return jnp.where(fraction > 0, loss * fraction.astype(loss.dtype), 0)
-
-
-_REPLICAS: list[Callable[[], int]] = [lambda: 1]
-
-
-def share_losses(replicas: Callable[[], int]) -> None:
-    """Makes a mean of a Keras loss a replica's share of the whole batch's mean outside of fit, too.
-
-    Args:
-        replicas: tells how many replicas share a loss that is computed now; for one it stays as it is.
-    """
-    _REPLICAS[0] = replicas
-
-
-def _share_in_loop(values: Any) -> _Share | None:
-    """Finds the share of a loss that the code of a person's own loop computes."""
-    replicas = _REPLICAS[0]()
-    if replicas == 1:
-        return None
-    mask = rows_of(values)
-    if mask is None:
-        return _Share(None, jnp.ones(()), jnp.full((), replicas))
-    return _share_of(mask.rows)
-
-
-def _share_of(valid: Any) -> _Share:
-    rows = valid.sum().astype(jnp.float32)
-    return _Share(valid, rows, all_reduce(rows))
-
-
-# Finds the share of a loss by its arguments; another way while the code of fit or evaluate runs.
-_SHARE: contextvars.ContextVar[Callable[[Any], _Share | None]] = contextvars.ContextVar(
-    "keras_share", default=_share_in_loop
-)
-
-
-@contextlib.contextmanager
-def _share(share: _Share | None) -> Generator[None]:
-    token = _SHARE.set(lambda values: share)
-    try:
-        yield
-    finally:
-        _SHARE.reset(token)
-
-
-def _own_share() -> _Share | None:
-    frame = current_frame()
-    if frame is None or not frame.in_replica:
-        return None
-    if frame.masks:
-        return _share_of(frame.masks[0].rows)
-    one = jnp.ones((), jnp.float32)
-    return _Share(None, one, all_reduce(one))
-
-
-def _fraction_of(part: Any) -> Any:
-    """This replica's part of a sum over replicas."""
-    part = jnp.asarray(part, jnp.float32)
-    whole = all_reduce(part)
-    return part / jnp.where(whole == 0, 1.0, whole)
-
-
-def _loss_as_share(call: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(call)
-    def of_share(self: Any, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
-        loss = call(self, y_true, y_pred, sample_weight)
-        if self.reduction in (None, "none", "sum"):
-            return loss
-        share = _SHARE.get()([y_true, y_pred])
-        if share is None:
-            return loss
-        kept = get_keras_mask(y_pred)
-        if kept is not None:
-            if share.valid is not None:
-                kept = kept & share.valid.reshape(-1, *[1] * (kept.ndim - 1))
-            fraction = _fraction_of(kept.sum())
-        elif self.reduction == "mean_with_sample_weight" and sample_weight is not None:
-            weight = jnp.asarray(sample_weight, jnp.float32)
-            if share.valid is not None:
-                weight = weight * share.valid.reshape(-1, *[1] * (weight.ndim - 1))
-            fraction = _fraction_of(weight.sum())
-        else:
-            fraction = None
-        return share.of(loss, fraction)
-
-    return of_share
-
-
-def _additional_loss_as_share(aggregate: Callable[..., Any]) -> Callable[..., Any]:
-    # A penalty on weights is the same on every replica, and shares add up to one.
-    @functools.wraps(aggregate)
-    def of_share(self: Any, loss: Any) -> Any:
-        total = aggregate(self, loss)
-        share = _SHARE.get()(None)
-        return total if share is None else share.of(total)
-
-    return of_share
-
-
-def _own_loss_as_share(compute: Callable[..., Any]) -> Callable[..., Any]:
-    # A compute_loss that a person wrote knows of no shares: as a mean over rows it is one as a whole.
-    @functools.wraps(compute)
-    def of_share(self: Any, *args: Any, **kwargs: Any) -> Any:
-        share = _SHARE.get()(None)
-        if share is None or type(self).compute_loss is _MODEL.compute_loss:
-            return compute(self, *args, **kwargs)
-        with _share(None):
-            loss = jnp.asarray(compute(self, *args, **kwargs))
-        return share.of(loss)
-
-    return of_share
-
-
-@contextlib.contextmanager
-def _tracking_shares(model: Any) -> Generator[None]:
-    """Makes the metrics that follow losses take shares: they mean the loss of the whole batch."""
-    trackers = [model._loss_tracker, *(model._compile_loss.metrics if model._compile_loss else [])]
-    with contextlib.ExitStack() as stack:
-        for tracker in trackers:
-            methods = {"update_state": functools.partial(_track, tracker)}
-            stack.enter_context(with_methods(tracker, methods))
-        yield
-
-
-def _track(tracker: Any, value: Any, sample_weight: Any = None) -> Any:
-    update = functools.partial(type(tracker).update_state, tracker)
-    share = _SHARE.get()(None)
-    if share is None:
-        return update(value, sample_weight=sample_weight)
-    # Without a mask every replica has as many rows as the others, and counts them.
-    rows = sample_weight if share.valid is None else share.rows
-    scale = share.whole / jnp.maximum(share.rows, 1)
-    return update(value * scale.astype(value.dtype), sample_weight=rows)
-
-
 # ---- What Keras's loops call for a batch.
 
 
@@ -417,7 +257,7 @@ class _BatchFunction:
         if not batches:
             raise StopIteration
         if self._eager is not None:
-            with _share(None):
+            with unshared():
                 results = list(map(self._eager, batches))
         elif self._in_loop and len(batches) == self._at_once > 1 and _alike(batches):
             results = [self._steps(*batches)]
@@ -460,7 +300,7 @@ def _with_metrics(model: Any, method: str) -> _BatchFunction:
     placement, own = _PLACEMENTS[model], _is_own(model, method)
 
     def of_rows(data: Any) -> Any:
-        with _share(_own_share()), _tracking_shares(model):
+        with sharing(model):
             logs = _call(model, method, data)
         return _as_one(jax.tree.map(jnp.asarray, logs)) if own else logs
 
@@ -579,8 +419,11 @@ def _placed(make: Callable[..., None]) -> Callable[..., None]:
 def _of_rows(of_rows: Callable[..., Any]) -> Callable[..., Any]:
     def replace(original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)
-        def step(self: Any, *args: Any) -> Any:
-            return of_rows(self, *args) if len(args) == 1 else original(self, *args)
+        def step(self: Any, data: Any, *rest: Any) -> Any:
+            if rest:
+                return original(self, data, *rest)
+            with sharing(self):
+                return of_rows(self, data)
 
         return step
 
@@ -627,8 +470,8 @@ _REPLACED: dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]] = {
     "make_predict_function": _made("predict_function", _predicting),
     "_get_jax_state": _state_in_variables,
     "_symbolic_build": _built_if_possible,
-    "_aggregate_additional_loss": _additional_loss_as_share,
-    "_compute_loss": _own_loss_as_share,
+    "_aggregate_additional_loss": additional_loss_as_share,
+    "_compute_loss": own_loss_as_share,
 }
 
 
@@ -640,7 +483,7 @@ def _install() -> None:
     # keras_adapter, which is imported above, has changed Keras by now: its losses leave padding out.
     for name, replace in _REPLACED.items():
         setattr(_TRAINER, name, replace(getattr(_TRAINER, name)))
-    _LOSS.__call__ = _loss_as_share(_LOSS.__call__)
+    _LOSS.__call__ = loss_as_share(_LOSS.__call__)
 
 
 _install()

@@ -18,7 +18,7 @@ from frontends.tf.distribute.values import DistributedValues
 from frontends.tf.indexed_slices import IndexedSlices, all_reduced
 from spmd.collectives import all_reduce
 from spmd.context import current_frame, in_replica
-from spmd.mesh import REPLICA_AXIS
+from spmd.mesh import REPLICA_AXIS, split_sharding
 from spmd.values import PerReplica, TracedPerReplica
 
 
@@ -240,6 +240,8 @@ class Variable(spmd.Variable):
             return held
         if current_frame() is not None:
             return TracedPerReplica(held)
+        # Somebody may have assigned a value that is not on the replicas' devices yet.
+        held = jax.device_put(held, split_sharding(self.distribute_strategy.mesh))
         return PerReplica(held, held.shape[0], stacked=True)
 
     def _get(self) -> Any:

@@ -41,6 +41,9 @@ Some differences are everywhere, and not listed each time:
 - 64-bit types have 32 bits, unless `jax.config.update("jax_enable_x64", True)` allows 64.
 - Operands of different types (`tf.constant(1.0) + tf.constant(1)`) are promoted by JAX's rules, where
   TensorFlow raises an `InvalidArgumentError`.
+- Keras is Keras 3, and where TensorFlow's own Keras 2 and 3 differ under a strategy, the rule that gives what one
+  replica gives holds: moving averages of BatchNormalization are averaged over the replicas, and a metric read in a
+  replica is that of all, as with Keras 2 (with Keras 3, TensorFlow takes the first replica's, and the replica's own).
 - A function that `run` or `tf.function` calls is traced, so its Python code runs once for all replicas,
   not once for each of them, and results are arrays, where TensorFlow's eager code passes Python numbers on.
 - In a replica a partial batch has the shape of a full one, and a mask. What averages over rows leaves its

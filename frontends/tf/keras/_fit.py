@@ -21,7 +21,8 @@ from frontends.tf.distribute.context import get_strategy
 from frontends.tf.distribute.dataset import DistributedDataset
 from frontends.tf.distribute.strategy import Strategy
 from spmd.context import in_replica
-from spmd.keras_trainer import Placement, place_model, place_models, share_losses
+from spmd.keras_losses import share_losses
+from spmd.keras_trainer import Placement, place_model, place_models
 
 
 def install() -> None:

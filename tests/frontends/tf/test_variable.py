@@ -76,6 +76,14 @@ def test_on_read_without_aggregation_cannot_be_read_between_replicas(strategy):
             read()
 
 
+@pytest.mark.parametrize(("aggregation", "each", "mean"), [(SUM, 4, 4), (MEAN, 8, 8)])
+def test_reducing_what_was_assigned_between_the_replicas(strategy, aggregation, each, mean):
+    variable = _variable(strategy, synchronization=ON_READ, aggregation=aggregation)
+    variable.assign(8.0)
+    assert float(strategy.reduce("MEAN", variable, axis=None)) == mean
+    assert [float(value) for value in strategy.experimental_local_results(variable)] == [each] * 2
+
+
 def test_assigning_between_the_replicas(strategy):
     for aggregation, expected in ((SUM, [4, 4]), (MEAN, [8, 8]), (FIRST, [8, 8])):
         variable = _variable(strategy, synchronization=ON_READ, aggregation=aggregation)

@@ -155,6 +155,71 @@ def test_a_loss_that_averages_is_the_replica_s_share(reduction):
     np.testing.assert_allclose(losses[4], losses[1], rtol=1e-5)
 
 
+def batches_on(strategy):
+    dataset = tf.data.Dataset.from_tensor_slices((X, Y)).batch(BATCH)
+    return strategy.experimental_distribute_dataset(dataset)
+
+
+def compiled_model(strategy):
+    keras.utils.set_random_seed(0)
+    with strategy.scope():
+        model = keras.Sequential([keras.Input((5,)), Dense(3)])
+        loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+        model.compile("sgd", loss, metrics=["accuracy"])
+    return model
+
+
+@pytest.mark.parametrize("replicas", [1, 2])
+def test_a_loop_may_call_the_step_of_a_compiled_model(replicas):
+    fitted = compiled_model(mirrored(replicas))
+    history = fitted.fit(X, Y, batch_size=BATCH, shuffle=False, verbose=0).history
+    model = compiled_model(mirrored(replicas))
+    step = tf.function(lambda batch: mirrored(replicas).run(model.train_step, args=(batch,)))
+    for batch in batches_on(mirrored(replicas)):
+        step(batch)
+    results = {name: float(value) for name, value in model.get_metrics_result().items()}
+    assert results == pytest.approx({name: value[0] for name, value in history.items()}, rel=1e-5)
+    for one, other in zip(model.get_weights(), fitted.get_weights(), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-7)
+
+
+def test_a_loop_may_update_the_metrics_of_a_compiled_model():
+    strategy = mirrored(2)
+    model = compiled_model(strategy)
+    expected = model.evaluate(X, Y, verbose=0, return_dict=True)["accuracy"]
+    model.reset_metrics()
+
+    @tf.function
+    def update(batch):
+        def replica(x, y):
+            model.compute_metrics(x, y, model(x))
+
+        strategy.run(replica, args=batch)
+
+    for batch in batches_on(strategy):
+        update(batch)
+    assert float(model.get_metrics_result()["accuracy"]) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("make", [keras.metrics.F1Score, keras.metrics.R2Score])
+def test_metrics_that_make_their_variables_late(make):
+    results = []
+    for replicas in (1, 2):
+        strategy = mirrored(replicas)
+        with strategy.scope():
+            metric = make()
+        update = tf.function(
+            lambda batch, s=strategy, m=metric: s.run(
+                lambda x, y: m.update_state(tf.one_hot(y, 3), tf.nn.softmax(x[:, :3])), args=batch
+            )
+        )
+        for batch in batches_on(strategy):
+            update(batch)
+        results.append(np.asarray(metric.result()))
+    np.testing.assert_allclose(results[1], results[0], rtol=1e-5)
+    assert np.any(results[0] != 0)
+
+
 def test_run_without_tf_function():
     compiled = Loop(mirrored(2), MODELS["regularized"], lambda: keras.optimizers.SGD(0.1))
     called = Loop(mirrored(2), MODELS["regularized"], lambda: keras.optimizers.SGD(0.1), False)
