@@ -27,7 +27,7 @@ strategy = tf.distribute.MirroredStrategy([f"CPU:{i}" for i in range(arguments.d
 print(f"Number of devices: {strategy.num_replicas_in_sync}")
 
 GLOBAL_BATCH_SIZE = 64
-tf.random.set_seed(0)
+tf.keras.utils.set_random_seed(0)
 
 
 def dataset_of(split):

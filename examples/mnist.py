@@ -161,7 +161,7 @@ def main(arguments):
             rates.append(seen / (time.perf_counter() - epoch_start))
     console.print(
         f"Trained {len(losses):,} steps in {time.perf_counter() - start:.0f} s, "
-        f"{max(rates):,.0f} images/s; the step was traced "
+        f"up to {max(rates):,.0f} images/s; the step was traced "
         f"{train.experimental_get_tracing_count()} time(s)"
     )
 

@@ -44,6 +44,13 @@ class _DatasetMeta(type(Sources)):
         raise _no_attribute(name)
 
 
+class _Count(np.int64):
+    """A number of elements, which has `numpy()` as TensorFlow's tensors have."""
+
+    def numpy(self) -> np.int64:
+        return np.int64(self)
+
+
 @final
 class Dataset(
     Sources,
@@ -108,7 +115,7 @@ class Dataset(
 
         Source: ``tf.data.Dataset.cardinality``.
         """
-        return np.int64(self._cardinality)
+        return _Count(self._cardinality)
 
     def as_numpy_iterator(self) -> Iterator[Any]:
         """Starts a pass, as ``iter(dataset)`` does.

@@ -74,7 +74,7 @@ def test_elements_are_numpy():
 
 def test_length():
     assert len(Dataset.range(5).batch(2)) == 3
-    assert type(Dataset.range(5).cardinality()) is np.int64
+    assert isinstance(Dataset.range(5).cardinality(), np.int64)
     with pytest.raises(TypeError, match="infinite"):
         len(Dataset.range(5).repeat())
     with pytest.raises(TypeError, match="unknown"):
@@ -190,3 +190,9 @@ def test_results_do_not_depend_on_x64_for_untouched_data():
         eagerly = Dataset.range(3).map(lambda x: np.asarray(x) / 2)
         assert next(iter(eagerly)).dtype == np.float64
     assert next(iter(Dataset.range(3))).dtype == np.int64
+
+
+def test_a_cardinality_has_numpy_as_a_tensor_has():
+    count = Dataset.range(5).batch(2).cardinality()
+    assert count.numpy() == count == 3
+    assert experimental.cardinality(Dataset.range(5)).numpy() == 5

@@ -1,8 +1,4 @@
-"""`tf.config`: which devices there are, and splitting the CPU into several.
-
-*Physical devices* are the hardware; listing the CPU starts no backend, so that it can still be split.
-*Logical devices* are what programs run on; listing them starts the backend.
-"""
+"""Physical and logical devices, and splitting the CPU into several."""
 
 import dataclasses
 import importlib.util
