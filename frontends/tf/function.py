@@ -285,9 +285,10 @@ def function(
     A function that asks a dataset, or an iterator of one, for elements is not one program, which could
     not take them out of Python: its trace is abandoned before anything is read, and from then on it runs
     as Python. So at the first call what stands before the loop runs twice, first with traced values, as
-    TensorFlow's traces do: a `print` there prints twice, `tf.print` once. Each `strategy.run` and each `tf.function` in it is a program, compiled once, as it would
-    be outside. What stands between them runs operation by operation, so a loop over a dataset without a
-    strategy is best left outside, and its body compiled. Python's `if` and `while` work on values there.
+    TensorFlow's traces do: a `print` there prints twice, `tf.print` once. Each `strategy.run` and each
+    `tf.function` in it is a program, compiled once, as it would be outside. What stands between them runs
+    operation by operation, so a loop over a dataset without a strategy is best left outside, and its body
+    compiled. Python's `if` and `while` work on values there.
 
     Args:
         func: the function; None makes a decorator.

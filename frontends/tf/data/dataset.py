@@ -67,8 +67,8 @@ class Dataset(
     """A sequence of elements, which can be read any number of times.
 
     Made by the methods that `Sources`, `Endless`, `Listing` and `Mixing` list; each of the others
-    returns a new dataset and leaves this one as it is. Nothing is read, traced or compiled before the first element is asked for
-    (or `element_spec`), so a dataset may be defined before the strategy.
+    returns a new dataset and leaves this one as it is. Nothing is read, traced or compiled before the first
+    element is asked for (or `element_spec`), so a dataset may be defined before the strategy.
 
     Elements are NumPy arrays (scalars for rank 0), or tuples, dicts and nested structures of them.
     Passes are independent of each other, and may be read on any thread.

@@ -1,8 +1,8 @@
 """Elements: NumPy values, or tuples, dicts and nested structures of them.
 
 **Component**: one leaf of an element. A `numpy.ndarray`, a NumPy scalar for rank 0, or a Python
-`bytes` object (NumPy's own bytes type drops trailing zeros) or other object, kept as it is. Lists are not structure: as in
-TensorFlow a list is one component, an array.
+`bytes` object (NumPy's own bytes type drops trailing zeros) or other object, kept as it is. Lists are
+not structure: as in TensorFlow a list is one component, an array.
 
 **Batch**: an element whose every component has one more axis in front, of the same length.
 """
