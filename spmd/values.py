@@ -9,16 +9,15 @@ A batch that does not fill its blocks is *padded*: a `RowMask` says which rows a
 rows repeat a valid row, so that arithmetic on them stays finite; nobody may count them.
 """
 
-import abc
 import dataclasses
-import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, cast
 
 import jax
 import numpy as np
 from jax.core import Tracer
 
+from spmd.array_like import ArrayLike, array_of
 from spmd.context import current_frame
 from spmd.mesh import num_replicas
 
@@ -43,19 +42,18 @@ class RowMask:
         return any(count < self.rows_per_replica for count in self.counts)
 
 
-class _ReplicaValue(abc.ABC):
+class _ReplicaValue(ArrayLike):
     """One value for each replica. If there is only one replica, code may use it as the value itself."""
 
     __slots__ = ()
-    __array_priority__ = 100  # NumPy's arrays leave the operation to it
 
-    @abc.abstractmethod
     def _count(self) -> int:
         """How many replicas there are."""
+        raise NotImplementedError
 
-    @abc.abstractmethod
     def _first(self) -> jax.Array:
         """What the first replica has."""
+        raise NotImplementedError
 
     def __jax_array__(self) -> jax.Array:
         if self._count() > 1:
@@ -85,15 +83,6 @@ class _ReplicaValue(abc.ABC):
             )
         return np.array(value)[()]
 
-    def __float__(self) -> float:
-        return float(self.__jax_array__())
-
-    def __int__(self) -> int:
-        return int(self.__jax_array__())
-
-    def __index__(self) -> int:
-        return operator.index(self.__jax_array__())
-
     def __bool__(self) -> bool:
         return self._count() > 1 or bool(self.__jax_array__())
 
@@ -102,31 +91,13 @@ class _ReplicaValue(abc.ABC):
         return str(self) if several else format(self.__jax_array__(), specification)
 
     def __eq__(self, other: object) -> Any:
-        return self._first() == _operand(other) if self._count() == 1 else NotImplemented
+        return self._first() == array_of(other) if self._count() == 1 else NotImplemented
 
     def __ne__(self, other: object) -> Any:
-        return self._first() != _operand(other) if self._count() == 1 else NotImplemented
+        return self._first() != array_of(other) if self._count() == 1 else NotImplemented
 
     def __hash__(self) -> int:
         return id(self)
-
-
-def _operand(value: Any) -> Any:
-    return value.__jax_array__() if isinstance(value, _ReplicaValue) else value
-
-
-def _operator(name: str) -> Callable[..., Any]:
-    def method(self: _ReplicaValue, *operands: Any) -> Any:
-        return getattr(self.__jax_array__(), name)(*map(_operand, operands))
-
-    method.__name__ = method.__qualname__ = name
-    return method
-
-
-_UNARY = ("neg", "pos", "abs", "invert")
-_BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor")
-for _name in (*_UNARY, *_BINARY, *(f"r{name}" for name in _BINARY), "lt", "le", "gt", "ge"):
-    setattr(_ReplicaValue, f"__{_name}__", _operator(f"__{_name}__"))
 
 
 class PerReplica(_ReplicaValue):

@@ -130,10 +130,10 @@ def _dataset(builder: Any, split: Any, options: dict[str, Any]) -> Any:
     # What stays in memory stays in one order.
     if cached and (rows.order is None or rows.files == 1):
         dataset = dataset.cache()
-    rows = options["batch_size"]
-    if rows == -1:
+    size = options["batch_size"]
+    if size == -1:
         return next(iter(dataset.batch(max(1, len(dataset)))))
-    return dataset if rows is None else dataset.batch(rows)
+    return dataset if size is None else dataset.batch(size)
 
 
 class _Rows:

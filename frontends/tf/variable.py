@@ -16,6 +16,7 @@ from frontends.tf.distribute.extended import long_name
 from frontends.tf.distribute.strategy import WrongMeshError
 from frontends.tf.distribute.values import DistributedValues
 from frontends.tf.indexed_slices import IndexedSlices, all_reduced
+from spmd.array_like import ArrayLike
 from spmd.collectives import all_reduce
 from spmd.context import current_frame, in_replica
 from spmd.mesh import REPLICA_AXIS, split_sharding
@@ -46,7 +47,7 @@ class VariableAggregation(enum.Enum):
     ONLY_FIRST_REPLICA = 3
 
 
-class Variable(spmd.Variable):
+class Variable(ArrayLike, spmd.Variable):
     """An array that can be assigned.
 
     With `ON_WRITE` (what `AUTO` means) it has one value, equal on all replicas; what a replica assigns is
@@ -639,9 +640,7 @@ class Variable(spmd.Variable):
         array = np.asarray(value)
         return f"{about}, numpy={array.item() if array.ndim == 0 else array!r}>"
 
-    # In arithmetic it is its value; NumPy's arrays leave the operation to it.
-
-    __array_priority__ = 100
+    # In arithmetic it is its value.
 
     def __jax_array__(self) -> Any:
         return self.value()
@@ -658,21 +657,6 @@ class Variable(spmd.Variable):
 
     def __len__(self) -> int:
         return len(self.value())
-
-    def __float__(self) -> float:
-        return float(self.value())
-
-    def __int__(self) -> int:
-        return int(self.value())
-
-    def __index__(self) -> int:
-        return operator.index(self.value())
-
-    def __bool__(self) -> bool:
-        return bool(self.value())
-
-    def __format__(self, specification: str) -> str:
-        return format(self.value(), specification)
 
     __hash__ = None  # pyright: ignore[reportAssignmentType]
 
@@ -697,22 +681,6 @@ class _Reference:
 
     def __hash__(self) -> int:
         return id(self._variable)
-
-
-def _operate(name: str) -> Callable[..., Any]:
-    def method(self: Variable, *operands: Any) -> Any:
-        values = [o.value() if isinstance(o, Variable) else o for o in operands]
-        return getattr(self.value(), name)(*values)
-
-    method.__name__ = method.__qualname__ = name
-    return method
-
-
-_UNARY = ("neg", "pos", "abs", "invert")
-_BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor")
-_COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
-for _name in (*_UNARY, *_BINARY, *(f"r{name}" for name in _BINARY), *_COMPARISONS):
-    setattr(Variable, f"__{_name}__", _operate(f"__{_name}__"))
 
 
 def _first_only(value: Any) -> Any:
