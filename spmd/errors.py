@@ -37,6 +37,22 @@ class BatchError(SpmdError, ValueError):
     """A batch whose structure or shape cannot be split over replicas."""
 
 
+class ProcessMismatchError(SpmdError, RuntimeError):
+    """Processes that are to run one program run different ones, or hold different values."""
+
+
+class ClusterConfigError(SpmdError, ValueError):
+    """A description of a cluster, such as TF_CONFIG, that cannot be right.
+
+    Attributes:
+        key: the offending key, such as `"cluster.worker[1]"`; empty where it is the whole.
+    """
+
+    def __init__(self, message: str, key: str = "") -> None:
+        super().__init__(message)
+        self.key = key
+
+
 class ExportError(SpmdError, ValueError):
     """A program that cannot be written to disk, or a directory that holds no readable one."""
 

@@ -1,0 +1,14 @@
+"""What a cluster is, from what its environment says; joining one is another module's work.
+
+A *job* is a role and its *tasks*: `worker` has tasks `worker 0`, `worker 1` and so on, each one process
+with an address. The tasks that train are the *processes*: the chief first, then the workers.
+
+    cluster = spmd.cluster.from_tf_config()
+    if cluster is not None:
+        print(cluster.task, "is process", cluster.process_id, "of", len(cluster.processes))
+"""
+
+from spmd.cluster.config import Cluster, Task, from_tf_config
+from spmd.cluster.tf_config import TFConfig, read_tf_config
+
+__all__ = ["Cluster", "TFConfig", "Task", "from_tf_config", "read_tf_config"]

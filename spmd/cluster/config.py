@@ -1,0 +1,285 @@
+"""A cluster and this process's place in it, checked as a whole.
+
+The *tasks that train* are the chief and the workers. A *parameter server* (`ps`) holds variables for
+them, and an *evaluator* reads their checkpoints; neither takes part in collectives. The *chief* is the
+one that writes what only one process may write: the task `chief 0`, or `worker 0` if there is none.
+"""
+
+import dataclasses
+import difflib
+import ipaddress
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple, NoReturn
+
+from spmd.cluster.tf_config import TFConfig, read_tf_config
+from spmd.errors import ClusterConfigError
+
+_ROLES = ("chief", "worker", "ps", "evaluator")
+_ALONE = ("chief", "evaluator")  # roles of which a cluster has one task at most
+_ADDRESS = re.compile(r"(?P<host>\[[0-9A-Fa-f:.%\w]+\]|[^\s/:\[\]]+):(?P<port>[0-9]{1,5})")
+
+
+class Task(NamedTuple):
+    """One task of a cluster.
+
+    Attributes:
+        task_type: its job, such as `"worker"`.
+        task_index: its number in the job.
+        address: `"host:port"`; None for an evaluator that the cluster does not list.
+    """
+
+    task_type: str
+    task_index: int
+    address: str | None
+
+    def __str__(self) -> str:
+        return f"{self.task_type} {self.task_index}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Cluster:
+    """The tasks of a cluster, and which of them this process is.
+
+    Attributes:
+        jobs: addresses by job, in the order of task indices; jobs are `chief`, `worker`, `ps` and
+            `evaluator`. `master`, the former name of the chief, becomes `chief`.
+        task_type: job of this process.
+        task_index: its index in the job.
+        source: where this was read, for errors.
+
+    Raises:
+        ClusterConfigError: the parts do not make a cluster.
+
+    Examples:
+        >>> cluster = Cluster({"worker": ["a:1", "b:1"], "ps": ["c:1"]}, "worker", 1)
+        >>> cluster.process_id, cluster.is_chief, str(cluster.processes[0])
+        (1, False, 'worker 0')
+    """
+
+    jobs: Mapping[str, Sequence[str]]
+    task_type: str
+    task_index: int
+    source: str = dataclasses.field(default="the arguments of Cluster", compare=False)
+
+    def __post_init__(self) -> None:
+        jobs: dict[str, tuple[str, ...]] = {}
+        for name, addresses in self.jobs.items():
+            job = _former(name)
+            if job in jobs:
+                self._fail(
+                    "cluster.master",
+                    "is the former name of chief, and both are there",
+                    '"chief" only',
+                )
+            if addresses:
+                jobs[job] = tuple(addresses)
+        object.__setattr__(self, "jobs", MappingProxyType(jobs))
+        object.__setattr__(self, "task_type", _former(self.task_type))
+        self._check_jobs()
+        self._check_task()
+        self._check_addresses()
+
+    @property
+    def task(self) -> Task:
+        """This process."""
+        addresses = self.jobs.get(self.task_type)
+        return Task(
+            self.task_type, self.task_index, addresses[self.task_index] if addresses else None
+        )
+
+    @property
+    def processes(self) -> tuple[Task, ...]:
+        """The tasks that train: the chief, if there is one, then the workers."""
+        return tuple(task for task in self._tasks() if task.task_type in ("chief", "worker"))
+
+    @property
+    def process_id(self) -> int | None:
+        """Place of this process among the tasks that train; None for a task that does not."""
+        return self.processes.index(self.task) if self.task in self.processes else None
+
+    @property
+    def is_chief(self) -> bool:
+        """Whether this process writes what only one may; an evaluator is chief of its own, as in TensorFlow."""
+        return self.is_evaluator or self.process_id == 0
+
+    @property
+    def is_evaluator(self) -> bool:
+        """Whether this process only evaluates what the others train."""
+        return self.task_type == "evaluator"
+
+    def _tasks(self) -> Iterator[Task]:
+        for job in _ROLES:
+            for index, address in enumerate(self.jobs.get(job, ())):
+                yield Task(job, index, address)
+
+    def _fail(self, key: str, problem: str, fix: str) -> NoReturn:
+        raise ClusterConfigError(
+            f'TF_CONFIG key "{key}" {problem} (read from {self.source}). Write {fix}.', key=key
+        )
+
+    def _check_jobs(self) -> None:
+        for job, addresses in self.jobs.items():
+            if job not in _ROLES:
+                self._fail(
+                    f"cluster.{job}",
+                    f"is no role; the roles are {', '.join(_ROLES)}",
+                    f'"{_closest(job)}": [...]',
+                )
+            if job in _ALONE and len(addresses) > 1:
+                self._fail(
+                    f"cluster.{job}",
+                    f"has {len(addresses)} addresses, but a cluster has one {job} at most",
+                    f'"{job}": ["{addresses[0]}"], and the others as "worker"',
+                )
+        if not self.processes and not self.is_evaluator:
+            self._fail(
+                "cluster",
+                f"lists no task that trains, only {_listed(self.jobs)}",
+                '"worker": ["host0:2222", ...] into it',
+            )
+
+    def _check_task(self) -> None:
+        type_, index = self.task_type, self.task_index
+        if type_ not in _ROLES or (type_ not in self.jobs and type_ != "evaluator"):
+            self._fail(
+                "task.type",
+                f'is "{type_}", but the cluster has {_listed(self.jobs)}',
+                f'"type": "{_closest(type_, self.jobs)}", or add "{type_}" to "cluster"',
+            )
+        count = len(self.jobs.get(type_, ("an evaluator need not be listed",)))
+        if not 0 <= index < count:
+            self._fail(
+                "task.index",
+                f'is {index}, but "cluster" lists {count} {type_}(s): indices are 0 to {count - 1}',
+                f'a smaller "index", or add the address of {type_} {index} to "cluster.{type_}"',
+            )
+
+    def _check_addresses(self) -> None:
+        seen: dict[str, Task] = {}
+        loopback: list[Task] = []
+        for task in self._tasks():
+            key = f"cluster.{task.task_type}[{task.task_index}]"
+            host, port = self._host_and_port(key, task.address)
+            other = seen.setdefault(f"{host}:{port}", task)
+            if other is not task:
+                self._fail(
+                    key,
+                    f"is {task.address}, the address of {other} as well; every task needs its own",
+                    "another host, or another port on the same host",
+                )
+            if _is_loopback(host):
+                loopback.append(task)
+        # All on this machine is a cluster for trying things out. Between machines a task may list itself
+        # so, since its server listens on all interfaces, but nobody else.
+        remote = [task for task in self._tasks() if task not in loopback]
+        for task in loopback if remote else ():
+            if task != self.task:
+                self._fail(
+                    f"cluster.{task.task_type}[{task.task_index}]",
+                    f"is {task.address}, which on {self.task} means {self.task}'s own machine, while {remote[0]} is "
+                    f"at {remote[0].address}: {task} cannot be reached there",
+                    f"the name or address under which other machines know {task}",
+                )
+
+    def _host_and_port(self, key: str, address: object) -> tuple[str, int]:
+        if not isinstance(address, str):
+            self._fail(key, f"is {address!r:.80}, and no string", '"host:port"')
+        bare = re.sub(r"^[a-z+]+://", "", address)
+        match = _ADDRESS.fullmatch(address)
+        if match is None:
+            if _ADDRESS.fullmatch(bare):
+                self._fail(key, f"is {address!r:.80}, an address with a protocol", f'"{bare}"')
+            self._fail(
+                key,
+                f'is {address!r:.80}, and not "host:port", where port is a number and an IPv6 address stands in '
+                "brackets",
+                f'"{address:.60}:2222"' if re.fullmatch(r"[\w.-]+", address) else '"host:2222"',
+            )
+        port = int(match["port"])
+        if not 1 <= port <= 65535:
+            self._fail(
+                key, f"has port {port}, but ports are 1 to 65535", f'"{match["host"]:.60}:2222"'
+            )
+        return match["host"].lower(), port
+
+
+def from_tf_config(text_or_environment: str | Mapping[str, str] | None = None) -> Cluster | None:
+    """Reads the cluster that TF_CONFIG describes.
+
+    Args:
+        text_or_environment: the JSON itself, or environment variables; None takes this process's.
+
+    Returns:
+        The cluster; None where TF_CONFIG is not set or says nothing, which means one process.
+
+    Raises:
+        ClusterConfigError: TF_CONFIG is malformed: the message quotes the key and gives the correction.
+
+    Examples:
+        >>> from_tf_config({}) is None
+        True
+        >>> cluster = from_tf_config(
+        ...     '{"cluster": {"chief": ["a:1"], "worker": ["b:1"]}, "task": {"type": "worker", "index": 0}}'
+        ... )
+        >>> str(cluster.task), cluster.process_id, cluster.processes[0].address
+        ('worker 0', 1, 'a:1')
+
+    Source: `tf.distribute.cluster_resolver.TFConfigClusterResolver`.
+    """
+    config = read_tf_config(text_or_environment)
+    if not any(config.jobs.values()):
+        if config.task_type is None and config.task_index is None:
+            return None
+        raise ClusterConfigError(
+            f'TF_CONFIG has no "cluster" with addresses, but a "task" (read from {config.source}). Add '
+            '"cluster": {"worker": ["host0:2222", ...]}, or unset TF_CONFIG to train in one process.',
+            key="cluster",
+        )
+    if config.task_type is None or config.task_index is None:
+        key = "task.type" if config.task_type is None else "task.index"
+        raise ClusterConfigError(
+            f'TF_CONFIG lists a cluster but has no key "{key}", so this process does not know which of its '
+            f'tasks it is (read from {config.source}). Add "task": {{"type": "worker", "index": 0}}, with '
+            "this process's own type and index.",
+            key=key,
+        )
+    jobs = {job: _dense(config, job) for job in config.jobs}
+    return Cluster(jobs, config.task_type, config.task_index, config.source)
+
+
+def _dense(config: TFConfig, job: str) -> tuple[str, ...]:
+    tasks = config.jobs[job]
+    missing = set(range(len(tasks))) - set(tasks)
+    if missing:
+        raise ClusterConfigError(
+            f'TF_CONFIG key "cluster.{job}" has the indices {", ".join(map(str, sorted(tasks)))}, without '
+            f"{min(missing)}: every process must know the address of all (read from {config.source}). Add "
+            f'"{min(missing)}": "host:port" to "{job}".',
+            key=f"cluster.{job}",
+        )
+    return tuple(tasks[index] for index in range(len(tasks)))
+
+
+def _former(job: str) -> str:
+    return "chief" if job == "master" else job
+
+
+def _closest(job: str, among: Mapping[str, object] | tuple[str, ...] = _ROLES) -> str:
+    close = difflib.get_close_matches(job, list(among), n=1, cutoff=0.4)
+    return close[0] if close else next(iter(among), "worker")
+
+
+def _listed(jobs: Mapping[str, Sequence[str]]) -> str:
+    return ", ".join(f"{len(addresses)} {job}" for job, addresses in jobs.items()) or "no task"
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        address = ipaddress.ip_address(host.strip("[]"))
+    except ValueError:  # a name
+        return False
+    return address.is_loopback or address.is_unspecified

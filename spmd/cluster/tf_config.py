@@ -1,0 +1,188 @@
+"""TF_CONFIG as it is written: JSON with a cluster and a task, of the right types.
+
+Whether they make sense together is the question of `spmd.cluster.config`.
+"""
+
+import dataclasses
+import json
+import os
+import re
+from collections.abc import Mapping
+from typing import Any, NoReturn, cast
+
+from spmd.errors import ClusterConfigError
+
+_EXAMPLE = (
+    '{"cluster": {"worker": ["host0:2222", "host1:2222"]}, "task": {"type": "worker", "index": 0}}'
+)
+# More digits than any cluster has tasks would be a slow way to say that an index is wrong.
+_INDEX = re.compile(r"[0-9]{1,9}")
+
+
+@dataclasses.dataclass(frozen=True)
+class TFConfig:
+    """What TF_CONFIG says; every part may be absent.
+
+    Attributes:
+        jobs: addresses by job and task index.
+        task_type: job of this task.
+        task_index: its index in the job.
+        rpc_layer: protocol between TensorFlow's servers, such as `"grpc"`.
+        session_master: address that TensorFlow 1 connected to.
+        source: where it was read, for errors.
+    """
+
+    jobs: Mapping[str, Mapping[int, str]] = dataclasses.field(
+        default_factory=dict[str, Mapping[int, str]]
+    )
+    task_type: str | None = None
+    task_index: int | None = None
+    rpc_layer: str | None = None
+    session_master: str | None = None
+    source: str = dataclasses.field(default="TF_CONFIG", compare=False)
+
+
+def read_tf_config(text_or_environment: str | Mapping[str, str] | None = None) -> TFConfig:
+    """Reads TF_CONFIG, and checks the type of every part that it uses.
+
+    Args:
+        text_or_environment: the JSON itself, or environment variables; None takes this process's.
+
+    Returns:
+        What it says. A variable that is not set, or empty, says nothing.
+
+    Raises:
+        ClusterConfigError: it is no JSON, or a part has another type than TensorFlow takes.
+
+    Examples:
+        >>> read_tf_config('{"task": {"type": "worker", "index": "1"}}').task_index
+        1
+        >>> read_tf_config({}).jobs
+        {}
+
+    Source: `tf.distribute.cluster_resolver.TFConfigClusterResolver`.
+    """
+    if isinstance(text_or_environment, str):
+        text, source = text_or_environment, "the text of a TF_CONFIG"
+    else:
+        environment = os.environ if text_or_environment is None else text_or_environment
+        text, source = environment.get("TF_CONFIG", ""), "the environment variable TF_CONFIG"
+    if not text.strip():
+        return TFConfig(source=source)
+    config = _Reader(source).object("", _parse(text, source))
+    return _Reader(source).config(config)
+
+
+def _parse(text: str, source: str) -> Any:
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            names = [name for name, _ in pairs]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ClusterConfigError(
+                f"TF_CONFIG has the key {_shown(twice)} twice in one object, of which JSON keeps one "
+                f"only (read from {source}). Merge the two into one {_shown(twice)}: ..."
+            )
+        return found
+
+    try:
+        return json.loads(text, object_pairs_hook=once)
+    except ClusterConfigError:
+        raise
+    except (ValueError, RecursionError) as error:
+        where = f" at character {error.pos}" if isinstance(error, json.JSONDecodeError) else ""
+        raise ClusterConfigError(
+            f"TF_CONFIG must be a JSON object, but what {source} holds is not valid JSON{where}: "
+            f"{error}. It starts with {_shown(text)}. Write export TF_CONFIG='{_EXAMPLE}', with single "
+            "quotes for the shell and double quotes in the JSON."
+        ) from error
+
+
+@dataclasses.dataclass(frozen=True)
+class _Reader:
+    """Takes values of a type, and says which key has another."""
+
+    source: str
+
+    def fail(self, key: str, expected: str, value: Any, fix: str) -> NoReturn:
+        name = f'TF_CONFIG key "{key}"' if key else "TF_CONFIG"
+        raise ClusterConfigError(
+            f"{name} must be {expected}, but it is {_shown(value)} (read from {self.source}). Write {fix}.",
+            key=key,
+        )
+
+    def object(self, key: str, value: Any) -> Mapping[str, Any]:
+        if not isinstance(value, dict):
+            self.fail(
+                key, "a JSON object", value, f"'{_EXAMPLE}'" if not key else f'"{key}": {{...}}'
+            )
+        return cast(Mapping[str, Any], value)
+
+    def text(self, key: str, value: Any, example: str) -> str:
+        if not isinstance(value, str) or not value:
+            self.fail(key, "a string that is not empty", value, example)
+        return value
+
+    def index(self, key: str, value: Any, fix: str) -> int:
+        # TensorFlow calls int() on it, so text such as "0" is an index. It takes true for 1 as well, and
+        # 0.9 for 0; those are mistakes that would give two tasks one name.
+        if isinstance(value, str) and _INDEX.fullmatch(value):
+            return int(value)
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            self.fail(key, "a whole number from 0 on", value, fix)
+        return value
+
+    def tasks(self, job: str, value: Any) -> dict[int, str]:
+        key = f"cluster.{job}"
+        if isinstance(value, list):
+            items = dict(enumerate(cast(list[Any], value)))
+        elif isinstance(value, dict):
+            items: dict[int, Any] = {}
+            for name, address in cast(dict[str, Any], value).items():
+                fix = f'"{job}": {{"0": "host0:2222", ...}}'
+                index = self.index(f"{key}.{name}", name, fix)
+                if index in items:
+                    self.fail(f"{key}.{name}", f"the only address of {job} {index}", address, fix)
+                items[index] = address
+        else:
+            self.fail(
+                key,
+                "a list of addresses, or an object from task index to address",
+                value,
+                f'"{job}": ["host0:2222"]',
+            )
+        return {
+            index: self.text(f"{key}[{index}]", address, f'"host{index}:2222" in its place')
+            for index, address in items.items()
+        }
+
+    def config(self, config: Mapping[str, Any]) -> TFConfig:
+        cluster = self.object("cluster", _or(config.get("cluster"), {}))
+        task = self.object("task", _or(config.get("task"), {}))
+        type_, index = task.get("type"), task.get("index")
+        task_fix = '"task": {"type": "worker", "index": 0}'
+        return TFConfig(
+            jobs={job: self.tasks(job, tasks) for job, tasks in cluster.items()},
+            task_type=None if type_ is None else self.text("task.type", type_, task_fix),
+            task_index=None if index is None else self.index("task.index", index, task_fix),
+            rpc_layer=self._optional(config, "rpc_layer"),
+            session_master=self._optional(config, "session_master"),
+            source=self.source,
+        )
+
+    def _optional(self, config: Mapping[str, Any], key: str) -> str | None:
+        value = config.get(key)
+        return None if value is None else self.text(key, value, f'"{key}": "grpc"')
+
+
+def _or(value: Any, default: Any) -> Any:
+    # null is how some templates write "nothing".
+    return default if value is None else value
+
+
+def _shown(value: Any) -> str:
+    try:
+        text = json.dumps(value)
+    except RecursionError:
+        text = "a value of many nested parts"
+    return text if len(text) <= 80 else f"{text[:80]} ..."
