@@ -57,5 +57,9 @@ class ExportError(SpmdError, ValueError):
     """A program that cannot be written to disk, or a directory that holds no readable one."""
 
 
+class LaunchError(SpmdError, ValueError):
+    """What `jaxtribute launch` is asked for cannot be started or written."""
+
+
 class RecompilationWarning(UserWarning):
     """A step keeps being compiled again because its inputs keep changing."""
