@@ -9,7 +9,7 @@ splitting one replica's work over several devices (a model axis).
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import jax
 import numpy as np
@@ -138,13 +138,30 @@ def simulate_devices(count: int) -> None:
             f"{running} CPU device(s). Call it at the top of the script, before anything that makes "
             "an array or asks for devices."
         )
-    flags = os.environ.get("XLA_FLAGS", "")
+    os.environ.update(simulation_environment(count, os.environ))
     # Both the option and the flag exist; the option wins, but child processes see only the flag.
-    flags = re.sub(rf"{_COUNT_FLAG}=\d+", "", flags).strip()
-    os.environ["XLA_FLAGS"] = f"{flags} {_COUNT_FLAG}={count}".strip()
     jax.config.update("jax_num_cpu_devices", count)
+
+
+def simulation_environment(count: int, environment: Mapping[str, str]) -> dict[str, str]:
+    """Tells which variables split the processor into several devices for a process that is not started yet.
+
+    Args:
+        count: how many CPU devices there shall be.
+        environment: the variables that the process would have otherwise.
+
+    Returns:
+        The variables to set.
+
+    Examples:
+        >>> simulation_environment(2, {"NPROC": "64"})["XLA_FLAGS"]
+        '--xla_force_host_platform_device_count=2'
+    """
+    flags = re.sub(rf"{_COUNT_FLAG}=\d+", "", environment.get("XLA_FLAGS", "")).strip()
+    variables = {"XLA_FLAGS": f"{flags} {_COUNT_FLAG}={count}".strip()}
     # XLA sizes its pool by NPROC. Two threads a device: one runs the program, one may wait in a
     # collective.
     threads = max(16, 2 * count, os.cpu_count() or 1)
-    if int(os.environ.get("NPROC", "0") or 0) < threads:
-        os.environ["NPROC"] = str(threads)
+    if int(environment.get("NPROC", "0") or 0) < threads:
+        variables["NPROC"] = str(threads)
+    return variables
