@@ -8,7 +8,18 @@ with an address. The tasks that train are the *processes*: the chief first, then
         print(cluster.task, "is process", cluster.process_id, "of", len(cluster.processes))
 """
 
-from spmd.cluster.config import Cluster, Task, from_tf_config
+from spmd.cluster.config import Cluster, Task, from_tasks, from_tf_config
+from spmd.cluster.detection import jax_detection_method
+from spmd.cluster.slurm import from_slurm
 from spmd.cluster.tf_config import TFConfig, read_tf_config
 
-__all__ = ["Cluster", "TFConfig", "Task", "from_tf_config", "read_tf_config"]
+__all__ = [
+    "Cluster",
+    "TFConfig",
+    "Task",
+    "from_slurm",
+    "from_tasks",
+    "from_tf_config",
+    "jax_detection_method",
+    "read_tf_config",
+]

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple, NoReturn
 
-from spmd.cluster.tf_config import TFConfig, read_tf_config
+from spmd.cluster.tf_config import read_tf_config
 from spmd.errors import ClusterConfigError
 
 _ROLES = ("chief", "worker", "ps", "evaluator")
@@ -115,9 +115,7 @@ class Cluster:
                 yield Task(job, index, address)
 
     def _fail(self, key: str, problem: str, fix: str) -> NoReturn:
-        raise ClusterConfigError(
-            f'TF_CONFIG key "{key}" {problem} (read from {self.source}). Write {fix}.', key=key
-        )
+        raise ClusterConfigError(f'"{key}" in {self.source} {problem}. Write {fix}.', key=key)
 
     def _check_jobs(self) -> None:
         for job, addresses in self.jobs.items():
@@ -229,37 +227,64 @@ def from_tf_config(text_or_environment: str | Mapping[str, str] | None = None) -
     Source: `tf.distribute.cluster_resolver.TFConfigClusterResolver`.
     """
     config = read_tf_config(text_or_environment)
-    if not any(config.jobs.values()):
-        if config.task_type is None and config.task_index is None:
+    return from_tasks(config.jobs, config.task_type, config.task_index, config.source)
+
+
+def from_tasks(
+    jobs: Mapping[str, Mapping[int, str] | Sequence[str]],
+    task_type: str | None,
+    task_index: int | None,
+    source: str,
+) -> Cluster | None:
+    """Makes a cluster of what a description says, in which parts may be missing.
+
+    Args:
+        jobs: for each job its addresses, or addresses by task index.
+        task_type: job of this process.
+        task_index: its index in the job.
+        source: where this was read, for errors.
+
+    Returns:
+        The cluster; None where it lists no task, which means one process.
+
+    Raises:
+        ClusterConfigError: the parts do not make a cluster.
+
+    Examples:
+        >>> from_tasks({"worker": {1: "b:1", 0: "a:1"}}, "worker", 1, "an example").jobs["worker"]
+        ('a:1', 'b:1')
+    """
+    if not any(jobs.values()):
+        if not task_index:
             return None
         raise ClusterConfigError(
-            f'TF_CONFIG has no "cluster" with addresses, but a "task" (read from {config.source}). Add '
-            '"cluster": {"worker": ["host0:2222", ...]}, or unset TF_CONFIG to train in one process.',
+            f'"cluster" in {source} lists no task, but this is {task_type} {task_index}, so there must be others. '
+            'Add "cluster": {"worker": ["host0:2222", ...]}, or leave the task out to train in one process.',
             key="cluster",
         )
-    if config.task_type is None or config.task_index is None:
-        key = "task.type" if config.task_type is None else "task.index"
+    if task_type is None or task_index is None:
+        key = "task.type" if task_type is None else "task.index"
         raise ClusterConfigError(
-            f'TF_CONFIG lists a cluster but has no key "{key}", so this process does not know which of its '
-            f'tasks it is (read from {config.source}). Add "task": {{"type": "worker", "index": 0}}, with '
-            "this process's own type and index.",
+            f'"{key}" is not in {source}, so this process does not know which task of the cluster it is. Add '
+            '"task": {"type": "worker", "index": 0} to TF_CONFIG, or task_type="worker", task_id=0 to a '
+            "resolver, with this process's own type and index.",
             key=key,
         )
-    jobs = {job: _dense(config, job) for job in config.jobs}
-    return Cluster(jobs, config.task_type, config.task_index, config.source)
+    listed = {job: _addresses(job, tasks, source) for job, tasks in jobs.items()}
+    return Cluster(listed, task_type, task_index, source)
 
 
-def _dense(config: TFConfig, job: str) -> tuple[str, ...]:
-    tasks = config.jobs[job]
+def _addresses(job: str, tasks: Mapping[int, str] | Sequence[str], source: str) -> Sequence[str]:
+    if not isinstance(tasks, Mapping):
+        return tasks
     missing = set(range(len(tasks))) - set(tasks)
     if missing:
         raise ClusterConfigError(
-            f'TF_CONFIG key "cluster.{job}" has the indices {", ".join(map(str, sorted(tasks)))}, without '
-            f"{min(missing)}: every process must know the address of all (read from {config.source}). Add "
-            f'"{min(missing)}": "host:port" to "{job}".',
+            f'"cluster.{job}" in {source} has the indices {", ".join(map(str, sorted(tasks)))}, without '
+            f'{min(missing)}: every process must know the address of all. Add "{min(missing)}": "host:port".',
             key=f"cluster.{job}",
         )
-    return tuple(tasks[index] for index in range(len(tasks)))
+    return [tasks[index] for index in range(len(tasks))]
 
 
 def _former(job: str) -> str:
@@ -268,7 +293,7 @@ def _former(job: str) -> str:
 
 def _closest(job: str, among: Mapping[str, object] | tuple[str, ...] = _ROLES) -> str:
     close = difflib.get_close_matches(job, list(among), n=1, cutoff=0.4)
-    return close[0] if close else next(iter(among), "worker")
+    return close[0] if close else "worker" if "worker" in among else next(iter(among))
 
 
 def _listed(jobs: Mapping[str, Sequence[str]]) -> str:

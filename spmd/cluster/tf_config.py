@@ -55,15 +55,16 @@ def read_tf_config(text_or_environment: str | Mapping[str, str] | None = None) -
         ClusterConfigError: it is no JSON, or a part has another type than TensorFlow takes.
 
     Examples:
-        >>> read_tf_config('{"task": {"type": "worker", "index": "1"}}').task_index
-        1
+        >>> config = read_tf_config('{"cluster": {"worker": {"1": "b:1"}}, "task": {"index": "1"}}')
+        >>> config.jobs, config.task_index
+        ({'worker': {1: 'b:1'}}, 1)
         >>> read_tf_config({}).jobs
         {}
 
     Source: `tf.distribute.cluster_resolver.TFConfigClusterResolver`.
     """
     if isinstance(text_or_environment, str):
-        text, source = text_or_environment, "the text of a TF_CONFIG"
+        text, source = text_or_environment, "the TF_CONFIG that was given"
     else:
         environment = os.environ if text_or_environment is None else text_or_environment
         text, source = environment.get("TF_CONFIG", ""), "the environment variable TF_CONFIG"
@@ -80,8 +81,9 @@ def _parse(text: str, source: str) -> Any:
             names = [name for name, _ in pairs]
             twice = next(name for name in names if names.count(name) > 1)
             raise ClusterConfigError(
-                f"TF_CONFIG has the key {_shown(twice)} twice in one object, of which JSON keeps one "
-                f"only (read from {source}). Merge the two into one {_shown(twice)}: ..."
+                f"{_shown(twice)} is twice in one object of {source}, and JSON keeps only one of them. "
+                f"Write one {_shown(twice)}: with what both hold.",
+                key=twice,
             )
         return found
 
@@ -92,8 +94,8 @@ def _parse(text: str, source: str) -> Any:
     except (ValueError, RecursionError) as error:
         where = f" at character {error.pos}" if isinstance(error, json.JSONDecodeError) else ""
         raise ClusterConfigError(
-            f"TF_CONFIG must be a JSON object, but what {source} holds is not valid JSON{where}: "
-            f"{error}. It starts with {_shown(text)}. Write export TF_CONFIG='{_EXAMPLE}', with single "
+            f"{_sentence(source)} must be a JSON object, but it is not valid JSON{where}: {error}. It starts with "
+            f"{_shown(text)}. Write export TF_CONFIG='{_EXAMPLE}', with single "
             "quotes for the shell and double quotes in the JSON."
         ) from error
 
@@ -105,10 +107,9 @@ class _Reader:
     source: str
 
     def fail(self, key: str, expected: str, value: Any, fix: str) -> NoReturn:
-        name = f'TF_CONFIG key "{key}"' if key else "TF_CONFIG"
+        name = f'"{key}" in {self.source}' if key else _sentence(self.source)
         raise ClusterConfigError(
-            f"{name} must be {expected}, but it is {_shown(value)} (read from {self.source}). Write {fix}.",
-            key=key,
+            f"{name} must be {expected}, but it is {_shown(value)}. Write {fix}.", key=key
         )
 
     def object(self, key: str, value: Any) -> Mapping[str, Any]:
@@ -159,6 +160,12 @@ class _Reader:
     def config(self, config: Mapping[str, Any]) -> TFConfig:
         cluster = self.object("cluster", _or(config.get("cluster"), {}))
         task = self.object("task", _or(config.get("task"), {}))
+        if task and config.get("cluster") is None:
+            raise ClusterConfigError(
+                f'"cluster" is not in {self.source}, but "task" is: {_shown(task)}. Add "cluster": {{"worker": '
+                '["host0:2222", ...]}, or unset TF_CONFIG to train in one process.',
+                key="cluster",
+            )
         type_, index = task.get("type"), task.get("index")
         task_fix = '"task": {"type": "worker", "index": 0}'
         return TFConfig(
@@ -173,6 +180,10 @@ class _Reader:
     def _optional(self, config: Mapping[str, Any], key: str) -> str | None:
         value = config.get(key)
         return None if value is None else self.text(key, value, f'"{key}": "grpc"')
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:]
 
 
 def _or(value: Any, default: Any) -> Any:
