@@ -57,4 +57,7 @@ __all__ = [
     "in_cross_replica_context",
 ]
 
-__getattr__, __dir__ = names("tf.distribute", __all__)
+# Lazy, because it imports tf.train, whose checkpoints take long to import.
+_LAZY = {"cluster_resolver": "frontends.tf.distribute.cluster_resolver"}
+
+__getattr__, __dir__ = names("tf.distribute", __all__, _LAZY)

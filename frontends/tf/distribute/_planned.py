@@ -1,6 +1,6 @@
 """Names of `tf.distribute` that are planned: looking one up says so, instead of finding a stub."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from frontends.tf._names import attributes
@@ -11,7 +11,6 @@ PLANNED = {
     "tf.distribute.ParameterServerStrategy": "clusters",
     "tf.distribute.Server": "clusters",
     "tf.distribute.TPUStrategy": "clusters",
-    "tf.distribute.cluster_resolver": "clusters",
     "tf.distribute.coordinator": "clusters",
     "tf.distribute.experimental.MultiWorkerMirroredStrategy": "clusters",
     "tf.distribute.experimental.ParameterServerStrategy": "clusters",
@@ -25,18 +24,19 @@ PLANNED = {
 
 
 def names(
-    module: str, present: Iterable[str]
+    module: str, present: Iterable[str], lazy: Mapping[str, str] | None = None
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Makes the functions `__getattr__` and `__dir__` of a module with planned names.
 
     Args:
         module: TensorFlow's name of the module.
         present: the names that it has.
+        lazy: names of submodules, and the Python modules to import when they are first looked up.
 
     Returns:
         `__getattr__`, which raises AttributeError, and `__dir__`.
     """
-    unknown, listed = attributes(module, {}, None, present)
+    unknown, listed = attributes(module, {}, lazy, present)
 
     def getattr_(name: str) -> Any:
         full = f"{module}.{name}"

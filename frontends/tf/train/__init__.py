@@ -1,4 +1,4 @@
-"""`tf.train`: which checkpoint of a folder is the latest."""
+"""`tf.train`: which checkpoint of a folder is the latest, and the addresses of a cluster."""
 
 from frontends.tf._names import attributes
 from frontends.tf.train.checkpoint_state import (
@@ -6,7 +6,8 @@ from frontends.tf.train.checkpoint_state import (
     get_checkpoint_state,
     latest_checkpoint,
 )
+from frontends.tf.train.cluster_spec import ClusterSpec
 
-__all__ = ["CheckpointState", "get_checkpoint_state", "latest_checkpoint"]
+__all__ = ["CheckpointState", "ClusterSpec", "get_checkpoint_state", "latest_checkpoint"]
 
 __getattr__, __dir__ = attributes("tf.train", {}, present=__all__)

@@ -135,7 +135,7 @@ def test_options_are_checked():
 
 @pytest.mark.parametrize(
     "name",
-    ["MultiWorkerMirroredStrategy", "cluster_resolver", "experimental.ParameterServerStrategy"],
+    ["MultiWorkerMirroredStrategy", "experimental.ParameterServerStrategy"],
 )
 def test_planned_names_say_so(name):
     owner = tf.distribute

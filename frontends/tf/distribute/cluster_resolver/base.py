@@ -1,0 +1,153 @@
+"""What every resolver answers, and a `Cluster` of its answers."""
+
+import abc
+from collections import Counter
+from typing import Any
+
+import jax
+
+import spmd.cluster
+from frontends.tf.train.cluster_spec import ClusterSpec
+
+
+class ClusterResolver(abc.ABC):
+    """Finds out which tasks make a cluster, and which of them this process is.
+
+    A class of your own defines `cluster_spec` and `master`, and sets `task_type` and `task_id`, or
+    overrides them.
+
+    Source: `tf.distribute.cluster_resolver.ClusterResolver`.
+    """
+
+    _task_type: Any = None
+    _task_id: Any = None
+    _rpc_layer: Any = None
+    _environment: Any = ""
+
+    @abc.abstractmethod
+    def cluster_spec(self) -> ClusterSpec:
+        """Lists the tasks of the cluster as it is now."""
+
+    @abc.abstractmethod
+    def master(
+        self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None
+    ) -> str:
+        """Finds the address that TensorFlow 1 would make its session with.
+
+        Args:
+            task_type: job of the task; None takes the resolver's own.
+            task_id: index of the task; None takes the resolver's own.
+            rpc_layer: protocol to put in front; None takes the resolver's own.
+
+        Returns:
+            The address, or `""` for this process.
+
+        Raises:
+            ValueError: there is no such task.
+        """
+
+    def num_accelerators(
+        self, task_type: str | None = None, task_id: int | None = None, config_proto: Any = None
+    ) -> dict[str, int]:
+        """Counts the accelerators of a task, by kind; starts JAX's backend.
+
+        On a cluster, make the strategy first: a process cannot join one once its backend runs.
+
+        Args:
+            task_type: job of the task.
+            task_id: index of the task; with `task_type` None, too, this process is meant.
+            config_proto: ignored.
+
+        Returns:
+            Such as `{"GPU": 8}`; empty without accelerators, and for a task whose devices this process
+            does not see.
+        """
+        del config_proto
+        task = (task_type, task_id)
+        if None in task or task == (self.task_type, self.task_id):
+            devices = jax.local_devices()
+        else:
+            process = self._process_id(*task)
+            devices = [one for one in jax.devices() if one.process_index == process]
+            # Without a cluster all devices are process 0's, who need not be the task that was asked for.
+            devices = devices if jax.process_count() > 1 else []
+        return dict(Counter(one.platform.upper() for one in devices if one.platform != "cpu"))
+
+    def _process_id(self, task_type: Any, task_id: Any) -> int | None:
+        tasks = self.cluster_spec().as_dict()
+        names = [(job, i) for job in ("chief", "worker") for i in range(len(tasks.get(job, ())))]
+        return names.index((task_type, task_id)) if (task_type, task_id) in names else None
+
+    @property
+    def environment(self) -> str | None:
+        """Where this runs: `""`, as TensorFlow says outside of Google."""
+        return self._environment
+
+    @property
+    def task_type(self) -> str | None:
+        """Job of this process, such as `"worker"`; None if it is not known."""
+        return self._task_type
+
+    @task_type.setter
+    def task_type(self, task_type: str | None) -> None:
+        self._task_type = task_type
+
+    @property
+    def task_id(self) -> int | None:
+        """Index of this process in its job; None if it is not known."""
+        return self._task_id
+
+    @task_id.setter
+    def task_id(self, task_id: int | None) -> None:
+        self._task_id = task_id
+
+    @property
+    def rpc_layer(self) -> str | None:
+        """Protocol between TensorFlow's servers; JAX has its own, so it changes only addresses that are shown."""
+        return self._rpc_layer
+
+    @rpc_layer.setter
+    def rpc_layer(self, rpc_layer: str | None) -> None:
+        self._rpc_layer = rpc_layer
+
+    def _task_url(self, task_type: Any, task_id: Any, rpc_layer: Any, otherwise: str = "") -> str:
+        task_type = self.task_type if task_type is None else task_type
+        task_id = self.task_id if task_id is None else task_id
+        if task_type is None or task_id is None:
+            return otherwise
+        return url(
+            self.cluster_spec().task_address(task_type, task_id), rpc_layer or self.rpc_layer
+        )
+
+
+def url(address: str, rpc_layer: str | None) -> str:
+    """Puts a protocol in front of an address, if there is one."""
+    return f"{rpc_layer}://{address}" if rpc_layer else address
+
+
+def cluster_of(resolver: ClusterResolver) -> spmd.cluster.Cluster | None:
+    """Makes a cluster of what a resolver says.
+
+    Args:
+        resolver: any resolver, of TensorFlow's names or a class of your own.
+
+    Returns:
+        The cluster; None if it lists no task, which means one process.
+
+    Raises:
+        ClusterConfigError: what it says makes no cluster.
+
+    Examples:
+        >>> from frontends import tf
+        >>> resolver = tf.distribute.cluster_resolver.SimpleClusterResolver(
+        ...     tf.train.ClusterSpec({"worker": ["a:1", "b:1"]}), task_type="worker", task_id=1
+        ... )
+        >>> cluster_of(resolver).process_id
+        1
+    """
+    jobs = (
+        resolver.cluster_spec().as_dict()
+    )  # first: some resolvers find their task while they make it
+    return spmd.cluster.from_tasks(
+        jobs, resolver.task_type, resolver.task_id, type(resolver).__name__
+    )

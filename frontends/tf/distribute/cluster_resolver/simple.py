@@ -1,0 +1,80 @@
+"""The resolver that is told everything."""
+
+from typing import Any
+
+from frontends.tf.distribute.cluster_resolver.base import ClusterResolver, url
+from frontends.tf.train.cluster_spec import ClusterSpec
+
+
+class SimpleClusterResolver(ClusterResolver):
+    """Answers what it is given.
+
+    Args:
+        cluster_spec: the tasks of the cluster.
+        master: address that `master()` gives.
+        task_type: job of this process.
+        task_id: its index in the job.
+        environment: where this runs.
+        num_accelerators: accelerators of each task by kind, such as `{"GPU": 8}`.
+        rpc_layer: protocol to put in front of addresses.
+
+    Raises:
+        TypeError: `cluster_spec` is no `tf.train.ClusterSpec`, or `master` no string.
+
+    Examples:
+        >>> from frontends import tf
+        >>> cluster = tf.train.ClusterSpec({"worker": ["a:1", "b:1"]})
+        >>> resolver = SimpleClusterResolver(
+        ...     cluster, task_type="worker", task_id=1, rpc_layer="grpc"
+        ... )
+        >>> resolver.master("worker", 0)
+        'grpc://a:1'
+
+    Source: `tf.distribute.cluster_resolver.SimpleClusterResolver`.
+    """
+
+    def __init__(
+        self,
+        cluster_spec: ClusterSpec,
+        master: str = "",
+        task_type: str | None = None,
+        task_id: int | None = None,
+        environment: str | None = "",
+        num_accelerators: dict[str, int] | None = None,
+        rpc_layer: str | None = None,
+    ) -> None:
+        if not isinstance(cluster_spec, ClusterSpec):
+            raise TypeError(
+                f"cluster_spec must be a tf.train.ClusterSpec, but it is {type(cluster_spec).__name__}. "
+                "Write SimpleClusterResolver(tf.train.ClusterSpec(cluster_spec), ...)."
+            )
+        if not isinstance(master, str):
+            raise TypeError(
+                f'master must be a string, but it is {master!r:.80}. Write master="" for this process.'
+            )
+        self._cluster_spec = cluster_spec
+        self._master = master
+        self._task_type = task_type
+        self._task_id = task_id
+        self._environment = environment
+        self._num_accelerators = num_accelerators or {}
+        self._rpc_layer = rpc_layer
+
+    def cluster_spec(self) -> ClusterSpec:
+        """Gives the tasks of the cluster."""
+        return self._cluster_spec
+
+    def master(
+        self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None
+    ) -> str:
+        """Gives the master, or the address of a task; see `ClusterResolver.master`."""
+        if task_type is not None and task_id is not None:
+            return self._task_url(task_type, task_id, rpc_layer)
+        return url(self._master, rpc_layer or self._rpc_layer)
+
+    def num_accelerators(
+        self, task_type: str | None = None, task_id: int | None = None, config_proto: Any = None
+    ) -> dict[str, int]:
+        """Gives the accelerators, whatever the task."""
+        del task_type, task_id, config_proto
+        return self._num_accelerators

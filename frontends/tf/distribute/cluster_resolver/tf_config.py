@@ -1,0 +1,90 @@
+"""The resolver that reads TF_CONFIG."""
+
+from typing import Any
+
+from frontends.tf.distribute.cluster_resolver.base import ClusterResolver, url
+from frontends.tf.train.cluster_spec import ClusterSpec
+from spmd.cluster import read_tf_config
+
+
+class TFConfigClusterResolver(ClusterResolver):
+    """Answers what the environment variable TF_CONFIG says whenever it is asked.
+
+    Args:
+        task_type: job of this process; None reads it.
+        task_id: its index in the job; None reads it.
+        rpc_layer: protocol to put in front of addresses; None reads it.
+        environment: where this runs.
+
+    Examples:
+        >>> import json, os
+        >>> os.environ["TF_CONFIG"] = json.dumps(
+        ...     {"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 1}}
+        ... )
+        >>> TFConfigClusterResolver().master()
+        'b:1'
+        >>> del os.environ["TF_CONFIG"]
+
+    Source: `tf.distribute.cluster_resolver.TFConfigClusterResolver`.
+    """
+
+    def __init__(
+        self,
+        task_type: str | None = None,
+        task_id: int | None = None,
+        rpc_layer: str | None = None,
+        environment: str | None = None,
+    ) -> None:
+        self._task_type = task_type
+        self._task_id = task_id
+        self._rpc_layer = rpc_layer
+        self._environment = environment
+
+    @property
+    def task_type(self) -> str | None:
+        """Job of this process."""
+        return read_tf_config().task_type if self._task_type is None else str(self._task_type)
+
+    @task_type.setter
+    def task_type(self, task_type: str | None) -> None:
+        self._task_type = task_type
+
+    @property
+    def task_id(self) -> int | None:
+        """Index of this process in its job."""
+        return read_tf_config().task_index if self._task_id is None else int(self._task_id)
+
+    @task_id.setter
+    def task_id(self, task_id: int | None) -> None:
+        self._task_id = task_id
+
+    @property
+    def rpc_layer(self) -> str | None:
+        """Protocol to put in front of addresses."""
+        return read_tf_config().rpc_layer if self._rpc_layer is None else self._rpc_layer
+
+    @rpc_layer.setter
+    def rpc_layer(self, rpc_layer: str | None) -> None:
+        self._rpc_layer = rpc_layer
+
+    def cluster_spec(self) -> ClusterSpec:
+        """Reads the tasks of the cluster.
+
+        Raises:
+            ClusterConfigError: TF_CONFIG is malformed.
+        """
+        return ClusterSpec(read_tf_config().jobs)
+
+    def master(
+        self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None
+    ) -> str:
+        """Finds the address of a task; `""` if it is the only one. See `ClusterResolver.master`."""
+        config = read_tf_config()
+        if config.session_master is not None:
+            return config.session_master
+        if sum(map(len, config.jobs.values())) <= 1:
+            return ""
+        task_type = self.task_type if task_type is None else task_type
+        task_id = self.task_id if task_id is None else task_id
+        address: Any = self.cluster_spec().task_address(task_type, task_id)  # pyright: ignore[reportArgumentType]
+        return url(address, self.rpc_layer if rpc_layer is None else rpc_layer)

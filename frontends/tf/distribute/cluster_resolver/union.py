@@ -1,0 +1,132 @@
+"""The resolver that merges others."""
+
+from typing import Any
+
+from frontends.tf.distribute.cluster_resolver.base import ClusterResolver
+from frontends.tf.train.cluster_spec import ClusterSpec
+
+
+class UnionClusterResolver(ClusterResolver):
+    """Merges the clusters of several resolvers; everything else the first one answers.
+
+    Args:
+        *args: the resolvers.
+        task_type: job of this process; None asks the first resolver.
+        task_id: its index in the job; None asks the first resolver.
+        rpc_layer: protocol to put in front of addresses; None asks the first resolver.
+
+    Raises:
+        TypeError: an argument is no resolver.
+        ValueError: there is none.
+
+    Examples:
+        >>> from frontends import tf
+        >>> workers = tf.train.ClusterSpec({"worker": ["a:1"]})
+        >>> servers = tf.train.ClusterSpec({"ps": ["b:1"]})
+        >>> simple = tf.distribute.cluster_resolver.SimpleClusterResolver
+        >>> UnionClusterResolver(simple(workers), simple(servers)).cluster_spec()
+        ClusterSpec({'ps': ['b:1'], 'worker': ['a:1']})
+
+    Source: `tf.distribute.cluster_resolver.UnionResolver`. There an override of `task_id` with 0 is
+    ignored.
+    """
+
+    def __init__(
+        self,
+        *args: ClusterResolver,
+        task_type: str | None = None,
+        task_id: int | None = None,
+        rpc_layer: str | None = None,
+    ) -> None:
+        if not args:
+            raise ValueError(
+                "A union needs at least one ClusterResolver, but there are none. Write "
+                "UnionResolver(tf.distribute.cluster_resolver.TFConfigClusterResolver(), ...)."
+            )
+        for one in args:
+            if not isinstance(one, ClusterResolver):
+                raise TypeError(
+                    f"A union is made of ClusterResolver objects, but one is {type(one).__name__}: "
+                    f"{one!r:.80}. Write SimpleClusterResolver(tf.train.ClusterSpec(...)) around a cluster."
+                )
+        self._resolvers = args
+        self._task_type = task_type
+        self._task_id = task_id
+        self._rpc_layer = rpc_layer
+
+    @property
+    def task_type(self) -> str | None:
+        """Job of this process."""
+        return self._resolvers[0].task_type if self._task_type is None else self._task_type
+
+    @task_type.setter
+    def task_type(self, task_type: str | None) -> None:
+        self._task_type = task_type
+
+    @property
+    def task_id(self) -> int | None:
+        """Index of this process in its job."""
+        return self._resolvers[0].task_id if self._task_id is None else self._task_id
+
+    @task_id.setter
+    def task_id(self, task_id: int | None) -> None:
+        self._task_id = task_id
+
+    @property
+    def rpc_layer(self) -> str | None:
+        """Protocol to put in front of addresses."""
+        return self._resolvers[0].rpc_layer if self._rpc_layer is None else self._rpc_layer
+
+    @rpc_layer.setter
+    def rpc_layer(self, rpc_layer: str | None) -> None:
+        self._rpc_layer = rpc_layer
+
+    @property
+    def environment(self) -> str | None:
+        """Where the first resolver says that this runs."""
+        return self._resolvers[0].environment
+
+    def cluster_spec(self) -> ClusterSpec:
+        """Merges the tasks of all.
+
+        Returns:
+            For each job the lists one after the other; or a dict by index if any of them is one.
+
+        Raises:
+            KeyError: two dicts of a job have an index in common.
+        """
+        merged: dict[str, list[Any]] = {}
+        for resolver in self._resolvers:
+            for job, tasks in resolver.cluster_spec().as_dict().items():
+                merged.setdefault(job, []).append(tasks)
+        return ClusterSpec({job: _merge(job, parts) for job, parts in merged.items()})
+
+    def master(
+        self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None
+    ) -> str:
+        """Gives the first resolver's master, or the address of a task; see `ClusterResolver.master`."""
+        if task_type is not None and task_id is not None:
+            return self._task_url(task_type, task_id, rpc_layer)
+        return self._resolvers[0].master(rpc_layer=rpc_layer)
+
+    def num_accelerators(
+        self, task_type: str | None = None, task_id: int | None = None, config_proto: Any = None
+    ) -> dict[str, int]:
+        """Asks the first resolver."""
+        return self._resolvers[0].num_accelerators(task_type, task_id, config_proto)
+
+
+def _merge(job: str, parts: list[Any]) -> Any:
+    if all(isinstance(part, list) for part in parts):
+        return [address for part in parts for address in part]
+    merged: dict[int, str] = {}
+    for part in parts:
+        tasks = dict(enumerate(part)) if isinstance(part, list) else part
+        both = merged.keys() & tasks.keys()
+        if both:
+            raise KeyError(
+                f"Two resolvers of the union list {job} {min(both)}: {merged[min(both)]} and {tasks[min(both)]}. "
+                "Give each task its own index, or give lists, which are put one after the other."
+            )
+        merged |= tasks
+    return merged
