@@ -32,7 +32,8 @@ _INTRODUCTION = """\
 
 The second part is held true by tests: {cases} results, recorded from TensorFlow {version} on one and two
 devices, are computed anew. {same} are the same; {different} differ, all of them as stated below. Of the
-{numeric} that hold numbers, {numeric_different} differ. Left out are clusters.
+{numeric} that hold numbers, {numeric_different} differ. Left out is training on
+several machines.
 
 Some differences are everywhere, and not listed each time:
 

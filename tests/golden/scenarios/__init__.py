@@ -1,6 +1,7 @@
 """The scenarios, by what they are about."""
 
 from tests.golden.scenarios import (
+    clusters,
     contexts,
     fitting,
     inputs,
@@ -15,6 +16,7 @@ __all__ = [
     "SCENARIOS",
     "Scenario",
     "Setting",
+    "clusters",
     "contexts",
     "fitting",
     "inputs",

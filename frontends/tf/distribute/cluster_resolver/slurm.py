@@ -9,6 +9,7 @@ from typing import Any
 from frontends.tf.distribute.cluster_resolver.base import ClusterResolver
 from frontends.tf.train.cluster_spec import ClusterSpec
 from spmd.cluster.slurm import expand_hostlist, number, tasks_by_host, variable
+from spmd.errors import ClusterConfigError
 
 _NVIDIA_SMI_SECONDS = 60
 
@@ -31,8 +32,9 @@ class SlurmClusterResolver(ClusterResolver):
         rpc_layer: protocol to put in front of addresses.
 
     Raises:
-        ClusterConfigError: a variable of Slurm's is missing or cannot be read.
-        RuntimeError: the node has fewer GPUs, or the step other tasks, than asked for.
+        ClusterConfigError: a variable of Slurm's cannot be read.
+        RuntimeError: this is no step of Slurm's; or the node has fewer GPUs, or the step other tasks, than
+            asked for.
 
     Source: `tf.distribute.cluster_resolver.SlurmClusterResolver`. There nodes are always in
     alphabetical order, in which `node10` comes before `node9` and has the wrong rank, and a node
@@ -49,10 +51,17 @@ class SlurmClusterResolver(ClusterResolver):
         auto_set_gpu: bool = True,
         rpc_layer: str | None = "grpc",
     ) -> None:
-        self._rank = number(os.environ, "SLURM_PROCID")
-        self._jobs = dict(jobs or {"worker": number(os.environ, "SLURM_STEP_NUM_TASKS")})
+        try:
+            self._rank = number(os.environ, "SLURM_PROCID")
+            self._jobs = dict(jobs or {"worker": number(os.environ, "SLURM_STEP_NUM_TASKS")})
+            self._tasks = _tasks(tasks_per_node)
+        except ClusterConfigError as error:
+            if error.key in os.environ or not error.key:
+                raise
+            raise RuntimeError(
+                str(error)
+            ) from error  # as TensorFlow, where there is no such variable
         self._port_base = port_base
-        self._tasks = _tasks(tasks_per_node)
         most = max(self._tasks.values(), default=0)
         gpus = _count_gpus() if gpus_per_node is None else gpus_per_node
         self._gpus_per_task = gpus // max(most, 1) if gpus_per_task is None else gpus_per_task

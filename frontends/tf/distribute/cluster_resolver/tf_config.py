@@ -82,9 +82,10 @@ class TFConfigClusterResolver(ClusterResolver):
         config = read_tf_config()
         if config.session_master is not None:
             return config.session_master
-        if sum(map(len, config.jobs.values())) <= 1:
+        cluster = self.cluster_spec()
+        if not cluster.jobs or [len(cluster.job_tasks(job)) for job in cluster.jobs] == [1]:
             return ""
         task_type = self.task_type if task_type is None else task_type
         task_id = self.task_id if task_id is None else task_id
-        address: Any = self.cluster_spec().task_address(task_type, task_id)  # pyright: ignore[reportArgumentType]
+        address: Any = cluster.task_address(task_type, task_id)  # pyright: ignore[reportArgumentType]
         return url(address, self.rpc_layer if rpc_layer is None else rpc_layer)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from frontends.tf.distribute.cluster_resolver.base import ClusterResolver
+from frontends.tf.distribute.cluster_resolver.base import ClusterResolver, url
 from frontends.tf.train.cluster_spec import ClusterSpec
 
 
@@ -106,7 +106,10 @@ class UnionClusterResolver(ClusterResolver):
     ) -> str:
         """Gives the first resolver's master, or the address of a task; see `ClusterResolver.master`."""
         if task_type is not None and task_id is not None:
-            return self._task_url(task_type, task_id, rpc_layer)
+            address = self.cluster_spec().task_address(task_type, task_id)
+            return url(
+                address, rpc_layer or self._rpc_layer
+            )  # not the first resolver's: as TensorFlow
         return self._resolvers[0].master(rpc_layer=rpc_layer)
 
     def num_accelerators(
