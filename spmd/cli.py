@@ -6,20 +6,21 @@ parsed. `COMMANDS` lists them; adding one there is all it takes.
 """
 
 import argparse
-import json
 import os
 import platform
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from importlib import metadata
-from typing import Any, cast
 
 import jax
 from jax.extend.backend import backends
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+from spmd.cluster import from_tf_config
+from spmd.errors import ClusterConfigError
 
 _PACKAGES = ("jaxtribute", "jax", "jaxlib", "flax", "optax", "orbax-checkpoint", "grain", "keras")
 
@@ -120,28 +121,14 @@ def describe_tf_config(text: str | None) -> str:
         ... )
         'worker 1 in a cluster of 2 x worker'
     """
-    if not text:
-        return "not set (one process)"
     try:
-        config = json.loads(text)
-    except json.JSONDecodeError as error:
-        return f"set, but not valid JSON: {error}"
-    config = _mapping(config)
-    task, cluster = _mapping(config.get("task")), _mapping(config.get("cluster"))
-    if not cluster:
-        return 'set, but without a "cluster"'
-    sizes = ", ".join(f"{_size(addresses)} x {job}" for job, addresses in cluster.items())
-    if "type" not in task:
-        return f'a cluster of {sizes}, without a "task"'
-    return f"{task['type']} {task.get('index', 0)} in a cluster of {sizes}"
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return cast(Mapping[str, Any], value) if isinstance(value, dict) else {}
-
-
-def _size(addresses: Any) -> int:
-    return len(cast(Sequence[Any], addresses)) if isinstance(addresses, list | dict) else 1
+        cluster = from_tf_config(text or "")
+    except ClusterConfigError as error:
+        return f"set, but wrong: {error}"
+    if cluster is None:
+        return f"{'names no cluster' if text else 'not set'} (one process)"
+    sizes = ", ".join(f"{len(addresses)} x {job}" for job, addresses in cluster.jobs.items())
+    return f"{cluster.task} in a cluster of {sizes}"
 
 
 def make_parser() -> argparse.ArgumentParser:
