@@ -140,6 +140,11 @@ class Cluster:
 
     def _check_task(self) -> None:
         type_, index = self.task_type, self.task_index
+        # A resolver hands on whatever a script gave it.
+        if not isinstance(type_, str):
+            self._fail("task.type", f"is {type_!r:.80}, and no string", '"worker"')
+        if not isinstance(index, int) or isinstance(index, bool):
+            self._fail("task.index", f"is {index!r:.80}, and no whole number", "0")
         if type_ not in _ROLES or (type_ not in self.jobs and type_ != "evaluator"):
             self._fail(
                 "task.type",

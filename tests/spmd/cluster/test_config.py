@@ -188,6 +188,11 @@ def test_the_error_is_a_value_error_and_names_its_source():
     assert isinstance(error.value, SpmdError)
     with pytest.raises(ClusterConfigError, match=r"cluster.worker\[0\].* 7, and no string"):
         Cluster({"worker": [7]}, "worker", 0)
+    for index in ("0", True, 0.0):
+        with pytest.raises(ClusterConfigError, match=r"task.index.*, and no whole number"):
+            Cluster(WORKERS, "worker", index)
+    with pytest.raises(ClusterConfigError, match=r"task.type.* is \[0\], and no string"):
+        Cluster(WORKERS, [0], 0)
 
 
 def test_reading_starts_no_backend():

@@ -1,0 +1,100 @@
+"""TPUClusterResolver: addresses, and names with Google's client against a server that gives recorded answers."""
+
+import json
+from pathlib import Path
+
+import googleapiclient.discovery_cache
+import jax
+import pytest
+from google.auth.credentials import AnonymousCredentials
+
+from frontends import tf
+from frontends.tf.distribute.cluster_resolver.base import cluster_of
+
+DESCRIPTION = Path(googleapiclient.discovery_cache.__file__).parent / "documents" / "tpu.v1.json"
+NODE = "/v1/projects/my-project/locations/us-central1-b/nodes/mine"
+READY = {
+    "name": "projects/my-project/locations/us-central1-b/nodes/mine",
+    "acceleratorType": "v3-32",
+    "state": "READY",
+    "health": "HEALTHY",
+    "networkEndpoints": [
+        {"ipAddress": "10.0.0.1", "port": 8470},
+        {"ipAddress": "10.0.0.2", "port": 8470},
+    ],
+}
+
+
+def make(*arguments, **more):
+    return tf.distribute.cluster_resolver.TPUClusterResolver(*arguments, **more)
+
+
+@pytest.fixture
+def google(server, monkeypatch):
+    """The metadata server of a machine, the service's description of itself, and a TPU."""
+    description = json.loads(DESCRIPTION.read_text())
+    description |= {"rootUrl": f"{server.url}/", "baseUrl": f"{server.url}/"}
+    description.pop("mtlsRootUrl")
+    server.answers |= {
+        "/computeMetadata/v1/project/project-id": "my-project",
+        "/computeMetadata/v1/instance/zone": "projects/123/zones/us-central1-b",
+        "/describe": description,
+        NODE: READY,
+    }
+    monkeypatch.setenv("GCE_METADATA_HOST", server.host)
+    monkeypatch.setenv("TPU_API_DISCOVERY_URL", f"{server.url}/describe")
+    return server
+
+
+@pytest.mark.usefixtures("google")
+def test_a_name_is_looked_up():
+    resolver = make("mine", credentials=AnonymousCredentials())
+    found = cluster_of(resolver)
+    assert found.jobs == {"worker": ("10.0.0.1:8470", "10.0.0.2:8470")}
+    assert resolver.master() == "grpc://10.0.0.1:8470"
+
+
+def test_zone_and_project_that_are_given_are_not_asked_for(google):
+    make(
+        "mine", zone="us-central1-b", project="my-project", credentials=AnonymousCredentials()
+    ).cluster_spec()
+    assert [request[1] for request in google.requests] == ["/describe", NODE]
+
+
+def test_a_machine_that_does_not_know_its_zone(server, monkeypatch):
+    monkeypatch.setenv("GCE_METADATA_HOST", server.host)
+    with pytest.raises(
+        ValueError, match=r"project-id.* cannot be read.*404.* zone=\.\.\., project=\.\.\."
+    ):
+        make("mine")
+
+
+def test_a_tpu_that_does_not_exist(google):
+    google.answers[NODE] = 404
+    with pytest.raises(ValueError, match=r"Could not lookup TPU metadata from name 'mine'.*404"):
+        make("mine", credentials=AnonymousCredentials()).cluster_spec()
+
+
+def test_a_tpu_that_is_not_ready(google):
+    google.answers[NODE] = READY | {"state": "CREATING"}
+    with pytest.raises(RuntimeError, match='not yet ready; state: "CREATING"'):
+        make("mine", credentials=AnonymousCredentials()).cluster_spec()
+
+
+def test_nothing_says_which_tpu():
+    with pytest.raises(ValueError, match=r'TPUClusterResolver\(tpu="local"\)'):
+        make("")
+
+
+def test_connecting_gives_a_resolver(monkeypatch):
+    monkeypatch.setenv("TPU_NAME", "local")
+    resolver = tf.distribute.cluster_resolver.TPUClusterResolver.connect(tpu="")
+    assert resolver.master() == ""
+    assert resolver.num_accelerators() == {
+        "TPU": sum(one.platform == "tpu" for one in jax.local_devices())
+    }
+
+
+def test_a_coordinator_needs_an_address():
+    with pytest.raises(ValueError, match='coordinator_address="host:port"'):
+        make("grpc://10.0.0.1", coordinator_name="coordinator")
