@@ -21,6 +21,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from spmd import late_values
 from spmd.source_lines import is_library
 from spmd.state import Adapter, StateTable, adapter_of
 from spmd.watch import Watch, cell_contents
@@ -68,6 +69,8 @@ def discover(function: Any, extra: Sequence[tuple[str, Any]] = ()) -> Discovery:
     Returns:
         What was found.
     """
+    # A restored checkpoint may hold values of variables that were made since.
+    late_values.settle()
     search = _Search()
     for name, thing in extra:
         search.visit(thing, name)

@@ -29,6 +29,7 @@ from keras.src.backend.common.symbolic_scope import SymbolicScope
 from keras.src.trainers.compile_utils import CompileMetrics
 from keras.src.utils import jax_layer
 
+from spmd import late_values
 from spmd.collectives import ReduceOp, all_reduce
 from spmd.context import BlockMask, current_frame, in_replica, replica_id
 from spmd.errors import StateError
@@ -135,7 +136,10 @@ _LIFTED: contextvars.ContextVar[frozenset[int]] = contextvars.ContextVar(
 def _check_lifted(variable: Any, verb: str) -> None:
     """Keras lets anything be read and written anywhere; in a step what was not found is an error."""
     frame = current_frame()
-    if frame is None or frame.building or id(variable) in _LIFTED.get():
+    if frame is None:
+        late_values.settle()
+        return
+    if frame.building or id(variable) in _LIFTED.get():
         return
     if isinstance(variable._value, jax.Array) and not isinstance(variable._value, Tracer):
         raise StateError(
@@ -534,6 +538,7 @@ def _made_late(make: Callable[..., None]) -> Callable[..., None]:
             shape, dtype = jnp.shape(initializer), dtype or getattr(initializer, "dtype", None)
             initializer = functools.partial(_given, initializer)
         make(self, initializer, shape, dtype, *args, **kwargs)
+        late_values.note_variable()
 
     return __init__
 

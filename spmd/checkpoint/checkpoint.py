@@ -1,0 +1,212 @@
+"""`spmd.checkpoint.Checkpoint`: a set of objects that is saved and restored as one."""
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import jax
+
+from spmd import late_values
+from spmd.checkpoint import manifest
+from spmd.checkpoint.agreement import gather
+from spmd.checkpoint.errors import CheckpointError, DamagedCheckpointError
+from spmd.checkpoint.graph import look, snapshot
+from spmd.checkpoint.restoring import Restoration
+from spmd.checkpoint.saving import Save
+from spmd.checkpoint.status import LoadStatus, NothingToRestore, RestoreStatus
+from spmd.checkpoint.views import View, register_view, view_of
+from spmd.context import current_frame
+from spmd.errors import StateError
+
+_TIMEOUT = 600.0
+
+
+class Checkpoint:
+    """Objects that are saved and restored together, each under a name.
+
+    What may be in it: modules, optimizers, metrics and random streams of Flax NNX and Keras, `spmd.Variable`,
+    arrays, numbers and texts, lists, dicts and other pytrees of these, iterators that know their position
+    (`HasPosition`), and other checkpoints. Its attributes are these objects; more can be set later. Arrays and
+    numbers in it are restored as the attribute: read `checkpoint.step` afterwards.
+
+    Examples:
+        >>> import tempfile, jax.numpy as jnp, spmd
+        >>> from spmd.checkpoint import Checkpoint
+        >>> count = spmd.Variable(jnp.int32(3))
+        >>> checkpoint = Checkpoint(count=count, params={"w": jnp.ones(2)}, epoch=1)
+        >>> path = checkpoint.save(tempfile.mkdtemp() + "/first")
+        >>> checkpoint.wait()
+        >>> count.value, checkpoint.epoch = jnp.int32(0), 0
+        >>> _ = checkpoint.restore(path).assert_consumed()
+        >>> int(count.value), checkpoint.epoch
+        (3, 1)
+
+    Source: `tf.train.Checkpoint`.
+    """
+
+    _own = frozenset({"_objects", "_root", "_timeout", "_save", "_restoration"})
+
+    def __init__(self, root: Any = None, *, timeout: float = _TIMEOUT, **objects: Any) -> None:
+        """Names the objects.
+
+        Args:
+            root: an object whose parts are to be in the checkpoint by their own names, beside the others.
+            timeout: seconds that a process waits for the others, when it saves or restores.
+            objects: what to save and restore, by name.
+
+        Raises:
+            CheckpointError: one of the objects cannot be kept.
+        """
+        self._objects: dict[str, Any] = {}
+        self._root = root
+        self._timeout = timeout
+        self._save: Save | None = None
+        self._restoration: Restoration | None = None
+        for name, thing in objects.items():
+            setattr(self, name, thing)
+
+    @property
+    def timeout(self) -> float:
+        """Seconds that a process waits for the others."""
+        return self._timeout
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in self._own:
+            object.__setattr__(self, name, value)
+            return
+        if hasattr(Checkpoint, name):
+            raise CheckpointError(
+                f"A checkpoint has a member {name!r} of its own. Give the object another name."
+            )
+        look(value, name, None)
+        self._objects[name] = value
+        if self._restoration is not None:
+            self._restoration.settle()
+
+    def __getattr__(self, name: str) -> Any:
+        objects = self.__dict__.get("_objects", {})
+        if name in objects:
+            return objects[name]
+        raise AttributeError(
+            f"The checkpoint has no {name!r}; it has {', '.join(map(repr, objects)) or 'nothing'}. Add it: "
+            f"Checkpoint({name}=...)."
+        )
+
+    def __delattr__(self, name: str) -> None:
+        del self._objects[name]
+
+    def save(
+        self,
+        path: Any,
+        *,
+        notes: Mapping[str, Any] | None = None,
+        done: Callable[[], None] | None = None,
+    ) -> str:
+        """Saves all objects as they are now; all processes must call it.
+
+        Blocks until the state may change again: a checkpoint that is still being written is finished, and arrays
+        are copied to host memory. A thread writes them, checks them, and gives the checkpoint its name at the
+        end; `wait` waits for that.
+
+        Args:
+            path: a folder to make; a checkpoint of this path is replaced when the new one is complete.
+            notes: what else the manifest is to say of it; JSON can hold it.
+            done: called when the checkpoint is there, by the thread of the first process.
+
+        Returns:
+            The path.
+
+        Raises:
+            CheckpointError: an object cannot be kept, or processes save different paths.
+            StateError: called while a step is traced.
+            TimeoutError: a process does not save; the message names it.
+        """
+        path = os.path.abspath(os.fspath(path))
+        _check_between_steps("saved")
+        late_values.settle()
+        self.wait()
+        self._save = Save(path, snapshot(self), notes or {}, self._timeout, done)
+        return path
+
+    def wait(self) -> None:
+        """Waits until what was saved is on disk and checked.
+
+        Raises:
+            BaseException: what went wrong while it was written.
+        """
+        if self._save is not None:
+            save, self._save = self._save, None
+            save.wait()
+
+    def restore(self, path: Any) -> LoadStatus:
+        """Gives all objects the values of a checkpoint; all processes must call it, and it blocks.
+
+        Every file is compared with what was written first. Arrays are read to where the present ones are: onto
+        the devices of the mesh that they are on, however many saved them. Variables that do not exist yet (of a
+        Keras model that was not built) get their values when they are made.
+
+        Args:
+            path: what `save` returned; None restores nothing.
+
+        Returns:
+            Which objects found values, and which values objects.
+
+        Raises:
+            CheckpointNotFoundError: there is no checkpoint.
+            DamagedCheckpointError: a file of it is damaged.
+            CheckpointError: shapes or types do not fit; the message lists them.
+            StateError: called while a step is traced.
+            TimeoutError: a process does not restore; the message names it.
+        """
+        if path is None:
+            return NothingToRestore()
+        path = os.path.abspath(os.fspath(path))
+        _check_between_steps("restored")
+        self.wait()
+        Save.settle()
+        _verified(path, self._timeout)
+        restoration = Restoration(path, self._timeout)
+        if self._restoration is not None:
+            self._restoration.forget()
+        restoration.start(self)
+        self._restoration = restoration
+        return RestoreStatus(self, restoration)
+
+    def view(self) -> View:
+        """Shows a checkpoint that is part of another one, or this one itself, what it holds."""
+        children = dict(self._objects)
+        if self._root is not None:
+            root = view_of(self._root)
+            if root is None or root.kind != "node":
+                raise CheckpointError(
+                    f"The root of a checkpoint has named parts, and a {type(self._root).__name__} has none. "
+                    "Give it a name: Checkpoint(value=...)."
+                )
+            children = {**root.children, **children}
+        return View(self, "node", children, grows=True, items=self._objects)
+
+
+register_view(Checkpoint, Checkpoint.view)
+
+
+def _check_between_steps(verb: str) -> None:
+    if current_frame() is not None:
+        raise StateError(
+            f"A checkpoint cannot be {verb} in a step: there are no values while it is traced. Do it between "
+            "steps."
+        )
+
+
+def _verified(path: str, timeout: float) -> None:
+    """Has one process read the files, and all raise what it finds."""
+    failure: Exception | None = None
+    if jax.process_index() == 0:
+        try:
+            manifest.verify(path)
+        except (CheckpointError, OSError) as error:
+            failure = error
+    told = gather("" if failure is None else str(failure), timeout)[0]
+    if failure is not None:
+        raise failure
+    if told:
+        raise DamagedCheckpointError(told)

@@ -1,0 +1,110 @@
+"""Saving while training goes on: what the caller waits for, and what a thread does afterwards."""
+
+import json
+import os
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import jax
+
+from spmd.checkpoint import arrays, manifest
+from spmd.checkpoint.agreement import gather
+from spmd.checkpoint.errors import CheckpointError
+from spmd.checkpoint.graph import Snapshot
+
+_FIRST = 0
+
+
+class Save:
+    """A checkpoint that is being written. One at a time: a new one waits for the one before."""
+
+    _running: "Save | None" = None
+
+    def __init__(
+        self,
+        path: str,
+        snapshot: Snapshot,
+        notes: Mapping[str, Any],
+        timeout: float,
+        done: Callable[[], None] | None,
+    ) -> None:
+        """Begins to write. All processes must call it; it blocks until the state may change.
+
+        Args:
+            path: where the checkpoint will be.
+            snapshot: what to write.
+            notes: what else the manifest is to say.
+            timeout: seconds that one process waits for the others.
+            done: called by the first process when the checkpoint is there.
+
+        Raises:
+            CheckpointError: the processes were not asked to save the same.
+            TimeoutError: a process does not save.
+        """
+        Save.settle()
+        self._path = path
+        self._timeout = timeout
+        self._error: BaseException | None = None
+        told = json.dumps({"path": path, "positions": snapshot.positions})
+        told_by_all = [json.loads(text) for text in gather(told, timeout)]
+        for process, other in enumerate(told_by_all):
+            if other["path"] != path:
+                raise CheckpointError(
+                    f"Process {jax.process_index()} saves {path}, and process {process} saves {other['path']}. All "
+                    "processes save the same checkpoints, in the same order: take the rank out of the path."
+                )
+        self._manifest = manifest.Manifest(
+            snapshot.nodes, [other["positions"] for other in told_by_all], notes
+        )
+        self._done = done
+        if jax.process_index() == _FIRST:
+            manifest.prepare(path)
+        folder = os.path.join(manifest.saving_path(path), manifest.ARRAYS)
+        self._written = arrays.write(folder, snapshot.arrays, timeout)
+        # No daemon: a script that ends has saved.
+        self._thread = threading.Thread(target=self._finish, name="spmd-checkpoint")
+        Save._running = self
+        self._thread.start()
+
+    def _finish(self) -> None:
+        failure = ""
+        try:
+            self._written()
+            if jax.process_index() == _FIRST:
+                manifest.commit(self._path, self._manifest)
+                if self._done is not None:
+                    self._done()
+        except BaseException as error:  # whatever it is, wait() raises it where somebody sees it
+            self._error = error
+            failure = f"{type(error).__name__}: {error}"
+        try:
+            # Nobody goes on before the checkpoint is there.
+            first = gather(failure, self._timeout)[_FIRST]
+            if first and self._error is None:
+                self._error = CheckpointError(f"Process 0 could not save {self._path}: {first}")
+        except BaseException as error:
+            self._error = self._error or error
+
+    def join(self) -> None:
+        """Waits until the checkpoint is there; raises nothing."""
+        self._thread.join()
+        if Save._running is self:
+            Save._running = None
+
+    def wait(self) -> None:
+        """Waits until the checkpoint is there.
+
+        Raises:
+            BaseException: what went wrong.
+        """
+        self.join()
+        if self._error is not None:
+            error, self._error = self._error, None
+            raise error
+
+    @staticmethod
+    def settle() -> None:
+        """Waits until no checkpoint is being written; what went wrong is left to the one who saves."""
+        if Save._running is not None:
+            Save._running.join()
