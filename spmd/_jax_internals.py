@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
-from jax._src import ad_util, core, xla_bridge
+from jax._src import ad_util, core, distributed, xla_bridge
 
 from spmd.source_lines import is_user_file
 
@@ -20,6 +20,14 @@ def backend_is_running() -> bool:
     Stands for `jax._src.xla_bridge.backends_are_initialized`, which has no public name.
     """
     return xla_bridge.backends_are_initialized()
+
+
+def coordination_client() -> Any:
+    """Returns the client of the coordination service that `jax.distributed` started; None where it did not.
+
+    Stands for `jax._src.distributed.global_state.client`, which has no public name.
+    """
+    return distributed.global_state.client
 
 
 def is_tracing() -> bool:

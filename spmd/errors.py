@@ -4,6 +4,8 @@ Every message says what was expected, what was found, where the found value came
 that fixes it.
 """
 
+from collections.abc import Sequence
+
 
 class SpmdError(Exception):
     """Base class of all errors that jaxtribute raises on purpose."""
@@ -51,6 +53,38 @@ class ClusterConfigError(SpmdError, ValueError):
     def __init__(self, message: str, key: str = "") -> None:
         super().__init__(message)
         self.key = key
+
+
+class ClusterStartError(SpmdError, RuntimeError):
+    """Processes of a cluster did not find each other, or do not agree about the cluster.
+
+    Attributes:
+        missing: the tasks that are not there, such as `("worker 1",)`.
+        retryable: whether starting this process again may help; a wrong list of addresses stays wrong.
+    """
+
+    def __init__(
+        self, message: str, *, missing: Sequence[str] = (), retryable: bool = False
+    ) -> None:
+        super().__init__(message)
+        self.missing = tuple(missing)
+        self.retryable = retryable
+
+
+class ClusterWaitError(SpmdError, TimeoutError):
+    """A task did not give in time what the others wait for.
+
+    Attributes:
+        missing: the tasks that are waited for, such as `("worker 1",)`.
+    """
+
+    def __init__(self, message: str, *, missing: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.missing = tuple(missing)
+
+
+class StoreKeyError(SpmdError, ValueError):
+    """A key of the cluster's store that has a text already."""
 
 
 class ExportError(SpmdError, ValueError):

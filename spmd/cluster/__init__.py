@@ -1,4 +1,4 @@
-"""What a cluster is, from what its environment says; joining one is another module's work.
+"""What a cluster is, from what its environment says, and how a process joins it and leaves it.
 
 A *job* is a role and its *tasks*: `worker` has tasks `worker 0`, `worker 1` and so on, each one process
 with an address. The tasks that train are the *processes*: the chief first, then the workers.
@@ -10,6 +10,7 @@ with an address. The tasks that train are the *processes*: the chief first, then
 
 from spmd.cluster.config import Cluster, Task, from_tasks, from_tf_config
 from spmd.cluster.detection import jax_detection_method
+from spmd.cluster.runtime import initialize, shutdown
 from spmd.cluster.slurm import from_slurm
 from spmd.cluster.tf_config import TFConfig, read_tf_config
 
@@ -20,6 +21,8 @@ __all__ = [
     "from_slurm",
     "from_tasks",
     "from_tf_config",
+    "initialize",
     "jax_detection_method",
     "read_tf_config",
+    "shutdown",
 ]

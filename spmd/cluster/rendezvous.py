@@ -1,0 +1,379 @@
+"""How processes find each other before anything else runs: all connect to process 0.
+
+Process 0 listens at its own address. The others connect, say who they are and what they think the cluster
+is, and are told who is still missing. Once all are there, process 0 stops listening, which leaves its
+port to `jax.distributed`, and says "go". The connections stay: they are how the processes notice
+afterwards that one has ended (`spmd.cluster.watchdog`).
+
+JAX could wait by itself, but ends a process by an abort when it has waited in vain, without saying for whom.
+"""
+
+import contextlib
+import os
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from spmd.cluster.roster import Roster
+from spmd.cluster.wire import Line, connect, join_address, listen, readable, split_address
+from spmd.errors import ClusterStartError
+
+_BEAT = 1.0  # seconds between two words of a process that waits
+_SILENCE = 5.0  # a process that says nothing for so long is not there
+_PATIENCE = 10.0  # process 0 may have to wait for such a silence before it answers
+_QUIET = 1.0  # a start that takes no longer prints nothing
+_AGAIN = 10.0  # seconds after which the same is printed again
+_STARTED = "Check that each missing task was started and still runs: its own output tells what it waits for."
+
+
+class Meeting(NamedTuple):
+    """What comes of a rendezvous.
+
+    Attributes:
+        lines: a line to every other process, by process, in process 0; in the others the one to process 0.
+        coordinator: the address at which this process reaches the port of process 0.
+        bind: the address at which process 0 is to listen there from now on.
+    """
+
+    lines: dict[int, Line]
+    coordinator: str
+    bind: str
+
+
+def meet(
+    roster: Roster,
+    timeout_seconds: float,
+    *,
+    clock: Callable[[], float] = time.monotonic,
+    say: Callable[[str], None] | None = None,
+) -> Meeting:
+    """Waits until all processes of a cluster are there; blocks, and every process must call it.
+
+    Args:
+        roster: the processes, and which of them this is; two at least.
+        timeout_seconds: how long to wait.
+        clock: gives seconds.
+        say: prints a line; None takes the standard error.
+
+    Returns:
+        Lines between the processes, and where process 0 listens.
+
+    Raises:
+        ClusterStartError: tasks are missing after the time, or disagree about the cluster.
+    """
+    wait = _Wait(roster, timeout_seconds, clock, say or _print)
+    return _gather(wait) if roster.process_id == 0 else _join(wait)
+
+
+class _Wait:
+    """One wait: for how long, for whom, and what was said about it."""
+
+    def __init__(
+        self, roster: Roster, seconds: float, clock: Callable[[], float], say: Callable[[str], None]
+    ) -> None:
+        self.roster, self.seconds, self.clock, self._say = roster, seconds, clock, say
+        self.deadline = clock() + seconds
+        self.refused: list[str] = []  # what strangers were told
+        self.departed: set[int] = set()  # who came, and went again
+        self._printed: tuple[float, str] = (clock() - _AGAIN + _QUIET, "")
+
+    def left(self) -> float:
+        return self.deadline - self.clock()
+
+    def tell(self, missing: Iterable[int], why: str = "") -> None:
+        """Prints who is missing, when that changed or was last said a while ago."""
+        text = self.roster.listed(missing) + (f" ({why})" if why else "")
+        at, before = self._printed
+        now = self.clock()
+        if now - at < (_BEAT if text != before and before else _AGAIN):
+            return
+        self._printed = (now, text)
+        self._say(
+            f"jaxtribute: {self.roster.me} waits for {text}; {max(0, round(self.left()))} s left."
+        )
+
+    def refuse(self, line: Line, text: str, stranger: str) -> None:
+        """Sends a process away, and says so here as well."""
+        line.send({"refused": text})
+        line.finish()
+        line.close()
+        if text not in self.refused:
+            self.refused.append(text)
+            self._say(f"jaxtribute: {self.roster.me} sent {stranger} away. {text}")
+
+    def give_up(self, missing: Iterable[int], check: str) -> ClusterStartError:
+        roster, missing = self.roster, sorted(missing)
+        here = [name for i, name in enumerate(roster.names) if i not in missing]
+        # Who else is there, only process 0 knows.
+        came = f" Of {len(roster.names)} tasks came: {', '.join(here)}." * (0 not in missing)
+        came += "".join(
+            f" {roster.names[i]} was there, but ended before."
+            for i in missing
+            if i in self.departed
+        )
+        refused = "".join(f" Refused meanwhile: {text}" for text in self.refused)
+        return ClusterStartError(
+            f"{roster.me} waited {self.seconds - self.left():.0f} s for {roster.listed(missing)}, and gives up."
+            f"{came}{refused} {check} To wait longer, set JAXTRIBUTE_START_TIMEOUT={max(1, round(2 * self.seconds))}.",
+            missing=[roster.names[i] for i in missing],
+            retryable=True,
+        )
+
+
+# Process 0.
+
+
+class _Guest:
+    """Somebody who has connected to process 0."""
+
+    def __init__(self, line: Line, now: float) -> None:
+        self.line, self.arrived, self.heard = line, now, now
+        self.hello: dict[str, Any] = {}
+
+
+def _gather(wait: _Wait) -> Meeting:
+    roster = wait.roster
+    host, port = split_address(roster.addresses[0])
+    # What only this machine can reach stays out of the network.
+    local = host if roster.is_local else None
+    listener = _listen(wait, local, port)
+    strangers: list[_Guest] = []
+    guests: dict[int, _Guest] = {}
+    with contextlib.ExitStack() as on_failure:
+        on_failure.callback(listener.close)
+        on_failure.callback(lambda: [guest.line.close() for guest in _all(guests, strangers)])
+        beat = wait.clock()
+        while True:
+            missing = [i for i in range(1, len(roster.names)) if i not in guests]
+            if not missing:
+                break
+            if wait.left() <= 0:
+                for guest in guests.values():
+                    guest.line.send({"gave_up": missing})
+                    guest.line.finish()
+                raise wait.give_up(missing, _reachable(roster, listener, strangers))
+            wait.tell(missing)
+            _receive(wait, listener, guests, strangers)
+            _admit(wait, guests, strangers)
+            if wait.clock() >= beat:
+                beat = wait.clock() + _BEAT
+                for guest in guests.values():
+                    guest.line.send({"waiting": missing})
+        on_failure.pop_all()
+    # JAX's coordination service listens here next, so that nobody who is told to go can come too early.
+    listener.close()
+    for stranger in strangers:
+        stranger.line.close()
+    for guest in guests.values():
+        guest.line.send({"go": True})
+    loopback = socket.getaddrinfo(host, port)[0][4][0] if local else "127.0.0.1"
+    return Meeting(
+        {process: guest.line for process, guest in guests.items()},
+        coordinator=join_address(str(loopback), port),
+        bind=join_address(str(loopback) if local else "::", port),
+    )
+
+
+def _listen(wait: _Wait, host: str | None, port: int) -> socket.socket:
+    while True:
+        try:
+            return listen(host, port)
+        except OSError as error:
+            if wait.left() <= 0:
+                raise ClusterStartError(
+                    f"{wait.roster.me} could not listen at its port {port} for {wait.seconds:g} s: "
+                    f"{_reason(error)}. Most often a process of a former run still holds it, or two tasks of "
+                    f"the cluster have this address: `ss -ltnp 'sport = :{port}'` shows who. End that "
+                    "process, or give this task another port in every task's list.",
+                    retryable=True,
+                ) from error
+            wait.tell([0], f"its port cannot be listened at: {_reason(error)}")
+            time.sleep(min(0.2, max(0.0, wait.left())))
+
+
+def _all(guests: Mapping[int, _Guest], strangers: list[_Guest]) -> list[_Guest]:
+    return [*guests.values(), *strangers]
+
+
+def _receive(
+    wait: _Wait, listener: socket.socket, guests: dict[int, _Guest], strangers: list[_Guest]
+) -> None:
+    """Waits a little for newcomers and words; forgets who has left or says nothing."""
+    by_line = {guest.line: guest for guest in _all(guests, strangers)}
+    gone: list[_Guest] = []
+    for ready in readable([listener, *by_line], min(0.2, max(0.0, wait.left()))):
+        if ready is listener:
+            with contextlib.suppress(OSError):
+                strangers.append(_Guest(Line(listener.accept()[0]), wait.clock()))
+            continue
+        guest = by_line[ready]
+        messages = guest.line.receive()
+        if messages is None:
+            gone.append(guest)
+            continue
+        guest.heard = wait.clock()
+        for message in messages:
+            guest.hello = guest.hello or message
+    for guest in _all(guests, strangers):
+        if guest in gone or wait.clock() - guest.heard > _SILENCE:
+            guest.line.close()
+            if guest in strangers:
+                strangers.remove(guest)
+            else:
+                process = next(i for i, other in guests.items() if other is guest)
+                wait.departed.add(process)
+                del guests[process]
+
+
+def _admit(wait: _Wait, guests: dict[int, _Guest], strangers: list[_Guest]) -> None:
+    """Lets those in who are of this cluster, sends others away."""
+    for guest in [stranger for stranger in strangers if stranger.hello]:
+        who = _who(guest)
+        problem = _disagreement(wait.roster, guest.hello, who)
+        process = guest.hello.get("process_id")
+        if problem is None and process in guests:
+            # Its former self, whose end nobody noticed, says nothing any more; another process does.
+            if guests[process].heard <= guest.arrived:
+                continue
+            problem = (
+                f"Two processes say that they are {wait.roster.label(process)}: {_who(guests[process])} came "
+                f'first, {who} after it. Give each its own "task" in TF_CONFIG.'
+            )
+        strangers.remove(guest)
+        if problem is None:
+            guests[int(process)] = guest  # type: ignore[arg-type]
+        else:
+            wait.refuse(guest.line, problem, who)
+
+
+def _who(guest: _Guest) -> str:
+    return f"process {guest.hello.get('pid', '?')} on {guest.hello.get('host', '?')!s:.80}"
+
+
+def _disagreement(roster: Roster, hello: Mapping[str, Any], who: str) -> str | None:
+    """Tells in which way a newcomer's cluster is not this one."""
+    process, theirs = hello.get("process_id"), hello.get("addresses")
+    if not isinstance(theirs, list) or not isinstance(process, int):
+        return f"{who} sent no list of addresses: is it the same release of jaxtribute?"
+    mine = list(roster.addresses)
+    if len(mine) != len(theirs):
+        what = f"{len(mine)} tasks here, {len(theirs)} there"
+    else:
+        what = next(
+            (
+                f"{roster.names[i]} is at {mine[i]} here, at {theirs[i]} there"
+                for i in range(len(mine))
+                if not roster.same_address(mine[i], theirs[i], i in (0, process))
+            ),
+            None,
+        )
+    if what is None and not 0 < process < len(mine):
+        what = f"it says that it is process {process}, which is {roster.me} itself"
+    if what is None:
+        return None
+    return (
+        f"{roster.me} and {who} disagree about the cluster ({what}). Expected {mine}, as in {roster.me}; it has "
+        f'{theirs}. Give every task the same "cluster" in TF_CONFIG.'
+    )
+
+
+def _reachable(roster: Roster, listener: socket.socket, strangers: list[_Guest]) -> str:
+    """Tells what to check, and whether the address of this process leads here."""
+    host, port = split_address(roster.addresses[0])
+    try:
+        with contextlib.closing(connect(host, port, 2.0)):
+            here = readable([listener], 1.0)
+        leads = "leads to this process from here" if here else "leads to another process"
+    except OSError as error:
+        leads = f"does not lead to this process even from here: {_reason(error)}"
+    silent = f" {len(strangers)} connection(s) came that never said who they are." * bool(strangers)
+    return f"{_STARTED} Check that it can connect to {roster.addresses[0]}, which {leads}.{silent}"
+
+
+# The others.
+
+
+def _join(wait: _Wait) -> Meeting:
+    roster, why = wait.roster, "no try yet"
+    host, port = split_address(roster.addresses[0])
+    missing = [0]
+    while wait.left() > 0:
+        try:
+            line = connect(host, port, min(3.0, max(0.1, wait.left())))
+        except OSError as error:
+            why = _reason(error)
+        else:
+            with contextlib.ExitStack() as on_failure:
+                on_failure.callback(line.close)
+                for missing in _hear(wait, line):
+                    if not missing:
+                        on_failure.pop_all()
+                        where = join_address(line.other_end(), port)
+                        return Meeting({0: line}, where, "")
+                    if missing != [0]:
+                        wait.tell(missing)
+                if missing != [0]:
+                    break  # the time is over, and process 0 was there
+            why = (
+                "somebody listens there who is no starting task: the former run of this cluster, if it has not "
+                "ended yet, or another program"
+            )
+        wait.tell([0], why)
+        time.sleep(min(0.3, max(0.0, wait.left())))
+    if missing != [0]:
+        raise wait.give_up(missing, _STARTED)
+    raise wait.give_up(
+        [0],
+        f"The last try to connect: {why}. Check that {roster.names[0]} was started and still runs, that "
+        f"{host!r} resolves here to its machine (`getent hosts {host}`), and that nothing blocks port {port} "
+        "between the two. Which other tasks are there is known once it is.",
+    )
+
+
+def _hear(wait: _Wait, line: Line) -> Iterable[list[int]]:
+    """Says hello, and yields who is missing, nobody in the end; ends when process 0 is lost or time is over."""
+    roster = wait.roster
+    hello = {
+        "process_id": roster.process_id,
+        "addresses": list(roster.addresses),
+        "host": socket.gethostname(),
+        "pid": os.getpid(),
+    }
+    line.send(hello)
+    heard = beat = wait.clock()
+    while wait.left() > 0 and wait.clock() - heard < _PATIENCE:
+        if wait.clock() - beat >= _BEAT:
+            beat = wait.clock()
+            line.send({"here": True})
+        if not readable([line], min(_BEAT / 2, wait.left())):
+            continue
+        messages = line.receive()
+        if messages is None:
+            yield [0]
+            return
+        heard = wait.clock()
+        for message in messages:
+            if "refused" in message:
+                raise ClusterStartError(f"{roster.me} was sent away. {message['refused']}")
+            if message.get("go"):
+                yield []
+                return
+            waiting = message.get("waiting", message.get("gave_up"))
+            if not isinstance(waiting, list):
+                continue
+            waiting = [i for i in waiting if isinstance(i, int) and 0 < i < len(roster.names)]
+            if "gave_up" in message:
+                raise wait.give_up(waiting, f"{roster.names[0]} waits no longer either. {_STARTED}")
+            yield waiting
+    if wait.left() > 0:
+        yield [0]
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error) or type(error).__name__
+
+
+def _print(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

@@ -1,0 +1,100 @@
+"""Who is in a cluster, as the processes of it know each other: addresses and names, by process."""
+
+import dataclasses
+import ipaddress
+from collections.abc import Iterable, Sequence
+
+from spmd.cluster.wire import split_address
+
+
+@dataclasses.dataclass(frozen=True)
+class Roster:
+    """The processes of a cluster, and which of them this is.
+
+    Attributes:
+        addresses: `"host:port"` of each process.
+        process_id: place of this process among them.
+        names: what errors call the processes; `worker 0`, `worker 1` and so on if there are none.
+
+    Raises:
+        ValueError: an address is malformed, or `process_id` or `names` does not fit the addresses.
+
+    Examples:
+        >>> Roster(["a:1", "b:1"], 0, ["chief 0", "worker 0"]).label(1)
+        'worker 0 (b:1)'
+    """
+
+    addresses: Sequence[str]
+    process_id: int
+    names: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        count = len(self.addresses)
+        for address in self.addresses:
+            split_address(address)
+        names = tuple(self.names) or tuple(f"worker {i}" for i in range(count))
+        object.__setattr__(self, "addresses", tuple(self.addresses))
+        object.__setattr__(self, "names", names)
+        if len(names) != count:
+            raise ValueError(f"Expected a name for each of {count} addresses, but got {names}.")
+        if not 0 <= self.process_id < count:
+            raise ValueError(
+                f"Expected process_id to be one of 0 to {count - 1}, since there are {count} addresses, but got "
+                f"{self.process_id}."
+            )
+
+    @property
+    def me(self) -> str:
+        """The name of this process."""
+        return self.names[self.process_id]
+
+    @property
+    def is_local(self) -> bool:
+        """Whether all processes run on this machine, by their addresses."""
+        return all(is_loopback(split_address(address)[0]) for address in self.addresses)
+
+    def label(self, process: int) -> str:
+        """Returns the name and address of a process."""
+        return f"{self.names[process]} ({self.addresses[process]})"
+
+    def listed(self, processes: Iterable[int]) -> str:
+        """Returns names and addresses of some processes, in their order."""
+        return ", ".join(self.label(process) for process in sorted(processes))
+
+    @staticmethod
+    def same_address(mine: str, other: object, own: bool) -> bool:
+        """Tells whether two tasks mean the same by an address.
+
+        Args:
+            mine: the address in this task's list.
+            other: the address in another task's list.
+            own: whether it is the address of one of the two; a task may list itself as localhost.
+        """
+        if not isinstance(other, str):
+            return False
+        if mine.lower() == other.lower():
+            return True
+        try:
+            (host, port), (other_host, other_port) = split_address(mine), split_address(other)
+        except ValueError:
+            return False
+        return own and port == other_port and (is_loopback(host) or is_loopback(other_host))
+
+
+def is_loopback(host: str) -> bool:
+    """Tells whether a host stands for the machine that asks.
+
+    Args:
+        host: a name or address, without brackets.
+
+    Examples:
+        >>> is_loopback("127.0.0.1"), is_loopback("::"), is_loopback("worker-0")
+        (True, True, False)
+    """
+    if host.lower() == "localhost" or host.lower().endswith(".localhost"):
+        return True
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:  # a name
+        return False
+    return address.is_loopback or address.is_unspecified

@@ -1,0 +1,298 @@
+"""Joins this process to its cluster: finds the others, starts `jax.distributed`, watches, and leaves in order.
+
+    spmd.cluster.initialize(["10.0.0.1:2222", "10.0.0.2:2222"], process_id=0)
+
+What may go wrong, and what one then sees, is described in docs/failures.md.
+"""
+
+import atexit
+import contextlib
+import dataclasses
+import os
+import sys
+import threading
+from collections.abc import Generator, Sequence
+from types import TracebackType
+from typing import Any
+
+import jax
+
+from spmd import _jax_internals
+from spmd.cluster.exit_codes import RETRYABLE_EXIT_CODE
+from spmd.cluster.rendezvous import Meeting, meet
+from spmd.cluster.roster import Roster
+from spmd.cluster.verdict import Limits
+from spmd.cluster.watchdog import Watchdog, delay_aborts
+from spmd.cluster.wire import split_address
+from spmd.errors import ClusterStartError
+
+# As torch.distributed's watchdog of collectives. A dead process is found at once, whatever this is.
+_WATCHDOG_SECONDS = 600.0
+_START_SECONDS = 300.0
+_SILENT_SECONDS = 100.0  # JAX's own heartbeat time-out, which comes later here
+_AFTER_OURS = 60.0  # by so much JAX's time-outs are longer, so that ours come first and say more
+_FLUSH_SECONDS = 5.0
+_NO_PROXY = "no_grpc_proxy"  # gRPC reads it in small letters
+# What a collective or the coordination service says when a peer has died, in words of gloo, NCCL and gRPC.
+_OF_PEERS = ("gloo", "nccl", "coordination", "socket closed", "connection", "unavailable", "peer")
+
+
+@dataclasses.dataclass
+class _Joined:
+    """What this process has joined."""
+
+    roster: Roster
+    watchdog: Watchdog | None = None
+
+
+_joined: _Joined | None = None
+
+
+def initialize(
+    addresses: Sequence[str],
+    process_id: int,
+    *,
+    names: Sequence[str] | None = None,
+    timeout_seconds: float | None = None,
+    watchdog_seconds: float | None = None,
+    local_devices: Sequence[int] | None = None,
+) -> None:
+    """Joins this process to a cluster; blocks until all its processes are there, and each must call it.
+
+    With one address nothing is started. Otherwise call it before anything makes an array. While it waits it prints
+    who is missing. Later calls with the same arguments do nothing.
+
+    Args:
+        addresses: `"host:port"` of each process, the same list in each. Process 0 listens at its own.
+        process_id: place of this process in the list.
+        names: what messages call the processes, as in `"chief 0"`; `"worker 0"` and so on if None.
+        timeout_seconds: how long to wait for the others; None takes the environment variable
+            JAXTRIBUTE_START_TIMEOUT, or 300.
+        watchdog_seconds: how long a process may make no step while the others wait for it; None takes
+            JAXTRIBUTE_WATCHDOG_SECONDS, or 600. One that says nothing at all is given up after this time too,
+            or after 100 seconds if that is less.
+        local_devices: indices of the GPUs that this process uses; None for all.
+
+    Raises:
+        ClusterStartError: processes are missing after the time, do not agree about the cluster, or this one has
+            joined another; or a backend runs already. Where another try may help and nobody catches it, the process
+            exits with the retryable code, 143.
+        ValueError: an argument or environment variable is malformed.
+
+    Examples:
+        >>> initialize(["localhost:2222"], 0)  # one process: there is nothing to join
+
+    Source: `jax.distributed.initialize`.
+    """
+    global _joined
+    roster = Roster(addresses, process_id, names or ())
+    start = _seconds(timeout_seconds, "timeout_seconds", "JAXTRIBUTE_START_TIMEOUT", _START_SECONDS)
+    patience = _seconds(
+        watchdog_seconds, "watchdog_seconds", "JAXTRIBUTE_WATCHDOG_SECONDS", _WATCHDOG_SECONDS
+    )
+    if _joined is not None:
+        if _joined.roster == roster:
+            return
+        raise ClusterStartError(
+            f"This process has joined a cluster already, as {_place(_joined.roster)}, and cannot join another one, "
+            f"as {_place(roster)}. Call it once, or with the same arguments."
+        )
+    if len(roster.addresses) == 1:
+        _joined = _Joined(roster)
+        return
+    _check_nothing_runs(roster)
+    sys.excepthook = _Uncaught(sys.excepthook)
+    meeting = meet(roster, start)
+    limits = Limits(patience, min(patience, _SILENT_SECONDS))
+    watchdog = Watchdog(roster, meeting.lines, limits)
+    _joined = _Joined(roster, watchdog)
+    delay_aborts()
+    watchdog.start()  # now, since a process may also die while JAX starts
+    _start_jax(roster, meeting, limits, start, local_devices)
+    atexit.register(_leave, os.getpid())
+
+
+def shutdown() -> None:
+    """Leaves the cluster once all processes have called this or ended; blocks, and each must call it.
+
+    Ending the script does the same. How long it may take is bounded: the watchdog ends processes that others wait
+    for too long.
+
+    Examples:
+        >>> shutdown()  # in one process: there is nothing to leave
+
+    Source: `jax.distributed.shutdown`.
+    """
+    global _joined
+    joined, _joined = _joined, None
+    if joined is None or joined.watchdog is None:
+        return
+    joined.watchdog.end()
+    jax.distributed.shutdown()
+    joined.watchdog.stop()
+
+
+def process_id() -> int:
+    """Returns the place of this process in its cluster, 0 in none.
+
+    Examples:
+        >>> process_id()
+        0
+    """
+    return _joined.roster.process_id if _joined else 0
+
+
+def task_names() -> tuple[str, ...]:
+    """Returns the names of the cluster's processes, by process.
+
+    Examples:
+        >>> task_names()
+        ('worker 0',)
+    """
+    return tuple(_joined.roster.names) if _joined else ("worker 0",)
+
+
+def _seconds(value: float | None, argument: str, variable: str, default: float) -> float:
+    source, text = argument, value
+    if value is None:
+        source, text = variable, os.environ.get(variable) or default
+    try:
+        seconds = float(text)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        seconds = -1.0
+    if not 0 < seconds < float("inf"):
+        raise ValueError(
+            f"{source} must be a positive number of seconds, such as {default:g}, not {text!r}."
+        )
+    return seconds
+
+
+def _place(roster: Roster) -> str:
+    return f"process {roster.process_id} of {list(roster.addresses)}"
+
+
+def _check_nothing_runs(roster: Roster) -> None:
+    if _jax_internals.coordination_client() is not None:
+        raise ClusterStartError(
+            "jax.distributed.initialize was called before. Take that call out: the cluster's start replaces it."
+        )
+    if _jax_internals.backend_is_running():
+        arrays = [
+            name
+            for name, value in vars(sys.modules.get("__main__", os)).items()
+            if isinstance(value, jax.Array)
+        ]
+        made = f" {_some(arrays)} of the script are arrays made before." if arrays else ""
+        raise ClusterStartError(
+            f"{roster.label(roster.process_id)} cannot join its cluster any more: JAX's backend runs already, with "
+            f"this process's devices alone. Something before this line made an array, a variable or a model, or "
+            f"asked for devices.{made} Move the line that makes the strategy (or calls spmd.cluster.initialize) "
+            "above it, to the top of the script, right after the imports."
+        )
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:5]) + " and others" * (len(names) > 5)
+
+
+def _start_jax(
+    roster: Roster,
+    meeting: Meeting,
+    limits: Limits,
+    timeout_seconds: float,
+    local_devices: Sequence[int] | None,
+) -> None:
+    if jax.config.values.get("jax_cpu_collectives_implementation") is None:
+        jax.config.update("jax_cpu_collectives_implementation", "gloo")
+    try:
+        with _past_proxies(split_address(meeting.coordinator)[0]):
+            jax.distributed.initialize(
+                meeting.coordinator,
+                len(roster.addresses),
+                roster.process_id,
+                local_device_ids=local_devices,
+                cluster_detection_method="deactivate",
+                initialization_timeout=max(1, round(timeout_seconds + _AFTER_OURS)),
+                coordinator_bind_address=meeting.bind or None,
+                heartbeat_timeout_seconds=round(limits.silent_seconds + _AFTER_OURS),
+                shutdown_timeout_seconds=round(_AFTER_OURS),
+            )
+    except jax.errors.JaxRuntimeError as error:
+        raise ClusterStartError(
+            f"All tasks were there, but {roster.me} could not start jax.distributed with the coordinator at "
+            f"{meeting.coordinator}: {error} If the port was taken in this moment, another start helps.",
+            retryable=True,
+        ) from error
+
+
+@contextlib.contextmanager
+def _past_proxies(host: str) -> Generator[None]:
+    """Keeps gRPC from asking a proxy of the environment for another host of the cluster, where it would hang."""
+    if not any(f"{kind}_proxy" in os.environ for kind in ("grpc", "https", "http")):
+        yield
+        return
+    before = os.environ.get(_NO_PROXY)
+    others = before if before is not None else os.environ.get("no_proxy", "")
+    os.environ[_NO_PROXY] = ",".join(filter(None, [others, host]))
+    jax.config.update("jax_check_proxy_envs", False)  # it warns of what cannot happen now
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_NO_PROXY]
+        else:
+            os.environ[_NO_PROXY] = before
+
+
+class _Uncaught:
+    """What happens to an error that nobody catches: the others hear of it, and the exit code says what to do."""
+
+    def __init__(self, before: Any) -> None:
+        self._before = before
+
+    def __call__(
+        self, kind: type[BaseException], error: BaseException, traceback: TracebackType | None
+    ) -> None:
+        self._before(kind, error, traceback)
+        if isinstance(error, ClusterStartError) and error.retryable:
+            _exit(RETRYABLE_EXIT_CODE)
+        if _joined is not None and _joined.watchdog is not None:
+            report_failure(error)
+
+
+def report_failure(error: BaseException) -> None:
+    """Tells the other processes that this one cannot go on, and ends it.
+
+    An error of a collective may be the consequence of another process's death. Then the watchdog says who died, and
+    the exit code is the retryable one. `initialize` installs it for errors that nobody catches; call it where
+    errors are caught.
+
+    Args:
+        error: why.
+    """
+    if _joined is None or _joined.watchdog is None:
+        return
+    text = f"{type(error).__name__}: {error}"[:2000]
+    of_peers = isinstance(error, jax.errors.JaxRuntimeError | ValueError | RuntimeError) and any(
+        word in text.lower() for word in _OF_PEERS
+    )
+    code = RETRYABLE_EXIT_CODE if of_peers else 130 if isinstance(error, KeyboardInterrupt) else 1
+    _joined.watchdog.fail(text, code, 5.0 if of_peers else 0.0)
+
+
+def _leave(process: int) -> None:
+    """Runs when the script ends: whoever leaves alone would take the others down."""
+    if os.getpid() != process or _joined is None or _joined.watchdog is None:
+        return
+    _joined.watchdog.end()
+
+
+def _exit(code: int) -> None:
+    def flush() -> None:
+        sys.stdout.flush()
+        sys.stderr.flush()
+
+    thread = threading.Thread(target=flush, daemon=True)
+    thread.start()
+    thread.join(_FLUSH_SECONDS)
+    os._exit(code)

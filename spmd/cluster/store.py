@@ -1,0 +1,134 @@
+"""Small texts that all processes share: how they agree on numbers without a collective.
+
+It is the key-value store of JAX's coordination service, with waits that end. In a process that has joined no
+cluster it is a dictionary, so that callers need not ask.
+"""
+
+import threading
+import time
+from typing import Any
+
+import jax
+
+from spmd import _jax_internals
+from spmd.cluster import runtime
+from spmd.errors import ClusterWaitError, StoreKeyError
+
+_PREFIX = "jaxtribute/"
+_alone: dict[str, str] = {}
+_rounds: dict[str, int] = {}
+_lock = threading.Lock()
+
+
+def put(key: str, text: str) -> None:
+    """Stores a text for all processes; does not wait for them.
+
+    Args:
+        key: its name, which nobody has used yet.
+        text: the text.
+
+    Raises:
+        StoreKeyError: the key is taken.
+
+    Examples:
+        >>> put("docs/put", "12")
+        >>> get("docs/put", 1.0)
+        '12'
+    """
+    client = _jax_internals.coordination_client()
+    if client is None:
+        if key in _alone:
+            raise _taken(key)
+        _alone[key] = text
+        return
+    try:
+        client.key_value_set(_PREFIX + key, text)
+    except jax.errors.JaxRuntimeError as error:
+        if "ALREADY_EXISTS" not in str(error):
+            raise
+        raise _taken(key) from error
+
+
+def get(key: str, timeout_seconds: float) -> str:
+    """Reads a text; blocks until some process has stored it.
+
+    Args:
+        key: its name.
+        timeout_seconds: how long to wait.
+
+    Returns:
+        The text.
+
+    Raises:
+        ClusterWaitError: nobody has stored it in that time.
+    """
+    client = _jax_internals.coordination_client()
+    text = _alone.get(key) if client is None else _read(client, key, timeout_seconds)
+    if text is None:
+        raise ClusterWaitError(
+            f"Nobody has stored {key!r} within {timeout_seconds:g} s, which {runtime.task_names()[runtime.process_id()]} "
+            "waits for. Every process must run the same calls in the same order: look at what the others do."
+        )
+    return text
+
+
+def all_gather_small(key: str, text: str, timeout_seconds: float) -> tuple[str, ...]:
+    """Gives every process what each one says; blocks, and every process must call it.
+
+    Args:
+        key: what this is about. It may be used again: the processes' n-th calls with a key belong together.
+        text: what this process says; short, since process 0 keeps and serves it.
+        timeout_seconds: how long to wait for the others.
+
+    Returns:
+        The texts, by process.
+
+    Raises:
+        ClusterWaitError: some process has not called it in that time; the message names which.
+
+    Examples:
+        >>> all_gather_small("steps", "12", 5.0)  # in one process
+        ('12',)
+    """
+    client = _jax_internals.coordination_client()
+    if client is None:
+        return (text,)
+    me, names = runtime.process_id(), runtime.task_names()
+    with _lock:
+        number = _rounds[key] = _rounds.get(key, 0) + 1
+    put(f"{key}/{number}/{me}", text)
+    deadline = time.monotonic() + timeout_seconds
+    texts = [
+        _read(client, f"{key}/{number}/{process}", deadline - time.monotonic())
+        for process in range(len(names))
+    ]
+    missing = [names[process] for process, one in enumerate(texts) if one is None]
+    if missing:
+        raise ClusterWaitError(
+            f"{names[me]} waited {timeout_seconds:g} s for {', '.join(missing)} to say its {key!r}. Expected all "
+            f"of {len(names)} tasks to make this call (its number {number} here); {len(names) - len(missing)} did. "
+            "Take it out of code that only some tasks run, such as `if is_chief:`.",
+            missing=missing,
+        )
+    # Whoever has come this far has read all of the former round, so nobody needs its own text of it any more.
+    if number > 1:
+        client.key_value_delete(f"{_PREFIX}{key}/{number - 1}/{me}")
+    return tuple(one for one in texts if one is not None)
+
+
+def _read(client: Any, key: str, seconds: float) -> str | None:
+    # After the time is over, what is there is still read: so all who are missing are known, not the first.
+    milliseconds = max(1, round(seconds * 1000))
+    try:
+        return client.blocking_key_value_get(_PREFIX + key, milliseconds)
+    except jax.errors.JaxRuntimeError as error:
+        if "DEADLINE_EXCEEDED" not in str(error):
+            raise
+        return None
+
+
+def _taken(key: str) -> StoreKeyError:
+    return StoreKeyError(
+        f"{key!r} is stored already. Use a key once, with a number in it for instance, or all_gather_small, which "
+        "counts by itself."
+    )
