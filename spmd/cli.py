@@ -21,6 +21,7 @@ from rich.text import Text
 
 from spmd.cluster import from_tf_config
 from spmd.errors import ClusterConfigError
+from spmd.launch import launch
 
 _PACKAGES = ("jaxtribute", "jax", "jaxlib", "flax", "optax", "orbax-checkpoint", "grain", "keras")
 
@@ -57,7 +58,7 @@ def info(parser: argparse.ArgumentParser) -> Run:
     return run
 
 
-COMMANDS: tuple[Callable[[argparse.ArgumentParser], Run], ...] = (info,)
+COMMANDS: tuple[Callable[[argparse.ArgumentParser], Run], ...] = (info, launch)
 
 
 def package_version(package: str) -> str | None:

@@ -1,0 +1,275 @@
+"""The subcommand `jaxtribute launch`: its options, and what they ask for."""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from spmd.errors import LaunchError
+from spmd.launch.hosts import read_hosts, render_hosts, roles_on
+from spmd.launch.job import DEFAULT_PORT, Job, name_of
+from spmd.launch.jobset import render_jobset
+from spmd.launch.kubernetes import render_kubernetes
+from spmd.launch.pod import PodOptions
+from spmd.launch.restart_policy import RestartPolicy
+from spmd.launch.slurm import render_slurm
+from spmd.launch.supervisor import Patience, supervise
+from spmd.launch.tasks import Roles
+from spmd.launch.tfjob import render_tfjob
+
+_MANIFESTS = {
+    "kubernetes": render_kubernetes,
+    "tfjob": render_tfjob,
+    "jobset": render_jobset,
+}
+
+_EXAMPLES = """\
+examples:
+  two workers on this machine, with two simulated devices each:
+    jaxtribute launch --workers 2 --devices-per-worker 2 train.py --epochs 3
+
+  a chief, two workers and an evaluator, running a module:
+    jaxtribute launch --chief --workers 2 --evaluator -m my_package.train
+
+  the command of each of three machines:
+    jaxtribute launch --hosts node0,node1,node2 train.py
+
+  a Slurm script for four nodes with eight GPUs each:
+    jaxtribute launch --workers 4 --devices-per-worker 8 --render slurm train.py
+
+  the same on Kubernetes:
+    jaxtribute launch --workers 4 --devices-per-worker 8 --render jobset \\
+      --image REGISTRY/train:1 --volume checkpoints:/checkpoints train.py |
+      kubectl apply --filename -
+
+Every task finds its place in TF_CONFIG, and the number of restarts so far in
+JAXTRIBUTE_RESTART. When a task fails, all that train start again, and the
+script goes on from its last checkpoint. Ctrl-C asks all to end; twice kills.
+
+The exit status is 0 if all ended well, 2 if nothing could be started, and
+otherwise that of the task that failed first: 128 + N if signal N ended it.
+"""
+
+
+def launch(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
+    """Start a script as several processes that train together, or write down how to.
+
+    Args:
+        parser: the parser of this subcommand; its arguments are added here.
+
+    Returns:
+        What starts or writes, and returns the exit status: 2 for a request that cannot be met.
+    """
+    parser.usage = (
+        "jaxtribute launch [--workers N] [options] SCRIPT [ARGUMENT ...]\n"
+        "       jaxtribute launch [--workers N] [options] -m MODULE [ARGUMENT ...]"
+    )
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = _EXAMPLES
+
+    what = parser.add_argument_group("what to run")
+    what.add_argument(
+        "script",
+        nargs=argparse.REMAINDER,
+        metavar="SCRIPT",
+        help="a Python file, and its arguments",
+    )
+    what.add_argument(
+        "-m",
+        dest="module",
+        nargs=argparse.REMAINDER,
+        metavar="MODULE",
+        help="MODULE ARGUMENT ...: a module instead of a script",
+    )
+
+    tasks = parser.add_argument_group("tasks")
+    tasks.add_argument(
+        "--workers",
+        type=int,
+        metavar="N",
+        help="number of workers, next to the chief if there is one (default: 1, or one a host)",
+    )
+    tasks.add_argument(
+        "--chief", action="store_true", help="add a chief; without one, worker 0 is the chief"
+    )
+    tasks.add_argument(
+        "--evaluator",
+        action="store_true",
+        help="add an evaluator, which reads the checkpoints of the others",
+    )
+    tasks.add_argument(
+        "--devices-per-worker",
+        type=int,
+        metavar="N",
+        help="simulated devices on a processor, GPUs where there are GPUs (default: equal parts of the GPUs)",
+    )
+    tasks.add_argument(
+        "--env",
+        action="append",
+        default=[],
+        type=_pair("="),
+        metavar="K=V",
+        help="set a variable for all tasks; may be repeated",
+    )
+
+    failures = parser.add_argument_group("when a task fails")
+    failures.add_argument(
+        "--max-restarts",
+        type=int,
+        default=3,
+        metavar="N",
+        help="how often all tasks start again (default: 3)",
+    )
+    failures.add_argument(
+        "--backoff-seconds",
+        type=float,
+        default=1,
+        metavar="S",
+        help="wait before the first restart; doubled each time, up to 60 (default: 1)",
+    )
+    failures.add_argument(
+        "--grace-seconds",
+        type=float,
+        default=30,
+        metavar="S",
+        help="time between SIGTERM and SIGKILL (default: 30)",
+    )
+    failures.add_argument(
+        "--evaluator-seconds",
+        type=float,
+        default=300,
+        metavar="S",
+        help="time that the evaluator has after the training (default: 300)",
+    )
+
+    elsewhere = parser.add_argument_group("other machines: print, start nothing")
+    elsewhere.add_argument(
+        "--hosts",
+        metavar="A,B,C",
+        help="hosts, or a file with one a line: print the command of each",
+    )
+    elsewhere.add_argument(
+        "--render",
+        choices=["slurm", *_MANIFESTS],
+        help="print a Slurm script, or a Kubernetes manifest: Indexed Jobs, a Kubeflow TFJob or a JobSet",
+    )
+    elsewhere.add_argument("--name", help="name of the job (default: after the script)")
+    elsewhere.add_argument(
+        "--port",
+        type=int,
+        default=DEFAULT_PORT,
+        metavar="P",
+        help=f"where tasks listen (default: {DEFAULT_PORT})",
+    )
+    elsewhere.add_argument("--image", default="", help="container image of the pods")
+    elsewhere.add_argument(
+        "--resource",
+        default="nvidia.com/gpu",
+        metavar="NAME",
+        help="how the cluster calls the devices, such as google.com/tpu (default: nvidia.com/gpu)",
+    )
+    elsewhere.add_argument(
+        "--volume",
+        action="append",
+        default=[],
+        type=_pair(":"),
+        metavar="CLAIM:PATH",
+        help="mount a persistent volume claim, for checkpoints; may be repeated",
+    )
+    elsewhere.add_argument(
+        "--node-selector",
+        action="append",
+        default=[],
+        type=_pair("="),
+        metavar="K=V",
+        help="run pods on nodes with this label; may be repeated",
+    )
+
+    def run(options: argparse.Namespace) -> int:
+        try:
+            return _run(options)
+        except LaunchError as error:
+            print(f"jaxtribute launch: {error}", file=sys.stderr)
+            return 2
+
+    return run
+
+
+def _run(options: argparse.Namespace) -> int:
+    words = _words(options.script, options.module)
+    if options.hosts is None and options.render is None:
+        if words[0] != "-m" and not Path(words[0]).is_file():
+            raise LaunchError(
+                f"Expected a script, but there is no file {words[0]!r} in {Path.cwd()}. Options of the launcher come "
+                "before the script, those of the script after it; a module is started with -m MODULE."
+            )
+        roles = Roles(_or_one(options.workers), options.chief, options.evaluator)
+        return supervise(
+            words,
+            roles,
+            {**os.environ, **dict(options.env)},
+            options.devices_per_worker,
+            RestartPolicy(options.max_restarts, options.backoff_seconds),
+            Patience(options.grace_seconds, options.evaluator_seconds),
+        )
+    hosts = read_hosts(options.hosts) if options.hosts is not None else []
+    if hosts:
+        roles = roles_on(hosts, options.workers, options.chief, options.evaluator)
+    else:
+        roles = Roles(_or_one(options.workers), options.chief, options.evaluator)
+    job = Job(
+        name=name_of(words[words[0] == "-m"]) if options.name is None else options.name,
+        words=words,
+        roles=roles,
+        environment=dict(options.env),
+        devices_per_worker=options.devices_per_worker,
+        port=options.port,
+        max_restarts=options.max_restarts,
+        grace_seconds=round(options.grace_seconds),
+    )
+    print(_render(options, job, hosts), end="")
+    return 0
+
+
+def _render(options: argparse.Namespace, job: Job, hosts: Sequence[str]) -> str:
+    if options.render is None:
+        return render_hosts(job, hosts)
+    if options.render == "slurm":
+        return render_slurm(job, hosts)
+    if hosts:
+        raise LaunchError(
+            f"Kubernetes chooses the nodes itself, so --render {options.render} takes no --hosts. Write --workers N, "
+            "and --node-selector for the kind of node."
+        )
+    pods = PodOptions(
+        options.image, options.resource, dict(options.volume), dict(options.node_selector)
+    )
+    return _MANIFESTS[options.render](job, pods)
+
+
+def _words(script: Sequence[str], module: Sequence[str] | None) -> tuple[str, ...]:
+    """What comes after `python`."""
+    words = ("-m", *module) if module is not None else tuple(script)
+    if words[:1] == ("--",):
+        words = words[1:]
+    if not words or words == ("-m",):
+        raise LaunchError(
+            "Expected a script, but none is given. Write jaxtribute launch --workers 2 train.py, or -m MODULE; "
+            "jaxtribute launch --help tells more."
+        )
+    return words
+
+
+def _or_one(workers: int | None) -> int:
+    return 1 if workers is None else workers
+
+
+def _pair(separator: str) -> Callable[[str], tuple[str, str]]:
+    def parse(text: str) -> tuple[str, str]:
+        key, found, value = text.partition(separator)
+        if not key or not found:
+            raise argparse.ArgumentTypeError(f"expected KEY{separator}VALUE, not {text!r}")
+        return key, value
+
+    return parse

@@ -1,0 +1,109 @@
+"""Which devices each task of this machine gets, told without starting a backend."""
+
+import glob
+import importlib.util
+import pkgutil
+from collections.abc import Mapping, Sequence
+
+from spmd.errors import LaunchError
+from spmd.launch.tasks import Roles, Task
+from spmd.mesh import simulation_environment
+
+_GPU_PLATFORMS = ("gpu", "cuda")
+
+
+def devices_of_tasks(
+    roles: Roles, devices_per_worker: int | None, environment: Mapping[str, str]
+) -> dict[Task, dict[str, str]]:
+    """Divides this machine's devices among the tasks of a job.
+
+    On a processor each task gets as many simulated devices as asked for. NVIDIA GPUs are divided in
+    order; the evaluator gets those that are left, or the processor. What cannot be told from outside,
+    such as the chips of a TPU, is left as it is.
+
+    Args:
+        roles: the tasks.
+        devices_per_worker: how many devices a task gets. None: one processor, or equal parts of the GPUs.
+        environment: variables of all tasks; `JAX_PLATFORMS` in it says what to run on.
+
+    Returns:
+        Environment variables for each task.
+
+    Raises:
+        LaunchError: there are too few devices, or they cannot be divided.
+
+    Examples:
+        >>> roles = Roles(workers=2)
+        >>> devices = devices_of_tasks(
+        ...     roles, 2, {"JAX_PLATFORMS": "cuda", "CUDA_VISIBLE_DEVICES": "0,1,2,3"}
+        ... )
+        >>> devices[Task("worker", 1)]
+        {'CUDA_VISIBLE_DEVICES': '2,3'}
+    """
+    if devices_per_worker is not None and devices_per_worker < 1:
+        raise LaunchError(
+            f"Expected --devices-per-worker to be 1 or more, but it is {devices_per_worker}."
+        )
+    platform = _platform(environment)
+    if platform in _GPU_PLATFORMS:
+        return _divide_gpus(roles, devices_per_worker, _visible_gpus(environment))
+    if platform == "cpu" and devices_per_worker is not None:
+        simulated = simulation_environment(devices_per_worker, environment)
+        return {task: {"JAX_PLATFORMS": "cpu", **simulated} for task in roles.all}
+    if platform == "tpu" and len(roles.training) > 1:
+        raise LaunchError(
+            f"This machine has TPU chips, which one process uses as a whole, but there are {len(roles.training)} "
+            "tasks that train. Start one on each TPU host (--hosts), or try it out on the processor: "
+            "--env JAX_PLATFORMS=cpu."
+        )
+    return {task: {} for task in roles.all}
+
+
+def _platform(environment: Mapping[str, str]) -> str:
+    """The platform that JAX will use by default, as far as can be told from outside."""
+    asked = environment.get("JAX_PLATFORMS", "").split(",")[0].strip().lower()
+    if asked:
+        return asked
+    if _visible_gpus(environment) and _has_plugin("xla_cuda"):
+        return "cuda"
+    if importlib.util.find_spec("libtpu") and glob.glob("/dev/accel[0-9]*"):
+        return "tpu"
+    return "cpu"
+
+
+def _has_plugin(prefix: str) -> bool:
+    spec = importlib.util.find_spec("jax_plugins")
+    places = spec.submodule_search_locations if spec else None
+    return any(module.name.startswith(prefix) for module in pkgutil.iter_modules(places or []))
+
+
+def _visible_gpus(environment: Mapping[str, str]) -> list[str]:
+    visible = environment.get("CUDA_VISIBLE_DEVICES")
+    if visible is not None:
+        return [name for name in map(str.strip, visible.split(",")) if name not in ("", "-1")]
+    # CUDA numbers what it sees from 0, whatever the device files are called in a container.
+    return [str(index) for index in range(len(glob.glob("/dev/nvidia[0-9]*")))]
+
+
+def _divide_gpus(
+    roles: Roles, per_worker: int | None, gpus: Sequence[str]
+) -> dict[Task, dict[str, str]]:
+    training = roles.training
+    if per_worker is None:
+        if len(training) == 1:
+            return {task: {} if task in training else _ON_PROCESSOR for task in roles.all}
+        per_worker = max(1, len(gpus) // len(training))
+    if len(gpus) < per_worker * len(training):
+        raise LaunchError(
+            f"Expected {per_worker * len(training)} GPUs, {per_worker} for each of {len(training)} tasks that "
+            f"train, but this machine shows {len(gpus)} ({', '.join(gpus) or 'none'}; CUDA_VISIBLE_DEVICES or "
+            "/dev/nvidia*). Ask for fewer, or try it out on the processor: --env JAX_PLATFORMS=cpu."
+        )
+    divided: dict[Task, dict[str, str]] = {}
+    for position, task in enumerate(roles.all):
+        own = gpus[position * per_worker : (position + 1) * per_worker]
+        divided[task] = {"CUDA_VISIBLE_DEVICES": ",".join(own)} if own else _ON_PROCESSOR
+    return divided
+
+
+_ON_PROCESSOR = {"CUDA_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu"}

@@ -1,0 +1,212 @@
+"""Tasks that start, fail and start again together.
+
+The tasks that train are one *gang*: they compute together, so none can go on without the others. An
+evaluator is a gang of its own. An *attempt* is one start of all tasks of a gang.
+
+A gang does nothing by itself: `look` moves it on, and `deadline` says when to look at the latest.
+"""
+
+import enum
+import signal
+import time
+from collections.abc import Callable, Sequence
+
+from spmd.launch.exit_status import describe_end, exit_status
+from spmd.launch.guard import Guard
+from spmd.launch.output import Printer
+from spmd.launch.process import Process
+from spmd.launch.restart_policy import Failure, RestartPolicy
+from spmd.launch.tasks import Task, names_of
+
+# The system ends a killed process at once, unless it is stuck in the kernel (a dead network drive).
+_AFTER_SIGKILL = 10.0
+_FOR_OUTPUT = 5.0
+
+Start = Callable[[int, Guard], list[Process]]
+
+
+class _Phase(enum.Enum):
+    RUNNING = enum.auto()
+    STOPPING = enum.auto()  # one has failed, or all are asked to stop; some still run
+    WAITING = enum.auto()  # until the next attempt
+    ENDED = enum.auto()
+
+
+class Gang:
+    """A gang and its attempts.
+
+    Args:
+        tasks: its tasks.
+        start: starts all of them, given the number of the attempt and a guard.
+        policy: decides about restarts.
+        grace_seconds: how long tasks may take to end when they are asked to, before they are killed.
+        printer: shows what happens.
+    """
+
+    def __init__(
+        self,
+        tasks: Sequence[Task],
+        start: Start,
+        policy: RestartPolicy,
+        grace_seconds: float,
+        printer: Printer,
+    ) -> None:
+        self.failures: list[Failure] = []
+        self.attempts = 0
+        self.deadline = float("inf")
+        self.name = names_of(tasks)
+        self._start = start
+        self._policy = policy
+        self._grace_seconds = grace_seconds
+        self._say = printer.say
+        self._phase = _Phase.WAITING
+        self._processes: list[Process] = []
+        self._first: Process | None = None
+        self._last_attempt = False
+        self._forgiven = False
+        self._stopped = False
+        self._killed = False
+        self._guard: Guard | None = None
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing runs and nothing will."""
+        return self._phase is _Phase.ENDED
+
+    @property
+    def failed(self) -> bool:
+        """Whether the latest attempt failed."""
+        return len(self.failures) == self.attempts > 0
+
+    @property
+    def was_stopped(self) -> bool:
+        """Whether its last attempt ended because it was asked to, before anything failed."""
+        return self._stopped
+
+    @property
+    def is_last_attempt(self) -> bool:
+        """Whether there will be no other attempt, whatever happens."""
+        return self._last_attempt or self.ended
+
+    @property
+    def status(self) -> int:
+        """The exit status of the task that failed first in the latest attempt; 0 if none did."""
+        return exit_status(self.failures[-1].returncode) if self.failed else 0
+
+    def begin(self) -> None:
+        """Starts all tasks."""
+        self._phase, self.deadline = _Phase.RUNNING, float("inf")
+        self._first, self._killed = None, False
+        self._guard = Guard()
+        self._processes = self._start(self.attempts, self._guard)
+        self.attempts += 1
+        started = (f"{process.task} (process {process.number})" for process in self._processes)
+        self._say(f"started {', '.join(started)}")
+
+    def look(self) -> None:
+        """Sees what has happened since the last look, and does what follows from it."""
+        if self._phase is _Phase.WAITING:
+            if time.monotonic() >= self.deadline:
+                self.begin()
+            return
+        if self._phase is _Phase.ENDED:
+            return
+        running = [process for process in self._processes if not process.has_ended()]
+        if self._first is None:
+            self._find_failure(running)
+        if not running:
+            self._finish()
+        elif time.monotonic() >= self.deadline:
+            self._press(running)
+
+    def stop(self, signal_number: int, why: str, forgive: bool = False) -> None:
+        """Asks the tasks to end; there will be no other attempt.
+
+        Args:
+            signal_number: the signal to send.
+            why: what to show.
+            forgive: whether it is no failure if they do not end well.
+        """
+        self._last_attempt = True
+        self._forgiven = forgive
+        self._stopped = self._phase is _Phase.RUNNING
+        if self._phase is _Phase.WAITING:
+            self._phase, self.deadline = _Phase.ENDED, float("inf")
+        running = [process for process in self._processes if not process.has_ended()]
+        if self.ended or not running:
+            return
+        self._say(f"{why}: {self._ask_to_end(running, signal_number)}")
+
+    def kill(self) -> None:
+        """Kills what runs, now; there will be no other attempt."""
+        self._last_attempt = True
+        if self._phase is _Phase.WAITING:
+            self._phase = _Phase.ENDED
+        for process in self._processes:
+            process.send(signal.SIGKILL)
+        self._killed, self.deadline = True, time.monotonic() + _AFTER_SIGKILL
+
+    def _find_failure(self, running: Sequence[Process]) -> None:
+        self._first = next((process for process in self._processes if process.returncode), None)
+        if self._first is None:
+            return
+        how = describe_end(self._first.returncode or 0)
+        text = f"{self._first.task} ended with {how} after {self._first.seconds:.1f} s"
+        if running and self._phase is _Phase.RUNNING:
+            text += f"; {self._ask_to_end(running, signal.SIGTERM)}"
+        self._say(text)
+
+    def _ask_to_end(self, running: Sequence[Process], signal_number: int) -> str:
+        for process in running:
+            process.send(signal_number)
+        self._phase = _Phase.STOPPING
+        self.deadline = min(self.deadline, time.monotonic() + self._grace_seconds)
+        names = names_of(process.task for process in running)
+        return (
+            f"{signal.Signals(signal_number).name} to {names}; SIGKILL in {self._grace_seconds:g} s"
+        )
+
+    def _press(self, running: Sequence[Process]) -> None:
+        """Kills what has not ended in time; leaves what even that does not end."""
+        names = names_of(process.task for process in running)
+        if not self._killed:
+            self._say(f"{names} did not end within {self._grace_seconds:g} s: SIGKILL")
+            for process in running:
+                process.send(signal.SIGKILL)
+            self._killed, self.deadline = True, time.monotonic() + _AFTER_SIGKILL
+            return
+        numbers = ", ".join(str(process.number) for process in running)
+        self._say(f"SIGKILL did not end {names} (process {numbers}): left alone, and no restart")
+        self._last_attempt = True
+        self._finish()
+
+    def _finish(self) -> None:
+        """All have ended: what now?"""
+        for process in self._processes:
+            process.drain(_FOR_OUTPUT)
+        if self._guard is not None:
+            self._guard.close()
+            self._guard = None
+        self._phase, self.deadline = _Phase.ENDED, float("inf")
+        if self._first is None or self._forgiven:
+            return
+        self.failures.append(
+            Failure(
+                self.attempts - 1,
+                str(self._first.task),
+                self._first.returncode or 0,
+                self._first.seconds,
+                self._first.last_lines,
+            )
+        )
+        if self._last_attempt:
+            return
+        decision = self._policy.decide(self.failures)
+        if isinstance(decision, str):
+            self._say(f"no restart of {self.name}: {decision}")
+            return
+        self._say(
+            f"restart {self.attempts} of {self._policy.max_restarts} in {decision:g} s ({self.name}), from the "
+            "script's last checkpoint"
+        )
+        self._phase, self.deadline = _Phase.WAITING, time.monotonic() + decision

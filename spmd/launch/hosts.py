@@ -1,0 +1,102 @@
+"""The command of each host, for a cluster that only has a shell on each machine."""
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from spmd.errors import LaunchError
+from spmd.launch.job import Job
+from spmd.launch.tasks import Roles
+from spmd.launch.tf_config import cluster_of, tf_config
+
+
+def read_hosts(text: str) -> list[str]:
+    """Reads the hosts that a person names.
+
+    Args:
+        text: names or addresses with commas between them, or a file with one on each line; `#` begins a
+            comment. `host:port` sets the port of this host.
+
+    Returns:
+        The hosts, in their order.
+
+    Raises:
+        LaunchError: there is none, or one is there twice.
+
+    Examples:
+        >>> read_hosts("a, b:2300")
+        ['a', 'b:2300']
+    """
+    if Path(text).is_file():
+        lines = [line.partition("#")[0] for line in Path(text).read_text().splitlines()]
+        where = f"the file {text}"
+    else:
+        lines, where = text.split(","), f"--hosts {text}"
+    hosts = [line.strip() for line in lines if line.strip()]
+    twice = sorted({host for host in hosts if hosts.count(host) > 1})
+    if not hosts or twice:
+        raise LaunchError(
+            f"Expected hosts, each one once, but {where} names "
+            f"{' and '.join(twice) + ' more than once' if twice else 'none'}. Write --hosts host0,host1."
+        )
+    return hosts
+
+
+def roles_on(hosts: Sequence[str], workers: int | None, chief: bool, evaluator: bool) -> Roles:
+    """Gives each host a task: the chief comes first, the evaluator last.
+
+    Args:
+        hosts: the hosts.
+        workers: number of workers, or None for as many as there are hosts.
+        chief: whether there is a chief.
+        evaluator: whether there is an evaluator.
+
+    Returns:
+        The tasks, as many as there are hosts.
+
+    Raises:
+        LaunchError: there are more or fewer hosts than tasks.
+
+    Examples:
+        >>> roles_on(["a", "b", "c"], None, chief=True, evaluator=False).workers
+        2
+    """
+    others = int(chief) + int(evaluator)
+    roles = Roles(len(hosts) - others if workers is None else workers, chief, evaluator)
+    if len(roles.all) != len(hosts):
+        raise LaunchError(
+            f"Expected a host for each of {len(roles.all)} tasks ({', '.join(map(str, roles.all))}), but there are "
+            f"{len(hosts)}: {', '.join(hosts)}. Leave --workers out, and there is one on each host."
+        )
+    return roles
+
+
+def render_hosts(job: Job, hosts: Sequence[str]) -> str:
+    """Writes the command of each host.
+
+    Args:
+        job: the job.
+        hosts: a host for each task.
+
+    Returns:
+        A text for a person: shell commands, each under a comment with its host.
+
+    Examples:
+        >>> print(render_hosts(Job("train", ("train.py",), Roles(1)), ["a"]).splitlines()[-1])
+        PYTHONUNBUFFERED=1 TF_CONFIG='{"cluster": {"worker": ["a:2222"]}, "task": {"type": "worker", "index": 0}}' python train.py
+    """
+    addresses = [host if ":" in host else f"{host}:{job.port}" for host in hosts]
+    training = job.roles.training
+    cluster = cluster_of(training, addresses[: len(training)])
+    variables = dict(job.variables)
+    if job.devices_per_worker is not None and not job.on_processor:
+        variables["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, range(job.devices_per_worker)))
+    lines = [
+        f"# {job.title}. Start each on its host, all within the cluster's start-up time-out, in a directory with",
+        "# the same files. If one fails, stop all and start all again: the script goes on from its last checkpoint.",
+    ]
+    for task, host in zip(job.roles.all, hosts, strict=True):
+        own = {**variables, "TF_CONFIG": tf_config(cluster, task)}
+        words = [f"{name}={shlex.quote(value)}" for name, value in own.items()]
+        lines += ["", f"# {task}, on {host}", f"{' '.join(words)} {shlex.join(job.command)}"]
+    return "\n".join(lines) + "\n"

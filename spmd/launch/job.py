@@ -1,0 +1,101 @@
+"""What a job is, for those who write it down for other machines to start."""
+
+import dataclasses
+import re
+import shlex
+import textwrap
+from collections.abc import Mapping
+from pathlib import PurePath
+
+from spmd.errors import LaunchError
+from spmd.launch.tasks import Roles
+from spmd.mesh import simulation_environment
+
+# TensorFlow's own default, and that of Kubeflow's training operator.
+DEFAULT_PORT = 2222
+# Which attempt this is, for the script: 0 for the first, 1 after one restart.
+RESTART_VARIABLE = "JAXTRIBUTE_RESTART"
+
+_NAME = re.compile(r"[a-z]([-a-z0-9]{0,38}[a-z0-9])?")
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+    """A script, the tasks that run it, and what every task has.
+
+    Attributes:
+        name: the job's name, of lower-case letters, digits and dashes, 40 at most.
+        words: what comes after `python`: a script or `-m` and a module, and arguments.
+        roles: the tasks, each on a machine of its own.
+        environment: variables of all tasks.
+        devices_per_worker: devices that each task that trains uses; None for no say in it.
+        port: where each task listens.
+        max_restarts: how often the tasks start again when one fails.
+        grace_seconds: how long a task may take to end when it is asked to.
+
+    Raises:
+        LaunchError: the name or the port is none.
+    """
+
+    name: str
+    words: tuple[str, ...]
+    roles: Roles
+    environment: Mapping[str, str] = dataclasses.field(default_factory=dict[str, str])
+    devices_per_worker: int | None = None
+    port: int = DEFAULT_PORT
+    max_restarts: int = 3
+    grace_seconds: int = 30
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name):
+            raise LaunchError(
+                f"Expected a name of at most 40 lower-case letters, digits and dashes that begins with a letter, "
+                f"but --name is {self.name!r}. Write, for example, --name {name_of(self.name)}."
+            )
+        if not 0 < self.port < 1 << 16:
+            raise LaunchError(f"Expected --port between 1 and 65535, but it is {self.port}.")
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """The words of the command; `python` is the one of the machine that runs it."""
+        return ("python", *self.words)
+
+    @property
+    def on_processor(self) -> bool:
+        """Whether the tasks are told to compute on the processor."""
+        return self.environment.get("JAX_PLATFORMS", "").split(",")[0] == "cpu"
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """Variables of all tasks, with those that make simulated devices."""
+        simulated: dict[str, str] = {}
+        if self.on_processor and self.devices_per_worker is not None:
+            simulated = simulation_environment(self.devices_per_worker, self.environment)
+        return {"PYTHONUNBUFFERED": "1", **self.environment, **simulated}
+
+    @property
+    def title(self) -> str:
+        """One short line on what this is, for the head of a file."""
+        count = len(self.roles.all)
+        # Arguments may have lines of their own, which would not be comments any more.
+        command = textwrap.shorten(shlex.join(self.command), 80, placeholder=" ...")
+        return f"{command}: {count} {'task' if count == 1 else 'tasks'}"
+
+
+def name_of(text: str) -> str:
+    """Makes a job's name out of a file's or a module's.
+
+    Args:
+        text: such as `"Train_mnist.py"`.
+
+    Returns:
+        A name that `Job` takes.
+
+    Examples:
+        >>> name_of("examples/Train_mnist.py"), name_of("package.train"), name_of("1.py")
+        ('train-mnist', 'package-train', 'job-1')
+    """
+    stem = PurePath(text.removesuffix(".py")).name.lower()
+    name = re.sub(r"[^a-z0-9]+", "-", stem).strip("-")
+    name = name if name[:1].isalpha() else f"job-{name}"
+    return name[:40].strip("-")

@@ -1,0 +1,121 @@
+"""One process of one task: started on a leash, its output shown, its process group ended with it."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+
+from spmd.launch.guard import Guard
+from spmd.launch.output import Printer
+from spmd.launch.tasks import Task
+
+_LAST_LINES = 3
+
+
+class Process:
+    """A running task.
+
+    It has a session of its own, so that Ctrl-C in the terminal reaches it once, through the launcher, and
+    the processes that it starts itself can be ended with it.
+
+    Args:
+        task: the task.
+        command: its command.
+        environment: its whole environment.
+        printer: shows its output.
+        guard: ends it if this process dies.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        printer: Printer,
+        guard: Guard,
+    ) -> None:
+        self.task = task
+        self.returncode: int | None = None
+        self.seconds = 0.0
+        self._guard = guard
+        self._since = time.monotonic()
+        self._last_lines: deque[str] = deque(maxlen=_LAST_LINES)
+        words, inherited = guard.leash(command)
+        self._child = subprocess.Popen(
+            words,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            pass_fds=(inherited,),
+        )
+        assert self._child.stdout is not None
+        assert self._child.stderr is not None
+        self._pumps = [
+            printer.pump(str(task), "stdout", self._child.stdout),
+            printer.pump(str(task), "stderr", self._child.stderr, self._remember),
+        ]
+
+    @property
+    def last_lines(self) -> tuple[str, ...]:
+        """The end of its standard error, complete after `drain`."""
+        return tuple(self._last_lines)
+
+    @property
+    def number(self) -> int:
+        """Its process number, which is that of its process group as well."""
+        return self._child.pid
+
+    def has_ended(self) -> bool:
+        """Looks whether it has ended; what it started and left behind is killed then.
+
+        Returns:
+            True once `returncode` is known.
+        """
+        if self.returncode is None and (code := self._child.poll()) is not None:
+            self.seconds = time.monotonic() - self._since
+            # Before anything else: while somebody is left in the group nobody else can get its number, and
+            # if nobody is, it takes far longer than this until the system has used up all numbers.
+            _signal_group(self.number, signal.SIGKILL)
+            self._guard.release(self.number)
+            self.returncode = code
+        return self.returncode is not None
+
+    def send(self, signal_number: int) -> None:
+        """Sends a signal to it, and to SIGKILL's case also to all that it started.
+
+        Args:
+            signal_number: the signal.
+        """
+        if self.has_ended():
+            return
+        if signal_number == signal.SIGKILL:
+            _signal_group(self.number, signal_number)
+        else:
+            # Not to its helpers: a script that saves what it has when asked to end still needs them.
+            self._child.send_signal(signal_number)
+
+    def drain(self, seconds: float) -> None:
+        """Waits until all its output is shown.
+
+        Args:
+            seconds: how long at most; only a process that left the process group on purpose can hold an
+                output open for longer than its task.
+        """
+        deadline = time.monotonic() + seconds
+        for pump in self._pumps:
+            pump.join(max(0.0, deadline - time.monotonic()))
+
+    def _remember(self, line: str) -> None:
+        if line.strip():
+            self._last_lines.append(line.strip())
+
+
+def _signal_group(group: int, signal_number: int) -> None:
+    # macOS says PermissionError of a group in which nobody is left but who was not waited for.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, signal_number)

@@ -1,0 +1,116 @@
+"""Whether tasks that failed start again, and when.
+
+A *failure* is the first task of an attempt that did not end well; what the others do after that follows
+from it. Every failure counts as a restart, whatever ended the task: a preemption, a lack of memory and an
+error in Python look alike to a launcher, and a person can tell from the summary.
+
+One kind of failure is not worth trying again: the same error, at once, each time, such as a module that is
+not there. If two attempts in a row end within seconds, with the same exit code and the same last line of
+standard error, the second one is the last. A signal never counts as "the same", nor does the exit code that
+asks for a restart: those come from outside of the script.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+
+from spmd.cluster.exit_codes import RETRYABLE_EXIT_CODE
+from spmd.errors import LaunchError
+
+_LONGEST_DELAY = 60.0
+# Starting Python, JAX and a cluster of processes takes some seconds; what an attempt does later than this
+# may well be progress.
+_AT_ONCE = 30.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Failure:
+    """The first task of an attempt that did not end well.
+
+    Attributes:
+        attempt: number of the attempt, from 0.
+        task: the task's name.
+        returncode: as `subprocess.Popen` gives it.
+        seconds: how long the task ran.
+        last_lines: the end of its standard error.
+    """
+
+    attempt: int
+    task: str
+    returncode: int
+    seconds: float
+    last_lines: tuple[str, ...] = ()
+
+    def repeats(self, other: "Failure") -> bool:
+        """Whether another attempt has failed in the same way, both at once.
+
+        Args:
+            other: the attempt's failure.
+
+        Returns:
+            True if it is of no use to try again.
+        """
+        return (
+            self.returncode == other.returncode > 0
+            and self.returncode != RETRYABLE_EXIT_CODE
+            and self.last_lines[-1:] == other.last_lines[-1:]
+            and max(self.seconds, other.seconds) < _AT_ONCE
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class RestartPolicy:
+    """How often to start again, and how long to wait before.
+
+    Attributes:
+        max_restarts: number of restarts; 0 for none.
+        backoff_seconds: wait before the first restart; each one after it waits twice as long, up to a
+            minute. A task that ran for longer than a minute starts the row anew.
+
+    Raises:
+        LaunchError: a number is negative.
+
+    Examples:
+        >>> policy = RestartPolicy(max_restarts=3)
+        >>> policy.decide([Failure(0, "worker 0", -9, seconds=5.0)])
+        1.0
+        >>> policy.decide([Failure(n, "worker 0", -9, seconds=5.0) for n in range(4)])
+        'all 3 restarts are used up (--max-restarts 3)'
+    """
+
+    max_restarts: int = 3
+    backoff_seconds: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name, value in dataclasses.asdict(self).items():
+            if value < 0:
+                raise LaunchError(
+                    f"Expected --{name.replace('_', '-')} to be 0 or more, but it is {value}."
+                )
+
+    def decide(self, failures: Sequence[Failure]) -> float | str:
+        """Decides after an attempt that failed.
+
+        Args:
+            failures: of all attempts so far, the latest last.
+
+        Returns:
+            Seconds to wait before the next attempt, or why there is none.
+        """
+        if len(failures) > self.max_restarts:
+            if not self.max_restarts:
+                return "restarts are switched off (--max-restarts 0)"
+            return (
+                f"all {self.max_restarts} restarts are used up (--max-restarts {self.max_restarts})"
+            )
+        latest = failures[-1]
+        if len(failures) > 1 and latest.repeats(failures[-2]):
+            return (
+                f"two attempts in a row ended within {_AT_ONCE:.0f} s with exit code {latest.returncode} and the "
+                "same last line of standard error, so another one would end in the same way"
+            )
+        in_a_row = 0
+        for failure in reversed(failures):
+            if failure.seconds > _LONGEST_DELAY:
+                break
+            in_a_row += 1
+        return min(_LONGEST_DELAY, self.backoff_seconds * 2.0 ** max(0, in_a_row - 1))

@@ -1,0 +1,58 @@
+"""Signals to this process, taken where the main loop waits and nowhere else."""
+
+import select
+import signal
+import socket
+from types import TracebackType
+
+_ASKED_TO_STOP = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Signals:
+    """A context in which SIGINT, SIGTERM, SIGHUP and the end of a child wake `wait`.
+
+    For the main thread. What the process ignores, such as SIGHUP under `nohup`, it goes on to ignore.
+    """
+
+    def __enter__(self) -> "Signals":
+        """Takes the signals over.
+
+        Returns:
+            The context itself.
+        """
+        self._reading, self._writing = socket.socketpair()
+        self._reading.setblocking(False)
+        self._writing.setblocking(False)
+        self._former_file = signal.set_wakeup_fd(self._writing.fileno(), warn_on_full_buffer=False)
+        self._former = {
+            number: signal.signal(number, lambda *_: None)
+            for number in (*_ASKED_TO_STOP, signal.SIGCHLD)
+            if number == signal.SIGCHLD or signal.getsignal(number) != signal.SIG_IGN
+        }
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Gives the signals back."""
+        for number, handler in self._former.items():
+            signal.signal(number, handler)
+        signal.set_wakeup_fd(self._former_file)
+        self._reading.close()
+        self._writing.close()
+
+    def wait(self, seconds: float) -> list[int]:
+        """Waits for a signal.
+
+        Args:
+            seconds: how long at most.
+
+        Returns:
+            The signals that ask to stop, in their order; empty if a child ended or the time is over.
+        """
+        readable, _, _ = select.select([self._reading], [], [], max(0.0, seconds))
+        received = self._reading.recv(4096) if readable else b""
+        return [number for number in received if number in _ASKED_TO_STOP]

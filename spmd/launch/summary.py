@@ -1,0 +1,53 @@
+"""What happened, in a table, when there is more to tell than that all ended well."""
+
+from rich.table import Table
+from rich.text import Text
+
+from spmd.launch.exit_status import describe_end
+from spmd.launch.gang import Gang
+from spmd.launch.output import Printer
+from spmd.launch.restart_policy import Failure
+
+
+def summarize(training: Gang, evaluator: Gang | None, seconds: float, printer: Printer) -> None:
+    """Shows the attempts that failed, and how it ended.
+
+    Args:
+        training: the tasks that train, all ended.
+        evaluator: the evaluator, or None.
+        seconds: how long everything took.
+        printer: where to show it.
+    """
+    gangs = [training] if evaluator is None else [training, evaluator]
+    failures = [
+        failure for gang in gangs for failure in gang.failures if not _was_asked_for(gang, failure)
+    ]
+    if failures:
+        table = Table(show_edge=False, pad_edge=False)
+        table.add_column("attempt", justify="right")
+        table.add_column("first to end", no_wrap=True)
+        table.add_column("how", no_wrap=True)
+        table.add_column("after", justify="right", no_wrap=True)
+        table.add_column("its last lines of standard error", overflow="fold")
+        for failure in failures:
+            table.add_row(
+                str(failure.attempt),
+                failure.task,
+                describe_end(failure.returncode),
+                f"{failure.seconds:.1f} s",
+                Text("\n".join(failure.last_lines)),
+            )
+        printer.print(table)
+    for gang in gangs:
+        restarts = {0: "", 1: " after 1 restart"}.get(
+            gang.attempts - 1, f" after {gang.attempts - 1} restarts"
+        )
+        end = "was stopped" if gang.was_stopped else "failed" if gang.failed else "ended well"
+        end += restarts
+        if gang.failed:
+            end += f": {gang.failures[-1].task} with exit status {gang.status}"
+        printer.say(f"{gang.name} {end} ({seconds:.1f} s)")
+
+
+def _was_asked_for(gang: Gang, failure: Failure) -> bool:
+    return gang.was_stopped and failure.attempt == gang.attempts - 1

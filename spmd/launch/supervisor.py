@@ -1,0 +1,164 @@
+"""All processes of a job on this machine, from the first start to the last end."""
+
+import dataclasses
+import signal
+import sys
+import time
+from collections.abc import Mapping, Sequence
+
+from spmd.errors import LaunchError
+from spmd.launch.devices import devices_of_tasks
+from spmd.launch.gang import Gang
+from spmd.launch.guard import Guard
+from spmd.launch.job import RESTART_VARIABLE
+from spmd.launch.output import Printer
+from spmd.launch.process import Process
+from spmd.launch.restart_policy import RestartPolicy
+from spmd.launch.signals import Signals
+from spmd.launch.summary import summarize
+from spmd.launch.tasks import Roles, Task
+from spmd.launch.tf_config import cluster_of, free_addresses, tf_config
+
+# A look now and then even if no signal comes, since one that comes too close to another can be lost.
+_LOOK_EVERY = 1.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Patience:
+    """How long the launcher waits for tasks that are asked to end.
+
+    Attributes:
+        grace_seconds: from SIGTERM to SIGKILL.
+        evaluator_seconds: from the end of the training to the SIGTERM for an evaluator that still runs.
+
+    Raises:
+        LaunchError: a number is negative.
+    """
+
+    grace_seconds: float = 30.0
+    evaluator_seconds: float = 300.0
+
+    def __post_init__(self) -> None:
+        for name, value in dataclasses.asdict(self).items():
+            if value < 0:
+                raise LaunchError(
+                    f"Expected --{name.replace('_', '-')} to be 0 or more, but it is {value}."
+                )
+
+
+def supervise(
+    words: Sequence[str],
+    roles: Roles,
+    environment: Mapping[str, str],
+    devices_per_worker: int | None = None,
+    policy: RestartPolicy | None = None,
+    patience: Patience | None = None,
+) -> int:
+    """Runs a script as all tasks of a job, and waits for their end. For the main thread.
+
+    Args:
+        words: what comes after `python`: a script or `-m` and a module, and arguments.
+        roles: the tasks.
+        environment: variables of all tasks.
+        devices_per_worker: devices of each task; None leaves it to JAX.
+        policy: when to start again.
+        patience: how long to wait for tasks that are asked to end.
+
+    Returns:
+        0 if all ended well, otherwise the exit status of the task that failed first.
+
+    Raises:
+        LaunchError: this machine has not the devices for these tasks.
+    """
+    policy, patience = policy or RestartPolicy(), patience or Patience()
+    devices = devices_of_tasks(roles, devices_per_worker, environment)
+    printer = Printer(sys.stdout, sys.stderr)
+
+    # Python holds back what it prints into a pipe, and what it holds back is lost when it is killed.
+    common = {"PYTHONUNBUFFERED": "1", **environment}
+
+    def start(tasks: Sequence[Task], attempt: int, guard: Guard) -> list[Process]:
+        cluster = cluster_of(roles.training, free_addresses(len(roles.training)))
+        return [
+            Process(
+                task,
+                [sys.executable, *words],
+                {
+                    **common,
+                    **devices[task],
+                    "TF_CONFIG": tf_config(cluster, task),
+                    RESTART_VARIABLE: str(attempt),
+                },
+                printer,
+                guard,
+            )
+            for task in tasks
+        ]
+
+    def gang(*tasks: Task) -> Gang:
+        return Gang(
+            tasks,
+            lambda attempt, guard: start(tasks, attempt, guard),
+            policy,
+            patience.grace_seconds,
+            printer,
+        )
+
+    training = gang(*roles.training)
+    evaluator = gang(*roles.all[len(roles.training) :]) if roles.evaluator else None
+    began = time.monotonic()
+    try:
+        _run(training, evaluator, patience.evaluator_seconds, printer)
+        summarize(training, evaluator, time.monotonic() - began, printer)
+    finally:
+        printer.close(10)
+    return training.status or (evaluator.status if evaluator else 0)
+
+
+def _run(
+    training: Gang, evaluator: Gang | None, evaluator_seconds: float, printer: Printer
+) -> None:
+    gangs = [training] if evaluator is None else [training, evaluator]
+    asked = False
+    evaluator_deadline = float("inf")
+    with Signals() as signals:
+        try:
+            for gang in gangs:
+                gang.begin()
+            while not all(gang.ended for gang in gangs):
+                until = min(evaluator_deadline, *(gang.deadline for gang in gangs))
+                for number in signals.wait(min(_LOOK_EVERY, until - time.monotonic())):
+                    _pass_on(number, gangs, printer, again=asked)
+                    asked = True
+                for gang in gangs:
+                    gang.look()
+                if evaluator is None or evaluator.is_last_attempt or not training.ended:
+                    continue
+                if training.failed:
+                    evaluator.stop(signal.SIGTERM, "the training failed", forgive=True)
+                elif evaluator_deadline == float("inf"):
+                    evaluator_deadline = time.monotonic() + evaluator_seconds
+                    printer.say(
+                        f"the training is over; the evaluator has {evaluator_seconds:g} s to end by itself"
+                    )
+                elif time.monotonic() >= evaluator_deadline:
+                    evaluator_deadline = float("inf")
+                    evaluator.stop(signal.SIGTERM, "the evaluator's time is over", forgive=True)
+        finally:
+            for gang in gangs:
+                gang.kill()
+
+
+def _pass_on(number: int, gangs: Sequence[Gang], printer: Printer, again: bool) -> None:
+    name = signal.Signals(number).name
+    if again:
+        printer.say(f"{name} again: SIGKILL to all")
+        for gang in gangs:
+            gang.kill()
+        return
+    for gang in gangs:
+        # The terminal is gone, but its hang-up is nothing that a script saves its work for.
+        gang.stop(
+            signal.SIGTERM if number == signal.SIGHUP else number,
+            f"{name} (once more to kill at once)",
+        )

@@ -1,0 +1,70 @@
+"""Writing TF_CONFIG, the variable that tells each task the cluster and its place in it."""
+
+import json
+import socket
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+
+from spmd.launch.tasks import Task
+
+
+def cluster_of(training: Sequence[Task], addresses: Sequence[str]) -> dict[str, list[str]]:
+    """Groups addresses by task type, as TF_CONFIG has them.
+
+    An evaluator is not in the cluster: it waits for nobody, and nobody waits for it. Kubeflow writes
+    TF_CONFIG so as well.
+
+    Args:
+        training: the tasks that train.
+        addresses: `"host:port"` of each.
+
+    Returns:
+        Addresses by task type.
+
+    Examples:
+        >>> cluster_of([Task("chief", 0), Task("worker", 0)], ["a:1", "b:1"])
+        {'chief': ['a:1'], 'worker': ['b:1']}
+    """
+    cluster: dict[str, list[str]] = {}
+    for task, address in zip(training, addresses, strict=True):
+        cluster.setdefault(task.type, []).append(address)
+    return cluster
+
+
+def tf_config(cluster: Mapping[str, Sequence[str]], task: Task) -> str:
+    """Writes TF_CONFIG for one task.
+
+    Args:
+        cluster: addresses by task type.
+        task: the task.
+
+    Returns:
+        JSON in one line.
+
+    Examples:
+        >>> print(tf_config({"worker": ["a:1"]}, Task("worker", 0)))
+        {"cluster": {"worker": ["a:1"]}, "task": {"type": "worker", "index": 0}}
+
+    Source: https://www.tensorflow.org/guide/distributed_training#setting_up_the_tf_config_environment_variable
+    """
+    return json.dumps({"cluster": cluster, "task": {"type": task.type, "index": task.index}})
+
+
+def free_addresses(count: int) -> list[str]:
+    """Finds free ports on this machine.
+
+    Args:
+        count: how many.
+
+    Returns:
+        Addresses on the loopback interface, all different.
+
+    Examples:
+        >>> len(set(free_addresses(3)))
+        3
+    """
+    with ExitStack() as stack:  # all are held until all are found, or one could be found twice
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [f"127.0.0.1:{each.getsockname()[1]}" for each in sockets]

@@ -1,0 +1,76 @@
+"""The official schemas of Kubernetes, TFJob and JobSet, from the packages that their projects publish.
+
+Kubernetes: its OpenAPI as JSON schemas, in `kubernetes-validate`. JobSet: models made from its OpenAPI, in
+Kubeflow's `kubeflow-trainer-api`. TFJob: the same in `kubeflow-training`; their types are checked here.
+"""
+
+from typing import Any
+
+import jsonschema
+import kubernetes_validate
+import yaml
+from kubeflow.training import models
+from kubeflow_trainer_api.models.jobset_v1alpha2_job_set import JobsetV1alpha2JobSet
+
+INVALID = (
+    AssertionError,
+    AttributeError,
+    jsonschema.ValidationError,
+    kubernetes_validate.ValidationError,
+)
+OLDEST, NEWEST = "1.31", kubernetes_validate.latest_version()
+
+
+def read(text: str) -> list[dict[str, Any]]:
+    return list(yaml.safe_load_all(text))
+
+
+def check_kubernetes(manifest: dict[str, Any]) -> None:
+    """Fails unless a manifest is what Kubernetes takes, with no field that it does not know."""
+    for version in (OLDEST, NEWEST):
+        kubernetes_validate.validate(manifest, version, strict=True)
+
+
+def check_pod_template(template: dict[str, Any]) -> None:
+    check_kubernetes({"apiVersion": "v1", "kind": "PodTemplate", "template": template})
+
+
+def check_jobset(manifest: dict[str, Any]) -> None:
+    """Fails unless a manifest is a JobSet, and its Jobs are Jobs, with no field that is not known."""
+    schema = JobsetV1alpha2JobSet.model_json_schema(by_alias=True)
+    # Kubernetes's own types of several kinds, which the generator of the models makes objects of.
+    for name in ("ApiResourceQuantity", "UtilIntstrIntOrString"):
+        schema["$defs"][f"IoK8sApimachineryPkg{name}"] = {"type": ["string", "integer"]}
+    for each in [schema, *schema["$defs"].values()]:
+        if "properties" in each:
+            each["additionalProperties"] = False
+    jsonschema.validate(manifest, schema)
+    for job in manifest["spec"]["replicatedJobs"]:
+        check_kubernetes(
+            {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}, **job["template"]}
+        )
+
+
+def check_tfjob(manifest: dict[str, Any]) -> None:
+    """Fails unless a manifest is a TFJob with pods of Kubernetes, with no field that is not known."""
+    _make("KubeflowOrgV1TFJob", manifest)
+    for replica in manifest["spec"]["tfReplicaSpecs"].values():
+        # The operator fills in the restart policy of the pods.
+        check_pod_template(replica["template"])
+
+
+def _make(kind: str, value: Any) -> Any:
+    """Makes a value of a type as the models name it; they check what is required themselves."""
+    if kind.startswith("dict(str, "):
+        return {name: _make(kind[len("dict(str, ") : -1], each) for name, each in value.items()}
+    if kind in ("str", "int", "bool"):
+        assert type(value).__name__ == kind, value
+        return value
+    if kind in ("V1ObjectMeta", "V1PodTemplateSpec"):
+        return value
+    model = getattr(models, kind)
+    names = {alias: name for name, alias in model.attribute_map.items()}
+    assert not value.keys() - names.keys(), f"{kind} has not {value.keys() - names.keys()}"
+    return model(
+        **{names[key]: _make(model.openapi_types[names[key]], each) for key, each in value.items()}
+    )

@@ -1,0 +1,121 @@
+"""The options of `jaxtribute launch`."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from spmd import cli
+
+
+def launch(*words: object) -> int:
+    return cli.main(["launch", *map(str, words)])
+
+
+@pytest.fixture
+def printed(capsys: pytest.CaptureFixture[str]):
+    def run(*words: object) -> str:
+        assert launch(*words) == 0
+        return capsys.readouterr().out
+
+    return run
+
+
+def test_options_before_the_script_are_ours_and_those_after_it_are_its(printed) -> None:
+    last = printed("--hosts", "a", "train.py", "--workers", 7, "--help").splitlines()[-1]
+    assert last.endswith("python train.py --workers 7 --help")
+
+
+def test_a_module_takes_the_place_of_a_script(printed) -> None:
+    output = printed("--hosts", "a", "-m", "package.train", "--lr", "0.1")
+    assert output.endswith("python -m package.train --lr 0.1\n")
+
+
+def test_two_dashes_may_stand_before_the_script(printed) -> None:
+    assert printed("--hosts", "a", "--", "train.py").endswith(" python train.py\n")
+
+
+def test_the_job_is_named_after_the_script(printed) -> None:
+    for words, name in [
+        (["some/Train_1.py"], "train-1"),
+        (["-m", "package.train"], "package-train"),
+        (["--name", "other", "train.py"], "other"),
+    ]:
+        manifest = yaml.safe_load(printed("--render", "jobset", "--image", "i", *words))
+        assert manifest["metadata"]["name"] == name
+
+
+def test_every_option_of_a_pod_is_in_its_manifest(printed) -> None:
+    manifest = yaml.safe_load(
+        printed(
+            *("--render", "tfjob", "--image", "registry/train:1", "--devices-per-worker", 4),
+            *("--resource", "google.com/tpu", "--volume", "data:/data", "--env", "A=$(B)"),
+            *("--node-selector", "kind=v5e", "--port", 2300, "--max-restarts", 5),
+            *("--grace-seconds", 60, "--workers", 2, "train.py", "$(HOME)"),
+        )
+    )
+    assert manifest["spec"]["runPolicy"]["backoffLimit"] == 5
+    pod = manifest["spec"]["tfReplicaSpecs"]["Worker"]["template"]["spec"]
+    (container,) = pod["containers"]
+    assert container["image"] == "registry/train:1"
+    assert container["command"] == ["python", "train.py", "$$(HOME)"]
+    assert {"name": "A", "value": "$$(B)"} in container["env"]
+    assert container["resources"] == {"limits": {"google.com/tpu": 4}}
+    assert container["volumeMounts"] == [{"name": "data", "mountPath": "/data"}]
+    assert container["ports"][0]["containerPort"] == 2300
+    assert pod["volumes"] == [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
+    assert pod["nodeSelector"] == {"kind": "v5e"}
+    assert pod["terminationGracePeriodSeconds"] == 60
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "Write jaxtribute launch --workers 2 train.py"),
+        (["-m"], "Write jaxtribute launch --workers 2 train.py"),
+        (["no_such_file.py"], "there is no file 'no_such_file.py'"),
+        (["--workers", 0, __file__], "--workers 1"),
+        (["--max-restarts", -1, __file__], "--max-restarts"),
+        (["--grace-seconds", -1, __file__], "--grace-seconds"),
+        (["--render", "jobset", __file__], "--image REGISTRY/NAME:TAG"),
+        (["--render", "jobset", "--hosts", "a", "--image", "i", __file__], "takes no --hosts"),
+        (["--render", "slurm", "--name", "A b", __file__], "--name a-b"),
+        (["--render", "slurm", "--port", 0, __file__], "between 1 and 65535"),
+    ],
+)
+def test_what_cannot_be_is_explained(
+    words: list[object], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert launch(*words) == 2
+    output = capsys.readouterr()
+    assert output.err.startswith("jaxtribute launch: Expected") or "takes no" in output.err
+    assert message in output.err
+    assert not output.out
+
+
+@pytest.mark.parametrize("words", [["--env", "A"], ["--volume", "claim"], ["--render", "docker"]])
+def test_what_cannot_be_read_shows_the_usage(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        launch(*words, __file__)
+    assert exit_.value.code == 2
+    assert words[-1] in capsys.readouterr().err
+
+
+@pytest.mark.multiprocess
+def test_a_module_is_started(tmp_path: Path) -> None:
+    (tmp_path / "module.py").write_text("import sys; print(__name__, sys.argv[1:])")
+    root = str(Path(cli.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-m", "spmd.cli", "launch", "-m", "module", "--flag"],
+        cwd=tmp_path,
+        env={"PYTHONPATH": root, "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert done.stdout == "[worker 0] __main__ ['--flag']\n"

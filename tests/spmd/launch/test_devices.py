@@ -1,0 +1,55 @@
+"""Which devices each task gets."""
+
+import pytest
+
+from spmd.errors import LaunchError
+from spmd.launch.devices import devices_of_tasks
+from spmd.launch.tasks import Roles, Task
+
+FOUR_GPUS = {"JAX_PLATFORMS": "cuda", "CUDA_VISIBLE_DEVICES": "0,1,GPU-c,GPU-d"}
+
+
+def test_a_processor_is_split_where_that_is_asked_for() -> None:
+    devices = devices_of_tasks(Roles(2), 3, {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": "--a=b"})
+    for task in Roles(2).all:
+        assert devices[task]["JAX_PLATFORMS"] == "cpu"
+        assert devices[task]["XLA_FLAGS"] == "--a=b --xla_force_host_platform_device_count=3"
+        assert int(devices[task]["NPROC"]) >= 16
+    assert devices_of_tasks(Roles(1), None, {"JAX_PLATFORMS": "cpu"}) == {Task("worker", 0): {}}
+
+
+def test_gpus_are_divided_in_order() -> None:
+    devices = devices_of_tasks(Roles(2), None, FOUR_GPUS)
+    assert devices[Task("worker", 0)] == {"CUDA_VISIBLE_DEVICES": "0,1"}
+    assert devices[Task("worker", 1)] == {"CUDA_VISIBLE_DEVICES": "GPU-c,GPU-d"}
+
+
+def test_an_evaluator_gets_the_gpus_that_are_left_or_the_processor() -> None:
+    evaluator = Task("evaluator", 0)
+    devices = devices_of_tasks(Roles(3, evaluator=True), 1, FOUR_GPUS)
+    assert devices[evaluator] == {"CUDA_VISIBLE_DEVICES": "GPU-d"}
+    devices = devices_of_tasks(Roles(1, evaluator=True), None, FOUR_GPUS)
+    assert devices[evaluator]["JAX_PLATFORMS"] == "cpu"
+    assert devices[Task("worker", 0)] == {}
+
+
+def test_too_few_gpus_are_an_error() -> None:
+    with pytest.raises(LaunchError, match=r"Expected 6 GPUs.*shows 4.*JAX_PLATFORMS=cpu"):
+        devices_of_tasks(Roles(2), 3, FOUR_GPUS)
+    with pytest.raises(LaunchError, match="none"):
+        devices_of_tasks(Roles(2), None, {"JAX_PLATFORMS": "cuda", "CUDA_VISIBLE_DEVICES": "-1"})
+
+
+def test_other_platforms_are_left_to_jax() -> None:
+    assert devices_of_tasks(Roles(2), 2, {"JAX_PLATFORMS": "rocm"})[Task("worker", 1)] == {}
+
+
+def test_a_tpu_host_has_one_process() -> None:
+    with pytest.raises(LaunchError, match="one on each TPU host"):
+        devices_of_tasks(Roles(2), None, {"JAX_PLATFORMS": "tpu"})
+    assert devices_of_tasks(Roles(1), None, {"JAX_PLATFORMS": "tpu"}) == {Task("worker", 0): {}}
+
+
+def test_a_worker_has_one_device_at_least() -> None:
+    with pytest.raises(LaunchError, match="--devices-per-worker"):
+        devices_of_tasks(Roles(1), 0, {})

@@ -1,0 +1,41 @@
+"""A JobSet, whose Jobs start again together."""
+
+from spmd.cluster.exit_codes import RETRYABLE_EXIT_CODE
+from spmd.launch import Job, PodOptions, Roles, render_jobset
+from tests.spmd.launch.schemas import read
+
+ROLES = Roles(2, chief=True, evaluator=True)
+
+
+def spec(**options) -> dict:
+    job = Job("train", ("train.py",), ROLES, **options)
+    (manifest,) = read(render_jobset(job, PodOptions("image")))
+    return manifest["spec"]
+
+
+def test_all_start_again_when_one_fails() -> None:
+    policy = spec(max_restarts=5)["failurePolicy"]
+    assert policy["maxRestarts"] == 5
+    (rule,) = policy["rules"]
+    assert rule["action"] == "RestartJobSetAndIgnoreMaxRestarts"
+    assert rule["onJobFailureReasons"] == ["PodFailurePolicy"]
+    for job in spec()["replicatedJobs"][:2]:
+        inner = job["template"]["spec"]
+        assert inner["backoffLimit"] == 0
+        first, _ = inner["podFailurePolicy"]["rules"]
+        assert first["action"] == "FailJob"
+        assert first["onExitCodes"]["values"] == [RETRYABLE_EXIT_CODE]
+
+
+def test_an_evaluator_starts_again_alone_and_nobody_waits_for_it() -> None:
+    evaluator = spec(max_restarts=5)["replicatedJobs"][2]["template"]["spec"]
+    assert evaluator["backoffLimit"] == 5
+    assert evaluator["template"]["spec"]["restartPolicy"] == "OnFailure"
+    assert spec()["successPolicy"]["targetReplicatedJobs"] == ["chief", "worker"]
+
+
+def test_the_script_learns_which_attempt_it_is() -> None:
+    (container,) = spec()["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["containers"]
+    (variable,) = (each for each in container["env"] if each["name"] == "JAXTRIBUTE_RESTART")
+    path = "metadata.annotations['jobset.sigs.k8s.io/restart-attempt']"
+    assert variable["valueFrom"]["fieldRef"]["fieldPath"] == path

@@ -1,0 +1,129 @@
+"""What all manifests share, and the schemas that they are held to."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from spmd.cluster import from_tf_config
+from spmd.errors import LaunchError
+from spmd.launch import (
+    Job,
+    PodOptions,
+    Roles,
+    render_jobset,
+    render_kubernetes,
+    render_tfjob,
+)
+from tests.spmd.launch import schemas
+
+OPTIONS = PodOptions("registry/train:1", volumes={"data": "/data"}, node_selector={"kind": "gpu"})
+ALL_ROLES = (
+    Roles(1),
+    Roles(3),
+    Roles(0, chief=True),
+    Roles(2, chief=True, evaluator=True),
+    Roles(1, evaluator=True),
+)
+RENDERERS = {
+    render_kubernetes: schemas.check_kubernetes,
+    render_jobset: schemas.check_jobset,
+    render_tfjob: schemas.check_tfjob,
+}
+
+
+def job_of(roles: Roles, **options) -> Job:
+    return Job("train", ("train.py", "--lr", "1"), roles, {"A": "b c"}, **options)
+
+
+@pytest.mark.parametrize("devices", [None, 8])
+@pytest.mark.parametrize("roles", ALL_ROLES, ids=lambda roles: " ".join(map(str, roles.all)))
+@pytest.mark.parametrize("render", RENDERERS)
+def test_manifests_are_what_the_schemas_say(render: Callable, roles: Roles, devices) -> None:
+    text = render(job_of(roles, devices_per_worker=devices), OPTIONS)
+    for manifest in schemas.read(text):
+        RENDERERS[render](manifest)
+    assert "&id" not in text  # nothing that refers to another place
+
+
+@pytest.mark.parametrize(
+    "change", [{"unknown": 1}, {"tfReplicaSpecs": 1, "replicatedJobs": 1, "template": 1}]
+)
+@pytest.mark.parametrize("render", RENDERERS)
+def test_the_schemas_find_what_is_wrong(render: Callable, change: dict) -> None:
+    manifest = schemas.read(render(job_of(Roles(2)), OPTIONS))[-1]
+    spec = manifest["spec"]
+    spec.update({key: value for key, value in change.items() if key in spec or key == "unknown"})
+    with pytest.raises(schemas.INVALID):
+        RENDERERS[render](manifest)
+
+
+def filled_in(environment: list[dict], index: int) -> dict[str, str]:
+    """Fills in variables as Kubernetes does: `$(NAME)` by those that come before."""
+    values: dict[str, str] = {}
+    for variable in environment:
+        if "valueFrom" in variable:
+            path = variable["valueFrom"]["fieldRef"]["fieldPath"]
+            values[variable["name"]] = str(index) if "completion-index" in path else "0"
+            continue
+        value = variable["value"]
+        for name, known in values.items():
+            value = value.replace(f"$({name})", known)
+        values[variable["name"]] = value
+    return values
+
+
+@pytest.mark.parametrize("roles", ALL_ROLES, ids=lambda roles: " ".join(map(str, roles.all)))
+@pytest.mark.parametrize("render", [render_kubernetes, render_jobset])
+def test_every_pod_finds_its_task_and_the_names_of_the_others(
+    render: Callable, roles: Roles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hostnames, tasks, processes = [], [], set()
+    manifests = schemas.read(render(job_of(roles), OPTIONS))
+    if render is render_jobset:
+        jobs = [
+            (f"train-{job['name']}-0", "train", job["template"])
+            for job in manifests[0]["spec"]["replicatedJobs"]
+        ]
+    else:
+        jobs = [
+            (job["metadata"]["name"], job["spec"]["template"]["spec"]["subdomain"], job)
+            for job in manifests[1:]
+        ]
+    for prefix, subdomain, job in jobs:
+        for index in range(job["spec"]["completions"]):
+            (container,) = job["spec"]["template"]["spec"]["containers"]
+            variables = filled_in(container["env"], index)
+            assert variables["A"] == "b c"
+            monkeypatch.setenv("TF_CONFIG", variables["TF_CONFIG"])
+            cluster = from_tf_config()
+            tasks.append(str(cluster.task))
+            processes.add(tuple(process.address for process in cluster.processes))
+            if not cluster.is_evaluator:
+                hostnames.append(f"{prefix}-{index}.{subdomain}:2222")
+    assert tasks == [str(task) for task in roles.all]
+    assert processes == {tuple(hostnames)}
+
+
+@pytest.mark.parametrize("render", [render_kubernetes, render_jobset, render_tfjob])
+def test_only_tasks_that_train_get_devices(render: Callable) -> None:
+    text = render(job_of(Roles(1, evaluator=True), devices_per_worker=8), OPTIONS)
+    assert text.count("nvidia.com/gpu: 8") == 1
+    on_processor = Job("train", ("t.py",), Roles(1), {"JAX_PLATFORMS": "cpu"}, 8)
+    text = render(on_processor, OPTIONS)
+    assert "nvidia" not in text
+    assert "--xla_force_host_platform_device_count=8" in text
+
+
+def test_pods_have_an_image() -> None:
+    with pytest.raises(LaunchError, match="--image"):
+        PodOptions("")
+
+
+def test_the_longest_name_leaves_room_for_the_names_of_pods() -> None:
+    job = Job("a" * 40, ("train.py",), Roles(1000))
+    (manifest,) = schemas.read(render_jobset(job, OPTIONS))
+    container = manifest["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
+    config = container["containers"][0]["env"][-2]["value"].replace("$(JOB_COMPLETION_INDEX)", "0")
+    addresses = json.loads(config)["cluster"]["worker"]
+    assert max(len(address.split(".")[0]) for address in addresses) <= 63 - len("-abcde")

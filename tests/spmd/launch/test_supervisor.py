@@ -1,0 +1,243 @@
+"""Real processes: started together, watched, stopped and started again."""
+
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from spmd.errors import LaunchError
+from spmd.launch.supervisor import Patience
+
+pytestmark = pytest.mark.multiprocess
+
+
+def test_all_end_well(launch: Callable) -> None:
+    script = """
+        print(task, attempt, *(f"{kind}: {len(config['cluster'][kind])}" for kind in config["cluster"]))
+        print("careful", file=sys.stderr)
+    """
+    status, out, err = launch(script, "--chief", "--workers", 2, "--evaluator").end()
+    assert status == 0
+    assert sorted(out.splitlines()) == [
+        "[chief 0] chief 0 0 chief: 1 worker: 2",
+        "[evaluator 0] evaluator 0 0 chief: 1 worker: 2",
+        "[worker 0] worker 0 0 chief: 1 worker: 2",
+        "[worker 1] worker 1 0 chief: 1 worker: 2",
+    ]
+    assert "[worker 1] careful" in err
+    assert "chief 0, worker 0, worker 1 ended well" in err
+    assert "first to end" not in err  # no table when there is nothing to tell
+
+
+def test_nothing_is_lost_when_a_task_is_killed(launch: Callable) -> None:
+    script = r"""
+        for number in range(5_000):
+            print("line", number)
+        print("\udcff", "no end", end="")
+        os.kill(os.getpid(), signal.SIGKILL)
+    """
+    launcher = launch(script, "--max-restarts", 0, PYTHONIOENCODING="utf-8:surrogateescape")
+    out, err = launcher.communicate(timeout=120)
+    expected = b"".join(b"[worker 0] line %d\n" % number for number in range(5_000))
+    assert out == expected + b"[worker 0] \xff no end\n"
+    assert launcher.returncode == 128 + signal.SIGKILL
+    assert b"SIGKILL" in err
+
+
+def test_when_one_fails_all_start_again_on_fresh_ports(launch: Callable) -> None:
+    script = """
+        print("ports", *config["cluster"]["worker"])
+        if attempt == 0 and task == "worker 1":
+            sys.exit("first try")
+        if attempt == 0:
+            signal.pause()
+    """
+    status, out, err = launch(script, "--workers", 2, "--backoff-seconds", 0).end()
+    assert status == 0
+    assert len(set(re.findall(r"ports .*", out))) == 2  # one each time, the same for both workers
+    assert "worker 1 ended with exit code 1 after" in err
+    assert "SIGTERM to worker 0; SIGKILL in 30 s" in err
+    assert "restart 1 of 3 in 0 s" in err
+    assert re.search(r"0 │ worker 1 +│ exit code 1 +│ +[0-9.]+ s │ first try", err)
+    assert "worker 0, worker 1 ended well after 1 restart" in err
+
+
+def test_a_task_that_is_killed_makes_all_start_again(launch: Callable) -> None:
+    script = """
+        if attempt == 0:
+            print("ready", task, os.getpid())
+            signal.pause()
+    """
+    launcher = launch(script, "--workers", 2, "--backoff-seconds", 0)
+    lines = launcher.read_until("ready worker 0", "ready worker 1")
+    (process,) = (line.split()[-1] for line in lines if "ready worker 0" in line)
+    subprocess.run(["kill", "-9", process], check=True)
+    status, _, err = launcher.end()
+    assert status == 0
+    assert re.search(r"0 │ worker 0 +│ SIGKILL", err)
+
+
+def test_restarts_come_to_an_end(launch: Callable) -> None:
+    script = "sys.exit(f'try {attempt}') if task == 'worker 0' else signal.pause()"
+    status, _, err = launch(
+        script, "--workers", 2, "--max-restarts", 2, "--backoff-seconds", 0
+    ).end()
+    assert status == 1
+    assert "all 2 restarts are used up (--max-restarts 2)" in err
+    assert re.search(r"2 │ worker 0 .* try 2", err)
+
+
+def test_the_same_error_at_once_is_tried_twice_only(launch: Callable) -> None:
+    status, _, err = launch("import no_such_module", "--workers", 2, "--backoff-seconds", 0).end()
+    assert status == 1
+    assert "another one would end in the same way" in err
+    assert "failed after 1 restart" in err
+
+
+def test_one_that_does_not_end_when_asked_is_killed(launch: Callable, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "deaf")
+    script = """
+        if task == "worker 1":
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            open("deaf", "w").close()
+            while True: signal.pause()
+        open("deaf").close()  # waits for the other one
+        sys.exit(7)
+    """
+    status, _, err = launch(script, "--workers", 2, "--max-restarts", 0, "--grace-seconds", 0).end()
+    assert status == 7
+    assert "worker 1 did not end within 0 s: SIGKILL" in err
+
+
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_is_passed_on_and_nothing_starts_again(launch: Callable, sent: int) -> None:
+    script = """
+        def stop(number, frame):
+            print("got", signal.Signals(number).name)
+            sys.exit(143)
+        signal.signal(signal.SIGTERM, stop)
+        signal.signal(signal.SIGINT, stop)
+        print("ready", task)
+        signal.pause()
+    """
+    launcher = launch(script, "--workers", 2)
+    launcher.read_until("ready worker 0", "ready worker 1")
+    launcher.send_signal(sent)
+    status, out, err = launcher.end()
+    passed_on = "SIGINT" if sent == signal.SIGINT else "SIGTERM"
+    assert sorted(out.splitlines()) == [
+        f"[worker 0] got {passed_on}",
+        f"[worker 1] got {passed_on}",
+    ]
+    assert status == 143
+    assert "worker 0, worker 1 was stopped" in err
+    assert "restart" not in err
+
+
+def test_a_second_signal_kills(launch: Callable) -> None:
+    script = """
+        signal.signal(signal.SIGTERM, lambda *_: print("deaf"))
+        print("ready", task)
+        while True: signal.pause()
+    """
+    launcher = launch(script, "--workers", 2)
+    launcher.read_until("ready worker 0", "ready worker 1")
+    launcher.terminate()
+    launcher.read_until("[worker 0] deaf", "[worker 1] deaf")
+    launcher.terminate()
+    status, _, err = launcher.end()
+    assert status == 128 + signal.SIGKILL
+    assert "SIGTERM again: SIGKILL to all" in err
+
+
+def test_a_signal_while_it_waits_for_a_restart_ends_it(launch: Callable) -> None:
+    launcher = launch("sys.exit(5)", "--backoff-seconds", 60, "--max-restarts", 5)
+    for line in launcher.stderr:
+        if b"restart 1 of 5 in 60 s" in line:
+            break
+    launcher.terminate()
+    assert launcher.end()[0] == 5
+
+
+def test_what_a_task_leaves_behind_ends_with_it(launch: Callable, ends: Callable) -> None:
+    script = """
+        helper = subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"])
+        print("helper", helper.pid)
+    """
+    status, out, _ = launch(script).end()
+    assert status == 0
+    assert ends(int(out.split()[-1]))
+
+
+def test_a_launcher_that_is_killed_leaves_nobody(launch: Callable, ends: Callable) -> None:
+    script = """
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        helper = subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"])
+        print(task, "processes", os.getpid(), helper.pid)
+        while True: signal.pause()
+    """
+    launcher = launch(script, "--workers", 2)
+    lines = launcher.read_until("worker 0 processes", "worker 1 processes")
+    processes = [int(word) for line in lines for word in line.split()[-2:]]
+    launcher.kill()
+    assert len(processes) == 4
+    assert all(ends(process) for process in processes)
+
+
+def test_an_evaluator_that_goes_on_is_stopped_after_the_training(launch: Callable) -> None:
+    script = "if task == 'evaluator 0': signal.pause()"
+    status, _, err = launch(script, "--evaluator", "--evaluator-seconds", 0).end()
+    assert status == 0
+    assert "the evaluator has 0 s to end by itself" in err
+    assert "evaluator 0 was stopped" in err
+
+
+def test_an_evaluator_that_fails_starts_again_alone(launch: Callable) -> None:
+    script = """
+        print("start of", task)
+        if task == "evaluator 0":
+            sys.exit(f"try {attempt}" if attempt < 2 else 0)
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+        print("process", os.getpid())
+        signal.pause()
+    """
+    launcher = launch(script, "--evaluator", "--backoff-seconds", 0)
+    lines = launcher.read_until("process")
+    starts = sum("start of evaluator" in line for line in lines)
+    while starts < 3:
+        lines += launcher.read_until("start of evaluator")
+        starts += 1
+    (process,) = (line.split()[-1] for line in lines if "process" in line)
+    subprocess.run(["kill", process], check=True)
+    status, _, err = launcher.end()
+    assert status == 0
+    assert sum("start of worker" in line for line in lines) == 1
+    assert "worker 0 ended well (" in err
+    assert "evaluator 0 ended well after 2 restarts" in err
+
+
+def test_a_training_that_fails_takes_the_evaluator_along(launch: Callable) -> None:
+    script = "signal.pause() if task == 'evaluator 0' else sys.exit(9)"
+    status, _, err = launch(script, "--evaluator", "--max-restarts", 0).end()
+    assert status == 9
+    assert "the training failed: SIGTERM to evaluator 0" in err
+
+
+def test_variables_and_devices_reach_the_tasks(launch: Callable) -> None:
+    script = "print(os.environ['A'], os.environ['JAX_PLATFORMS'], os.environ['XLA_FLAGS'])"
+    options = ("--devices-per-worker", 3, "--env", "A=b=c", "--env", "JAX_PLATFORMS=cpu")
+    status, out, _ = launch(script, *options, XLA_FLAGS="").end()
+    assert (status, out) == (
+        0,
+        "[worker 0] b=c cpu --xla_force_host_platform_device_count=3\n",
+    )
+
+
+@pytest.mark.parametrize("name", ["grace_seconds", "evaluator_seconds"])
+def test_patience_is_not_negative(name: str) -> None:
+    with pytest.raises(LaunchError, match=name.replace("_", "-")):
+        Patience(**{name: -1})
