@@ -194,11 +194,12 @@ class Cluster:
         if match is None:
             if _ADDRESS.fullmatch(bare):
                 self._fail(key, f"is {address!r:.80}, an address with a protocol", f'"{bare}"')
+            host = re.match(r"[\w.-]+", address)
             self._fail(
                 key,
                 f'is {address!r:.80}, and not "host:port", where port is a number and an IPv6 address stands in '
                 "brackets",
-                f'"{address:.60}:2222"' if re.fullmatch(r"[\w.-]+", address) else '"host:2222"',
+                f'"{host[0]:.60}:2222"' if host else '"host:2222"',
             )
         port = int(match["port"])
         if not 1 <= port <= 65535:

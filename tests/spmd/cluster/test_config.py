@@ -135,7 +135,8 @@ def test_addresses_that_work(addresses):
         ({"worker": ["a:1", "b"]}, ("worker", 0), "cluster.worker[1]", 'Write "b:2222"'),
         ({"worker": ["a:1", "b:"]}, ("worker", 0), "cluster.worker[1]", 'not "host:port"'),
         ({"worker": ["a:1", ":2"]}, ("worker", 0), "cluster.worker[1]", 'not "host:port"'),
-        ({"worker": ["a:1", "b:x"]}, ("worker", 0), "cluster.worker[1]", 'not "host:port"'),
+        # As TensorFlow's guide has it.
+        ({"worker": ["host1:port"]}, ("worker", 0), "cluster.worker[0]", 'Write "host1:2222"'),
         ({"worker": ["a:1", "b c:1"]}, ("worker", 0), "cluster.worker[1]", 'not "host:port"'),
         (
             {"worker": ["a:1", "::1:2222"]},

@@ -23,7 +23,8 @@ class CloudTPU:
         discovery_url: where the service describes itself; TPU_API_DISCOVERY_URL overrides it.
 
     Raises:
-        ValueError: nothing says which TPU.
+        ValueError: nothing says which TPU, TPU_CONFIG is no JSON object, or the metadata server does not
+            answer.
 
     Source: `tensorflow/python/tpu/client/client.py`.
     """
@@ -45,7 +46,7 @@ class CloudTPU:
             tpu = tpu[0]
         tpu = tpu or os.environ.get("KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS") or os.environ.get("TPU_NAME")
         if not tpu:
-            config = json.loads(os.environ.get("TPU_CONFIG") or "{}")
+            config = _tpu_config()
             tpu = config.get("tpu_node_name")
             zone, project = zone or config.get("zone"), project or config.get("project")
         if not tpu:
@@ -97,6 +98,20 @@ class CloudTPU:
         return discovery("TPUClusterResolver").build(
             "tpu", "v1", credentials=signed_in(self._credentials), cache_discovery=False, **where
         )
+
+
+def _tpu_config() -> dict[str, Any]:
+    text = os.environ.get("TPU_CONFIG") or "{}"
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise ValueError(
+            f"The environment variable TPU_CONFIG must be a JSON object, but it is {text!r:.80}. Write export "
+            """TPU_CONFIG='{"tpu_node_name": "my-tpu", "zone": "us-central1-b", "project": "my-project"}'."""
+        )
+    return found
 
 
 def _metadata(path: str) -> str:

@@ -86,6 +86,15 @@ def test_nothing_says_which_tpu():
         make("")
 
 
+@pytest.mark.parametrize("text", ["{", "[]", "3"])
+def test_a_malformed_variable(monkeypatch, text):
+    monkeypatch.setenv("TPU_CONFIG", text)
+    with pytest.raises(
+        ValueError, match=r"TPU_CONFIG must be a JSON object, but it is .*tpu_node_name"
+    ):
+        make()
+
+
 def test_connecting_gives_a_resolver(monkeypatch):
     monkeypatch.setenv("TPU_NAME", "local")
     resolver = tf.distribute.cluster_resolver.TPUClusterResolver.connect(tpu="")
