@@ -12,9 +12,17 @@ import spmd
 
 ROOT = Path(spmd.__file__).parents[1]
 HEAVY = ["tensorflow", "tensorflow_datasets", "keras", "ray", "torch", "matplotlib"]
+HEAVY += ["kubernetes", "googleapiclient", "google.auth"]
 
 
-@pytest.mark.parametrize("statement", ["import spmd", "from frontends import tf"])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import spmd",
+        "from frontends import tf",
+        "from frontends import tf; tf.distribute.cluster_resolver",
+    ],
+)
 def test_an_import_starts_nothing(statement: str) -> None:
     code = f"""
 import json, os, sys, threading
