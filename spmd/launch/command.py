@@ -8,7 +8,7 @@ from pathlib import Path
 
 from spmd.errors import LaunchError
 from spmd.launch.hosts import read_hosts, render_hosts, roles_on
-from spmd.launch.job import DEFAULT_PORT, Job, name_of
+from spmd.launch.job import DEFAULT_PORT, RESTART_VARIABLE, Job, name_of
 from spmd.launch.jobset import render_jobset
 from spmd.launch.kubernetes import render_kubernetes
 from spmd.launch.pod import PodOptions
@@ -198,6 +198,11 @@ def launch(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], in
 
 def _run(options: argparse.Namespace) -> int:
     words = _words(options.script, options.module)
+    for name in dict(options.env).keys() & {"TF_CONFIG", RESTART_VARIABLE}:
+        raise LaunchError(
+            f"Expected no --env {name}=..., since every task gets its own. Leave it out; --workers, --chief and "
+            "--evaluator say which tasks there are."
+        )
     if options.hosts is None and options.render is None:
         if words[0] != "-m" and not Path(words[0]).is_file():
             raise LaunchError(

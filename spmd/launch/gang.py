@@ -22,6 +22,11 @@ from spmd.launch.tasks import Task, names_of
 _AFTER_SIGKILL = 10.0
 _FOR_OUTPUT = 5.0
 
+
+def _gave_up(returncode: int) -> bool:
+    return returncode > 0 or returncode == -signal.SIGABRT
+
+
 Start = Callable[[int, Guard], list[Process]]
 
 
@@ -147,9 +152,12 @@ class Gang:
         self._killed, self.deadline = True, time.monotonic() + _AFTER_SIGKILL
 
     def _find_failure(self, running: Sequence[Process]) -> None:
-        self._first = next((process for process in self._processes if process.returncode), None)
-        if self._first is None:
+        failed = [process for process in self._processes if process.returncode]
+        if not failed:
             return
+        # Of several at once, one that was killed is the cause, and one that gave up (SIGABRT, as JAX does when a
+        # peer is gone, or an exit code) the consequence.
+        self._first = min(failed, key=lambda process: _gave_up(process.returncode or 0))
         how = describe_end(self._first.returncode or 0)
         text = f"{self._first.task} ended with {how} after {self._first.seconds:.1f} s"
         if running and self._phase is _Phase.RUNNING:

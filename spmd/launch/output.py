@@ -105,6 +105,8 @@ class Printer:
         self._lines: queue.SimpleQueue[tuple[str, bytes, bool] | None] = queue.SimpleQueue()
         self._room = threading.Semaphore(_WAITING)
         self._colours: dict[str, str] = {}
+        self._written = 0
+        self._pumps: list[threading.Thread] = []
         self._thread = threading.Thread(target=self._write, name="spmd-launch-printer", daemon=True)
         self._thread.start()
 
@@ -143,6 +145,7 @@ class Printer:
 
         thread = threading.Thread(target=read, name=f"spmd-launch-{name}-{output}", daemon=True)
         thread.start()
+        self._pumps = [*(pump for pump in self._pumps if pump.is_alive()), thread]
         return thread
 
     def say(self, text: str) -> None:
@@ -168,10 +171,19 @@ class Printer:
         """Writes what waits, and ends the thread.
 
         Args:
-            seconds: how long to wait for a terminal that takes nothing.
+            seconds: how long to wait without a single line being written: for a terminal that takes nothing,
+                or a process that holds an output open and says nothing.
         """
+        for pump in self._pumps:
+            self._wait(pump, seconds)
         self._lines.put(None)
-        self._thread.join(seconds)
+        self._wait(self._thread, seconds)
+
+    def _wait(self, thread: threading.Thread, seconds: float) -> None:
+        written = -1
+        while thread.is_alive() and written != self._written:
+            written = self._written
+            thread.join(seconds)
 
     def _prefix(self, name: str, output: str) -> bytes:
         colour = self._colours.setdefault(name, _COLOURS[len(self._colours) % len(_COLOURS)])
@@ -189,6 +201,7 @@ class Printer:
                     _write_all(self._consoles[output].file.fileno(), data)
                 except OSError:
                     broken.add(output)
+            self._written += 1
             if counted:
                 self._room.release()
 

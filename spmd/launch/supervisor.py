@@ -111,7 +111,7 @@ def supervise(
         _run(training, evaluator, patience.evaluator_seconds, printer)
         summarize(training, evaluator, time.monotonic() - began, printer)
     finally:
-        printer.close(10)
+        printer.close(5)
     return training.status or (evaluator.status if evaluator else 0)
 
 

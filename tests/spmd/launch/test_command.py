@@ -79,6 +79,7 @@ def test_every_option_of_a_pod_is_in_its_manifest(printed) -> None:
         (["--workers", 0, __file__], "--workers 1"),
         (["--max-restarts", -1, __file__], "--max-restarts"),
         (["--grace-seconds", -1, __file__], "--grace-seconds"),
+        (["--env", "TF_CONFIG={}", __file__], "no --env TF_CONFIG"),
         (["--render", "jobset", __file__], "--image REGISTRY/NAME:TAG"),
         (["--render", "jobset", "--hosts", "a", "--image", "i", __file__], "takes no --hosts"),
         (["--render", "slurm", "--name", "A b", __file__], "--name a-b"),

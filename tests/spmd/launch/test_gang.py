@@ -1,0 +1,52 @@
+"""Which of several tasks that have ended is the one to tell of."""
+
+import io
+from types import SimpleNamespace
+
+import pytest
+
+from spmd.launch.gang import Gang
+from spmd.launch.output import Printer
+from spmd.launch.restart_policy import RestartPolicy
+from spmd.launch.tasks import Roles
+
+pytestmark = pytest.mark.multiprocess
+
+
+def ended(task, returncode: int) -> SimpleNamespace:
+    """A process that has ended before anybody looks."""
+    return SimpleNamespace(
+        task=task,
+        returncode=returncode,
+        number=0,
+        seconds=1.0,
+        last_lines=(),
+        has_ended=lambda: True,
+        drain=lambda seconds: None,
+        send=lambda signal_number: None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("returncodes", "first", "status"),
+    [
+        ((-6, -9), "worker 1", 137),
+        ((1, -9), "worker 1", 137),
+        ((-9, -6), "worker 0", 137),
+        ((0, 143), "worker 1", 143),
+        ((1, 2), "worker 0", 1),
+    ],
+)
+def test_of_two_that_ended_at_once_the_killed_one_is_the_cause(
+    returncodes: tuple[int, int], first: str, status: int
+) -> None:
+    tasks = Roles(workers=2).training
+    processes = [ended(task, code) for task, code in zip(tasks, returncodes, strict=True)]
+    printer = Printer(io.StringIO(), io.StringIO())
+    gang = Gang(tasks, lambda *_: processes, RestartPolicy(0), 0.0, printer)
+    gang.begin()
+    gang.look()
+    printer.close(60)
+    assert gang.ended
+    assert gang.failures[0].task == first
+    assert gang.status == status
