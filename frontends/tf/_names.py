@@ -50,8 +50,6 @@ _HINTS = {
     "tf.contrib.data": "TensorFlow 2 dropped it, too: use tf.data",
     "tf.estimator": "TensorFlow 2.16 dropped it, too: write the loop with tf.distribute, or use Keras",
     "tf.train.AdamOptimizer": f"{_TF1}. {_OPTIMIZERS}",
-    "tf.train.Checkpoint": "Use model.save_weights, or orbax.checkpoint",
-    "tf.train.CheckpointManager": "Use tf.keras.callbacks.ModelCheckpoint, or orbax.checkpoint",
     "tf.train.GradientDescentOptimizer": f"{_TF1}. {_OPTIMIZERS}",
     "tf.lite": "jaxtribute trains only: export the weights",
     "tf.io": "Use Python's open and pathlib, or tensorflow_datasets and Grain for records",

@@ -6,7 +6,6 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-import orbax.checkpoint as ocp
 
 from spmd.checkpoint.graph import Entry
 
@@ -33,7 +32,7 @@ def write(directory: str, arrays: Mapping[str, Any], timeout: float) -> Callable
     }
     if not whole:
         return lambda: None
-    checkpointer = _checkpointer(timeout)
+    ocp, checkpointer = _orbax(), _checkpointer(timeout)
     checkpointer.save(directory, args=ocp.args.PyTreeSave(whole))
 
     def wait() -> None:
@@ -70,6 +69,7 @@ def read(
 
 
 def _read(directory: str, targets: Mapping[str, tuple[Entry, Any]], timeout: float) -> Any:
+    ocp = _orbax()
     shapes = {
         name: jax.ShapeDtypeStruct(entry.shape, jnp.dtype(entry.dtype))
         for name, (entry, _) in targets.items()
@@ -90,7 +90,15 @@ def _read(directory: str, targets: Mapping[str, tuple[Entry, Any]], timeout: flo
         checkpointer.close()
 
 
+def _orbax() -> Any:
+    # Slow to import, and most scripts that import this package save nothing.
+    import orbax.checkpoint
+
+    return orbax.checkpoint
+
+
 def _checkpointer(timeout: float) -> Any:
+    ocp = _orbax()
     return ocp.AsyncCheckpointer(
         ocp.PyTreeCheckpointHandler(use_ocdbt=True, use_zarr3=True),
         async_options=ocp.options.AsyncOptions(timeout_secs=max(1, round(timeout))),

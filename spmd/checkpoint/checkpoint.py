@@ -8,13 +8,13 @@ import jax
 
 from spmd import late_values
 from spmd.checkpoint import manifest
-from spmd.checkpoint.agreement import gather
 from spmd.checkpoint.errors import CheckpointError, DamagedCheckpointError
 from spmd.checkpoint.graph import look, snapshot
 from spmd.checkpoint.restoring import Restoration
 from spmd.checkpoint.saving import Save
 from spmd.checkpoint.status import LoadStatus, NothingToRestore, RestoreStatus
 from spmd.checkpoint.views import View, register_view, view_of
+from spmd.cluster.store import all_gather_small
 from spmd.context import current_frame
 from spmd.errors import StateError
 
@@ -119,7 +119,7 @@ class Checkpoint:
         Raises:
             CheckpointError: an object cannot be kept, or processes save different paths.
             StateError: called while a step is traced.
-            TimeoutError: a process does not save; the message names it.
+            ClusterWaitError: a process does not save; the message names it.
         """
         path = os.path.abspath(os.fspath(path))
         _check_between_steps("saved")
@@ -156,7 +156,7 @@ class Checkpoint:
             DamagedCheckpointError: a file of it is damaged.
             CheckpointError: shapes or types do not fit; the message lists them.
             StateError: called while a step is traced.
-            TimeoutError: a process does not restore; the message names it.
+            ClusterWaitError: a process does not restore; the message names it.
         """
         if path is None:
             return NothingToRestore()
@@ -205,7 +205,8 @@ def _verified(path: str, timeout: float) -> None:
             manifest.verify(path)
         except (CheckpointError, OSError) as error:
             failure = error
-    told = gather("" if failure is None else str(failure), timeout)[0]
+    text = "" if failure is None else str(failure)
+    told = all_gather_small("checkpoint/restore", text, timeout)[0]
     if failure is not None:
         raise failure
     if told:

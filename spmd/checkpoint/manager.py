@@ -9,11 +9,11 @@ from typing import Any, Literal
 
 import jax
 
-from spmd.checkpoint.agreement import gather
 from spmd.checkpoint.checkpoint import Checkpoint
 from spmd.checkpoint.errors import CheckpointError
 from spmd.checkpoint.manifest import read_manifest, remove, remove_leftovers
 from spmd.checkpoint.selection import newest_intact, numbered
+from spmd.cluster.store import all_gather_small
 
 _NAME = "step"
 
@@ -150,7 +150,7 @@ class CheckpointManager:
 
         Raises:
             CheckpointError: the metric that decides which are the best is missing, or see `Checkpoint.save`.
-            TimeoutError: a process does not save; the message names it.
+            ClusterWaitError: a process does not save; the message names it.
         """
         step, metrics = int(step), dict(metrics or {})
         if not force and not self._is_time(step):
@@ -204,7 +204,8 @@ class CheckpointManager:
         if seconds is None:
             return True
         late = self._last_time is None or time.monotonic() >= self._last_time + seconds
-        return gather(str(late), self._checkpoint.timeout)[0] == "True"
+        told = all_gather_small("checkpoint/time", str(late), self._checkpoint.timeout)
+        return told[0] == "True"
 
     def _sweep(self) -> None:
         """Deletes what is not kept. The first process calls it, when a checkpoint is there."""

@@ -9,9 +9,9 @@ from typing import Any
 import jax
 
 from spmd.checkpoint import arrays, manifest
-from spmd.checkpoint.agreement import gather
 from spmd.checkpoint.errors import CheckpointError
 from spmd.checkpoint.graph import Snapshot
+from spmd.cluster.store import all_gather_small
 
 _FIRST = 0
 
@@ -40,14 +40,16 @@ class Save:
 
         Raises:
             CheckpointError: the processes were not asked to save the same.
-            TimeoutError: a process does not save.
+            ClusterWaitError: a process does not save.
         """
         Save.settle()
         self._path = path
         self._timeout = timeout
         self._error: BaseException | None = None
         told = json.dumps({"path": path, "positions": snapshot.positions})
-        told_by_all = [json.loads(text) for text in gather(told, timeout)]
+        told_by_all = [
+            json.loads(text) for text in all_gather_small("checkpoint/save", told, timeout)
+        ]
         for process, other in enumerate(told_by_all):
             if other["path"] != path:
                 raise CheckpointError(
@@ -80,7 +82,7 @@ class Save:
             failure = f"{type(error).__name__}: {error}"
         try:
             # Nobody goes on before the checkpoint is there.
-            first = gather(failure, self._timeout)[_FIRST]
+            first = all_gather_small("checkpoint/saved", failure, self._timeout)[_FIRST]
             if first and self._error is None:
                 self._error = CheckpointError(f"Process 0 could not save {self._path}: {first}")
         except BaseException as error:

@@ -5,17 +5,23 @@ the checkpoint's files, and stands in the file as TensorFlow writes it, relative
 
     model_checkpoint_path: "ckpt_3"
     all_model_checkpoint_paths: "ckpt_3"
+
+A manager of checkpoints adds when each was saved, and when it last kept one for good.
 """
 
 import dataclasses
 import logging
 import os
 import re
+from collections.abc import Iterator, Sequence
 from typing import Any
+
+from spmd.checkpoint.selection import newest_intact, numbered
 
 # What the names of a checkpoint's files end in: Keras's weights, and TensorFlow's own.
 _ENDINGS = (".weights.h5", ".index")
 _FIELD = re.compile(r'^\s*(\w+)\s*:\s*"((?:[^"\\]|\\.)*)"\s*$', re.MULTILINE)
+_NUMBER = re.compile(r"^\s*(\w+)\s*:\s*([-+.\deE]+)\s*$", re.MULTILINE)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,10 +31,14 @@ class CheckpointState:
     Attributes:
         model_checkpoint_path: prefix of the latest checkpoint.
         all_model_checkpoint_paths: prefixes of all that are kept, oldest first.
+        all_model_checkpoint_timestamps: when each of them was saved, in seconds since 1970; may be empty.
+        last_preserved_timestamp: when the last one was saved that is kept for good.
     """
 
     model_checkpoint_path: str
     all_model_checkpoint_paths: tuple[str, ...]
+    all_model_checkpoint_timestamps: tuple[float, ...] = ()
+    last_preserved_timestamp: float = 0.0
 
 
 def get_checkpoint_state(
@@ -58,7 +68,8 @@ def get_checkpoint_state(
     if not os.path.isfile(path):
         return None
     with open(path, encoding="utf-8") as file:
-        fields = _FIELD.findall(file.read())
+        text = file.read()
+    fields, numbers = _FIELD.findall(text), _NUMBER.findall(text)
     found = {
         name: [os.path.join(folder, _unescaped(text)) for key, text in fields if key == name]
         for name in ("model_checkpoint_path", "all_model_checkpoint_paths")
@@ -69,19 +80,27 @@ def get_checkpoint_state(
             "Remove the file, or write the line with the latest checkpoint's name."
         )
     latest = found["model_checkpoint_path"][-1]
-    return CheckpointState(latest, tuple(found["all_model_checkpoint_paths"] or [latest]))
+    times, preserved = (
+        tuple(float(number) for key, number in numbers if key == name)
+        for name in ("all_model_checkpoint_timestamps", "last_preserved_timestamp")
+    )
+    paths = tuple(found["all_model_checkpoint_paths"] or [latest])
+    return CheckpointState(latest, paths, times, *preserved[-1:])
 
 
 def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -> str | None:
-    """Finds the latest checkpoint of a folder.
+    """Finds the latest checkpoint of a folder that is whole.
+
+    Checkpoints of `tf.train.Checkpoint` are read and checked. Of a damaged one it warns, and takes the one before
+    it. Any process may call it.
 
     Args:
         checkpoint_dir: the folder that checkpoints were saved in.
         latest_filename: name of the file that says which is the latest, if it is not `checkpoint`.
 
     Returns:
-        The checkpoint's prefix, for `model.load_weights`; None if the folder has no checkpoint, or the
-        latest one's files are gone.
+        The checkpoint's prefix, for `checkpoint.restore` or `model.load_weights`; None if the folder has no
+        checkpoint, or its files are gone.
 
     Raises:
         ValueError: the file names no checkpoint.
@@ -96,26 +115,73 @@ def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -
     state = get_checkpoint_state(checkpoint_dir, latest_filename)
     if state is None:
         return None
-    prefix = state.model_checkpoint_path
-    if any(os.path.exists(prefix + ending) for ending in _ENDINGS):
-        return prefix
-    logging.getLogger(__name__).error("Couldn't match files for checkpoint %s", prefix)
-    return None
+    latest = state.model_checkpoint_path
+    if any(os.path.exists(latest + ending) for ending in _ENDINGS):
+        return latest
+    found = newest_intact(_candidates(state))
+    if found is None:
+        logging.getLogger(__name__).error("Couldn't match files for checkpoint %s", latest)
+    return found
 
 
-def update_checkpoint_state(prefix: str) -> None:
-    """Says in the folder of a checkpoint that it is the latest one, and the only one that is known.
+def _candidates(state: CheckpointState) -> Iterator[str]:
+    """Lists checkpoints from the latest back: those that the file names, and those before them."""
+    named = list(
+        dict.fromkeys([state.model_checkpoint_path, *state.all_model_checkpoint_paths[::-1]])
+    )
+    yield from filter(is_present, named)
+    for prefix in named:
+        name, _, number = os.path.basename(prefix).rpartition("-")
+        if number.isdigit():
+            before = numbered(os.path.dirname(prefix), name)
+            others = [before[n] for n in reversed(before) if n < int(number)]
+            yield from (path for path in others if path not in named)
+            return
+
+
+def is_present(prefix: str) -> bool:
+    """Tells whether there is anything of a checkpoint.
 
     Args:
         prefix: the path that it was saved under.
     """
-    folder, name = os.path.split(prefix)
-    text = name.replace("\\", "\\\\").replace('"', '\\"')
+    return os.path.isdir(prefix) or any(os.path.exists(prefix + ending) for ending in _ENDINGS)
+
+
+def update_checkpoint_state(
+    prefix: str,
+    kept: Sequence[str] = (),
+    timestamps: Sequence[float] = (),
+    last_preserved: float | None = None,
+) -> None:
+    """Says in the folder of a checkpoint that it is the latest one.
+
+    Args:
+        prefix: the path that it was saved under.
+        kept: the prefixes of all that are known, oldest first; by default it is the only one.
+        timestamps: when these were saved, in seconds since 1970.
+        last_preserved: when the last one was saved that is kept for good.
+    """
+    folder, _ = os.path.split(prefix)
+    lines = [f'model_checkpoint_path: "{_escaped(prefix, folder)}"']
+    lines += [
+        f'all_model_checkpoint_paths: "{_escaped(path, folder)}"' for path in kept or [prefix]
+    ]
+    lines += [f"all_model_checkpoint_timestamps: {time!r}" for time in timestamps]
+    if last_preserved is not None:
+        lines.append(f"last_preserved_timestamp: {last_preserved!r}")
     path = os.path.join(folder, "checkpoint")
     with open(f"{path}.new", "w", encoding="utf-8") as file:
-        file.write(f'model_checkpoint_path: "{text}"\nall_model_checkpoint_paths: "{text}"\n')
+        file.write("".join(f"{line}\n" for line in lines))
+        file.flush()
+        os.fsync(file.fileno())
     # A process that reads at the same time finds the former file or the new one, never a part.
     os.replace(file.name, path)
+
+
+def _escaped(prefix: str, folder: str) -> str:
+    name = os.path.relpath(prefix, folder or ".")
+    return name.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def _unescaped(text: str) -> str:

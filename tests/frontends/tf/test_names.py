@@ -49,7 +49,7 @@ def test_dir_lists_what_there_is(name):
         ("tf.math", "reduce_men", r"Did you mean tf\.math\.reduce_mean\?"),
         ("tf", "Session", "TensorFlow 1"),
         ("tf", "placeholder", "TensorFlow 1"),
-        ("tf.train", "Checkpoint", "Use model.save_weights"),
+        ("tf.train", "AdamOptimizer", "Use optax, or keras.optimizers"),
         ("tf.summary", "trace_on", "Use jax.profiler"),
         ("tf.contrib", "layers", "TensorFlow 2 dropped it"),
         ("tf", "lite", "trains only"),

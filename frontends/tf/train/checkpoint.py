@@ -1,0 +1,230 @@
+"""`tf.train.Checkpoint`: TensorFlow's names over `spmd.checkpoint`."""
+
+import inspect
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from frontends.tf.train.checkpoint_options import CheckpointOptions
+from frontends.tf.train.checkpoint_state import update_checkpoint_state
+from frontends.tf.variable import Variable, VariableAggregation
+from spmd.checkpoint import Checkpoint as EngineCheckpoint
+from spmd.checkpoint import CheckpointError, CheckpointNotFoundError, LoadStatus
+from spmd.checkpoint.views import View, register_view, view_of_variable
+from spmd.state import adapter_of
+
+_COUNTER = "save_counter"
+
+
+class Checkpoint:
+    """Objects that are saved and restored together, each under a name, as TensorFlow does it.
+
+    Beside what TensorFlow keeps (models, optimizers, metrics, variables, iterators of datasets, and lists and dicts of
+    these), it takes Flax NNX modules, arrays, numbers and Grain's iterators; see `spmd.checkpoint.Checkpoint`. In a
+    cluster every process calls `save` and `restore`, and they write together.
+
+    Examples:
+        >>> import tempfile
+        >>> from frontends import tf
+        >>> step = tf.Variable(3)
+        >>> checkpoint = tf.train.Checkpoint(step=step)
+        >>> path = checkpoint.save(tempfile.mkdtemp() + "/ckpt")
+        >>> path[-7:], step.assign(0).numpy()
+        ('/ckpt-1', np.int32(0))
+        >>> _ = checkpoint.restore(path).assert_consumed()
+        >>> step.numpy()
+        np.int32(3)
+
+    Source: `tf.train.Checkpoint`.
+    """
+
+    def __init__(self, root: Any = None, **kwargs: Any) -> None:
+        """Names the objects.
+
+        Args:
+            root: an object whose parts are to be in the checkpoint by their own names, beside the others.
+            kwargs: what to save and restore, by name.
+
+        Raises:
+            ValueError: one of the objects cannot be kept.
+        """
+        object.__setattr__(self, "_engine", EngineCheckpoint(root))
+        for name, thing in sorted(kwargs.items()):
+            setattr(self, name, thing)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        try:
+            setattr(self._engine, name, value)
+        except CheckpointError as error:
+            raise ValueError(
+                f"`Checkpoint` was expecting {name} to be a trackable object, got {value!r}. {error}"
+            ) from error
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_engine":  # asked for before it is there, by copy.copy
+            raise AttributeError(name)
+        try:
+            return getattr(self._engine, name)
+        except AttributeError:
+            raise AttributeError(f"'Checkpoint' object has no attribute {name!r}") from None
+
+    def __delattr__(self, name: str) -> None:
+        delattr(self._engine, name)
+
+    @property
+    def save_counter(self) -> Variable:
+        """How often `save` was called; it is part of the checkpoints, and numbers them."""
+        try:
+            return getattr(self._engine, _COUNTER)
+        except AttributeError:
+            counter = Variable(np.int32(0), trainable=False, name=_COUNTER)
+            setattr(self._engine, _COUNTER, counter)
+            return counter
+
+    def save(self, file_prefix: Any, options: CheckpointOptions | None = None) -> str:
+        """Saves under the next number, and says in the file `checkpoint` that this is the latest checkpoint.
+
+        Blocks until it is on disk and checked, unless the options say otherwise. All processes must call it.
+
+        Args:
+            file_prefix: path that the number is put behind: `"dir/ckpt"` gives the folder `dir/ckpt-1`.
+            options: how to write.
+
+        Returns:
+            The path, for `restore`.
+
+        Raises:
+            ValueError: an object cannot be kept.
+            TimeoutError: a process does not save; the message names it.
+
+        Source: `tf.train.Checkpoint.save`.
+        """
+        self.save_counter.assign_add(1)
+        path = f"{os.fspath(file_prefix)}-{int(self.save_counter.numpy())}"
+        return self.write_and(path, options, lambda: update_checkpoint_state(path))
+
+    def write(self, file_prefix: Any, options: CheckpointOptions | None = None) -> str:
+        """Saves under a path as it is, without numbers; otherwise as `save`.
+
+        Args:
+            file_prefix: the folder to make.
+            options: how to write.
+
+        Returns:
+            The path, for `read`.
+
+        Raises:
+            ValueError: an object cannot be kept.
+            TimeoutError: a process does not save; the message names it.
+
+        Source: `tf.train.Checkpoint.write`.
+        """
+        return self.write_and(os.fspath(file_prefix), options, lambda: None)
+
+    def write_and(
+        self, path: str, options: CheckpointOptions | None, done: Callable[[], None]
+    ) -> str:
+        """Writes a checkpoint, and does something when it is there.
+
+        Args:
+            path: the folder to make.
+            options: how to write.
+            done: called by the first process.
+
+        Returns:
+            The path.
+        """
+        options = options or CheckpointOptions()
+        callbacks = list(options.experimental_write_callbacks or ())
+
+        def finish() -> None:
+            done()
+            if options.is_async:
+                _run(callbacks, path)
+
+        self._engine.save(path, done=finish)
+        if not options.is_async:
+            self.sync()
+            _run(callbacks, path)
+        return path
+
+    def sync(self) -> None:
+        """Waits until what was saved is on disk and checked.
+
+        Raises:
+            BaseException: what went wrong while it was written.
+        """
+        self._engine.wait()
+
+    def restore(self, save_path: Any, options: CheckpointOptions | None = None) -> LoadStatus:
+        """Gives all objects the values of a checkpoint that `save` wrote; all processes must call it.
+
+        Variables that do not exist yet get their values when they are made.
+
+        Args:
+            save_path: what `save` or `tf.train.latest_checkpoint` gave; None restores nothing.
+            options: accepted.
+
+        Returns:
+            A status: see `assert_consumed()`, `assert_existing_objects_matched()`, `expect_partial()`.
+
+        Raises:
+            FileNotFoundError: there is no checkpoint.
+            ValueError: it is damaged, or does not fit; the message says where.
+            TimeoutError: a process does not restore; the message names it.
+
+        Source: `tf.train.Checkpoint.restore`.
+        """
+        try:
+            status = self.read(save_path, options)
+        except CheckpointNotFoundError as error:
+            if os.path.exists(f"{os.fspath(save_path)}.weights.h5"):
+                raise CheckpointNotFoundError(
+                    f"{save_path} are the weights of a Keras model: load them with model.load_weights({save_path!r})."
+                ) from error
+            raise
+        _ = self.save_counter  # made now, so that it gets its value
+        return status
+
+    def read(self, save_path: Any, options: CheckpointOptions | None = None) -> LoadStatus:
+        """Gives all objects the values of a checkpoint that `write` wrote; otherwise as `restore`.
+
+        Args:
+            save_path: what `write` gave.
+            options: accepted.
+
+        Returns:
+            A status, see `restore`.
+
+        Raises:
+            FileNotFoundError: there is no checkpoint.
+            ValueError: it is damaged, or does not fit; the message says where.
+
+        Source: `tf.train.Checkpoint.read`.
+        """
+        del options
+        return self._engine.restore(save_path)
+
+    def view(self) -> View:
+        """Shows a checkpoint that is part of another one what it holds."""
+        return self._engine.view()
+
+
+def _run(callbacks: list[Callable[..., Any]], path: str) -> None:
+    for callback in callbacks:
+        callback(path) if inspect.signature(callback).parameters else callback()
+
+
+def _view_of_variable(variable: Variable) -> View:
+    if variable.kind != "local" or variable.aggregation is VariableAggregation.NONE:
+        adapter = adapter_of(variable)
+        assert adapter is not None
+        return view_of_variable(variable, adapter)
+    # One value, as TensorFlow saves it: it can be restored into any number of replicas.
+    return View(variable, "arrays", read=variable.value, write=variable.assign)
+
+
+register_view(Checkpoint, Checkpoint.view)
+register_view(Variable, _view_of_variable)

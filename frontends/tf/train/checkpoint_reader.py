@@ -1,0 +1,143 @@
+"""What is in a checkpoint, without the objects: `tf.train.list_variables` and its like."""
+
+import os
+from typing import Any
+
+import numpy as np
+
+from frontends.tf.dtypes import DType, as_dtype
+from frontends.tf.train.checkpoint_state import latest_checkpoint
+from spmd.checkpoint import CheckpointNotFoundError
+from spmd.checkpoint.arrays import read
+from spmd.checkpoint.graph import Entry
+from spmd.checkpoint.manifest import ARRAYS, is_checkpoint, read_manifest
+
+# TensorFlow's names of the values of variables end in it.
+_VALUE = "/.ATTRIBUTES/VARIABLE_VALUE"
+_TIMEOUT = 600.0
+
+
+class CheckpointReader:
+    """Reads values of a checkpoint by name.
+
+    Source: `tf.train.load_checkpoint`.
+    """
+
+    def __init__(self, path: str) -> None:
+        """Reads what there is, but no values.
+
+        Args:
+            path: of the checkpoint.
+        """
+        self._path = path
+        self._entries = {entry.name + _VALUE: entry for entry in read_manifest(path).entries}
+
+    def get_variable_to_shape_map(self) -> dict[str, list[int]]:
+        """Returns the shape of each value, by name."""
+        return {name: list(entry.shape) for name, entry in self._entries.items()}
+
+    def get_variable_to_dtype_map(self) -> dict[str, DType]:
+        """Returns the type of each value, by name."""
+        return {name: as_dtype(entry.dtype) for name, entry in self._entries.items()}
+
+    def has_tensor(self, tensor_str: str) -> bool:
+        """Tells whether there is a value of a name."""
+        return tensor_str in self._entries
+
+    def get_tensor(self, tensor_str: str) -> Any:
+        """Reads a value; all processes must call it.
+
+        Args:
+            tensor_str: its name.
+
+        Returns:
+            A NumPy array or scalar.
+
+        Raises:
+            ValueError: there is no such value.
+        """
+        if tensor_str not in self._entries:
+            raise ValueError(
+                f"Key {tensor_str} not found in checkpoint {self._path}. It has: {', '.join(self._entries)}."
+            )
+        entry = self._entries[tensor_str]
+        # In the place of a NumPy array, so it becomes one; random keys come as numbers.
+        plain = Entry(entry.name, entry.shape, entry.dtype)
+        place = np.zeros(0)
+        values = read(os.path.join(self._path, ARRAYS), {entry.name: (plain, place)}, _TIMEOUT)
+        return np.asarray(values[entry.name])[()]
+
+
+def load_checkpoint(ckpt_dir_or_file: Any) -> CheckpointReader:
+    """Opens a checkpoint to read values by name.
+
+    Args:
+        ckpt_dir_or_file: what `save` returned, or a folder, of which the latest checkpoint is taken.
+
+    Returns:
+        The reader.
+
+    Raises:
+        FileNotFoundError: there is no checkpoint.
+
+    Examples:
+        >>> import tempfile
+        >>> from frontends import tf
+        >>> path = tf.train.Checkpoint(v=tf.Variable(2.0)).write(tempfile.mkdtemp() + "/ckpt")
+        >>> tf.train.load_checkpoint(path).get_tensor("v/.ATTRIBUTES/VARIABLE_VALUE")
+        np.float32(2.0)
+
+    Source: `tf.train.load_checkpoint`.
+    """
+    path = os.fspath(ckpt_dir_or_file)
+    if os.path.isdir(path) and not is_checkpoint(path):
+        latest = latest_checkpoint(path)
+        if latest is None:
+            raise CheckpointNotFoundError(
+                f"There is no checkpoint in {path}: its file 'checkpoint' names none. Pass what save() returned."
+            )
+        path = latest
+    return CheckpointReader(path)
+
+
+def list_variables(ckpt_dir_or_file: Any) -> list[tuple[str, list[int]]]:
+    """Lists the values of a checkpoint.
+
+    Args:
+        ckpt_dir_or_file: what `save` returned, or a folder, of which the latest checkpoint is taken.
+
+    Returns:
+        Names and shapes, sorted.
+
+    Raises:
+        FileNotFoundError: there is no checkpoint.
+
+    Examples:
+        >>> import tempfile
+        >>> from frontends import tf
+        >>> path = tf.train.Checkpoint(v=tf.Variable([2.0])).write(tempfile.mkdtemp() + "/ckpt")
+        >>> tf.train.list_variables(path)
+        [('v/.ATTRIBUTES/VARIABLE_VALUE', [1])]
+
+    Source: `tf.train.list_variables`.
+    """
+    return sorted(load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map().items())
+
+
+def load_variable(ckpt_dir_or_file: Any, name: str) -> Any:
+    """Reads one value of a checkpoint; all processes must call it.
+
+    Args:
+        ckpt_dir_or_file: what `save` returned, or a folder, of which the latest checkpoint is taken.
+        name: of the value, as `list_variables` lists it.
+
+    Returns:
+        A NumPy array or scalar.
+
+    Raises:
+        FileNotFoundError: there is no checkpoint.
+        ValueError: there is no such value.
+
+    Source: `tf.train.load_variable`.
+    """
+    return load_checkpoint(ckpt_dir_or_file).get_tensor(name)

@@ -1,0 +1,157 @@
+"""Which checkpoints `tf.train.CheckpointManager` saves, keeps and finds."""
+
+import time
+
+import pytest
+
+from frontends import tf
+from frontends.tf.train import checkpoint_manager
+from spmd.checkpoint import DamagedCheckpointWarning
+
+
+def checkpoint_of(value=0.0):
+    return tf.train.Checkpoint(v=tf.Variable(value))
+
+
+def manager_of(folder, saves=0, **options):
+    manager = tf.train.CheckpointManager(checkpoint_of(), folder, **{"max_to_keep": 2, **options})
+    for value in range(1, saves + 1):
+        manager.checkpoint.v.assign(float(value))
+        manager.save()
+    return manager
+
+
+def names(manager):
+    return [path.rpartition("/")[2] for path in manager.checkpoints]
+
+
+def test_the_last_are_kept(tmp_path):
+    manager = manager_of(tmp_path, 3)
+    assert names(manager) == ["ckpt-2", "ckpt-3"]
+    assert (
+        manager.latest_checkpoint
+        == str(tmp_path / "ckpt-3")
+        == tf.train.latest_checkpoint(tmp_path)
+    )
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["checkpoint", "ckpt-2", "ckpt-3"]
+    assert manager.directory == str(tmp_path)
+
+
+def test_all_are_kept(tmp_path):
+    assert len(names(manager_of(tmp_path, 4, max_to_keep=None))) == 4
+
+
+def test_the_file_is_tensorflows(tmp_path, monkeypatch):
+    monkeypatch.setattr(checkpoint_manager.time, "time", lambda: 1795324247.5)
+    manager_of(tmp_path, 3)
+    # As TensorFlow 2.21 writes it.
+    assert (tmp_path / "checkpoint").read_text() == (
+        'model_checkpoint_path: "ckpt-3"\n'
+        'all_model_checkpoint_paths: "ckpt-2"\n'
+        'all_model_checkpoint_paths: "ckpt-3"\n'
+        "all_model_checkpoint_timestamps: 1795324247.5\n"
+        "all_model_checkpoint_timestamps: 1795324247.5\n"
+        "last_preserved_timestamp: 1795324246.5\n"
+    )
+
+
+def test_a_later_manager_goes_on(tmp_path):
+    manager_of(tmp_path, 3)
+    manager = manager_of(tmp_path)
+    assert names(manager) == ["ckpt-2", "ckpt-3"]
+    assert manager.restore_or_initialize() == str(tmp_path / "ckpt-3")
+    assert manager.checkpoint.v.numpy() == 3.0
+    manager.save()
+    assert names(manager) == ["ckpt-3", "ckpt-4"]
+
+
+def test_one_every_so_many_hours_stays_for_good(tmp_path, monkeypatch):
+    start, clock = time.time(), [0.0]
+    monkeypatch.setattr(checkpoint_manager.time, "time", lambda: start + 3600 * clock[0])
+    manager = manager_of(tmp_path, max_to_keep=1, keep_checkpoint_every_n_hours=2)
+    for clock[0] in range(6):
+        manager.save()
+    assert names(manager) == ["ckpt-6"]
+    # Saved in hour 2 and hour 4, each 2 hours after the last that stayed.
+    assert sorted(entry.name for entry in tmp_path.glob("ckpt-*")) == ["ckpt-3", "ckpt-5", "ckpt-6"]
+
+
+def test_an_interval_of_steps(tmp_path):
+    step = tf.Variable(0)
+    manager = manager_of(tmp_path, max_to_keep=None, step_counter=step, checkpoint_interval=2)
+    saved = []
+    for value in range(5):
+        step.assign(value)
+        saved.append(manager.save() is not None)
+    assert saved == [True, False, True, False, True]
+    assert manager.save(check_interval=False) is None
+    assert manager.checkpoint_interval == 2
+
+
+def test_numbers_of_ones_own(tmp_path):
+    manager = manager_of(tmp_path)
+    assert manager.save(checkpoint_number=77) == str(tmp_path / "ckpt-77")
+    assert manager.save(checkpoint_number=tf.Variable(78)) == str(tmp_path / "ckpt-78")
+    assert manager.checkpoint.save_counter.numpy() == 2
+
+
+def test_a_function_makes_the_start_where_there_is_no_checkpoint(tmp_path):
+    called = []
+    manager = manager_of(tmp_path / "none", init_fn=lambda: called.append(1))
+    assert manager.restore_or_initialize() is None
+    assert called == [1]
+    assert manager.latest_checkpoint is None
+
+
+def test_a_damaged_newest_one_is_told_of_and_the_one_before_it_used(tmp_path):
+    manager_of(tmp_path, 3)
+    manifest = tmp_path / "ckpt-3" / "manifest.json"
+    manifest.write_bytes(manifest.read_bytes()[:-9])
+    with pytest.warns(DamagedCheckpointWarning, match=r"ckpt-3/manifest\.json"):
+        manager = manager_of(tmp_path)
+    assert manager.latest_checkpoint == str(tmp_path / "ckpt-2")
+    assert manager.restore_or_initialize() == str(tmp_path / "ckpt-2")
+    assert manager.checkpoint.v.numpy() == 2.0
+    manager.save()  # takes the place of the damaged one
+    assert tf.train.latest_checkpoint(tmp_path) == str(tmp_path / "ckpt-3")
+
+
+def test_damage_is_found_without_a_manager_too(tmp_path):
+    checkpoint = checkpoint_of()
+    for _ in range(3):
+        checkpoint.save(tmp_path / "ckpt")
+    (tmp_path / "ckpt-3" / "manifest.json").unlink()
+    with pytest.warns(DamagedCheckpointWarning, match="it is missing"):
+        assert tf.train.latest_checkpoint(tmp_path) == str(tmp_path / "ckpt-2")
+
+
+def test_leftovers_of_a_killed_save_go_with_the_next(tmp_path):
+    manager_of(tmp_path, 1)
+    (tmp_path / "ckpt-2.saving" / "arrays").mkdir(parents=True)
+    manager = manager_of(tmp_path)
+    assert names(manager) == ["ckpt-1"]
+    manager.restore_or_initialize()
+    manager.save()
+    assert sorted(entry.name for entry in tmp_path.glob("ckpt-*")) == ["ckpt-1", "ckpt-2"]
+
+
+def test_an_asynchronous_manager(tmp_path):
+    manager = manager_of(tmp_path)
+    options = tf.train.CheckpointOptions(enable_async=True)
+    for _ in range(4):
+        manager.save(options=options)
+    manager.sync()
+    assert sorted(entry.name for entry in tmp_path.glob("ckpt-*")) == ["ckpt-3", "ckpt-4"]
+    assert tf.train.latest_checkpoint(tmp_path) == manager.latest_checkpoint
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"max_to_keep": 0}, "Expected a positive integer or `None` for `max_to_keep`, got 0"),
+        ({"checkpoint_interval": 2}, "`step_counter` should be passed"),
+    ],
+)
+def test_arguments_are_checked(tmp_path, options, message):
+    with pytest.raises(ValueError, match=message):
+        manager_of(tmp_path, **options)
