@@ -17,6 +17,8 @@ from jax.core import Tracer
 from jax.sharding import Mesh
 
 from spmd.errors import BatchError
+from spmd.mesh import num_replicas, split_sharding
+from spmd.processes import place_own
 from spmd.state import adapter_of
 from spmd.values import PerReplica, RowMask, TracedPerReplica
 
@@ -178,13 +180,16 @@ def shortcut(args: Sequence[Any], parts: Arguments) -> Shortcut | None:
     return None
 
 
-def take_apart(args: Sequence[Any], kwargs: Mapping[str, Any], mesh: Mesh) -> Arguments:
+def take_apart(
+    args: Sequence[Any], kwargs: Mapping[str, Any], mesh: Mesh, *, own: bool = False
+) -> Arguments:
     """Takes the arguments of a call apart.
 
     Args:
         args: positional arguments.
         kwargs: keyword arguments.
         mesh: where the step runs.
+        own: whether each process passes arrays and numbers of its own, which its replicas get.
 
     Returns:
         Their parts.
@@ -196,11 +201,11 @@ def take_apart(args: Sequence[Any], kwargs: Mapping[str, Any], mesh: Mesh) -> Ar
     leaves, structure = jax.tree.flatten((tuple(args), dict(kwargs)), is_leaf=is_thing)
     parts = Arguments(structure)
     for leaf in leaves:
-        parts.leaves.append(_add(parts, leaf, mesh))
+        parts.leaves.append(_add(parts, leaf, mesh, own))
     return parts
 
 
-def _add(parts: Arguments, leaf: Any, mesh: Mesh) -> Leaf:
+def _add(parts: Arguments, leaf: Any, mesh: Mesh, own: bool) -> Leaf:
     if isinstance(leaf, PerReplica):
         if leaf.mesh != mesh:
             raise BatchError(
@@ -219,8 +224,7 @@ def _add(parts: Arguments, leaf: Any, mesh: Mesh) -> Leaf:
             "jax.grad or another transformation. A step is a whole program: call it outside."
         )
     if isinstance(leaf, jax.Array):
-        parts.whole.append(leaf)
-        return Leaf("whole", (leaf.shape, leaf.dtype, getattr(leaf, "weak_type", False)))
+        return _add_whole(parts, leaf, mesh, own, weak=getattr(leaf, "weak_type", False))
     if (
         isinstance(leaf, (np.ndarray, np.generic))
         and leaf.dtype != object
@@ -233,12 +237,10 @@ def _add(parts: Arguments, leaf: Any, mesh: Mesh) -> Leaf:
                 'keeps while 64-bit types are off. Allow 64 bits with jax.config.update("jax_enable_x64", '
                 "True), or map the values to smaller ones."
             )
-        parts.whole.append(array)
-        return Leaf("whole", (array.shape, array.dtype, False))
+        return _add_whole(parts, array, mesh, own)
     if type(leaf) in (int, float, complex):
         array = np.asarray(leaf, jax.dtypes.canonicalize_dtype(type(leaf)))
-        parts.whole.append(array)
-        return Leaf("whole", ((), array.dtype, True))
+        return _add_whole(parts, array, mesh, own, weak=True)
     if isinstance(leaf, jax.ShapeDtypeStruct):
         parts.whole.append(leaf)
         return Leaf("whole", (leaf.shape, leaf.dtype, leaf.weak_type))
@@ -250,6 +252,15 @@ def _add(parts: Arguments, leaf: Any, mesh: Mesh) -> Leaf:
     except TypeError:
         return Leaf("fixed", id(leaf))
     return Leaf("fixed", (type(leaf), leaf))
+
+
+def _add_whole(parts: Arguments, array: Any, mesh: Mesh, own: bool, weak: bool = False) -> Leaf:
+    if own:
+        blocks = [array[None]] * len(mesh.local_devices)
+        stacked = place_own(blocks, split_sharding(mesh), num_replicas(mesh))
+        return _add(parts, PerReplica(stacked, num_replicas(mesh), stacked=True), mesh, own)
+    parts.whole.append(array)
+    return Leaf("whole", (array.shape, array.dtype, weak))
 
 
 def _mask_index(masks: list[RowMask], mask: RowMask | None) -> int | None:

@@ -26,6 +26,7 @@ import keras
 import numpy as np
 from jax.sharding import Mesh
 
+from spmd.agreement import SharedDraws
 from spmd.collectives import all_reduce
 from spmd.input.placement import BatchPlacer
 from spmd.keras_losses import (
@@ -35,7 +36,8 @@ from spmd.keras_losses import (
     sharing,
     unshared,
 )
-from spmd.reduction import run
+from spmd.processes import spans_processes
+from spmd.reduction import gather, run
 from spmd.repetition import for_each
 from spmd.step import Step
 from spmd.values import PerReplica, TracedPerReplica
@@ -238,7 +240,8 @@ class _BatchFunction:
 
     def start(self) -> None:
         """Prepares for other data: its first batch tells how many rows a full one has."""
-        self._placer = BatchPlacer(self._mesh, None, drop_remainder=False, per_replica=False)
+        self._placer = BatchPlacer(self._mesh, None)
+        self._draws = SharedDraws() if spans_processes(self._mesh) else None
 
     def __call__(self, state: Any, iterator: Iterator[Any]) -> tuple[Any, Any]:
         """Runs the next batches, as one program if there are as many as the model wants at once.
@@ -266,7 +269,7 @@ class _BatchFunction:
         return self._of_results(results), state
 
     def _placed(self, iterator: Iterator[Any]) -> Iterator[Any]:
-        for data in iterator:
+        for data in iterator if self._draws is None else self._draws.read(iterator):
             placed = self._eager is not None or _is_distributed(data)
             if not placed:
                 data = self._placer.place(data, x64=bool(jax.enable_x64.value))
@@ -348,12 +351,15 @@ class _Rows:
         self._values = values
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        parts = [
-            np.asarray(part)
-            for value in self._values
-            for part in (value.values if isinstance(value, PerReplica) else [value])
-        ]
+        parts = [np.asarray(part) for value in self._values for part in _parts(value)]
         return np.asarray(np.concatenate(parts), dtype)
+
+
+def _parts(value: Any) -> Sequence[Any]:
+    if not isinstance(value, PerReplica):
+        return [value]
+    # Every process gets all rows, in their order.
+    return [gather(value)] if spans_processes(value.mesh) else value.values
 
 
 def _call(model: Any, method: str, data: Any) -> Any:

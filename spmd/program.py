@@ -20,11 +20,14 @@ from jax.extend.core import jaxpr_as_fun
 from jax.sharding import Mesh
 
 from spmd import checks
+from spmd.agreement import differing, digest, of_first_process
 from spmd.arguments import Arguments, abstract
+from spmd.cluster.progress import progress
 from spmd.discovery import discover
-from spmd.errors import BatchError, StateError
+from spmd.errors import BatchError, ProcessMismatchError, StateError
 from spmd.mesh import num_replicas, split_sharding, whole_sharding
 from spmd.padding import counted, with_other_padding
+from spmd.processes import copied, place, readable, spans_processes
 from spmd.replica_dataflow import Collective, collectives, depends_on, varying_outputs
 from spmd.single_replica import without_reductions
 from spmd.state import StateTable
@@ -84,6 +87,8 @@ class Program:
         self._replicas = num_replicas(mesh)
         self._whole = whole_sharding(mesh)
         self._split = split_sharding(mesh)
+        self._spans = spans_processes(mesh)
+        self._ran = False
         # Keeps things and fixed values alive, so that their ids stay theirs.
         self._arguments = arguments
         tracer = StepTracer(function, mesh, arguments, per_replica, name)
@@ -151,7 +156,8 @@ class Program:
             The `jax.stages.Compiled` program.
         """
         if self._compiled is None:
-            self._compiled = self._lowered.compile(compiler_options=self._compiler_options)
+            with progress.busy(f"compiles {self._name}"):
+                self._compiled = self._lowered.compile(compiler_options=self._compiler_options)
         return self._compiled
 
     def has_replaced_state(self) -> bool:
@@ -183,6 +189,8 @@ class Program:
             StateError: the program failed with the memory of variables in its hands, or a variable
                 lost its value before.
         """
+        if self._spans:
+            self._agree_on_run(whole)
         if self._padding is not None or self._untried:
             padded = [mask for mask in masks if mask.padded]
             if padded and self._padding is None:
@@ -198,8 +206,10 @@ class Program:
                 # Somebody else holds the array, and may read it after this step has donated it.
                 for index, count in enumerate(map(sys.getrefcount, changed)):
                     if count > _UNSHARED:
-                        changed[index] = _copied(changed[index], self._changed_avals[index])
+                        changed[index] = copied(changed[index], self._changed_avals[index].sharding)
             compiled = self._compiled or self.compile()
+            if self._spans:
+                progress.step_started()
             new, stacked, wholes = compiled(
                 changed,
                 kept,
@@ -213,6 +223,7 @@ class Program:
             for table in (self._changed, self._kept):
                 checks.state_is_there(table, self._name, error)
             raise
+        self._ran = True
         self._changed.write(new)
         self._last_changed = new
         return self._result(stacked, wholes, masks)
@@ -255,7 +266,8 @@ class Program:
         valid, rest = [mask.array for mask in masks], [self._place(value) for value in whole]
 
         def values(rows: Sequence[Any]) -> list[jax.Array]:
-            copies = list(map(_copied, self._last_changed, self._changed_avals))
+            shardings = [aval.sharding for aval in self._changed_avals]
+            copies = list(map(copied, self._last_changed, shardings))
             new, stacked, wholes = compiled(copies, self._last_kept, rows, valid, rest)
             of_batch, of_all = iter(stacked), iter(wholes)
             results = [next(of_batch if one.per_replica else of_all) for one in self._results]
@@ -288,7 +300,7 @@ class Program:
         self, stacked: Sequence[Any], whole: Sequence[Any], masks: Sequence[RowMask]
     ) -> Any:
         if self._one_value:
-            return whole[0]
+            return self._read(whole[0])
         stacks, wholes = iter(stacked), iter(whole)
         leaves: list[Any] = []
         for result in self._results:
@@ -296,17 +308,20 @@ class Program:
                 mask = None if result.source is None else masks[result.source]
                 leaves.append(PerReplica(next(stacks), self._replicas, stacked=True, mask=mask))
             else:
-                leaves.append(next(wholes))
+                leaves.append(self._read(next(wholes)))
         return jax.tree.unflatten(self._structure, leaves)
 
+    def _read(self, value: jax.Array) -> jax.Array:
+        return readable(value) if self._spans else value
+
     def _place(self, value: Any) -> Any:
-        if isinstance(value, jax.Array) and value.sharding != self._whole:
-            return jax.device_put(value, self._whole)
+        if self._spans or (isinstance(value, jax.Array) and value.sharding != self._whole):
+            return place(value, self._whole)
         return value
 
     def _adopt(self, leaves: Sequence[Any], avals: Sequence[Any], table: StateTable) -> list[Any]:
         """Takes in values that somebody else wrote: checks them and puts them on the mesh."""
-        adopted: list[Any] = []
+        checked: list[jax.Array] = []
         for leaf, aval, name in zip(leaves, avals, table.leaf_names, strict=True):
             if jax.tree.structure(leaf) != _LEAF:
                 raise StateError(
@@ -320,9 +335,65 @@ class Program:
                     f"{name} changed from {aval.dtype}{list(aval.shape)} to "
                     f"{leaf.dtype}{list(jnp.shape(leaf))}"
                 )
-            ready = leaf.committed and leaf.sharding == aval.sharding
-            adopted.append(leaf if ready else _copied(leaf, aval))
-        return adopted
+            checked.append(leaf)
+        foreign = [
+            not (leaf.committed and leaf.sharding == aval.sharding)
+            for leaf, aval in zip(checked, avals, strict=True)
+        ]
+        if self._spans:
+            self._agree_on_values(checked, foreign, table)
+        return [
+            copied(leaf, aval.sharding) if new else leaf
+            for leaf, aval, new in zip(checked, avals, foreign, strict=True)
+        ]
+
+    def _agree_on_run(self, whole: Sequence[Any]) -> None:
+        """Makes sure that all processes are about to run the same program on the same arguments."""
+        mine = {} if self._ran else {"program": digest(self.stablehlo)}
+        mine |= {f"argument {index}": digest(value) for index, value in enumerate(whole)}
+        wrong = differing(f"a call of the step {self._name!r}", mine) if mine else {}
+        if wrong and "program" not in wrong:
+            raise ProcessMismatchError(
+                f"The step {self._name!r} was called with different arguments in different processes, and "
+                "uses them for all replicas. Pass what all processes know, or hand it to the function that "
+                "the replicas run, which may get other values in other processes."
+            )
+        if wrong:
+            raise ProcessMismatchError(
+                f"The step {self._name!r} is another program in other processes: their code, the shapes of "
+                "their batches, or numbers in their code differ. All processes must trace the same step; "
+                "look for an `if` over the task's type or index, and for numbers drawn without a seed."
+            )
+
+    def _agree_on_values(
+        self, leaves: list[jax.Array], foreign: Sequence[bool], table: StateTable
+    ) -> None:
+        """Makes sure that what somebody wrote is the same in all processes.
+
+        Before the first step, all take what the first process has: initial values are random. Later, a
+        difference is an error: nobody can tell whose value was meant.
+        """
+        shared = [
+            index
+            for index, (new, local) in enumerate(zip(foreign, table.local, strict=True))
+            if new and not local
+        ]
+        if not shared:
+            return
+        names = table.leaf_names
+        mine = {names[index]: digest(leaves[index]) for index in shared}
+        wrong = differing(f"values that the step {self._name!r} gets", mine)
+        if wrong and self._ran:
+            raise ProcessMismatchError(
+                f"{', '.join(wrong)} was assigned different values in different processes, and the step "
+                f"{self._name!r} needs the same in all. Assign what all processes know, or combine their "
+                "values first, in a step: spmd.all_reduce(value, 'mean')."
+            )
+        different = [index for index in shared if names[index] in wrong]
+        if different:
+            values = of_first_process([leaves[index] for index in different], self._mesh)
+            for index, value in zip(different, values, strict=True):
+                leaves[index] = value
 
     # Checks.
 
@@ -443,12 +514,6 @@ class Program:
         self._unshared = _UNSHARED * self._changed.size
         self._compiled: Any = None
         self._forget()
-
-
-def _copied(value: Any, aval: jax.ShapeDtypeStruct) -> jax.Array:
-    # device_put alone may share memory with its argument, whatever may_alias says, and donating the one
-    # would then delete the other.
-    return jax.device_put(jnp.copy(value), aval.sharding)
 
 
 def _unread(aval: Any) -> jax.Array:

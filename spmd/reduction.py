@@ -18,6 +18,7 @@ import numpy as np
 from spmd.context import current_frame
 from spmd.errors import BatchError, ReplicaContextError
 from spmd.mesh import REPLICA_AXIS, whole_sharding
+from spmd.processes import place, readable
 from spmd.replica import run_in_replicas
 from spmd.values import PerReplica, TracedPerReplica
 
@@ -102,7 +103,8 @@ def reduce(value: Any, op: MeanOrSum = "sum", axis: Axis = None) -> Any:
             check_axis(axis, len(leaf.shape))
             rows = _rows_left(leaf, axis)
             reducer = _reducer(leaf.mesh, leaf.num_replicas, leaf.stacked, op, axis)
-            result = reducer(leaf.array, *([leaf.mask.array] if leaf.mask is not None else []))
+            masks = [] if leaf.mask is None else [leaf.mask.array]
+            result = readable(reducer(leaf.array, *masks))
             return result if rows is None else result[:rows]
         raise _not_per_replica("reduce", leaf)
 
@@ -167,7 +169,7 @@ def gather(value: Any, axis: int = 0) -> Any:
                     f"batch has {[value.shape[0] for value in valid]}. Gather along axis 0, or drop the "
                     "last batch with drop_remainder=True."
                 )
-            return jax.device_put(np.concatenate(valid, axis=axis), whole_sharding(mesh))
+            return readable(place(np.concatenate(valid, axis=axis), whole_sharding(mesh)))
         raise _not_per_replica("gather", leaf)
 
     return jax.tree.map(one, value, is_leaf=_is_per_replica)

@@ -17,10 +17,12 @@ from jax.sharding import Mesh
 
 from spmd import _jax_internals
 from spmd.arguments import Arguments, Shortcut, shortcut, take_apart
+from spmd.cluster.progress import progress
 from spmd.context import current_frame
 from spmd.errors import BatchError, MeshError, PaddedBatchError, RecompilationWarning
 from spmd.mesh import make_mesh, num_replicas
 from spmd.padding import without_padding
+from spmd.processes import spans_processes
 from spmd.program import Program, StaleProgramError
 from spmd.replica import run_in_replicas
 from spmd.source_lines import user_stacklevel
@@ -239,7 +241,7 @@ class Step(Generic[P, R]):
                 f"The step {self.__name__!r} was called inside jax.jit, jax.grad or another "
                 "transformation. A step is a whole program: call it outside."
             )
-        parts = take_apart(args, kwargs, self.mesh)
+        parts = self._take_apart(args, kwargs)
         program = self._program(parts)
         try:
             result = program.dispatch(parts.split, parts.masks, parts.whole)
@@ -284,7 +286,11 @@ class Step(Generic[P, R]):
             (0.0, 1)
         """
         with _STATE_LOCK:
-            return self._program(take_apart(args, kwargs, self.mesh))
+            return self._program(self._take_apart(args, kwargs))
+
+    def _take_apart(self, args: Any, kwargs: Any) -> Arguments:
+        spans = spans_processes(self.mesh)
+        return take_apart(args, kwargs, self.mesh, own=spans and self._per_replica)
 
     def _program(self, arguments: Arguments) -> Program:
         key = arguments.key
@@ -299,16 +305,8 @@ class Step(Generic[P, R]):
         return self._make(arguments, reason)
 
     def _make(self, arguments: Arguments, reason: str | None) -> Program:
-        program = Program(
-            self.__wrapped__,
-            self.mesh,
-            arguments,
-            name=self.__name__,
-            state=self._state,
-            per_replica=self._per_replica,
-            keep_per_replica=self._keep_per_replica,
-            compiler_options=self._options.compiler_options,
-        )
+        with progress.busy(f"traces {self.__name__}"):
+            program = self._trace(arguments)
         self.trace_count += 1
         doublings, rest = divmod(self.trace_count, self._options.warn_after)
         if rest == 0 and doublings.bit_count() == 1 and self._last_key is not None:
@@ -318,6 +316,18 @@ class Step(Generic[P, R]):
         self._drop_replaced(arguments.key)
         del self._programs[: -self._options.max_programs]
         return program
+
+    def _trace(self, arguments: Arguments) -> Program:
+        return Program(
+            self.__wrapped__,
+            self.mesh,
+            arguments,
+            name=self.__name__,
+            state=self._state,
+            per_replica=self._per_replica,
+            keep_per_replica=self._keep_per_replica,
+            compiler_options=self._options.compiler_options,
+        )
 
     def _drop_replaced(self, key: Hashable) -> None:
         # A program keeps the model alive that it was traced for, so one for a model that was replaced

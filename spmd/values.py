@@ -20,6 +20,7 @@ from jax.core import Tracer
 from spmd.array_like import ArrayLike, array_of
 from spmd.context import current_frame
 from spmd.mesh import num_replicas
+from spmd.processes import place
 
 
 @dataclasses.dataclass(frozen=True)
@@ -220,10 +221,10 @@ class PerReplica(_ReplicaValue):
         return self._block(0)
 
     def __repr__(self) -> str:
-        if isinstance(self.array, jax.Array) and self.array.is_fully_addressable:
-            values = [np.asarray(value) for value in self.values]
-            if sum(value.size for value in values) <= 64:
-                inner = ", ".join(f"{i}: {_plain(value)}" for i, value in enumerate(values))
+        if isinstance(self.array, jax.Array):
+            values = {i: np.asarray(self._block(i)) for i in self._local_replicas()}
+            if sum(value.size for value in values.values()) <= 64:
+                inner = ", ".join(f"{i}: {_plain(value)}" for i, value in values.items())
                 return f"PerReplica({inner})"
         return f"PerReplica({self.num_replicas} x {self.dtype}{list(self.shape)})"
 
@@ -308,7 +309,7 @@ def stack_replicas(values: list[Any], sharding: jax.sharding.NamedSharding) -> P
             f"{sorted(shapes)}. Pad them, or reduce each to the same shape first."
         )
     if len(shapes) == 1:
-        return PerReplica(jax.device_put(np.stack(arrays), sharding), len(arrays), stacked=True)
+        return PerReplica(place(np.stack(arrays), sharding), len(arrays), stacked=True)
     counts = tuple(len(array) for array in arrays)
     rows = max(counts)
     filler = next(array for array in arrays if len(array) == rows)[-1:]
@@ -316,8 +317,8 @@ def stack_replicas(values: list[Any], sharding: jax.sharding.NamedSharding) -> P
         np.concatenate([array, np.repeat(filler, rows - len(array), axis=0)]) for array in arrays
     ]
     valid = (np.arange(rows) < np.array(counts)[:, None]).reshape(-1)
-    mask = RowMask(jax.device_put(valid, sharding), counts, rows)
-    stacked = jax.device_put(np.stack(padded), sharding)
+    mask = RowMask(place(valid, sharding), counts, rows)
+    stacked = place(np.stack(padded), sharding)
     return PerReplica(stacked, len(arrays), stacked=True, mask=mask)
 
 

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from spmd._jax_internals import trace_state
 from spmd.context import current_frame
 from spmd.errors import StateError
+from spmd.processes import readable
 from spmd.state import Adapter, Kind, overwritten, register_adapter
 from spmd.watch import Watch
 
@@ -76,7 +77,9 @@ class Variable:
 
     def _get(self) -> Any:
         self._check_lifted("reads")
-        return self._value
+        if current_frame() is not None:
+            return self._value
+        return jax.tree.map(readable, self._value)
 
     def _set(self, value: Any) -> None:
         self._check_lifted("writes")

@@ -20,6 +20,7 @@ from spmd.array_like import ArrayLike
 from spmd.collectives import all_reduce
 from spmd.context import current_frame, in_replica
 from spmd.mesh import REPLICA_AXIS, split_sharding
+from spmd.processes import place
 from spmd.values import PerReplica, TracedPerReplica
 
 
@@ -242,7 +243,7 @@ class Variable(ArrayLike, spmd.Variable):
         if current_frame() is not None:
             return TracedPerReplica(held)
         # Somebody may have assigned a value that is not on the replicas' devices yet.
-        held = jax.device_put(held, split_sharding(self.distribute_strategy.mesh))
+        held = place(held, split_sharding(self.distribute_strategy.mesh))
         return PerReplica(held, held.shape[0], stacked=True)
 
     def _get(self) -> Any:
@@ -497,15 +498,15 @@ class Variable(ArrayLike, spmd.Variable):
     def _put(self, verb: str, places: tuple[jax.Array, ...], rows: Any) -> Any:
         held, rows = self._get(), self._typed(rows)
         found: list[jax.Array] = []
-        for place, size in zip(places, held.shape, strict=False):
-            wrong = (place < 0) | (place >= size)
+        for indices, size in zip(places, held.shape, strict=False):
+            wrong = (indices < 0) | (indices >= size)
             if not isinstance(wrong, Tracer) and wrong.any():
                 raise ValueError(
-                    f"{self.name} has no element {int(place[wrong][0])} along an axis of {size}: "
+                    f"{self.name} has no element {int(indices[wrong][0])} along an axis of {size}: "
                     f"indices must be in [0, {size})."
                 )
             found.append(
-                jnp.where(wrong, size, place)
+                jnp.where(wrong, size, indices)
             )  # JAX would count negative ones from the end
         self._set(getattr(held.at[tuple(found)], verb)(rows, mode="drop"))
         return self.value() if current_frame() is not None else self
@@ -608,7 +609,7 @@ class Variable(ArrayLike, spmd.Variable):
     @property
     def device(self) -> str:
         """Where the first replica's value lies."""
-        return long_name(self.distribute_strategy.mesh.devices.flat[0])
+        return long_name(self.distribute_strategy.mesh.local_devices[0])
 
     def get_shape(self) -> tuple[int, ...]:
         """Returns the shape; see `shape`."""

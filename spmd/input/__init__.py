@@ -2,7 +2,8 @@
 
 The path of a batch, one file each: a *source* (`sources/`) is read in passes of batches; a batch is
 checked and flattened (`batch`); its rows are dealt out to the replicas (`layout`); it is placed on the
-devices (`placement`), by a thread that works ahead of the training loop (`prefetch`).
+devices (`placement`), by a thread that works ahead of the training loop (`prefetch`). Processes that each
+have a source of their own agree on the rows of every step (`shares`).
 
 A *full batch* is one of the size that programs are compiled for. A *pass* is one reading of a source,
 an epoch.
@@ -10,6 +11,12 @@ an epoch.
 
 from spmd.input.abstract import abstract_batch
 from spmd.input.distributed import DistributedInput, distribute
-from spmd.input.prefetch import BatchIterator
+from spmd.input.prefetch import BatchIterator, ResumableIterator
 
-__all__ = ["BatchIterator", "DistributedInput", "abstract_batch", "distribute"]
+__all__ = [
+    "BatchIterator",
+    "DistributedInput",
+    "ResumableIterator",
+    "abstract_batch",
+    "distribute",
+]

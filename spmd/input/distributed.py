@@ -4,18 +4,26 @@ import contextlib
 import itertools
 import operator
 from collections.abc import Generator, Iterable, Iterator
-from typing import Any, final
+from typing import Any, Literal, final
 
 import jax
 from jax.sharding import Mesh
 
-from spmd.errors import BatchError, MeshError
+from spmd.errors import BatchError
 from spmd.input.batch import Batch, read_batch
+from spmd.input.layout import share
 from spmd.input.placement import BatchPlacer
-from spmd.input.prefetch import BatchIterator, DirectIterator, PrefetchIterator
+from spmd.input.prefetch import (
+    BatchIterator,
+    DirectIterator,
+    PrefetchIterator,
+    ResumableIterator,
+)
+from spmd.input.shares import SharedPass
 from spmd.input.sources import Source, find_source
 from spmd.input.sources.base import count_batches
 from spmd.mesh import make_mesh, num_replicas
+from spmd.processes import spans_processes
 
 
 def distribute(
@@ -25,6 +33,7 @@ def distribute(
     batch_size: int | None = None,
     drop_remainder: bool = False,
     per_replica: bool = False,
+    per_process: bool = False,
     prefetch: int = 2,
 ) -> "DistributedInput":
     """Splits the batches of a data source over the replicas, on the devices ahead of use.
@@ -47,6 +56,11 @@ def distribute(
     * Any other iterable of batches, or a function that returns an iterator over batches and is called
       anew for every pass: no `batch_size`. An iterator can be passed over once.
 
+    Over several processes, all read the same source, and each places the rows of its own replicas; so the
+    source must give the same batches in all of them. If each has a source of its own (`per_process`,
+    `per_replica`), the processes tell each other how many rows they have, and those that end early go on
+    without rows.
+
     Starts the backend, but reads nothing of the source yet. Each pass runs the source on a thread named
     `spmd-input`, unless `prefetch` is 0.
 
@@ -58,6 +72,8 @@ def distribute(
         per_replica: the source's batches are one replica's, not global: each replica takes the next.
             At the end of a pass the last replicas may get none; `drop_remainder` leaves such a step
             out.
+        per_process: the source's batches are this process's part of the global ones, to be dealt out to
+            its replicas.
         prefetch: how many batches may wait on the devices; 0 makes each when it is asked for.
 
     Returns:
@@ -70,9 +86,8 @@ def distribute(
     Raises:
         BatchError: the source is of no known kind, or `batch_size` is missing, below 1, or given for a
             source of batches.
-        MeshError: several processes run; each would have to read its own share, which is not built yet.
         TypeError: `batch_size` or `prefetch` is not an integer.
-        ValueError: `prefetch` is negative.
+        ValueError: `prefetch` is negative, or both `per_replica` and `per_process` are given.
 
     Examples:
         >>> import numpy as np, spmd
@@ -90,15 +105,15 @@ def distribute(
         raise BatchError(f"batch_size must be 1 at least, but is {batch_size}.")
     if operator.index(prefetch) < 0:
         raise ValueError(f"prefetch must be 0 (no thread) or more, but is {prefetch}.")
+    if per_replica and per_process:
+        raise ValueError(
+            "A batch is one replica's or one process's: give per_replica or per_process."
+        )
     found = find_source(source, batch_size)
     mesh = make_mesh() if mesh is None else mesh
-    if jax.process_count() > 1:
-        raise MeshError(
-            f"spmd.distribute works in one process so far, but {jax.process_count()} run. Place each "
-            "process's rows with jax.make_array_from_process_local_data."
-        )
+    batch_of = "replica" if per_replica else "process" if per_process else "all"
     return DistributedInput(
-        found, mesh, drop_remainder=drop_remainder, per_replica=per_replica, prefetch=prefetch
+        found, mesh, batch_of=batch_of, drop_remainder=drop_remainder, prefetch=prefetch
     )
 
 
@@ -120,8 +135,8 @@ class DistributedInput(Iterable[Any]):
         source: Source,
         mesh: Mesh,
         *,
+        batch_of: Literal["all", "process", "replica"],
         drop_remainder: bool,
-        per_replica: bool,
         prefetch: int,
     ) -> None:
         """Makes the iterable; reads nothing yet.
@@ -129,44 +144,82 @@ class DistributedInput(Iterable[Any]):
         Args:
             source: where batches come from.
             mesh: whose replicas share a batch.
+            batch_of: whose rows a batch of the source holds.
             drop_remainder: leave out batches of fewer rows than a full one.
-            per_replica: whether the source's batches are one replica's.
             prefetch: how many batches may wait on the devices.
         """
         self._source = source
-        self._replicas_at_once = num_replicas(mesh) if per_replica else None
-        self._placer = BatchPlacer(mesh, source.full_batch_rows, drop_remainder, per_replica)
+        self._placer = BatchPlacer(mesh, source.full_batch_rows, drop_remainder)
+        self._spans = spans_processes(mesh)
+        # How many batches of the source, over all processes, make a step.
+        self._at_once = {
+            "all": 1,
+            "process": num_replicas(mesh) // self._placer.own_replicas,
+            "replica": num_replicas(mesh),
+        }[batch_of]
+        self._batch_of = batch_of
+        self._replicas = num_replicas(mesh)
         self._drop_remainder = drop_remainder
         self._prefetch = prefetch
+        self._progress: dict[str, Any] = {}
+        self._resume = False
 
     @property
     def batch_size(self) -> int | None:
         """Rows of a full batch over all replicas; None if that is known after the first batch only."""
         rows = self._placer.full_rows
-        return rows if rows is None else rows * (self._replicas_at_once or 1)
+        return rows if rows is None else rows * self._at_once
 
     @property
     def rows_per_replica(self) -> int | None:
         """Rows of a replica's block, padding included; None if unknown before the first batch."""
-        return self._placer.rows_per_replica
+        rows = self._placer.full_rows
+        return rows if rows is None else share(rows, self._replicas // self._at_once)
 
-    def __iter__(self) -> BatchIterator:
-        batches = self._batches(x64=bool(jax.enable_x64.value))
+    def __iter__(self) -> ResumableIterator:
+        iterator = ResumableIterator(self._source.position, self._begin)
+        if self._resume:
+            iterator.set_state(self._progress)
+        # Not the iterator itself: one that nobody holds any more is to be collected.
+        self._progress, self._resume = iterator.progress, False
+        return iterator
+
+    def get_state(self) -> dict[str, Any]:
+        """Tells how far the latest pass has come; see `ResumableIterator.get_state`."""
+        return dict(self._progress or {"position": self._source.position(), "batches": 0})
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Lets the next pass go on where another one was.
+
+        Args:
+            state: what `get_state` returned, in this process or an earlier one.
+
+        Examples:
+            >>> import numpy as np, spmd
+            >>> batches = spmd.distribute(np.arange(6), spmd.make_mesh(["cpu:0"]), batch_size=2)
+            >>> batches.set_state({"position": None, "batches": 2})
+            >>> list(batches)
+            [PerReplica(0: [4, 5])]
+        """
+        self._progress, self._resume = dict(state), True
+
+    def _begin(self, position: Any, skipped: int) -> BatchIterator:
+        # Numbered here: the thread that makes batches may start later than that of another pass.
+        one_pass = SharedPass(self._placer, self._drop_remainder, spans=self._spans)
+        batches = self._batches(one_pass, position, skipped, x64=bool(jax.enable_x64.value))
         return (
             PrefetchIterator(batches, self._prefetch) if self._prefetch else DirectIterator(batches)
         )
 
     def __len__(self) -> int:
-        single = self._replicas_at_once is None
-        count = self._source.num_batches(self._drop_remainder and single)
-        if count is None:
+        of_all = self._batch_of == "all"
+        count = self._source.num_batches(self._drop_remainder and of_all)
+        if count is None or (self._spans and not of_all):
             raise TypeError(
                 "The number of batches is not known before they are read: the source does not tell it, "
-                "or is endless, or drop_remainder=True may drop some."
+                "or is endless, or drop_remainder=True may drop some; or other processes have more."
             )
-        if self._replicas_at_once is None:
-            return count
-        return count_batches(count, self._replicas_at_once, self._drop_remainder)
+        return count_batches(count, self._at_once, self._drop_remainder)
 
     def __repr__(self) -> str:
         return (
@@ -174,21 +227,31 @@ class DistributedInput(Iterable[Any]):
             f"rows_per_replica={self.rows_per_replica})"
         )
 
-    def _batches(self, *, x64: bool) -> Generator[Any, None, None]:
-        iterator = self._source.batches()
+    def _batches(
+        self, one_pass: SharedPass, position: Any, skipped: int, *, x64: bool
+    ) -> Generator[Any, None, None]:
+        if skipped or position is not None:
+            each = self._placer.own_replicas if self._batch_of == "replica" else 1
+            iterator = self._source.resumed(position, skipped * each)
+        else:
+            iterator = self._source.batches()
         with contextlib.ExitStack() as stack:
             # Not every iterator can be closed; a generator must be, to run its `finally` now.
             close = getattr(iterator, "close", None)
             if callable(close):
                 stack.callback(close)
-            if self._replicas_at_once is None:
+            if self._batch_of == "all":
                 steps = (self._placer.place(batch, x64=x64) for batch in iterator)
+                yield from (step for step in steps if step is not None)
+                return
+            if self._batch_of == "process":
+                shares = map(self._placer.share_of, iterator)
             else:
                 # Read at once, since a source may fill the same memory with its next batch.
                 batches = (read_batch(batch).owned() for batch in iterator)
-                groups = _in_groups(batches, self._replicas_at_once)
-                steps = (self._placer.place_each(group, x64=x64) for group in groups)
-            yield from (step for step in steps if step is not None)
+                groups = _in_groups(batches, self._placer.own_replicas)
+                shares = map(self._placer.share_of_each, groups)
+            yield from one_pass.steps((one for one in shares if one is not None), x64=x64)
 
 
 def _in_groups(iterator: Iterator[Batch], size: int) -> Iterator[list[Batch]]:

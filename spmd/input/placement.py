@@ -6,7 +6,7 @@ full one, which programs are compiled for. Two passes at once, on two threads, s
 
 import threading
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -16,32 +16,45 @@ from spmd.errors import BatchError
 from spmd.input.batch import Batch, leaf_name, read_batch
 from spmd.input.layout import RowLayout, deal, share
 from spmd.mesh import num_replicas, split_sharding
+from spmd.processes import place, place_all, place_own, spans_processes
 from spmd.values import PerReplica, RowMask
+
+
+class Share(NamedTuple):
+    """What one process has of a step.
+
+    Attributes:
+        batch: its rows.
+        counts: rows of each of its replicas.
+        rows_per_replica: rows of a block that its full batches need.
+        full: whether nothing is missing: no row of a full batch, no batch of a replica.
+    """
+
+    batch: Batch
+    counts: tuple[int, ...]
+    rows_per_replica: int
+    full: bool
 
 
 class BatchPlacer:
     """Places the batches of one source on a mesh; safe to use from several threads."""
 
-    def __init__(
-        self, mesh: Mesh, full_rows: int | None, drop_remainder: bool, per_replica: bool
-    ) -> None:
+    def __init__(self, mesh: Mesh, full_rows: int | None, drop_remainder: bool = False) -> None:
         """Makes a placer; touches no device.
 
         Args:
             mesh: where batches go.
             full_rows: rows of a full batch, or None to take those of the largest so far.
-            drop_remainder: leave out global batches of fewer rows, and groups of fewer batches than
-                replicas.
-            per_replica: whether a batch is one replica's, rather than global.
+            drop_remainder: leave out global batches of fewer rows.
         """
-        self._per_replica = per_replica
         self._sharding = split_sharding(mesh)
         self._replicas = num_replicas(mesh)
+        self._own = mesh.local_mesh.size if spans_processes(mesh) else self._replicas
         self._drop_remainder = drop_remainder
         self._lock = threading.Lock()
         self._full_rows = full_rows
         self._structure: Any = None
-        self._full_mask: tuple[RowLayout, jax.Array] | None = None
+        self._last_mask: tuple[RowLayout, jax.Array] | None = None
 
     @property
     def full_rows(self) -> int | None:
@@ -49,11 +62,9 @@ class BatchPlacer:
         return self._full_rows
 
     @property
-    def rows_per_replica(self) -> int | None:
-        """Rows of a replica's block, or None before the first batch."""
-        if self._full_rows is None or self._per_replica:
-            return self._full_rows
-        return share(self._full_rows, self._replicas)
+    def own_replicas(self) -> int:
+        """How many replicas this process has."""
+        return self._own
 
     def place(self, tree: Any, *, x64: bool) -> Any:
         """Puts a global batch on the devices; does not wait until it is there.
@@ -78,23 +89,42 @@ class BatchPlacer:
         if self._drop_remainder and batch.rows < full:
             return None
         layout = RowLayout(deal(batch.rows, self._replicas), share(full, self._replicas))
-        return self._put(batch, layout, tree, full=batch.rows == full, x64=x64)
+        return self._put(batch, layout, tree, layout, x64=x64)
 
-    def place_each(self, batches: Sequence[Batch], *, x64: bool) -> Any:
-        """Puts one batch for each replica on the devices; does not wait until they are there.
+    def share_of(self, tree: Any) -> Share | None:
+        """Reads a batch of this process, to be dealt out to its replicas.
+
+        Args:
+            tree: the batch.
+
+        Returns:
+            What this process has of a step, or None if the batch is empty.
+
+        Raises:
+            BatchError: as for `place`.
+        """
+        batch = read_batch(tree).owned()
+        if batch.rows == 0:
+            return None
+        with self._lock:
+            full = self._learn(batch)
+        counts = deal(batch.rows, self._own)
+        return Share(batch, counts, share(full, self._own), batch.rows == full)
+
+    def share_of_each(self, batches: Sequence[Batch]) -> Share | None:
+        """Puts together one batch for each replica of this process.
 
         Args:
             batches: at most one for each replica; the replicas that are left get no rows.
-            x64: as for `place`.
 
         Returns:
-            One batch with a `PerReplica` for every array, or None if it is empty or dropped.
+            What this process has of a step, or None if the batches are empty.
 
         Raises:
             BatchError: as for `place`; or the replicas' batches have different shapes or types.
         """
         counts = [batch.rows for batch in batches]
-        if sum(counts) == 0 or (self._drop_remainder and len(batches) < self._replicas):
+        if sum(counts) == 0:
             return None
         with self._lock:
             block = max(self._learn(batch) for batch in batches)
@@ -110,17 +140,44 @@ class BatchPlacer:
                 )
         leaves = [np.concatenate(column) for column in columns]
         whole = Batch(leaves, batches[0].structure, sum(counts))
-        layout = RowLayout((*counts, *[0] * (self._replicas - len(counts))), block)
-        return self._put(whole, layout, tree, full=layout.is_identity, x64=x64)
+        missing = self._own - len(counts)
+        return Share(whole, (*counts, *[0] * missing), block, not missing)
 
-    def _put(self, batch: Batch, layout: RowLayout, tree: Any, *, full: bool, x64: bool) -> Any:
-        index = None if layout.is_identity else layout.row_index
+    def put_share(
+        self, mine: Share, counts: tuple[int, ...], rows_per_replica: int, *, x64: bool
+    ) -> Any:
+        """Puts this process's part of a step on its devices; does not wait until it is there.
+
+        Args:
+            mine: the part.
+            counts: rows of all replicas, those of other processes included.
+            rows_per_replica: rows of a block, padding included, the same in all processes.
+            x64: as for `place`.
+
+        Returns:
+            The step's batch, with a `PerReplica` for every array.
+
+        Raises:
+            BatchError: the batch has integers that do not fit.
+        """
+        layout = RowLayout(counts, rows_per_replica)
+        own = RowLayout(mine.counts, rows_per_replica)
+        tree = mine.batch.rebuild(mine.batch.leaves)
+        return self._put(mine.batch, own, tree, layout, x64=x64)
+
+    def _put(self, batch: Batch, own: RowLayout, tree: Any, layout: RowLayout, *, x64: bool) -> Any:
+        index = None if own.is_identity else own.row_index
         with jax.enable_x64(x64):
             leaves = [_owned(leaf, index, tree, i) for i, leaf in enumerate(batch.leaves)]
-            arrays = jax.device_put(leaves, self._sharding)
-        # Steps tell batches apart by their RowMask, so each has its own; full ones share the array.
-        valid = self._full_batch_mask(layout) if full else self._put_mask(layout)
-        mask = RowMask(valid, layout.counts, layout.rows_per_replica)
+            if len(own.counts) == self._replicas:
+                arrays = place_all(leaves, self._sharding)
+            else:
+                arrays = [
+                    place_own(np.split(leaf, self._own), self._sharding, self._replicas)
+                    for leaf in leaves
+                ]
+        # Steps tell batches apart by their RowMask, so each has its own; they may share the array.
+        mask = RowMask(self._mask_of(layout), layout.counts, layout.rows_per_replica)
         return batch.rebuild(
             [PerReplica(array, self._replicas, stacked=False, mask=mask) for array in arrays]
         )
@@ -137,14 +194,11 @@ class BatchPlacer:
         self._full_rows = max(self._full_rows or 0, batch.rows)
         return self._full_rows
 
-    def _full_batch_mask(self, layout: RowLayout) -> jax.Array:
-        cached = self._full_mask
+    def _mask_of(self, layout: RowLayout) -> jax.Array:
+        cached = self._last_mask
         if cached is None or cached[0] != layout:
-            cached = self._full_mask = (layout, self._put_mask(layout))
+            cached = self._last_mask = (layout, place(layout.mask, self._sharding))
         return cached[1]
-
-    def _put_mask(self, layout: RowLayout) -> jax.Array:
-        return jax.device_put(layout.mask, self._sharding)
 
 
 def _owned(leaf: Any, index: Any, tree: Any, position: int) -> Any:

@@ -9,7 +9,7 @@ import abc
 import collections
 import threading
 import weakref
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import Any, Self, final
 
 # A source that is stuck must not hang whoever leaves the loop; its thread ends when it returns.
@@ -39,6 +39,61 @@ class BatchIterator(Iterator[Any]):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+@final
+class ResumableIterator(BatchIterator):
+    """A pass that knows how far it has come, and can go on where another one was.
+
+    Attributes:
+        progress: how far it has come, kept up to date; see `get_state`.
+    """
+
+    def __init__(
+        self, position: Callable[[], Any], begin: Callable[[Any, int], BatchIterator]
+    ) -> None:
+        """Begins a pass.
+
+        Args:
+            position: tells what a pass that begins now depends on.
+            begin: begins the pass of a position, without its first batches.
+        """
+        self._tell, self._begin = position, begin
+        self.progress = {"position": position(), "batches": 0}
+        self._batches = begin(None, 0)
+
+    def __next__(self) -> Any:
+        try:
+            batch = next(self._batches)
+        except StopIteration:
+            self.progress.update(position=self._tell(), batches=0)
+            raise
+        self.progress["batches"] += 1
+        return batch
+
+    def get_state(self) -> dict[str, Any]:
+        """Tells how far the pass has come; after its end, where the next one begins.
+
+        Returns:
+            Which pass it is, and how many batches were handed out; a dict of JSON's types, the same in
+            all processes.
+        """
+        return dict(self.progress)
+
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        """Goes on where another pass over the same source was, with its next batch.
+
+        Args:
+            state: what its `get_state` returned, in this process or an earlier one, on any number of
+                devices.
+        """
+        self.close()
+        self.progress.update(state)
+        self._batches = self._begin(state["position"], state["batches"])
+
+    def close(self) -> None:
+        """Ends the pass and closes the source's iterator."""
+        self._batches.close()
 
 
 @final

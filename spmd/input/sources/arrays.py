@@ -37,7 +37,12 @@ class ArraySource(Source):
 
     def batches(self) -> Iterator[Any]:
         """Starts a pass."""
-        for start in range(0, self._data.rows, self._batch_size):
+        return self.resumed(None, 0)
+
+    def resumed(self, position: Any, batches: int) -> Iterator[Any]:
+        """Starts a pass at a later batch; see `Source.resumed`."""
+        del position
+        for start in range(batches * self._batch_size, self._data.rows, self._batch_size):
             stop = start + self._batch_size
             yield self._data.rebuild([leaf[start:stop] for leaf in self._data.leaves])
 

@@ -1,6 +1,8 @@
 """What every kind of source is to the rest: passes over batches."""
 
 import abc
+import contextlib
+import itertools
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -44,6 +46,27 @@ class Source(abc.ABC):
     @abc.abstractmethod
     def batches(self) -> Iterator[Any]:
         """Starts a pass. If the iterator has a method `close`, it is called when the pass ends."""
+
+    def position(self) -> Any:
+        """Tells what the next pass depends on, such as the state of a shuffle, in JSON's types."""
+        return None
+
+    def resumed(self, position: Any, batches: int) -> Iterator[Any]:
+        """Starts the pass that began at a position, without its first batches.
+
+        Args:
+            position: what `position` returned before that pass, in this process or an earlier one.
+            batches: how many to leave out.
+        """
+        del position
+        return _without_first(self.batches(), batches)
+
+
+def _without_first(iterator: Iterator[Any], count: int) -> Iterator[Any]:
+    with contextlib.ExitStack() as stack:
+        if hasattr(iterator, "close"):
+            stack.callback(iterator.close)  # pyright: ignore[reportAttributeAccessIssue]
+        yield from itertools.islice(iterator, count, None)
 
 
 def count_batches(rows: int, batch_size: int, drop_remainder: bool) -> int:

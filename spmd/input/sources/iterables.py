@@ -34,6 +34,17 @@ class IterableSource(Source):
         """Starts a pass."""
         return iter(self._source)
 
+    def position(self) -> Any:
+        """Asks the source, if it can tell; see `Source.position`."""
+        tell = getattr(self._source, "_position", None)
+        return None if tell is None else tell()
+
+    def resumed(self, position: Any, batches: int) -> Iterator[Any]:
+        """Lets the source go there, if it can; see `Source.resumed`."""
+        if position is None:
+            return super().resumed(position, batches)
+        return iter(self._source._resumed(position, batches))
+
     def __repr__(self) -> str:
         return type(self._source).__name__
 

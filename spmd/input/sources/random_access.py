@@ -38,8 +38,13 @@ class RandomAccessSource(Source):
 
     def batches(self) -> Iterator[Any]:
         """Starts a pass, in the order of the indices."""
+        return self.resumed(None, 0)
+
+    def resumed(self, position: Any, batches: int) -> Iterator[Any]:
+        """Starts a pass at a later batch; see `Source.resumed`."""
+        del position
         rows = len(self._source)
-        for start in range(0, rows, self._batch_size):
+        for start in range(batches * self._batch_size, rows, self._batch_size):
             indices = range(start, min(start + self._batch_size, rows))
             if hasattr(self._source, "__getitems__"):
                 yield stack_rows(self._source.__getitems__(list(indices)))

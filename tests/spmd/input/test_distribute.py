@@ -286,12 +286,6 @@ def test_sizes_are_checked() -> None:
         spmd.distribute(np.ones(4), batch_size=4, prefetch=-1)
 
 
-def test_several_processes_are_refused(mesh_of: MeshOf, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jax, "process_count", lambda: 2)
-    with pytest.raises(spmd.MeshError, match="one process so far, but 2 run"):
-        spmd.distribute(np.ones(4), mesh_of(2), batch_size=4)
-
-
 def test_its_text_says_what_it_is(mesh_of: MeshOf) -> None:
     batches = spmd.distribute((np.ones(5), np.ones(5)), mesh_of(2), batch_size=4)
     assert (

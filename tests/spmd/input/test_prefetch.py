@@ -246,7 +246,7 @@ def test_batches_that_wait_are_let_go_of(mesh_of: MeshOf) -> None:
     batches = iter(spmd.distribute(source, mesh_of(2), prefetch=3))
     wait_until(lambda: source.made == 3)
     batches.close()
-    assert len(batches._buffer._batches) == 0  # pyright: ignore
+    assert len(batches._batches._buffer._batches) == 0  # pyright: ignore
 
 
 def test_a_training_loop(mesh_of: MeshOf) -> None:

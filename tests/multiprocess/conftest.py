@@ -1,0 +1,104 @@
+"""Real processes that make a cluster on this machine."""
+
+import dataclasses
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from spmd.mesh import simulation_environment
+
+# Longer than anything here takes on a busy machine: reached only by what hangs.
+_SECONDS = 120
+
+
+@dataclasses.dataclass
+class Ended:
+    """A task that has ended."""
+
+    status: int
+    stdout: str
+    stderr: str
+
+    @property
+    def lines(self) -> list[str]:
+        """What the script printed, without what gloo prints."""
+        return [line for line in self.stdout.splitlines() if not line.startswith("[Gloo]")]
+
+
+def free_ports(count: int) -> list[int]:
+    """Finds ports that nobody listens at."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return ports
+
+
+@pytest.fixture
+def run_cluster(fresh_environment: dict[str, str], tmp_path: Path) -> Callable[..., list[Ended]]:
+    """Runs a script as every task of a cluster of workers; gives how they ended, in order.
+
+    One worker gets no TF_CONFIG. All must end with `status`, unless that is None.
+    """
+
+    def run(
+        script: str | Path,
+        *words: object,
+        workers: int = 2,
+        devices: int = 1,
+        status=0,
+        **variables,
+    ) -> list[Ended]:
+        if isinstance(script, str):
+            path = tmp_path / "script.py"
+            path.write_text(textwrap.dedent(script))
+            script = path
+        ports = free_ports(workers)
+        tasks = []
+        for index in range(workers):
+            config = {
+                "cluster": {"worker": [f"localhost:{port}" for port in ports]},
+                "task": {"type": "worker", "index": index},
+            }
+            environment = {
+                **fresh_environment,
+                **simulation_environment(devices, fresh_environment),
+                "JAX_NUM_CPU_DEVICES": str(devices),
+                **({"TF_CONFIG": json.dumps(config)} if workers > 1 else {}),
+                "JAXTRIBUTE_START_TIMEOUT": "200",
+                **{name: str(value) for name, value in variables.items()},
+            }
+            tasks.append(
+                subprocess.Popen(
+                    [sys.executable, script, *map(str, words)],
+                    env=environment,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                    cwd=tmp_path,
+                    start_new_session=True,
+                )
+            )
+        try:
+            outputs = [task.communicate(timeout=_SECONDS) for task in tasks]
+        finally:
+            for task in tasks:
+                if task.poll() is None:
+                    os.killpg(task.pid, signal.SIGKILL)
+                    task.wait()
+        ended = [
+            Ended(task.returncode, *output) for task, output in zip(tasks, outputs, strict=True)
+        ]
+        for task in ended:
+            assert status is None or task.status == status, task.stderr
+        return ended
+
+    return run

@@ -1,0 +1,204 @@
+"""The engine over several processes: what they share, what each has of its own, and what must not differ."""
+
+import json
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.multiprocess
+
+START = """
+import os
+import jax, numpy as np
+import spmd
+from spmd import cluster
+
+mine = cluster.from_tf_config()
+if mine is not None:
+    cluster.initialize([task.address for task in mine.processes], mine.process_id)
+me = mine.process_id if mine else 0
+mesh = spmd.make_mesh()
+"""
+
+
+def test_values_cross_processes(run_cluster):
+    first, second = run_cluster(
+        START
+        + """
+batch = next(iter(spmd.distribute(np.arange(7.0), mesh, batch_size=8)))
+print(batch)
+print(spmd.gather(batch).tolist(), float(spmd.reduce(batch, "mean", axis=0)))
+step = spmd.Step(lambda x: (spmd.all_reduce((x * spmd.valid_rows(x)).sum()), x * 2), mesh)
+total, doubled = step(batch)
+print(float(total), [value.tolist() for value in doubled.values])
+print(total.is_fully_addressable)
+# What is no batch is each process's own.
+print([float(value) for value in spmd.Step(lambda x: x + spmd.replica_id(), mesh)(10.0 * me).values])
+""",
+        devices=2,
+    )
+    assert first.lines == [
+        "PerReplica(0: [0., 1.], 1: [2., 3.])",
+        "[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0] 3.0",
+        "21.0 [[0.0, 2.0], [4.0, 6.0]]",
+        "True",
+        "[0.0, 1.0]",
+    ]
+    assert second.lines == [
+        "PerReplica(2: [4., 5.], 3: [6.])",
+        first.lines[1],
+        "21.0 [[8.0, 10.0], [12.0]]",
+        "True",
+        "[12.0, 13.0]",
+    ]
+
+
+def test_sources_of_ones_own_end_together(run_cluster):
+    """The first process has a batch more than the second, whose batches have other sizes."""
+    first, second = run_cluster(
+        START
+        + """
+def own():
+    for step in range(2 - me):
+        yield np.arange(3 - me) + 10 * step + 100 * me
+
+for name in ("per_process", "per_replica"):
+    for batch in spmd.distribute(own, mesh, **{name: True}):
+        print(name, batch.mask.counts, [value.tolist() for value in batch.values])
+try:
+    for batch in spmd.distribute(own if me else lambda: iter(()), mesh, per_process=True):
+        print(batch)
+except spmd.BatchError as error:
+    print(error)
+""",
+        devices=2,
+    )
+    assert first.lines[:3] == [
+        "per_process (2, 1, 1, 1) [[0, 1], [2]]",
+        "per_process (2, 1, 0, 0) [[10, 11], [12]]",
+        "per_replica (3, 3, 2, 0) [[0, 1, 2], [10, 11, 12]]",
+    ]
+    assert second.lines[:3] == [
+        "per_process (2, 1, 1, 1) [[100], [101]]",
+        "per_process (2, 1, 0, 0) [[], []]",
+        "per_replica (3, 3, 2, 0) [[100, 101], []]",
+    ]
+    assert "Process 0 has no batch, while others have" in first.lines[3]
+
+
+def test_state_begins_as_the_first_process_has_it(run_cluster):
+    tasks = run_cluster(
+        START
+        + """
+numbers = np.random.default_rng(me)
+weight = spmd.Variable(numbers.normal(size=3).astype(np.float32), name="weight")
+flags = spmd.Variable(np.array([me == 0, True]), name="flags")
+key = spmd.Variable(jax.random.key(me), kind="key", name="key")
+seen = spmd.Variable(np.zeros((2, 1), np.float32), kind="local", name="seen")
+
+def step():
+    weight.value += spmd.all_reduce(jax.random.normal(key.value, (3,)))
+    seen.value = seen.value + spmd.replica_id()
+    return flags.value
+
+train = spmd.Step(step, mesh)
+print(train().tolist())
+train()
+print(np.asarray(weight.value).tolist(), np.random.default_rng(0).normal(size=3)[0] == weight.value[0])
+"""
+    )
+    assert tasks[0].lines == tasks[1].lines
+    assert tasks[0].lines[0] == "[True, True]"
+
+
+DIFFERENT = {
+    "a value that is assigned": (
+        """
+weight = spmd.Variable(np.float32(0), name="weight")
+def step():
+    weight.value = weight.value + 1
+train = spmd.Step(step, mesh)
+train()
+weight.value = np.float32(me)
+train()
+""",
+        "weight was assigned different values in different processes",
+    ),
+    "a variable that only one assigns": (
+        """
+a, b = (spmd.Variable(np.float32(0), name=name) for name in "ab")
+def step():
+    a.value = b.value = a.value + b.value
+train = spmd.Step(step, mesh)
+train()
+a.value = np.float32(1)
+if me:
+    b.value = np.float32(1)
+train()
+""",
+        "only one of them has b",
+    ),
+    "a number in the code": (
+        """
+spmd.Step(lambda: spmd.all_reduce(np.float32(me + 1)), mesh)()
+""",
+        "is another program in other processes",
+    ),
+    "an argument of a program of several runs": (
+        """
+spmd.Step(lambda x: x * 2, mesh, per_replica=False)(me + 1.0)
+""",
+        "was called with different arguments in different processes",
+    ),
+    "the order of calls": (
+        """
+steps = [spmd.Step(step, mesh) for step in (lambda: spmd.all_reduce(1.0), lambda: spmd.all_reduce(2.0))]
+steps[me](), steps[1 - me]()
+""",
+        "is another program in other processes",
+    ),
+}
+
+
+@pytest.mark.parametrize("script, message", DIFFERENT.values(), ids=DIFFERENT.keys())
+def test_what_differs_is_an_error_in_all(run_cluster, script, message):
+    for task in run_cluster(START + script, status=1):
+        assert message in task.stderr
+
+
+def test_as_one_process_with_as_many_devices(run_cluster):
+    script = (
+        START
+        + """
+import optax
+from flax import nnx
+
+model = nnx.Sequential(nnx.Linear(4, 8, rngs=nnx.Rngs(me)), nnx.Dropout(0.3, rngs=nnx.Rngs(1)), nnx.Linear(8, 1, rngs=nnx.Rngs(2)))
+if me:
+    model.layers[2].kernel[...] = model.layers[2].kernel[...] * 0
+optimizer = nnx.Optimizer(model, optax.adam(0.01), wrt=nnx.Param)
+
+def step(batch):
+    x, y = batch
+    def loss_of(model):
+        return spmd.average_loss((model(x)[:, 0] - y) ** 2)
+    loss, gradients = nnx.value_and_grad(loss_of)(model)
+    optimizer.update(model, gradients)
+    return spmd.all_reduce(loss)
+
+train = spmd.Step(step, mesh)
+numbers = np.random.default_rng(0)
+x = numbers.normal(size=(70, 4)).astype(np.float32)
+losses = [
+    float(train(batch))
+    for _ in range(2)
+    for batch in spmd.distribute((x, x.sum(1)), mesh, batch_size=16)
+]
+print([losses, np.asarray(model.layers[0].kernel[...]).ravel().tolist()])
+"""
+    )
+    (alone,) = run_cluster(script, workers=1, devices=4)
+    first, second = run_cluster(script, workers=2, devices=2)
+    assert first.lines == second.lines
+    for ours, theirs in zip(json.loads(first.lines[0]), json.loads(alone.lines[0]), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-5)
