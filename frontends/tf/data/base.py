@@ -39,20 +39,30 @@ class DatasetBase(abc.ABC):
         self._orders = tuple(dict.fromkeys(orders))
         self._options = options or Options()
 
-    @property
-    def _shuffle_passes(self) -> tuple[int, ...]:
-        """How many passes each shuffle of this dataset has begun.
+    def _position(self) -> list[Any]:
+        """Tells what the order of the next pass depends on; a protocol with the engine's input.
 
-        A data position is this, from before a pass, and a count of elements. To go back there, in
-        a later process too: set it, and read ``dataset.skip(count)``. Skipping is cheap where the
-        elements are rows in memory or batches of them.
+        Returns:
+            The state of each shuffle, in JSON's types.
         """
-        return tuple(order.passes for order in self._orders)
+        return [order.state for order in self._orders]
 
-    @_shuffle_passes.setter
-    def _shuffle_passes(self, passes: Iterable[int]) -> None:
-        for order, count in zip(self._orders, passes, strict=True):
-            order.passes = count
+    def _resumed(self, position: Iterable[Any], skipped: int) -> Any:
+        """Returns this dataset as it was at a position, without the first elements of the pass.
+
+        Skipping is cheap where the elements are rows in memory or batches of them.
+
+        Args:
+            position: what `_position` returned before the pass, in this process or an earlier one.
+            skipped: how many elements to leave out.
+
+        Raises:
+            ValueError: the position is of a dataset with another number of shuffles.
+        """
+        for order, state in zip(self._orders, position, strict=True):
+            order.state = state
+        dataset: Any = self
+        return dataset.skip(skipped)
 
     @abc.abstractmethod
     def __iter__(self) -> Iterator[Any]: ...

@@ -9,7 +9,7 @@ the whole input gives a uniform permutation.
 import contextlib
 import itertools
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from typing import Any, SupportsIndex
 
@@ -17,8 +17,12 @@ import numpy as np
 
 from frontends.tf._seeds import op_entropy
 from frontends.tf.data.chunks import Chunk
+from spmd.agreement import shared_seed
 
 _DRAWS = 1024
+
+# Shuffles without a seed are told apart by the order in which they were made, the same in all processes.
+_NUMBERS = itertools.count()
 
 _PEEKING: ContextVar[bool] = ContextVar("peeking", default=False)
 
@@ -56,21 +60,37 @@ class ShuffleOrder:
     def __init__(
         self, seed: SupportsIndex | None, reshuffle: bool, op_name: str = "shuffle"
     ) -> None:
-        entropy = op_entropy(seed, op_name)
-        # Without a seed the order must differ between runs, and still not between passes when
-        # `reshuffle` is off: so there is always one.
-        self._entropy = entropy or (int(np.random.SeedSequence().generate_state(1, np.uint64)[0]),)
+        self._entropy = op_entropy(seed, op_name)
+        self._number = next(_NUMBERS)
         self._lock = threading.Lock()
         self.reshuffle = reshuffle
         self.passes = 0
 
+    @property
+    def state(self) -> list[Any]:
+        """The numbers that the order of the next pass is drawn from, in JSON's types."""
+        with self._lock:
+            return [list(self._drawn_from()), self.passes]
+
+    @state.setter
+    def state(self, state: Sequence[Any]) -> None:
+        with self._lock:
+            self._entropy, self.passes = tuple(state[0]), state[1]
+
+    def _drawn_from(self) -> tuple[int, ...]:
+        # Without a seed the order must differ between runs, and still not between passes when
+        # `reshuffle` is off: so there is always one. Drawn late, when a cluster is joined.
+        self._entropy = self._entropy or (shared_seed(), self._number)
+        return self._entropy
+
     def begin_pass(self) -> tuple[np.random.Generator, np.random.Generator]:
         """Begins a pass: returns the generators for its steps and for the rest of its buffer."""
         with self._lock:
+            entropy = self._drawn_from()
             number = self.passes if self.reshuffle else 0
             if not _PEEKING.get():
                 self.passes += 1
-        seeds = np.random.SeedSequence((*self._entropy, number)).spawn(2)
+        seeds = np.random.SeedSequence((*entropy, number)).spawn(2)
         steps, rest = (np.random.Generator(np.random.PCG64(seed)) for seed in seeds)
         return steps, rest
 

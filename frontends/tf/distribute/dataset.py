@@ -13,7 +13,7 @@ from frontends.tf.data.spec import TensorSpec
 from frontends.tf.data.tracing import before_element
 from frontends.tf.distribute.values import PerReplicaSpec
 from spmd.context import current_frame, in_replica
-from spmd.input import BatchIterator
+from spmd.input import ResumableIterator
 from spmd.input.layout import share
 
 
@@ -127,6 +127,18 @@ class DistributedDataset(Iterable[Any]):
         before_element()
         return DistributedIterator(iter(self._batches), self)
 
+    def get_state(self) -> dict[str, Any]:
+        """Tells how far the latest pass has come, for a checkpoint; see `spmd.DistributedInput`."""
+        return self._batches.get_state()
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Lets the next pass go on where another one was; see `spmd.DistributedInput`.
+
+        Args:
+            state: what `get_state` returned.
+        """
+        self._batches.set_state(state)
+
     def __len__(self) -> int:
         return len(self._batches)
 
@@ -164,7 +176,7 @@ class DistributedIterator(ElementIterator):
     Source: `tf.distribute.DistributedIterator`.
     """
 
-    def __init__(self, batches: BatchIterator, dataset: DistributedDataset) -> None:
+    def __init__(self, batches: ResumableIterator, dataset: DistributedDataset) -> None:
         """Wraps a pass of the engine's; `iter(dataset)` does.
 
         Args:
@@ -188,6 +200,18 @@ class DistributedIterator(ElementIterator):
                 "strategy.run(step, args=(next(iterator),))."
             )
         return next(self._batches)
+
+    def get_state(self) -> dict[str, Any]:
+        """Tells how far the pass has come, for a checkpoint; see `spmd.input.ResumableIterator`."""
+        return self._batches.get_state()
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Goes on where another pass over the same data was; see `spmd.input.ResumableIterator`.
+
+        Args:
+            state: what `get_state` returned.
+        """
+        self._batches.set_state(state)
 
     def close(self) -> None:
         """Ends the pass and closes the source's iterator; calling it again does nothing."""

@@ -1,5 +1,6 @@
 """What every dataset is: defined without a backend, read again and again, with a length and settings."""
 
+import json
 import os
 import subprocess
 import sys
@@ -166,11 +167,16 @@ def test_a_data_position_can_be_restored():
 
     dataset = make()
     list(dataset)
-    position, third = dataset._shuffle_passes, list(dataset)
+    position, third = dataset._position(), list(dataset)
     assert len(position) == 1  # the same shuffle, twice
-    restored = make()
-    restored._shuffle_passes = position
-    np.testing.assert_equal(list(restored.skip(5)), third[5:])
+    np.testing.assert_equal(list(make()._resumed(position, 5)), third[5:])
+
+
+def test_a_shuffle_without_a_seed_can_be_resumed():
+    dataset = Dataset.range(50).shuffle(50)
+    position, order = json.loads(json.dumps(dataset._position())), list(dataset)
+    again = Dataset.range(50).shuffle(50)._resumed(position, 3)
+    np.testing.assert_equal(list(again), order[3:])
 
 
 def test_options_travel():
