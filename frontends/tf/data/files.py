@@ -6,6 +6,7 @@ from typing import Any, SupportsIndex
 from frontends.tf.data.constants import UNKNOWN_CARDINALITY
 from frontends.tf.data.dataset import Dataset
 from frontends.tf.data.file_formats import Reader, check_compression, lines, opened, paths, records
+from frontends.tf.data.file_shards import is_reading_part, own_files
 from frontends.tf.data.spec import TensorSpec
 from frontends.tf.data.stream import ready
 
@@ -92,8 +93,10 @@ def _of_files(op_name: str, filenames: Any, compression: str | None, read: Reade
     check_compression(compression, op_name)
     if isinstance(filenames, Dataset):
         names = filenames
-    else:
+    elif is_reading_part():
         names = Dataset.from_generator(lambda: paths(filenames))
+    else:
+        names = Dataset.from_generator(lambda: own_files(paths(filenames)))
 
     def open_pass() -> Iterator[bytes]:
         for name in names:

@@ -8,9 +8,11 @@ from frontends.tf.data import chunks
 from frontends.tf.data import element as elements
 from frontends.tf.data.base import DatasetBase
 from frontends.tf.data.file_formats import paths
+from frontends.tf.data.file_shards import own_files
 from frontends.tf.data.row_sources import ArraySource
 from frontends.tf.data.rows import Rows
 from frontends.tf.data.shuffling import ShuffleOrder
+from frontends.tf.data.stream import ready
 
 
 class Listing(DatasetBase):
@@ -62,7 +64,9 @@ class Listing(DatasetBase):
         files = cls(
             lambda: Rows(ArraySource(names), lambda: chunks.counting(len(found))), len(found)
         )
-        if shuffle not in (None, True):
-            return files
-        order = ShuffleOrder(seed, True, "list_files")
-        return files._derive(lambda form: form.shuffle(len(found), order), len(found), order)
+        if shuffle in (None, True):
+            order = ShuffleOrder(seed, True, "list_files")
+            files = files._derive(lambda form: form.shuffle(len(found), order), len(found), order)
+        return files._derive(
+            lambda form: ready(lambda: own_files(form.elements()), form.spec, form), len(found)
+        )

@@ -25,6 +25,7 @@ from frontends.tf.distribute.dataset import DistributedDataset, DistributedItera
 from frontends.tf.distribute.extended import StrategyExtended
 from frontends.tf.distribute.input import InputContext, InputOptions, InputReplicationMode
 from frontends.tf.distribute.mirrored_strategy import MirroredStrategy
+from frontends.tf.distribute.multi_worker_mirrored_strategy import MultiWorkerMirroredStrategy
 from frontends.tf.distribute.one_device_strategy import OneDeviceStrategy
 from frontends.tf.distribute.options import RunOptions
 from frontends.tf.distribute.reduce_op import ReduceOp
@@ -41,6 +42,7 @@ __all__ = [
     "InputOptions",
     "InputReplicationMode",
     "MirroredStrategy",
+    "MultiWorkerMirroredStrategy",
     "NcclAllReduce",
     "OneDeviceStrategy",
     "ReduceOp",

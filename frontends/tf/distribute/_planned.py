@@ -7,12 +7,10 @@ from frontends.tf._names import attributes
 
 # Where each name will come from. docs/compat.md lists them as "not yet".
 PLANNED = {
-    "tf.distribute.MultiWorkerMirroredStrategy": "clusters",
     "tf.distribute.ParameterServerStrategy": "clusters",
     "tf.distribute.Server": "clusters",
     "tf.distribute.TPUStrategy": "clusters",
     "tf.distribute.coordinator": "clusters",
-    "tf.distribute.experimental.MultiWorkerMirroredStrategy": "clusters",
     "tf.distribute.experimental.ParameterServerStrategy": "clusters",
     "tf.distribute.experimental.PreemptionCheckpointHandler": "clusters",
     "tf.distribute.experimental.PreemptionWatcher": "clusters",

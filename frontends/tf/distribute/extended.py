@@ -49,7 +49,7 @@ class StrategyExtended:
 
     @property
     def worker_devices(self) -> tuple[str, ...]:
-        """Names of the devices that compute, one per replica.
+        """Names of the devices of this process that compute, one per replica.
 
         Raises:
             RuntimeError: no strategy was chosen.
@@ -57,7 +57,7 @@ class StrategyExtended:
         Source: `tf.distribute.StrategyExtended.worker_devices`.
         """
         self._require_chosen("worker_devices")
-        return tuple(long_name(device) for device in self._strategy.mesh.devices.flat)
+        return tuple(map(long_name, self._strategy.mesh.local_devices))
 
     @property
     def parameter_devices(self) -> tuple[str, ...]:

@@ -15,6 +15,8 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 import spmd
 from frontends.tf._random_ops import STREAM
+from frontends.tf.data.options import AutoShardPolicy
+from frontends.tf.distribute.auto_shard import OwnPart, policy_of, print_plan
 from frontends.tf.distribute.context import entered, in_force
 from frontends.tf.distribute.dataset import DistributedDataset
 from frontends.tf.distribute.extended import StrategyExtended
@@ -30,6 +32,7 @@ from frontends.tf.distribute.reduce_op import op_name
 from frontends.tf.indexed_slices import is_slices
 from spmd.context import current_frame, in_replica
 from spmd.mesh import REPLICA_AXIS
+from spmd.processes import spans_processes
 from spmd.reduction import check_axis
 from spmd.replica import run_in_replicas
 from spmd.source_lines import user_stacklevel
@@ -91,7 +94,7 @@ class Strategy(FormerNames):
         self.is_default = is_default
         self._steps: OrderedDict[Hashable, tuple[Any, spmd.Step[..., Any]]] = OrderedDict()
         self._lock = threading.Lock()
-        devices = mesh.devices.flat if parameter_devices is None else parameter_devices
+        devices = mesh.local_devices if parameter_devices is None else parameter_devices
         self.extended = StrategyExtended(self, devices)
 
     @property
@@ -376,7 +379,10 @@ class Strategy(FormerNames):
     ) -> DistributedDataset:
         """Splits the global batches of a dataset over the replicas, ahead of use.
 
-        A batch of L rows goes to N replicas by `ceil(L / N)` rows each, first replicas first.
+        A batch of L rows goes to N replicas by `ceil(L / N)` rows each, first replicas first. In a cluster
+        every process reads all of the data, and places the rows of its own replicas; the dataset's
+        `tf.data.experimental.AutoShardPolicy` may give each process files of its own (`FILE`) or leave
+        dividing the data to the script (`OFF`).
 
         Args:
             dataset: a batched `tf.data.Dataset`, or any source that `spmd.distribute` takes.
@@ -411,7 +417,13 @@ class Strategy(FormerNames):
                 "This dataset is distributed already. Distribute a tf.data.Dataset once, and iterate "
                 "over the result."
             )
-        batches = spmd.distribute(dataset, self._mesh)
+        source, own = dataset, False
+        if spans_processes(self._mesh):
+            policy = policy_of(dataset)
+            own = policy in (AutoShardPolicy.FILE, AutoShardPolicy.OFF)
+            source = OwnPart(dataset, policy) if own else dataset
+            print_plan(policy, self.num_replicas_in_sync)
+        batches = spmd.distribute(source, self._mesh, per_process=own)
         return DistributedDataset(batches, dataset, self.num_replicas_in_sync, per_replica=False)
 
     def distribute_datasets_from_function(
@@ -445,16 +457,17 @@ class Strategy(FormerNames):
         """
         self._require_cross_replica("distribute_datasets_from_function")
         replicas = self.num_replicas_in_sync
-        pipelines = replicas if _pipeline_per_replica(options) else 1
+        each = len(self._mesh.local_devices) if _pipeline_per_replica(options) else 1
+        processes = jax.process_count() if spans_processes(self._mesh) else 1
         dataset, *others = [
             dataset_fn(
                 InputContext(
-                    num_input_pipelines=pipelines,
-                    input_pipeline_id=index,
+                    num_input_pipelines=each * processes,
+                    input_pipeline_id=each * (jax.process_index() if processes > 1 else 0) + index,
                     num_replicas_in_sync=replicas,
                 )
             )
-            for index in range(pipelines)
+            for index in range(each)
         ]
         source = dataset
         if others:

@@ -4,6 +4,7 @@ from frontends.tf.distribute._planned import names
 from frontends.tf.distribute.central_storage_strategy import CentralStorageStrategy
 from frontends.tf.distribute.experimental import partitioners
 from frontends.tf.distribute.input import ValueContext
+from frontends.tf.distribute.multi_worker_mirrored_strategy import MultiWorkerMirroredStrategy
 from frontends.tf.distribute.options import (
     CollectiveHints,
     CommunicationImplementation,
@@ -17,6 +18,7 @@ __all__ = [
     "CollectiveHints",
     "CommunicationImplementation",
     "CommunicationOptions",
+    "MultiWorkerMirroredStrategy",
     "ValueContext",
     "partitioners",
 ]

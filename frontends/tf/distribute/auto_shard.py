@@ -1,0 +1,108 @@
+"""How a dataset is divided among the processes of a cluster: `tf.data.experimental.AutoShardPolicy`."""
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+
+from frontends.tf.data.file_shards import FileShard
+from frontends.tf.data.options import AutoShardPolicy
+
+
+def policy_of(dataset: Any) -> AutoShardPolicy:
+    """Returns the policy that a dataset's options name; `AUTO` if they name none.
+
+    Args:
+        dataset: a `tf.data.Dataset`, or another source of batches.
+
+    Examples:
+        >>> from frontends import tf
+        >>> policy_of(tf.data.Dataset.range(3)).name
+        'AUTO'
+    """
+    options = getattr(dataset, "options", None)
+    if not callable(options):
+        return AutoShardPolicy.AUTO
+    settings: Any = options()
+    return settings.experimental_distribute.auto_shard_policy or AutoShardPolicy.AUTO
+
+
+class OwnPart:
+    """The batches that this process makes of a dataset for its own replicas.
+
+    Each holds the process's part of a global batch. With `FILE` they come from files of its own; with `OFF`
+    from the whole dataset, which the processes may shuffle or shard by themselves.
+    """
+
+    def __init__(self, dataset: Any, policy: AutoShardPolicy) -> None:
+        """Divides a dataset.
+
+        Args:
+            dataset: a `tf.data.Dataset` of global batches.
+            policy: `FILE` or `OFF`.
+
+        Raises:
+            ValueError: the size of a batch is not known, or does not divide by the processes.
+        """
+        self._policy = policy
+        rows, processes = dataset._full_batch_rows, jax.process_count()
+        if rows is None or rows % processes:
+            found = "is not known" if rows is None else f"is {rows}"
+            raise ValueError(
+                f"AutoShardPolicy.{policy.name} divides every batch by the {processes} processes, but the "
+                f"size of a batch {found}. Batch by a multiple of {processes}, .batch(global_batch_size), "
+                "as the last step; or use AutoShardPolicy.DATA, which divides any."
+            )
+        self._full_batch_rows = rows // processes
+        self._dataset = dataset.rebatch(self._full_batch_rows)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._read(self._dataset)
+
+    def _position(self) -> Any:
+        return self._dataset._position()
+
+    def _resumed(self, position: Any, skipped: int) -> Iterator[Any]:
+        return self._read(self._dataset._resumed(position, skipped))
+
+    def _read(self, dataset: Any) -> Iterator[Any]:
+        if self._policy is AutoShardPolicy.OFF:
+            yield from dataset
+            return
+        shard = FileShard(jax.process_count(), jax.process_index())
+        with shard.in_force():
+            batches = iter(dataset)
+        while True:
+            with shard.in_force():
+                batch = next(batches, None)
+            if not shard.used:
+                raise ValueError(
+                    "AutoShardPolicy.FILE gives each process files of its own, but the dataset reads none: "
+                    "expected tf.data.Dataset.list_files, tf.data.TFRecordDataset or "
+                    "tf.data.TextLineDataset in it. Use AutoShardPolicy.DATA."
+                )
+            if batch is None:
+                return
+            yield batch
+
+
+_PRINTED: set[str] = set()
+
+
+def print_plan(policy: AutoShardPolicy, replicas: int) -> None:
+    """Says once, in the first process, who reads what.
+
+    Args:
+        policy: of the dataset.
+        replicas: how many share a batch.
+    """
+    processes = jax.process_count()
+    what = {
+        AutoShardPolicy.FILE: "each reads files of its own",
+        AutoShardPolicy.OFF: "each reads all of the data for itself, so that a pass repeats every row",
+    }.get(policy, "each reads all of the data, and trains on its own rows of every batch")
+    text = f"Input for {replicas} replicas in {processes} processes: {what} (AutoShardPolicy.{policy.name})."
+    if jax.process_index() == 0 and text not in _PRINTED:
+        _PRINTED.add(text)
+        print(text, file=sys.stderr)
