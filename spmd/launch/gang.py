@@ -22,11 +22,6 @@ from spmd.launch.tasks import Task, names_of
 _AFTER_SIGKILL = 10.0
 _FOR_OUTPUT = 5.0
 
-
-def _gave_up(returncode: int) -> bool:
-    return returncode > 0 or returncode == -signal.SIGABRT
-
-
 Start = Callable[[int, Guard], list[Process]]
 
 
@@ -218,3 +213,7 @@ class Gang:
             "script's last checkpoint"
         )
         self._phase, self.deadline = _Phase.WAITING, time.monotonic() + decision
+
+
+def _gave_up(returncode: int) -> bool:
+    return returncode > 0 or returncode == -signal.SIGABRT
