@@ -12,7 +12,9 @@ from spmd.launch.guard import Guard
 from spmd.launch.output import Printer
 from spmd.launch.tasks import Task
 
+# What the summary shows of standard error: so many lines, so many letters of each.
 _LAST_LINES = 3
+_LONGEST = 500
 
 
 class Process:
@@ -112,7 +114,7 @@ class Process:
 
     def _remember(self, line: str) -> None:
         if line.strip():
-            self._last_lines.append(line.strip())
+            self._last_lines.append(line.strip()[:_LONGEST])
 
 
 def _signal_group(group: int, signal_number: int) -> None:

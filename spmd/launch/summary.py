@@ -35,7 +35,7 @@ def summarize(training: Gang, evaluator: Gang | None, seconds: float, printer: P
                 failure.task,
                 describe_end(failure.returncode),
                 f"{failure.seconds:.1f} s",
-                Text("\n".join(failure.last_lines)),
+                Text.from_ansi("\n".join(failure.last_lines)),  # a script may use colours
             )
         printer.print(table)
     for gang in gangs:

@@ -1,8 +1,11 @@
 """Which devices each task gets."""
 
+from pathlib import Path
+
 import pytest
 
 from spmd.errors import LaunchError
+from spmd.launch import devices
 from spmd.launch.devices import devices_of_tasks
 from spmd.launch.tasks import Roles, Task
 
@@ -10,27 +13,39 @@ FOUR_GPUS = {"JAX_PLATFORMS": "cuda", "CUDA_VISIBLE_DEVICES": "0,1,GPU-c,GPU-d"}
 
 
 def test_a_processor_is_split_where_that_is_asked_for() -> None:
-    devices = devices_of_tasks(Roles(2), 3, {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": "--a=b"})
+    divided = devices_of_tasks(Roles(2), 3, {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": "--a=b"})
     for task in Roles(2).all:
-        assert devices[task]["JAX_PLATFORMS"] == "cpu"
-        assert devices[task]["XLA_FLAGS"] == "--a=b --xla_force_host_platform_device_count=3"
-        assert int(devices[task]["NPROC"]) >= 16
+        assert divided[task]["JAX_PLATFORMS"] == "cpu"
+        assert divided[task]["XLA_FLAGS"] == "--a=b --xla_force_host_platform_device_count=3"
+        assert int(divided[task]["NPROC"]) >= 16
     assert devices_of_tasks(Roles(1), None, {"JAX_PLATFORMS": "cpu"}) == {Task("worker", 0): {}}
 
 
 def test_gpus_are_divided_in_order() -> None:
-    devices = devices_of_tasks(Roles(2), None, FOUR_GPUS)
-    assert devices[Task("worker", 0)] == {"CUDA_VISIBLE_DEVICES": "0,1"}
-    assert devices[Task("worker", 1)] == {"CUDA_VISIBLE_DEVICES": "GPU-c,GPU-d"}
+    divided = devices_of_tasks(Roles(2), None, FOUR_GPUS)
+    assert divided[Task("worker", 0)] == {"CUDA_VISIBLE_DEVICES": "0,1"}
+    assert divided[Task("worker", 1)] == {"CUDA_VISIBLE_DEVICES": "GPU-c,GPU-d"}
+
+
+def test_gpus_are_used_where_jax_has_a_plugin_for_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(devices.glob, "glob", lambda pattern: ["/dev/nvidia0", "/dev/nvidia5"])
+    task = Task("worker", 1)
+    assert devices_of_tasks(Roles(2), 1, {})[task]["JAX_PLATFORMS"] == "cpu"
+    (tmp_path / "jax_plugins" / "xla_cuda13").mkdir(parents=True)
+    (tmp_path / "jax_plugins" / "xla_cuda13" / "__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    assert devices_of_tasks(Roles(2), 1, {})[task] == {"CUDA_VISIBLE_DEVICES": "1"}
 
 
 def test_an_evaluator_gets_the_gpus_that_are_left_or_the_processor() -> None:
     evaluator = Task("evaluator", 0)
-    devices = devices_of_tasks(Roles(3, evaluator=True), 1, FOUR_GPUS)
-    assert devices[evaluator] == {"CUDA_VISIBLE_DEVICES": "GPU-d"}
-    devices = devices_of_tasks(Roles(1, evaluator=True), None, FOUR_GPUS)
-    assert devices[evaluator]["JAX_PLATFORMS"] == "cpu"
-    assert devices[Task("worker", 0)] == {}
+    divided = devices_of_tasks(Roles(3, evaluator=True), 1, FOUR_GPUS)
+    assert divided[evaluator] == {"CUDA_VISIBLE_DEVICES": "GPU-d"}
+    divided = devices_of_tasks(Roles(1, evaluator=True), None, FOUR_GPUS)
+    assert divided[evaluator]["JAX_PLATFORMS"] == "cpu"
+    assert divided[Task("worker", 0)] == {}
 
 
 def test_too_few_gpus_are_an_error() -> None:
