@@ -1,0 +1,158 @@
+"""Checkpoints of several processes: written together, restored on another number, never left half."""
+
+import pytest
+
+pytestmark = pytest.mark.multiprocess
+
+START = """
+import os, sys
+import jax, jax.numpy as jnp, numpy as np, optax
+from flax import nnx
+import spmd
+from spmd import cluster
+from spmd.checkpoint import Checkpoint, CheckpointManager
+
+mine = cluster.from_tf_config()
+if mine is not None:
+    cluster.initialize([task.address for task in mine.processes], mine.process_id)
+me = mine.process_id if mine else 0
+mesh = spmd.make_mesh()
+"""
+
+TRAIN = (
+    START
+    + """
+class Input:  # its position counts global batches
+    position = 0
+    def get_state(self):
+        return self.position
+    def set_state(self, state):
+        self.position = state
+
+data = Input()
+rngs = nnx.Rngs(0)
+model = nnx.Sequential(nnx.Linear(4, 8, rngs=rngs), nnx.relu, nnx.Linear(8, 1, rngs=rngs))
+optimizer = nnx.Optimizer(model, optax.adam(1e-2), wrt=nnx.Param)
+local = spmd.Variable(jnp.zeros(()))  # no step uses it: it is on one device of each process
+checkpoint = Checkpoint(model=model, optimizer=optimizer, data=data, local=local, epoch=0)
+
+def train(x, y):
+    def loss(model):
+        return ((model(x) - y) ** 2).sum() / 8
+    optimizer.update(model, nnx.grad(loss)(model))
+
+step = spmd.Step(train, mesh)
+manager = CheckpointManager(checkpoint, sys.argv[1])
+print("restored", manager.restore_latest(), "epoch", checkpoint.epoch, "local", float(local.value))
+for _ in range(2):
+    x = np.random.default_rng(data.position).normal(size=(8, 4)).astype(np.float32)
+    for batch in spmd.distribute((x, x[:, :1]), mesh, batch_size=8):
+        step(*batch)
+    data.position += 1
+    checkpoint.epoch += 1
+    local.value = local.value + 10
+manager.save(data.position)
+manager.wait()
+print([float(value.sum()) for value in jax.tree.leaves(nnx.to_pure_dict(nnx.state(model)))])
+"""
+)
+
+
+def numbers(task):
+    return [float(word) for word in task.lines[-1].strip("[]").split(", ")]
+
+
+@pytest.mark.slow
+def test_state_crosses_numbers_of_processes_and_devices(run_cluster, tmp_path):
+    """8 devices, 4, 1 and 2, in two processes and one: the numbers of an uninterrupted run."""
+    folder, whole = tmp_path / "run", tmp_path / "whole"
+    shapes = [(2, 4), (2, 2), (1, 1), (2, 1)]
+    for position, (workers, devices) in enumerate(shapes):
+        tasks = run_cluster(TRAIN, folder, workers=workers, devices=devices)
+        for task in tasks:
+            restored = 2 * position if position else None
+            assert task.lines[0] == (
+                f"restored {restored} epoch {2 * position} local {20.0 * position}"
+            )
+            assert task.lines[-1] == tasks[0].lines[-1]
+        (alone,) = run_cluster(TRAIN, whole, workers=1, devices=2)
+        assert numbers(tasks[0]) == pytest.approx(numbers(alone), rel=1e-5, abs=1e-6)
+    assert sorted(entry.name for entry in folder.iterdir()) == [f"step-{n}" for n in (2, 4, 6, 8)]
+
+
+def test_positions_of_each_process_come_back_to_it(run_cluster, tmp_path):
+    script = (
+        START
+        + """
+class Input:
+    position = me * 10
+    def get_state(self):
+        return self.position
+    def set_state(self, state):
+        self.position = state
+
+data = Input()
+checkpoint = Checkpoint(data=data, v=spmd.Variable(jnp.ones(2)))
+checkpoint.save(sys.argv[1])
+data.position = None
+checkpoint.restore(sys.argv[1])
+print(data.position)
+"""
+    )
+    path = tmp_path / "ckpt"
+    assert [task.lines for task in run_cluster(script, path)] == [["0"], ["10"]]
+    alone = START + (
+        "class Input:\n    get_state = set_state = lambda *_: None\n"
+        "Checkpoint(data=Input()).restore(sys.argv[1])\n"
+    )
+    (task,) = run_cluster(alone, path, workers=1, status=1)
+    assert "saved by 2 processes, in which data had different positions" in task.stderr
+
+
+@pytest.mark.parametrize("call", ["save", "restore"])
+def test_a_process_that_does_not_call_is_named(run_cluster, tmp_path, call):
+    script = (
+        START
+        + f"""
+checkpoint = Checkpoint(v=spmd.Variable(jnp.ones(2)), timeout=3.0)
+checkpoint.save(sys.argv[1])
+checkpoint.wait()
+if me == 0:
+    try:
+        checkpoint.{call}(sys.argv[1])
+    except TimeoutError as error:
+        print(error)
+"""
+    )
+    first, _ = run_cluster(script, tmp_path / "ckpt")
+    assert "worker 1" in first.lines[0]
+    assert f"'checkpoint/{call}'" in first.lines[0]
+
+
+def test_paths_that_differ_are_told_of(run_cluster, tmp_path):
+    script = START + "Checkpoint(a=1).save(f'{sys.argv[1]}-{me}')\n"
+    for task in run_cluster(script, tmp_path / "ckpt", status=1):
+        assert "take the rank out of the path" in task.stderr
+
+
+def test_a_damaged_checkpoint_is_told_of_by_all(run_cluster, tmp_path):
+    script = (
+        START
+        + """
+checkpoint = Checkpoint(v=spmd.Variable(jnp.arange(10.0)))
+manager = CheckpointManager(checkpoint, sys.argv[1])
+for number in (1, 2):
+    manager.save(number)
+    manager.wait()
+if me == 0:
+    os.remove(os.path.join(sys.argv[1], "step-2", "arrays", "manifest.ocdbt"))
+try:
+    checkpoint.restore(os.path.join(sys.argv[1], "step-2"))
+except ValueError as error:
+    print(error)
+print(manager.restore_latest())
+"""
+    )
+    for task in run_cluster(script, tmp_path / "run"):
+        assert "step-2/arrays/manifest.ocdbt: it is missing" in task.lines[0]
+        assert task.lines[1] == "1"
