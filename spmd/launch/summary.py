@@ -42,7 +42,7 @@ def summarize(training: Gang, evaluator: Gang | None, seconds: float, printer: P
         restarts = {0: "", 1: " after 1 restart"}.get(
             gang.attempts - 1, f" after {gang.attempts - 1} restarts"
         )
-        end = "was stopped" if gang.was_stopped else "failed" if gang.failed else "ended well"
+        end = "stopped" if gang.was_stopped else "failed" if gang.failed else "ended well"
         end += restarts
         if gang.failed:
             end += f": {gang.failures[-1].task} with exit status {gang.status}"

@@ -134,7 +134,7 @@ def test_a_signal_is_passed_on_and_nothing_starts_again(launch: Callable, sent: 
         f"[worker 1] got {passed_on}",
     ]
     assert status == 143
-    assert "worker 0, worker 1 was stopped" in err
+    assert "worker 0, worker 1 stopped" in err
     assert "restart" not in err
 
 
@@ -193,7 +193,7 @@ def test_an_evaluator_that_goes_on_is_stopped_after_the_training(launch: Callabl
     status, _, err = launch(script, "--evaluator", "--evaluator-seconds", 0).end()
     assert status == 0
     assert "the evaluator has 0 s to end by itself" in err
-    assert "evaluator 0 was stopped" in err
+    assert "evaluator 0 stopped" in err
 
 
 def test_an_evaluator_that_fails_starts_again_alone(launch: Callable) -> None:
