@@ -1,6 +1,7 @@
 """The scenarios, by what they are about."""
 
 from tests.golden.scenarios import (
+    checkpoints,
     clusters,
     contexts,
     fitting,
@@ -16,6 +17,7 @@ __all__ = [
     "SCENARIOS",
     "Scenario",
     "Setting",
+    "checkpoints",
     "clusters",
     "contexts",
     "fitting",
