@@ -63,7 +63,7 @@ def meet(
     Raises:
         ClusterStartError: tasks are missing after the time, or disagree about the cluster.
     """
-    wait = _Wait(roster, timeout_seconds, clock, say or _print)
+    wait = _Wait(roster, timeout_seconds, clock, _print if say is None else say)
     return _gather(wait) if roster.process_id == 0 else _join(wait)
 
 
@@ -83,8 +83,11 @@ class _Wait:
         return self.deadline - self.clock()
 
     def tell(self, missing: Iterable[int], why: str = "") -> None:
-        """Prints who is missing, when that changed or was last said a while ago."""
-        text = self.roster.listed(missing) + (f" ({why})" if why else "")
+        """Prints who is missing."""
+        self.tell_what(self.roster.listed(missing) + (f" ({why})" if why else ""))
+
+    def tell_what(self, text: str) -> None:
+        """Prints what this process waits for, when that changed or was last said a while ago."""
         at, before = self._printed
         now = self.clock()
         if now - at < (_BEAT if text != before and before else _AGAIN):
@@ -189,7 +192,7 @@ def _listen(wait: _Wait, host: str | None, port: int) -> socket.socket:
                     "process, or give this task another port in every task's list.",
                     retryable=True,
                 ) from error
-            wait.tell([0], f"its port cannot be listened at: {_reason(error)}")
+            wait.tell_what(f"its own port {port} ({_reason(error)})")
             time.sleep(min(0.2, max(0.0, wait.left())))
 
 

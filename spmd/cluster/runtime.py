@@ -9,6 +9,7 @@ import atexit
 import contextlib
 import dataclasses
 import os
+import signal
 import sys
 import threading
 from collections.abc import Generator, Sequence
@@ -32,6 +33,7 @@ _START_SECONDS = 300.0
 _SILENT_SECONDS = 100.0  # JAX's own heartbeat time-out, which comes later here
 _AFTER_OURS = 60.0  # by so much JAX's time-outs are longer, so that ours come first and say more
 _FLUSH_SECONDS = 5.0
+_PREEMPTION_SERVICE = "jax_enable_preemption_service"
 _NO_PROXY = "no_grpc_proxy"  # gRPC reads it in small letters
 # What a collective or the coordination service says when a peer has died, in words of gloo, NCCL and gRPC.
 _OF_PEERS = ("gloo", "nccl", "coordination", "socket closed", "connection", "unavailable", "peer")
@@ -102,6 +104,7 @@ def initialize(
         return
     _check_nothing_runs(roster)
     sys.excepthook = _Uncaught(sys.excepthook)
+    _end_on_sigterm()
     meeting = meet(roster, start)
     limits = Limits(patience, min(patience, _SILENT_SECONDS))
     watchdog = Watchdog(roster, meeting.lines, limits)
@@ -204,6 +207,8 @@ def _start_jax(
 ) -> None:
     if jax.config.values.get("jax_cpu_collectives_implementation") is None:
         jax.config.update("jax_cpu_collectives_implementation", "gloo")
+    if _PREEMPTION_SERVICE.upper() not in os.environ:
+        jax.config.update(_PREEMPTION_SERVICE, False)  # it takes SIGTERM away, whoever listens
     try:
         with _past_proxies(split_address(meeting.coordinator)[0]):
             jax.distributed.initialize(
@@ -242,6 +247,21 @@ def _past_proxies(host: str) -> Generator[None]:
             del os.environ[_NO_PROXY]
         else:
             os.environ[_NO_PROXY] = before
+
+
+def _end_on_sigterm() -> None:
+    """Lets SIGTERM end this process with the retryable code, also as the first process of a container."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    if signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+        return
+
+    def end(*_: object) -> None:
+        if _joined is not None and _joined.watchdog is not None:
+            _joined.watchdog.fail("it was told to end, by SIGTERM", RETRYABLE_EXIT_CODE, 0.0)
+        _exit(RETRYABLE_EXIT_CODE)
+
+    signal.signal(signal.SIGTERM, end)
 
 
 class _Uncaught:

@@ -72,6 +72,30 @@ def get(key: str, timeout_seconds: float) -> str:
     return text
 
 
+def peek(key: str) -> str | None:
+    """Reads a text if it is there; does not wait for it.
+
+    Args:
+        key: its name.
+
+    Returns:
+        The text, or None.
+
+    Examples:
+        >>> peek("docs/peek") is None
+        True
+    """
+    client = _jax_internals.coordination_client()
+    if client is None:
+        return _alone.get(key)
+    try:
+        return client.key_value_try_get(_PREFIX + key)
+    except jax.errors.JaxRuntimeError as error:
+        if "NOT_FOUND" not in str(error):
+            raise
+        return None
+
+
 def all_gather_small(key: str, text: str, timeout_seconds: float) -> tuple[str, ...]:
     """Gives every process what each one says; blocks, and every process must call it.
 

@@ -181,9 +181,9 @@ class Watchdog(threading.Thread):
             for line in self._lines.values():
                 line.finish()
             # To close a connection with something unread in it may take back what was sent.
-            patience = self._clock() + _GOODBYE_SECONDS
-            while self._lines and self._clock() < patience:
-                for line in readable(self._lines.values(), patience - self._clock()):
+            patience = time.monotonic() + _GOODBYE_SECONDS
+            while self._lines and time.monotonic() < patience:
+                for line in readable(self._lines.values(), patience - time.monotonic()):
                     if line.receive() is None:
                         self._lines = {i: one for i, one in self._lines.items() if one is not line}
         elif self._me.failure:
@@ -193,6 +193,8 @@ class Watchdog(threading.Thread):
 
     def _report(self, verdict: str, tasks: str) -> None:
         """Prints what happened and where this process is, and ends it."""
+        if self._over.is_set():
+            return
 
         def write() -> None:
             me, code = self._roster.label(self._roster.process_id), self._exit_code
@@ -249,7 +251,7 @@ def dump_stacks() -> None:
     """Prints the Python stacks of all threads to the standard error."""
     try:
         faulthandler.dump_traceback(sys.stderr)
-    except (AttributeError, OSError, ValueError):  # no real file: a notebook's stream, a closed one
+    except (AttributeError, OSError, RuntimeError, ValueError):  # no real file, as in a notebook
         with contextlib.suppress(OSError):
             faulthandler.dump_traceback(2)
 

@@ -27,7 +27,6 @@ class Line:
 
     def __init__(self, connection: socket.socket) -> None:
         connection.settimeout(_SEND_SECONDS)
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._socket = connection
         self._unread = b""
         _open_lines.add(self)

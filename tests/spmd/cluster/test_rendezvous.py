@@ -1,0 +1,208 @@
+"""How processes find each other: threads play the processes, over real connections."""
+
+import contextlib
+import json
+import socket
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from spmd.cluster.rendezvous import meet
+from spmd.cluster.roster import Roster
+from spmd.cluster.wire import connect, listen, split_address
+from spmd.errors import ClusterStartError
+
+LONG = 30.0  # never reached
+
+
+@pytest.fixture
+def addresses():
+    """Addresses of three processes on this machine."""
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(listen("127.0.0.1", 0)) for _ in range(3)]
+        return [f"127.0.0.1:{one.getsockname()[1]}" for one in sockets]
+
+
+@pytest.fixture
+def start():
+    """Starts a process; gives its future, and what it printed."""
+    with ThreadPoolExecutor(8) as pool:
+        futures = []
+
+        def one(addresses, process, seconds=LONG):
+            said = _Said()
+            future = pool.submit(meet, Roster(addresses, process), seconds, say=said)
+            futures.append(future)
+            return future, said
+
+        yield one
+        for future in futures:
+            if future.exception(LONG) is None:
+                for line in future.result().lines.values():
+                    line.close()
+
+
+class _Said(list):
+    """Lines that were printed; others may wait for one."""
+
+    def __init__(self):
+        super().__init__()
+        self._more = threading.Condition()
+
+    def __call__(self, text):
+        with self._more:
+            self.append(text)
+            self._more.notify_all()
+
+    def wait_for(self, word):
+        with self._more:
+            assert self._more.wait_for(lambda: any(word in text for text in self), LONG)
+
+
+def error_of(process):
+    with pytest.raises(ClusterStartError) as caught:
+        process[0].result(LONG)
+    return caught.value
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]"])
+def test_all_meet(start, host):
+    with listen(split_address(f"{host}:1")[0], 0) as one:
+        addresses = [f"{host}:{one.getsockname()[1]}", f"{host}:1", f"{host}:2"]
+    meetings = [start(addresses, process)[0] for process in (2, 0, 1)]
+    last, first, middle = (future.result(LONG) for future in meetings)
+    assert sorted(first.lines) == [1, 2]
+    assert list(middle.lines) == list(last.lines) == [0]
+    port = split_address(addresses[0])[1]
+    assert {split_address(meeting.coordinator)[1] for meeting in (first, middle, last)} == {port}
+    # The lines stay, and the port is left to JAX.
+    with listen(split_address(first.bind)[0], port):
+        first.lines[2].send({"to": 2})
+        assert last.lines[0].receive() == [{"to": 2}]
+
+
+def test_a_process_with_others_elsewhere_listens_at_all_its_addresses(start, addresses):
+    port = split_address(addresses[0])[1]
+    mine = [f"localhost:{port}", "elsewhere.invalid:1"]
+    first, other = start(mine, 0)[0], start([f"127.0.0.1:{port}", "elsewhere.invalid:1"], 1)[0]
+    assert first.result(LONG).bind == f"[::]:{port}"
+    assert other.result(LONG).coordinator == f"127.0.0.1:{port}"
+
+
+def test_who_does_not_come_is_named(start, addresses):
+    first, other = start(addresses, 0, 2.0), start(addresses, 1, 2.0)
+    for error in (error_of(first), error_of(other)):
+        assert "worker 2" in error.missing
+        assert f"worker 2 ({addresses[2]})" in str(error)
+        assert "JAXTRIBUTE_START_TIMEOUT=4" in str(error)
+        assert error.retryable
+    assert "leads to this process" in str(error_of(first))
+    for process in (first, other):
+        assert any(f"waits for worker 2 ({addresses[2]})" in line for line in process[1])
+
+
+def test_without_process_0_it_is_named_with_the_reason(start, addresses):
+    error = error_of(start(addresses, 1, 1.5))
+    assert error.missing == ("worker 0",)
+    assert "The last try to connect: Connection refused" in str(error)
+    assert "`getent hosts 127.0.0.1`" in str(error)
+
+
+def test_a_name_that_does_not_resolve(start):
+    error = error_of(start(["nowhere.invalid:1", "localhost:1"], 1, 1.0))
+    assert "'nowhere.invalid' resolves" in str(error)
+    assert "known" in str(error) or "resolution" in str(error)
+
+
+def test_lists_that_differ_are_quoted_on_both_sides(start, addresses):
+    first = start(addresses[:2], 0, 4.0)
+    other = start([addresses[0], addresses[2]], 1)
+    error = error_of(other)
+    assert not error.retryable
+    for text in (str(error), str(error_of(first))):
+        assert f"worker 1 is at {addresses[1]} here, at {addresses[2]} there" in text
+        assert str(addresses[:2]) in text
+        assert str([addresses[0], addresses[2]]) in text
+
+
+def test_lists_of_other_lengths(start, addresses):
+    start(addresses[:2], 0, 3.0)
+    assert "2 tasks here, 3 there" in str(error_of(start(addresses, 1)))
+
+
+def test_two_processes_with_one_index(start, addresses):
+    first, one = start(addresses, 0), start(addresses, 1)
+    first[1].wait_for("waits for worker 2")  # so the other one has come
+    error = error_of(start(addresses, 1))
+    assert "Two processes say that they are worker 1" in str(error)
+    assert str(error).count(socket.gethostname()) == 2
+    # Neither of the others is harmed.
+    start(addresses, 2)
+    assert sorted(first[0].result(LONG).lines) == [1, 2]
+    assert list(one[0].result(LONG).lines) == [0]
+
+
+def test_a_process_that_was_started_again_takes_its_place(start, addresses):
+    first = start(addresses, 0)
+    first[1].wait_for("waits for")
+    host, port = split_address(addresses[0])
+    hello = {"process_id": 1, "addresses": addresses, "host": "h", "pid": 1}
+    former = connect(host, port, 5.0)
+    former.send(hello)
+    first[1].wait_for(f"waits for worker 2 ({addresses[2]});")
+    former.close()
+    start(addresses, 1)
+    start(addresses, 2)
+    assert sorted(first[0].result(LONG).lines) == [1, 2]
+
+
+def test_strangers_do_not_disturb(start, addresses):
+    first = start(addresses[:2], 0)
+    first[1].wait_for("waits for")
+    host, port = split_address(addresses[0])
+    with contextlib.ExitStack() as stack:
+        for words in (b"GET / HTTP/1.1\r\n\r\n", b"", b"{}\n", b'{"process_id": 1}\n'):
+            stranger = stack.enter_context(socket.create_connection((host, port), 5.0))
+            stranger.sendall(words)
+        start(addresses[:2], 1)
+        assert list(first[0].result(LONG).lines) == [1]
+
+
+def test_a_port_that_a_former_run_holds_is_waited_for(start, addresses):
+    former = listen(*split_address(addresses[0]))
+    first = start(addresses[:2], 0)
+    first[1].wait_for("waits for its own port")
+    former.close()
+    start(addresses[:2], 1)
+    assert list(first[0].result(LONG).lines) == [1]
+
+
+def test_a_port_that_stays_taken(start, addresses):
+    with listen(*split_address(addresses[0])):
+        error = error_of(start(addresses, 0, 0.5))
+    assert error.retryable
+    assert f"port {split_address(addresses[0])[1]}" in str(error)
+    assert "ss -ltnp" in str(error)
+
+
+def test_somebody_else_at_the_address_of_process_0(start, addresses):
+    """As a coordination service of a former run, which speaks HTTP/2."""
+    hellos = []
+
+    def speak_http2(listener):
+        with contextlib.suppress(OSError):
+            while True:
+                with listener.accept()[0] as stranger:
+                    hellos.append(json.loads(stranger.recv(4096)))
+                    stranger.sendall(b"\0\0\x12\4\0\0\0\0\0\n")
+
+    with listen(*split_address(addresses[0])) as listener:
+        service = threading.Thread(target=speak_http2, args=[listener])
+        service.start()
+        error = error_of(start(addresses, 1, 2.0))
+        listener.shutdown(socket.SHUT_RDWR)
+    service.join(LONG)
+    assert error.missing == ("worker 0",)
+    assert "somebody listens there who is no starting task" in str(error)
+    assert {tuple(hello["addresses"]) for hello in hellos} == {tuple(addresses)}

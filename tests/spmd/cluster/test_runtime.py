@@ -1,0 +1,81 @@
+"""Joining a cluster, as far as one process goes; tests/multiprocess/cluster starts several."""
+
+import os
+import sys
+
+import jax
+import pytest
+
+from spmd import _jax_internals
+from spmd.cluster import initialize, runtime, shutdown
+from spmd.errors import ClusterStartError
+
+NO_PROXY = "no_grpc_proxy"
+
+
+@pytest.fixture(autouse=True)
+def _in_no_cluster(monkeypatch):
+    monkeypatch.setattr(runtime, "_joined", None)
+
+
+def test_one_process_starts_nothing():
+    before = sys.excepthook
+    initialize(["localhost:1"], 0)
+    assert _jax_internals.coordination_client() is None
+    assert sys.excepthook is before
+    assert (runtime.process_id(), runtime.task_names()) == (0, ("worker 0",))
+    shutdown()
+
+
+def test_a_second_call():
+    initialize(["localhost:1"], 0, names=["chief 0"])
+    initialize(["localhost:1"], 0, names=["chief 0"])
+    assert runtime.task_names() == ("chief 0",)
+    with pytest.raises(
+        ClusterStartError, match=r"joined a cluster already, as process 0 of \['localhost:1'\]"
+    ):
+        initialize(["localhost:2"], 0)
+
+
+def test_a_backend_that_runs_already(monkeypatch):
+    assert jax.devices()
+    monkeypatch.setattr(sys.modules["__main__"], "too_early", jax.numpy.ones(2), raising=False)
+    with pytest.raises(ClusterStartError) as caught:
+        initialize(["localhost:1", "localhost:2"], 1, names=["chief 0", "worker 0"])
+    assert str(caught.value).startswith("worker 0 (localhost:2) cannot join its cluster any more")
+    assert "too_early of the script are arrays" in str(caught.value)
+    assert "right after the imports" in str(caught.value)
+    assert not caught.value.retryable
+
+
+@pytest.mark.parametrize("name", ["JAXTRIBUTE_START_TIMEOUT", "JAXTRIBUTE_WATCHDOG_SECONDS"])
+@pytest.mark.parametrize("text", ["soon", "0", "-1", "inf", "nan"])
+def test_malformed_times(monkeypatch, name, text):
+    monkeypatch.setenv(name, text)
+    with pytest.raises(ValueError, match=f"{name} must be a positive number .* not '{text}'"):
+        initialize(["localhost:1"], 0)
+
+
+def test_a_malformed_argument():
+    with pytest.raises(ValueError, match="timeout_seconds must be a positive number"):
+        initialize(["localhost:1"], 0, timeout_seconds=-1)
+
+
+def test_failures_are_reported_in_clusters_only():
+    runtime.report_failure(ValueError("no"))
+
+
+def test_proxies_are_passed_by(monkeypatch):
+    for name in ("grpc_proxy", "https_proxy", "http_proxy", NO_PROXY):
+        monkeypatch.delenv(name, raising=False)
+    with runtime._past_proxies("host"):
+        assert NO_PROXY not in os.environ
+    monkeypatch.setenv("http_proxy", "http://proxy:1")
+    monkeypatch.setenv("no_proxy", "a,b")
+    with runtime._past_proxies("host"):
+        assert os.environ.get(NO_PROXY) == "a,b,host"
+    assert NO_PROXY not in os.environ
+    monkeypatch.setenv(NO_PROXY, "c")
+    with runtime._past_proxies("host"):
+        assert os.environ.get(NO_PROXY) == "c,host"
+    assert os.environ.get(NO_PROXY) == "c"

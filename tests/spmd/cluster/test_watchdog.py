@@ -1,0 +1,217 @@
+"""The watchdogs of two or three processes, moved by hand: an own clock, and an exit that does not end anything."""
+
+import itertools
+import sys
+import threading
+
+import pytest
+
+from spmd.cluster import watchdog
+from spmd.cluster.progress import Progress
+from spmd.cluster.roster import Roster
+from spmd.cluster.verdict import Limits
+from spmd.cluster.watchdog import Watchdog
+from spmd.cluster.wire import Line, connect, listen
+
+LIMITS = Limits(idle_seconds=60, silent_seconds=30)
+
+
+class Gang:
+    """Processes that live in this one."""
+
+    def __init__(self, count):
+        self.now = 0.0
+        self.exits = [[] for _ in range(count)]
+        self.progress = [Progress() for _ in range(count)]
+        self._silent = set()
+        addresses = [f"host{i}:1" for i in range(count)]
+        ends = [_connection() for _ in range(1, count)]
+        lines = [
+            {i: ends[i - 1][0] for i in range(1, count)},
+            *({0: ends[i - 1][1]} for i in range(1, count)),
+        ]
+        self.lines = lines
+        self.watchdogs = [
+            Watchdog(
+                Roster(addresses, i),
+                lines[i],
+                LIMITS,
+                progress=self.progress[i],
+                clock=lambda: self.now,
+                exit_process=self.exits[i].append,
+            )
+            for i in range(count)
+        ]
+
+    def freeze(self, process):
+        self._silent.add(process)
+
+    def pass_time(self, seconds=0.0):
+        """Lets time pass, of which each process makes use every five seconds."""
+        until = self.now + seconds
+        for now in [*_times(self.now, until, 5.0), until]:
+            self.now = now
+            # Twice, so that an answer to the others arrives.
+            for process, one in [*enumerate(self.watchdogs)] * 2:
+                if process not in self._silent and not self.exits[process]:
+                    one.tick(0.01)
+
+
+def _times(start, end, step):
+    return itertools.takewhile(lambda time: time < end, itertools.count(start + step, step))
+
+
+def _connection():
+    with listen("127.0.0.1", 0) as listener:
+        other = connect("127.0.0.1", listener.getsockname()[1], 5.0)
+        return Line(listener.accept()[0]), other
+
+
+@pytest.fixture
+def gang(monkeypatch):
+    monkeypatch.setattr(watchdog, "_GOODBYE_SECONDS", 0.0)  # nobody ends here
+    gangs = []
+
+    def make(count):
+        gangs.append(Gang(count))
+        return gangs[-1]
+
+    yield make
+    for one in gangs:
+        for lines in one.lines:
+            for line in lines.values():
+                line.close()
+
+
+def test_nothing_happens_while_all_go_on(gang, capfd):
+    three = gang(3)
+    for _ in range(3):
+        for one in three.progress:
+            one.step_started()
+        three.pass_time(50)
+    assert three.exits == [[], [], []]
+    assert capfd.readouterr().err == ""
+
+
+def test_who_lags_is_reported_by_all(gang, capfd):
+    three = gang(3)
+    for one in three.progress:
+        one.step_started()
+    for one in three.progress[:2]:
+        one.step_started()
+    three.pass_time(60)
+    assert three.exits == [[], [], []]
+    three.pass_time(10)
+    assert three.exits == [[143]] * 3
+    printed = capfd.readouterr().err
+    assert printed.count("jaxtribute: worker 2 (host2:1) lags: no step since step 1") == 3
+    assert printed.count("Its Python stacks:") == printed.count("most recent call first") // 2 == 3
+    assert "this is worker 1 (host1:1) at step 2;" in printed
+
+
+@pytest.mark.parametrize("process", [0, 1, 2])
+def test_who_says_nothing_is_reported_by_the_others(gang, capfd, process):
+    three = gang(3)
+    three.pass_time(10)
+    three.freeze(process)
+    three.pass_time(29)
+    assert three.exits == [[], [], []]
+    three.pass_time(12)
+    assert three.exits == [[] if i == process else [143] for i in range(3)]
+    name = f"jaxtribute: worker {process} (host{process}:1) is stopped"
+    assert capfd.readouterr().err.count(name) == 2
+
+
+@pytest.mark.parametrize("process", [0, 1, 2])
+def test_who_is_gone_is_reported_at_once(gang, capfd, process):
+    three = gang(3)
+    three.pass_time()
+    for line in three.lines[process].values():
+        line.close()
+    three.freeze(process)
+    three.pass_time()
+    assert three.exits == [[] if i == process else [143] for i in range(3)]
+    name = f"jaxtribute: worker {process} (host{process}:1) is gone"
+    assert capfd.readouterr().err.count(name) == 2
+
+
+@pytest.mark.parametrize("process", [0, 1])
+def test_who_fails_is_reported_and_keeps_its_own_exit_code(gang, capfd, process):
+    two = gang(2)
+    two.pass_time()
+    failing = threading.Thread(
+        target=two.watchdogs[process].fail, args=("ValueError: no", 1, 0.0), name="fails"
+    )
+    two.watchdogs[process].join = lambda seconds: None  # it was not started
+    failing.start()
+    failing.join()
+    two.exits[process].clear()  # it would have ended the process after some seconds
+    two.pass_time()
+    assert two.exits[process] == [1]
+    assert two.exits[1 - process] == [143]
+    assert capfd.readouterr().err.count(f"(host{process}:1) failed at step 0: ValueError: no") == 2
+
+
+def test_processes_that_end_wait_for_each_other(gang):
+    two = gang(2)
+    for one in two.watchdogs:
+        one.is_alive = lambda: True  # moved by hand
+    ended = []
+
+    def end(process):
+        ended.append(two.watchdogs[process].end())
+
+    threads = [threading.Thread(target=end, args=(i,)) for i in range(2)]
+    threads[0].start()
+    two.pass_time(20)
+    assert ended == []
+    threads[1].start()
+    while len(ended) < 2:
+        two.pass_time(1)
+    # What happens after that is no failure.
+    two.lines[0][1].close()
+    two.freeze(0)
+    two.pass_time(100)
+    assert (ended, two.exits) == ([True, True], [[], []])
+
+
+def test_busy_and_waiting_processes_say_so(gang):
+    two = gang(2)
+    with two.progress[1].busy("compiles step"):
+        two.pass_time()
+        assert [task.doing for task in two.watchdogs[0].tasks()] == ["", "compiles step"]
+        with two.progress[1].waiting("the loss"):
+            two.pass_time(5)
+            state = two.watchdogs[0].tasks()[1]
+            assert (state.doing, state.waits) == ("waits for the loss", True)
+        assert not two.progress[1].waits
+    two.pass_time(5)
+    assert two.watchdogs[0].tasks()[1].doing == ""
+
+
+def test_what_is_no_beat_changes_nothing(gang):
+    two = gang(2)
+    two.progress[1].step_started()
+    two.pass_time()
+    for beat in ([], ["1", "", False], [1], "beat", None):
+        two.lines[1][0].send({"beat": beat})
+    two.pass_time()
+    assert two.watchdogs[0].tasks()[1].steps == 1
+
+
+def test_stacks_go_to_the_error_output_even_without_a_file(capfd, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", None)
+    watchdog.dump_stacks()
+    assert "most recent call first" in capfd.readouterr().err
+
+
+def test_an_abort_leaves_time_for_a_report(run_python):
+    run_python(
+        "-c",
+        "import ctypes, os, threading, spmd.cluster.watchdog as watchdog\n"
+        "watchdog.delay_aborts()\n"
+        "threading.Thread(target=ctypes.CDLL(None).abort).start()\n"
+        "threading.Event().wait(0.5)\n"
+        "os._exit(143)\n",
+        status=143,
+    )
