@@ -13,6 +13,7 @@ from spmd.errors import BatchError
 from spmd.input.batch import Batch, read_batch
 from spmd.input.layout import share
 from spmd.input.placement import BatchPlacer
+from spmd.input.position import Position
 from spmd.input.prefetch import (
     BatchIterator,
     DirectIterator,
@@ -161,7 +162,7 @@ class DistributedInput(Iterable[Any]):
         self._replicas = num_replicas(mesh)
         self._drop_remainder = drop_remainder
         self._prefetch = prefetch
-        self._progress: dict[str, Any] = {}
+        self._progress: Position | None = None
         self._resume = False
 
     @property
@@ -178,15 +179,15 @@ class DistributedInput(Iterable[Any]):
 
     def __iter__(self) -> ResumableIterator:
         iterator = ResumableIterator(self._source.position, self._begin)
-        if self._resume:
-            iterator.set_state(self._progress)
+        if self._resume and self._progress is not None:
+            iterator.set_state(self._progress.state())
         # Not the iterator itself: one that nobody holds any more is to be collected.
         self._progress, self._resume = iterator.progress, False
         return iterator
 
     def get_state(self) -> dict[str, Any]:
         """Tells how far the latest pass has come; see `ResumableIterator.get_state`."""
-        return dict(self._progress or {"position": self._source.position(), "batches": 0})
+        return (self._progress or Position(self._source.position())).state()
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Lets the next pass go on where another one was.
@@ -201,7 +202,7 @@ class DistributedInput(Iterable[Any]):
             >>> list(batches)
             [PerReplica(0: [4, 5])]
         """
-        self._progress, self._resume = dict(state), True
+        self._progress, self._resume = Position(state["position"], state["batches"]), True
 
     def _begin(self, position: Any, skipped: int) -> BatchIterator:
         # Numbered here: the thread that makes batches may start later than that of another pass.

@@ -12,6 +12,8 @@ import weakref
 from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import Any, Self, final
 
+from spmd.input.position import Position
+
 # A source that is stuck must not hang whoever leaves the loop; its thread ends when it returns.
 _JOIN_SECONDS = 5.0
 
@@ -59,16 +61,16 @@ class ResumableIterator(BatchIterator):
             begin: begins the pass of a position, without its first batches.
         """
         self._tell, self._begin = position, begin
-        self.progress = {"position": position(), "batches": 0}
+        self.progress = Position(position())
         self._batches = begin(None, 0)
 
     def __next__(self) -> Any:
         try:
             batch = next(self._batches)
         except StopIteration:
-            self.progress.update(position=self._tell(), batches=0)
+            self.progress.begin(self._tell())
             raise
-        self.progress["batches"] += 1
+        self.progress.advance()
         return batch
 
     def get_state(self) -> dict[str, Any]:
@@ -78,7 +80,7 @@ class ResumableIterator(BatchIterator):
             Which pass it is, and how many batches were handed out; a dict of JSON's types, the same in
             all processes.
         """
-        return dict(self.progress)
+        return self.progress.state()
 
     def set_state(self, state: Mapping[str, Any]) -> None:
         """Goes on where another pass over the same source was, with its next batch.
@@ -88,7 +90,7 @@ class ResumableIterator(BatchIterator):
                 devices.
         """
         self.close()
-        self.progress.update(state)
+        self.progress.go_to(state)
         self._batches = self._begin(state["position"], state["batches"])
 
     def close(self) -> None:

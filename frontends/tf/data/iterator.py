@@ -10,6 +10,7 @@ import numpy as np
 
 from frontends.tf.data.tracing import before_next
 from spmd.context import current_frame
+from spmd.input.position import Position
 
 
 class OutOfRangeError(IndexError):
@@ -87,7 +88,7 @@ class DatasetIterator(ElementIterator):
         self._frame = current_frame()
         self._elements = elements
         self._dataset = dataset
-        self._position, self._count = dataset._position(), 0
+        self._progress = Position(dataset._position())
 
     @property
     def element_spec(self) -> Any:
@@ -97,7 +98,7 @@ class DatasetIterator(ElementIterator):
     def __next__(self) -> Any:
         before_next(self._frame)
         element = next(self._elements)
-        self._count += 1
+        self._progress.advance()
         return element
 
     def get_state(self) -> dict[str, Any]:
@@ -106,7 +107,7 @@ class DatasetIterator(ElementIterator):
         Returns:
             Which pass it is, and how many elements were handed out; a dict of JSON's types.
         """
-        return {"position": self._position, "batches": self._count}
+        return self._progress.state()
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Goes on where another pass over the same data was, with its next element.
@@ -123,8 +124,8 @@ class DatasetIterator(ElementIterator):
             True
         """
         self.close()
-        self._position, self._count = state["position"], state["batches"]
-        self._elements = iter(self._dataset._resumed(self._position, self._count))
+        self._progress.go_to(state)
+        self._elements = iter(self._dataset._resumed(state["position"], state["batches"]))
 
     def close(self) -> None:
         """Ends the pass and closes what it reads from; calling it again does nothing."""

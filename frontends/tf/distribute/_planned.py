@@ -12,10 +12,7 @@ PLANNED = {
     "tf.distribute.TPUStrategy": "clusters",
     "tf.distribute.coordinator": "clusters",
     "tf.distribute.experimental.ParameterServerStrategy": "clusters",
-    "tf.distribute.experimental.PreemptionCheckpointHandler": "clusters",
-    "tf.distribute.experimental.PreemptionWatcher": "clusters",
     "tf.distribute.experimental.TPUStrategy": "clusters",
-    "tf.distribute.experimental.TerminationConfig": "clusters",
     "tf.distribute.experimental.coordinator": "clusters",
     "tf.distribute.experimental.rpc": "clusters",
 }

@@ -11,6 +11,9 @@ from frontends.tf.distribute.options import (
     CommunicationOptions,
 )
 from frontends.tf.distribute.options import CommunicationImplementation as CollectiveCommunication
+from frontends.tf.distribute.preemption_checkpoint_handler import PreemptionCheckpointHandler
+from frontends.tf.distribute.preemption_watcher import PreemptionWatcher
+from frontends.tf.distribute.termination_config import TerminationConfig
 
 __all__ = [
     "CentralStorageStrategy",
@@ -19,6 +22,9 @@ __all__ = [
     "CommunicationImplementation",
     "CommunicationOptions",
     "MultiWorkerMirroredStrategy",
+    "PreemptionCheckpointHandler",
+    "PreemptionWatcher",
+    "TerminationConfig",
     "ValueContext",
     "partitioners",
 ]

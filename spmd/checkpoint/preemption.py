@@ -1,0 +1,107 @@
+"""The step before which all processes save, when one of them is to be ended.
+
+When a process gets a notice (`spmd.cluster.notice`), all stop before their next step, say how many steps they have
+begun, and agree on the first that none of them has. Until then a step costs a lock that nobody else holds.
+
+`jax.experimental.multihost_utils.reached_preemption_sync_point` does the same for SIGTERM alone and once, and JAX's
+service behind it takes SIGTERM away from every script, also from those that never ask.
+"""
+
+import threading
+from collections.abc import Callable
+from typing import final
+
+from spmd.cluster.notice import Notice
+from spmd.cluster.store import all_gather_small
+
+_WAIT_SECONDS = 600.0
+
+
+@final
+class PreemptionSync:
+    """Tells when to save because a process is to be ended.
+
+    All processes make it, and ask it before each step. It takes SIGTERM over.
+
+    Examples:
+        >>> with PreemptionSync() as sync:
+        ...     sync.reached()
+        False
+    """
+
+    def __init__(
+        self, *, watch: Callable[[], bool] | None = None, timeout: float = _WAIT_SECONDS
+    ) -> None:
+        """Starts to wait for a notice, and does not block.
+
+        Args:
+            watch: tells whether this process is to be ended, instead of SIGTERM; asked once a second.
+            timeout: seconds that a process waits for the others to agree.
+
+        Raises:
+            ValueError: without `watch`, on another thread than the main one.
+        """
+        self._timeout = timeout
+        self._lock = threading.Lock()
+        self._begun = 0
+        self._save_at = -1
+        self._error: BaseException | None = None
+        self._task: str | None = None
+        self._first = self._notice = Notice(self._agree, watch=watch, sigterm=watch is None)
+
+    def __enter__(self) -> "PreemptionSync":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def task(self) -> str | None:
+        """The task that is to be ended, as in `"worker 1"`; None as long as none is."""
+        return self._task
+
+    @property
+    def told_at(self) -> float | None:
+        """When this process got the notice, by `time.monotonic`; None if it did not."""
+        return self._first.told_at
+
+    def reached(self) -> bool:
+        """Tells whether to save now; all processes must ask, before each step.
+
+        Blocks only while the processes agree.
+
+        Returns:
+            True in all processes before the same step.
+
+        Raises:
+            ClusterWaitError: some process did not take part in the agreement; the message names it.
+        """
+        with self._lock:
+            self._begun += 1
+            if self._begun != self._save_at and self._error is None:
+                return False
+        if self._error is not None:
+            raise self._error
+        return True
+
+    def begin_last_round(self) -> None:
+        """Waits for another agreement, which `tell` asks for; all processes must call it, having saved."""
+        self._notice = Notice(self._agree, sigterm=False)
+
+    def tell(self) -> None:
+        """Asks all processes to agree on the next step to save at; does not block."""
+        self._notice.tell()
+
+    def close(self) -> None:
+        """Stops waiting, and gives SIGTERM back."""
+        self._notice.close()
+        self._first.close()
+
+    def _agree(self, task: str) -> None:
+        with self._lock:  # so this process begins no step meanwhile
+            try:
+                begun = all_gather_small("preemption/begun", str(self._begun), self._timeout)
+                self._save_at = max(map(int, begun)) + 1
+            except Exception as error:  # reached() raises it where somebody sees it
+                self._error = error
+            self._task = task

@@ -1,0 +1,103 @@
+"""A notice that a process will be ended soon, which all processes hear of.
+
+It comes as SIGTERM, or out of a function that asks the platform. The thread that looks for it, `spmd-preemption`, costs
+the training nothing: once a second it reads one key of the cluster's store.
+"""
+
+import contextlib
+import itertools
+import signal
+import threading
+import time
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import jax
+
+from spmd.cluster import runtime, store
+from spmd.errors import StoreKeyError
+
+_LOOK_SECONDS = 1.0
+_numbers = itertools.count()
+
+
+class Notice:
+    """Waits for a notice to any process. All processes make it, in the same order; it does not block.
+
+    Attributes:
+        told_at: when this process was told, by `time.monotonic`; None if it was not.
+
+    Examples:
+        >>> heard = threading.Event()
+        >>> notice = Notice(lambda task: heard.set(), sigterm=False)
+        >>> notice.tell()
+        >>> heard.wait(60.0)
+        True
+    """
+
+    def __init__(
+        self,
+        heard: Callable[[str], None],
+        *,
+        watch: Callable[[], bool] | None = None,
+        sigterm: bool = True,
+    ) -> None:
+        """Starts to wait.
+
+        Args:
+            heard: called once, by the thread, with the name of the task that got the notice.
+            watch: asked once a second whether this process got it; must not block.
+            sigterm: whether SIGTERM is the notice; the signal does not end the process any more.
+
+        Raises:
+            ValueError: signals can be taken over by the main thread only, and this is another one.
+        """
+        self._heard, self._watch = heard, watch
+        self._key = f"preemption/{next(_numbers)}"
+        self._told, self._closed = threading.Event(), threading.Event()
+        self.told_at: float | None = None
+        self._former: Any = signal.SIG_DFL
+        self._handler = self._take_signal if sigterm else None
+        if self._handler is not None:
+            self._former = signal.getsignal(signal.SIGTERM)
+            signal.signal(signal.SIGTERM, self._handler)
+        self._thread = threading.Thread(target=self._look, name="spmd-preemption", daemon=True)
+        self._thread.start()
+
+    def tell(self) -> None:
+        """Gives the notice to this process; does not block."""
+        if self.told_at is None:
+            self.told_at = time.monotonic()
+        self._told.set()
+
+    def close(self) -> None:
+        """Stops waiting, and gives the signal back."""
+        self._closed.set()
+        self._told.set()  # wakes the thread
+        if threading.current_thread() is not self._thread:
+            self._thread.join(2 * _LOOK_SECONDS)
+        on_main = threading.current_thread() is threading.main_thread()
+        if on_main and self._handler and signal.getsignal(signal.SIGTERM) == self._handler:
+            signal.signal(signal.SIGTERM, self._former)
+
+    def _take_signal(self, number: int, frame: FrameType | None) -> None:
+        self.tell()
+        if isinstance(getattr(self._former, "__self__", None), Notice):
+            self._former(number, frame)
+
+    def _look(self) -> None:
+        # A cluster that is over has no store: its end is the watchdog's to report.
+        with contextlib.suppress(jax.errors.JaxRuntimeError):
+            while True:
+                told = self._told.wait(_LOOK_SECONDS)
+                if self._closed.is_set():
+                    return
+                if told or (self._watch is not None and self._watch()):
+                    self.tell()
+                    with contextlib.suppress(StoreKeyError):  # another task was told before
+                        store.put(self._key, runtime.task_names()[runtime.process_id()])
+                task = store.peek(self._key)
+                if task is not None:
+                    self._heard(task)
+                    return

@@ -1,0 +1,82 @@
+"""How far a pass over an input has come; also without what was read, but not used yet.
+
+A script may read a batch, and be told to save before it trains with it. The checkpoint is to count that batch as not
+read. So whoever decides about saving says when the batches read so far have been used.
+"""
+
+import contextlib
+from collections.abc import Generator, Mapping
+from typing import Any
+
+
+class Position:
+    """Which pass it is, and how many batches it has handed out.
+
+    Examples:
+        >>> position = Position("first")
+        >>> position.advance()
+        >>> with without_unused():
+        ...     position.state()
+        {'position': 'first', 'batches': 0}
+        >>> mark_used()
+        >>> with without_unused():
+        ...     position.state()
+        {'position': 'first', 'batches': 1}
+    """
+
+    __slots__ = ("_at_mark", "_mark", "batches", "position")
+
+    def __init__(self, position: Any, batches: int = 0) -> None:
+        """Begins a pass.
+
+        Args:
+            position: what the pass depends on; JSON can hold it.
+            batches: how many it has handed out.
+        """
+        self.begin(position, batches)
+
+    def begin(self, position: Any, batches: int = 0) -> None:
+        """Begins another pass; see `__init__`."""
+        self.position, self.batches = position, batches
+        self._mark, self._at_mark = -1, batches
+
+    def advance(self) -> None:
+        """Counts a batch that is handed out."""
+        if self._mark != _marks.used:
+            self._mark, self._at_mark = _marks.used, self.batches
+        self.batches += 1
+
+    def state(self) -> dict[str, Any]:
+        """Tells it as a checkpoint keeps it: a dict of JSON's types."""
+        unused = _marks.leave_out and self._mark == _marks.used
+        return {
+            "position": self.position,
+            "batches": self._at_mark if unused else self.batches,
+        }
+
+    def go_to(self, state: Mapping[str, Any]) -> None:
+        """Takes over what `state` told."""
+        self.begin(state["position"], state["batches"])
+
+
+class _Marks:
+    used = 0
+    leave_out = False
+
+
+_marks = _Marks()
+
+
+def mark_used() -> None:
+    """Says that all batches read so far have been used."""
+    _marks.used += 1
+
+
+@contextlib.contextmanager
+def without_unused() -> Generator[None]:
+    """Lets positions be told as if what was read since `mark_used` were not read yet."""
+    _marks.leave_out = True
+    try:
+        yield
+    finally:
+        _marks.leave_out = False
