@@ -46,7 +46,8 @@ def free_ports(count: int) -> list[int]:
 def run_cluster(fresh_environment: dict[str, str], tmp_path: Path) -> Callable[..., list[Ended]]:
     """Runs a script as every task of a cluster of workers; gives how they ended, in order.
 
-    One worker gets no TF_CONFIG. All must end with `status`, unless that is None.
+    One worker gets no TF_CONFIG. All must end with `status`, unless that is None. `{task}` in a word
+    becomes the worker's index.
     """
 
     def run(
@@ -78,7 +79,7 @@ def run_cluster(fresh_environment: dict[str, str], tmp_path: Path) -> Callable[.
             }
             tasks.append(
                 subprocess.Popen(
-                    [sys.executable, script, *map(str, words)],
+                    [sys.executable, script, *(str(word).format(task=index) for word in words)],
                     env=environment,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE,

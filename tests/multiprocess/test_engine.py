@@ -160,7 +160,7 @@ steps[me](), steps[1 - me]()
 }
 
 
-@pytest.mark.parametrize("script, message", DIFFERENT.values(), ids=DIFFERENT.keys())
+@pytest.mark.parametrize(("script", "message"), DIFFERENT.values(), ids=DIFFERENT.keys())
 def test_what_differs_is_an_error_in_all(run_cluster, script, message):
     for task in run_cluster(START + script, status=1):
         assert message in task.stderr

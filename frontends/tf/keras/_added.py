@@ -5,6 +5,7 @@ from typing import Any
 
 import keras
 
+from frontends.tf import random
 from frontends.tf.keras import _backend_functions, _export, _legacy_optimizers
 from frontends.tf.keras._files import ModelCheckpoint
 from frontends.tf.keras._mean_tensor import MeanTensor
@@ -39,6 +40,29 @@ class SyncBatchNormalization(keras.layers.BatchNormalization):
         super().__init__(*args, **{**kwargs, "synchronized": True})
 
 
+def set_random_seed(seed: int) -> None:
+    """Seeds all random numbers: Python's, NumPy's, Keras's and those of `tf.random` and `tf.data`.
+
+    Args:
+        seed: from 0 to 2**32 - 1.
+
+    Raises:
+        ValueError: it is no such number.
+
+    Examples:
+        >>> from frontends import tf
+        >>> tf.keras.utils.set_random_seed(1)
+        >>> first = list(tf.data.Dataset.range(9).shuffle(9))
+        >>> tf.keras.utils.set_random_seed(1)
+        >>> first == list(tf.data.Dataset.range(9).shuffle(9))
+        True
+
+    Source: `tf.keras.utils.set_random_seed`.
+    """
+    keras.utils.set_random_seed(seed)
+    random.set_seed(seed)
+
+
 def _functions(module: Any) -> dict[str, Any]:
     """The functions of a module; TensorFlow's list of names knows some of them by their short names only."""
     return {
@@ -61,6 +85,7 @@ NAMES: dict[str, dict[str, Any]] = {
     "metrics": _functions(keras.metrics) | {"MeanTensor": MeanTensor},
     "mixed_precision.experimental": {"set_policy": keras.mixed_precision.set_global_policy},
     "optimizers.legacy": _legacy_optimizers.TABLE,
+    "utils": {"set_random_seed": set_random_seed},
 }
 
 # Modules that Keras 3 dropped, and where their names are now.

@@ -1,6 +1,8 @@
 """Runs a script on two simulated devices, with the MNIST digits that come with the repository.
 
-    python run_script.py SCRIPT
+    python run_script.py SCRIPT [DEVICES [WEIGHTS]]
+
+The weights of the script's `model` go into the file WEIGHTS.
 
 Keras downloads MNIST; there is no network in tests, so `tf.keras.datasets.mnist.load_data` reads digits
 of examples/data instead, and only some of them.
@@ -33,10 +35,12 @@ def load_data(path="mnist.npz"):
 
 
 if __name__ == "__main__":
-    spmd.simulate_devices(2)
+    spmd.simulate_devices(int(sys.argv[2]) if len(sys.argv) > 2 else 2)
     from frontends import tf
 
     tf.keras.datasets.mnist.load_data = load_data
     logging.set_verbosity(logging.ERROR)  # TFDS warns that OpenCV would decode faster
     warnings.simplefilter("error", UserWarning)
-    runpy.run_path(sys.argv[1], run_name="__main__")
+    names = runpy.run_path(sys.argv[1], run_name="__main__")
+    if len(sys.argv) > 3:
+        np.savez(sys.argv[3], *names["model"].get_weights())

@@ -159,3 +159,13 @@ def test_synchronized_batch_normalization_is_a_class():
     assert layer.synchronized
     again = cls.from_config(cls(-1, 0.25).get_config())
     assert (again.synchronized, again.momentum) == (True, 0.25)
+
+
+def test_one_seed_for_all():
+    drawn = []
+    for _ in range(2):
+        tf.keras.utils.set_random_seed(3)
+        dataset = tf.data.Dataset.range(20).shuffle(20)
+        drawn.append([float(tf.random.normal([])), *map(int, dataset)])
+    assert drawn[0] == drawn[1]
+    tf.random.set_seed(None)
