@@ -68,9 +68,7 @@ class SharedPass:
             share = last if mine else last._replace(counts=(0,) * self._placer.own_replicas)
             yield self._placer.put_share(share, counts, block, x64=x64)
 
-    def _agree(
-        self, step: int, mine: Share | None
-    ) -> tuple[Sequence[Sequence[int]], int, bool]:
+    def _agree(self, step: int, mine: Share | None) -> tuple[Sequence[Sequence[int]], int, bool]:
         """Returns the rows of the replicas of each process, of a block, and whether all are full."""
         counts = mine.counts if mine else (0,) * self._placer.own_replicas
         block, full = (mine.rows_per_replica, mine.full) if mine else (0, False)
