@@ -211,8 +211,12 @@ class Watchdog(threading.Thread):
 
         # In a thread, since writing blocks where nobody reads.
         thread = threading.Thread(target=write, daemon=True)
-        thread.start()
-        thread.join(_REPORT_SECONDS)
+        try:
+            thread.start()
+            thread.join(_REPORT_SECONDS)
+        except RuntimeError:  # from Python 3.12 on there are no new threads once the script has ended
+            faulthandler.dump_traceback_later(_REPORT_SECONDS, exit=True)
+            write()
         self._over.set()
         self._exit(self._exit_code)
 
