@@ -80,6 +80,60 @@ def test_state_crosses_numbers_of_processes_and_devices(run_cluster, tmp_path):
     assert sorted(entry.name for entry in folder.iterdir()) == [f"step-{n}" for n in (2, 4, 6, 8)]
 
 
+TF_TRAIN = """
+import sys
+import numpy as np
+from frontends import tf
+
+tf.keras.utils.set_random_seed(0)
+strategy = tf.distribute.MultiWorkerMirroredStrategy()
+x = np.random.default_rng(0).normal(size=(64, 4)).astype(np.float32)
+data = tf.data.Dataset.from_tensor_slices((x, x[:, :1])).shuffle(64, seed=1).batch(8)
+with strategy.scope():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(8, "relu"), tf.keras.layers.Dense(1)])
+    optimizer = tf.keras.optimizers.Adam(0.01)
+    loss_metric = tf.keras.metrics.Mean()
+batches = iter(strategy.experimental_distribute_dataset(data))
+checkpoint = tf.train.Checkpoint(model=model, optimizer=optimizer, loss=loss_metric, batches=batches)
+manager = tf.train.CheckpointManager(checkpoint, sys.argv[1], max_to_keep=1)
+print("restored", manager.restore_or_initialize() is not None)
+
+@tf.function
+def train(batch):
+    def step(batch):
+        x, y = batch
+        with tf.GradientTape() as tape:
+            losses = tf.reduce_sum((model(x, training=True) - y) ** 2, axis=1)
+            loss = tf.nn.compute_average_loss(losses, global_batch_size=8)
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+        loss_metric.update_state(losses)
+        return loss
+    return strategy.reduce("SUM", strategy.run(step, args=(batch,)), axis=None)
+
+for _ in range(2):
+    print(float(train(next(batches))))
+manager.save()
+print([round(float(np.asarray(v).sum()), 5) for v in model.variables] + [float(loss_metric.result())])
+"""
+
+
+@pytest.mark.slow
+def test_a_tensorflow_script_goes_on_with_another_number_of_workers(run_cluster, tmp_path):
+    """The batches, losses and weights of a run on one worker that is stopped as often."""
+    folder, whole = tmp_path / "run", tmp_path / "whole"
+    for turn, (workers, devices) in enumerate([(2, 2), (1, 2), (2, 1)]):
+        tasks = run_cluster(TF_TRAIN, folder, workers=workers, devices=devices)
+        (alone,) = run_cluster(TF_TRAIN, whole, workers=1, devices=2)
+        for task in tasks:
+            assert task.lines[0] == f"restored {turn > 0}"
+            losses = [float(line) for line in task.lines[1:3]]
+            expected = [float(line) for line in alone.lines[1:3]]
+            assert losses == pytest.approx(expected, rel=1e-4)
+            assert numbers(task) == pytest.approx(numbers(alone), rel=1e-4, abs=1e-4)
+    assert sorted(entry.name for entry in folder.iterdir()) == ["checkpoint", "ckpt-3"]
+
+
 def test_positions_of_each_process_come_back_to_it(run_cluster, tmp_path):
     script = (
         START
