@@ -73,6 +73,28 @@ def test_the_backend_of_this_process_runs() -> None:
     assert _jax_internals.backend_is_running()
 
 
+def test_the_coordination_service_is_reached_once_it_runs(run_python) -> None:
+    assert _jax_internals.coordination_client() is None
+    done = run_python(
+        "-c",
+        "import jax, socket\n"
+        "from spmd import _jax_internals as internals\n"
+        "with socket.create_server(('127.0.0.1', 0)) as one:\n"
+        "    address = '127.0.0.1:%d' % one.getsockname()[1]\n"
+        "jax.distributed.initialize(address, 1, 0)\n"
+        "client = internals.coordination_client()\n"
+        "client.key_value_set('a', '1')\n"
+        "print(client.blocking_key_value_get('a', 1000))\n"
+        "def error(function, *args):\n"
+        "    try: function(*args)\n"
+        "    except jax.errors.JaxRuntimeError as error: print(str(error).split(':')[0])\n"
+        "error(client.key_value_set, 'a', '2')\n"
+        "client.key_value_delete('a')\n"
+        "error(client.blocking_key_value_get, 'a', 10)\n",
+    )
+    assert done.stdout.split() == ["1", "ALREADY_EXISTS", "DEADLINE_EXCEEDED"]
+
+
 @pytest.mark.parametrize("function", [plain, through_a_library, through_the_engine])
 def test_an_equation_names_the_user_s_line(function: Any) -> None:
     jaxpr = jax.make_jaxpr(function)(np.ones(3, np.float32)).jaxpr
