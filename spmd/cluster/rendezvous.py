@@ -301,32 +301,20 @@ def _reachable(roster: Roster, listener: socket.socket, strangers: list[_Guest])
 def _join(wait: _Wait) -> Meeting:
     roster, why = wait.roster, "no try yet"
     host, port = split_address(roster.addresses[0])
-    missing = [0]
     while wait.left() > 0:
         try:
             line = connect(host, port, min(3.0, max(0.1, wait.left())))
-        except OSError as error:
-            why = _reason(error)
-        else:
             with contextlib.ExitStack() as on_failure:
                 on_failure.callback(line.close)
-                for missing in _hear(wait, line):
-                    if not missing:
-                        on_failure.pop_all()
-                        where = join_address(line.other_end(), port)
-                        return Meeting({0: line}, where, "")
-                    if missing != [0]:
-                        wait.tell(missing)
-                if missing != [0]:
-                    break  # the time is over, and process 0 was there
-            why = (
-                "somebody listens there who is no starting task: the former run of this cluster, if it has not "
-                "ended yet, or another program"
-            )
+                missing = _hear(wait, line)
+                if not missing:
+                    on_failure.pop_all()
+                    return Meeting({0: line}, join_address(line.other_end(), port), "")
+                raise wait.give_up(missing, _STARTED)
+        except OSError as error:
+            why = _reason(error)
         wait.tell([0], why)
         time.sleep(min(0.3, max(0.0, wait.left())))
-    if missing != [0]:
-        raise wait.give_up(missing, _STARTED)
     raise wait.give_up(
         [0],
         f"The last try to connect: {why}. Check that {roster.names[0]} was started and still runs, that "
@@ -335,9 +323,13 @@ def _join(wait: _Wait) -> Meeting:
     )
 
 
-def _hear(wait: _Wait, line: Line) -> Iterable[list[int]]:
-    """Says hello, and yields who is missing, nobody in the end; ends when process 0 is lost or time is over."""
-    roster = wait.roster
+def _hear(wait: _Wait, line: Line) -> list[int]:
+    """Says hello to process 0, and listens to it; returns who is missing when time is over, nobody before.
+
+    Raises:
+        ConnectionError: process 0 is lost, or it is somebody else who listens.
+    """
+    roster, missing = wait.roster, list[int]()
     hello = {
         "process_id": roster.process_id,
         "addresses": list(roster.addresses),
@@ -346,32 +338,40 @@ def _hear(wait: _Wait, line: Line) -> Iterable[list[int]]:
     }
     line.send(hello)
     heard = beat = wait.clock()
-    while wait.left() > 0 and wait.clock() - heard < _PATIENCE:
+    while wait.left() > 0:
         if wait.clock() - beat >= _BEAT:
             beat = wait.clock()
             line.send({"here": True})
+        if wait.clock() - heard > _PATIENCE:
+            raise ConnectionError(
+                f"somebody listens there, but has said nothing for {_PATIENCE:g} s"
+            )
         if not readable([line], min(_BEAT / 2, wait.left())):
             continue
         messages = line.receive()
+        if messages is None and missing:
+            raise ConnectionError("it was there, and has ended")
         if messages is None:
-            yield [0]
-            return
+            raise ConnectionError(
+                "somebody listens there who is no starting task: the former run of this cluster, if it has not "
+                "ended yet, or another program"
+            )
         heard = wait.clock()
         for message in messages:
             if "refused" in message:
                 raise ClusterStartError(f"{roster.me} was sent away. {message['refused']}")
             if message.get("go"):
-                yield []
-                return
+                return []
             waiting = message.get("waiting", message.get("gave_up"))
             if not isinstance(waiting, list):
                 continue
-            waiting = [i for i in waiting if isinstance(i, int) and 0 < i < len(roster.names)]
+            missing = [i for i in waiting if isinstance(i, int) and 0 < i < len(roster.names)]
             if "gave_up" in message:
-                raise wait.give_up(waiting, f"{roster.names[0]} waits no longer either. {_STARTED}")
-            yield waiting
-    if wait.left() > 0:
-        yield [0]
+                raise wait.give_up(missing, f"{roster.names[0]} waits no longer either. {_STARTED}")
+            wait.tell(missing)
+    if not missing:
+        raise ConnectionError("somebody listens there, but has said nothing")
+    return missing
 
 
 def _reason(error: OSError) -> str:

@@ -214,7 +214,8 @@ class Watchdog(threading.Thread):
         try:
             thread.start()
             thread.join(_REPORT_SECONDS)
-        except RuntimeError:  # from Python 3.12 on there are no new threads once the script has ended
+        except RuntimeError:
+            # From Python 3.12 on there are no new threads once the script has ended.
             faulthandler.dump_traceback_later(_REPORT_SECONDS, exit=True)
             write()
         self._over.set()

@@ -34,15 +34,19 @@ def test_whoever_ends_first_waits_for_the_others(gang):
     assert all("left" in gang.text(task) for task in range(2))
 
 
-def test_who_never_starts_is_named_by_all(gang):
-    gang.start("", 3, only=[0, 1], JAXTRIBUTE_START_TIMEOUT="4")
-    assert gang.statuses(0, 1) == [143, 143]
-    for task, name in enumerate(["chief 0", "worker 0"]):
-        text = gang.text(task)
-        assert f"jaxtribute: {name} waits for" in text
-        assert f"worker 1 ({gang.addresses[2]})" in text.split("ClusterStartError:")[1]
-        assert "Fatal Python error" not in text
-        assert "Check failure" not in text
+@pytest.mark.parametrize("tasks", [[0], [0, 1]])
+def test_who_never_starts_is_named(gang, tasks):
+    for task in tasks[:-1]:
+        gang.start("", 3, only=[task])
+        gang.wait_for("jaxtribute: chief 0 waits for")
+    last = tasks[-1]
+    gang.start("", 3, only=[last], JAXTRIBUTE_START_TIMEOUT="3")
+    assert gang.statuses(last) == [143]
+    error = gang.text(last).split("ClusterStartError:")[1]
+    assert f"worker 1 ({gang.addresses[2]})" in error
+    assert f"Of 3 tasks came: {', '.join(['chief 0', 'worker 0'][: len(tasks)])}." in error
+    assert "Fatal Python error" not in gang.text(last)
+    assert "Check failure" not in gang.text(last)
 
 
 def test_a_chief_that_never_starts_is_named(gang):
@@ -53,18 +57,14 @@ def test_a_chief_that_never_starts_is_named(gang):
 
 
 def test_lists_that_differ(gang):
-    gang.start("", 2, only=[0], JAXTRIBUTE_START_TIMEOUT="6")
-    other = [gang.addresses[0], "127.0.0.1:1"]
-    gang.start("", 2, only=[1], addresses=other)
-    assert gang.statuses(0, 1) == [
-        143,
-        1,
-    ]  # to start the one with the wrong list again helps nothing
-    for task in range(2):
-        assert f"worker 0 is at {gang.addresses[1]} here, at 127.0.0.1:1 there" in gang.text(task)
+    gang.start("", 2, only=[0])
+    gang.wait_for("jaxtribute: chief 0 waits for")
+    gang.start("", 2, only=[1], addresses=[gang.addresses[0], "127.0.0.1:1"])
+    assert gang.statuses(1) == [1]  # to start it again helps nothing
+    gang.wait_for(f"worker 0 is at {gang.addresses[1]} here, at 127.0.0.1:1 there")
 
 
-def test_a_second_call_and_a_late_one(gang):
+def test_a_second_call(gang):
     gang.start(
         """
         cluster.initialize(sys.argv[2:], me, names=["chief 0", "worker 0"])

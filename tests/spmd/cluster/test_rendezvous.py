@@ -91,11 +91,13 @@ def test_a_process_with_others_elsewhere_listens_at_all_its_addresses(start, add
 
 
 def test_who_does_not_come_is_named(start, addresses):
-    first, other = start(addresses, 0, 2.0), start(addresses, 1, 2.0)
+    first = start(addresses, 0, 4.0)
+    first[1].wait_for("waits for")
+    other = start(addresses, 1, 2.0)
     for error in (error_of(first), error_of(other)):
         assert "worker 2" in error.missing
         assert f"worker 2 ({addresses[2]})" in str(error)
-        assert "JAXTRIBUTE_START_TIMEOUT=4" in str(error)
+        assert "To wait longer, set JAXTRIBUTE_START_TIMEOUT=" in str(error)
         assert error.retryable
     assert "leads to this process" in str(error_of(first))
     for process in (first, other):
@@ -184,6 +186,13 @@ def test_a_port_that_stays_taken(start, addresses):
     assert error.retryable
     assert f"port {split_address(addresses[0])[1]}" in str(error)
     assert "ss -ltnp" in str(error)
+
+
+def test_process_0_says_nothing(start, addresses):
+    with listen(*split_address(addresses[0])):
+        error = error_of(start(addresses, 1, 1.0))
+    assert error.missing == ("worker 0",)
+    assert "somebody listens there, but has said nothing" in str(error)
 
 
 def test_somebody_else_at_the_address_of_process_0(start, addresses):
