@@ -104,6 +104,16 @@ def place_model(model: Any, placement: Placement) -> None:
     model.train_function = model.test_function = model.predict_function = None
 
 
+def mesh_of(model: Any) -> Mesh | None:
+    """Returns the devices that a model runs on; None if it is Keras's own affair.
+
+    Args:
+        model: a Keras model.
+    """
+    placement = _PLACEMENTS.get(model)
+    return None if placement is None else placement.mesh
+
+
 def place_models(default: Callable[[], Placement | None]) -> None:
     """Says where models go that are made from now on.
 

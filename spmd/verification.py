@@ -21,6 +21,7 @@ from spmd.errors import BatchError, MeshError, PaddedBatchError
 from spmd.gradients import collected
 from spmd.input import distribute
 from spmd.mesh import make_mesh, num_replicas
+from spmd.processes import spans_processes
 from spmd.state import Kind, StateTable
 from spmd.step import Step, StepOptions
 from spmd.values import PerReplica
@@ -104,7 +105,7 @@ def verify(
 
     Raises:
         BatchError: the batch has no rows.
-        MeshError: the mesh has one device.
+        MeshError: the mesh has one device, or devices of other processes.
 
     Examples:
         >>> import numpy as np, spmd
@@ -119,6 +120,12 @@ def verify(
         raise MeshError(
             "verify compares one device with several, but the mesh has one. Simulate some: "
             "spmd.simulate_devices(2), first of all."
+        )
+    if spans_processes(mesh):
+        raise MeshError(
+            "verify compares one device with several of this process, but the mesh has devices of "
+            f"{jax.process_count()} processes. Run the script without a cluster (no TF_CONFIG), on as many "
+            "simulated devices."
         )
     host = jax.tree.map(_on_host, batch, is_leaf=lambda leaf: isinstance(leaf, PerReplica))
     leaves = jax.tree.leaves(host)

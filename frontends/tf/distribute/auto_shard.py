@@ -5,9 +5,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import jax
+from jax.sharding import Mesh
 
+import spmd
 from frontends.tf.data.file_shards import FileShard
 from frontends.tf.data.options import AutoShardPolicy
+from frontends.tf.distribute.dataset import DistributedDataset
+from spmd.processes import spans_processes
 
 
 def policy_of(dataset: Any) -> AutoShardPolicy:
@@ -87,16 +91,41 @@ class OwnPart:
             yield batch
 
 
+def divides_data(dataset: Any) -> bool:
+    """Tells whether a dataset's policy gives each process batches of its own.
+
+    Args:
+        dataset: a `tf.data.Dataset`, or another source of batches.
+    """
+    return policy_of(dataset) in (AutoShardPolicy.FILE, AutoShardPolicy.OFF)
+
+
+def distributed(dataset: Any, mesh: Mesh) -> DistributedDataset:
+    """Splits the batches of a dataset over replicas, and divides it among processes by its policy.
+
+    Args:
+        dataset: a `tf.data.Dataset` of global batches, or another source.
+        mesh: the replicas.
+
+    Returns:
+        The batches.
+
+    Raises:
+        ValueError: each process is to have its own part of every batch, and batches do not divide.
+    """
+    own = spans_processes(mesh) and divides_data(dataset)
+    source = OwnPart(dataset, policy_of(dataset)) if own else dataset
+    if spans_processes(mesh):
+        _print_plan(policy_of(dataset), spmd.num_replicas(mesh))
+    batches = spmd.distribute(source, mesh, per_process=own)
+    return DistributedDataset(batches, dataset, spmd.num_replicas(mesh), per_replica=False)
+
+
 _PRINTED: set[str] = set()
 
 
-def print_plan(policy: AutoShardPolicy, replicas: int) -> None:
-    """Says once, in the first process, who reads what.
-
-    Args:
-        policy: of the dataset.
-        replicas: how many share a batch.
-    """
+def _print_plan(policy: AutoShardPolicy, replicas: int) -> None:
+    """Says once, in the first process, who reads what."""
     processes = jax.process_count()
     what = {
         AutoShardPolicy.FILE: "each reads files of its own",

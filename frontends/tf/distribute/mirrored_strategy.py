@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import jax
+
 import spmd
 from frontends.tf.distribute.cross_device_ops import CrossDeviceOps
 from frontends.tf.distribute.strategy import Strategy
@@ -43,4 +45,5 @@ class MirroredStrategy(Strategy):
                 f"cross_device_ops must be a tf.distribute.CrossDeviceOps, but is "
                 f"{cross_device_ops!r}. Leave it out, or pass tf.distribute.NcclAllReduce()."
             )
-        super().__init__(spmd.make_mesh(devices))
+        # In a cluster too, only this process's.
+        super().__init__(spmd.make_mesh(jax.local_devices() if devices is None else devices))

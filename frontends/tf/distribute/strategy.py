@@ -15,8 +15,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 import spmd
 from frontends.tf._random_ops import STREAM
-from frontends.tf.data.options import AutoShardPolicy
-from frontends.tf.distribute.auto_shard import OwnPart, policy_of, print_plan
+from frontends.tf.distribute.auto_shard import distributed
 from frontends.tf.distribute.context import entered, in_force
 from frontends.tf.distribute.dataset import DistributedDataset
 from frontends.tf.distribute.extended import StrategyExtended
@@ -417,14 +416,7 @@ class Strategy(FormerNames):
                 "This dataset is distributed already. Distribute a tf.data.Dataset once, and iterate "
                 "over the result."
             )
-        source, own = dataset, False
-        if spans_processes(self._mesh):
-            policy = policy_of(dataset)
-            own = policy in (AutoShardPolicy.FILE, AutoShardPolicy.OFF)
-            source = OwnPart(dataset, policy) if own else dataset
-            print_plan(policy, self.num_replicas_in_sync)
-        batches = spmd.distribute(source, self._mesh, per_process=own)
-        return DistributedDataset(batches, dataset, self.num_replicas_in_sync, per_replica=False)
+        return distributed(dataset, self._mesh)
 
     def distribute_datasets_from_function(
         self, dataset_fn: Callable[[InputContext], Any], options: InputOptions | None = None

@@ -11,18 +11,21 @@ from typing import Any
 
 import jax
 import keras
+from jax.sharding import Mesh
 from keras.src.trainers import data_adapters
 from keras.src.trainers.data_adapters.data_adapter import DataAdapter
 from keras.src.trainers.data_adapters.data_adapter_utils import class_weight_to_sample_weights
 
 from frontends.tf._random_ops import STREAM
 from frontends.tf.data.dataset import Dataset
+from frontends.tf.distribute.auto_shard import distributed, divides_data
 from frontends.tf.distribute.context import get_strategy
 from frontends.tf.distribute.dataset import DistributedDataset
 from frontends.tf.distribute.strategy import Strategy
 from spmd.context import in_replica
 from spmd.keras_losses import share_losses
-from spmd.keras_trainer import Placement, place_model, place_models
+from spmd.keras_trainer import Placement, mesh_of, place_model, place_models
+from spmd.processes import spans_processes
 
 
 def install() -> None:
@@ -89,9 +92,18 @@ def _without_workers(method: Callable[..., Any]) -> Callable[..., Any]:
                 f"model.{method.__name__} was called inside a function that a strategy runs. It runs the "
                 "strategy itself: call it outside."
             )
+        mesh = mesh_of(self)
+        if mesh is not None and spans_processes(mesh):
+            args = tuple(_own_part(value, mesh) for value in args)
+            kwargs = {name: _own_part(value, mesh) for name, value in kwargs.items()}
         return method(self, *args, **kwargs)
 
     return loop
+
+
+def _own_part(value: Any, mesh: Mesh) -> Any:
+    """Divides a dataset whose options say that each process has files of its own."""
+    return distributed(value, mesh) if isinstance(value, Dataset) and divides_data(value) else value
 
 
 def _reads_datasets(find: Callable[..., Any]) -> Callable[..., Any]:
@@ -125,17 +137,40 @@ class DatasetAdapter(DataAdapter):
     def __init__(self, dataset: Any, class_weight: dict[int, float] | None = None) -> None:
         """Makes the adapter; reads nothing.
 
+        Its attribute `position` tells what the order of the latest pass depends on.
+
         Args:
             dataset: gives batches.
             class_weight: of each class, if the elements have targets and no weights.
         """
         self._dataset = dataset
         self._class_weight = class_weight
+        self._resume: dict[str, Any] | None = None
+        self.position = self.next_position
 
     def get_numpy_iterator(self) -> Iterator[Any]:
         """Iterates over the batches."""
-        for element in self._dataset:
+        elements = iter(self._dataset)
+        if self._resume is not None:
+            elements.set_state(self._resume)
+            self._resume = None
+        self.position = elements.get_state()["position"]
+        for element in elements:
             yield element if self._class_weight is None else self._weighted(element)
+
+    @property
+    def next_position(self) -> Any:
+        """What the order of the next pass depends on, in JSON's types."""
+        return self._dataset._position()
+
+    def resume_at(self, position: Any, batches: int) -> None:
+        """Lets the next pass go on in an earlier one.
+
+        Args:
+            position: `position` at that time: what its order depends on.
+            batches: how many were read of it.
+        """
+        self._resume = {"position": position, "batches": batches}
 
     get_jax_iterator = get_numpy_iterator
 

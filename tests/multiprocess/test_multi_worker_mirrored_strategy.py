@@ -1,0 +1,110 @@
+"""What a TensorFlow script sees of its workers, beside training."""
+
+import pytest
+
+pytestmark = pytest.mark.multiprocess
+
+
+def test_workers_know_their_place(run_cluster):
+    first, second = run_cluster(
+        """
+        from frontends import tf
+
+        print(len(tf.config.list_physical_devices("CPU")))  # looking first is fine
+        strategy = tf.distribute.MultiWorkerMirroredStrategy()
+        print(strategy, strategy.num_replicas_in_sync)
+        print(*strategy.extended.worker_devices)
+        print(strategy.cluster_resolver.task_type, strategy.cluster_resolver.task_id)
+        print(tf.distribute.MirroredStrategy().num_replicas_in_sync)
+
+        def make(context):
+            print(context, context.num_replicas_in_sync)
+            return tf.data.Dataset.range(10 * context.input_pipeline_id, 100).batch(2)
+
+        batch = next(iter(strategy.distribute_datasets_from_function(make)))
+        print([value.tolist() for value in strategy.experimental_local_results(batch)])
+        values = strategy.experimental_distribute_values_from_function(
+            lambda context: context.replica_id_in_sync_group
+        )
+        print([int(value) for value in values.values], int(strategy.reduce("SUM", values, axis=None)))
+        with strategy.scope():
+            seen = tf.Variable(
+                0.0,
+                synchronization=tf.VariableSynchronization.ON_READ,
+                aggregation=tf.VariableAggregation.SUM,
+            )
+        strategy.run(lambda x: seen.assign_add(tf.cast(x, tf.float32)), args=(values,))
+        print(float(seen.read_value()))
+        """,
+        devices=2,
+    )
+    assert first.lines == [
+        "1",
+        "MultiWorkerMirroredStrategy(4 x cpu) 4",
+        "/job:worker/replica:0/task:0/device:CPU:0 /job:worker/replica:0/task:0/device:CPU:1",
+        "worker 0",
+        "2",
+        "tf.distribute.InputContext(input pipeline id 0, total: 2) 4",
+        "[[0, 1], [2, 3]]",
+        "[0, 1] 6",
+        "6.0",
+    ]
+    assert second.lines[3] == "worker 1"
+    assert second.lines[-3:] == ["[[10, 11], [12, 13]]", "[2, 3] 6", "6.0"]
+
+
+def test_auto_shard_policies(run_cluster):
+    first, second = run_cluster(
+        """
+        from pathlib import Path
+        from frontends import tf
+
+        strategy = tf.distribute.MultiWorkerMirroredStrategy()
+        me = strategy.cluster_resolver.task_id
+        folder = Path(f"files{me}")
+        folder.mkdir()
+        for number in range(4):
+            (folder / f"{number}.txt").write_text(f"{number}1\\n{number}2\\n")
+
+        lines = tf.data.TextLineDataset(sorted(map(str, folder.iterdir())))
+        dataset = tf.data.Dataset.from_generator(
+            lambda: (float(line) for line in lines), output_signature=tf.TensorSpec((), tf.float32)
+        ).batch(4)
+
+        def rows(name):
+            options = tf.data.Options()
+            policy = getattr(tf.data.experimental.AutoShardPolicy, name)
+            options.experimental_distribute.auto_shard_policy = policy
+            batches = strategy.experimental_distribute_dataset(dataset.with_options(options))
+            return [
+                [int(row) for value in strategy.experimental_local_results(batch) for row in value]
+                for batch in batches
+            ]
+
+        for name in ("AUTO", "DATA", "FILE", "OFF"):
+            print(name, rows(name))
+        options = tf.data.Options()
+        options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.FILE
+        with strategy.scope():
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1, use_bias=False)])
+            model.compile("sgd", "mse")
+        pairs = dataset.map(lambda x: (x[:, None], x)).with_options(options)
+        print(model.evaluate(pairs, verbose=0) > 0)
+        """
+    )
+    assert first.lines == [
+        "AUTO [[1, 2], [21, 22]]",
+        "DATA [[1, 2], [21, 22]]",
+        "FILE [[1, 2], [21, 22]]",
+        "OFF [[1, 2], [11, 12], [21, 22], [31, 32]]",
+        "True",
+    ]
+    assert second.lines == [
+        "AUTO [[11, 12], [31, 32]]",
+        "DATA [[11, 12], [31, 32]]",
+        "FILE [[11, 12], [31, 32]]",
+        "OFF [[1, 2], [11, 12], [21, 22], [31, 32]]",
+        "True",
+    ]
+    assert first.stderr.count("each reads files of its own") == 1
+    assert "AutoShardPolicy" not in second.stderr
