@@ -283,8 +283,8 @@ class _Uncaught:
 def report_failure(error: BaseException) -> None:
     """Tells the other processes that this one cannot go on, and ends it.
 
-    An error of a collective may be the consequence of another process's death. Then the watchdog says who died, and
-    the exit code is the retryable one. `initialize` installs it for errors that nobody catches; call it where
+    An error of a collective, or a time-out, may be the consequence of another process's death. Then the watchdog says who
+    died, and the exit code is the retryable one. `initialize` installs it for errors that nobody catches; call it where
     errors are caught.
 
     Args:
@@ -293,8 +293,10 @@ def report_failure(error: BaseException) -> None:
     if _joined is None or _joined.watchdog is None:
         return
     text = f"{type(error).__name__}: {error}"[:2000]
-    of_peers = isinstance(error, jax.errors.JaxRuntimeError | ValueError | RuntimeError) and any(
-        word in text.lower() for word in _OF_PEERS
+    # A time-out is of a wait for other tasks.
+    of_peers = isinstance(error, TimeoutError) or (
+        isinstance(error, ValueError | RuntimeError)
+        and any(word in text.lower() for word in _OF_PEERS)
     )
     code = RETRYABLE_EXIT_CODE if of_peers else 130 if isinstance(error, KeyboardInterrupt) else 1
     _joined.watchdog.fail(text, code, 5.0 if of_peers else 0.0)

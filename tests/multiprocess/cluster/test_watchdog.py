@@ -82,6 +82,23 @@ def test_a_process_that_fails(gang, victim):
         assert report(gang, task, victim) == "failed at step 5: KeyError: 'mine'"
 
 
+def test_a_wait_in_vain_asks_for_a_restart(gang):
+    gang.start(
+        """
+        from spmd.cluster import store
+
+        train(3)
+        if me == 0:
+            store.all_gather_small("only here", "", 0.5)
+        train(10**9)
+        """
+    )
+    assert gang.statuses(0, 1) == [143, 143]
+    for task in range(2):
+        assert f"jaxtribute: chief 0 ({gang.addresses[0]}) failed at step 3" in gang.text(task)
+        assert "waited 0.5 s for worker 0 to say its 'only here'" in gang.text(task)
+
+
 def test_an_error_of_a_collective_names_who_died(gang):
     gang.start(
         """
