@@ -33,12 +33,16 @@ def weights_of(run_cluster, tmp_path):
         script = tmp_path / f"{name}.py"
         script.write_text(text)
 
+        environment = {}
+        if data != EXAMPLES / "data":  # for these models compiling is what takes long
+            environment["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "1"
+
         def run(workers, devices):
             names = [tmp_path / f"of_{workers}_{task}.npz" for task in range(workers)]
             run_cluster(
                 SEEDS / "run_script.py",
                 *(script, devices, tmp_path / f"of_{workers}_{{task}}.npz"),
-                **{"workers": workers, "devices": devices, "TFDS_DATA_DIR": data},
+                **{"workers": workers, "devices": devices, "TFDS_DATA_DIR": data, **environment},
             )
             return [list(np.load(name).values()) for name in names]
 
@@ -47,12 +51,13 @@ def weights_of(run_cluster, tmp_path):
     return weights_of
 
 
-def assert_equal(alone, *tasks, rtol=1e-5):
+def assert_equal(alone, *tasks, atol=1e-4):
+    """Adam divides by the size of a gradient, so one of nearly 0 makes a step of its last bits."""
     assert len(alone) > 0
     for task in tasks:
         for ours, theirs, first in zip(task, alone, tasks[0], strict=True):
             np.testing.assert_array_equal(ours, first)
-            np.testing.assert_allclose(ours, theirs, rtol=rtol, atol=rtol * np.abs(theirs).max())
+            np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=atol)
 
 
 @pytest.mark.parametrize(
@@ -117,4 +122,4 @@ def test_001_cats_vs_dogs(weights_of, run_python, tmp_path):
     data = run_python("-c", script).stdout.strip()
     results = weights_of("001_cats_vs_dogs", *changes, workers=2, devices=1, data=data)
     # Its many layers make more of the last bits, in which sums over processes differ.
-    assert_equal(*results, rtol=1e-3)
+    assert_equal(*results, atol=1e-3)
