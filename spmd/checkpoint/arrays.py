@@ -1,5 +1,6 @@
 """Arrays on disk, with Orbax: written by all processes at the same time, read straight to where they belong."""
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -34,14 +35,7 @@ def write(directory: str, arrays: Mapping[str, Any], timeout: float) -> Callable
         return lambda: None
     ocp, checkpointer = _orbax(), _checkpointer(timeout)
     checkpointer.save(directory, args=ocp.args.PyTreeSave(whole))
-
-    def wait() -> None:
-        try:
-            checkpointer.wait_until_finished()
-        finally:
-            checkpointer.close()
-
-    return wait
+    return checkpointer.wait_until_finished
 
 
 def read(
@@ -80,14 +74,10 @@ def _read(directory: str, targets: Mapping[str, tuple[Entry, Any]], timeout: flo
         else ocp.RestoreArgs(restore_type=np.ndarray)
         for name, (_, target) in targets.items()
     }
-    checkpointer = _checkpointer(timeout)
-    try:
-        return checkpointer.restore(
-            directory,
-            args=ocp.args.PyTreeRestore(item=shapes, restore_args=arguments, partial_restore=True),
-        )
-    finally:
-        checkpointer.close()
+    return _checkpointer(timeout).restore(
+        directory,
+        args=ocp.args.PyTreeRestore(item=shapes, restore_args=arguments, partial_restore=True),
+    )
 
 
 def _orbax() -> Any:
@@ -97,7 +87,9 @@ def _orbax() -> Any:
     return orbax.checkpoint
 
 
+@functools.cache
 def _checkpointer(timeout: float) -> Any:
+    """Makes what writes and reads; kept, because its threads take a while to start."""
     ocp = _orbax()
     return ocp.AsyncCheckpointer(
         ocp.PyTreeCheckpointHandler(use_ocdbt=True, use_zarr3=True),

@@ -13,7 +13,12 @@ from rich.console import Console
 from rich.table import Table
 
 ROOT = Path(__file__).parents[2]
-RUNS = {"step_overhead": ["1", "2"], "tape_overhead": ["2"], "fit_overhead": ["1", "2"]}
+RUNS = {
+    "step_overhead": ["1", "2"],
+    "tape_overhead": ["2"],
+    "fit_overhead": ["1", "2"],
+    "checkpoint_stall": ["1", "2"],
+}
 
 
 def main() -> None:
