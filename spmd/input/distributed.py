@@ -185,6 +185,10 @@ class DistributedInput(Iterable[Any]):
         self._progress, self._resume = iterator.progress, False
         return iterator
 
+    def position(self) -> Any:
+        """Tells what the next pass depends on, such as the state of a shuffle, in JSON's types."""
+        return self._source.position()
+
     def get_state(self) -> dict[str, Any]:
         """Tells how far the latest pass has come; see `ResumableIterator.get_state`."""
         return (self._progress or Position(self._source.position())).state()

@@ -139,6 +139,10 @@ class DistributedDataset(Iterable[Any]):
         """
         self._batches.set_state(state)
 
+    def _position(self) -> Any:
+        """Tells what the order of the next pass depends on, as that of a `tf.data.Dataset`."""
+        return self._batches.position()
+
     def __len__(self) -> int:
         return len(self._batches)
 

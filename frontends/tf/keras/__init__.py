@@ -11,10 +11,21 @@ this module imports Keras; `from frontends import tf` alone does not.
 
 from frontends.tf.keras import _select as _select  # isort: skip  (chooses the backend)
 
-from frontends.tf.keras import _added, _export, _files, _fit, _injected, _namespace
+from frontends.tf.keras import (
+    _added,
+    _backup,
+    _export,
+    _files,
+    _fit,
+    _injected,
+    _namespace,
+    _outputs,
+)
 
 _injected.install()
 _fit.install()
+_backup.install()
+_outputs.install()
 _files.install()
 _export.install()
 __getattr__, __dir__ = _namespace.build(__name__, _added.NAMES, _added.SAME_AS, _added.HINTS)

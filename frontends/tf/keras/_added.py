@@ -7,6 +7,7 @@ import keras
 
 from frontends.tf import random
 from frontends.tf.keras import _backend_functions, _export, _legacy_optimizers
+from frontends.tf.keras._backup import BackupAndRestore
 from frontends.tf.keras._files import ModelCheckpoint
 from frontends.tf.keras._mean_tensor import MeanTensor
 from frontends.tf.keras._tensorboard import TensorBoard
@@ -75,7 +76,11 @@ def _functions(module: Any) -> dict[str, Any]:
 NAMES: dict[str, dict[str, Any]] = {
     **_export.NAMES,
     "backend": _backend_functions.TABLE,
-    "callbacks": {"ModelCheckpoint": ModelCheckpoint, "TensorBoard": TensorBoard},
+    "callbacks": {
+        "BackupAndRestore": BackupAndRestore,
+        "ModelCheckpoint": ModelCheckpoint,
+        "TensorBoard": TensorBoard,
+    },
     # Keras's old version of it calls TensorFlow.
     "layers": {"AlphaDropout": keras.layers.AlphaDropout},
     "layers.experimental": {

@@ -5,14 +5,18 @@ a file without this ending, and the file `checkpoint` beside it says which prefi
 that ends in `.h5` is a file of Keras 2's: with the weights alone, which Keras 3 reads but refuses to write,
 or with the model, whose optimizer Keras 3 does not restore.
 
+A file is written beside its path, and gets its name when it is complete: a task that is killed leaves the former
+file, and several tasks that write one path at the same time leave the file of one of them.
+
 Internals of Keras that this touches: `keras.src.legacy.saving`, which knows Keras 2's files;
 tests/frontends/tf/keras/test_files.py runs it on every supported version.
 """
 
+import contextlib
 import functools
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any
 
 import h5py
@@ -20,6 +24,7 @@ import keras
 from keras.src.legacy.saving import json_utils, legacy_h5_format, saving_utils
 
 from frontends.tf.train.checkpoint_state import update_checkpoint_state
+from spmd.cluster.runtime import process_id
 
 _ENDING = ".weights.h5"
 _KERAS_2 = (".h5", ".hdf5")
@@ -38,6 +43,7 @@ def install() -> None:
     model: Any = keras.Model
     if not _DONE:
         _DONE.append(True)
+        model.save = _saves_whole_files(model.save)
         model.save_weights = _saves_under_prefix(model.save_weights)
         model.load_weights = _loads_from_prefix(model.load_weights)
         legacy_h5_format.load_model_from_hdf5 = _loads_optimizer(
@@ -146,18 +152,48 @@ def _saves_under_prefix(save: Callable[..., None]) -> Callable[..., None]:
             _save_as_keras_2(self, path, overwrite)
         elif _is_prefix(path):
             os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-            save(self, path + _ENDING, overwrite, *args, **kwargs)
+            with _replaced(path + _ENDING, overwrite) as file:
+                save(self, file, overwrite, *args, **kwargs)
             update_checkpoint_state(path)
         else:
-            save(self, filepath, overwrite, *args, **kwargs)
+            with _replaced(path, overwrite) as file:
+                save(self, file, overwrite, *args, **kwargs)
 
     return save_weights
+
+
+def _saves_whole_files(save: Callable[..., None]) -> Callable[..., None]:
+    @functools.wraps(save)
+    def save_(self: Any, filepath: Any, overwrite: bool = True, *args: Any, **kwargs: Any) -> None:
+        with _replaced(os.fspath(filepath), overwrite) as file:
+            save(self, file, overwrite, *args, **kwargs)
+
+    return save_
+
+
+@contextlib.contextmanager
+def _replaced(path: str, overwrite: bool) -> Generator[str]:
+    """Gives a name beside a path to write to, and makes what was written the path's file."""
+    folder, name = os.path.split(os.path.realpath(path))
+    is_file = path.endswith((".keras", *_KERAS_2)) and os.path.isdir(folder)
+    # What is there already is Keras's to refuse or to ask about.
+    if not is_file or os.path.isdir(path) or (os.path.exists(path) and not overwrite):
+        yield path
+        return
+    new = os.path.join(folder, f".saving-{process_id()}-{os.getpid()}-{name}")
+    try:
+        yield new
+        if os.path.exists(new):
+            os.replace(new, os.path.join(folder, name))
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(new)
 
 
 def _save_as_keras_2(model: Any, path: str, overwrite: bool) -> None:
     if not overwrite and os.path.exists(path):
         raise FileExistsError(f"{path} exists. Remove it, or pass overwrite=True.")
-    with h5py.File(path, "w") as file:
+    with _replaced(path, overwrite) as new, h5py.File(new, "w") as file:
         legacy_h5_format.save_weights_to_hdf5_group(file, model)
 
 

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from spmd.checkpoint.selection import newest_intact, numbered
+from spmd.cluster.runtime import process_id
 
 # What the names of a checkpoint's files end in: Keras's weights, and TensorFlow's own.
 _ENDINGS = (".weights.h5", ".index")
@@ -171,7 +172,7 @@ def update_checkpoint_state(
     if last_preserved is not None:
         lines.append(f"last_preserved_timestamp: {last_preserved!r}")
     path = os.path.join(folder, "checkpoint")
-    with open(f"{path}.new", "w", encoding="utf-8") as file:
+    with open(f"{path}.new{process_id()}", "w", encoding="utf-8") as file:
         file.write("".join(f"{line}\n" for line in lines))
         file.flush()
         os.fsync(file.fileno())

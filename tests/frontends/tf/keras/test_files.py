@@ -224,3 +224,25 @@ def test_an_optimizer_that_does_not_fit_starts_anew(tmp_path):
     same(model, other)
     assert other.optimizer.iterations.numpy() == 0
     assert not keras.models.load_model(tmp_path / "m.h5", compile=False).compiled
+
+
+@pytest.mark.parametrize("name", ["m.keras", "m.weights.h5", "m.h5", "prefix"])
+def test_a_file_that_is_not_written_to_its_end_leaves_the_former_one(tmp_path, name, monkeypatch):
+    model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
+    path = tmp_path / name
+
+    def save():
+        (model.save if name == "m.keras" else model.save_weights)(path)
+
+    save()
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+
+    def fail(*_, **__):
+        raise OSError("no space left")
+
+    # What all of the formats write with.
+    monkeypatch.setattr("keras.src.saving.saving_lib._save_state", fail)
+    monkeypatch.setattr("keras.src.legacy.saving.legacy_h5_format.save_weights_to_hdf5_group", fail)
+    with pytest.raises(OSError, match="no space"):
+        save()
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before

@@ -1,0 +1,226 @@
+"""`tf.keras.callbacks.BackupAndRestore` that goes on with the batch that would have come next, in any number of processes.
+
+Keras's own writes two files one after the other, in every process, and goes on with the first batch of an epoch.
+
+Internals of Keras that this touches: `_symbolic_build`, by which its loops show their `EpochIterator` to the model,
+and how that counts: `_enumerate_iterator`, `_steps_seen`, `_current_iterator`; `_initial_epoch`, where `fit`
+looks for the epoch to begin with. tests/frontends/tf/keras/test_backup.py runs them on every supported version.
+"""
+
+import functools
+import os
+import shutil
+import sys
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import jax
+import keras
+from keras.src.trainers.epoch_iterator import EpochIterator
+
+from frontends.tf._random_ops import STREAM
+from spmd.checkpoint import Checkpoint, CheckpointManager, KeepPolicy
+from spmd.checkpoint.preemption import PreemptionSync
+from spmd.cluster.exit_codes import RETRYABLE_EXIT_CODE
+from spmd.cluster.store import all_gather_small
+
+_WAIT_SECONDS = 600.0
+# Of each model's latest loop; whoever holds an iterator keeps its threads running.
+_ITERATORS: weakref.WeakKeyDictionary[Any, weakref.ref[Any]] = weakref.WeakKeyDictionary()
+
+
+def install() -> None:
+    """Changes Keras; once more changes nothing."""
+    iterator: Any = EpochIterator
+    if getattr(iterator, "resumes", False):
+        return
+    iterator.resumes = True
+    iterator._enumerate_iterator = _resuming(iterator._enumerate_iterator)
+    trainer = next(cls for cls in keras.Model.__mro__ if "_symbolic_build" in vars(cls))
+    trainer._symbolic_build = _noting_iterator(trainer._symbolic_build)
+
+
+def _noting_iterator(build: Callable[..., None]) -> Callable[..., None]:
+    @functools.wraps(build)
+    def _symbolic_build(self: Any, iterator: Any = None, *args: Any, **kwargs: Any) -> None:
+        if iterator is not None:
+            _ITERATORS[self] = weakref.ref(iterator)
+        build(self, iterator, *args, **kwargs)
+
+    return _symbolic_build
+
+
+def _resuming(enumerate_: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
+    """Makes the first epoch after a restart begin where the one before it was left."""
+
+    @functools.wraps(enumerate_)
+    def _enumerate_iterator(self: Any) -> Iterator[Any]:
+        place = vars(self).pop("_resume_at", None)
+        if place is None:
+            yield from enumerate_(self)
+            return
+        resume = getattr(self.data_adapter, "resume_at", None)
+        if resume is not None:
+            resume(place["data"], place["read"])
+        if self.steps_per_epoch is not None:
+            # One pass serves several epochs: Keras takes the iterator that is there.
+            self._current_iterator = iter(self._get_iterator())
+            self._steps_seen = place["read"] - place["step"]
+        unread = place["read"] if resume is None else 0
+        for begin, end, iterator in enumerate_(self):
+            for _ in range(unread):
+                next(iterator)
+            unread = 0
+            if begin >= place["step"]:
+                yield begin, end, iterator
+
+    return _enumerate_iterator
+
+
+class _Place:
+    """Where the training is: epoch, step, and what was read of the data. Every process keeps its own."""
+
+    def __init__(self) -> None:
+        self.now: dict[str, Any] = {}
+
+    def get_state(self) -> dict[str, Any]:
+        return self.now
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        self.now = state
+
+
+class BackupAndRestore(keras.callbacks.BackupAndRestore):
+    """Saves the training now and then, so that a `fit` that was interrupted goes on where it was.
+
+    It saves the model, the optimizer, the metrics, the random numbers and the place in the data, under
+    `spmd.checkpoint`: checked, and never half. All workers pass it with the same folder. What other callbacks remember
+    (how long `EarlyStopping` has waited) begins anew, and so do the shuffles of arrays.
+
+    Args:
+        backup_dir: a folder for nothing else.
+        save_freq: `"epoch"`, or the number of batches from one save to the next; False for none, with
+            `save_before_preemption`.
+        double_checkpoint: whether the one before the last is kept, too.
+        delete_checkpoint: whether all is deleted when `fit` has come to its end.
+        save_before_preemption: whether SIGTERM to any worker makes all save after the same batch, and exit with the
+            code that makes job controllers start them again, 143.
+
+    Raises:
+        ValueError: there is no folder, or `save_freq` is neither.
+
+    Examples:
+        >>> from frontends import tf
+        >>> callback = tf.keras.callbacks.BackupAndRestore("backup", save_freq=100)
+        >>> callback.backup_dir
+        'backup'
+
+    Source: `tf.keras.callbacks.BackupAndRestore`.
+    """
+
+    def __init__(
+        self,
+        backup_dir: Any,
+        save_freq: Any = "epoch",
+        double_checkpoint: bool = False,
+        delete_checkpoint: bool = True,
+        save_before_preemption: bool = False,
+    ) -> None:
+        super().__init__(os.fspath(backup_dir), save_freq, double_checkpoint, delete_checkpoint)
+        if not save_freq and not save_before_preemption:
+            raise ValueError(
+                "With save_freq=False nothing would be saved. Pass save_before_preemption=True as well, or a "
+                "number of batches."
+            )
+        self._saves_before_preemption = save_before_preemption
+        self._sync: PreemptionSync | None = None
+        self._path: str | None = None
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        """Restores the last state, if there is one."""
+        model: Any = self.model
+        self._latest_iterator = _ITERATORS[model]
+        self._place = _Place()
+        checkpoint = Checkpoint(
+            model=model,
+            optimizer=model.optimizer,
+            metrics=model.metrics,
+            random=STREAM,
+            place=self._place,
+        )
+        keep = KeepPolicy(last=2 if self.double_checkpoint else 1)
+        self._manager = CheckpointManager(checkpoint, self.backup_dir, keep=keep)
+        self._number = self._manager.restore_latest() or 0
+        self._path = self._manager.checkpoints[self._number] if self._number else None
+        place = self._place.now
+        self._current_epoch = place.get("epoch", 0)
+        self._last_batch_seen = place.get("step", 0) - 1
+        self._batches_seen_since_last_saving = 0
+        if place:
+            model._initial_epoch = place["epoch"]
+            self._iterator._resume_at = place
+        if self._saves_before_preemption:
+            self._sync = PreemptionSync()
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        """Gives the metrics back what they had seen of this epoch: Keras has reset them."""
+        self._current_epoch = epoch
+        if self._path is not None:
+            model: Any = self.model
+            if self._place.now["step"]:
+                Checkpoint(metrics=model.metrics).restore(self._path).expect_partial()
+            self._path = None
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        """Saves, if it is time to."""
+        due = self._sync is not None and self._sync.reached()
+        if (self.save_freq and self._should_save_on_batch(batch)) or due:
+            data = getattr(self._iterator.data_adapter, "position", None)
+            self._save(self._current_epoch, batch + 1, self._iterator._steps_seen, data)
+        if due:
+            self._exit()
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        """Saves, if it is time to."""
+        self._last_batch_seen = -1
+        due = self._sync is not None and self._sync.reached()
+        if self.save_freq == "epoch" or due:
+            read, adapter = self._iterator._steps_seen, self._iterator.data_adapter
+            data = getattr(adapter, "position", None)
+            if self._iterator.steps_per_epoch is None or self._iterator._current_iterator is None:
+                read = 0
+            if not read:
+                data = getattr(adapter, "next_position", None)
+            self._save(epoch + 1, 0, read, data)
+        if due:
+            self._exit()
+
+    def on_train_end(self, logs: Any = None) -> None:
+        """Deletes what was saved; training is over."""
+        self._stop_watching()
+        if self.delete_checkpoint:
+            if jax.process_index() == 0:
+                shutil.rmtree(self.backup_dir, ignore_errors=True)
+            # Whoever goes on with the same folder finds it as the others do.
+            all_gather_small("keras/backup", "", _WAIT_SECONDS)
+
+    @property
+    def _iterator(self) -> Any:
+        return self._latest_iterator()  # fit holds it
+
+    def _save(self, epoch: int, step: int, read: int, data: Any) -> None:
+        _ = self.model  # brings the state of Keras's loop into the variables
+        self._place.now = {"epoch": epoch, "step": step, "read": read, "data": data}
+        self._number += 1
+        self._manager.save(self._number)
+        self._manager.wait()  # as Keras: no more than what came since is ever lost
+
+    def _stop_watching(self) -> None:
+        if self._sync is not None:
+            self._sync.close()
+            self._sync = None
+
+    def _exit(self) -> None:
+        self._stop_watching()
+        sys.exit(RETRYABLE_EXIT_CODE)
