@@ -9,8 +9,8 @@ import jax
 import jax.numpy as jnp
 
 from spmd._jax_internals import trace_state
-from spmd.collectives import all_reduce
 from spmd.context import current_frame, has_rows
+from spmd.packs import sum_in_packs
 
 if TYPE_CHECKING:
     import optax
@@ -82,7 +82,7 @@ def sum_gradients(gradients: Any) -> Any:
         gradients = jax.tree.map(
             lambda g: jnp.where(rows | jnp.isfinite(g), g, jnp.zeros_like(g)), gradients
         )
-    summed = all_reduce(gradients)
+    summed = sum_in_packs(gradients)
     collecting = _COLLECTED.get()
     # Under an inner transformation (a branch, a trial run) they would not live outside of it.
     if collecting is not None and collecting[0] == trace_state():

@@ -188,13 +188,17 @@ class _Flow:
         def read(atom: Any) -> bool:
             return not isinstance(atom, Literal) and marked.get(atom, False)
 
+        made: dict[Any, Any] = {}
         for equation in jaxpr.eqns:
+            made.update(dict.fromkeys(equation.outvars, equation))
             inputs = [read(atom) for atom in equation.invars]
             references = [atom for atom in equation.invars if _is_reference(atom)]
             if references and (any(inputs) or self._has_source(equation)):
                 # A mutable reference may have been written: it and all that is read here may vary.
                 outs = [True] * len(equation.outvars)
                 marked.update((reference, True) for reference in references)
+            elif self.axis is not None and self._ends_two_levels(equation, made):
+                outs = [False]
             else:
                 outs = self._equation(equation, inputs)
             marked.update(zip(equation.outvars, outs, strict=True))
@@ -232,6 +236,21 @@ class _Flow:
 
     def _over_all_replicas(self, equation: Any) -> bool:
         return self.axis in _axes(equation) and equation.params.get("axis_index_groups") is None
+
+    def _ends_two_levels(self, equation: Any, made: dict[Any, Any]) -> bool:
+        """Tells whether a gather in groups is the end of a sum in two levels (`spmd.packs`)."""
+        names, groups = ("all_gather", "psum", "reduce_scatter"), []
+        for name in names:
+            if equation is None or equation.primitive.name != name:
+                return False
+            if self.axis not in _axes(equation) or not equation.params["axis_index_groups"]:
+                return False
+            groups.append({frozenset(group) for group in equation.params["axis_index_groups"]})
+            equation = made.get(equation.invars[0])
+        inside, across, scattered = groups
+        # Each group between the groups has one replica of every group.
+        crossing = all(len(one & other) == 1 for one in inside for other in across)
+        return inside == scattered and crossing
 
     def _scan(self, equation: Any, inputs: list[bool]) -> list[bool]:
         body = _open(equation.params["jaxpr"])

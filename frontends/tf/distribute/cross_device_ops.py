@@ -1,4 +1,4 @@
-"""How gradients travel, as TensorFlow names it; here XLA chooses the algorithm for the hardware."""
+"""How gradients travel, as TensorFlow names it; XLA chooses the algorithm for the hardware, with one exception."""
 
 import dataclasses
 from collections.abc import Iterable
@@ -119,7 +119,7 @@ class NcclAllReduce(_PackedAllReduce):
 
 
 class HierarchicalCopyAllReduce(_PackedAllReduce):
-    """All-reduce in two levels, made for DGX-1 machines.
+    """All-reduce in two levels, made for DGX-1 machines: in each half of the devices, and between them.
 
     Attributes:
         num_packs: into how many packs TensorFlow put the values; XLA's combiner decides here.

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import jax
 
 import spmd
-from frontends.tf.distribute.cross_device_ops import CrossDeviceOps
+from frontends.tf.distribute.cross_device_ops import CrossDeviceOps, HierarchicalCopyAllReduce
 from frontends.tf.distribute.strategy import Strategy
+from spmd.packs import CollectiveOptions
 
 
 class MirroredStrategy(Strategy):
@@ -34,7 +35,8 @@ class MirroredStrategy(Strategy):
         Args:
             devices: device strings, one per replica; None takes all GPUs or TPUs, or all CPU devices
                 where there is no other.
-            cross_device_ops: accepted; XLA chooses the algorithm.
+            cross_device_ops: `HierarchicalCopyAllReduce` sums gradients in two halves first; with others
+                XLA chooses the algorithm.
 
         Raises:
             spmd.MeshError: a device does not exist.
@@ -46,4 +48,7 @@ class MirroredStrategy(Strategy):
                 f"{cross_device_ops!r}. Leave it out, or pass tf.distribute.NcclAllReduce()."
             )
         # In a cluster too, only this process's.
-        super().__init__(spmd.make_mesh(jax.local_devices() if devices is None else devices))
+        mesh = spmd.make_mesh(jax.local_devices() if devices is None else devices)
+        hierarchical = isinstance(cross_device_ops, HierarchicalCopyAllReduce)
+        half = spmd.num_replicas(mesh) // 2 if hierarchical else 0
+        super().__init__(mesh, collectives=CollectiveOptions(group_size=half))

@@ -13,6 +13,7 @@ from spmd.agreement import shared_seed
 from spmd.cluster import Cluster
 from spmd.cluster.runtime import initialize
 from spmd.errors import ClusterConfigError
+from spmd.packs import CollectiveOptions
 
 
 class MultiWorkerMirroredStrategy(Strategy):
@@ -42,7 +43,9 @@ class MultiWorkerMirroredStrategy(Strategy):
 
         Args:
             cluster_resolver: says which tasks there are and which this is; None reads TF_CONFIG.
-            communication_options: how collectives travel; `timeout_seconds` bounds the wait for workers.
+            communication_options: how collectives travel: `bytes_per_pack` joins gradients to packs, and
+                `timeout_seconds` bounds the wait for workers at the start. XLA takes NCCL on GPUs, gloo on
+                processors.
 
         Raises:
             spmd.errors.ClusterConfigError: what the resolver says makes no cluster, or this task does not
@@ -62,7 +65,8 @@ class MultiWorkerMirroredStrategy(Strategy):
         cluster = cluster_of(self._resolver)
         if cluster is not None and not cluster.is_evaluator:
             _join(cluster, options.timeout_seconds)
-        super().__init__(spmd.make_mesh())
+        collectives = CollectiveOptions(bytes_per_pack=options.bytes_per_pack)
+        super().__init__(spmd.make_mesh(), collectives=collectives)
 
     @property
     def cluster_resolver(self) -> ClusterResolver:

@@ -31,6 +31,7 @@ from frontends.tf.distribute.reduce_op import op_name
 from frontends.tf.indexed_slices import is_slices
 from spmd.context import current_frame, in_replica
 from spmd.mesh import REPLICA_AXIS
+from spmd.packs import CollectiveOptions, collective_options
 from spmd.processes import spans_processes
 from spmd.reduction import check_axis
 from spmd.replica import run_in_replicas
@@ -81,6 +82,7 @@ class Strategy(FormerNames):
         *,
         is_default: bool = False,
         parameter_devices: Iterable[Any] | None = None,
+        collectives: CollectiveOptions | None = None,
     ) -> None:
         """Makes a strategy over a mesh.
 
@@ -88,9 +90,11 @@ class Strategy(FormerNames):
             mesh: the devices, one per replica.
             is_default: whether it stands for no strategy at all, so that its scope changes nothing.
             parameter_devices: the devices that `extended.parameter_devices` names; None for all.
+            collectives: how gradients travel; None leaves it to XLA.
         """
         self._mesh = mesh
         self.is_default = is_default
+        self._collectives = collectives or CollectiveOptions()
         self._steps: OrderedDict[Hashable, tuple[Any, spmd.Step[..., Any]]] = OrderedDict()
         self._lock = threading.Lock()
         devices = mesh.local_devices if parameter_devices is None else parameter_devices
@@ -194,7 +198,7 @@ class Strategy(FormerNames):
         self._require_cross_replica("run")
         frame = current_frame()
         args, kwargs = tuple(args), dict(kwargs or {})
-        with entered(self):
+        with entered(self), collective_options(self._collectives):
             if frame is None:
                 return self._step(fn)(*args, **kwargs)
             if frame.mesh != self._mesh:

@@ -135,7 +135,7 @@ def test_options_are_checked():
 
 @pytest.mark.parametrize(
     "name",
-    ["MultiWorkerMirroredStrategy", "experimental.ParameterServerStrategy"],
+    ["TPUStrategy", "experimental.ParameterServerStrategy"],
 )
 def test_planned_names_say_so(name):
     owner = tf.distribute

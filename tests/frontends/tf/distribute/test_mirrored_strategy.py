@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 import jax
+import numpy as np
 import pytest
 
 from frontends import tf
@@ -103,3 +104,26 @@ def test_copies_of_a_strategy_are_the_strategy():
 def test_repr_tells_devices():
     strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
     assert repr(strategy) == "MirroredStrategy(2 x cpu)"
+
+
+@pytest.mark.parametrize("devices", [1, 2, 6])
+def test_hierarchical_copy_sums_the_same(devices):
+    def train(operations):
+        names = [f"cpu:{index}" for index in range(devices)]
+        strategy = tf.distribute.MirroredStrategy(names, cross_device_ops=operations)
+        with strategy.scope():
+            weight = tf.Variable([1.0, 2.0, 3.0])
+            optimizer = tf.keras.optimizers.SGD(0.1)
+
+        def step():
+            context = tf.distribute.get_replica_context()
+            own = tf.cast(context.replica_id_in_sync_group, tf.float32)
+            optimizer.apply_gradients([(own * weight, weight)])
+
+        strategy.run(step)
+        return weight.numpy()
+
+    expected = train(None)
+    np.testing.assert_allclose(
+        train(tf.distribute.HierarchicalCopyAllReduce()), expected, rtol=1e-6
+    )
