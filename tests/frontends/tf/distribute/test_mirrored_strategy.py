@@ -9,8 +9,10 @@ from typing import Any
 
 import jax
 import numpy as np
+import optax
 import pytest
 
+import spmd
 from frontends import tf
 
 LONG = "/job:localhost/replica:0/task:0/device:CPU:{}"
@@ -113,12 +115,13 @@ def test_hierarchical_copy_sums_the_same(devices):
         strategy = tf.distribute.MirroredStrategy(names, cross_device_ops=operations)
         with strategy.scope():
             weight = tf.Variable([1.0, 2.0, 3.0])
-            optimizer = tf.keras.optimizers.SGD(0.1)
+        optimizer = optax.chain(spmd.sum_over_replicas(), optax.sgd(0.1))
 
         def step():
             context = tf.distribute.get_replica_context()
             own = tf.cast(context.replica_id_in_sync_group, tf.float32)
-            optimizer.apply_gradients([(own * weight, weight)])
+            gradient = own * weight
+            weight.assign_add(optimizer.update(gradient, optimizer.init(gradient))[0])
 
         strategy.run(step)
         return weight.numpy()
