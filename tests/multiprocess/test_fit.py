@@ -136,3 +136,37 @@ print(os.path.isdir(own))
     ):
         assert len(task.lines) == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model.keras", "script.py"]
+
+
+def test_sigterm_to_one_worker_makes_all_save_after_the_same_batch(run_cluster, tmp_path):
+    script = (
+        START
+        + """
+class Told(keras.callbacks.Callback):
+    batches = 0
+    def on_train_batch_end(self, batch, logs=None):
+        self.batches += 1
+        if me == 1 and self.batches == int(sys.argv[2]):
+            os.kill(os.getpid(), signal.SIGTERM)
+
+data = tf.data.Dataset.from_tensor_slices((x, y)).shuffle(32).batch(4)
+backup = keras.callbacks.BackupAndRestore(folder, save_freq=False, save_before_preemption=True)
+told = Told()
+try:
+    history = model.fit(data, epochs=EPOCHS, verbose=0, callbacks=[told, backup])
+    print(json.dumps([history.epoch[0], weights(model)]))
+finally:
+    print(told.batches)
+"""
+    ).replace("EPOCHS", "1000")
+    ended = run_cluster(script, tmp_path / "run", 5, status=143)
+    batches = int(ended[0].lines[-1])
+    assert batches == int(ended[1].lines[-1]) >= 5
+    # As many epochs as it takes to come past the save, and not all of a thousand.
+    script = script.replace("1000", str(batches // 8 + 2))
+    whole = run_cluster(script, tmp_path / "whole", 0)
+    for task, expected in zip(run_cluster(script, tmp_path / "run", 0), whole, strict=True):
+        first_epoch, values = json.loads(task.lines[0])
+        assert first_epoch == batches // 8
+        assert values == json.loads(expected.lines[0])[1]
+        assert int(task.lines[1]) == int(expected.lines[1]) - batches

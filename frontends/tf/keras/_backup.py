@@ -78,6 +78,20 @@ def _resuming(enumerate_: Callable[..., Iterator[Any]]) -> Callable[..., Iterato
     return _enumerate_iterator
 
 
+def _of_rest(model: Any) -> Callable[..., Any]:
+    """Lets the first batch after a restart be missing: it was not known that the one before was the epoch's last."""
+    train = model.train_function
+
+    def train_function(state: Any, iterator: Any) -> Any:
+        model.train_function = train
+        try:
+            return train(state, iterator)
+        except StopIteration:
+            return model.get_metrics_result(), state
+
+    return train_function
+
+
 class _Place:
     """Where the training is: epoch, step, and what was read of the data. Every process keeps its own."""
 
@@ -157,9 +171,12 @@ class BackupAndRestore(keras.callbacks.BackupAndRestore):
         self._current_epoch = place.get("epoch", 0)
         self._last_batch_seen = place.get("step", 0) - 1
         self._batches_seen_since_last_saving = 0
+        self._saves_at_end = self._ends = False
         if place:
             model._initial_epoch = place["epoch"]
             self._iterator._resume_at = place
+            if place["step"]:
+                model.train_function = _of_rest(model)
         if self._saves_before_preemption:
             self._sync = PreemptionSync()
 
@@ -174,18 +191,25 @@ class BackupAndRestore(keras.callbacks.BackupAndRestore):
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         """Saves, if it is time to."""
-        due = self._sync is not None and self._sync.reached()
-        if (self.save_freq and self._should_save_on_batch(batch)) or due:
-            data = getattr(self._iterator.data_adapter, "position", None)
-            self._save(self._current_epoch, batch + 1, self._iterator._steps_seen, data)
-        if due:
+        ends = self._sync is not None and self._sync.reached()
+        if not ends and not (self.save_freq and self._should_save_on_batch(batch)):
+            return
+        steps = self._iterator.num_batches
+        if steps is not None and batch + 1 >= steps:
+            # Keras cannot go on with an epoch that has no batch left: it is finished first.
+            self._saves_at_end, self._ends = True, ends
+            return
+        data = getattr(self._iterator.data_adapter, "position", None)
+        self._save(self._current_epoch, batch + 1, self._iterator._steps_seen, data)
+        if ends:
             self._exit()
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         """Saves, if it is time to."""
         self._last_batch_seen = -1
-        due = self._sync is not None and self._sync.reached()
-        if self.save_freq == "epoch" or due:
+        ends = (self._sync is not None and self._sync.reached()) or self._ends
+        if self.save_freq == "epoch" or self._saves_at_end or ends:
+            self._saves_at_end = False
             read, adapter = self._iterator._steps_seen, self._iterator.data_adapter
             data = getattr(adapter, "position", None)
             if self._iterator.steps_per_epoch is None or self._iterator._current_iterator is None:
@@ -193,7 +217,7 @@ class BackupAndRestore(keras.callbacks.BackupAndRestore):
             if not read:
                 data = getattr(adapter, "next_position", None)
             self._save(epoch + 1, 0, read, data)
-        if due:
+        if ends:
             self._exit()
 
     def on_train_end(self, logs: Any = None) -> None:

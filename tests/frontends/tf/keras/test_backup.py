@@ -74,8 +74,15 @@ def fit(make_data, *callbacks, epochs=3, **options):
 
 BATCHES = {"stop": {"batches": 14}, "save_freq": 3, "first_epoch": None}
 EPOCHS = {"stop": {"epoch": 2}, "save_freq": "epoch", "first_epoch": 2}
+LAST = {"stop": {"epoch": 1}, "save_freq": 8, "first_epoch": 1}  # 8 batches are an epoch
 AT_ONCE = {"stop": {"batches": 2}, "save_freq": "epoch", "first_epoch": 0}
-QUICK = [(arrays, EPOCHS), (arrays, AT_ONCE), (shuffled, EPOCHS), (endless, BATCHES)]
+QUICK = [
+    (arrays, EPOCHS),
+    (arrays, AT_ONCE),
+    (shuffled, EPOCHS),
+    (endless, BATCHES),
+    (arrays, LAST),
+]
 ALL = [
     (data, when)
     for data in (arrays, shuffled, endless, of_unknown_length, distributed)
@@ -105,6 +112,24 @@ def test_ends_as_if_it_had_not_been_interrupted(tmp_path, data, when):
     assert len(rest.epoch) == 3 - seen.begun[0]
     assert not (tmp_path / "backup").exists()
     gc.collect()  # the frames of the interrupted fit hold its iterator, and so a thread
+
+
+@pytest.mark.filterwarnings("ignore:Your input ran out of data")
+def test_the_last_batch_of_an_epoch_whose_length_is_not_known(tmp_path):
+    """What was saved is after it, and the epoch has not come to its end."""
+
+    def backup():
+        return keras.callbacks.BackupAndRestore(tmp_path / "backup", 8)
+
+    whole, expected = fit(of_unknown_length)
+    with pytest.raises(Stop):
+        fit(of_unknown_length, backup(), StopAt(batches=8))
+    seen = StopAt()
+    rest, model = fit(of_unknown_length, backup(), seen)
+    assert seen.begun == [0, 1, 2]
+    assert rest.history == whole.history
+    for one, other in zip(model.variables, expected.variables, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_several_steps_at_once(tmp_path):
