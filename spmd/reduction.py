@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from spmd.cluster.progress import progress
 from spmd.context import current_frame
 from spmd.errors import BatchError, ReplicaContextError
 from spmd.mesh import REPLICA_AXIS, whole_sharding
@@ -159,7 +160,8 @@ def gather(value: Any, axis: int = 0) -> Any:
             check_axis(axis, len(leaf.shape))
             mesh = leaf.mesh
             # To host memory once it is whole everywhere: the number of valid rows is only known there.
-            whole = np.asarray(_replicate(mesh)(leaf.array))
+            with progress.waiting("a gather"):
+                whole = np.asarray(_replicate(mesh)(leaf.array))
             blocks = whole if leaf.stacked else whole.reshape(leaf.num_replicas, *leaf.block_shape)
             counts = leaf.mask.counts if leaf.mask is not None else [None] * leaf.num_replicas
             valid = [block[:count] for block, count in zip(blocks, counts, strict=True)]

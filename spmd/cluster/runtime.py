@@ -138,11 +138,15 @@ def shutdown() -> None:
 def process_id() -> int:
     """Returns the place of this process in its cluster, 0 in none.
 
+    In a cluster that `jax.distributed.initialize` joined by itself, too.
+
     Examples:
         >>> process_id()
         0
     """
-    return _joined.roster.process_id if _joined else 0
+    if _joined is not None:
+        return _joined.roster.process_id
+    return jax.process_index() if jax.distributed.is_initialized() else 0
 
 
 def task_names() -> tuple[str, ...]:
@@ -152,7 +156,10 @@ def task_names() -> tuple[str, ...]:
         >>> task_names()
         ('worker 0',)
     """
-    return tuple(_joined.roster.names) if _joined else ("worker 0",)
+    if _joined is not None:
+        return tuple(_joined.roster.names)
+    count = jax.process_count() if jax.distributed.is_initialized() else 1
+    return tuple(f"worker {process}" for process in range(count))
 
 
 def _seconds(value: float | None, argument: str, variable: str, default: float) -> float:

@@ -18,6 +18,8 @@ from rich.text import Text
 _COLOURS = ("cyan", "green", "yellow", "magenta", "blue", "bright_red")
 # A line longer than this is shown in pieces: somebody who never ends a line must not take all memory.
 _LONGEST = 1 << 20
+# What gloo prints for every collective group that it connects, and nothing can turn off.
+_NOISE = b"[Gloo] Rank "
 # Lines that may wait for the printer. When there are more, processes wait as they would for a terminal.
 _WAITING = 1000
 
@@ -133,6 +135,8 @@ class Printer:
 
         def show(lines: list[bytes]) -> None:
             for line in lines:
+                if line.startswith(_NOISE):
+                    continue
                 remember(line.decode(errors="replace"))
                 self._room.acquire()
                 self._lines.put((output, prefix + line + b"\n", True))

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import spmd
+import spmd.keras_adapter  # before a layer is made
 from spmd.recording import Recording
 
 ROWS, BATCH = 22, 8  # the last batch has 6 rows: 2, 2, 2 and none on four replicas

@@ -85,6 +85,11 @@ def test_each_line_has_the_name_of_its_task() -> None:
     assert remembered == ["a", "b\N{REPLACEMENT CHARACTER}", "c"]
 
 
+def test_what_gloo_prints_is_left_out() -> None:
+    noise = b"[Gloo] Rank 0 is connected to 1 peer ranks. Expected number of connected peer ranks is : 1\n"
+    assert pumped(noise + b"a\n") == (b"[worker 0] a\n", ["a"])
+
+
 def test_standard_error_stays_standard_error() -> None:
     assert pumped(b"a\n", "stderr")[0] == b"[worker 0] a\n"
 
