@@ -16,6 +16,7 @@ from spmd.checkpoint.errors import (
 from spmd.checkpoint.manager import CheckpointManager, KeepPolicy, SavePolicy
 from spmd.checkpoint.manifest import is_checkpoint, verify
 from spmd.checkpoint.position import HasPosition
+from spmd.checkpoint.preemption import PreemptionSync
 from spmd.checkpoint.selection import DamagedCheckpointWarning
 from spmd.checkpoint.status import LoadStatus, RestoreStatus
 
@@ -29,6 +30,7 @@ __all__ = [
     "HasPosition",
     "KeepPolicy",
     "LoadStatus",
+    "PreemptionSync",
     "RestoreStatus",
     "SavePolicy",
     "is_checkpoint",

@@ -81,6 +81,7 @@ NAMES: dict[str, dict[str, Any]] = {
         "ModelCheckpoint": ModelCheckpoint,
         "TensorBoard": TensorBoard,
     },
+    "callbacks.experimental": {"BackupAndRestore": BackupAndRestore},
     # Keras's old version of it calls TensorFlow.
     "layers": {"AlphaDropout": keras.layers.AlphaDropout},
     "layers.experimental": {

@@ -185,3 +185,7 @@ def test_saves_when_told_to_end(tmp_path, monkeypatch):
 def test_something_has_to_be_saved(tmp_path):
     with pytest.raises(ValueError, match="save_before_preemption=True"):
         keras.callbacks.BackupAndRestore(tmp_path, save_freq=False)
+
+
+def test_has_its_former_name():
+    assert keras.callbacks.experimental.BackupAndRestore is keras.callbacks.BackupAndRestore
