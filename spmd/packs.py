@@ -93,7 +93,9 @@ def sum_in_packs(gradients: Any) -> Any:
     # What has no elements need not travel, and is then equal on all.
     sums = [leaf if jnp.size(leaf) else jnp.zeros_like(leaf) for leaf in map(jnp.asarray, leaves)]
     for pack in _packs(sums, options.bytes_per_pack):
-        flat = jnp.concatenate([sums[index].ravel() for index in pack])
+        # Apart from the rest: XLA would compute each element anew where it is copied.
+        parts = jax.lax.optimization_barrier([sums[index].ravel() for index in pack])
+        flat = jnp.concatenate(parts)
         flat = _in_two_levels(flat, size, replicas) if grouped else all_reduce(flat)
         start = 0
         for index in pack:
