@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+import json
 import operator
 from collections.abc import Generator, Iterable, Iterator
 from typing import Any, Literal, final
@@ -9,10 +10,11 @@ from typing import Any, Literal, final
 import jax
 from jax.sharding import Mesh
 
-from spmd.errors import BatchError
+from spmd.agreement import exchange
+from spmd.errors import BatchError, ProcessMismatchError
 from spmd.input.batch import Batch, read_batch
 from spmd.input.layout import share
-from spmd.input.placement import BatchPlacer
+from spmd.input.placement import BatchPlacer, Share
 from spmd.input.position import Position
 from spmd.input.prefetch import (
     BatchIterator,
@@ -25,6 +27,8 @@ from spmd.input.sources import Source, find_source
 from spmd.input.sources.base import count_batches
 from spmd.mesh import make_mesh, num_replicas
 from spmd.processes import spans_processes
+
+_INPUTS = itertools.count()
 
 
 def distribute(
@@ -162,6 +166,11 @@ class DistributedInput(Iterable[Any]):
         self._replicas = num_replicas(mesh)
         self._drop_remainder = drop_remainder
         self._prefetch = prefetch
+        divided = self._spans and batch_of != "all"
+        self._parts = num_replicas(mesh) // self._placer.own_replicas if divided else 1
+        # What processes compare for a pass has the number of the input and of its pass.
+        self._number = next(_INPUTS) if self._spans else 0
+        self._passes = itertools.count()
         self._progress: Position | None = None
         self._resume = False
 
@@ -178,12 +187,19 @@ class DistributedInput(Iterable[Any]):
         return rows if rows is None else share(rows, self._replicas // self._at_once)
 
     def __iter__(self) -> ResumableIterator:
-        iterator = ResumableIterator(self._source.position, self._begin)
-        if self._resume and self._progress is not None:
-            iterator.set_state(self._progress.state())
+        progress, resumed = self._progress, self._resume
+        if progress is None or not resumed:
+            progress = Position(self._source.position(), parts=self._parts)
         # Not the iterator itself: one that nobody holds any more is to be collected.
-        self._progress, self._resume = iterator.progress, False
-        return iterator
+        self._progress, self._resume = progress, False
+        return ResumableIterator(
+            progress,
+            self._source.position,
+            self._begin,
+            resumed=resumed,
+            # Of parts, a pass that is begun and not read would keep other processes waiting.
+            ahead=self._parts == 1,
+        )
 
     def position(self) -> Any:
         """Tells what the next pass depends on, such as the state of a shuffle, in JSON's types."""
@@ -191,7 +207,8 @@ class DistributedInput(Iterable[Any]):
 
     def get_state(self) -> dict[str, Any]:
         """Tells how far the latest pass has come; see `ResumableIterator.get_state`."""
-        return (self._progress or Position(self._source.position())).state()
+        progress = self._progress or Position(self._source.position(), parts=self._parts)
+        return progress.state()
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Lets the next pass go on where another one was.
@@ -206,12 +223,14 @@ class DistributedInput(Iterable[Any]):
             >>> list(batches)
             [PerReplica(0: [4, 5])]
         """
-        self._progress, self._resume = Position(state["position"], state["batches"]), True
+        progress = Position(None, parts=self._parts)
+        progress.go_to(state)
+        self._progress, self._resume = progress, True
 
     def _begin(self, position: Any, skipped: int) -> BatchIterator:
         # Numbered here: the thread that makes batches may start later than that of another pass.
-        one_pass = SharedPass(self._placer, self._drop_remainder, spans=self._spans)
-        batches = self._batches(one_pass, position, skipped, x64=bool(jax.enable_x64.value))
+        name = f"spmd/input/{self._number}/{next(self._passes)}" if self._spans else None
+        batches = self._batches(name, position, skipped, x64=bool(jax.enable_x64.value))
         return (
             PrefetchIterator(batches, self._prefetch) if self._prefetch else DirectIterator(batches)
         )
@@ -233,30 +252,62 @@ class DistributedInput(Iterable[Any]):
         )
 
     def _batches(
-        self, one_pass: SharedPass, position: Any, skipped: int, *, x64: bool
-    ) -> Generator[Any, None, None]:
+        self, name: str | None, position: Any, skipped: int, *, x64: bool
+    ) -> Generator[tuple[int, Any], None, None]:
+        """Yields batches on the devices, each with how many the source gave for it."""
+        if name is not None and self._batch_of == "all":
+            self._agree_on_order(name, self._source.position() if position is None else position)
+        with contextlib.ExitStack() as stack:
+            if self._batch_of == "all":
+                batches = self._opened(stack, position, skipped)
+                steps = (self._placer.place(batch, x64=x64) for batch in batches)
+            else:
+                one_pass = SharedPass(
+                    self._placer,
+                    self._drop_remainder,
+                    name,
+                    lambda: next(self._shares(stack, position, 0), None) if skipped else None,
+                )
+                steps = one_pass.steps(self._shares(stack, position, skipped), x64=x64)
+            given = 0
+            for step in steps:
+                given += 1
+                if step is not None:
+                    yield given, step
+                    given = 0
+
+    def _opened(self, stack: contextlib.ExitStack, position: Any, skipped: int) -> Iterator[Any]:
         if skipped or position is not None:
-            each = self._placer.own_replicas if self._batch_of == "replica" else 1
-            iterator = self._source.resumed(position, skipped * each)
+            iterator = self._source.resumed(position, skipped)
         else:
             iterator = self._source.batches()
-        with contextlib.ExitStack() as stack:
-            # Not every iterator can be closed; a generator must be, to run its `finally` now.
-            close = getattr(iterator, "close", None)
-            if callable(close):
-                stack.callback(close)
-            if self._batch_of == "all":
-                steps = (self._placer.place(batch, x64=x64) for batch in iterator)
-                yield from (step for step in steps if step is not None)
-                return
-            if self._batch_of == "process":
-                shares = map(self._placer.share_of, iterator)
-            else:
-                # Read at once, since a source may fill the same memory with its next batch.
-                batches = (read_batch(batch).owned() for batch in iterator)
-                groups = _in_groups(batches, self._placer.own_replicas)
-                shares = map(self._placer.share_of_each, groups)
-            yield from one_pass.steps((one for one in shares if one is not None), x64=x64)
+        # Not every iterator can be closed; a generator must be, to run its `finally` now.
+        close = getattr(iterator, "close", None)
+        if callable(close):
+            stack.callback(close)
+        return iterator
+
+    def _shares(self, stack: contextlib.ExitStack, position: Any, skipped: int) -> Iterator[Share]:
+        """Yields what this process has of each step."""
+        if self._batch_of == "process":
+            shares = map(self._placer.share_of, self._opened(stack, position, skipped))
+        else:
+            size = self._placer.own_replicas
+            opened = self._opened(stack, position, skipped * size)
+            # Read at once, since a source may fill the same memory with its next batch.
+            batches = (read_batch(batch).owned() for batch in opened)
+            shares = map(self._placer.share_of_each, _in_groups(batches, size))
+        return (share for share in shares if share is not None)
+
+    def _agree_on_order(self, name: str, position: Any) -> None:
+        """Makes sure that all processes are about to read the same batches."""
+        positions = exchange(name, json.dumps(position))
+        if len(set(positions)) > 1:
+            raise ProcessMismatchError(
+                "The processes would read the data in different orders, because the states of its shuffles "
+                f"are {', then '.join(positions)} in processes 0 to {len(positions) - 1}. All processes must "
+                "make the same datasets and read them as often; look for an `if` over the task's type or index."
+            )
 
 
 def _in_groups(iterator: Iterator[Batch], size: int) -> Iterator[list[Batch]]:

@@ -8,6 +8,8 @@ import contextlib
 from collections.abc import Generator, Mapping
 from typing import Any
 
+from spmd.errors import BatchError
+
 
 class Position:
     """Which pass it is, and how many batches it has handed out.
@@ -24,27 +26,28 @@ class Position:
         {'position': 'first', 'batches': 1}
     """
 
-    __slots__ = ("_at_mark", "_mark", "batches", "position")
+    __slots__ = ("_at_mark", "_mark", "batches", "parts", "position")
 
-    def __init__(self, position: Any, batches: int = 0) -> None:
+    def __init__(self, position: Any, *, parts: int = 1) -> None:
         """Begins a pass.
 
         Args:
             position: what the pass depends on; JSON can hold it.
-            batches: how many it has handed out.
+            parts: into how many parts processes divide the data; 1 if each reads all of it.
         """
-        self.begin(position, batches)
+        self.parts = parts
+        self.begin(position)
 
     def begin(self, position: Any, batches: int = 0) -> None:
         """Begins another pass; see `__init__`."""
         self.position, self.batches = position, batches
         self._mark, self._at_mark = -1, batches
 
-    def advance(self) -> None:
-        """Counts a batch that is handed out."""
+    def advance(self, batches: int = 1) -> None:
+        """Counts a batch that is handed out, and those that were left out before it."""
         if self._mark != _marks.used:
             self._mark, self._at_mark = _marks.used, self.batches
-        self.batches += 1
+        self.batches += batches
 
     def state(self) -> dict[str, Any]:
         """Tells it as a checkpoint keeps it: a dict of JSON's types."""
@@ -52,10 +55,22 @@ class Position:
         return {
             "position": self.position,
             "batches": self._at_mark if unused else self.batches,
+            **({"parts": self.parts} if self.parts > 1 else {}),
         }
 
     def go_to(self, state: Mapping[str, Any]) -> None:
-        """Takes over what `state` told."""
+        """Takes over what `state` told.
+
+        Raises:
+            BatchError: the data was divided into another number of parts.
+        """
+        parts = state.get("parts", 1)
+        if parts != self.parts:
+            raise BatchError(
+                f"The data was divided among {parts} process(es) when its position was saved, and is now "
+                f"divided among {self.parts}, so nobody can tell which rows were read. Go on with {parts}, or "
+                "let each process read all of the data: AutoShardPolicy.DATA, per_process=False."
+            )
         self.begin(state["position"], state["batches"])
 
 

@@ -52,25 +52,37 @@ class ResumableIterator(BatchIterator):
     """
 
     def __init__(
-        self, position: Callable[[], Any], begin: Callable[[Any, int], BatchIterator]
+        self,
+        progress: Position,
+        position: Callable[[], Any],
+        begin: Callable[[Any, int], BatchIterator],
+        *,
+        resumed: bool,
+        ahead: bool,
     ) -> None:
         """Begins a pass.
 
         Args:
+            progress: where.
             position: tells what a pass that begins now depends on.
-            begin: begins the pass of a position, without its first batches.
+            begin: begins the pass of a position, without its first batches; None is a new pass. Batches come
+                with how many the source gave for each: more than one, if it left some out.
+            resumed: whether it goes on with another pass.
+            ahead: whether to begin now, before the first batch is asked for.
         """
-        self._tell, self._begin = position, begin
-        self.progress = Position(position())
-        self._batches = begin(None, 0)
+        self.progress = progress
+        self._tell, self._begin, self._resumed = position, begin, resumed
+        self._batches = self._started() if ahead else None
 
     def __next__(self) -> Any:
+        if self._batches is None:
+            self._batches = self._started()
         try:
-            batch = next(self._batches)
+            count, batch = next(self._batches)
         except StopIteration:
             self.progress.begin(self._tell())
             raise
-        self.progress.advance()
+        self.progress.advance(count)
         return batch
 
     def get_state(self) -> dict[str, Any]:
@@ -88,14 +100,23 @@ class ResumableIterator(BatchIterator):
         Args:
             state: what its `get_state` returned, in this process or an earlier one, on any number of
                 devices.
+
+        Raises:
+            BatchError: the data was divided among another number of processes.
         """
-        self.close()
         self.progress.go_to(state)
-        self._batches = self._begin(state["position"], state["batches"])
+        self.close()
+        self._batches, self._resumed = None, True
 
     def close(self) -> None:
         """Ends the pass and closes the source's iterator."""
+        if self._batches is None:
+            self._batches = DirectIterator(_ for _ in ())
         self._batches.close()
+
+    def _started(self) -> BatchIterator:
+        at = self.progress
+        return self._begin(at.position, at.batches) if self._resumed else self._begin(None, 0)
 
 
 @final

@@ -291,3 +291,29 @@ def test_its_text_says_what_it_is(mesh_of: MeshOf) -> None:
     assert (
         repr(batches) == "DistributedInput(2 array(s) of 5 rows, batch_size=4, rows_per_replica=2)"
     )
+
+
+def test_a_pass_goes_on_after_batches_that_were_left_out(mesh_of: MeshOf) -> None:
+    def source() -> Iterator[np.ndarray]:
+        for rows in (4, 2, 4, 4):
+            yield np.full(rows, rows * 10 + len(made))
+            made.append(rows)
+
+    made: list[int] = []
+    batches = iter(spmd.distribute(source, mesh_of(2), drop_remainder=True, prefetch=0))
+    seen = [next(batches), next(batches)]
+    assert [int(batch[0][0]) for batch in seen] == [40, 42]
+    state = batches.get_state()
+    made.clear()
+    again = iter(spmd.distribute(source, mesh_of(2), drop_remainder=True, prefetch=0))
+    again.set_state(state)
+    assert [int(batch[0][0]) for batch in again] == [43]
+
+
+def test_a_position_in_parts_is_refused_where_the_data_is_whole(mesh_of: MeshOf) -> None:
+    batches = spmd.distribute(np.arange(8), mesh_of(2), batch_size=4)
+    with pytest.raises(spmd.BatchError, match=r"divided among 2 process\(es\)"):
+        batches.set_state({"position": None, "batches": 1, "parts": 2})
+    with pytest.raises(spmd.BatchError, match="divided among 3"):
+        iter(batches).set_state({"position": None, "batches": 1, "parts": 3})
+    assert len(list(batches)) == 2
