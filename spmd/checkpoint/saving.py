@@ -1,10 +1,17 @@
-"""Saving while training goes on: what the caller waits for, and what a thread does afterwards."""
+"""Saving while training goes on: what the caller waits for, and what a thread does afterwards.
 
+A script that ends has saved, and has failed if that failed. Internal to Python, and used here:
+`threading._register_atexit`. Nothing else runs before the threads' pools close, which Orbax needs until the end.
+"""
+
+import atexit
+import importlib
 import json
 import os
+import sys
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 
@@ -20,6 +27,8 @@ class Save:
     """A checkpoint that is being written. One at a time: a new one waits for the one before."""
 
     _running: "Save | None" = None
+    # Whose error nobody has seen yet.
+    _failed: ClassVar[list["Save"]] = []
 
     def __init__(
         self,
@@ -64,7 +73,6 @@ class Save:
             manifest.prepare(path)
         folder = os.path.join(manifest.saving_path(path), manifest.ARRAYS)
         self._written = arrays.write(folder, snapshot.arrays, timeout)
-        # No daemon: a script that ends has saved.
         self._thread = threading.Thread(target=self._finish, name="spmd-checkpoint")
         Save._running = self
         self._thread.start()
@@ -87,6 +95,8 @@ class Save:
                 self._error = CheckpointError(f"Process 0 could not save {self._path}: {first}")
         except BaseException as error:
             self._error = self._error or error
+        if self._error is not None:
+            Save._failed.append(self)
 
     def join(self) -> None:
         """Waits until the checkpoint is there; raises nothing."""
@@ -102,6 +112,7 @@ class Save:
         """
         self.join()
         if self._error is not None:
+            Save._failed.remove(self)
             error, self._error = self._error, None
             raise error
 
@@ -110,3 +121,25 @@ class Save:
         """Waits until no checkpoint is being written; what went wrong is left to the one who saves."""
         if Save._running is not None:
             Save._running.join()
+
+    @staticmethod
+    def finish() -> None:
+        """Waits until no checkpoint is being written, and tells of errors that nobody has seen."""
+        Save.settle()
+        for save in Save._failed:
+            if (error := save._error) is not None:
+                sys.excepthook(type(error), error, error.__traceback__)
+
+    @staticmethod
+    def exit() -> None:
+        """Ends the process with an error code if there was such an error."""
+        if Save._failed:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(1)
+
+
+# That module registers the end of pools; what is registered later runs before.
+importlib.import_module("concurrent.futures.thread")
+threading._register_atexit(Save.finish)  # type: ignore[attr-defined]
+atexit.register(Save.exit)

@@ -2,6 +2,8 @@
 
 import pytest
 
+from spmd.checkpoint import verify
+
 pytestmark = pytest.mark.multiprocess
 
 START = """
@@ -210,3 +212,9 @@ print(manager.restore_latest())
     for task in run_cluster(script, tmp_path / "run"):
         assert "step-2/arrays/manifest.ocdbt: it is missing" in task.lines[0]
         assert task.lines[1] == "1"
+
+
+def test_scripts_that_end_have_saved(run_cluster, tmp_path):
+    values = "**{f'x{i}': jnp.ones((800, 800)) for i in range(8)}"
+    run_cluster(START + f"Checkpoint({values}).save(sys.argv[1])\n", tmp_path / "ckpt")
+    verify(str(tmp_path / "ckpt"))
