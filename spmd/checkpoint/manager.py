@@ -81,7 +81,8 @@ class SavePolicy:
 class CheckpointManager:
     """Saves a `Checkpoint` under step numbers, keeps some, and finds the one to go on from.
 
-    Only one should save into a folder at a time.
+    Only one should save into a folder at a time. A checkpoint with a higher number than the one that is saved neither
+    counts among those that are kept nor is deleted.
 
     Examples:
         >>> import tempfile
@@ -121,6 +122,7 @@ class CheckpointManager:
         self._keep = keep or KeepPolicy()
         self._when = when or SavePolicy()
         self._clean = False
+        self._damaged: set[int] = set()
         self._last_step: int | None = None
         self._last_time: float | None = None
 
@@ -166,7 +168,7 @@ class CheckpointManager:
         self._clean = True
         notes = {"step": step, "metrics": {name: float(value) for name, value in metrics.items()}}
         path = os.path.join(self._directory, f"{_NAME}-{step}")
-        self._checkpoint.save(path, notes=notes, done=self._sweep)
+        self._checkpoint.save(path, notes=notes, done=lambda: self._sweep(step))
         self._last_step, self._last_time = step, time.monotonic()
         return path
 
@@ -190,12 +192,14 @@ class CheckpointManager:
             CheckpointError: it does not fit the objects.
         """
         self.wait()
-        path = newest_intact(list(self.checkpoints.values())[::-1])
-        if path is None:
-            return None
-        self._checkpoint.restore(path)
-        self._last_step = int(path.rpartition("-")[2])
-        return self._last_step
+        found = self.checkpoints
+        path = newest_intact(list(found.values())[::-1])
+        step = None if path is None else int(path.rpartition("-")[2])
+        self._damaged = {other for other in found if step is None or other > step}
+        if step is not None:
+            self._checkpoint.restore(path)
+            self._last_step = step
+        return step
 
     def _is_time(self, step: int) -> bool:
         steps, seconds = self._when.every_steps, self._when.every_seconds
@@ -207,15 +211,18 @@ class CheckpointManager:
         told = all_gather_small("checkpoint/time", str(late), self._checkpoint.timeout)
         return told[0] == "True"
 
-    def _sweep(self) -> None:
+    def _sweep(self, saved: int) -> None:
         """Deletes what is not kept. The first process calls it, when a checkpoint is there."""
-        found = self.checkpoints
+        self._damaged.discard(saved)
+        # Whatever has a higher number was left by a run that this one does not go on with.
+        found = {step: path for step, path in self.checkpoints.items() if step <= saved}
         if self._keep.last is None:
             return
-        kept = set(list(found)[-self._keep.last :])
+        whole = [step for step in found if step not in self._damaged]
+        kept = set(whole[-self._keep.last :])
         if self._keep.best:
             kept.update(
-                sorted(found, key=lambda step: self._badness(found[step]))[: self._keep.best]
+                sorted(whole, key=lambda step: self._badness(found[step]))[: self._keep.best]
             )
         for step in set(found) - kept:
             remove(found[step])

@@ -165,8 +165,12 @@ class BackupAndRestore(keras.callbacks.BackupAndRestore):
         )
         keep = KeepPolicy(last=2 if self.double_checkpoint else 1)
         self._manager = CheckpointManager(checkpoint, self.backup_dir, keep=keep)
-        self._number = self._manager.restore_latest() or 0
-        self._path = self._manager.checkpoints[self._number] if self._number else None
+        restored = self._manager.restore_latest()
+        found = self._manager.checkpoints
+        self._path = None if restored is None else found[restored]
+        # New ones come after those that are damaged, too; the first process sees all that there are.
+        highest = all_gather_small("keras/backup/number", str(max(found, default=0)), _WAIT_SECONDS)
+        self._number = int(highest[0])
         place = self._place.now
         self._current_epoch = place.get("epoch", 0)
         self._last_batch_seen = place.get("step", 0) - 1

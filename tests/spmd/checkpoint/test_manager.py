@@ -103,6 +103,34 @@ def test_all_are_damaged(tmp_path):
         assert CheckpointManager(Checkpoint(step=0), tmp_path).restore_latest() is None
 
 
+def damage(folder, step):
+    (folder / f"step-{step}" / "manifest.json").write_text("")
+
+
+def test_higher_numbers_do_not_crowd_out_what_is_saved(tmp_path):
+    run(tmp_path, [100])
+    damage(tmp_path, 100)
+    manager = CheckpointManager(Checkpoint(step=0), tmp_path, keep=KeepPolicy(last=1))
+    with pytest.warns(DamagedCheckpointWarning):
+        assert manager.restore_latest() is None
+    for step in (1, 2):
+        path = manager.save(step)
+        manager.wait()
+        assert Path(path).is_dir()
+    assert list(manager.checkpoints) == [2, 100]
+
+
+def test_damaged_ones_do_not_count_as_kept(tmp_path):
+    run(tmp_path, [1, 2])
+    damage(tmp_path, 2)
+    manager = CheckpointManager(Checkpoint(step=0), tmp_path, keep=KeepPolicy(last=2))
+    with pytest.warns(DamagedCheckpointWarning):
+        assert manager.restore_latest() == 1
+    manager.save(3)
+    manager.wait()
+    assert list(manager.checkpoints) == [1, 3]
+
+
 def test_leftovers_are_no_checkpoints_and_go_at_the_next_save(tmp_path):
     run(tmp_path, [0])
     (tmp_path / "step-9.saving" / "arrays").mkdir(parents=True)

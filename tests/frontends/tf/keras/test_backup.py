@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from frontends import tf
+from spmd.checkpoint import DamagedCheckpointWarning
 
 keras = tf.keras  # imports Keras before a test runs: it sets an environment variable
 X = np.random.default_rng(0).normal(size=(32, 3)).astype(np.float32)
@@ -152,6 +153,19 @@ def test_what_was_saved_can_be_kept(tmp_path):
         history, _ = fit(arrays, backup, epochs=3)
     assert history.epoch == []
     assert sorted(path.name for path in (tmp_path / "backup").iterdir()) == ["step-2", "step-3"]
+
+
+def test_new_ones_come_after_a_damaged_one(tmp_path):
+    def backup():
+        return keras.callbacks.BackupAndRestore(tmp_path / "backup", delete_checkpoint=False)
+
+    fit(arrays, backup(), epochs=2)
+    (tmp_path / "backup" / "step-2" / "manifest.json").write_text("")
+    with pytest.warns(DamagedCheckpointWarning):
+        history, _ = fit(arrays, backup(), epochs=1)
+    assert history.epoch == [0]
+    assert [path.name for path in (tmp_path / "backup").iterdir()] == ["step-3"]
+    assert fit(arrays, backup(), epochs=2)[0].epoch == [1]
 
 
 def test_saves_when_told_to_end(tmp_path, monkeypatch):
