@@ -217,7 +217,10 @@ class Program:
                 [mask.array for mask in masks],
                 [self._place(value) for value in whole] if whole else [],
             )
+            if self._spans:
+                progress.step_dispatched(new or stacked, wholes)
         except (RuntimeError, ValueError) as error:
+            progress.step_dispatched((), ())
             # JAX's words name no variable, or the failed step had the memory of some. A lost array is a
             # RuntimeError to most of JAX, and a ValueError where an operation gets to run on it.
             for table in (self._changed, self._kept):

@@ -5,6 +5,7 @@
     with progress.busy("compiles train_step"):
         ...
     progress.step_started()  # right before each step that runs on all processes
+    progress.step_dispatched(state, results)  # right after
 
 Counted is what a process has asked its devices for, not what has come back: of processes that wait for each other in
 step 8, those which are in it say 8, and the one that has not come to it says 7.
@@ -13,7 +14,9 @@ The counts of different processes are compared, so a step counts only if every p
 """
 
 import contextlib
-from collections.abc import Generator
+import weakref
+from collections.abc import Callable, Generator, Sequence
+from typing import Any
 
 
 class Progress:
@@ -30,16 +33,42 @@ class Progress:
         (1, 'compiles')
     """
 
-    __slots__ = ("doing", "steps", "waits")
+    __slots__ = ("_output", "_says_it_waits", "doing", "steps")
 
     def __init__(self) -> None:
         self.steps = 0
         self.doing = ""
-        self.waits = False
+        self._says_it_waits = False
+        self._output: Callable[[], Any] = _nothing
+
+    @property
+    def waits(self) -> bool:
+        """Whether it waits for what all compute: it says so, or its devices have not finished the last step."""
+        if self._says_it_waits:
+            return True
+        return not self.doing and _is_unfinished(self._output())
 
     def step_started(self) -> None:
-        """Counts a step, before it is dispatched; costs an addition."""
+        """Counts a step, before it is dispatched."""
+        self._output = _to_come  # where a dispatch blocks, there is no output to look at
         self.steps += 1
+
+    def step_dispatched(self, state: Sequence[Any], results: Sequence[Any]) -> None:
+        """Says that the devices have a step, or that it failed; costs less than a microsecond.
+
+        Args:
+            state: arrays that the step gives and others keep; not kept alive, so that they may be donated.
+            results: other arrays that it gives; if there is no state, one is kept alive until the next step.
+        """
+        for array in state:
+            if hasattr(array, "is_ready"):  # random keys have not
+                self._output = weakref.ref(array)
+                return
+        for array in results:
+            if hasattr(array, "is_ready"):
+                self._output = lambda array=array: array
+                return
+        self._output = _nothing
 
     @contextlib.contextmanager
     def busy(self, doing: str) -> Generator[None]:
@@ -48,26 +77,53 @@ class Progress:
         Args:
             doing: what it does, as in `"compiles train_step"`.
         """
-        before, self.doing, self.waits = (self.doing, self.waits), doing, False
+        before = self.doing, self._says_it_waits
+        self.doing, self._says_it_waits = doing, False
         try:
             yield
         finally:
-            self.doing, self.waits = before
+            self.doing, self._says_it_waits = before
 
     @contextlib.contextmanager
     def waiting(self, for_what: str) -> Generator[None]:
         """Says that this process waits for what all of them compute, such as the loss of a step.
 
-        If all wait and nobody gets on, their programs do not fit together, and the watchdog ends them.
+        If all wait and nobody gets on, the watchdog ends them.
 
         Args:
             for_what: what it waits for, as in `"the loss"`.
         """
-        before, self.doing, self.waits = (self.doing, self.waits), f"waits for {for_what}", True
+        before = self.doing, self._says_it_waits
+        self.doing, self._says_it_waits = f"waits for {for_what}", True
         try:
             yield
         finally:
-            self.doing, self.waits = before
+            self.doing, self._says_it_waits = before
+
+
+class _ToCome:
+    """Stands for the output of a step that is still being dispatched."""
+
+    def is_ready(self) -> bool:
+        return False
+
+
+_TO_COME = _ToCome()
+
+
+def _to_come() -> _ToCome:
+    return _TO_COME
+
+
+def _nothing() -> None:
+    return None
+
+
+def _is_unfinished(output: Any) -> bool:
+    try:
+        return output is not None and not output.is_ready()
+    except RuntimeError:  # it was deleted or donated, so nobody waits for it
+        return False
 
 
 progress = Progress()

@@ -46,6 +46,8 @@ class TaskState:
             parts.append(f"no step for {self.idle_seconds:.0f} s")
         if self.doing:
             parts.append(self.doing)
+        elif self.waits:
+            parts.append("waits for its devices")
         if self.silent_seconds >= 1:
             parts.append(f"not heard for {self.silent_seconds:.0f} s")
         return ", ".join(parts)
@@ -118,7 +120,9 @@ def _lagging(
     if all(task.waits for task in running) and len(running) == len(tasks):
         return (
             f"All tasks are at step {first.steps}, and wait for what it computes for more than "
-            f"{limits.idle_seconds:.0f} s: no task lags, so their programs do not fit together. {_table(tasks)}"
+            f"{limits.idle_seconds:.0f} s: no task lags, so a device or a callback of the step is stuck, or their "
+            "programs do not fit together. If a step may take so long, set JAXTRIBUTE_WATCHDOG_SECONDS above it. "
+            f"{_table(tasks)}"
         )
     return None
 

@@ -33,7 +33,9 @@ mine = jax.make_array_from_process_local_data(NamedSharding(mesh, P("x")), np.fl
 def train(steps):
     for step in range(steps):
         progress.step_started()
-        result = float(total(mine).addressable_data(0)[0])
+        output = total(mine)
+        progress.step_dispatched((), [output])
+        result = float(output.addressable_data(0)[0])
         if step == 2:
             print("trains", result, flush=True)
 """

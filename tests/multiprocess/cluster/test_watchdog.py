@@ -113,3 +113,39 @@ def test_an_error_of_a_collective_names_who_died(gang):
     gang.send(1, signal.SIGKILL)
     assert gang.statuses(0) == [143]
     assert report(gang, 0, 1).startswith("is gone")
+
+
+def test_a_step_that_is_stuck_in_all(gang):
+    gang.start(
+        """
+        import threading
+        import spmd
+
+        def stuck(x):
+            if me == 1 and x[0] >= 3:
+                threading.Event().wait(1000)
+            return x
+
+        count = spmd.Variable(np.float32(0), name="count")
+
+        def step():
+            count.value = count.value + 1
+            x = jax.numpy.ones(1) * count.value
+            x = jax.pure_callback(stuck, jax.ShapeDtypeStruct((1,), x.dtype), x)
+            return spmd.all_reduce(x)
+
+        train = spmd.Step(step, spmd.make_mesh())
+        for _ in range(5):
+            print("total", train()[0], flush=True)
+        """,
+        JAXTRIBUTE_WATCHDOG_SECONDS="4",
+    )
+    assert gang.statuses(0, 1) == [143, 143]
+    for task in range(2):
+        assert "jaxtribute: All tasks are at step 3, and wait for what it computes" in gang.text(
+            task
+        )
+        assert (
+            len(re.findall("at step 3, no step for .*? s, waits for its devices", gang.text(task)))
+            >= 2
+        )
