@@ -12,6 +12,7 @@ import jax
 from spmd.checkpoint.checkpoint import Checkpoint
 from spmd.checkpoint.errors import CheckpointError
 from spmd.checkpoint.manifest import read_manifest, remove, remove_leftovers
+from spmd.checkpoint.saving import Save
 from spmd.checkpoint.selection import newest_intact, numbered
 from spmd.cluster.store import all_gather_small
 
@@ -164,6 +165,7 @@ class CheckpointManager:
             )
         self._checkpoint.wait()
         if not self._clean and jax.process_index() == 0:
+            Save.settle()  # what another manager of the folder is writing is no leftover
             remove_leftovers(self._directory)
         self._clean = True
         notes = {"step": step, "metrics": {name: float(value) for name, value in metrics.items()}}

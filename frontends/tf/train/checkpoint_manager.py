@@ -17,6 +17,7 @@ from frontends.tf.train.checkpoint_state import (
     update_checkpoint_state,
 )
 from spmd.checkpoint.manifest import remove, remove_leftovers
+from spmd.checkpoint.saving import Save
 
 _HOUR = 3600.0
 
@@ -154,6 +155,7 @@ class CheckpointManager:
         self._checkpoint.sync()
         first = jax.process_index() == 0
         if not self._clean and first:
+            Save.settle()  # what another manager of the folder is writing is no leftover
             remove_leftovers(self._directory)
         self._clean = True
         times = {old: when for old, when in self._times.items() if old != path} | {

@@ -14,6 +14,7 @@ from spmd.checkpoint import (
     KeepPolicy,
     SavePolicy,
 )
+from spmd.checkpoint.saving import Save
 
 
 def run(folder, steps, keep=None, when=None, metrics=None):
@@ -142,6 +143,16 @@ def test_leftovers_are_no_checkpoints_and_go_at_the_next_save(tmp_path):
     manager.save(1)
     manager.wait()
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["step-0", "step-1", "step-7"]
+
+
+def test_what_another_manager_is_writing_is_no_leftover(tmp_path, monkeypatch):
+    first, second = (CheckpointManager(Checkpoint(step=0), tmp_path) for _ in range(2))
+    first.save(1)
+    running = []
+    monkeypatch.setattr(manager_module, "remove_leftovers", lambda _: running.append(Save._running))
+    second.save(2)
+    second.wait()
+    assert running == [None]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 from frontends import tf
 from frontends.tf.train import checkpoint_manager
 from spmd.checkpoint import DamagedCheckpointWarning
+from spmd.checkpoint.saving import Save
 
 
 def checkpoint_of(value=0.0):
@@ -155,3 +156,14 @@ def test_an_asynchronous_manager(tmp_path):
 def test_arguments_are_checked(tmp_path, options, message):
     with pytest.raises(ValueError, match=message):
         manager_of(tmp_path, **options)
+
+
+def test_what_another_manager_is_writing_is_no_leftover(tmp_path, monkeypatch):
+    first, second = (manager_of(tmp_path, checkpoint_name=name) for name in "ab")
+    first.save(options=tf.train.CheckpointOptions(experimental_enable_async_checkpoint=True))
+    running = []
+    monkeypatch.setattr(
+        checkpoint_manager, "remove_leftovers", lambda _: running.append(Save._running)
+    )
+    second.save()
+    assert running == [None]
