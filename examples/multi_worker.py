@@ -8,7 +8,6 @@ again from the last checkpoint, at the batch that comes next.
 """
 
 import argparse
-import os
 
 import numpy as np
 from _digits import load
@@ -19,7 +18,9 @@ parser = argparse.ArgumentParser(description="Train Keras on MNIST with many wor
 parser.add_argument("--steps", type=int, default=300, help="steps to train (default: 300)")
 parser.add_argument("--save-every", type=int, default=50, help="steps between checkpoints (50)")
 parser.add_argument("--directory", default="checkpoints", help="where checkpoints go (checkpoints)")
-parser.add_argument("--batch-size", type=int, default=128, help="rows of all workers (default: 128)")
+parser.add_argument(
+    "--batch-size", type=int, default=128, help="rows of all workers (default: 128)"
+)
 arguments = parser.parse_args()
 
 strategy = tf.distribute.MultiWorkerMirroredStrategy()  # first: it joins the cluster
@@ -73,7 +74,7 @@ checkpoint = tf.train.Checkpoint(
 )
 manager = tf.train.CheckpointManager(checkpoint, arguments.directory, max_to_keep=3)
 if manager.restore_or_initialize() and worker == 0:
-    print(f"Go on from step {int(step)}, restart {os.environ.get('JAXTRIBUTE_RESTART', 0)}")
+    print(f"Go on from step {int(step)}")
 
 while int(step) < arguments.steps:
     loss = train_step(next(batches))

@@ -140,7 +140,7 @@ def unknown_name(module: str, name: str, existing: Any) -> str:
         'tf.math.kron is not part of jaxtribute. JAX has it: use jnp.kron, or open an issue.'
     """
     full = f"{module}.{name}"
-    hint = _HINTS.get(full) or _elsewhere(name)
+    hint = _HINTS.get(full) or _HINTS.get(module) or _elsewhere(name)
     close = difflib.get_close_matches(name, existing, n=1, cutoff=0.75)
     text = f"{full} is not part of jaxtribute."
     if hint:

@@ -1,0 +1,6 @@
+"""`tf.io`: files by path, here or in a bucket."""
+
+from frontends.tf._names import attributes
+from frontends.tf.io import gfile
+
+__getattr__, __dir__ = attributes("tf.io", {"gfile": gfile})

@@ -1,0 +1,53 @@
+"""What training scripts do with files: make folders, look, copy, clean up."""
+
+import pytest
+
+from frontends import tf
+
+gfile = tf.io.gfile
+
+
+def test_folders_come_and_go(tmp_path):
+    folder = gfile.join(str(tmp_path), "a", "b")
+    gfile.makedirs(folder)
+    gfile.makedirs(folder)
+    assert gfile.isdir(folder)
+    with pytest.raises(FileExistsError):
+        gfile.mkdir(folder)
+    gfile.rmtree(str(tmp_path / "a"))
+    assert not gfile.exists(folder)
+    with pytest.raises(tf.errors.NotFoundError):
+        gfile.listdir(folder)
+
+
+def test_files_are_written_copied_moved_and_found(tmp_path):
+    first, second, third = (str(tmp_path / name) for name in ("b.txt", "a.txt", "c.bin"))
+    with gfile.GFile(first, "w") as file:
+        file.write("text")
+    gfile.copy(first, second)
+    with pytest.raises(FileExistsError, match="overwrite=True"):
+        gfile.copy(first, second)
+    gfile.copy(first, second, overwrite=True)
+    gfile.rename(first, third)
+    assert gfile.listdir(tmp_path) == ["a.txt", "c.bin"]
+    assert gfile.glob(str(tmp_path / "*.txt")) == [second]
+    assert gfile.glob([str(tmp_path / "*.bin"), str(tmp_path / "*.txt")]) == [third, second]
+    assert gfile.stat(second).length == 4
+    ((_, _, names),) = gfile.walk(str(tmp_path))
+    assert sorted(names) == ["a.txt", "c.bin"]
+    gfile.remove(third)
+    with pytest.raises(tf.errors.NotFoundError):
+        gfile.remove(third)
+
+
+def test_relative_patterns(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    gfile.makedirs("data")
+    with gfile.GFile("data/1.txt", "w") as file:
+        file.write("1")
+    assert gfile.glob("data/*.txt") == ["data/1.txt"]
+
+
+def test_other_names_say_what_to_use():
+    with pytest.raises(AttributeError, match="pathlib"):
+        tf.io.read_file  # noqa: B018
