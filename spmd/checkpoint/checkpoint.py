@@ -1,5 +1,6 @@
 """`spmd.checkpoint.Checkpoint`: a set of objects that is saved and restored as one."""
 
+import json
 import os
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -154,17 +155,18 @@ class Checkpoint:
         Raises:
             CheckpointNotFoundError: there is no checkpoint.
             DamagedCheckpointError: a file of it is damaged.
-            CheckpointError: shapes or types do not fit; the message lists them.
+            CheckpointError: shapes or types do not fit; the message lists them. Or processes restore different
+                paths.
             StateError: called while a step is traced.
             ClusterWaitError: a process does not restore; the message names it.
         """
-        if path is None:
-            return NothingToRestore()
-        path = os.path.abspath(os.fspath(path))
+        path = None if path is None else os.path.abspath(os.fspath(path))
         _check_between_steps("restored")
         self.wait()
         Save.settle()
-        _verified(path, self._timeout)
+        _verify(path, self._timeout)
+        if path is None:
+            return NothingToRestore()
         restoration = Restoration(path, self._timeout)
         if self._restoration is not None:
             self._restoration.forget()
@@ -197,17 +199,27 @@ def _check_between_steps(verb: str) -> None:
         )
 
 
-def _verified(path: str, timeout: float) -> None:
-    """Has one process read the files, and all raise what it finds."""
+def _verify(path: str | None, timeout: float) -> None:
+    """Has one process read the files and the others look for them, and all raise what any of them finds."""
     failure: Exception | None = None
-    if jax.process_index() == 0:
-        try:
-            manifest.verify(path)
-        except (CheckpointError, OSError) as error:
-            failure = error
-    text = "" if failure is None else str(failure)
-    told = all_gather_small("checkpoint/restore", text, timeout)[0]
+    try:
+        if path is not None:
+            manifest.verify(path) if jax.process_index() == 0 else manifest.read_manifest(path)
+    except (CheckpointError, OSError) as error:
+        failure = error
+    told = json.dumps({"path": path, "error": "" if failure is None else str(failure)})
+    told_by_all = [
+        json.loads(text) for text in all_gather_small("checkpoint/restore", told, timeout)
+    ]
+    for process, other in enumerate(told_by_all):
+        if other["path"] != told_by_all[0]["path"]:
+            raise CheckpointError(
+                f"Process 0 restores {told_by_all[0]['path'] or 'nothing'}, and process {process} restores "
+                f"{other['path'] or 'nothing'}. All processes restore the same checkpoint, from a folder that all "
+                "see alike: let a manager choose it, by restore_latest() or restore_or_initialize()."
+            )
     if failure is not None:
         raise failure
-    if told:
-        raise DamagedCheckpointError(told)
+    for process, other in enumerate(told_by_all):
+        if other["error"]:
+            raise DamagedCheckpointError(f"Process {process} says: {other['error']}")

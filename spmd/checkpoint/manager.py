@@ -13,7 +13,7 @@ from spmd.checkpoint.checkpoint import Checkpoint
 from spmd.checkpoint.errors import CheckpointError
 from spmd.checkpoint.manifest import read_manifest, remove, remove_leftovers
 from spmd.checkpoint.saving import Save
-from spmd.checkpoint.selection import newest_intact, numbered
+from spmd.checkpoint.selection import chosen_by_first, newest_intact, numbered
 from spmd.cluster.store import all_gather_small
 
 _NAME = "step"
@@ -185,17 +185,20 @@ class CheckpointManager:
     def restore_latest(self) -> int | None:
         """Restores the newest checkpoint that is whole; all processes must call it.
 
-        Warns of a damaged one, and uses the one before it.
+        The first process chooses for all. It warns of a damaged one, and uses the one before it.
 
         Returns:
             Its step; None if there is none.
 
         Raises:
-            CheckpointError: it does not fit the objects.
+            CheckpointError: it does not fit the objects, or not all processes have it.
+            ClusterWaitError: a process does not restore; the message names it.
         """
         self.wait()
         found = self.checkpoints
-        path = newest_intact(list(found.values())[::-1])
+        path = chosen_by_first(
+            lambda: newest_intact(list(found.values())[::-1]), self._checkpoint.timeout
+        )
         step = None if path is None else int(path.rpartition("-")[2])
         self._damaged = {other for other in found if step is None or other > step}
         if step is not None:

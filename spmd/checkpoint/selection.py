@@ -1,12 +1,20 @@
 """Which checkpoint of several to go on from: the newest one that is whole."""
 
+import json
 import os
 import re
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-from spmd.checkpoint.errors import CheckpointNotFoundError, DamagedCheckpointError
+import jax
+
+from spmd.checkpoint.errors import (
+    CheckpointError,
+    CheckpointNotFoundError,
+    DamagedCheckpointError,
+)
 from spmd.checkpoint.manifest import is_checkpoint, verify
+from spmd.cluster.store import all_gather_small
 
 
 class DamagedCheckpointWarning(UserWarning):
@@ -36,6 +44,37 @@ def newest_intact(paths: Iterable[str]) -> str | None:
         else:
             return path
     return None
+
+
+def chosen_by_first(choose: Callable[[], str | None], timeout: float) -> str | None:
+    """Lets the first process choose a checkpoint for all; all processes must call it, and it blocks.
+
+    Each for itself might find another one, on disks that differ or in a folder that is cached.
+
+    Args:
+        choose: finds the path, or None; only the first process calls it.
+        timeout: seconds that a process waits for the others.
+
+    Returns:
+        The path, the same in all processes.
+
+    Raises:
+        CheckpointError: the first process could not choose.
+        ClusterWaitError: a process does not take part; the message names it.
+    """
+    path, failure = None, None
+    if jax.process_index() == 0:
+        try:
+            path = choose()
+        except (OSError, ValueError) as error:
+            failure = error
+    choice = {"path": path, "error": "" if failure is None else str(failure)}
+    told = json.loads(all_gather_small("checkpoint/choice", json.dumps(choice), timeout)[0])
+    if failure is not None:
+        raise failure
+    if told["error"]:
+        raise CheckpointError(f"Process 0 could not choose a checkpoint: {told['error']}")
+    return told["path"]
 
 
 def numbered(directory: str, name: str) -> dict[int, str]:

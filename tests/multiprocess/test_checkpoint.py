@@ -218,3 +218,27 @@ def test_scripts_that_end_have_saved(run_cluster, tmp_path):
     values = "**{f'x{i}': jnp.ones((800, 800)) for i in range(8)}"
     run_cluster(START + f"Checkpoint({values}).save(sys.argv[1])\n", tmp_path / "ckpt")
     verify(str(tmp_path / "ckpt"))
+
+
+def test_all_restore_what_the_first_process_finds(run_cluster, tmp_path):
+    script = (
+        START
+        + """
+from spmd.checkpoint import manager as module
+
+checkpoint = Checkpoint(v=spmd.Variable(jnp.ones(2)))
+manager = CheckpointManager(checkpoint, sys.argv[1])
+for number in (1, 2):
+    manager.save(number)
+if me == 1:  # as if the other one had not come to its disk yet
+    module.newest_intact = lambda paths: os.path.join(sys.argv[1], "step-1")
+print(manager.restore_latest())
+try:
+    checkpoint.restore(manager.checkpoints[2 - me])
+except ValueError as error:
+    print(error)
+"""
+    )
+    for task in run_cluster(script, tmp_path / "run"):
+        assert task.lines[0] == "2"
+        assert "step-2, and process 1 restores" in task.lines[1]

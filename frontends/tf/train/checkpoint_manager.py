@@ -18,6 +18,7 @@ from frontends.tf.train.checkpoint_state import (
 )
 from spmd.checkpoint.manifest import remove, remove_leftovers
 from spmd.checkpoint.saving import Save
+from spmd.checkpoint.selection import chosen_by_first
 
 _HOUR = 3600.0
 
@@ -177,14 +178,18 @@ class CheckpointManager:
     def restore_or_initialize(self) -> str | None:
         """Restores the latest checkpoint, or calls `init_fn` if there is none; all processes must call it.
 
+        The first process says which is the latest.
+
         Returns:
             The path of what was restored, or None.
 
         Raises:
-            ValueError: the checkpoint does not fit the objects.
+            ValueError: the checkpoint does not fit the objects, or not all processes have it.
+            TimeoutError: a process does not restore; the message names it.
 
         Source: `tf.train.CheckpointManager.restore_or_initialize`.
         """
+        self._latest = chosen_by_first(lambda: self._latest, self._checkpoint.timeout)
         if self._latest is not None:
             self._checkpoint.restore(self._latest)
             if self._interval is not None:
