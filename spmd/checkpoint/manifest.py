@@ -3,7 +3,8 @@ r"""What makes a folder a checkpoint: `manifest.json`, written last, and a name 
 A checkpoint is written into a folder beside its place, `ckpt-3.saving`. When all arrays are there, the manifest
 is written: the graph of objects, and the size and CRC-32 of every file, its own included. Then the folder gets
 its name. So a folder with the name is complete, whenever a process was killed; and a file that was cut,
-removed or changed later is found before anything of it is used.
+removed or changed later is found before anything of it is used. One that is replaced is `ckpt-3.replaced`
+until the new one has the name, and is the checkpoint if nothing has.
 """
 
 import json
@@ -21,7 +22,7 @@ FORMAT = "jaxtribute checkpoint 1"
 ARRAYS = "arrays"
 _NAME = "manifest.json"
 _SAVING = ".saving"
-_REPLACED = ".replaced"
+REPLACED = ".replaced"
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,18 @@ class Manifest:
     def entries(self) -> list[Entry]:
         """All arrays."""
         return [entry for node in self.nodes for entry in node.entries]
+
+
+def folder_of(path: str) -> str:
+    """Finds the folder that a checkpoint is in.
+
+    It has the checkpoint's name, unless the save that was to replace it was killed between two renames.
+
+    Args:
+        path: the checkpoint's.
+    """
+    replaced = path + REPLACED
+    return replaced if not os.path.isdir(path) and os.path.isdir(replaced) else path
 
 
 def saving_path(path: str) -> str:
@@ -84,10 +97,10 @@ def commit(path: str, manifest: Manifest) -> None:
         file.flush()
         os.fsync(file.fileno())
     if os.path.lexists(path):
-        shutil.rmtree(path + _REPLACED, ignore_errors=True)
-        os.rename(path, path + _REPLACED)
+        shutil.rmtree(path + REPLACED, ignore_errors=True)
+        os.rename(path, path + REPLACED)
     os.rename(folder, path)
-    shutil.rmtree(path + _REPLACED, ignore_errors=True)
+    shutil.rmtree(path + REPLACED, ignore_errors=True)
     _sync_folder(os.path.dirname(path))
 
 
@@ -126,16 +139,17 @@ def verify(path: str) -> None:
         >>> checkpoint.wait()
         >>> spmd.checkpoint.verify(path)
     """
-    for name, written in _content(path)["files"].items():
-        file = os.path.join(path, name)
+    content, folder = _content(path), folder_of(path)
+    for name, written in content["files"].items():
+        file = os.path.join(folder, name)
         if not os.path.isfile(file):
-            raise _damaged(path, name, "it is missing")
+            raise _damaged(folder, name, "it is missing")
         found = _fingerprint(file)
         if found[0] != written[0]:
-            raise _damaged(path, name, f"it has {found[0]} bytes, and {written[0]} were written")
+            raise _damaged(folder, name, f"it has {found[0]} bytes, and {written[0]} were written")
         if found != written:
             raise _damaged(
-                path, name, f"its CRC-32 is {found[1]:08x}, and {written[1]:08x} was written"
+                folder, name, f"its CRC-32 is {found[1]:08x}, and {written[1]:08x} was written"
             )
 
 
@@ -145,7 +159,9 @@ def is_checkpoint(path: str) -> bool:
     Args:
         path: any path.
     """
-    return os.path.isfile(os.path.join(path, _NAME)) and not path.endswith((_SAVING, _REPLACED))
+    if path.endswith((_SAVING, REPLACED)):
+        return False
+    return os.path.isfile(os.path.join(folder_of(path), _NAME))
 
 
 def remove_leftovers(directory: str) -> list[str]:
@@ -162,10 +178,10 @@ def remove_leftovers(directory: str) -> list[str]:
     removed: list[str] = []
     for name in sorted(os.listdir(directory)):
         path = os.path.join(directory, name)
-        if name.endswith(_REPLACED) and not os.path.exists(path.removesuffix(_REPLACED)):
+        if name.endswith(REPLACED) and not os.path.exists(path.removesuffix(REPLACED)):
             # Killed between the two renames of a replacement: the former one is what there is.
-            os.rename(path, path.removesuffix(_REPLACED))
-        elif name.endswith((_SAVING, _REPLACED)) and os.path.isdir(path):
+            os.rename(path, path.removesuffix(REPLACED))
+        elif name.endswith((_SAVING, REPLACED)) and os.path.isdir(path):
             shutil.rmtree(path)
             removed.append(name)
     return removed
@@ -178,14 +194,19 @@ def remove(path: str) -> None:
         path: the checkpoint's.
     """
     if os.path.isdir(path):
+        # Else it would come back as what it had replaced.
+        shutil.rmtree(path + REPLACED, ignore_errors=True)
+    folder = folder_of(path)
+    if os.path.isdir(folder):
         shutil.rmtree(saving_path(path), ignore_errors=True)
-        os.rename(path, saving_path(path))
+        os.rename(folder, saving_path(path))
         shutil.rmtree(saving_path(path))
 
 
 def _content(path: str) -> Any:
-    file = os.path.join(path, _NAME)
-    if not os.path.isdir(path):
+    folder = folder_of(path)
+    file = os.path.join(folder, _NAME)
+    if not os.path.isdir(folder):
         raise CheckpointNotFoundError(
             f"There is no checkpoint at {path}. Check the path; you may be missing the number at its end "
             "(the '-1' in 'path/to/ckpt-1')."
@@ -195,14 +216,14 @@ def _content(path: str) -> Any:
             whole = json.load(stream)
         text = whole["content"]
         if zlib.crc32(text.encode()) != whole["crc32"]:
-            raise _damaged(path, _NAME, "its checksum does not fit its contents")
+            raise _damaged(folder, _NAME, "its checksum does not fit its contents")
         content = json.loads(text)
     except FileNotFoundError as error:
-        raise _damaged(path, _NAME, "it is missing") from error
+        raise _damaged(folder, _NAME, "it is missing") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         if isinstance(error, DamagedCheckpointError):
             raise
-        raise _damaged(path, _NAME, f"it is not what was written ({error})") from error
+        raise _damaged(folder, _NAME, f"it is not what was written ({error})") from error
     if content["format"] != FORMAT:
         raise DamagedCheckpointError(
             f"{file} has the format {content['format']!r}, and this version reads {FORMAT!r}. Read it with the "

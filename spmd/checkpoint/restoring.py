@@ -160,7 +160,7 @@ class Restoration:
             if pair.saved.kind == "arrays"
             for entry, target in zip(pair.saved.entries, _leaves(pair), strict=True)
         }
-        folder = os.path.join(self.path, manifest.ARRAYS)
+        folder = os.path.join(manifest.folder_of(self.path), manifest.ARRAYS)
         return arrays.read(folder, wanted, self._timeout)
 
     def _position(self, path: str) -> Any:

@@ -13,7 +13,7 @@ from spmd.checkpoint.errors import (
     CheckpointNotFoundError,
     DamagedCheckpointError,
 )
-from spmd.checkpoint.manifest import is_checkpoint, verify
+from spmd.checkpoint.manifest import REPLACED, is_checkpoint, verify
 from spmd.cluster.store import all_gather_small
 
 
@@ -90,9 +90,7 @@ def numbered(directory: str, name: str) -> dict[int, str]:
     if not os.path.isdir(directory):
         return {}
     pattern = re.compile(re.escape(name) + r"-(\d+)")
-    found = [
-        (pattern.fullmatch(entry), os.path.join(directory, entry))
-        for entry in os.listdir(directory)
-    ]
+    entries = {entry.removesuffix(REPLACED) for entry in os.listdir(directory)}
+    found = [(pattern.fullmatch(entry), os.path.join(directory, entry)) for entry in entries]
     checkpoints = {int(hit[1]): path for hit, path in found if hit and is_checkpoint(path)}
     return dict(sorted(checkpoints.items()))

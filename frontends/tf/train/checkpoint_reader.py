@@ -10,7 +10,7 @@ from frontends.tf.train.checkpoint_state import latest_checkpoint
 from spmd.checkpoint import CheckpointNotFoundError
 from spmd.checkpoint.arrays import read
 from spmd.checkpoint.graph import Entry
-from spmd.checkpoint.manifest import ARRAYS, is_checkpoint, read_manifest
+from spmd.checkpoint.manifest import ARRAYS, folder_of, is_checkpoint, read_manifest
 
 # TensorFlow's names of the values of variables end in it.
 _VALUE = "/.ATTRIBUTES/VARIABLE_VALUE"
@@ -64,7 +64,8 @@ class CheckpointReader:
         # In the place of a NumPy array, so it becomes one; random keys come as numbers.
         plain = Entry(entry.name, entry.shape, entry.dtype)
         place = np.zeros(0)
-        values = read(os.path.join(self._path, ARRAYS), {entry.name: (plain, place)}, _TIMEOUT)
+        folder = os.path.join(folder_of(self._path), ARRAYS)
+        values = read(folder, {entry.name: (plain, place)}, _TIMEOUT)
         return np.asarray(values[entry.name])[()]
 
 

@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from spmd.checkpoint.manifest import folder_of
 from spmd.checkpoint.selection import newest_intact, numbered
 from spmd.cluster.runtime import process_id
 
@@ -146,7 +147,9 @@ def is_present(prefix: str) -> bool:
     Args:
         prefix: the path that it was saved under.
     """
-    return os.path.isdir(prefix) or any(os.path.exists(prefix + ending) for ending in _ENDINGS)
+    return os.path.isdir(folder_of(prefix)) or any(
+        os.path.exists(prefix + ending) for ending in _ENDINGS
+    )
 
 
 def update_checkpoint_state(

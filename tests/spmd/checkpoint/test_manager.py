@@ -132,6 +132,14 @@ def test_damaged_ones_do_not_count_as_kept(tmp_path):
     assert list(manager.checkpoints) == [1, 3]
 
 
+def test_one_whose_replacement_was_killed_is_found(tmp_path):
+    run(tmp_path, [1])
+    (tmp_path / "step-1").rename(tmp_path / "step-1.replaced")
+    manager = CheckpointManager(Checkpoint(step=0), tmp_path)
+    assert list(manager.checkpoints) == [1]
+    assert manager.restore_latest() == 1
+
+
 def test_leftovers_are_no_checkpoints_and_go_at_the_next_save(tmp_path):
     run(tmp_path, [0])
     (tmp_path / "step-9.saving" / "arrays").mkdir(parents=True)

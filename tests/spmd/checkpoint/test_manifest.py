@@ -1,6 +1,7 @@
 """Whatever happens to the files of a checkpoint is found, and named."""
 
 import os
+import shutil
 from pathlib import Path
 
 import jax
@@ -96,11 +97,37 @@ def test_leftovers_of_a_killed_save_are_removed(path):
 
 def test_a_replacement_that_was_killed_leaves_the_former_one(path):
     path.rename(f"{path}.replaced")
-    remove_leftovers(str(path.parent))
     verify(str(path))
+    assert is_checkpoint(str(path))
+    checkpoint = Checkpoint(c=0, b=jnp.zeros(3))
+    checkpoint.restore(path)
+    assert (checkpoint.c, checkpoint.b.tolist()) == (1, [1, 1, 1])
+    remove_leftovers(str(path.parent))
+    assert path.is_dir()
+    verify(str(path))
+
+
+def test_a_replacement_that_was_killed_can_be_done_again(path):
+    path.rename(f"{path}.replaced")
+    checkpoint = Checkpoint(c=2)
+    checkpoint.save(path)
+    checkpoint.wait()
+    assert list(path.parent.iterdir()) == [path]
+    checkpoint.c = 0
+    checkpoint.restore(path)
+    assert checkpoint.c == 2
 
 
 def test_a_removed_checkpoint_is_gone(path):
     remove(str(path))
     assert list(path.parent.iterdir()) == []
     remove(str(path))
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_with_a_checkpoint_goes_what_it_replaced(path, is_there):
+    shutil.copytree(path, f"{path}.replaced")
+    if not is_there:
+        shutil.rmtree(path)
+    remove(str(path))
+    assert list(path.parent.iterdir()) == []

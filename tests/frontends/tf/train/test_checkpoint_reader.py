@@ -1,5 +1,7 @@
 """What is in a checkpoint can be read without the objects."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -29,6 +31,12 @@ def test_values(path):
     assert not reader.has_tensor("v")
     np.testing.assert_array_equal(reader.get_tensor(V), [1.0, 2.0])
     assert reader.get_tensor(COUNTER) == 1
+    np.testing.assert_array_equal(tf.train.load_variable(path, V), [1.0, 2.0])
+
+
+def test_one_whose_replacement_was_killed(path, tmp_path):
+    os.rename(path, f"{path}.replaced")
+    assert tf.train.latest_checkpoint(tmp_path) == path
     np.testing.assert_array_equal(tf.train.load_variable(path, V), [1.0, 2.0])
 
 
