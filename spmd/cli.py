@@ -123,7 +123,7 @@ def describe_tf_config(text: str | None) -> str:
         'worker 1 in a cluster of 2 x worker'
     """
     try:
-        cluster = from_tf_config(text or "")
+        cluster = from_tf_config({"TF_CONFIG": text or ""})
     except ClusterConfigError as error:
         return f"set, but wrong: {error}"
     if cluster is None:

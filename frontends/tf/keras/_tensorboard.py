@@ -10,6 +10,7 @@ from typing import Any
 import keras
 
 from frontends.tf import summary
+from frontends.tf.summary.writer import require_tensorboard
 
 
 class TensorBoard(keras.callbacks.TensorBoard):
@@ -47,6 +48,7 @@ class TensorBoard(keras.callbacks.TensorBoard):
         model: Any = self.model
         if not isinstance(model, keras.Sequential) and type(model).__name__ != "Functional":
             return
+        require_tensorboard()
         from tensorboard.compat.proto import summary_pb2
 
         # The names of a protocol buffer's module are made when it is imported: no type checker sees them.

@@ -146,7 +146,7 @@ def create_file_writer(
     Source: `tf.summary.create_file_writer`.
     """
     del name
-    event_pb2, record_writer = _tensorboard()
+    event_pb2, record_writer = require_tensorboard()
     folder = os.fspath(logdir)
     if "://" in folder:
         raise ValueError(
@@ -290,7 +290,12 @@ def set_step(step: Any) -> None:
     _STEP.set(step)
 
 
-def _tensorboard() -> tuple[Any, Any]:
+def require_tensorboard() -> tuple[Any, Any]:
+    """Imports what event files are written with.
+
+    Raises:
+        ImportError: the package tensorboard is not installed.
+    """
     try:
         from tensorboard.compat.proto import event_pb2
         from tensorboard.summary.writer import record_writer

@@ -23,6 +23,7 @@ class ClusterResolver(abc.ABC):
     _task_id: Any = None
     _rpc_layer: Any = None
     _environment: Any = ""
+    _source = ""  # where it reads what it says, for errors
 
     @abc.abstractmethod
     def cluster_spec(self) -> ClusterSpec:
@@ -149,5 +150,5 @@ def cluster_of(resolver: ClusterResolver) -> spmd.cluster.Cluster | None:
         resolver.cluster_spec().as_dict()
     )  # first: some resolvers find their task while they make it
     return spmd.cluster.from_tasks(
-        jobs, resolver.task_type, resolver.task_id, type(resolver).__name__
+        jobs, resolver.task_type, resolver.task_id, resolver._source or type(resolver).__name__
     )

@@ -28,6 +28,8 @@ class TFConfigClusterResolver(ClusterResolver):
     Source: `tf.distribute.cluster_resolver.TFConfigClusterResolver`.
     """
 
+    _source = "the environment variable TF_CONFIG"
+
     def __init__(
         self,
         task_type: str | None = None,
