@@ -7,6 +7,7 @@ ways are, so a checkpoint of a model with its optimizer can be restored into the
 
 import dataclasses
 import json
+import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -172,11 +173,6 @@ class Saved:
     entries: tuple[Entry, ...] = ()
     value: Any = None
 
-    @property
-    def has_value(self) -> bool:
-        """Whether there is something to restore."""
-        return self.kind != "node"
-
 
 @dataclasses.dataclass(frozen=True)
 class Snapshot:
@@ -222,6 +218,22 @@ def snapshot(root: Any) -> Snapshot:
                 value = None
         nodes.append(Saved(found.path, view.kind, found.children, entries, value))
     return Snapshot(nodes, arrays, positions)
+
+
+def fingerprints(nodes: Sequence[Saved]) -> dict[str, str]:
+    """Says of all that is saved what processes have to have in common: kind, shapes, numbers and texts.
+
+    Args:
+        nodes: what is saved.
+
+    Returns:
+        A short text for each, by path.
+    """
+    texts = {
+        node.path: json.dumps([node.kind, [str(entry) for entry in node.entries], node.value])
+        for node in nodes
+    }
+    return {path: f"{zlib.crc32(text.encode()):08x}" for path, text in texts.items()}
 
 
 def _as_json(state: Any, path: str) -> Any:

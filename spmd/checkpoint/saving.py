@@ -10,17 +10,19 @@ import json
 import os
 import sys
 import threading
+import zlib
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import jax
 
 from spmd.checkpoint import arrays, manifest
 from spmd.checkpoint.errors import CheckpointError
-from spmd.checkpoint.graph import Snapshot
+from spmd.checkpoint.graph import Snapshot, fingerprints
 from spmd.cluster.store import all_gather_small
 
 _FIRST = 0
+_SHOWN = 10
 
 
 class Save:
@@ -55,7 +57,14 @@ class Save:
         self._path = path
         self._timeout = timeout
         self._error: BaseException | None = None
-        told = json.dumps({"path": path, "positions": snapshot.positions})
+        objects = fingerprints(snapshot.nodes)
+        told = json.dumps(
+            {
+                "path": path,
+                "positions": snapshot.positions,
+                "objects": zlib.crc32(json.dumps(objects, sort_keys=True).encode()),
+            }
+        )
         told_by_all = [
             json.loads(text) for text in all_gather_small("checkpoint/save", told, timeout)
         ]
@@ -65,6 +74,8 @@ class Save:
                     f"Process {jax.process_index()} saves {path}, and process {process} saves {other['path']}. All "
                     "processes save the same checkpoints, in the same order: take the rank out of the path."
                 )
+        if len({other["objects"] for other in told_by_all}) > 1:
+            _raise_differences(path, objects, timeout)
         self._manifest = manifest.Manifest(
             snapshot.nodes, [other["positions"] for other in told_by_all], notes
         )
@@ -137,6 +148,31 @@ class Save:
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(1)
+
+
+def _raise_differences(path: str, objects: Mapping[str, str], timeout: float) -> NoReturn:
+    """Tells what the processes would save that is not the same; all of them call it."""
+    told = all_gather_small("checkpoint/objects", json.dumps(objects), timeout)
+    first, *others = (json.loads(text) for text in told)
+    found = [
+        f"  {name}: "
+        + (
+            f"only process {0 if name in first else process} has it"
+            if (name in first) != (name in other)
+            else f"it is not the same in process 0 and process {process}"
+        )
+        for process, other in enumerate(others, 1)
+        for name in sorted({*first, *other})
+        if first.get(name) != other.get(name)
+    ]
+    more = [f"  and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
+    raise CheckpointError(
+        f"The processes do not save the same as {path}:\n"
+        + "\n".join([*found[:_SHOWN], *more])
+        + "\nA checkpoint keeps what all processes have in common: make these the same in all, or leave them out "
+        "of the Checkpoint. What each process has of its own can be the position of an object with get_state() and "
+        "set_state()."
+    )
 
 
 # That module registers the end of pools; what is registered later runs before.

@@ -242,3 +242,18 @@ except ValueError as error:
     for task in run_cluster(script, tmp_path / "run"):
         assert task.lines[0] == "2"
         assert "step-2, and process 1 restores" in task.lines[1]
+
+
+def test_objects_that_differ_are_told_of(run_cluster, tmp_path):
+    script = (
+        START
+        + """
+values = {"v": spmd.Variable(jnp.ones(2)), "same": 1, "x": me, **({"y": 2} if me else {})}
+Checkpoint(**values).save(sys.argv[1])
+"""
+    )
+    for task in run_cluster(script, tmp_path / "ckpt", status=1):
+        assert (
+            "x: it is not the same in process 0 and process 1\n  y: only process 1" in task.stderr
+        )
+        assert "same:" not in task.stderr

@@ -1,0 +1,32 @@
+"""All processes save the same."""
+
+import json
+
+import jax.numpy as jnp
+import pytest
+
+from spmd.checkpoint import Checkpoint, CheckpointError, saving
+from spmd.checkpoint.graph import fingerprints, snapshot
+
+
+@pytest.mark.parametrize(
+    ("others", "difference"),
+    [
+        ({"a": jnp.zeros(2), "b": 2}, "b: it is not the same in process 0 and process 1"),
+        ({"a": jnp.zeros(3), "b": 1}, "a: it is not the same in process 0 and process 1"),
+        ({"a": jnp.zeros(2), "b": 1, "c": 3}, "c: only process 1 has it"),
+        ({"a": jnp.zeros(2)}, "b: only process 0 has it"),
+    ],
+)
+def test_what_differs_between_processes_is_named(tmp_path, monkeypatch, others, difference):
+    def gather(key, text, timeout):
+        """Gives what this process says, and what one with the others says."""
+        objects = json.dumps(fingerprints(snapshot(Checkpoint(**others)).nodes))
+        if key == "checkpoint/save":
+            return (text, json.dumps({**json.loads(text), "objects": objects}))
+        return (text, objects)
+
+    monkeypatch.setattr(saving, "all_gather_small", gather)
+    with pytest.raises(CheckpointError, match=rf"\n  {difference}\n"):
+        Checkpoint(a=jnp.ones(2), b=1).save(tmp_path / "ckpt")
+    assert not list(tmp_path.iterdir())
