@@ -5,16 +5,12 @@ import os
 import signal
 import subprocess
 import time
-from collections import deque
 from collections.abc import Mapping, Sequence
 
 from spmd.launch.guard import Guard
+from spmd.launch.last_lines import LastLines
 from spmd.launch.output import Printer
 from spmd.launch.tasks import Task
-
-# What the summary shows of standard error: so many lines, so many letters of each.
-_LAST_LINES = 3
-_LONGEST = 500
 
 
 class Process:
@@ -44,7 +40,7 @@ class Process:
         self.seconds = 0.0
         self._guard = guard
         self._since = time.monotonic()
-        self._last_lines: deque[str] = deque(maxlen=_LAST_LINES)
+        self._last_lines = LastLines()
         words, inherited = guard.leash(command)
         self._child = subprocess.Popen(
             words,
@@ -59,13 +55,13 @@ class Process:
         assert self._child.stderr is not None
         self._pumps = [
             printer.pump(str(task), "stdout", self._child.stdout),
-            printer.pump(str(task), "stderr", self._child.stderr, self._remember),
+            printer.pump(str(task), "stderr", self._child.stderr, self._last_lines.add),
         ]
 
     @property
     def last_lines(self) -> tuple[str, ...]:
         """The end of its standard error, complete after `drain`."""
-        return tuple(self._last_lines)
+        return self._last_lines.lines
 
     @property
     def number(self) -> int:
@@ -111,10 +107,6 @@ class Process:
         deadline = time.monotonic() + seconds
         for pump in self._pumps:
             pump.join(max(0.0, deadline - time.monotonic()))
-
-    def _remember(self, line: str) -> None:
-        if line.strip():
-            self._last_lines.append(line.strip()[:_LONGEST])
 
 
 def _signal_group(group: int, signal_number: int) -> None:
