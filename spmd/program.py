@@ -209,7 +209,7 @@ class Program:
                         changed[index] = copied(changed[index], self._changed_avals[index].sharding)
             compiled = self._compiled or self.compile()
             if self._spans:
-                progress.step_started()
+                progress.step_started(self._number)
             new, stacked, wholes = compiled(
                 changed,
                 kept,
@@ -352,7 +352,10 @@ class Program:
 
     def _agree_on_run(self, whole: Sequence[Any]) -> None:
         """Makes sure that all processes are about to run the same program on the same arguments."""
-        mine = {} if self._ran else {"program": digest(self.stablehlo)}
+        mine = {}
+        if not self._ran:
+            mine["program"] = digest(self.stablehlo)
+            self._number = int(mine["program"][:16], 16)
         mine |= {f"argument {index}": digest(value) for index, value in enumerate(whole)}
         wrong = differing(f"a call of the step {self._name!r}", mine) if mine else {}
         if wrong and "program" not in wrong:
@@ -390,7 +393,8 @@ class Program:
             raise ProcessMismatchError(
                 f"{', '.join(wrong)} was assigned different values in different processes, and the step "
                 f"{self._name!r} needs the same in all. Assign what all processes know, or combine their "
-                "values first, in a step: spmd.all_reduce(value, 'mean')."
+                "values first, in a step: spmd.all_reduce(value, 'mean'), or "
+                "strategy.reduce('MEAN', value, axis=None)."
             )
         different = [index for index in shared if names[index] in wrong]
         if different:

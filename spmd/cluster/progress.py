@@ -10,7 +10,9 @@
 Counted is what a process has asked its devices for, not what has come back: of processes that wait for each other in
 step 8, those which are in it say 8, and the one that has not come to it says 7.
 
-The counts of different processes are compared, so a step counts only if every process takes part in it.
+The counts of different processes are compared, so a step counts only if every process takes part in it. So are
+their *orders*, a number for each count, made of all steps up to it: processes that ran the same steps in the same
+order have the same.
 """
 
 import contextlib
@@ -18,12 +20,17 @@ import weakref
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
+_REMEMBERED = 1024  # steps: by less than so many may process 0 be ahead of what it hears of another
+_TOLD = 16
+_FACTOR = 6364136223846793005  # Knuth's, of a generator modulo 2**64
+_MASK = 2**64 - 1
+
 
 class Progress:
     """A count of steps, and what keeps the process from the next one.
 
     Written by the thread that trains and read by the watchdog's, without a lock: a reader may see a
-    count that is one step old.
+    count that is one step old. A count and its order are one tuple, so that they fit together.
 
     Examples:
         >>> progress = Progress()
@@ -33,13 +40,37 @@ class Progress:
         (1, 'compiles')
     """
 
-    __slots__ = ("_output", "_says_it_waits", "doing", "steps")
+    __slots__ = ("_last", "_output", "_past", "_says_it_waits", "doing")
 
     def __init__(self) -> None:
-        self.steps = 0
+        self._last: tuple[int, int] = (0, 0)
+        self._past: list[tuple[int, int]] = [(0, 0)] * _REMEMBERED
         self.doing = ""
         self._says_it_waits = False
         self._output: Callable[[], Any] = _nothing
+
+    @property
+    def steps(self) -> int:
+        """How many steps it has started."""
+        return self._last[0]
+
+    @property
+    def orders(self) -> list[tuple[int, int]]:
+        """The last 16 counts and their orders, latest first."""
+        counts = range(self.steps, max(self.steps - _TOLD, -1), -1)
+        return [self._past[count % _REMEMBERED] for count in counts]
+
+    def agrees(self, orders: Sequence[tuple[int, int]]) -> bool:
+        """Tells whether another process has run the same steps in the same order, as far as both are known.
+
+        Args:
+            orders: the `orders` of the other one.
+        """
+        for count, order in orders:
+            known, mine = self._past[count % _REMEMBERED]
+            if known == count:
+                return order == mine  # and so were all before
+        return True
 
     @property
     def waits(self) -> bool:
@@ -48,10 +79,17 @@ class Progress:
             return True
         return not self.doing and _is_unfinished(self._output())
 
-    def step_started(self) -> None:
-        """Counts a step, before it is dispatched."""
+    def step_started(self, program: int = 0) -> None:
+        """Counts a step, before it is dispatched.
+
+        Args:
+            program: a number of 64 bits that stands for what is run, the same in all processes.
+        """
         self._output = _to_come  # where a dispatch blocks, there is no output to look at
-        self.steps += 1
+        steps, order = self._last
+        steps += 1
+        last = self._past[steps % _REMEMBERED] = (steps, (order ^ program) * _FACTOR + 1 & _MASK)
+        self._last = last
 
     def step_dispatched(self, state: Sequence[Any], results: Sequence[Any]) -> None:
         """Says that the devices have a step, or that it failed; costs less than a microsecond.

@@ -1,7 +1,7 @@
 """Who keeps the others waiting: a decision from what each process last said, without a clock or socket.
 
 **Idle**: a process that starts no step. **Silent**: one that has not been heard of. **Lags**: has started
-fewer steps than another one, while nobody starts any.
+fewer steps than another one, while nobody starts any. **Strays**: has run other steps than the first one.
 """
 
 import dataclasses
@@ -23,6 +23,7 @@ class TaskState:
         silent_seconds: since when it has not been heard of.
         doing: what it says it does; empty for nothing in particular.
         waits: whether it waits for what all compute.
+        strays: whether it has run other steps than the first task, or in another order.
         ended: whether its script has ended.
         lost: whether its connection broke.
         failure: the error that ended it; empty for none.
@@ -34,6 +35,7 @@ class TaskState:
     silent_seconds: float = 0.0
     doing: str = ""
     waits: bool = False
+    strays: bool = False
     ended: bool = False
     lost: bool = False
     failure: str = ""
@@ -92,6 +94,14 @@ def judge(tasks: Sequence[TaskState], limits: Limits) -> str | None:
             lost, "gone", "its connection closed without a goodbye; last heard of at step {steps}"
         ) + (
             " Killed, out of memory, crashed, or cut off; its own output or the job controller knows."
+        )
+    astray = [task for task in tasks if task.strays]
+    if astray:
+        return (
+            f"{', '.join(f'{task.name} (at step {task.steps})' for task in astray)} ran other steps than "
+            f"{tasks[0].name} (at step {tasks[0].steps}), or in another order, and values of different steps may have "
+            "been mixed. All tasks must call the same steps in the same order; look for an `if` over the task's type "
+            "or index."
         )
     silent = [task for task in tasks if task.silent_seconds > limits.silent_seconds]
     if silent:

@@ -18,7 +18,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from spmd.cluster.exit_codes import RETRYABLE_EXIT_CODE
@@ -67,7 +67,7 @@ class Watchdog(threading.Thread):
         self._peers = {process: _Peer(now) for process in lines}
         self._me = _Peer(now)
         self._next_beat = now
-        self._told: list[tuple[bool, str]] = []
+        self._told: Any = None
         self._all_ended = threading.Event()
         self._over = threading.Event()
         self._exit_code = RETRYABLE_EXIT_CODE
@@ -88,18 +88,25 @@ class Watchdog(threading.Thread):
         for line in readable(self._lines.values(), min(seconds, _LISTEN_SECONDS)):
             process = next(i for i, other in self._lines.items() if other is line)
             self._receive(process, line.receive())
-        self._speak()
+        # Asked before the verdict, which is to know all that was run before the end.
+        all_ended = all(peer.ended for peer in (self._me, *self._peers.values()))
         verdict = None if self._all_ended.is_set() else judge(self.tasks(), self._limits)
         if verdict:
             self._end(verdict)
+        self._speak(all_ended)
 
     def tasks(self) -> list[TaskState]:
         """Returns what this process knows: process 0 of all, the others of themselves and process 0."""
         now = self._clock()
-        self._me.take([self._progress.steps, self._progress.doing, self._progress.waits], now)
+        self._me.take(self._beat_of_mine(), now)
         self._me.heard = now
         known = self._peers | {self._roster.process_id: self._me}
-        return [known[i].state(self._roster.label(i), now) for i in sorted(known)]
+        compared = self._progress if self._roster.process_id == 0 else None
+        return [known[i].state(self._roster.label(i), now, compared) for i in sorted(known)]
+
+    def _beat_of_mine(self) -> list[Any]:
+        mine = self._progress
+        return [mine.orders, mine.doing, mine.waits]
 
     def end(self) -> bool:
         """Says that the script of this process has ended, and waits until all have; every process must call it.
@@ -152,19 +159,19 @@ class Watchdog(threading.Thread):
                 peer.ended = peer.ended or bool(message.get("ended"))
                 peer.failure = str(message.get("failure", ""))
 
-    def _speak(self) -> None:
+    def _speak(self, all_ended: bool) -> None:
         now = self._clock()
         everybody = (self._me, *self._peers.values())
-        news = [(peer.ended, peer.failure) for peer in everybody]
+        news = all_ended, [(peer.ended, peer.failure) for peer in everybody]
         if now < self._next_beat and news == self._told:
             return
         self._next_beat, self._told = now + self._beat, news
         beat = {
-            "beat": [self._progress.steps, self._progress.doing, self._progress.waits],
+            "beat": self._beat_of_mine(),
             "ended": self._me.ended,
             "failure": self._me.failure,
         }
-        if self._roster.process_id == 0 and all(peer.ended for peer in everybody):
+        if self._roster.process_id == 0 and all_ended:
             self._send(beat | {"all_ended": True})
             self._all_ended.set()
         else:
@@ -227,18 +234,22 @@ class _Peer:
 
     def __init__(self, now: float) -> None:
         self.steps, self.doing, self.waits = 0, "", False
+        self.orders: Sequence[tuple[int, int]] = ()
         self.moved = self.heard = now
         self.ended = self.lost = False
         self.failure = ""
 
     def take(self, beat: list[Any], now: float) -> None:
-        if len(beat) != 3 or not isinstance(beat[0], int):
-            return
-        if beat[0] != self.steps:
-            self.moved = now
-        self.steps, self.doing, self.waits = beat[0], str(beat[1]), bool(beat[2])
+        match beat:
+            case [[[int(steps), int()], *_] as orders, doing, waits]:
+                if steps != self.steps:
+                    self.moved = now
+                self.steps, self.orders = steps, orders
+                self.doing, self.waits = str(doing), bool(waits)
+            case _:
+                pass
 
-    def state(self, name: str, now: float) -> TaskState:
+    def state(self, name: str, now: float, compared: Progress | None) -> TaskState:
         return TaskState(
             name,
             steps=self.steps,
@@ -246,6 +257,7 @@ class _Peer:
             silent_seconds=now - self.heard,
             doing=self.doing,
             waits=self.waits,
+            strays=compared is not None and not compared.agrees(self.orders),
             ended=self.ended,
             lost=self.lost,
             failure=self.failure,

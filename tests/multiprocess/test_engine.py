@@ -255,3 +255,19 @@ def test_orders_that_differ_are_an_error(run_cluster):
         assert task.status in (1, 143)
         assert "would read the data in different orders" in task.stderr
         assert task.lines == []
+
+
+def test_another_order_of_steps_that_ran_before(run_cluster):
+    """Their collectives fit together, so nothing hangs and nothing fails."""
+    for task in run_cluster(
+        START
+        + """
+first, second = (spmd.Step(lambda i=i: spmd.all_reduce(np.float32(i)), mesh) for i in range(2))
+first(), second()
+for step in [first, second][:: 1 - 2 * me]:
+    float(step())
+""",
+        status=143,
+    ):
+        assert "worker 1 (localhost:" in task.stderr
+        assert "ran other steps than worker 0" in task.stderr

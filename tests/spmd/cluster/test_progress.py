@@ -77,3 +77,26 @@ def test_outputs_are_not_kept_alive(progress):
     progress.step_started()
     gc.collect()
     assert seen() is None
+
+
+def ran(*programs):
+    progress = Progress()
+    for program in programs:
+        progress.step_started(program)
+    return progress
+
+
+@pytest.mark.parametrize("others", [(), (1,), (1, 2, 2, 1), (1, 2, 2, 1, 3, 3), range(100)])
+def test_who_ran_the_same_as_far_as_both_got_agrees(others):
+    mine = (1, 2, 2, 1) if others != range(100) else range(90)
+    assert ran(*mine).agrees(ran(*others).orders)
+
+
+@pytest.mark.parametrize("others", [(2,), (1, 1, 2, 2), (2, 1, 2, 1), (1, 1), (1, 2, 1, 2, 3, 3)])
+def test_who_ran_others_or_in_another_order_does_not(others):
+    assert not ran(1, 2, 2, 1).agrees(ran(*others).orders)
+
+
+def test_what_is_forgotten_agrees():
+    assert ran(*[1] * 5000).agrees(ran(2).orders)
+    assert not ran(*[1] * 5000).agrees(ran(2, *[1] * 4500).orders)

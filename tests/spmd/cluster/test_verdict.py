@@ -76,6 +76,10 @@ def test_processes_that_can_go_on(states):
             "task 2 is gone: its connection closed without a goodbye; last heard of at step 4.",
         ),
         (
+            tasks(5, 4, last={"strays": True}),
+            "task 1 (at step 4) ran other steps than task 0 (at step 5), or in another order, and values",
+        ),
+        (
             tasks(5, 4, last={"lost": True, "failure": "ValueError: no"}),
             "task 1 failed at step 4: ValueError: no",
         ),

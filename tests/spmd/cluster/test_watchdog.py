@@ -175,6 +175,25 @@ def test_processes_that_end_wait_for_each_other(gang):
     assert (ended, two.exits) == ([True, True], [[], []])
 
 
+@pytest.mark.parametrize("process", [0, 1])
+@pytest.mark.parametrize("ends", [False, True])
+def test_who_ran_other_steps_is_reported_even_at_the_end(gang, capfd, process, ends):
+    two = gang(2)
+    two.pass_time()
+    for program in (1, 2, 2, 2):
+        two.progress[process].step_started(program)
+    for program in (1, 1):
+        two.progress[1 - process].step_started(program)
+    if ends:
+        two.watchdogs[0].is_alive = two.watchdogs[1].is_alive = lambda: False  # moved by hand
+        assert [one.end() for one in two.watchdogs] == [False, False]
+    two.pass_time(5)
+    assert two.exits == [[143], [143]]
+    printed = capfd.readouterr().err
+    assert printed.count("jaxtribute: worker 1 (host1:1) (at step ") == 2
+    assert "ran other steps than worker 0 (host0:1)" in printed
+
+
 def test_busy_and_waiting_processes_say_so(gang):
     two = gang(2)
     with two.progress[1].busy("compiles step"):
@@ -193,7 +212,7 @@ def test_what_is_no_beat_changes_nothing(gang):
     two = gang(2)
     two.progress[1].step_started()
     two.pass_time()
-    for beat in ([], ["1", "", False], [1], "beat", None):
+    for beat in ([], [[["1", 1]], "", False], [[1]], [[], "", False], [1, "", False], "beat", None):
         two.lines[1][0].send({"beat": beat})
     two.pass_time()
     assert two.watchdogs[0].tasks()[1].steps == 1
