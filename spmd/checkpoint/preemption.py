@@ -7,6 +7,7 @@ begun, and agree on the first that none of them has. Until then a step costs a l
 service behind it takes SIGTERM away from every script, also from those that never ask.
 """
 
+import itertools
 import threading
 from collections.abc import Callable
 from typing import final
@@ -15,13 +16,14 @@ from spmd.cluster.notice import Notice
 from spmd.cluster.store import all_gather_small
 
 _WAIT_SECONDS = 600.0
+_numbers = itertools.count()
 
 
 @final
 class PreemptionSync:
     """Tells when to save because a process is to be ended.
 
-    All processes make it, and ask it before each step. It takes SIGTERM over.
+    All processes make it, in the same order, and ask it before each step. It takes SIGTERM over.
 
     Examples:
         >>> with PreemptionSync() as sync:
@@ -42,6 +44,8 @@ class PreemptionSync:
             ValueError: without `watch`, on another thread than the main one.
         """
         self._timeout = timeout
+        # Its own: a notice that comes while one closes reaches some processes only, and shifts no later agreement.
+        self._key = f"preemption/begun/{next(_numbers)}"
         self._lock = threading.Lock()
         self._begun = 0
         self._save_at = -1
@@ -100,7 +104,7 @@ class PreemptionSync:
     def _agree(self, task: str) -> None:
         with self._lock:  # so this process begins no step meanwhile
             try:
-                begun = all_gather_small("preemption/begun", str(self._begun), self._timeout)
+                begun = all_gather_small(self._key, str(self._begun), self._timeout)
                 self._save_at = max(map(int, begun)) + 1
             except Exception as error:  # reached() raises it where somebody sees it
                 self._error = error

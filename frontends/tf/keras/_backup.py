@@ -29,6 +29,9 @@ _WAIT_SECONDS = 600.0
 # Of each model's latest loop; whoever holds an iterator keeps its threads running.
 _ITERATORS: weakref.WeakKeyDictionary[Any, weakref.ref[Any]] = weakref.WeakKeyDictionary()
 
+# Of each model that is being fitted, what waits for SIGTERM.
+_SYNCS: weakref.WeakKeyDictionary[Any, list[PreemptionSync]] = weakref.WeakKeyDictionary()
+
 
 def install() -> None:
     """Changes Keras; once more changes nothing."""
@@ -39,6 +42,7 @@ def install() -> None:
     iterator._enumerate_iterator = _resuming(iterator._enumerate_iterator)
     trainer = next(cls for cls in keras.Model.__mro__ if "_symbolic_build" in vars(cls))
     trainer._symbolic_build = _noting_iterator(trainer._symbolic_build)
+    trainer.fit = _giving_sigterm_back(trainer.fit)
 
 
 def _noting_iterator(build: Callable[..., None]) -> Callable[..., None]:
@@ -49,6 +53,20 @@ def _noting_iterator(build: Callable[..., None]) -> Callable[..., None]:
         build(self, iterator, *args, **kwargs)
 
     return _symbolic_build
+
+
+def _giving_sigterm_back(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """Stops waiting for SIGTERM also after an error, of which Keras tells no callback."""
+
+    @functools.wraps(fit)
+    def fit_(self: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return fit(self, *args, **kwargs)
+        finally:
+            for sync in _SYNCS.pop(self, ()):
+                sync.close()
+
+    return fit_
 
 
 def _resuming(enumerate_: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
@@ -183,6 +201,7 @@ class BackupAndRestore(keras.callbacks.BackupAndRestore):
                 model.train_function = _of_rest(model)
         if self._saves_before_preemption:
             self._sync = PreemptionSync()
+            _SYNCS.setdefault(model, []).append(self._sync)
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         """Gives the metrics back what they had seen of this epoch: Keras has reset them."""
@@ -206,7 +225,7 @@ class BackupAndRestore(keras.callbacks.BackupAndRestore):
         data = getattr(self._iterator.data_adapter, "position", None)
         self._save(self._current_epoch, batch + 1, self._iterator._steps_seen, data)
         if ends:
-            self._exit()
+            sys.exit(RETRYABLE_EXIT_CODE)
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         """Saves, if it is time to."""
@@ -222,11 +241,12 @@ class BackupAndRestore(keras.callbacks.BackupAndRestore):
                 data = getattr(adapter, "next_position", None)
             self._save(epoch + 1, 0, read, data)
         if ends:
-            self._exit()
+            sys.exit(RETRYABLE_EXIT_CODE)
 
     def on_train_end(self, logs: Any = None) -> None:
         """Deletes what was saved; training is over."""
-        self._stop_watching()
+        if self._sync is not None:
+            self._sync.close()
         if self.delete_checkpoint:
             if jax.process_index() == 0:
                 shutil.rmtree(self.backup_dir, ignore_errors=True)
@@ -243,12 +263,3 @@ class BackupAndRestore(keras.callbacks.BackupAndRestore):
         self._number += 1
         self._manager.save(self._number)
         self._manager.wait()  # as Keras: no more than what came since is ever lost
-
-    def _stop_watching(self) -> None:
-        if self._sync is not None:
-            self._sync.close()
-            self._sync = None
-
-    def _exit(self) -> None:
-        self._stop_watching()
-        sys.exit(RETRYABLE_EXIT_CODE)

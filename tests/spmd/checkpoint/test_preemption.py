@@ -50,6 +50,21 @@ def test_agrees_again_in_a_last_round(asked):
         assert begin_steps(sync) == 1
 
 
+def test_each_has_an_agreement_of_its_own(monkeypatch):
+    keys, agreed = [], threading.Semaphore(0)
+
+    def gather(key, text, timeout):
+        keys.append(key)
+        agreed.release()
+        return (text,)
+
+    monkeypatch.setattr(preemption, "all_gather_small", gather)
+    for _ in range(2):
+        with PreemptionSync(watch=lambda: True):
+            assert agreed.acquire(timeout=60)
+    assert len(set(keys)) == 2
+
+
 def test_an_agreement_that_fails_is_told_of(monkeypatch):
     failed = threading.Event()
 

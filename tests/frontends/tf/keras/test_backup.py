@@ -1,6 +1,8 @@
 """`BackupAndRestore`: a fit that was interrupted ends as one that was not, to the last bit."""
 
+import contextlib
 import gc
+import signal
 
 import numpy as np
 import pytest
@@ -194,6 +196,15 @@ def test_saves_when_told_to_end(tmp_path, monkeypatch):
     assert seen.begun[0] == 1
     for one, other in zip(model.variables, expected.variables, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_gives_sigterm_back(tmp_path, fails):
+    before = signal.getsignal(signal.SIGTERM)
+    backup = keras.callbacks.BackupAndRestore(tmp_path / "backup", save_before_preemption=True)
+    with pytest.raises(Stop) if fails else contextlib.nullcontext():
+        fit(arrays, backup, StopAt(batches=1 if fails else None), epochs=1)
+    assert signal.getsignal(signal.SIGTERM) is before
 
 
 def test_something_has_to_be_saved(tmp_path):
