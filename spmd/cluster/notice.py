@@ -6,6 +6,7 @@ the training nothing: once a second it reads one key of the cluster's store.
 
 import contextlib
 import itertools
+import logging
 import signal
 import threading
 import time
@@ -13,12 +14,12 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-import jax
-
 from spmd.cluster import runtime, store
 from spmd.errors import StoreKeyError
 
+_LOG = logging.getLogger("spmd.cluster")
 _LOOK_SECONDS = 1.0
+_END_SECONDS = 2.0
 _numbers = itertools.count()
 
 
@@ -47,7 +48,7 @@ class Notice:
 
         Args:
             heard: called once, by the thread, with the name of the task that got the notice.
-            watch: asked once a second whether this process got it; must not block.
+            watch: asked once a second whether this process got it; must not block. If it raises, it is asked again.
             sigterm: whether SIGTERM is the notice; the signal does not end the process any more.
 
         Raises:
@@ -76,7 +77,7 @@ class Notice:
         self._closed.set()
         self._told.set()  # wakes the thread
         if threading.current_thread() is not self._thread:
-            self._thread.join(2 * _LOOK_SECONDS)
+            self._thread.join(_END_SECONDS)
         on_main = threading.current_thread() is threading.main_thread()
         if on_main and self._handler and signal.getsignal(signal.SIGTERM) == self._handler:
             signal.signal(signal.SIGTERM, self._former)
@@ -87,17 +88,26 @@ class Notice:
             self._former(number, frame)
 
     def _look(self) -> None:
-        # A cluster that is over has no store: its end is the watchdog's to report.
-        with contextlib.suppress(jax.errors.JaxRuntimeError):
-            while True:
-                told = self._told.wait(_LOOK_SECONDS)
-                if self._closed.is_set():
-                    return
-                if told or (self._watch is not None and self._watch()):
-                    self.tell()
-                    with contextlib.suppress(StoreKeyError):  # another task was told before
-                        store.put(self._key, runtime.task_names()[runtime.process_id()])
-                task = store.peek(self._key)
-                if task is not None:
-                    self._heard(task)
-                    return
+        said = ""
+        while True:
+            told = self._told.wait(_LOOK_SECONDS)
+            if self._closed.is_set():
+                return
+            try:
+                task = self._who_was_told(told)
+            except Exception as error:  # the platform or the store may be back in a second
+                if str(error) != said:
+                    said = str(error)
+                    _LOG.warning("Looked for a notice in vain, and goes on: %r", error)
+                self._closed.wait(_LOOK_SECONDS)
+                continue
+            if task is not None:
+                self._heard(task)
+                return
+
+    def _who_was_told(self, told: bool) -> str | None:
+        if told or (self._watch is not None and self._watch()):
+            self.tell()
+            with contextlib.suppress(StoreKeyError):  # another task was told before
+                store.put(self._key, runtime.task_names()[runtime.process_id()])
+        return store.peek(self._key)

@@ -4,11 +4,18 @@ import os
 import signal
 import threading
 
+import jax
 import pytest
 
+from spmd.cluster import notice, store
 from spmd.cluster.notice import Notice
 
 SECONDS = 60  # longer than it ever takes
+
+
+@pytest.fixture(autouse=True)
+def _looks_often(monkeypatch):
+    monkeypatch.setattr(notice, "_LOOK_SECONDS", 0.01)
 
 
 class Heard:
@@ -39,23 +46,53 @@ def make():
         return made[-1]
 
     yield make
-    for notice in reversed(made):
-        notice.close()
+    for one in reversed(made):
+        one.close()
 
 
 def test_sigterm_is_a_notice(make, heard):
-    notice = make(heard)
-    assert notice.told_at is None
+    one = make(heard)
+    assert one.told_at is None
     os.kill(os.getpid(), signal.SIGTERM)
     assert heard.wait() == ["worker 0"]
-    assert notice.told_at is not None
+    assert one.told_at is not None
 
 
 def test_a_function_is_asked_until_it_says_yes(make, heard):
     answers = iter([False, True])
-    notice = make(heard, watch=lambda: next(answers), sigterm=False)
+    one = make(heard, watch=lambda: next(answers), sigterm=False)
     assert heard.wait() == ["worker 0"]
-    assert notice.told_at is not None
+    assert one.told_at is not None
+
+
+def test_a_function_that_fails_is_asked_again(make, heard, caplog):
+    answers = iter([OSError("no route"), OSError("no route"), True])
+
+    def watch():
+        answer = next(answers)
+        if isinstance(answer, OSError):
+            raise answer
+        return answer
+
+    make(heard, watch=watch, sigterm=False)
+    assert heard.wait() == ["worker 0"]
+    assert caplog.text.count("OSError('no route')") == 1
+
+
+@pytest.mark.parametrize("name", ["put", "peek"])
+def test_a_store_that_fails_is_asked_again(make, heard, monkeypatch, caplog, name):
+    real, failures = getattr(store, name), iter([jax.errors.JaxRuntimeError("UNAVAILABLE")])
+
+    def once(*args):
+        for failure in failures:
+            raise failure
+        return real(*args)
+
+    monkeypatch.setattr(store, name, once)
+    make(heard)
+    os.kill(os.getpid(), signal.SIGTERM)
+    assert heard.wait() == ["worker 0"]
+    assert "UNAVAILABLE" in caplog.text
 
 
 def test_sigterm_reaches_all_that_listen(make):
@@ -68,17 +105,17 @@ def test_sigterm_reaches_all_that_listen(make):
 
 def test_the_signal_is_given_back(make, heard):
     before = signal.getsignal(signal.SIGTERM)
-    notice = make(heard)
+    one = make(heard)
     assert signal.getsignal(signal.SIGTERM) != before
-    notice.close()
+    one.close()
     assert signal.getsignal(signal.SIGTERM) == before
     assert heard.tasks == []
 
 
 def test_a_notice_comes_once(make, heard):
-    notice = make(heard, sigterm=False)
-    notice.tell()
-    notice.tell()
+    one = make(heard, sigterm=False)
+    one.tell()
+    one.tell()
     assert heard.wait() == ["worker 0"]
-    notice.close()
+    one.close()
     assert heard.tasks == ["worker 0"]
