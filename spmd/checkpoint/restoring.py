@@ -130,18 +130,20 @@ class Restoration:
             )
 
     def _assign(self, pairs: Sequence[Match], starts: Sequence[tuple[int, Any]]) -> None:
+        # Before anything else changes, since an iterator may refuse a position.
+        for pair in pairs:
+            if pair.saved.kind == "position":
+                self._set_position(pair)
         read = self._read(pairs)
         items: dict[int, dict[str, Any]] = {}
         for pair in pairs:
             view, saved = pair.found.view, pair.saved
-            if saved.kind == "node":
+            if saved.kind in ("node", "position"):
                 continue
             if saved.kind == "arrays":
                 assert view.read is not None
                 structure = jax.tree.structure(view.read())
                 value = jax.tree.unflatten(structure, [read[e.name] for e in saved.entries])
-            elif saved.kind == "position":
-                value = position_of(self._position(saved.path))
             else:
                 value = saved.value
             if view.write is not None:
@@ -162,6 +164,16 @@ class Restoration:
         }
         folder = os.path.join(manifest.folder_of(self.path), manifest.ARRAYS)
         return arrays.read(folder, wanted, self._timeout)
+
+    def _set_position(self, pair: Match) -> None:
+        assert pair.found.view.write is not None
+        position = position_of(self._position(pair.saved.path))
+        try:
+            pair.found.view.write(position)
+        except ValueError as error:
+            raise CheckpointError(
+                f"The checkpoint {self.path} has a position of {pair.found.path} that does not fit: {error}"
+            ) from error
 
     def _position(self, path: str) -> Any:
         states = [states[path] for states in self._positions]

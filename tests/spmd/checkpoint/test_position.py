@@ -4,6 +4,7 @@ import grain
 import numpy as np
 import pytest
 
+import spmd
 from spmd.checkpoint import Checkpoint, CheckpointError
 
 
@@ -53,6 +54,16 @@ def test_positions_come_back_as_they_were(tmp_path, state):
     fresh = Counter(None)
     Checkpoint(data=fresh).restore(path)
     assert fresh.state == state
+
+
+def test_a_position_in_another_division_of_the_data_is_refused(tmp_path):
+    divided = Counter({"position": None, "batches": 2, "parts": 2})
+    path = Checkpoint(data=divided, step=5).save(tmp_path / "ckpt")
+    mesh = spmd.make_mesh(["cpu:0"])
+    checkpoint = Checkpoint(data=spmd.distribute(np.arange(8), mesh, batch_size=2), step=0)
+    with pytest.raises(CheckpointError, match=r"position of data .* among 2 process.* among 1"):
+        checkpoint.restore(path)
+    assert checkpoint.step == 0
 
 
 def test_numbers_of_numpy_are_numbers(tmp_path):
