@@ -111,7 +111,13 @@ def initialize(
     _joined = _Joined(roster, watchdog)
     delay_aborts()
     watchdog.start()  # now, since a process may also die while JAX starts
-    _start_jax(roster, meeting, limits, start, local_devices)
+    try:
+        _start_jax(roster, meeting, limits, start, local_devices)
+    except BaseException:
+        # Another call shall try again, or say why it cannot, and not take this process for one of the cluster.
+        _joined = None
+        watchdog.stop()
+        raise
     atexit.register(_leave, os.getpid())
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from spmd import _jax_internals
 from spmd.cluster import initialize, runtime, shutdown
+from spmd.cluster.rendezvous import Meeting
 from spmd.errors import ClusterStartError
 
 NO_PROXY = "no_grpc_proxy"
@@ -46,6 +47,33 @@ def test_a_backend_that_runs_already(monkeypatch):
     assert "too_early of the script are arrays" in str(caught.value)
     assert "right after the imports" in str(caught.value)
     assert not caught.value.retryable
+
+
+def test_a_start_that_failed_is_tried_again(monkeypatch):
+    """Two of two addresses, without another process: what meets them and what JAX does are stand-ins."""
+    tries, failures = [], iter([ClusterStartError("the port was taken"), KeyboardInterrupt()])
+
+    def start_jax(*_):
+        tries.append(runtime._joined)
+        for failure in failures:
+            raise failure
+
+    monkeypatch.setattr(runtime, "_check_nothing_runs", lambda roster: None)
+    monkeypatch.setattr(runtime, "meet", lambda *_: Meeting({}, "localhost:1", ""))
+    monkeypatch.setattr(runtime, "_start_jax", start_jax)
+    monkeypatch.setattr(runtime, "_end_on_sigterm", lambda: None)
+    monkeypatch.setattr(runtime, "delay_aborts", lambda: None)
+    monkeypatch.setattr(runtime.atexit, "register", lambda *_: None)
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)
+    for failure in (ClusterStartError, KeyboardInterrupt):
+        with pytest.raises(failure):
+            initialize(["localhost:1", "localhost:2"], 0)
+        assert runtime.task_names() == ("worker 0",)
+        assert not tries[-1].watchdog.is_alive()
+    initialize(["localhost:1", "localhost:2"], 0)
+    assert len(tries) == 3
+    assert runtime.task_names() == ("worker 0", "worker 1")
+    tries[-1].watchdog.stop()
 
 
 @pytest.mark.parametrize("name", ["JAXTRIBUTE_START_TIMEOUT", "JAXTRIBUTE_WATCHDOG_SECONDS"])
