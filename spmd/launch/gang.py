@@ -141,7 +141,9 @@ class Gang:
         """Kills what runs, now; there will be no other attempt."""
         self._last_attempt = True
         if self._phase is _Phase.WAITING:
-            self._phase = _Phase.ENDED
+            self._phase, self.deadline = _Phase.ENDED, float("inf")
+        if self.ended:
+            return
         for process in self._processes:
             process.send(signal.SIGKILL)
         self._killed, self.deadline = True, time.monotonic() + _AFTER_SIGKILL

@@ -17,6 +17,7 @@ from spmd.cluster.exit_codes import RETRYABLE_EXIT_CODE
 from spmd.errors import LaunchError
 
 _LONGEST_DELAY = 60.0
+_MOST_DOUBLINGS = 60  # more come to more than a float can hold
 # Starting Python, JAX and a cluster of processes takes some seconds; what an attempt does later than this
 # may well be progress.
 _AT_ONCE = 30.0
@@ -113,4 +114,5 @@ class RestartPolicy:
             if failure.seconds > _LONGEST_DELAY:
                 break
             in_a_row += 1
-        return min(_LONGEST_DELAY, self.backoff_seconds * 2.0 ** max(0, in_a_row - 1))
+        doublings = min(max(0, in_a_row - 1), _MOST_DOUBLINGS)
+        return min(_LONGEST_DELAY, self.backoff_seconds * 2.0**doublings)

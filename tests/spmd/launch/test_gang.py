@@ -50,3 +50,17 @@ def test_of_two_that_ended_at_once_the_killed_one_is_the_cause(
     assert gang.ended
     assert gang.failures[0].task == first
     assert gang.status == status
+
+
+@pytest.mark.parametrize("restarts", [0, 1], ids=["has ended", "waits for another attempt"])
+def test_a_gang_of_which_nothing_runs_has_no_deadline_after_a_kill(restarts: int) -> None:
+    """Otherwise whoever waits for another gang would look at this one again and again."""
+    tasks = Roles(workers=1).training
+    printer = Printer(io.StringIO(), io.StringIO())
+    gang = Gang(tasks, lambda *_: [ended(tasks[0], 1)], RestartPolicy(restarts), 0.0, printer)
+    gang.begin()
+    gang.look()
+    gang.kill()
+    printer.close(60)
+    assert gang.ended
+    assert gang.deadline == float("inf")

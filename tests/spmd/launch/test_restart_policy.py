@@ -21,6 +21,10 @@ def test_waits_double_up_to_a_minute() -> None:
     assert waits == [1, 2, 4, 8, 16, 32, 60, 60, 60]
 
 
+def test_waits_stay_at_a_minute_however_often_it_fails() -> None:
+    assert RestartPolicy(max_restarts=9999).decide(failures(*[-9] * 2000)) == 60
+
+
 def test_an_attempt_that_ran_for_long_starts_the_row_anew() -> None:
     early, late = failures(-9, -9, -9), failures(-9, seconds=3600.0)
     assert POLICY.decide(early + late) == 1
