@@ -32,7 +32,7 @@ def put(key: str, text: str) -> None:
 
     Examples:
         >>> put("docs/put", "12")
-        >>> get("docs/put", 1.0)
+        >>> peek("docs/put")
         '12'
     """
     client = _jax_internals.coordination_client()
@@ -47,29 +47,6 @@ def put(key: str, text: str) -> None:
         if "ALREADY_EXISTS" not in str(error):
             raise
         raise _taken(key) from error
-
-
-def get(key: str, timeout_seconds: float) -> str:
-    """Reads a text; blocks until some process has stored it.
-
-    Args:
-        key: its name.
-        timeout_seconds: how long to wait.
-
-    Returns:
-        The text.
-
-    Raises:
-        ClusterWaitError: nobody has stored it in that time.
-    """
-    client = _jax_internals.coordination_client()
-    text = _alone.get(key) if client is None else _read(client, key, timeout_seconds)
-    if text is None:
-        raise ClusterWaitError(
-            f"Nobody has stored {key!r} within {timeout_seconds:g} s, which {runtime.task_names()[runtime.process_id()]} "
-            "waits for. Every process must run the same calls in the same order: look at what the others do."
-        )
-    return text
 
 
 def peek(key: str) -> str | None:
