@@ -206,8 +206,8 @@ class Watchdog(threading.Thread):
         def write() -> None:
             me, code = self._roster.label(self._roster.process_id), self._exit_code
             again = " (retryable)" * (code == RETRYABLE_EXIT_CODE)
-            print(
-                f"jaxtribute: {verdict}\n"
+            print(  # on a line of its own, also where the script is in the middle of one
+                f"\njaxtribute: {verdict}\n"
                 f"jaxtribute: this is {me} at step {self._progress.steps}; tasks: {tasks}.\n"
                 f"jaxtribute: {me} exits with code {code}{again}. Its Python stacks:",
                 file=sys.stderr,

@@ -101,9 +101,11 @@ def test_who_lags_is_reported_by_all(gang, capfd):
         one.step_started()
     three.pass_time(60)
     assert three.exits == [[], [], []]
+    print("half a line", end="", file=sys.stderr, flush=True)
     three.pass_time(10)
     assert three.exits == [[143]] * 3
     printed = capfd.readouterr().err
+    assert printed.startswith("half a line\njaxtribute: worker 2")
     assert printed.count("jaxtribute: worker 2 (host2:1) lags: no step since step 1") == 3
     assert printed.count("Its Python stacks:") == printed.count("most recent call first") // 2 == 3
     assert "this is worker 1 (host1:1) at step 2;" in printed
