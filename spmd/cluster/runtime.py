@@ -306,13 +306,21 @@ def report_failure(error: BaseException) -> None:
     if _joined is None or _joined.watchdog is None:
         return
     text = f"{type(error).__name__}: {error}"[:2000]
-    # A time-out is of a wait for other tasks.
-    of_peers = isinstance(error, TimeoutError) or (
-        isinstance(error, ValueError | RuntimeError)
-        and any(word in text.lower() for word in _OF_PEERS)
-    )
+    of_peers = _is_of_peers(error)
     code = RETRYABLE_EXIT_CODE if of_peers else 130 if isinstance(error, KeyboardInterrupt) else 1
     _joined.watchdog.fail(text, code, 5.0 if of_peers else 0.0)
+
+
+def _is_of_peers(error: BaseException | None) -> bool:
+    while error is not None:
+        if isinstance(error, TimeoutError):  # of a wait for other tasks
+            return True
+        if isinstance(error, ValueError | RuntimeError):
+            text = str(error).lower()
+            if any(word in text for word in _OF_PEERS):
+                return True
+        error = error.__cause__  # a step that fails says what has become of its state
+    return False
 
 
 def _leave(process: int) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from types import SimpleNamespace
 
 import jax
 import pytest
@@ -9,7 +10,8 @@ import pytest
 from spmd import _jax_internals
 from spmd.cluster import initialize, runtime, shutdown
 from spmd.cluster.rendezvous import Meeting
-from spmd.errors import ClusterStartError
+from spmd.cluster.roster import Roster
+from spmd.errors import ClusterStartError, StateError
 
 NO_PROXY = "no_grpc_proxy"
 
@@ -91,6 +93,31 @@ def test_a_malformed_argument():
 
 def test_failures_are_reported_in_clusters_only():
     runtime.report_failure(ValueError("no"))
+
+
+@pytest.mark.parametrize(
+    ("error", "reported"),
+    [
+        (KeyError("gloo"), (1, 0.0)),
+        (StateError("the value of w is lost"), (1, 0.0)),
+        (RuntimeError("Gloo all-reduce failed: Connection closed by peer"), (143, 5.0)),
+        (TimeoutError("waited 600 s"), (143, 5.0)),
+        (KeyboardInterrupt(), (130, 0.0)),
+    ],
+)
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_an_error_that_another_process_caused_asks_for_a_restart(
+    monkeypatch, error, reported, wrapped
+):
+    told = []
+    watchdog = SimpleNamespace(fail=lambda text, code, seconds: told.append((code, seconds)))
+    monkeypatch.setattr(runtime, "_joined", runtime._Joined(Roster(["a:1", "b:1"], 0), watchdog))
+    if wrapped and not isinstance(error, KeyboardInterrupt):
+        wrapper = StateError("the step failed, and the value of w is lost")
+        wrapper.__cause__ = error
+        error = wrapper
+    runtime.report_failure(error)
+    assert told == [reported]
 
 
 def test_proxies_are_passed_by(monkeypatch):
