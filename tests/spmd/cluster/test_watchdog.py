@@ -107,7 +107,8 @@ def test_who_lags_is_reported_by_all(gang, capfd):
     printed = capfd.readouterr().err
     assert printed.startswith("half a line\njaxtribute: worker 2")
     assert printed.count("jaxtribute: worker 2 (host2:1) lags: no step since step 1") == 3
-    assert printed.count("Its Python stacks:") == printed.count("most recent call first") // 2 == 3
+    assert printed.count("Its Python stacks:") == 3
+    assert printed.count("most recent call first") >= 3  # as many as there are threads, each time
     assert "this is worker 1 (host1:1) at step 2;" in printed
 
 
