@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -19,6 +20,9 @@ from spmd.mesh import simulation_environment
 _SECONDS = 300
 
 
+_GLOO = re.compile(r"\[Gloo\] Rank |\d+ is connected to \d+ peer ranks\..* is : \d+\n?")
+
+
 @dataclasses.dataclass
 class Ended:
     """A task that has ended."""
@@ -30,7 +34,8 @@ class Ended:
     @property
     def lines(self) -> list[str]:
         """What the script printed, without what gloo prints."""
-        return [line for line in self.stdout.splitlines() if not line.startswith("[Gloo]")]
+        # Threads of gloo print at the same time, and not whole lines.
+        return [line for line in _GLOO.sub("", self.stdout).splitlines() if line]
 
 
 def free_ports(count: int) -> list[int]:
