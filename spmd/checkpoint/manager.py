@@ -7,12 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import jax
-
 from spmd.checkpoint.checkpoint import Checkpoint
 from spmd.checkpoint.errors import CheckpointError
-from spmd.checkpoint.manifest import read_manifest, remove, remove_leftovers
-from spmd.checkpoint.saving import Save
+from spmd.checkpoint.manifest import read_manifest, remove
+from spmd.checkpoint.saving import clear
 from spmd.checkpoint.selection import chosen_by_first, newest_intact, numbered
 from spmd.cluster.store import all_gather_small
 
@@ -164,10 +162,9 @@ class CheckpointManager:
                 f"{sorted(metrics)}. Pass it: save(step, metrics={{{self._keep.metric!r}: value}})."
             )
         self._checkpoint.wait()
-        if not self._clean and jax.process_index() == 0:
-            Save.settle()  # what another manager of the folder is writing is no leftover
-            remove_leftovers(self._directory)
-        self._clean = True
+        if not self._clean:
+            clear(self._directory)
+            self._clean = True
         notes = {"step": step, "metrics": {name: float(value) for name, value in metrics.items()}}
         path = os.path.join(self._directory, f"{_NAME}-{step}")
         self._checkpoint.save(path, notes=notes, done=lambda: self._sweep(step))

@@ -150,6 +150,17 @@ class Save:
             os._exit(1)
 
 
+def clear(directory: str) -> None:
+    """Removes what saves that were killed left in a folder; all processes may call it, and the first does it.
+
+    Args:
+        directory: where checkpoints are.
+    """
+    if jax.process_index() == _FIRST:
+        Save.settle()  # what another manager of the folder is writing is no leftover
+        manifest.remove_leftovers(directory)
+
+
 def _raise_differences(path: str, objects: Mapping[str, str], timeout: float) -> NoReturn:
     """Tells what the processes would save that is not the same; all of them call it."""
     told = all_gather_small("checkpoint/objects", json.dumps(objects), timeout)

@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import jax
 import numpy as np
 
 from frontends.tf.train.checkpoint import Checkpoint
@@ -16,8 +15,8 @@ from frontends.tf.train.checkpoint_state import (
     latest_checkpoint,
     update_checkpoint_state,
 )
-from spmd.checkpoint.manifest import remove, remove_leftovers
-from spmd.checkpoint.saving import Save
+from spmd.checkpoint.manifest import remove
+from spmd.checkpoint.saving import clear
 from spmd.checkpoint.selection import chosen_by_first
 
 _HOUR = 3600.0
@@ -154,11 +153,9 @@ class CheckpointManager:
             f"{self._prefix}-{_number(counter if checkpoint_number is None else checkpoint_number)}"
         )
         self._checkpoint.sync()
-        first = jax.process_index() == 0
-        if not self._clean and first:
-            Save.settle()  # what another manager of the folder is writing is no leftover
-            remove_leftovers(self._directory)
-        self._clean = True
+        if not self._clean:
+            clear(self._directory)
+            self._clean = True
         times = {old: when for old, when in self._times.items() if old != path} | {
             path: time.time()
         }

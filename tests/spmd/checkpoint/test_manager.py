@@ -13,8 +13,8 @@ from spmd.checkpoint import (
     DamagedCheckpointWarning,
     KeepPolicy,
     SavePolicy,
+    saving,
 )
-from spmd.checkpoint.saving import Save
 
 
 def run(folder, steps, keep=None, when=None, metrics=None):
@@ -157,7 +157,9 @@ def test_what_another_manager_is_writing_is_no_leftover(tmp_path, monkeypatch):
     first, second = (CheckpointManager(Checkpoint(step=0), tmp_path) for _ in range(2))
     first.save(1)
     running = []
-    monkeypatch.setattr(manager_module, "remove_leftovers", lambda _: running.append(Save._running))
+    monkeypatch.setattr(
+        saving.manifest, "remove_leftovers", lambda _: running.append(saving.Save._running)
+    )
     second.save(2)
     second.wait()
     assert running == [None]

@@ -6,8 +6,7 @@ import pytest
 
 from frontends import tf
 from frontends.tf.train import checkpoint_manager
-from spmd.checkpoint import DamagedCheckpointWarning
-from spmd.checkpoint.saving import Save
+from spmd.checkpoint import DamagedCheckpointWarning, saving
 
 
 def checkpoint_of(value=0.0):
@@ -163,7 +162,7 @@ def test_what_another_manager_is_writing_is_no_leftover(tmp_path, monkeypatch):
     first.save(options=tf.train.CheckpointOptions(experimental_enable_async_checkpoint=True))
     running = []
     monkeypatch.setattr(
-        checkpoint_manager, "remove_leftovers", lambda _: running.append(Save._running)
+        saving.manifest, "remove_leftovers", lambda _: running.append(saving.Save._running)
     )
     second.save()
     assert running == [None]
