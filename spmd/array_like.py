@@ -1,11 +1,12 @@
 """Objects that stand for an array in arithmetic, comparisons and conversions."""
 
+import abc
 import operator
 from collections.abc import Callable
 from typing import Any
 
 
-class ArrayLike:
+class ArrayLike(abc.ABC):
     """Gives the operators of arrays to what has `__jax_array__`.
 
     Examples:
@@ -20,9 +21,9 @@ class ArrayLike:
     __slots__ = ()
     __array_priority__ = 100  # NumPy's arrays leave the operation to it
 
+    @abc.abstractmethod
     def __jax_array__(self) -> Any:
         """The array that it stands for."""
-        raise NotImplementedError
 
     def __float__(self) -> float:
         return float(self.__jax_array__())

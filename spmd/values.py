@@ -9,6 +9,7 @@ A batch that does not fill its blocks is *padded*: a `RowMask` says which rows a
 rows repeat a valid row, so that arithmetic on them stays finite; nobody may count them.
 """
 
+import abc
 import dataclasses
 from collections.abc import Iterator
 from typing import Any, cast
@@ -48,13 +49,13 @@ class _ReplicaValue(ArrayLike):
 
     __slots__ = ()
 
+    @abc.abstractmethod
     def _count(self) -> int:
         """How many replicas there are."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def _first(self) -> jax.Array:
         """What the first replica has."""
-        raise NotImplementedError
 
     def __jax_array__(self) -> jax.Array:
         if self._count() > 1:
