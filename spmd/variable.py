@@ -77,7 +77,7 @@ class Variable:
 
     def _get(self) -> Any:
         self._check_lifted("reads")
-        if current_frame() is not None:
+        if current_frame() is not None or not jax.distributed.is_initialized():
             return self._value
         return jax.tree.map(readable, self._value)
 
