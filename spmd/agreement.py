@@ -8,10 +8,8 @@ service, without the devices: programs when they are first run, values that some
 
 import functools
 import hashlib
-import itertools
 import json
-import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -19,15 +17,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh
 
-from spmd.cluster import store
+from spmd.cluster.store import all_gather_small
 from spmd.errors import ProcessMismatchError
 from spmd.mesh import split_sharding, whole_sharding
 from spmd.processes import place_own, readable
-
-# As long as the watchdog is patient with a process that makes no step.
-_WAIT_SECONDS = 600.0
-
-_DRAWS = itertools.count()
 
 
 def digest(value: Any) -> str:
@@ -67,7 +60,7 @@ def differing(topic: str, mine: Mapping[str, str]) -> dict[str, list[str]]:
         ProcessMismatchError: other processes are at another topic, or have other names.
         ClusterWaitError: some process does not call it in time; the message names it.
     """
-    texts = exchange("spmd/agreement", json.dumps([topic, dict(mine)]))
+    texts = all_gather_small("spmd/agreement", json.dumps([topic, dict(mine)]))
     every: list[tuple[str, dict[str, str]]] = [tuple(json.loads(text)) for text in texts]
     for process, (other, theirs) in enumerate(every):
         if other != topic:
@@ -112,71 +105,6 @@ def of_first_process(values: Sequence[jax.Array], mesh: Mesh) -> list[jax.Array]
         _of_bits(part.view(one.dtype).reshape(one.shape), value)
         for part, one, value in zip(parts, bits, values, strict=True)
     ]
-
-
-def shared_seed() -> int:
-    """Returns a random number of 64 bits: another one in every run, the same in all processes.
-
-    Raises:
-        ClusterWaitError: the first process does not tell its number in time.
-    """
-    return _seed(jax.distributed.is_initialized())
-
-
-@functools.cache
-def _seed(in_cluster: bool) -> int:
-    number = secrets.randbits(64)
-    return int(exchange("spmd/seed", str(number))[0]) if in_cluster else number
-
-
-class SharedDraws:
-    """NumPy's global random numbers, the same in all processes while data is read.
-
-    Keras shuffles with them. They begin with a number that the first process draws from its own.
-    """
-
-    def __init__(self) -> None:
-        """Agrees on the numbers; all processes call it, in the same order."""
-        drawn = str(np.random.randint(2**32, dtype=np.uint32))
-        seed = exchange(f"spmd/draws/{next(_DRAWS)}", drawn)[0]
-        self._state = np.random.RandomState(int(seed)).get_state()
-
-    def read(self, iterator: Iterator[Any]) -> Iterator[Any]:
-        """Reads an iterator; what runs between its items draws from the process's own numbers.
-
-        Args:
-            iterator: what to read.
-
-        Yields:
-            Its items.
-        """
-        while True:
-            own = np.random.get_state()
-            np.random.set_state(self._state)
-            try:
-                item = next(iterator)
-            except StopIteration:
-                return
-            finally:
-                self._state = np.random.get_state()
-                np.random.set_state(own)
-            yield item
-
-
-def exchange(key: str, text: str) -> tuple[str, ...]:
-    """Tells all processes a text, and hears theirs.
-
-    Args:
-        key: which exchanges this is one of; the n-th of all processes belong together.
-        text: what to tell.
-
-    Returns:
-        The texts of all processes, in order.
-
-    Raises:
-        ClusterWaitError: some process tells nothing in time; the message names it.
-    """
-    return store.all_gather_small(key, text, _WAIT_SECONDS)
 
 
 @functools.lru_cache(maxsize=4)

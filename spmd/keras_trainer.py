@@ -26,7 +26,6 @@ import keras
 import numpy as np
 from jax.sharding import Mesh
 
-from spmd.agreement import SharedDraws
 from spmd.collectives import all_reduce
 from spmd.input.placement import BatchPlacer
 from spmd.keras_losses import (
@@ -39,6 +38,7 @@ from spmd.keras_losses import (
 from spmd.processes import spans_processes
 from spmd.reduction import gather, run
 from spmd.repetition import for_each
+from spmd.shared_random import SharedDraws
 from spmd.step import Step
 from spmd.values import PerReplica, TracedPerReplica
 

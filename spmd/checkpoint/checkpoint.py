@@ -15,11 +15,9 @@ from spmd.checkpoint.restoring import Restoration
 from spmd.checkpoint.saving import Save
 from spmd.checkpoint.status import LoadStatus, NothingToRestore, RestoreStatus
 from spmd.checkpoint.views import View, register_view, view_of
-from spmd.cluster.store import all_gather_small
+from spmd.cluster.store import WAIT_SECONDS, all_gather_small
 from spmd.context import current_frame
 from spmd.errors import StateError
-
-_TIMEOUT = 600.0
 
 
 class Checkpoint:
@@ -47,7 +45,7 @@ class Checkpoint:
 
     _own = frozenset({"_objects", "_root", "_timeout", "_save", "_restoration"})
 
-    def __init__(self, root: Any = None, *, timeout: float = _TIMEOUT, **objects: Any) -> None:
+    def __init__(self, root: Any = None, *, timeout: float = WAIT_SECONDS, **objects: Any) -> None:
         """Names the objects.
 
         Args:

@@ -13,9 +13,8 @@ from collections.abc import Callable
 from typing import final
 
 from spmd.cluster.notice import Notice
-from spmd.cluster.store import all_gather_small
+from spmd.cluster.store import WAIT_SECONDS, all_gather_small
 
-_WAIT_SECONDS = 600.0
 _numbers = itertools.count()
 
 
@@ -32,7 +31,7 @@ class PreemptionSync:
     """
 
     def __init__(
-        self, *, watch: Callable[[], bool] | None = None, timeout: float = _WAIT_SECONDS
+        self, *, watch: Callable[[], bool] | None = None, timeout: float = WAIT_SECONDS
     ) -> None:
         """Starts to wait for a notice, and does not block.
 

@@ -14,6 +14,9 @@ from spmd import _jax_internals
 from spmd.cluster import runtime
 from spmd.errors import ClusterWaitError, StoreKeyError
 
+# As long as the watchdog is patient with a process that makes no step.
+WAIT_SECONDS = 600.0
+
 _PREFIX = "jaxtribute/"
 _alone: dict[str, str] = {}
 _rounds: dict[str, int] = {}
@@ -73,7 +76,7 @@ def peek(key: str) -> str | None:
         return None
 
 
-def all_gather_small(key: str, text: str, timeout_seconds: float) -> tuple[str, ...]:
+def all_gather_small(key: str, text: str, timeout_seconds: float = WAIT_SECONDS) -> tuple[str, ...]:
     """Gives every process what each one says; blocks, and every process must call it.
 
     Args:

@@ -10,7 +10,7 @@ from typing import Any, Literal, final
 import jax
 from jax.sharding import Mesh
 
-from spmd.agreement import exchange
+from spmd.cluster.store import all_gather_small
 from spmd.errors import BatchError, ProcessMismatchError
 from spmd.input.batch import Batch, read_batch
 from spmd.input.layout import share
@@ -301,7 +301,7 @@ class DistributedInput(Iterable[Any]):
 
     def _agree_on_order(self, name: str, position: Any) -> None:
         """Makes sure that all processes are about to read the same batches."""
-        positions = exchange(name, json.dumps(position))
+        positions = all_gather_small(name, json.dumps(position))
         if len(set(positions)) > 1:
             raise ProcessMismatchError(
                 "The processes would read the data in different orders, because the states of its shuffles "

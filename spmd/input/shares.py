@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from spmd.agreement import exchange
+from spmd.cluster.store import all_gather_small
 from spmd.errors import BatchError
 from spmd.input.placement import BatchPlacer, Share
 
@@ -87,6 +87,6 @@ class SharedPass:
         block, full = (mine.rows_per_replica, mine.full) if mine else (0, False)
         if self._name is None:
             return [counts], block, full, [knows]
-        texts = exchange(self._name, json.dumps([counts, block, full, knows]))
+        texts = all_gather_small(self._name, json.dumps([counts, block, full, knows]))
         of_all, blocks, fulls, known = zip(*map(json.loads, texts), strict=True)
         return of_all, max(blocks), all(fulls), known

@@ -17,7 +17,7 @@ import numpy as np
 
 from frontends.tf._seeds import op_entropy
 from frontends.tf.data.chunks import Chunk
-from spmd.agreement import shared_seed
+from spmd.shared_random import shared_seed
 
 _DRAWS = 1024
 

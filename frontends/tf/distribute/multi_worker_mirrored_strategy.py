@@ -9,11 +9,11 @@ from frontends.tf.distribute.cluster_resolver.base import cluster_of
 from frontends.tf.distribute.default_strategy import default_strategy
 from frontends.tf.distribute.options import CollectiveHints, CommunicationOptions
 from frontends.tf.distribute.strategy import Strategy
-from spmd.agreement import shared_seed
 from spmd.cluster import Cluster
 from spmd.cluster.runtime import initialize
 from spmd.errors import ClusterConfigError
 from spmd.packs import CollectiveOptions
+from spmd.shared_random import shared_seed
 
 
 class MultiWorkerMirroredStrategy(Strategy):

@@ -25,7 +25,6 @@ from spmd.checkpoint.preemption import PreemptionSync
 from spmd.cluster.exit_codes import RETRYABLE_EXIT_CODE
 from spmd.cluster.store import all_gather_small
 
-_WAIT_SECONDS = 600.0
 # Of each model's latest loop; whoever holds an iterator keeps its threads running.
 _ITERATORS: weakref.WeakKeyDictionary[Any, weakref.ref[Any]] = weakref.WeakKeyDictionary()
 
@@ -187,7 +186,7 @@ class BackupAndRestore(keras.callbacks.BackupAndRestore):
         found = self._manager.checkpoints
         self._path = None if restored is None else found[restored]
         # New ones come after those that are damaged, too; the first process sees all that there are.
-        highest = all_gather_small("keras/backup/number", str(max(found, default=0)), _WAIT_SECONDS)
+        highest = all_gather_small("keras/backup/number", str(max(found, default=0)))
         self._number = int(highest[0])
         place = self._place.now
         self._current_epoch = place.get("epoch", 0)
@@ -251,7 +250,7 @@ class BackupAndRestore(keras.callbacks.BackupAndRestore):
             if jax.process_index() == 0:
                 shutil.rmtree(self.backup_dir, ignore_errors=True)
             # Whoever goes on with the same folder finds it as the others do.
-            all_gather_small("keras/backup", "", _WAIT_SECONDS)
+            all_gather_small("keras/backup", "")
 
     @property
     def _iterator(self) -> Any:

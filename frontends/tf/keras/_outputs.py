@@ -15,7 +15,7 @@ from typing import Any
 import jax
 import keras
 
-from spmd.agreement import exchange
+from spmd.cluster.store import all_gather_small
 from spmd.keras_trainer import mesh_of
 from spmd.processes import spans_processes
 
@@ -44,7 +44,7 @@ def _with_one_writer(fit: Callable[..., Any]) -> Callable[..., Any]:
         callbacks = signature.bind(self, *args, **kwargs).arguments.get("callbacks")
         with _one_writer(_listed(callbacks)):
             result = fit(self, *args, **kwargs)
-        exchange("keras/fit", "")  # whoever goes on finds the first worker's files
+        all_gather_small("keras/fit", "")  # whoever goes on finds the first worker's files
         return result
 
     vars(fit_)["has_one_writer"] = True
@@ -66,7 +66,7 @@ def _one_writer(callbacks: list[Any]) -> Generator[None]:
         for kind, name in _PATHS
         if isinstance(callback, kind)
     ]
-    told = exchange("keras/outputs", json.dumps([path for _, _, path in mine]))
+    told = all_gather_small("keras/outputs", json.dumps([path for _, _, path in mine]))
     if jax.process_index() == 0:
         yield
         return
