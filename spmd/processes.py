@@ -4,7 +4,8 @@ A mesh may have devices of other processes. An array over it is whole in none of
 reads the parts on its own devices. What is *whole* (every device has all of it) it can read at once.
 """
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -72,9 +73,19 @@ def place_all(values: Sequence[Any], sharding: Sharding) -> list[jax.Array]:
     Returns:
         The arrays.
     """
-    if sharding.is_fully_addressable:
-        return jax.device_put(values, sharding)  # one call is faster than many
-    return [place(value, sharding) for value in values]
+    if not sharding.is_fully_addressable:
+        return [place(value, sharding) for value in values]
+    devices = sharding.device_set
+    if len(devices) == 1 and all(type(value) is np.ndarray for value in values):
+        if next(iter(devices)).platform == "cpu":
+            return _passed_through(sharding)(values)
+    return jax.device_put(values, sharding)  # one call is faster than many
+
+
+@functools.lru_cache(maxsize=8)
+def _passed_through(sharding: Sharding) -> Callable[[Sequence[Any]], list[jax.Array]]:
+    """Makes a program that returns its arguments: it takes a fourth of the time of `device_put`."""
+    return jax.jit(list, in_shardings=sharding, out_shardings=sharding)
 
 
 def place_own(values: Sequence[Any], sharding: Sharding, blocks: int) -> jax.Array:
