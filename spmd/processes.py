@@ -75,10 +75,9 @@ def place_all(values: Sequence[Any], sharding: Sharding) -> list[jax.Array]:
     """
     if not sharding.is_fully_addressable:
         return [place(value, sharding) for value in values]
-    devices = sharding.device_set
-    if len(devices) == 1 and all(type(value) is np.ndarray for value in values):
-        if next(iter(devices)).platform == "cpu":
-            return _passed_through(sharding)(values)
+    on_one_cpu = [device.platform for device in sharding.device_set] == ["cpu"]
+    if on_one_cpu and all(type(value) is np.ndarray for value in values):
+        return _passed_through(sharding)(values)
     return jax.device_put(values, sharding)  # one call is faster than many
 
 
