@@ -1,6 +1,5 @@
 """`spmd.checkpoint.Checkpoint`: a set of objects that is saved and restored as one."""
 
-import json
 import os
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -13,6 +12,7 @@ from spmd.checkpoint.errors import CheckpointError, DamagedCheckpointError
 from spmd.checkpoint.graph import look, snapshot
 from spmd.checkpoint.restoring import Restoration
 from spmd.checkpoint.saving import Save
+from spmd.checkpoint.selection import path_of_first
 from spmd.checkpoint.status import LoadStatus, NothingToRestore, RestoreStatus
 from spmd.checkpoint.views import View, register_view, view_of
 from spmd.cluster.store import WAIT_SECONDS, all_gather_small
@@ -108,15 +108,16 @@ class Checkpoint:
         end; `wait` waits for that.
 
         Args:
-            path: a folder to make; a checkpoint of this path is replaced when the new one is complete.
+            path: a folder to make; a checkpoint of this path is replaced when the new one is complete. If processes
+                name several, that of the first one counts.
             notes: what else the manifest is to say of it; JSON can hold it.
             done: called when the checkpoint is there, by the thread of the first process.
 
         Returns:
-            The path.
+            The path, the same in all processes.
 
         Raises:
-            CheckpointError: an object cannot be kept, or processes save different paths.
+            CheckpointError: an object cannot be kept, or is not the same in all processes.
             StateError: called while a step is traced.
             ClusterWaitError: a process does not save; the message names it.
         """
@@ -125,7 +126,7 @@ class Checkpoint:
         late_values.settle()
         self.wait()
         self._save = Save(path, snapshot(self), notes or {}, self._timeout, done)
-        return path
+        return self._save.path
 
     def wait(self) -> None:
         """Waits until what was saved is on disk and checked.
@@ -137,7 +138,7 @@ class Checkpoint:
             save, self._save = self._save, None
             save.wait()
 
-    def restore(self, path: Any) -> LoadStatus:
+    def restore(self, path: Any, *, checked: bool = False) -> LoadStatus:
         """Gives all objects the values of a checkpoint; all processes must call it, and it blocks.
 
         Every file is compared with what was written first. Arrays are read to where the present ones are: onto
@@ -145,7 +146,9 @@ class Checkpoint:
         Keras model that was not built) get their values when they are made.
 
         Args:
-            path: what `save` returned; None restores nothing.
+            path: what `save` returned; None restores nothing. If processes name several, that of the first one
+                counts.
+            checked: whether the first process has just compared the files, as `newest_intact` does.
 
         Returns:
             Which objects found values, and which values objects.
@@ -153,18 +156,18 @@ class Checkpoint:
         Raises:
             CheckpointNotFoundError: there is no checkpoint.
             DamagedCheckpointError: a file of it is damaged.
-            CheckpointError: shapes or types do not fit; the message lists them. Or processes restore different
-                paths.
+            CheckpointError: shapes or types do not fit; the message lists them.
             StateError: called while a step is traced.
             ClusterWaitError: a process does not restore; the message names it.
         """
-        path = None if path is None else os.path.abspath(os.fspath(path))
+        path = "" if path is None else os.path.abspath(os.fspath(path))
         _check_between_steps("restored")
         self.wait()
         Save.settle()
-        _verify(path, self._timeout)
-        if path is None:
+        path = path_of_first(all_gather_small("checkpoint/restore", path, self._timeout))
+        if not path:
             return NothingToRestore()
+        _check_files(path, self._timeout, checked=checked)
         restoration = Restoration(path, self._timeout)
         if self._restoration is not None:
             self._restoration.forget()
@@ -197,27 +200,19 @@ def _check_between_steps(verb: str) -> None:
         )
 
 
-def _verify(path: str | None, timeout: float) -> None:
+def _check_files(path: str, timeout: float, *, checked: bool) -> None:
     """Has one process read the files and the others look for them, and all raise what any of them finds."""
     failure: Exception | None = None
     try:
-        if path is not None:
-            manifest.verify(path) if jax.process_index() == 0 else manifest.read_manifest(path)
+        if jax.process_index() == 0 and not checked:
+            manifest.verify(path)
+        else:
+            manifest.read_manifest(path)
     except (CheckpointError, OSError) as error:
         failure = error
-    told = json.dumps({"path": path, "error": "" if failure is None else str(failure)})
-    told_by_all = [
-        json.loads(text) for text in all_gather_small("checkpoint/restore", told, timeout)
-    ]
-    for process, other in enumerate(told_by_all):
-        if other["path"] != told_by_all[0]["path"]:
-            raise CheckpointError(
-                f"Process 0 restores {told_by_all[0]['path'] or 'nothing'}, and process {process} restores "
-                f"{other['path'] or 'nothing'}. All processes restore the same checkpoint, from a folder that all "
-                "see alike: let a manager choose it, by restore_latest() or restore_or_initialize()."
-            )
+    told = all_gather_small("checkpoint/files", "" if failure is None else str(failure), timeout)
     if failure is not None:
         raise failure
-    for process, other in enumerate(told_by_all):
-        if other["error"]:
-            raise DamagedCheckpointError(f"Process {process} says: {other['error']}")
+    for process, error in enumerate(told):
+        if error:
+            raise DamagedCheckpointError(f"Process {process} says: {error}")

@@ -112,7 +112,8 @@ class CheckpointManager:
 
         Args:
             checkpoint: what is saved and restored.
-            directory: where; it is made when something is saved.
+            directory: where; it is made when something is saved. If processes name several, that of the first one
+                counts.
             keep: which checkpoints stay; None keeps all.
             when: which calls of `save` save; None means all.
         """
@@ -167,7 +168,8 @@ class CheckpointManager:
             self._clean = True
         notes = {"step": step, "metrics": {name: float(value) for name, value in metrics.items()}}
         path = os.path.join(self._directory, f"{_NAME}-{step}")
-        self._checkpoint.save(path, notes=notes, done=lambda: self._sweep(step))
+        path = self._checkpoint.save(path, notes=notes, done=lambda: self._sweep(step))
+        self._directory = os.path.dirname(path)
         self._last_step, self._last_time = step, time.monotonic()
         return path
 
@@ -198,9 +200,9 @@ class CheckpointManager:
         )
         step = None if path is None else int(path.rpartition("-")[2])
         self._damaged = {other for other in found if step is None or other > step}
-        if step is not None:
-            self._checkpoint.restore(path)
-            self._last_step = step
+        if path is not None:
+            self._checkpoint.restore(path, checked=True)
+            self._directory, self._last_step = os.path.dirname(path), step
         return step
 
     def _is_time(self, step: int) -> bool:

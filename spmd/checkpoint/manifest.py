@@ -142,9 +142,10 @@ def verify(path: str) -> None:
     content, folder = _content(path), folder_of(path)
     for name, written in content["files"].items():
         file = os.path.join(folder, name)
-        if not os.path.isfile(file):
-            raise _damaged(folder, name, "it is missing")
-        found = _fingerprint(file)
+        try:
+            found = _fingerprint(file)
+        except FileNotFoundError as error:  # another process may be deleting the checkpoint
+            raise _damaged(folder, name, "it is missing") from error
         if found[0] != written[0]:
             raise _damaged(folder, name, f"it has {found[0]} bytes, and {written[0]} were written")
         if found != written:

@@ -19,6 +19,7 @@ import jax
 from spmd.checkpoint import arrays, manifest
 from spmd.checkpoint.errors import CheckpointError
 from spmd.checkpoint.graph import Snapshot, fingerprints
+from spmd.checkpoint.selection import path_of_first
 from spmd.cluster.store import all_gather_small
 
 _FIRST = 0
@@ -26,7 +27,11 @@ _SHOWN = 10
 
 
 class Save:
-    """A checkpoint that is being written. One at a time: a new one waits for the one before."""
+    """A checkpoint that is being written. One at a time: a new one waits for the one before.
+
+    Attributes:
+        path: where it will be.
+    """
 
     _running: "Save | None" = None
     # Whose error nobody has seen yet.
@@ -43,7 +48,7 @@ class Save:
         """Begins to write. All processes must call it; it blocks until the state may change.
 
         Args:
-            path: where the checkpoint will be.
+            path: where the checkpoint will be; that of the first process counts.
             snapshot: what to write.
             notes: what else the manifest is to say.
             timeout: seconds that one process waits for the others.
@@ -54,7 +59,6 @@ class Save:
             ClusterWaitError: a process does not save.
         """
         Save.settle()
-        self._path = path
         self._timeout = timeout
         self._error: BaseException | None = None
         objects = fingerprints(snapshot.nodes)
@@ -68,12 +72,7 @@ class Save:
         told_by_all = [
             json.loads(text) for text in all_gather_small("checkpoint/save", told, timeout)
         ]
-        for process, other in enumerate(told_by_all):
-            if other["path"] != path:
-                raise CheckpointError(
-                    f"Process {jax.process_index()} saves {path}, and process {process} saves {other['path']}. All "
-                    "processes save the same checkpoints, in the same order: take the rank out of the path."
-                )
+        self.path = path = path_of_first([other["path"] for other in told_by_all])
         if len({other["objects"] for other in told_by_all}) > 1:
             _raise_differences(path, objects, timeout)
         self._manifest = manifest.Manifest(
@@ -93,7 +92,7 @@ class Save:
         try:
             self._written()
             if jax.process_index() == _FIRST:
-                manifest.commit(self._path, self._manifest)
+                manifest.commit(self.path, self._manifest)
                 if self._done is not None:
                     self._done()
         except BaseException as error:  # whatever it is, wait() raises it where somebody sees it
@@ -103,7 +102,7 @@ class Save:
             # Nobody goes on before the checkpoint is there.
             first = all_gather_small("checkpoint/saved", failure, self._timeout)[_FIRST]
             if first and self._error is None:
-                self._error = CheckpointError(f"Process 0 could not save {self._path}: {first}")
+                self._error = CheckpointError(f"Process 0 could not save {self.path}: {first}")
         except BaseException as error:
             self._error = self._error or error
         if self._error is not None:
@@ -111,6 +110,8 @@ class Save:
 
     def join(self) -> None:
         """Waits until the checkpoint is there; raises nothing."""
+        if self._thread is threading.current_thread():
+            return  # what it calls at the end may ask for checkpoints
         self._thread.join()
         if Save._running is self:
             Save._running = None

@@ -1,10 +1,11 @@
-"""Which checkpoint of several to go on from: the newest one that is whole."""
+"""Which checkpoint all processes mean: the one of the first of them; and of several the newest one that is whole."""
 
 import json
+import logging
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import jax
 
@@ -15,6 +16,9 @@ from spmd.checkpoint.errors import (
 )
 from spmd.checkpoint.manifest import REPLACED, is_checkpoint, verify
 from spmd.cluster.store import all_gather_small
+
+_LOG = logging.getLogger("spmd.checkpoint")
+_TOLD: list[bool] = []
 
 
 class DamagedCheckpointWarning(UserWarning):
@@ -75,6 +79,30 @@ def chosen_by_first(choose: Callable[[], str | None], timeout: float) -> str | N
     if told["error"]:
         raise CheckpointError(f"Process 0 could not choose a checkpoint: {told['error']}")
     return told["path"]
+
+
+def path_of_first(paths: Sequence[str]) -> str:
+    """Returns the path that counts of those that the processes name: the first process's, which tells of others once.
+
+    TensorFlow's scripts give the other processes folders of their own, which they delete afterwards.
+
+    Args:
+        paths: what each process names, in order; empty for nothing.
+
+    Examples:
+        >>> path_of_first(["run/ckpt-1", "run/ckpt-1"])
+        'run/ckpt-1'
+    """
+    first = paths[0]
+    for process, path in enumerate(paths):
+        if path != first and jax.process_index() == 0 and not _TOLD:
+            _TOLD.append(True)
+            _LOG.warning(
+                "Process %d names %s, and process 0 %s. A checkpoint belongs to all processes, and the path of "
+                "process 0 counts, here and from now on. Name the same in all, without the rank, and this is not said.",
+                *(process, path or "no checkpoint", first or "no checkpoint"),
+            )
+    return first
 
 
 def numbered(directory: str, name: str) -> dict[int, str]:

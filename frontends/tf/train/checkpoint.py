@@ -23,7 +23,8 @@ class Checkpoint:
 
     Beside what TensorFlow keeps (models, optimizers, metrics, variables, iterators of datasets, and lists and dicts of
     these), it takes Flax NNX modules, arrays, numbers and Grain's iterators; see `spmd.checkpoint.Checkpoint`. In a
-    cluster every process calls `save` and `restore`, and they write together.
+    cluster every process calls `save` and `restore`, and they write together: what the first one names counts. The
+    others may name folders of their own, as TensorFlow's tutorials do; these are made, and hold no checkpoint.
 
     Examples:
         >>> import tempfile
@@ -93,7 +94,7 @@ class Checkpoint:
             options: how to write.
 
         Returns:
-            The path, for `restore`.
+            The path, for `restore`; in all processes what the first one's is.
 
         Raises:
             ValueError: an object cannot be kept.
@@ -103,7 +104,10 @@ class Checkpoint:
         """
         self.save_counter.assign_add(1)
         path = f"{os.fspath(file_prefix)}-{int(self.save_counter.numpy())}"
-        return self.write_and(path, options, lambda: update_checkpoint_state(path))
+        saved = self.write_and(path, options, lambda: update_checkpoint_state(path))
+        if saved != path:
+            update_checkpoint_state(saved, folder=os.path.dirname(path))
+        return saved
 
     def write(self, file_prefix: Any, options: CheckpointOptions | None = None) -> str:
         """Saves under a path as it is, without numbers; otherwise as `save`.
@@ -113,7 +117,7 @@ class Checkpoint:
             options: how to write.
 
         Returns:
-            The path, for `read`.
+            The path, for `read`; in all processes what the first one's is.
 
         Raises:
             ValueError: an object cannot be kept.
@@ -134,7 +138,7 @@ class Checkpoint:
             done: called by the first process.
 
         Returns:
-            The path.
+            The path; if the first process names another, that one, absolute.
         """
         options = options or CheckpointOptions()
         callbacks = list(options.experimental_write_callbacks or ())
@@ -144,7 +148,11 @@ class Checkpoint:
             if options.is_async:
                 _run(callbacks, path)
 
-        self._engine.save(path, done=finish)
+        saved = self._engine.save(path, done=finish)
+        if saved != os.path.abspath(path):
+            # TensorFlow would have written here, and scripts delete it.
+            os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+            path = saved
         if not options.is_async:
             self.sync()
             _run(callbacks, path)

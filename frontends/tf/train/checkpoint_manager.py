@@ -57,7 +57,7 @@ class CheckpointManager:
 
         Args:
             checkpoint: what is saved and restored.
-            directory: where.
+            directory: where; that of the first process counts.
             max_to_keep: how many checkpoints stay; None keeps all.
             keep_checkpoint_every_n_hours: a checkpoint that would be deleted stays for good, if it is so many hours
                 younger than the last one that stayed.
@@ -131,7 +131,7 @@ class CheckpointManager:
             options: how to write.
 
         Returns:
-            The path; None if nothing was saved.
+            The path, in all processes what the first one's is; None if nothing was saved.
 
         Raises:
             ValueError: an object cannot be kept.
@@ -168,9 +168,12 @@ class CheckpointManager:
                 remove(old)
             _record(path, kept, preserved)
 
-        self._checkpoint.write_and(path, options, done)
-        self._latest, self._times, self._preserved = path, kept, preserved
-        return path
+        saved = self._checkpoint.write_and(path, options, done)
+        if saved != path:
+            kept[saved] = kept.pop(path)
+            update_checkpoint_state(saved, list(kept), folder=self._directory)
+        self._latest, self._times, self._preserved = saved, kept, preserved
+        return saved
 
     def restore_or_initialize(self) -> str | None:
         """Restores the latest checkpoint, or calls `init_fn` if there is none; all processes must call it.

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from spmd.checkpoint.manifest import folder_of
+from spmd.checkpoint.saving import Save
 from spmd.checkpoint.selection import newest_intact, numbered
 from spmd.cluster.runtime import process_id
 
@@ -94,7 +95,9 @@ def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -
     """Finds the latest checkpoint of a folder that is whole.
 
     Checkpoints of `tf.train.Checkpoint` are read and checked. Of a damaged one it warns, and takes the one before
-    it. Any process may call it.
+    it. One that this process is still saving is waited for.
+
+    Any process may call it alone, so each finds for itself; `checkpoint.restore` then takes what the first one found.
 
     Args:
         checkpoint_dir: the folder that checkpoints were saved in.
@@ -114,6 +117,7 @@ def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -
 
     Source: `tf.train.latest_checkpoint`.
     """
+    Save.settle()
     state = get_checkpoint_state(checkpoint_dir, latest_filename)
     if state is None:
         return None
@@ -157,6 +161,7 @@ def update_checkpoint_state(
     kept: Sequence[str] = (),
     timestamps: Sequence[float] = (),
     last_preserved: float | None = None,
+    folder: str | None = None,
 ) -> None:
     """Says in the folder of a checkpoint that it is the latest one.
 
@@ -165,8 +170,9 @@ def update_checkpoint_state(
         kept: the prefixes of all that are known, oldest first; by default it is the only one.
         timestamps: when these were saved, in seconds since 1970.
         last_preserved: when the last one was saved that is kept for good.
+        folder: where to say it, if it is not the checkpoint's folder.
     """
-    folder, _ = os.path.split(prefix)
+    folder = os.path.dirname(prefix) if folder is None else folder
     lines = [f'model_checkpoint_path: "{_escaped(prefix, folder)}"']
     lines += [
         f'all_model_checkpoint_paths: "{_escaped(path, folder)}"' for path in kept or [prefix]
@@ -184,7 +190,9 @@ def update_checkpoint_state(
 
 
 def _escaped(prefix: str, folder: str) -> str:
-    name = os.path.relpath(prefix, folder or ".")
+    # Relative, so that a folder can be moved; but from elsewhere a checkpoint is found as long as it is there.
+    beside = os.path.dirname(prefix) == folder
+    name = os.path.basename(prefix) if beside else os.path.abspath(prefix)
     return name.replace("\\", "\\\\").replace('"', '\\"')
 
 

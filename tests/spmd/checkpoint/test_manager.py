@@ -3,6 +3,7 @@
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import spmd.checkpoint.manager as manager_module
@@ -13,6 +14,7 @@ from spmd.checkpoint import (
     DamagedCheckpointWarning,
     KeepPolicy,
     SavePolicy,
+    manifest,
     saving,
 )
 
@@ -95,6 +97,18 @@ def test_a_damaged_newest_one_is_told_of_and_passed_over(tmp_path):
     ):
         assert CheckpointManager(checkpoint, tmp_path).restore_latest() == 1
     assert checkpoint.step == 1
+
+
+def test_every_file_is_checked_once(tmp_path, monkeypatch):
+    manager = CheckpointManager(Checkpoint(values=np.ones(3)), tmp_path)
+    manager.save(1)
+    manager.wait()
+    checked, fingerprint = [], manifest._fingerprint
+    monkeypatch.setattr(
+        manifest, "_fingerprint", lambda file: checked.append(file) or fingerprint(file)
+    )
+    assert manager.restore_latest() == 1
+    assert len(checked) == len(set(checked)) > 0
 
 
 def test_all_are_damaged(tmp_path):

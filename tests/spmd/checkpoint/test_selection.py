@@ -1,4 +1,4 @@
-"""Several processes restore one and the same checkpoint."""
+"""Several processes save and restore one and the same checkpoint."""
 
 import json
 
@@ -45,7 +45,24 @@ def test_a_manager_goes_by_the_first_process(second, tmp_path):
 
 
 @pytest.mark.parametrize("path", [None, "other"])
-def test_another_path_is_refused(second, path):
-    second["path"] = "/run/ckpt-1"
-    with pytest.raises(CheckpointError, match="Process 0 restores /run/ckpt-1, and process 1"):
-        Checkpoint(a=1).restore(path)
+def test_the_path_of_the_first_process_counts(monkeypatch, tmp_path, path):
+    first = Checkpoint(a=1).save(tmp_path / "ckpt-1")
+    checkpoint = Checkpoint(a=0)
+    checkpoint.wait()
+    monkeypatch.setattr(jax, "process_index", lambda: 1)
+    monkeypatch.setattr(
+        checkpoint_module,
+        "all_gather_small",
+        lambda key, text, timeout: (first if key.endswith("restore") else "", text),
+    )
+    checkpoint.restore(path)
+    assert checkpoint.a == 1
+
+
+def test_other_paths_are_told_of_once(monkeypatch, caplog):
+    monkeypatch.setattr(selection, "_TOLD", [])
+    assert selection.path_of_first(["", ""]) == ""
+    assert caplog.text == ""
+    for _ in range(2):
+        assert selection.path_of_first(["run/ckpt-1", "run/ckpt-1", ""]) == "run/ckpt-1"
+    assert caplog.text.count("Process 2 names no checkpoint, and process 0 run/ckpt-1.") == 1

@@ -150,6 +150,17 @@ def test_an_asynchronous_save_is_there_after_sync(tmp_path):
     assert checkpoint.v.numpy() == 1.0
 
 
+def test_the_latest_is_the_one_that_is_being_saved(tmp_path):
+    found = []
+    options = tf.train.CheckpointOptions(
+        enable_async=True,
+        experimental_write_callbacks=[lambda: found.append(tf.train.latest_checkpoint(tmp_path))],
+    )
+    path = tf.train.Checkpoint(v=tf.Variable(1.0)).save(tmp_path / "ckpt", options)
+    assert tf.train.latest_checkpoint(tmp_path) == path
+    assert found == [path]
+
+
 def test_callbacks_hear_of_a_save(tmp_path):
     heard = []
     options = tf.train.CheckpointOptions(

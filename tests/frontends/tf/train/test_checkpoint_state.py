@@ -25,6 +25,13 @@ def test_the_file_is_tensorflows(tmp_path):
     )
 
 
+def test_another_folder_can_name_the_latest(tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "ckpt-1.weights.h5").touch()
+    update_checkpoint_state(str(tmp_path / "run" / "ckpt-1"), folder=str(tmp_path))
+    assert tf.train.latest_checkpoint(tmp_path) == str(tmp_path / "run" / "ckpt-1")
+
+
 def test_a_file_of_tensorflow_is_read(tmp_path):
     (tmp_path / "checkpoint").write_text(
         'model_checkpoint_path: "gr\\303\\266\\303\\237e-2"\n'
