@@ -38,8 +38,8 @@ lint: $(STAMP)test $(STAMP)lint  ## check style, formatting and types
 docs: $(STAMP)docs  ## build the documentation into site/, broken links are errors
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict $(ARGS)
 
-bench: $(STAMP)test  ## run the benchmarks (tests/benchmarks)
-	$(PY) -m tests.benchmarks $(ARGS)
+bench: $(STAMP)test $(PEERS)/.installed-torch  ## compare speed with TensorFlow, PyTorch and Keras (ARGS="mnist_fit": one of them)
+	$(PY) -m tests.benchmarks --peers "$(PEERS)/bin/python" $(ARGS)
 
 golden: $(PEERS)/.installed  ## record what real TensorFlow computes (tests/golden), and write docs/compat.md
 	$(PEERS)/bin/python -m tests.golden.record $(ARGS)
@@ -81,6 +81,12 @@ $(STAMP)%: pyproject.toml | $(PY)
 	  { "$(PY)" -m pip --version || "$(PY)" -m ensurepip; } >/dev/null 2>&1 && \
 	  "$(PY)" -m pip install -qq --disable-pip-version-check -e ".[$*]"; \
 	fi
+	@touch $@
+
+# The CPU build of PyTorch is not on PyPI: what is there brings gigabytes for GPUs.
+$(PEERS)/.installed-torch: $(PEERS)/.installed
+	"$(PEERS)/bin/python" -m pip install -qq --disable-pip-version-check "torch==2.13.*" \
+	  --extra-index-url https://download.pytorch.org/whl/cpu
 	@touch $@
 
 $(PEERS)/.installed:

@@ -1,20 +1,29 @@
-"""Runs every benchmark in a process of its own, and writes what it measured into docs/benchmarks."""
+"""Runs the benchmarks, and writes what they measured into docs/benchmarks.
+
+python -m tests.benchmarks                    all
+python -m tests.benchmarks mnist_fit startup  some
+"""
 
 import argparse
-import json
 import os
 import platform
 import subprocess
 import sys
+import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
+import numpy as np
 from rich.console import Console
-from rich.table import Table
+
+from tests.benchmarks import report
+from tests.benchmarks.compare import compare
+from tests.benchmarks.workloads import WORKLOADS
 
 ROOT = Path(__file__).parents[2]
-RUNS = {
-    "step_overhead": ["1", "2"],
+# Programs of one process, with the numbers of devices that they run on.
+OVERHEADS = {
+    "step_overhead": ["1", "2", "8"],
     "tape_overhead": ["2"],
     "fit_overhead": ["1", "2"],
     "checkpoint_stall": ["1", "2"],
@@ -22,53 +31,73 @@ RUNS = {
 
 
 def main() -> None:
-    """Runs the benchmarks and writes a table of each, as JSON and as Markdown."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--output", type=Path, default=ROOT / "docs" / "benchmarks")
-    arguments = parser.parse_args()
-    machine = (
-        f"{os.cpu_count()} CPU cores ({platform.machine()}), Python {platform.python_version()}, "
-        f"jax {version('jax')}, flax {version('flax')}, keras {version('keras')}"
+    """Runs the benchmarks that were asked for."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    names = [*WORKLOADS, *OVERHEADS]
+    parser.add_argument("names", nargs="*", help=f"which: {', '.join(names)}")
+    parser.add_argument("--output", type=Path, default=ROOT / "docs" / "benchmarks")
+    parser.add_argument("--peers", type=Path, default=ROOT / ".venv-peers" / "bin" / "python")
+    arguments = parser.parse_args()
+    unknown = set(arguments.names) - set(names)
+    if unknown:
+        parser.error(f"there is no {', '.join(sorted(unknown))}; choose from {', '.join(names)}")
+    if not arguments.peers.exists():
+        parser.error(f"there is no {arguments.peers}; `make bench` makes it")
     arguments.output.mkdir(parents=True, exist_ok=True)
-    for name, variants in RUNS.items():
-        rows = [row for variant in variants for row in _run(name, variant)]
-        result = {"benchmark": name, "machine": machine, "rows": rows}
-        (arguments.output / f"{name}.json").write_text(json.dumps(result, indent=2) + "\n")
-        (arguments.output / f"{name}.md").write_text(_markdown(name, machine, rows))
-        _show(name, rows)
-    Console().print(f"Measured on {machine}; written to {arguments.output}")
+    console, ours = Console(), _machine()
+    with tempfile.TemporaryDirectory() as directory:
+        digits = f"{directory}/digits.npz"
+        _write_digits(digits)
+        for name in arguments.names or names:
+            console.rule(WORKLOADS[name].title if name in WORKLOADS else name)
+            if name in WORKLOADS:
+                machine = f"{ours}; {_versions(arguments.peers)}"
+                rows = list(compare(WORKLOADS[name], str(arguments.peers), digits))
+            else:
+                machine = ours
+                rows = [row for variant in OVERHEADS[name] for row in _run(name, variant)]
+            report.write(arguments.output / f"{name}.json", name, machine, rows)
+            console.print(report.table(rows))
+    report.write_comparison(arguments.output, list(WORKLOADS))
+    for name in OVERHEADS:
+        report.write_page(arguments.output, name)
+    console.print(f"Measured on {ours}; written to {arguments.output}")
 
 
-def _run(name: str, variant: str) -> list[dict[str, str]]:
+def _machine() -> str:
+    versions = ", ".join(f"{name} {version(name)}" for name in ("jax", "flax", "keras"))
+    return (
+        f"{os.cpu_count()} CPU cores ({platform.machine()}), "
+        f"Python {platform.python_version()}, {versions}"
+    )
+
+
+def _versions(python: Path) -> str:
+    """What the peers are."""
+    code = "from importlib.metadata import version as v; print(*[f'{n} {v(n)}' for n in names], sep=', ')"
+    names = ["tensorflow-cpu", "tf-keras", "torch"]
+    command = [str(python), "-c", f"names = {names}; {code}"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def _write_digits(path: str) -> None:
+    """Writes the MNIST digits that come with the examples, for programs without TensorFlow Datasets."""
+    import tensorflow_datasets as tfds
+    from absl import logging
+
+    logging.set_verbosity(logging.ERROR)
+    rows = list(tfds.data_source("mnist", split="train", data_dir=ROOT / "examples" / "data"))
+    images, labels = [row["image"] for row in rows], [row["label"] for row in rows]
+    np.savez(path, images=np.stack(images), labels=np.array(labels))
+
+
+def _run(name: str, variant: str) -> list[dict[str, object]]:
     """Runs one variant in a fresh process, because device counts are fixed per process."""
     command = [sys.executable, "-m", f"tests.benchmarks.{name}", variant]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
-    return json.loads(done.stdout.splitlines()[-1])
-
-
-def _markdown(name: str, machine: str, rows: list[dict[str, str]]) -> str:
-    columns = list(rows[0])
-    lines = [
-        f"# {name.replace('_', ' ').capitalize()}",
-        "",
-        f"Measured by `make bench` on {machine}. Each ratio is the median over rounds in which the "
-        "programs take turns, so that a noisy machine slows all of them.",
-        "",
-        "| " + " | ".join(columns) + " |",
-        "|" + "---|" * len(columns),
-        *("| " + " | ".join(row[column] for column in columns) + " |" for row in rows),
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _show(name: str, rows: list[dict[str, str]]) -> None:
-    table = Table(title=name)
-    for column in rows[0]:
-        table.add_column(column)
-    for row in rows:
-        table.add_row(*row.values())
-    Console().print(table)
+    return report.read_rows(done.stdout.splitlines()[-1])
 
 
 if __name__ == "__main__":

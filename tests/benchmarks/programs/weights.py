@@ -1,0 +1,23 @@
+"""Initial weights that are the same in every framework."""
+
+from typing import Any
+
+import numpy as np
+
+
+def same_weights(model: Any) -> None:
+    """Gives a Keras model, of whichever Keras, weights that depend on their shapes only."""
+    generator = np.random.default_rng(0)
+    for layer in model.layers:
+        values = [initial(generator, np.shape(value)) for value in layer.get_weights()]
+        if len(values) == 4 and all(value.ndim == 1 for value in values):
+            scale, offset, mean, variance = map(np.zeros_like, values)  # of BatchNormalization
+            values = [scale + 1, offset, mean, variance + 1]
+        layer.set_weights(values)
+
+
+def initial(generator: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    if len(shape) < 2:
+        return np.zeros(shape, np.float32)
+    fan_in = int(np.prod(shape[:-1]))
+    return generator.normal(0, fan_in**-0.5, shape).astype(np.float32)

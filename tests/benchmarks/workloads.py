@@ -1,0 +1,112 @@
+"""What is compared with what, and how many times as fast ours is to be."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+TENSORFLOW, TORCH, KERAS = "TensorFlow", "PyTorch", "Keras on JAX"
+OURS, BY_HAND = "jaxtribute", "hand-written"
+
+
+@dataclass(frozen=True)
+class Program:
+    """One side of a comparison.
+
+    Attributes:
+        name: `module.function` in `tests.benchmarks.programs`.
+        front_end: what it calls `tf`, see `tests.benchmarks.peer`.
+    """
+
+    name: str
+    front_end: str = "none"
+
+    @property
+    def in_peers(self) -> bool:
+        """Whether it needs the environment of the peers."""
+        return self.front_end == "tensorflow" or self.name.startswith("torch")
+
+    def arguments(self, peers: str, devices: int, digits: str) -> list[str]:
+        """Returns the command that runs it.
+
+        Args:
+            peers: the Python that has TensorFlow and PyTorch.
+            devices: how many.
+            digits: the file of MNIST digits.
+        """
+        python = peers if self.in_peers else sys.executable
+        module = "tests.benchmarks.peer"
+        return [python, "-m", module, self.name, self.front_end, str(devices), digits]
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Programs that do the same.
+
+    Attributes:
+        title: what they do.
+        programs: names and programs; ours is the first.
+        targets: how many times as fast ours is to be as each other one.
+        devices: how many CPU devices; for each number a comparison of its own.
+        processes: how many processes each program consists of.
+        rounds: how often each takes its turn.
+        only: numbers of devices on which a program takes part; without an entry, all.
+    """
+
+    title: str
+    programs: Mapping[str, Program]
+    targets: Mapping[str, float]
+    devices: Sequence[int] = (1,)
+    processes: int = 1
+    rounds: int = 9
+    only: Mapping[str, Sequence[int]] = field(default_factory=dict)
+
+
+def _both(name: str) -> dict[str, Program]:
+    """The same script with our import line and with TensorFlow's."""
+    return {OURS: Program(name, "jaxtribute"), TENSORFLOW: Program(name, "tensorflow")}
+
+
+WORKLOADS = {
+    "mnist_loop": Workload(
+        "MNIST CNN, custom loop, batch 128",
+        {**_both("mnist.loop"), BY_HAND: Program("mnist.by_hand")},
+        {TENSORFLOW: 1.2, BY_HAND: 0.97},
+        devices=(1, 2, 8),
+        only={TENSORFLOW: (1, 2)},
+    ),
+    "mnist_fit": Workload(
+        "MNIST CNN, Model.fit, batch 128",
+        {**_both("mnist.fit"), KERAS: Program("mnist.keras_alone")},
+        {TENSORFLOW: 1.2, KERAS: 3},
+        devices=(1, 2),
+    ),
+    "mlp_loop": Workload(
+        "MLP 784-256-128-10, custom loop, 64 rows a replica",
+        _both("mlp.loop"),
+        {TENSORFLOW: 3},
+        devices=(1, 2),
+    ),
+    "mobilenet": Workload(
+        "MobileNetV2 at 224 x 224, Model.fit, batch 16",
+        {**_both("applications.mobilenet"), KERAS: Program("applications.mobilenet")},
+        {TENSORFLOW: 0.9, KERAS: 5},
+        rounds=5,
+    ),
+    "resnet": Workload(
+        "ResNet50 at 224 x 224, Model.fit, batch 16",
+        {**_both("applications.resnet"), KERAS: Program("applications.resnet")},
+        {TENSORFLOW: 0.9, KERAS: 1.5},
+        rounds=5,
+    ),
+    "mnist_workers": Workload(
+        "MNIST CNN, custom loop, batch 128, 2 processes",
+        {**_both("mnist.workers"), TORCH: Program("torch_ddp.workers")},
+        {TENSORFLOW: 1.2, TORCH: 1.2},
+        processes=2,
+    ),
+    "mnist_input": Workload(
+        "Input alone: MNIST map, shuffle, batch 128, onto a device",
+        _both("input.mnist"),
+        {TENSORFLOW: 2},
+    ),
+}
