@@ -6,6 +6,7 @@ cluster it is a dictionary, so that callers need not ask.
 
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -16,6 +17,8 @@ from spmd.errors import ClusterWaitError, StoreKeyError
 
 # As long as the watchdog is patient with a process that makes no step.
 WAIT_SECONDS = 600.0
+# Whoever leaves a wait that nobody needs any more may have to wait so long.
+_ASK_SECONDS = 0.25
 
 _PREFIX = "jaxtribute/"
 _alone: dict[str, str] = {}
@@ -76,13 +79,20 @@ def peek(key: str) -> str | None:
         return None
 
 
-def all_gather_small(key: str, text: str, timeout_seconds: float = WAIT_SECONDS) -> tuple[str, ...]:
+def all_gather_small(
+    key: str,
+    text: str,
+    timeout_seconds: float = WAIT_SECONDS,
+    *,
+    wanted: Callable[[], bool] | None = None,
+) -> tuple[str, ...]:
     """Gives every process what each one says; blocks, and every process must call it.
 
     Args:
         key: what this is about. It may be used again: the processes' n-th calls with a key belong together.
         text: what this process says; short, since process 0 keeps and serves it.
         timeout_seconds: how long to wait for the others.
+        wanted: asked now and then while it waits; once it says no, the time is over.
 
     Returns:
         The texts, by process.
@@ -102,9 +112,13 @@ def all_gather_small(key: str, text: str, timeout_seconds: float = WAIT_SECONDS)
         number = _rounds[key] = _rounds.get(key, 0) + 1
     put(f"{key}/{number}/{me}", text)
     deadline = time.monotonic() + timeout_seconds
+
+    def left() -> float:
+        return deadline - time.monotonic() if wanted is None or wanted() else 0.0
+
+    at_once = _ASK_SECONDS if wanted else timeout_seconds
     texts = [
-        _read(client, f"{key}/{number}/{process}", deadline - time.monotonic())
-        for process in range(len(names))
+        _read(client, f"{key}/{number}/{process}", left, at_once) for process in range(len(names))
     ]
     missing = [names[process] for process, one in enumerate(texts) if one is None]
     if missing:
@@ -120,15 +134,17 @@ def all_gather_small(key: str, text: str, timeout_seconds: float = WAIT_SECONDS)
     return tuple(one for one in texts if one is not None)
 
 
-def _read(client: Any, key: str, seconds: float) -> str | None:
-    # After the time is over, what is there is still read: so all who are missing are known, not the first.
-    milliseconds = max(1, round(seconds * 1000))
-    try:
-        return client.blocking_key_value_get(_PREFIX + key, milliseconds)
-    except jax.errors.JaxRuntimeError as error:
-        if "DEADLINE_EXCEEDED" not in str(error):
-            raise
-        return None
+def _read(client: Any, key: str, left: Callable[[], float], at_once: float) -> str | None:
+    while True:
+        # After the time is over, what is there is still read: so all who are missing are known, not the first.
+        milliseconds = max(1, round(min(left(), at_once) * 1000))
+        try:
+            return client.blocking_key_value_get(_PREFIX + key, milliseconds)
+        except jax.errors.JaxRuntimeError as error:
+            if "DEADLINE_EXCEEDED" not in str(error):
+                raise
+        if left() <= 0:
+            return None
 
 
 def _taken(key: str) -> StoreKeyError:

@@ -1,10 +1,11 @@
 """`distribute`: a data source becomes an iterable of batches on the devices."""
 
 import contextlib
+import functools
 import itertools
 import json
 import operator
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any, Literal, final
 
 import jax
@@ -230,9 +231,11 @@ class DistributedInput(Iterable[Any]):
     def _begin(self, position: Any, skipped: int) -> BatchIterator:
         # Numbered here: the thread that makes batches may start later than that of another pass.
         name = f"spmd/input/{self._number}/{next(self._passes)}" if self._spans else None
-        batches = self._batches(name, position, skipped, x64=bool(jax.enable_x64.value))
+        begin = functools.partial(
+            self._batches, name, position, skipped, bool(jax.enable_x64.value)
+        )
         return (
-            PrefetchIterator(batches, self._prefetch) if self._prefetch else DirectIterator(batches)
+            PrefetchIterator(begin, self._prefetch) if self._prefetch else DirectIterator(begin())
         )
 
     def __len__(self) -> int:
@@ -252,11 +255,17 @@ class DistributedInput(Iterable[Any]):
         )
 
     def _batches(
-        self, name: str | None, position: Any, skipped: int, *, x64: bool
+        self,
+        name: str | None,
+        position: Any,
+        skipped: int,
+        x64: bool,
+        wanted: Callable[[], bool] | None = None,
     ) -> Generator[tuple[int, Any], None, None]:
         """Yields batches on the devices, each with how many the source gave for it."""
         if name is not None and self._batch_of == "all":
-            self._agree_on_order(name, self._source.position() if position is None else position)
+            position_now = self._source.position() if position is None else position
+            _agree_on_order(name, position_now, wanted)
         with contextlib.ExitStack() as stack:
             if self._batch_of == "all":
                 batches = self._opened(stack, position, skipped)
@@ -267,6 +276,7 @@ class DistributedInput(Iterable[Any]):
                     self._drop_remainder,
                     name,
                     lambda: next(self._shares(stack, position, 0), None) if skipped else None,
+                    wanted,
                 )
                 steps = one_pass.steps(self._shares(stack, position, skipped), x64=x64)
             given = 0
@@ -299,17 +309,18 @@ class DistributedInput(Iterable[Any]):
             shares = map(self._placer.share_of_each, _in_groups(batches, size))
         return (share for share in shares if share is not None)
 
-    def _agree_on_order(self, name: str, position: Any) -> None:
-        """Makes sure that all processes are about to read the same batches."""
-        positions = all_gather_small(name, json.dumps(position))
-        if len(set(positions)) > 1:
-            raise ProcessMismatchError(
-                "The processes would read the data in different orders, because the states of its shuffles "
-                f"are {', then '.join(positions)} in processes 0 to {len(positions) - 1}. All processes must "
-                "make the same datasets and read them as often; look for an `if` over the task's type or index."
-            )
-
 
 def _in_groups(iterator: Iterator[Batch], size: int) -> Iterator[list[Batch]]:
     while group := list(itertools.islice(iterator, size)):
         yield group
+
+
+def _agree_on_order(name: str, position: Any, wanted: Callable[[], bool] | None) -> None:
+    """Makes sure that all processes are about to read the same batches."""
+    positions = all_gather_small(name, json.dumps(position), wanted=wanted)
+    if len(set(positions)) > 1:
+        raise ProcessMismatchError(
+            "The processes would read the data in different orders, because the states of its shuffles "
+            f"are {', then '.join(positions)} in processes 0 to {len(positions) - 1}. All processes must "
+            "make the same datasets and read them as often; look for an `if` over the task's type or index."
+        )

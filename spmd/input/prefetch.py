@@ -139,14 +139,18 @@ class DirectIterator(BatchIterator):
 class PrefetchIterator(BatchIterator):
     """Makes batches on a thread, up to a number of them ahead."""
 
-    def __init__(self, batches: Generator[Any, None, None], size: int) -> None:
+    def __init__(
+        self, begin: Callable[[Callable[[], bool]], Generator[Any, None, None]], size: int
+    ) -> None:
         """Starts the thread.
 
         Args:
-            batches: makes the batches; from here on it belongs to the thread.
+            begin: begins to make batches, for the thread; it is given what tells whether they are wanted, and
+                waits for nobody else once they are not.
             size: how many batches may wait on the devices, at least 1.
         """
         self._buffer = _Buffer(size)
+        batches = begin(self._buffer.is_wanted)
         thread = threading.Thread(
             target=_fill, args=(self._buffer, batches), name="spmd-input", daemon=True
         )
@@ -177,6 +181,10 @@ class _Buffer:
         self._batches: collections.deque[Any] = collections.deque()
         self._ended = False
         self._error: BaseException | None = None
+
+    def is_wanted(self) -> bool:
+        """Tells whether a batch is wanted at all."""
+        return not self._ended
 
     def wait_for_room(self) -> bool:
         """Waits until a batch fits in; False means that no more are wanted."""

@@ -24,6 +24,7 @@ class SharedPass:
         drop_remainder: bool,
         name: str | None,
         first: Callable[[], Share | None],
+        wanted: Callable[[], bool] | None,
     ) -> None:
         """Begins a pass.
 
@@ -32,11 +33,13 @@ class SharedPass:
             drop_remainder: whether to leave out steps of which some process has not a full share.
             name: of the pass, the same in all processes; None if there are no others.
             first: gives the first share of a pass that goes on, for one whose data has ended by then.
+            wanted: tells whether anybody still waits for its steps; None if that is sure.
         """
         self._placer = placer
         self._drop_remainder = drop_remainder
         self._name = name
         self._first = first
+        self._wanted = wanted
 
     def steps(self, shares: Iterator[Share], *, x64: bool) -> Iterator[Any]:
         """Places the shares of this process, step by step.
@@ -87,6 +90,8 @@ class SharedPass:
         block, full = (mine.rows_per_replica, mine.full) if mine else (0, False)
         if self._name is None:
             return [counts], block, full, [knows]
-        texts = all_gather_small(self._name, json.dumps([counts, block, full, knows]))
+        texts = all_gather_small(
+            self._name, json.dumps([counts, block, full, knows]), wanted=self._wanted
+        )
         of_all, blocks, fulls, known = zip(*map(json.loads, texts), strict=True)
         return of_all, max(blocks), all(fulls), known

@@ -206,6 +206,40 @@ print([losses, np.asarray(model.layers[0].kernel[...]).ravel().tolist()])
         np.testing.assert_allclose(ours, theirs, rtol=1e-5)
 
 
+def test_who_leaves_a_pass_waits_for_nobody(run_cluster):
+    """The second process's source has no second batch to tell the first one of, until that is gone."""
+    first, _ = run_cluster(
+        START
+        + """
+import threading
+from spmd.cluster.store import all_gather_small
+
+gone = threading.Event()
+
+def own():
+    try:
+        yield np.arange(2)
+        if me:
+            gone.wait()
+        yield np.arange(2)
+    finally:
+        print("closed")
+
+steps = iter(spmd.distribute(own, mesh, per_process=True))
+next(steps)
+if me == 0:
+    (thread,) = [thread for thread in threading.enumerate() if thread.name == "spmd-input"]
+    steps.close()
+    thread.join(100)
+    print(thread.is_alive())
+all_gather_small("test", "")
+gone.set()
+steps.close()
+"""
+    )
+    assert first.lines == ["closed", "False"]
+
+
 def test_parts_go_on_where_they_were(run_cluster):
     """The second process's part has ended when the position is saved; a pass that the first one makes alone does
     not count."""
