@@ -16,6 +16,7 @@ import numpy as np
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
 from spmd import _jax_internals
+from spmd.compilation_cache import keep_compiled_programs
 from spmd.devices import Device, find_devices
 from spmd.errors import MeshError
 
@@ -27,7 +28,8 @@ _COUNT_FLAG = "--xla_force_host_platform_device_count"
 def make_mesh(devices: Sequence[str | Device] | None = None) -> Mesh:
     """Makes a one-dimensional mesh whose only axis is `"replica"`.
 
-    Starts the backend. Across hosts every process must call it with the same devices.
+    Starts the backend, and keeps compiled programs on disk from then on (`enable_compilation_cache`). Across
+    hosts every process must call it with the same devices.
 
     Args:
         devices: devices or device strings, one per replica; None takes every device of the default
@@ -45,6 +47,7 @@ def make_mesh(devices: Sequence[str | Device] | None = None) -> Mesh:
 
     Source: `jax.make_mesh`.
     """
+    keep_compiled_programs()
     found = jax.devices() if devices is None else find_devices(devices)
     if not found:
         raise MeshError("A mesh needs one device at least, but `devices` is empty.")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -55,19 +56,26 @@ def settings() -> Iterator[None]:
         jax.config.update(name, value)
 
 
-def run_program(directory: Path) -> list[Any]:
-    inherited = {k: v for k, v in os.environ.items() if k not in ("XLA_FLAGS", "NPROC")}
+def run(code: str, environment: dict[str, str], *arguments: str) -> str:
+    ours = ("XLA_FLAGS", "NPROC", "XDG_CACHE_HOME")
+    inherited = {
+        k: v for k, v in os.environ.items() if k not in ours and "COMPILATION_CACHE" not in k
+    }
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(directory)],
+        [sys.executable, "-c", code, *arguments],
         cwd=ROOT,
-        env={**inherited, "PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu"},
+        env={**inherited, "PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu", **environment},
         capture_output=True,
         text=True,
         timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return done.stdout
+
+
+def run_program(directory: Path) -> list[Any]:
+    return json.loads(run(PROGRAM, {}, str(directory)))
 
 
 def steps_in(directory: Path) -> dict[str, tuple[int, bytes]]:
@@ -103,12 +111,50 @@ def test_the_default_directory_follows_the_environment(
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    assert spmd.enable_compilation_cache() == str(tmp_path / "xdg" / "jaxtribute")
-    monkeypatch.setenv("XDG_CACHE_HOME", "")
-    assert spmd.enable_compilation_cache() == str(tmp_path / "home" / ".cache" / "jaxtribute")
-    monkeypatch.delenv("XDG_CACHE_HOME")
-    assert spmd.enable_compilation_cache() == str(tmp_path / "home" / ".cache" / "jaxtribute")
-    assert (tmp_path / "home" / ".cache" / "jaxtribute").is_dir()
+    named = Path(spmd.enable_compilation_cache())
+    assert named.parent == tmp_path / "xdg" / "jaxtribute"
+    assert named.name.startswith(platform.machine())  # and which kind of it
+    for empty in ("", None):
+        if empty is None:
+            monkeypatch.delenv("XDG_CACHE_HOME")
+        else:
+            monkeypatch.setenv("XDG_CACHE_HOME", empty)
+        cache = tmp_path / "home" / ".cache" / "jaxtribute"
+        assert Path(spmd.enable_compilation_cache()) == cache / named.name
+        assert (cache / named.name).is_dir()
+
+
+STEP = """
+import jax, jax.numpy as jnp, spmd
+jnp.sin(1.0)  # JAX decides about the cache at the first program
+spmd.Step(lambda: spmd.all_reduce(jnp.ones(3)), spmd.make_mesh())()
+print(jax.config.jax_compilation_cache_dir)
+"""
+
+
+def test_it_is_on_by_default(tmp_path: Path) -> None:
+    directory = Path(run(STEP, {"HOME": str(tmp_path)}).rstrip())
+    assert directory.parent == tmp_path / ".cache" / "jaxtribute"
+    assert list(directory.glob("jit_*-cache"))
+
+
+@pytest.mark.parametrize(
+    ("setting", "directory"),
+    [
+        ("JAX_COMPILATION_CACHE_DIR=elsewhere", "elsewhere"),
+        ("JAX_ENABLE_COMPILATION_CACHE=0", "None"),
+    ],
+)
+def test_settings_of_jax_are_left_alone(tmp_path: Path, setting: str, directory: str) -> None:
+    name, value = setting.split("=")
+    assert run(STEP, {"HOME": str(tmp_path), name: value}).rstrip() == directory
+    assert not list(tmp_path.rglob("*-cache"))
+
+
+def test_a_home_that_cannot_be_written_to_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / "home").write_text("a file")
+    code = "import spmd\nprint(spmd.make_mesh().size)"
+    assert run(code, {"HOME": str(tmp_path / "home")}) == "1\n"
 
 
 @pytest.mark.usefixtures("settings")
