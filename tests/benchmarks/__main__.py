@@ -18,6 +18,7 @@ from rich.console import Console
 
 from tests.benchmarks import report
 from tests.benchmarks.compare import compare
+from tests.benchmarks.startup import startup
 from tests.benchmarks.workloads import WORKLOADS
 
 ROOT = Path(__file__).parents[2]
@@ -35,7 +36,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    names = [*WORKLOADS, *OVERHEADS]
+    names = [*WORKLOADS, "startup", *OVERHEADS]
     parser.add_argument("names", nargs="*", help=f"which: {', '.join(names)}")
     parser.add_argument("--output", type=Path, default=ROOT / "docs" / "benchmarks")
     parser.add_argument("--peers", type=Path, default=ROOT / ".venv-peers" / "bin" / "python")
@@ -52,15 +53,16 @@ def main() -> None:
         _write_digits(digits)
         for name in arguments.names or names:
             console.rule(WORKLOADS[name].title if name in WORKLOADS else name)
+            machine = f"{ours}; {_versions(arguments.peers)}" if name in WORKLOADS else ours
             if name in WORKLOADS:
-                machine = f"{ours}; {_versions(arguments.peers)}"
                 rows = list(compare(WORKLOADS[name], str(arguments.peers), digits))
+            elif name == "startup":
+                rows = list(startup())
             else:
-                machine = ours
                 rows = [row for variant in OVERHEADS[name] for row in _run(name, variant)]
             report.write(arguments.output / f"{name}.json", name, machine, rows)
             console.print(report.table(rows))
-    report.write_comparison(arguments.output, list(WORKLOADS))
+    report.write_comparison(arguments.output, [*WORKLOADS, "startup"])
     for name in OVERHEADS:
         report.write_page(arguments.output, name)
     console.print(f"Measured on {ours}; written to {arguments.output}")

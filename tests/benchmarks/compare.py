@@ -2,10 +2,10 @@
 
 import json
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from tests.benchmarks.turns import Command, Spread, measure, spread, started, times_as_fast
-from tests.benchmarks.workloads import OURS, Program, Workload
+from tests.benchmarks.workloads import Program, Workload
 
 
 def compare(workload: Workload, peers: str, digits: str) -> Iterator[dict[str, object]]:
@@ -27,18 +27,38 @@ def compare(workload: Workload, peers: str, digits: str) -> Iterator[dict[str, o
         }
         with started(commands) as programs:
             times = measure(programs, workload.rounds)
-        for name, seconds in times.items():
-            faster = times_as_fast(times[OURS], seconds)
-            target = workload.targets.get(name)
-            yield {
-                "workload": workload.title,
-                "devices": devices,
-                "program": name,
-                "milliseconds": _rounded(spread([1000 * one for one in seconds])),
-                "times as fast": None if name == OURS else _rounded(faster),
-                "at least": target,
-                "holds": None if target is None else faster.median >= target,
-            }
+        yield from rows_of(workload.title, devices, times, workload.targets)
+
+
+def rows_of(
+    title: str,
+    devices: int,
+    times: Mapping[str, Sequence[float]],
+    targets: Mapping[str, float],
+) -> Iterator[dict[str, object]]:
+    """Makes rows of the table.
+
+    Args:
+        title: what was measured.
+        devices: how many.
+        times: seconds of each program in each round; the first program is ours.
+        targets: how many times as fast ours is to be as another.
+
+    Yields:
+        One row for each program.
+    """
+    ours = next(iter(times))
+    for name, seconds in times.items():
+        faster, target = times_as_fast(times[ours], seconds), targets.get(name)
+        yield {
+            "workload": title,
+            "devices": devices,
+            "program": name,
+            "milliseconds": _rounded(spread([1000 * one for one in seconds])),
+            "times as fast": None if name == ours else _rounded(faster),
+            "at least": target and round(target, 2),
+            "holds": None if target is None else faster.median >= target,
+        }
 
 
 def _rounded(values: Spread) -> list[float]:
