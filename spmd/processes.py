@@ -127,10 +127,6 @@ def readable(array: jax.Array) -> jax.Array:
     return array.addressable_data(0)
 
 
-def _start(span: Any) -> int:
-    return span[0].start or 0
-
-
 def copied(value: jax.Array, sharding: Sharding) -> jax.Array:
     """Copies an array to the devices of a sharding, into memory that nothing else uses.
 
@@ -150,3 +146,7 @@ def copied(value: jax.Array, sharding: Sharding) -> jax.Array:
     # Part by part: jnp.copy would be a program of all processes, and the others may not need a copy.
     parts = [jnp.copy(part.data) for part in value.addressable_shards]
     return jax.make_array_from_single_device_arrays(value.shape, sharding, parts)
+
+
+def _start(span: Any) -> int:
+    return span[0].start or 0

@@ -3,7 +3,6 @@
 import contextlib
 import functools
 import itertools
-import json
 import operator
 from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any, Literal, final
@@ -11,10 +10,10 @@ from typing import Any, Literal, final
 import jax
 from jax.sharding import Mesh
 
-from spmd.cluster.store import all_gather_small
-from spmd.errors import BatchError, ProcessMismatchError
+from spmd.errors import BatchError
 from spmd.input.batch import Batch, read_batch
 from spmd.input.layout import share
+from spmd.input.order import agree_on_order
 from spmd.input.placement import BatchPlacer, Share
 from spmd.input.position import Position
 from spmd.input.prefetch import (
@@ -264,8 +263,9 @@ class DistributedInput(Iterable[Any]):
     ) -> Generator[tuple[int, Any], None, None]:
         """Yields batches on the devices, each with how many the source gave for it."""
         if name is not None and self._batch_of == "all":
-            position_now = self._source.position() if position is None else position
-            _agree_on_order(name, position_now, wanted)
+            begins = self._source.position() if position is None else position
+            count = self._source.num_batches(self._drop_remainder)
+            agree_on_order(name, begins, count, wanted)
         with contextlib.ExitStack() as stack:
             if self._batch_of == "all":
                 batches = self._opened(stack, position, skipped)
@@ -313,14 +313,3 @@ class DistributedInput(Iterable[Any]):
 def _in_groups(iterator: Iterator[Batch], size: int) -> Iterator[list[Batch]]:
     while group := list(itertools.islice(iterator, size)):
         yield group
-
-
-def _agree_on_order(name: str, position: Any, wanted: Callable[[], bool] | None) -> None:
-    """Makes sure that all processes are about to read the same batches."""
-    positions = all_gather_small(name, json.dumps(position), wanted=wanted)
-    if len(set(positions)) > 1:
-        raise ProcessMismatchError(
-            "The processes would read the data in different orders, because the states of its shuffles "
-            f"are {', then '.join(positions)} in processes 0 to {len(positions) - 1}. All processes must "
-            "make the same datasets and read them as often; look for an `if` over the task's type or index."
-        )

@@ -270,25 +270,44 @@ for batch in again:
     assert second.lines == [state, "(2, 0) [[]]"]
 
 
-def test_orders_that_differ_are_an_error(run_cluster):
-    """The first worker has read the dataset once more, so that its next shuffle is another one."""
-    tasks = run_cluster(
-        """
-        from frontends import tf
+DATASETS = {
+    # The first worker has read the dataset once more, so that its next shuffle is another one.
+    "would read the data in different orders": """
+dataset = tf.data.Dataset.range(20).shuffle(20).batch(4)
+if me == 0:
+    next(iter(dataset))
+""",
+    "a pass over it has 3, then 5 batches in processes 0 to 1": """
+dataset = tf.data.Dataset.range(20 * me, 12 + 28 * me).batch(4)
+""",
+}
+READING = {
+    "in a loop": """
+for batch in strategy.experimental_distribute_dataset(dataset):
+    print(batch)
+""",
+    "in fit": """
+with strategy.scope():
+    model = tf.keras.Sequential([tf.keras.Input((1,)), tf.keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+model.fit(dataset.map(lambda x: (tf.cast(x[:, None], tf.float32), x)), epochs=2, workers=2)
+""",
+}
 
-        strategy = tf.distribute.MultiWorkerMirroredStrategy()
-        dataset = tf.data.Dataset.range(20).shuffle(20).batch(4)
-        if strategy.cluster_resolver.task_id == 0:
-            next(iter(dataset))
-        for batch in strategy.experimental_distribute_dataset(dataset):
-            print(batch)
-        """,
-        status=None,
-    )
-    for task in tasks:
+
+@pytest.mark.parametrize("reading", READING.values(), ids=READING.keys())
+@pytest.mark.parametrize(("message", "dataset"), DATASETS.items(), ids=["order", "length"])
+def test_datasets_that_differ_are_an_error(run_cluster, dataset, reading, message):
+    start = """
+from frontends import tf
+
+strategy = tf.distribute.MultiWorkerMirroredStrategy()
+me = strategy.cluster_resolver.task_id
+"""
+    for task in run_cluster(start + dataset + reading, status=None):
         assert task.status in (1, 143)
-        assert "would read the data in different orders" in task.stderr
-        assert task.lines == []
+        assert message in task.stderr
+        assert not any(line.startswith("PerReplica") for line in task.lines)
 
 
 def test_another_order_of_steps_that_ran_before(run_cluster):

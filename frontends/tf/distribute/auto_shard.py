@@ -13,6 +13,9 @@ from frontends.tf.data.options import AutoShardPolicy
 from frontends.tf.distribute.dataset import DistributedDataset
 from spmd.processes import spans_processes
 
+# Each process has batches of its own.
+_DIVIDE = (AutoShardPolicy.FILE, AutoShardPolicy.OFF)
+
 
 def policy_of(dataset: Any) -> AutoShardPolicy:
     """Returns the policy that a dataset's options name; `AUTO` if they name none.
@@ -97,7 +100,7 @@ def divides_data(dataset: Any) -> bool:
     Args:
         dataset: a `tf.data.Dataset`, or another source of batches.
     """
-    return policy_of(dataset) in (AutoShardPolicy.FILE, AutoShardPolicy.OFF)
+    return policy_of(dataset) in _DIVIDE
 
 
 def distributed(dataset: Any, mesh: Mesh) -> DistributedDataset:
@@ -113,12 +116,14 @@ def distributed(dataset: Any, mesh: Mesh) -> DistributedDataset:
     Raises:
         ValueError: each process is to have its own part of every batch, and batches do not divide.
     """
-    own = spans_processes(mesh) and divides_data(dataset)
-    source = OwnPart(dataset, policy_of(dataset)) if own else dataset
+    source, own, replicas = dataset, False, spmd.num_replicas(mesh)
     if spans_processes(mesh):
-        _print_plan(policy_of(dataset), spmd.num_replicas(mesh))
+        policy = policy_of(dataset)
+        own = policy in _DIVIDE
+        source = OwnPart(dataset, policy) if own else dataset
+        _print_plan(policy, replicas)
     batches = spmd.distribute(source, mesh, per_process=own)
-    return DistributedDataset(batches, dataset, spmd.num_replicas(mesh), per_replica=False)
+    return DistributedDataset(batches, dataset, replicas, per_replica=False)
 
 
 _PRINTED: set[str] = set()

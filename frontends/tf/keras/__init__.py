@@ -19,13 +19,11 @@ from frontends.tf.keras import (
     _fit,
     _injected,
     _namespace,
-    _outputs,
 )
 
 _injected.install()
 _fit.install()
 _backup.install()
-_outputs.install()
 _files.install()
 _export.install()
 __getattr__, __dir__ = _namespace.build(__name__, _added.NAMES, _added.SAME_AS, _added.HINTS)

@@ -7,12 +7,13 @@ and how that counts: `_enumerate_iterator`, `_steps_seen`, `_current_iterator`; 
 looks for the epoch to begin with. tests/frontends/tf/keras/test_backup.py runs them on every supported version.
 """
 
+import contextlib
 import functools
 import os
 import shutil
 import sys
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 import jax
@@ -41,7 +42,6 @@ def install() -> None:
     iterator._enumerate_iterator = _resuming(iterator._enumerate_iterator)
     trainer = next(cls for cls in keras.Model.__mro__ if "_symbolic_build" in vars(cls))
     trainer._symbolic_build = _noting_iterator(trainer._symbolic_build)
-    trainer.fit = _giving_sigterm_back(trainer.fit)
 
 
 def _noting_iterator(build: Callable[..., None]) -> Callable[..., None]:
@@ -54,18 +54,18 @@ def _noting_iterator(build: Callable[..., None]) -> Callable[..., None]:
     return _symbolic_build
 
 
-def _giving_sigterm_back(fit: Callable[..., Any]) -> Callable[..., Any]:
-    """Stops waiting for SIGTERM also after an error, of which Keras tells no callback."""
+@contextlib.contextmanager
+def giving_sigterm_back(model: Any) -> Generator[None]:
+    """Stops waiting for SIGTERM when `fit` is over, also after an error, of which Keras tells no callback.
 
-    @functools.wraps(fit)
-    def fit_(self: Any, *args: Any, **kwargs: Any) -> Any:
-        try:
-            return fit(self, *args, **kwargs)
-        finally:
-            for sync in _SYNCS.pop(self, ()):
-                sync.close()
-
-    return fit_
+    Args:
+        model: what is fitted.
+    """
+    try:
+        yield
+    finally:
+        for sync in _SYNCS.pop(model, ()):
+            sync.close()
 
 
 def _resuming(enumerate_: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:

@@ -5,8 +5,11 @@ this touches: `keras.src.trainers.data_adapters`, where Keras finds out how to r
 tests/frontends/tf/keras/test_fit.py runs it on every supported version.
 """
 
+import contextlib
 import functools
+import inspect
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from typing import Any
 
 import jax
@@ -22,10 +25,16 @@ from frontends.tf.distribute.auto_shard import distributed, divides_data
 from frontends.tf.distribute.context import get_strategy
 from frontends.tf.distribute.dataset import DistributedDataset
 from frontends.tf.distribute.strategy import Strategy
+from frontends.tf.keras._backup import giving_sigterm_back
+from frontends.tf.keras._outputs import one_writer
 from spmd.context import in_replica
+from spmd.input.order import agree_on_order
 from spmd.keras_losses import share_losses
 from spmd.keras_trainer import Placement, mesh_of, place_model, place_models
 from spmd.processes import spans_processes
+
+# Whether all processes are in a loop of Keras.
+_TOGETHER: ContextVar[bool] = ContextVar("together", default=False)
 
 
 def install() -> None:
@@ -41,7 +50,7 @@ def install() -> None:
     compiles.compile = _takes_strategy(compiles.compile)
     for name in ("fit", "evaluate", "predict"):
         trainer = next(cls for cls in model.__mro__ if name in vars(cls))
-        setattr(trainer, name, _without_workers(getattr(trainer, name)))
+        setattr(trainer, name, _on_all_workers(getattr(trainer, name)))
 
 
 def _placement(strategy: Strategy) -> Placement:
@@ -74,8 +83,12 @@ def _takes_strategy(compile_: Callable[..., None]) -> Callable[..., None]:
     return compile
 
 
-def _without_workers(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Makes a loop of Keras take Keras 2's options for worker threads: the input has its own by now."""
+def _on_all_workers(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Prepares what a loop of Keras needs of the other processes, and tidies up after it.
+
+    It also takes Keras 2's options for worker threads: the input has its own by now.
+    """
+    signature, is_fit = inspect.signature(method), method.__name__ == "fit"
 
     @functools.wraps(method)
     def loop(
@@ -93,10 +106,17 @@ def _without_workers(method: Callable[..., Any]) -> Callable[..., Any]:
                 "strategy itself: call it outside."
             )
         mesh = mesh_of(self)
-        if mesh is not None and spans_processes(mesh):
-            args = tuple(_own_part(value, mesh) for value in args)
-            kwargs = {name: _own_part(value, mesh) for name, value in kwargs.items()}
-        return method(self, *args, **kwargs)
+        with contextlib.ExitStack() as stack:
+            if mesh is not None and spans_processes(mesh):
+                args = tuple(_own_part(value, mesh) for value in args)
+                kwargs = {name: _own_part(value, mesh) for name, value in kwargs.items()}
+                given = signature.bind(self, *args, **kwargs).arguments
+                stack.callback(_TOGETHER.reset, _TOGETHER.set(True))
+                if is_fit:
+                    stack.enter_context(one_writer(given.get("callbacks")))
+            if is_fit:
+                stack.enter_context(giving_sigterm_back(self))
+            return method(self, *args, **kwargs)
 
     return loop
 
@@ -155,6 +175,8 @@ class DatasetAdapter(DataAdapter):
             elements.set_state(self._resume)
             self._resume = None
         self.position = elements.get_state()["position"]
+        if _TOGETHER.get() and isinstance(self._dataset, Dataset):  # else the engine compares
+            agree_on_order("keras/order", self.position, self.num_batches)
         for element in elements:
             yield element if self._class_weight is None else self._weighted(element)
 

@@ -4,20 +4,16 @@ TensorFlow's scripts give the other workers paths of their own; those stay as th
 """
 
 import contextlib
-import functools
-import inspect
 import json
 import os
 import tempfile
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Generator, Iterable
 from typing import Any
 
 import jax
 import keras
 
 from spmd.cluster.store import all_gather_small
-from spmd.keras_trainer import mesh_of
-from spmd.processes import spans_processes
 
 _PATHS = (
     (keras.callbacks.CSVLogger, "filename"),
@@ -26,55 +22,27 @@ _PATHS = (
 )
 
 
-def install() -> None:
-    """Changes Keras; once more changes nothing."""
-    trainer = next(cls for cls in keras.Model.__mro__ if "fit" in vars(cls))
-    if not hasattr(trainer.fit, "has_one_writer"):
-        trainer.fit = _with_one_writer(trainer.fit)
-
-
-def _with_one_writer(fit: Callable[..., Any]) -> Callable[..., Any]:
-    signature = inspect.signature(fit)
-
-    @functools.wraps(fit)
-    def fit_(self: Any, *args: Any, **kwargs: Any) -> Any:
-        mesh = mesh_of(self)
-        if mesh is None or not spans_processes(mesh):
-            return fit(self, *args, **kwargs)
-        callbacks = signature.bind(self, *args, **kwargs).arguments.get("callbacks")
-        with _one_writer(_listed(callbacks)):
-            result = fit(self, *args, **kwargs)
-        all_gather_small("keras/fit", "")  # whoever goes on finds the first worker's files
-        return result
-
-    vars(fit_)["has_one_writer"] = True
-    return fit_
-
-
-def _listed(callbacks: Any) -> list[Any]:
-    if isinstance(callbacks, keras.callbacks.CallbackList):
-        return callbacks.callbacks
-    return list(callbacks) if isinstance(callbacks, Iterable) else [callbacks]
-
-
 @contextlib.contextmanager
-def _one_writer(callbacks: list[Any]) -> Generator[None]:
-    """Lets other workers than the first write what it writes, too, to a folder that is deleted."""
+def one_writer(callbacks: Any) -> Generator[None]:
+    """Lets other workers than the first write what it writes, too, to a folder that is deleted.
+
+    All workers must call it. It blocks, at the end until the first one's files are there.
+
+    Args:
+        callbacks: as `fit` takes them.
+    """
     mine = [
         (callback, name, os.path.abspath(os.fspath(getattr(callback, name))))
-        for callback in callbacks
+        for callback in _listed(callbacks)
         for kind, name in _PATHS
         if isinstance(callback, kind)
     ]
     told = all_gather_small("keras/outputs", json.dumps([path for _, _, path in mine]))
-    if jax.process_index() == 0:
-        yield
-        return
     of_first = set(json.loads(told[0]))
     before = [
         (callback, name, getattr(callback, name))
         for callback, name, path in mine
-        if path in of_first
+        if path in of_first and jax.process_index() > 0
     ]
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         try:
@@ -86,3 +54,10 @@ def _one_writer(callbacks: list[Any]) -> Generator[None]:
         finally:
             for callback, name, path in before:
                 setattr(callback, name, path)
+    all_gather_small("keras/fit", "")  # whoever goes on finds the first worker's files
+
+
+def _listed(callbacks: Any) -> list[Any]:
+    if isinstance(callbacks, keras.callbacks.CallbackList):
+        return callbacks.callbacks
+    return list(callbacks) if isinstance(callbacks, Iterable) else [callbacks]
