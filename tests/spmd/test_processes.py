@@ -1,0 +1,47 @@
+"""Arrays over devices, placed and read as a process does whose devices they all are."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from spmd import processes
+from spmd.mesh import split_sharding, whole_sharding
+
+
+def test_the_devices_of_one_process(mesh_of):
+    assert not processes.spans_processes(mesh_of(2))
+
+
+@pytest.mark.parametrize("value", [np.arange(6.0), jnp.arange(6.0)], ids=["host", "device"])
+def test_places_what_it_has_in_full(mesh_of, value):
+    placed, again = processes.place_all([value, value], split_sharding(mesh_of(2)))
+    assert [part.data.tolist() for part in placed.addressable_shards] == [[0, 1, 2], [3, 4, 5]]
+    assert processes.place(value, split_sharding(mesh_of(2))).tolist() == again.tolist()
+
+
+@pytest.mark.parametrize("rows", [0, 2])
+def test_places_blocks_in_the_order_of_devices(mesh_of, rows):
+    sharding = split_sharding(mesh_of(4))
+    blocks = [np.full((rows, 3), number) for number in range(4)]
+    placed = processes.place_own(blocks, sharding, 4)
+    assert placed.shape == (4 * rows, 3)
+    assert placed.sharding == sharding
+    np.testing.assert_array_equal(placed, np.concatenate(blocks))
+
+
+def test_reads_what_it_can(mesh_of):
+    for sharding in (split_sharding(mesh_of(2)), whole_sharding(mesh_of(2))):
+        array = jax.device_put(jnp.arange(4), sharding)
+        assert processes.readable(array) is array
+    assert jax.jit(lambda x: processes.readable(x) + 1)(1) == 2
+
+
+@pytest.mark.parametrize("sharding_of", [split_sharding, whole_sharding])
+def test_a_copy_can_be_donated(mesh_of, sharding_of):
+    sharding = sharding_of(mesh_of(2))
+    value = jax.device_put(jnp.arange(4.0), sharding)
+    copy = processes.copied(value, sharding)
+    assert copy.sharding == sharding
+    copy.delete()
+    assert value.tolist() == [0, 1, 2, 3]
