@@ -20,6 +20,7 @@ from flax import nnx
 
 import spmd
 from spmd.checkpoint import Checkpoint
+from tests.benchmarks.timing import rows_of
 
 LAYERS, WIDTH, ROWS = 24, 512, 32
 ROUNDS, STEPS = 24, 3
@@ -104,17 +105,8 @@ def main(devices: int) -> None:
             if turn:  # the first one imports and compiles
                 stalls[name].append(stall)
     # Of the quickest quarter: what else the machine does only adds, and to a few milliseconds it adds much.
-    quick = {name: statistics.quantiles(found)[0] for name, found in stalls.items()}
-    rows = [
-        {
-            "devices": str(devices),
-            "program": name,
-            "milliseconds a save blocks": f"{found * 1e3:,.0f}",
-            "ours / this": f"{quick['spmd.checkpoint'] / found:.2f}",
-        }
-        for name, found in quick.items()
-    ]
-    print(json.dumps(rows))
+    quick = {name: [statistics.quantiles(found)[0] * 1e3] for name, found in stalls.items()}
+    print(json.dumps(rows_of(quick, devices, "milliseconds a save blocks")))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ compiled, on one batch that is on the devices already.
 import json
 import os
 import random
-import statistics
 import sys
 import time
 from collections.abc import Callable
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 
 import spmd
+from tests.benchmarks.timing import rows_of
 
 STEPS, ROUNDS, ROWS = 60, 9, 64
 
@@ -154,17 +154,7 @@ def main(devices: int) -> None:
             programs[name]()
             times[name].append((time.perf_counter() - start) / STEPS * 1e6)
             keras.distribution.set_distribution(None)
-    ours = times["fit on the engine"]
-    table = [
-        {
-            "devices": str(devices),
-            "program": name,
-            "microseconds a step": f"{statistics.median(values):,.0f}",
-            "ours / this": f"{statistics.median(a / b for a, b in zip(ours, values, strict=True)):.2f}",
-        }
-        for name, values in times.items()
-    ]
-    print(json.dumps(table))
+    print(json.dumps(rows_of(times, devices, "microseconds a step")))
 
 
 if __name__ == "__main__":

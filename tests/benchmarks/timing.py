@@ -4,7 +4,7 @@ import gc
 import random
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -48,12 +48,26 @@ def compare(
                 loss = programs[name]()
             jax.block_until_ready(loss)
             times[name].append((time.perf_counter() - start) / steps * 1e6)
+    return rows_of(times, devices, "microseconds a step")
+
+
+def rows_of(times: Mapping[str, Sequence[float]], devices: int, unit: str) -> list[dict[str, str]]:
+    """Makes the rows of a table.
+
+    Args:
+        times: of each program, in turns; the first one is ours.
+        devices: how many devices they ran on.
+        unit: what the times are.
+
+    Returns:
+        Rows, one a program.
+    """
     mine = next(iter(times.values()))
     return [
         {
             "devices": str(devices),
             "program": name,
-            "microseconds a step": f"{statistics.median(values):,.0f}",
+            unit: f"{statistics.median(values):,.0f}",
             "ours / this": f"{statistics.median(a / b for a, b in zip(mine, values, strict=True)):.2f}",
         }
         for name, values in times.items()

@@ -13,14 +13,8 @@ import os, sys
 import jax, jax.numpy as jnp, numpy as np, optax
 from flax import nnx
 import spmd
-from spmd import cluster
 from spmd.checkpoint import Checkpoint, CheckpointManager
-
-mine = cluster.from_tf_config()
-if mine is not None:
-    cluster.initialize([task.address for task in mine.processes], mine.process_id)
-me = mine.process_id if mine else 0
-mesh = spmd.make_mesh()
+from tests.multiprocess.programs.joined import me, mesh
 """
 
 TRAIN = (

@@ -11,13 +11,7 @@ START = """
 import os
 import jax, numpy as np
 import spmd
-from spmd import cluster
-
-mine = cluster.from_tf_config()
-if mine is not None:
-    cluster.initialize([task.address for task in mine.processes], mine.process_id)
-me = mine.process_id if mine else 0
-mesh = spmd.make_mesh()
+from tests.multiprocess.programs.joined import me, mesh
 """
 
 
