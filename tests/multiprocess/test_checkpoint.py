@@ -84,7 +84,7 @@ import numpy as np
 from frontends import tf
 
 tf.keras.utils.set_random_seed(0)
-strategy = tf.distribute.MultiWorkerMirroredStrategy()
+strategy = getattr(tf.distribute, sys.argv[2])()
 x = np.random.default_rng(0).normal(size=(64, 4)).astype(np.float32)
 data = tf.data.Dataset.from_tensor_slices((x, x[:, :1])).shuffle(64, seed=1).batch(8)
 with strategy.scope():
@@ -117,19 +117,21 @@ print([round(float(np.asarray(v).sum()), 5) for v in model.variables] + [float(l
 
 
 @pytest.mark.slow
-def test_a_tensorflow_script_goes_on_with_another_number_of_workers(run_cluster, tmp_path):
+def test_a_tensorflow_script_goes_on_with_other_workers_and_strategies(run_cluster, tmp_path):
     """The batches, losses and weights of a run on one worker that is stopped as often."""
     folder, whole = tmp_path / "run", tmp_path / "whole"
-    for turn, (workers, devices) in enumerate([(2, 2), (1, 2), (2, 1)]):
-        tasks = run_cluster(TF_TRAIN, folder, workers=workers, devices=devices)
-        (alone,) = run_cluster(TF_TRAIN, whole, workers=1, devices=2)
+    many = "MultiWorkerMirroredStrategy"
+    shapes = [(2, 2, many), (1, 4, "MirroredStrategy"), (2, 1, many), (1, 1, "get_strategy")]
+    for turn, (workers, devices, strategy) in enumerate(shapes):
+        tasks = run_cluster(TF_TRAIN, folder, strategy, workers=workers, devices=devices)
+        (alone,) = run_cluster(TF_TRAIN, whole, many, workers=1, devices=2)
         for task in tasks:
             assert task.lines[0] == f"restored {turn > 0}"
             losses = [float(line) for line in task.lines[1:3]]
             expected = [float(line) for line in alone.lines[1:3]]
             assert losses == pytest.approx(expected, rel=1e-4)
             assert numbers(task) == pytest.approx(numbers(alone), rel=1e-4, abs=1e-4)
-    assert sorted(entry.name for entry in folder.iterdir()) == ["checkpoint", "ckpt-3"]
+    assert sorted(entry.name for entry in folder.iterdir()) == ["checkpoint", "ckpt-4"]
 
 
 def test_positions_of_each_process_come_back_to_it(run_cluster, tmp_path):

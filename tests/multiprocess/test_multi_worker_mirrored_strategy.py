@@ -108,3 +108,52 @@ def test_auto_shard_policies(run_cluster):
     ]
     assert first.stderr.count("each reads files of its own") == 1
     assert "AutoShardPolicy" not in second.stderr
+
+
+def test_uneven_shards_end_together(run_cluster):
+    """The first worker has two files of three, and trains alone at the end; no row is lost."""
+    first, second = run_cluster(
+        """
+        from pathlib import Path
+        from frontends import tf
+
+        strategy = tf.distribute.MultiWorkerMirroredStrategy()
+        me = strategy.cluster_resolver.task_id
+        Path(f"files{me}").mkdir()
+        names = [f"files{me}/{number}.txt" for number in range(3)]
+        for number, name in enumerate(names):
+            Path(name).write_text("1\\n" * (5 + number))
+        options = tf.data.Options()
+        options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.FILE
+        lines = tf.data.TextLineDataset(names)
+        dataset = tf.data.Dataset.from_generator(
+            lambda: (([1.0], float(line)) for line in lines),
+            output_signature=(tf.TensorSpec((1,), tf.float32), tf.TensorSpec((), tf.float32)),
+        )
+        with strategy.scope():
+            model = tf.keras.Sequential([tf.keras.Input((1,)), tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse")
+            seen = tf.keras.metrics.Sum()
+
+        @tf.function
+        def train(batch):
+            def step(x, y):
+                seen.update_state(y)
+                return tf.nn.compute_average_loss((model(x)[:, 0] - y) ** 2, global_batch_size=4)
+            return strategy.reduce("SUM", strategy.run(step, args=batch), axis=None)
+
+        def of_worker(context):
+            return dataset.shard(context.num_input_pipelines, context.input_pipeline_id).batch(2)
+
+        files = dataset.batch(4).with_options(options)
+        for batches in (
+            strategy.experimental_distribute_dataset(files),
+            strategy.distribute_datasets_from_function(of_worker),
+        ):
+            seen.reset_state()
+            print(sum(1 for batch in batches if train(batch) >= 0), float(seen.result()))
+        print(model.fit(files, verbose=0).history.keys())
+        """
+    )
+    # Files of 5 + 7 and 6 rows, by twos; then 9 rows for each.
+    assert first.lines == second.lines == ["6 18.0", "5 18.0", "dict_keys(['loss'])"]

@@ -157,6 +157,44 @@ def test_a_grace_period_saves_at_once_and_at_its_end(run_cluster, tmp_path):
     assert tasks[0].lines[0].startswith("2 True")
 
 
+@pytest.mark.parametrize(("moment", "saved"), [("start-up", 0), ("evaluation", 3)])
+def test_a_notice_that_comes_in_no_step(run_cluster, tmp_path, moment, saved):
+    script = """
+    import os, signal, sys
+    from frontends import tf
+
+    strategy = tf.distribute.MultiWorkerMirroredStrategy()
+    step = tf.Variable(0)
+    handler = tf.distribute.experimental.PreemptionCheckpointHandler(
+        strategy.cluster_resolver, tf.train.Checkpoint(step=step), sys.argv[1]
+    )
+    print(int(step.numpy()))
+    first_start = handler.total_run_calls == 0 and sys.argv[2] == "first"
+
+    def end(moment):
+        if first_start and moment == sys.argv[3]:
+            if strategy.cluster_resolver.task_id == 1:
+                os.kill(os.getpid(), signal.SIGTERM)
+            handler._sync._first._thread.join()  # until all have heard of it
+
+    def evaluate():
+        return float(strategy.reduce("SUM", strategy.run(lambda: tf.constant(1.0)), axis=None))
+
+    end("start-up")
+    while step.numpy() < 5:
+        handler.run(step.assign_add, 1)
+        if step.numpy() == 3:
+            evaluate()
+            end("evaluation")
+            evaluate()
+    print(int(step.numpy()))
+    """
+    for task in run_cluster(script, tmp_path / "run", "first", moment, status=143):
+        assert task.lines == ["0"]
+    for task in run_cluster(script, tmp_path / "run", "again", moment):
+        assert task.lines == [str(saved), "5"]
+
+
 def test_a_task_that_saves_nothing_asks_for_a_restart(run_cluster):
     """And so do the others, who can only wait for it."""
     for task in run_cluster(
