@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh
 
+from spmd.cluster.progress import progress
 from spmd.cluster.store import all_gather_small
 from spmd.errors import ProcessMismatchError
 from spmd.mesh import split_sharding, whole_sharding
@@ -60,7 +61,8 @@ def differing(topic: str, mine: Mapping[str, str]) -> dict[str, list[str]]:
         ProcessMismatchError: other processes are at another topic, or have other names.
         ClusterWaitError: some process does not call it in time; the message names it.
     """
-    texts = all_gather_small("spmd/agreement", json.dumps([topic, dict(mine)]))
+    with progress.busy(topic):
+        texts = all_gather_small("spmd/agreement", json.dumps([topic, dict(mine)]))
     every: list[tuple[str, dict[str, str]]] = [tuple(json.loads(text)) for text in texts]
     for process, (other, theirs) in enumerate(every):
         if other != topic:

@@ -15,7 +15,8 @@ from spmd.checkpoint.saving import Save
 from spmd.checkpoint.selection import path_of_first
 from spmd.checkpoint.status import LoadStatus, NothingToRestore, RestoreStatus
 from spmd.checkpoint.views import View, register_view, view_of
-from spmd.cluster.store import WAIT_SECONDS, all_gather_small
+from spmd.cluster.runtime import wait_seconds
+from spmd.cluster.store import all_gather_small
 from spmd.context import current_frame
 from spmd.errors import StateError
 
@@ -45,12 +46,13 @@ class Checkpoint:
 
     _own = frozenset({"_objects", "_root", "_timeout", "_save", "_restoration"})
 
-    def __init__(self, root: Any = None, *, timeout: float = WAIT_SECONDS, **objects: Any) -> None:
+    def __init__(self, root: Any = None, *, timeout: float | None = None, **objects: Any) -> None:
         """Names the objects.
 
         Args:
             root: an object whose parts are to be in the checkpoint by their own names, beside the others.
-            timeout: seconds that a process waits for the others, when it saves or restores.
+            timeout: seconds that a process waits for the others, when it saves or restores; None is a minute more
+                than the watchdog waits.
             objects: what to save and restore, by name.
 
         Raises:
@@ -58,7 +60,7 @@ class Checkpoint:
         """
         self._objects: dict[str, Any] = {}
         self._root = root
-        self._timeout = timeout
+        self._timeout = wait_seconds() if timeout is None else timeout
         self._save: Save | None = None
         self._restoration: Restoration | None = None
         for name, thing in objects.items():

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import final
 
 from spmd.cluster.notice import Notice
-from spmd.cluster.store import WAIT_SECONDS, all_gather_small
+from spmd.cluster.store import all_gather_small
 
 _numbers = itertools.count()
 
@@ -31,13 +31,14 @@ class PreemptionSync:
     """
 
     def __init__(
-        self, *, watch: Callable[[], bool] | None = None, timeout: float = WAIT_SECONDS
+        self, *, watch: Callable[[], bool] | None = None, timeout: float | None = None
     ) -> None:
         """Starts to wait for a notice, and does not block.
 
         Args:
             watch: tells whether this process is to be ended, instead of SIGTERM; asked once a second.
-            timeout: seconds that a process waits for the others to agree.
+            timeout: seconds that a process waits for the others to agree; None is a minute more than the watchdog
+                waits.
 
         Raises:
             ValueError: without `watch`, on another thread than the main one.

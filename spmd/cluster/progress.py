@@ -16,6 +16,7 @@ order have the same.
 """
 
 import contextlib
+import threading
 import weakref
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
@@ -40,12 +41,12 @@ class Progress:
         (1, 'compiles')
     """
 
-    __slots__ = ("_last", "_output", "_past", "_says_it_waits", "doing")
+    __slots__ = ("_last", "_output", "_past", "_says_it_waits", "call", "doing")
 
     def __init__(self) -> None:
         self._last: tuple[int, int] = (0, 0)
         self._past: list[tuple[int, int]] = [(0, 0)] * _REMEMBERED
-        self.doing = ""
+        self.doing = self.call = ""
         self._says_it_waits = False
         self._output: Callable[[], Any] = _nothing
 
@@ -107,6 +108,24 @@ class Progress:
                 self._output = lambda array=array: array
                 return
         self._output = _nothing
+
+    @contextlib.contextmanager
+    def calling(self, call: str) -> Generator[None]:
+        """Says that this process waits in what all must call; on other threads than the main one it says nothing.
+
+        Tasks that wait in different calls are ended: so calls of one name are either all of main threads, or none.
+
+        Args:
+            call: the name and number of the call, which all processes give it.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        self.call = call
+        try:
+            yield
+        finally:
+            self.call = ""
 
     @contextlib.contextmanager
     def busy(self, doing: str) -> Generator[None]:

@@ -9,17 +9,13 @@ import atexit
 import contextlib
 import dataclasses
 import os
-import signal
 import sys
-import threading
 from collections.abc import Generator, Sequence
-from types import TracebackType
-from typing import Any
 
 import jax
 
 from spmd import _jax_internals
-from spmd.cluster.exit_codes import RETRYABLE_EXIT_CODE
+from spmd.cluster import failures
 from spmd.cluster.rendezvous import Meeting, meet
 from spmd.cluster.roster import Roster
 from spmd.cluster.verdict import Limits
@@ -31,12 +27,12 @@ from spmd.errors import ClusterStartError
 _WATCHDOG_SECONDS = 600.0
 _START_SECONDS = 300.0
 _SILENT_SECONDS = 100.0  # JAX's own heartbeat time-out, which comes later here
-_AFTER_OURS = 60.0  # by so much JAX's time-outs are longer, so that ours come first and say more
-_FLUSH_SECONDS = 5.0
+_APART_SECONDS = 30.0  # a lost packet or a full disk may keep news from process 0 for some seconds
+_AFTER_OURS = (
+    60.0  # by so much other time-outs are longer, so that the watchdog's come first and say more
+)
 _PREEMPTION_SERVICE = "jax_enable_preemption_service"
 _NO_PROXY = "no_grpc_proxy"  # gRPC reads it in small letters
-# What a collective or the coordination service says when a peer has died, in words of gloo, NCCL and gRPC.
-_OF_PEERS = ("gloo", "nccl", "coordination", "socket closed", "connection", "unavailable", "peer")
 
 
 @dataclasses.dataclass
@@ -45,6 +41,7 @@ class _Joined:
 
     roster: Roster
     watchdog: Watchdog | None = None
+    patience: float = _WATCHDOG_SECONDS
 
 
 _joined: _Joined | None = None
@@ -89,9 +86,7 @@ def initialize(
     global _joined
     roster = Roster(addresses, process_id, names or ())
     start = _seconds(timeout_seconds, "timeout_seconds", "JAXTRIBUTE_START_TIMEOUT", _START_SECONDS)
-    patience = _seconds(
-        watchdog_seconds, "watchdog_seconds", "JAXTRIBUTE_WATCHDOG_SECONDS", _WATCHDOG_SECONDS
-    )
+    patience = _patience(watchdog_seconds)
     if _joined is not None:
         if _joined.roster == roster:
             return
@@ -100,15 +95,15 @@ def initialize(
             f"as {_place(roster)}. Call it once, or with the same arguments."
         )
     if len(roster.addresses) == 1:
-        _joined = _Joined(roster)
+        _joined = _Joined(roster, None, patience)
         return
     _check_nothing_runs(roster)
-    sys.excepthook = _Uncaught(sys.excepthook)
-    _end_on_sigterm()
+    failures.take_over()
     meeting = meet(roster, start)
-    limits = Limits(patience, min(patience, _SILENT_SECONDS))
+    limits = Limits(patience, min(patience, _SILENT_SECONDS), min(patience, _APART_SECONDS))
     watchdog = Watchdog(roster, meeting.lines, limits)
-    _joined = _Joined(roster, watchdog)
+    _joined = _Joined(roster, watchdog, patience)
+    failures.tell(watchdog)
     delay_aborts()
     watchdog.start()  # now, since a process may also die while JAX starts
     try:
@@ -116,6 +111,7 @@ def initialize(
     except BaseException:
         # Another call shall try again, or say why it cannot, and not take this process for one of the cluster.
         _joined = None
+        failures.tell(None)
         watchdog.stop()
         raise
     atexit.register(_leave, os.getpid())
@@ -137,6 +133,7 @@ def shutdown() -> None:
     if joined is None or joined.watchdog is None:
         return
     joined.watchdog.end()
+    failures.tell(None)
     jax.distributed.shutdown()
     joined.watchdog.stop()
 
@@ -166,6 +163,22 @@ def task_names() -> tuple[str, ...]:
         return tuple(_joined.roster.names)
     count = jax.process_count() if jax.distributed.is_initialized() else 1
     return tuple(f"worker {process}" for process in range(count))
+
+
+def wait_seconds() -> float:
+    """Returns how long this process waits in a call for the others to make it, too.
+
+    It is a minute more than the watchdog waits, which knows more of the others, and says it.
+
+    Examples:
+        >>> wait_seconds()
+        660.0
+    """
+    return (_patience(None) if _joined is None else _joined.patience) + _AFTER_OURS
+
+
+def _patience(seconds: float | None) -> float:
+    return _seconds(seconds, "watchdog_seconds", "JAXTRIBUTE_WATCHDOG_SECONDS", _WATCHDOG_SECONDS)
 
 
 def _seconds(value: float | None, argument: str, variable: str, default: float) -> float:
@@ -262,80 +275,8 @@ def _past_proxies(host: str) -> Generator[None]:
             os.environ[_NO_PROXY] = before
 
 
-def _end_on_sigterm() -> None:
-    """Lets SIGTERM end this process with the retryable code, also as the first process of a container."""
-    if threading.current_thread() is not threading.main_thread():
-        return
-    if signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
-        return
-
-    def end(*_: object) -> None:
-        if _joined is not None and _joined.watchdog is not None:
-            _joined.watchdog.fail("it was told to end, by SIGTERM", RETRYABLE_EXIT_CODE, 0.0)
-        _exit(RETRYABLE_EXIT_CODE)
-
-    signal.signal(signal.SIGTERM, end)
-
-
-class _Uncaught:
-    """What happens to an error that nobody catches: the others hear of it, and the exit code says what to do."""
-
-    def __init__(self, before: Any) -> None:
-        self._before = before
-
-    def __call__(
-        self, kind: type[BaseException], error: BaseException, traceback: TracebackType | None
-    ) -> None:
-        self._before(kind, error, traceback)
-        if isinstance(error, ClusterStartError) and error.retryable:
-            _exit(RETRYABLE_EXIT_CODE)
-        if _joined is not None and _joined.watchdog is not None:
-            report_failure(error)
-
-
-def report_failure(error: BaseException) -> None:
-    """Tells the other processes that this one cannot go on, and ends it.
-
-    An error of a collective, or a time-out, may be the consequence of another process's death. Then the watchdog says who
-    died, and the exit code is the retryable one. `initialize` installs it for errors that nobody catches; call it where
-    errors are caught.
-
-    Args:
-        error: why.
-    """
-    if _joined is None or _joined.watchdog is None:
-        return
-    text = f"{type(error).__name__}: {error}"[:2000]
-    of_peers = _is_of_peers(error)
-    code = RETRYABLE_EXIT_CODE if of_peers else 130 if isinstance(error, KeyboardInterrupt) else 1
-    _joined.watchdog.fail(text, code, 5.0 if of_peers else 0.0)
-
-
-def _is_of_peers(error: BaseException | None) -> bool:
-    while error is not None:
-        if isinstance(error, TimeoutError):  # of a wait for other tasks
-            return True
-        if isinstance(error, ValueError | RuntimeError):
-            text = str(error).lower()
-            if any(word in text for word in _OF_PEERS):
-                return True
-        error = error.__cause__  # a step that fails says what has become of its state
-    return False
-
-
 def _leave(process: int) -> None:
     """Runs when the script ends: whoever leaves alone would take the others down."""
     if os.getpid() != process or _joined is None or _joined.watchdog is None:
         return
     _joined.watchdog.end()
-
-
-def _exit(code: int) -> None:
-    def flush() -> None:
-        sys.stdout.flush()
-        sys.stderr.flush()
-
-    thread = threading.Thread(target=flush, daemon=True)
-    thread.start()
-    thread.join(_FLUSH_SECONDS)
-    os._exit(code)

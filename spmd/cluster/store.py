@@ -13,12 +13,12 @@ import jax
 
 from spmd import _jax_internals
 from spmd.cluster import runtime
+from spmd.cluster.progress import progress
 from spmd.errors import ClusterWaitError, StoreKeyError
 
-# As long as the watchdog is patient with a process that makes no step.
-WAIT_SECONDS = 600.0
 # Whoever leaves a wait that nobody needs any more may have to wait so long.
 _ASK_SECONDS = 0.25
+_SIGNAL_SECONDS = 1.0  # in between, Python handles Ctrl-C and SIGTERM
 
 _PREFIX = "jaxtribute/"
 _alone: dict[str, str] = {}
@@ -82,7 +82,7 @@ def peek(key: str) -> str | None:
 def all_gather_small(
     key: str,
     text: str,
-    timeout_seconds: float = WAIT_SECONDS,
+    timeout_seconds: float | None = None,
     *,
     wanted: Callable[[], bool] | None = None,
 ) -> tuple[str, ...]:
@@ -91,7 +91,7 @@ def all_gather_small(
     Args:
         key: what this is about. It may be used again: the processes' n-th calls with a key belong together.
         text: what this process says; short, since process 0 keeps and serves it.
-        timeout_seconds: how long to wait for the others.
+        timeout_seconds: how long to wait for the others; None takes `runtime.wait_seconds`.
         wanted: asked now and then while it waits; once it says no, the time is over.
 
     Returns:
@@ -111,21 +111,26 @@ def all_gather_small(
     with _lock:
         number = _rounds[key] = _rounds.get(key, 0) + 1
     put(f"{key}/{number}/{me}", text)
+    if timeout_seconds is None:
+        timeout_seconds = runtime.wait_seconds()
     deadline = time.monotonic() + timeout_seconds
 
     def left() -> float:
         return deadline - time.monotonic() if wanted is None or wanted() else 0.0
 
-    at_once = _ASK_SECONDS if wanted else timeout_seconds
-    texts = [
-        _read(client, f"{key}/{number}/{process}", left, at_once) for process in range(len(names))
-    ]
+    at_once = _ASK_SECONDS if wanted else _SIGNAL_SECONDS
+    with progress.calling(f"{key} ({number})"):
+        texts = [
+            _read(client, f"{key}/{number}/{process}", left, at_once)
+            for process in range(len(names))
+        ]
     missing = [names[process] for process, one in enumerate(texts) if one is None]
     if missing:
         raise ClusterWaitError(
             f"{names[me]} waited {timeout_seconds:g} s for {', '.join(missing)} to say its {key!r}. Expected all "
             f"of {len(names)} tasks to make this call (its number {number} here); {len(names) - len(missing)} did. "
-            "Take it out of code that only some tasks run, such as `if is_chief:`.",
+            "Take it out of code that only some tasks run, such as `if is_chief:`. If they only need longer, set "
+            "JAXTRIBUTE_WATCHDOG_SECONDS above the 600 seconds that it is without.",
             missing=missing,
         )
     # Whoever has come this far has read all of the former round, so nobody needs its own text of it any more.

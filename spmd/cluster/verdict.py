@@ -2,14 +2,16 @@
 
 **Idle**: a process that starts no step. **Silent**: one that has not been heard of. **Lags**: has started
 fewer steps than another one, while nobody starts any. **Strays**: has run other steps than the first one.
+**Calls**: waits in something that all must call, such as the save of a checkpoint.
 """
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 # So many times longer others wait for a process that says what it does, has not made its first step (reads data,
 # compiles), or still writes something when they have ended.
 _PATIENCE = 10
+_MOST_NAMES = 8
 
 
 @dataclasses.dataclass(frozen=True)
@@ -17,16 +19,19 @@ class TaskState:
     """What is known of a process.
 
     Attributes:
-        name: the name and address.
+        name: what to call it.
         steps: how many steps it has started.
         idle_seconds: since when it has started none.
         silent_seconds: since when it has not been heard of.
         doing: what it says it does; empty for nothing in particular.
         waits: whether it waits for what all compute.
+        call: which of the calls that all must make it waits in; empty for none.
+        place: where in its script it is; empty if that is not known.
+        settled_seconds: how long it has said the same of `call` and `ended`.
         strays: whether it has run other steps than the first task, or in another order.
         ended: whether its script has ended.
         lost: whether its connection broke.
-        failure: the error that ended it; empty for none.
+        failure: what ended it, as the rest of a sentence that begins with its name; empty for nothing.
     """
 
     name: str
@@ -35,40 +40,63 @@ class TaskState:
     silent_seconds: float = 0.0
     doing: str = ""
     waits: bool = False
+    call: str = ""
+    place: str = ""
+    settled_seconds: float = 0.0
     strays: bool = False
     ended: bool = False
     lost: bool = False
     failure: str = ""
 
-    def __str__(self) -> str:
-        parts = [f"{self.name} at step {self.steps}"]
+    @property
+    def at(self) -> str:
+        """How far it has come: `"at step 12"`."""
+        return f"at step {self.steps}" if self.steps else "before its first step"
+
+    @property
+    def what(self) -> str:
+        """What it does and where, as far as it is known: `"waits in CheckpointManager.save (train.py:31)"`."""
         if self.ended:
-            parts.append("its script has ended")
-        elif self.idle_seconds >= 1:
-            parts.append(f"no step for {self.idle_seconds:.0f} s")
-        if self.doing:
-            parts.append(self.doing)
-        elif self.waits:
-            parts.append("waits for its devices")
-        if self.silent_seconds >= 1:
-            parts.append(f"not heard for {self.silent_seconds:.0f} s")
-        return ", ".join(parts)
+            return "its script has ended"
+        place = f"waits in {self.place or self.call}" if self.call else self.place
+        doing = self.doing or ("waits for its devices" if self.waits and not self.call else "")
+        return ", ".join(filter(None, [place, doing, self.at]))
 
 
 @dataclasses.dataclass(frozen=True)
 class Limits:
-    """How long a process may be idle or silent.
+    """How long a process may keep the others waiting.
 
     Attributes:
-        idle_seconds: how long a process may start no step while the others wait for it.
+        idle_seconds: how long it may start no step while the others wait for it.
         silent_seconds: how long it may not be heard of.
+        apart_seconds: how long some may wait in a call while others have ended or wait in another one, which is
+            for ever; only news of it may take some seconds.
     """
 
     idle_seconds: float
     silent_seconds: float
+    apart_seconds: float
 
 
-def judge(tasks: Sequence[TaskState], limits: Limits) -> str | None:
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    """Why the processes cannot go on.
+
+    Attributes:
+        text: names the tasks that are to blame, and what to do.
+        retryable: whether another start may help.
+        failed: whether an error has ended a script; those of other tasks may be about to end in the same way.
+        shows_stacks: whether it matters where each process is, and the text does not say it.
+    """
+
+    text: str
+    retryable: bool = True
+    failed: bool = False
+    shows_stacks: bool = False
+
+
+def judge(tasks: Sequence[TaskState], limits: Limits) -> Verdict | None:
     """Decides whether the processes can go on.
 
     Args:
@@ -76,99 +104,138 @@ def judge(tasks: Sequence[TaskState], limits: Limits) -> str | None:
         limits: how long they may take.
 
     Returns:
-        Why they cannot, naming the tasks that are to blame; None if they can.
+        Why they cannot; None if they can.
 
     Examples:
-        >>> tasks = [TaskState("chief 0", 8, 70.0), TaskState("worker 1", 7, 71.0)]
-        >>> judge(tasks, Limits(60.0, 30.0))
-        'worker 1 lags: no step since step 7, for 71 s, while chief 0 is at step 8 and waits.'
+        >>> tasks = [TaskState("chief 0", 8, 70.0), TaskState("worker 1", 7, 71.0, place="a.py:9")]
+        >>> print(judge(tasks, Limits(60.0, 30.0, 30.0)).text)
+        worker 1 lags: no step since step 7, for 71 s, while chief 0 is at step 8 and waits.
+          worker 1: a.py:9, at step 7
+          chief 0: at step 8
     """
     failed = [task for task in tasks if task.failure]
     if failed:
-        return "; ".join(
-            f"{task.name} failed at step {task.steps}: {task.failure}" for task in failed
-        )
+        said = _grouped(failed, lambda task: f"{task.at}, {task.failure}")
+        return Verdict("\n".join(f"{names}, {what}" for names, what in said), failed=True)
     lost = [task for task in tasks if task.lost]
     if lost:
-        return _all_of(
-            lost, "gone", "its connection closed without a goodbye; last heard of at step {steps}"
-        ) + (
-            " Killed, out of memory, crashed, or cut off; its own output or the job controller knows."
+        return Verdict(
+            f"{_are(lost)} gone: its connection closed without a goodbye; last heard of {lost[0].at}.\n"
+            "Killed, out of memory, crashed, or cut off; its own output or the job controller knows."
         )
     astray = [task for task in tasks if task.strays]
     if astray:
-        return (
-            f"{', '.join(f'{task.name} (at step {task.steps})' for task in astray)} ran other steps than "
-            f"{tasks[0].name} (at step {tasks[0].steps}), or in another order, and values of different steps may have "
-            "been mixed. All tasks must call the same steps in the same order; look for an `if` over the task's type "
-            "or index."
+        return Verdict(
+            f"{_names(astray)} ran other steps than {tasks[0].name}, or in another order, and values of different "
+            "steps may have been mixed.\n"
+            "All tasks must call the same steps in the same order; look for an `if` over the task's type or index.",
+            retryable=False,
         )
     silent = [task for task in tasks if task.silent_seconds > limits.silent_seconds]
     if silent:
-        return _all_of(silent, "stopped", "not heard of for {silent} s, at step {steps}") + (
-            " Its process or machine is frozen, or the network is cut."
+        return Verdict(
+            f"{_are(silent)} stopped: not heard of for {silent[0].silent_seconds:.0f} s, then {silent[0].at}.\n"
+            "Its process or machine is frozen, or the network is cut.",
+            shows_stacks=True,
         )
+    return _apart(tasks, limits) or _late(tasks, limits)
+
+
+def _apart(tasks: Sequence[TaskState], limits: Limits) -> Verdict | None:
+    """Finds waits for what never comes: from tasks that have ended, or that wait in another call."""
+    settled = [task for task in tasks if task.settled_seconds > limits.apart_seconds]
+    calls = {task.call for task in settled if task.call}
+    ended = [task for task in settled if task.ended]
+    if len(calls) > 1 or (calls and ended):
+        return _not_all_call(tasks, retryable=False)
+    first = max(tasks, key=lambda task: task.steps)
+    missing = [task for task in ended if task.steps < first.steps]
+    return _lag(missing, first) if missing else None
+
+
+def _late(tasks: Sequence[TaskState], limits: Limits) -> Verdict | None:
+    """Finds waits for what has not come in time."""
     running = [task for task in tasks if not task.ended]
     if not running or any(task.idle_seconds <= limits.idle_seconds for task in running):
         return None
-    return _lagging(tasks, running, limits) or _too_late(tasks, running, limits)
-
-
-def _lagging(
-    tasks: Sequence[TaskState], running: Sequence[TaskState], limits: Limits
-) -> str | None:
     first = max(tasks, key=lambda task: task.steps)
-    behind = [task for task in tasks if task.steps < first.steps]
-    for task in behind:
-        patience = _PATIENCE if not task.ended and (task.doing or not task.steps) else 1
-        if not task.ended and task.idle_seconds <= limits.idle_seconds * patience:
-            return None  # it has its reasons
+    behind = [task for task in running if task.steps < first.steps and not task.call]
+    calling = [task for task in running if task.call and task.settled_seconds > limits.idle_seconds]
+    absent = [task for task in running if not task.call] if calling else behind
+    if any(task.idle_seconds <= limits.idle_seconds * _patience(task) for task in absent):
+        return None  # it has its reasons
+    if calling and absent:
+        # A task that is a step ahead has passed the call by.
+        passed = any(task.steps > calling[0].steps for task in absent)
+        return _not_all_call(tasks, retryable=not passed)
     if behind:
-        return "; ".join(map(_lag, behind)) + (
-            f", while {first.name} is at step {first.steps} and waits."
+        return _lag(behind, first)
+    if all(task.waits for task in tasks):
+        return Verdict(
+            f"All tasks wait for what step {first.steps} computes, for more than {limits.idle_seconds:.0f} s: no task "
+            "lags, so a device or a callback of the step is stuck, or their programs do not fit together.\n"
+            "If a step may take so long, set JAXTRIBUTE_WATCHDOG_SECONDS above it.\n"
+            + _table(tasks),
+            shows_stacks=True,
         )
-    if all(task.waits for task in running) and len(running) == len(tasks):
-        return (
-            f"All tasks are at step {first.steps}, and wait for what it computes for more than "
-            f"{limits.idle_seconds:.0f} s: no task lags, so a device or a callback of the step is stuck, or their "
-            "programs do not fit together. If a step may take so long, set JAXTRIBUTE_WATCHDOG_SECONDS above it. "
-            f"{_table(tasks)}"
+    late = [task for task in running if task.idle_seconds > limits.idle_seconds * _PATIENCE]
+    if late and len(running) < len(tasks):
+        ended = [task for task in tasks if task.ended]
+        return Verdict(
+            f"{_are(late)} still running, {late[0].at}, without a step for {late[0].idle_seconds:.0f} s, and the "
+            f"scripts of {_names(ended)} have ended and wait for it.\n" + _table(late),
+            shows_stacks=True,
         )
     return None
 
 
-def _lag(task: TaskState) -> str:
-    if task.ended:
-        return f"{task.name} has ended its script after step {task.steps}"
-    doing = f" ({task.doing})" * bool(task.doing)
-    since = f"since step {task.steps}" if task.steps else "at all"
-    return f"{task.name} lags: no step {since}, for {task.idle_seconds:.0f} s{doing}"
+def _patience(task: TaskState) -> int:
+    return _PATIENCE if task.doing or not task.steps else 1
 
 
-def _too_late(
-    tasks: Sequence[TaskState], running: Sequence[TaskState], limits: Limits
-) -> str | None:
-    ended = [task for task in tasks if task.ended]
-    late = [task for task in running if task.idle_seconds > limits.idle_seconds * _PATIENCE]
-    if not ended or not late:
-        return None
-    return _all_of(late, "still running", "at step {steps}, no step for {idle} s") + (
-        f" The scripts of {', '.join(task.name for task in ended)} have ended, and waited for it."
+def _lag(behind: Sequence[TaskState], first: TaskState) -> Verdict:
+    how = (
+        f"{_names([task])} has ended its script after step {task.steps}"
+        if task.ended
+        else f"{_names([task])} lags: no step {f'since step {task.steps}' if task.steps else 'at all'}, "
+        f"for {task.idle_seconds:.0f} s"
+        for task in behind[:_MOST_NAMES]
+    )
+    return Verdict(
+        f"{'; '.join(how)}, while {first.name} is {first.at} and waits.\n"
+        + _table([*behind, first]),
+        shows_stacks=True,
     )
 
 
-def _all_of(tasks: Sequence[TaskState], what: str, how: str) -> str:
-    return " ".join(
-        f"{task.name} is {what}: "
-        + how.format(
-            steps=task.steps,
-            silent=round(task.silent_seconds),
-            idle=round(task.idle_seconds),
-        )
-        + "."
-        for task in tasks
+def _not_all_call(tasks: Sequence[TaskState], *, retryable: bool) -> Verdict:
+    return Verdict(
+        "Some tasks wait in a call that the others do not make.\n"
+        f"{_table(tasks)}\n"
+        "Every task must make it. Take it out of code that only some tasks run, such as `if is_chief:`.",
+        retryable=retryable,
+        shows_stacks=retryable,
     )
 
 
 def _table(tasks: Sequence[TaskState]) -> str:
-    return f"[{'; '.join(map(str, tasks))}]"
+    return "\n".join(
+        f"  {names}: {what}" for names, what in _grouped(tasks, lambda task: task.what)
+    )
+
+
+def _grouped(tasks: Sequence[TaskState], what: Callable[[TaskState], str]) -> list[tuple[str, str]]:
+    """Puts those together of whom the same is to be said."""
+    groups: dict[str, list[TaskState]] = {}
+    for task in tasks:
+        groups.setdefault(what(task), []).append(task)
+    return [(_names(group), text) for text, group in groups.items()]
+
+
+def _names(tasks: Sequence[TaskState]) -> str:
+    more = len(tasks) - _MOST_NAMES
+    return ", ".join(task.name for task in tasks[:_MOST_NAMES]) + f" and {more} more" * (more > 0)
+
+
+def _are(tasks: Sequence[TaskState]) -> str:
+    return f"{_names(tasks)} {'is' if len(tasks) == 1 else 'are'}"

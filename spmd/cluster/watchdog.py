@@ -2,29 +2,28 @@
 
 In each process a thread tells process 0 how far it is, over the connections that stay from the start
 (`spmd.cluster.rendezvous`). Process 0 decides (`spmd.cluster.verdict`) and tells all; the others decide only
-about process 0. Each then prints the verdict and its own Python stacks, and exits with the retryable code.
+about process 0. Each then reports the verdict and exits, with the retryable code if another start may help.
 
 None of this passes through JAX's coordination service, which process 0 hosts and which dies with it.
 
 The engine reports progress through `progress` (`spmd.cluster.progress`).
 """
 
-import contextlib
 import ctypes
-import faulthandler
+import dataclasses
 import math
 import os
 import signal
-import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from spmd.cluster import place, report
 from spmd.cluster.exit_codes import RETRYABLE_EXIT_CODE
 from spmd.cluster.progress import Progress, progress
 from spmd.cluster.roster import Roster
-from spmd.cluster.verdict import Limits, TaskState, judge
+from spmd.cluster.verdict import Limits, TaskState, Verdict, judge
 from spmd.cluster.wire import Line, readable
 
 __all__ = ["Progress", "Watchdog", "delay_aborts", "progress"]
@@ -32,7 +31,9 @@ __all__ = ["Progress", "Watchdog", "delay_aborts", "progress"]
 _LONGEST_BEAT = 5.0
 _LISTEN_SECONDS = 0.2  # after so long the thread sees what this process itself has to say
 _GOODBYE_SECONDS = 1.0  # how long process 0 waits for the others to hear its verdict
-_REPORT_SECONDS = 5.0  # a report into a pipe that nobody reads ends then
+_END_SECONDS = 10.0  # what fails is ended then, whatever the thread does
+# So long a process may take to fail by itself when another one has failed; less than `delay_aborts` gives.
+_SAME_ERROR_SECONDS = 3.0
 
 
 class Watchdog(threading.Thread):
@@ -59,7 +60,7 @@ class Watchdog(threading.Thread):
     ) -> None:
         super().__init__(name="spmd-watchdog", daemon=True)
         if roster.process_id != 0:  # who lags is seen by process 0 alone
-            limits = Limits(math.inf, limits.silent_seconds)
+            limits = Limits(math.inf, limits.silent_seconds, math.inf)
         self._roster, self._lines, self._limits = roster, dict(lines), limits
         self._progress, self._clock, self._exit = progress, clock, exit_process
         self._beat = min(_LONGEST_BEAT, limits.silent_seconds / 5)
@@ -70,7 +71,10 @@ class Watchdog(threading.Thread):
         self._told: Any = None
         self._all_ended = threading.Event()
         self._over = threading.Event()
-        self._exit_code = RETRYABLE_EXIT_CODE
+        self._ended = False
+        self._fails = threading.Event()
+        self._exit_code: int | None = None
+        self._is_shown = False
 
     def run(self) -> None:
         """Watches until the cluster ends."""
@@ -98,15 +102,19 @@ class Watchdog(threading.Thread):
     def tasks(self) -> list[TaskState]:
         """Returns what this process knows: process 0 of all, the others of themselves and process 0."""
         now = self._clock()
-        self._me.take(self._beat_of_mine(), now)
-        self._me.heard = now
+        self._me.take(self._beat_of_mine(), self._ended, now)
         known = self._peers | {self._roster.process_id: self._me}
         compared = self._progress if self._roster.process_id == 0 else None
-        return [known[i].state(self._roster.label(i), now, compared) for i in sorted(known)]
+        return [known[i].state(self._task(i), now, compared) for i in sorted(known)]
+
+    def _task(self, process: int) -> str:
+        # On one machine the ports are new at each start, and say nothing.
+        roster = self._roster
+        return roster.names[process] if roster.is_local else roster.label(process)
 
     def _beat_of_mine(self) -> list[Any]:
         mine = self._progress
-        return [mine.orders, mine.doing, mine.waits]
+        return [mine.orders, mine.doing, mine.waits, mine.call, place.of_main_thread()]
 
     def end(self) -> bool:
         """Says that the script of this process has ended, and waits until all have; every process must call it.
@@ -116,7 +124,7 @@ class Watchdog(threading.Thread):
         Returns:
             Whether all have ended.
         """
-        self._me.ended = True
+        self._ended = True
         while not self._all_ended.wait(1.0):
             if not self.is_alive():
                 return False
@@ -127,19 +135,21 @@ class Watchdog(threading.Thread):
         self._over.set()
         self.join(self._beat + 1)
 
-    def fail(self, text: str, exit_code: int, seconds: float) -> None:
-        """Tells the others that this process has failed, and ends it; blocks for `seconds` and 5 more at most.
+    def fail(self, text: str, exit_code: int, seconds: float, *, shown: bool = False) -> None:
+        """Tells the others that this process has failed, and ends it; blocks for `seconds` and 10 more at most.
 
         Args:
-            text: what happened.
+            text: what happened, as the rest of a sentence that begins with the name of this task.
             exit_code: with which code this process ends.
             seconds: how long the failure may be the consequence of another one, which the watchdog then
                 reports instead.
+            shown: whether this process has printed what happened.
         """
         self.join(seconds)
-        self._exit_code = exit_code
+        self._exit_code, self._is_shown = exit_code, shown
         self._me.failure = text
-        self.join(_REPORT_SECONDS)
+        self._fails.set()
+        self.join(_END_SECONDS)
         self._exit(exit_code)
 
     def _receive(self, process: int, messages: list[dict[str, Any]] | None) -> None:
@@ -150,13 +160,12 @@ class Watchdog(threading.Thread):
             return
         peer.heard = now
         for message in messages:
-            if "verdict" in message:
-                self._report(str(message["verdict"]), str(message.get("tasks", "")))
+            if isinstance(message.get("verdict"), dict):
+                self._report(Verdict(**message["verdict"]))
             if message.get("all_ended"):
                 self._all_ended.set()
             if isinstance(message.get("beat"), list):
-                peer.take(message["beat"], now)
-                peer.ended = peer.ended or bool(message.get("ended"))
+                peer.take(message["beat"], bool(message.get("ended")), now)
                 peer.failure = str(message.get("failure", ""))
 
     def _speak(self, all_ended: bool) -> None:
@@ -168,7 +177,7 @@ class Watchdog(threading.Thread):
         self._next_beat, self._told = now + self._beat, news
         beat = {
             "beat": self._beat_of_mine(),
-            "ended": self._me.ended,
+            "ended": self._ended,
             "failure": self._me.failure,
         }
         if self._roster.process_id == 0 and all_ended:
@@ -181,71 +190,70 @@ class Watchdog(threading.Thread):
         for line in self._lines.values():
             line.send(message)
 
-    def _end(self, verdict: str) -> None:
-        tasks = "; ".join(map(str, self.tasks()))
+    def _end(self, verdict: Verdict) -> None:
         if self._roster.process_id == 0:
-            self._send({"verdict": verdict, "tasks": tasks})
+            self._send({"verdict": dataclasses.asdict(verdict)})
             for line in self._lines.values():
                 line.finish()
-            # To close a connection with something unread in it may take back what was sent.
-            patience = time.monotonic() + _GOODBYE_SECONDS
-            while self._lines and time.monotonic() < patience:
-                for line in readable(self._lines.values(), patience - time.monotonic()):
-                    if line.receive() is None:
-                        self._lines = {i: one for i, one in self._lines.items() if one is not line}
         elif self._me.failure:
             # Process 0 hears of it, decides, and tells all, this process too.
             return
-        self._report(verdict, tasks)
+        self._report(verdict)
 
-    def _report(self, verdict: str, tasks: str) -> None:
-        """Prints what happened and where this process is, and ends it."""
+    def _report(self, verdict: Verdict) -> None:
+        """Prints what happened, and ends this process."""
         if self._over.is_set():
             return
-
-        def write() -> None:
-            me, code = self._roster.label(self._roster.process_id), self._exit_code
-            again = " (retryable)" * (code == RETRYABLE_EXIT_CODE)
-            print(  # on a line of its own, also where the script is in the middle of one
-                f"\njaxtribute: {verdict}\n"
-                f"jaxtribute: this is {me} at step {self._progress.steps}; tasks: {tasks}.\n"
-                f"jaxtribute: {me} exits with code {code}{again}. Its Python stacks:",
-                file=sys.stderr,
-                flush=True,
-            )
-            dump_stacks()
-            sys.stdout.flush()
-
-        # In a thread, since writing blocks where nobody reads.
-        thread = threading.Thread(target=write, daemon=True)
-        try:
-            thread.start()
-            thread.join(_REPORT_SECONDS)
-        except RuntimeError:
-            # From Python 3.12 on there are no new threads once the script has ended.
-            faulthandler.dump_traceback_later(_REPORT_SECONDS, exit=True)
-            write()
+        if verdict.failed:
+            # What is wrong with one script is often wrong with all: then it ends this process as well.
+            self._fails.wait(_SAME_ERROR_SECONDS)
+        code = self._exit_code
+        if code is None:
+            code = RETRYABLE_EXIT_CODE if verdict.retryable else 1
+        me = self.tasks()[0 if self._roster.process_id == 0 else -1]
+        ends = f"{me.name}, {me.at}, exits with code {code}"
+        ends += " (retryable)" * (code == RETRYABLE_EXIT_CODE)
+        ends += ", and the other tasks end too." if self._is_shown else "."
+        stacks = verdict.shows_stacks and not self._ended
+        ends += " Its Python stacks:" * stacks
+        said = [] if self._is_shown else verdict.text.split("\n")
+        report.write([*said, ends], stacks=stacks)
         self._over.set()
-        self._exit(self._exit_code)
+        self._say_goodbye()
+        self._exit(code)
+
+    def _say_goodbye(self) -> None:
+        """Lets the others read what was sent: to close a connection with something unread in it may take that back."""
+        if self._roster.process_id != 0:
+            return
+        patience = time.monotonic() + _GOODBYE_SECONDS
+        while self._lines and time.monotonic() < patience:
+            for line in readable(self._lines.values(), patience - time.monotonic()):
+                if line.receive() is None:
+                    self._lines = {i: one for i, one in self._lines.items() if one is not line}
 
 
 class _Peer:
     """What is known of one process."""
 
     def __init__(self, now: float) -> None:
-        self.steps, self.doing, self.waits = 0, "", False
+        self.steps, self.doing, self.waits, self.call, self.place = 0, "", False, "", ""
         self.orders: Sequence[tuple[int, int]] = ()
-        self.moved = self.heard = now
+        self.moved = self.settled = self.heard = now
         self.ended = self.lost = False
         self.failure = ""
 
-    def take(self, beat: list[Any], now: float) -> None:
+    def take(self, beat: list[Any], ended: bool, now: float) -> None:
         match beat:
-            case [[[int(steps), int()], *_] as orders, doing, waits]:
+            case [[[int(steps), int()], *_] as orders, doing, waits, call, where]:
                 if steps != self.steps:
                     self.moved = now
+                if (call, ended) != (self.call, self.ended):
+                    self.settled = now
                 self.steps, self.orders = steps, orders
                 self.doing, self.waits = str(doing), bool(waits)
+                self.call, self.place, self.ended = str(call), str(where), ended
+                self.heard = now
             case _:
                 pass
 
@@ -257,20 +265,14 @@ class _Peer:
             silent_seconds=now - self.heard,
             doing=self.doing,
             waits=self.waits,
+            call="" if self.ended else self.call,
+            place=self.place,
+            settled_seconds=self.heard - self.settled,
             strays=compared is not None and not compared.agrees(self.orders),
             ended=self.ended,
             lost=self.lost,
             failure=self.failure,
         )
-
-
-def dump_stacks() -> None:
-    """Prints the Python stacks of all threads to the standard error."""
-    try:
-        faulthandler.dump_traceback(sys.stderr)
-    except (AttributeError, OSError, RuntimeError, ValueError):  # no real file, as in a notebook
-        with contextlib.suppress(OSError):
-            faulthandler.dump_traceback(2)
 
 
 def delay_aborts() -> None:

@@ -11,7 +11,7 @@ from spmd.checkpoint import CheckpointNotFoundError
 from spmd.checkpoint.arrays import read
 from spmd.checkpoint.graph import Entry
 from spmd.checkpoint.manifest import ARRAYS, folder_of, is_checkpoint, read_manifest
-from spmd.cluster.store import WAIT_SECONDS
+from spmd.cluster.runtime import wait_seconds
 
 # TensorFlow's names of the values of variables end in it.
 _VALUE = "/.ATTRIBUTES/VARIABLE_VALUE"
@@ -65,7 +65,7 @@ class CheckpointReader:
         plain = Entry(entry.name, entry.shape, entry.dtype)
         place = np.zeros(0)
         folder = os.path.join(folder_of(self._path), ARRAYS)
-        values = read(folder, {entry.name: (plain, place)}, WAIT_SECONDS)
+        values = read(folder, {entry.name: (plain, place)}, wait_seconds())
         return np.asarray(values[entry.name])[()]
 
 

@@ -2,7 +2,6 @@
 
 import os
 import sys
-from types import SimpleNamespace
 
 import jax
 import pytest
@@ -10,8 +9,7 @@ import pytest
 from spmd import _jax_internals
 from spmd.cluster import initialize, runtime, shutdown
 from spmd.cluster.rendezvous import Meeting
-from spmd.cluster.roster import Roster
-from spmd.errors import ClusterStartError, StateError
+from spmd.errors import ClusterStartError
 
 NO_PROXY = "no_grpc_proxy"
 
@@ -63,10 +61,9 @@ def test_a_start_that_failed_is_tried_again(monkeypatch):
     monkeypatch.setattr(runtime, "_check_nothing_runs", lambda roster: None)
     monkeypatch.setattr(runtime, "meet", lambda *_: Meeting({}, "localhost:1", ""))
     monkeypatch.setattr(runtime, "_start_jax", start_jax)
-    monkeypatch.setattr(runtime, "_end_on_sigterm", lambda: None)
+    monkeypatch.setattr(runtime.failures, "take_over", lambda: None)
     monkeypatch.setattr(runtime, "delay_aborts", lambda: None)
     monkeypatch.setattr(runtime.atexit, "register", lambda *_: None)
-    monkeypatch.setattr(sys, "excepthook", sys.excepthook)
     for failure in (ClusterStartError, KeyboardInterrupt):
         with pytest.raises(failure):
             initialize(["localhost:1", "localhost:2"], 0)
@@ -75,6 +72,7 @@ def test_a_start_that_failed_is_tried_again(monkeypatch):
     initialize(["localhost:1", "localhost:2"], 0)
     assert len(tries) == 3
     assert runtime.task_names() == ("worker 0", "worker 1")
+    runtime.failures.tell(None)
     tries[-1].watchdog.stop()
 
 
@@ -91,33 +89,12 @@ def test_a_malformed_argument():
         initialize(["localhost:1"], 0, timeout_seconds=-1)
 
 
-def test_failures_are_reported_in_clusters_only():
-    runtime.report_failure(ValueError("no"))
-
-
-@pytest.mark.parametrize(
-    ("error", "reported"),
-    [
-        (KeyError("gloo"), (1, 0.0)),
-        (StateError("the value of w is lost"), (1, 0.0)),
-        (RuntimeError("Gloo all-reduce failed: Connection closed by peer"), (143, 5.0)),
-        (TimeoutError("waited 600 s"), (143, 5.0)),
-        (KeyboardInterrupt(), (130, 0.0)),
-    ],
-)
-@pytest.mark.parametrize("wrapped", [False, True])
-def test_an_error_that_another_process_caused_asks_for_a_restart(
-    monkeypatch, error, reported, wrapped
-):
-    told = []
-    watchdog = SimpleNamespace(fail=lambda text, code, seconds: told.append((code, seconds)))
-    monkeypatch.setattr(runtime, "_joined", runtime._Joined(Roster(["a:1", "b:1"], 0), watchdog))
-    if wrapped and not isinstance(error, KeyboardInterrupt):
-        wrapper = StateError("the step failed, and the value of w is lost")
-        wrapper.__cause__ = error
-        error = wrapper
-    runtime.report_failure(error)
-    assert told == [reported]
+def test_one_setting_steers_all_waits(monkeypatch):
+    assert runtime.wait_seconds() == 660
+    monkeypatch.setenv("JAXTRIBUTE_WATCHDOG_SECONDS", "20")
+    assert runtime.wait_seconds() == 80
+    initialize(["localhost:1"], 0, watchdog_seconds=5)
+    assert runtime.wait_seconds() == 65
 
 
 def test_proxies_are_passed_by(monkeypatch):

@@ -6,16 +6,20 @@ import pytest
 
 from spmd.cluster.verdict import Limits, TaskState, judge
 
-LIMITS = Limits(idle_seconds=60, silent_seconds=30)
+LIMITS = Limits(idle_seconds=60, silent_seconds=30, apart_seconds=20)
+SAVES = {"call": "checkpoint/save (1)", "place": "CheckpointManager.save (train.py:31)"}
+STEPS = {"call": "spmd/agreement (5)", "doing": "a call of the step 'train'"}
 
 
 def tasks(*steps, idle=0.0, **others):
-    """Tasks at some steps, all idle for a time; what others says of `one` is said of the last one."""
+    """Tasks at some steps, all idle for a time; what others says of `first` and `last` is said of these."""
     all_tasks = [
         TaskState(f"task {i}", step, idle_seconds=idle, **others.get("each", {}))
         for i, step in enumerate(steps)
     ]
-    return [*all_tasks[:-1], dataclasses.replace(all_tasks[-1], **others.get("last", {}))]
+    for place, what in ((0, others.get("first", {})), (-1, others.get("last", {}))):
+        all_tasks[place] = dataclasses.replace(all_tasks[place], **what)
+    return all_tasks
 
 
 @pytest.mark.parametrize(
@@ -33,6 +37,11 @@ def tasks(*steps, idle=0.0, **others):
         tasks(5, 5, idle=600, last={"ended": True}),  # the chief writes the model
         tasks(5, 5, idle=1e6, each={"ended": True}),
         tasks(5, 5, idle=61, each={"waits": True}, last={"waits": False}),
+        tasks(5, 4, last={"ended": True, "settled_seconds": 20}),  # the news may be old
+        tasks(5, 5, each={"settled_seconds": 20}, first=SAVES, last=STEPS),
+        tasks(5, 5, each={"settled_seconds": 1e6} | SAVES),  # all wait: it is as good as over
+        tasks(5, 5, idle=60, first=SAVES | {"settled_seconds": 60}),
+        tasks(0, 0, idle=599, first=SAVES | {"settled_seconds": 599}),  # the other reads data
     ],
 )
 def test_processes_that_can_go_on(states):
@@ -40,11 +49,12 @@ def test_processes_that_can_go_on(states):
 
 
 @pytest.mark.parametrize(
-    ("states", "verdict"),
+    ("states", "text"),
     [
         (
-            tasks(5, 3, idle=61),
-            "task 1 lags: no step since step 3, for 61 s, while task 0 is at step 5 and waits.",
+            tasks(5, 3, idle=61, last={"place": "read (train.py:9)"}),
+            "task 1 lags: no step since step 3, for 61 s, while task 0 is at step 5 and waits.\n"
+            "  task 1: read (train.py:9), at step 3\n  task 0: at step 5",
         ),
         (
             tasks(3, 5, 4, idle=61),
@@ -57,45 +67,91 @@ def test_processes_that_can_go_on(states):
         ),
         (
             tasks(5, 3, idle=601, last={"doing": "compiles eval_step"}),
-            "task 1 lags: no step since step 3, for 601 s (compiles eval_step), while",
+            "task 1 lags: no step since step 3, for 601 s, while task 0 is at step 5 and waits.\n"
+            "  task 1: compiles eval_step, at step 3\n",
         ),
         (
-            tasks(5, 3, idle=61, last={"ended": True, "idle_seconds": 1}),
+            tasks(5, 3, last={"ended": True, "settled_seconds": 21}),
             "task 1 has ended its script after step 3, while task 0 is at step 5 and waits.",
         ),
         (
             tasks(5, 5, idle=601, last={"ended": True}),
-            "task 0 is still running: at step 5, no step for 601 s. The scripts of task 1 have ended",
+            "task 0 is still running, at step 5, without a step for 601 s, and the scripts of task 1 have ended",
         ),
         (
             tasks(5, 5, last={"silent_seconds": 31}),
-            "task 1 is stopped: not heard of for 31 s, at step 5.",
+            "task 1 is stopped: not heard of for 31 s, then at step 5.",
         ),
         (
             tasks(5, 4, 4, last={"lost": True, "silent_seconds": 99}),
             "task 2 is gone: its connection closed without a goodbye; last heard of at step 4.",
         ),
         (
-            tasks(5, 4, last={"strays": True}),
-            "task 1 (at step 4) ran other steps than task 0 (at step 5), or in another order, and values",
+            tasks(5, 4, last={"lost": True, "failure": "failed: no"}),
+            "task 1, at step 4, failed: no",
+        ),
+        (tasks(0, 0, each={"failure": "ends."}), "task 0, task 1, before its first step, ends."),
+        (
+            tasks(5, 5, idle=61, each={"waits": True, "place": "train.py:9"}),
+            "All tasks wait for what step 5 computes, for more than 60 s: no task lags",
         ),
         (
-            tasks(5, 4, last={"lost": True, "failure": "ValueError: no"}),
-            "task 1 failed at step 4: ValueError: no",
-        ),
-        (
-            tasks(5, 5, idle=61, each={"waits": True, "doing": "waits for the loss"}),
-            "All tasks are at step 5, and wait for what it computes for more than 60 s: no task lags",
+            tasks(
+                5, 5, idle=61, first=SAVES | {"settled_seconds": 61}, last={"place": "train.py:9"}
+            ),
+            "Some tasks wait in a call that the others do not make.\n"
+            "  task 0: waits in CheckpointManager.save (train.py:31), at step 5\n"
+            "  task 1: train.py:9, at step 5\n",
         ),
     ],
 )
-def test_processes_that_cannot_go_on(states, verdict):
-    assert (judge(states, LIMITS) or "").startswith(verdict)
+def test_another_start_may_help(states, text):
+    verdict = judge(states, LIMITS)
+    assert verdict is not None
+    assert verdict.text.startswith(text)
+    assert verdict.retryable
 
 
-def test_a_state_reads_as_a_sentence():
-    state = TaskState("worker 1 (b:1)", 7, 61.2, 31.4, "compiles f")
-    assert (
-        str(state) == "worker 1 (b:1) at step 7, no step for 61 s, compiles f, not heard for 31 s"
-    )
-    assert str(TaskState("chief 0", 7, 61, ended=True)) == "chief 0 at step 7, its script has ended"
+@pytest.mark.parametrize(
+    ("states", "text"),
+    [
+        (
+            tasks(5, 4, last={"strays": True}),
+            "task 1 ran other steps than task 0, or in another order, and values",
+        ),
+        (
+            tasks(5, 5, each={"settled_seconds": 21}, first=SAVES, last=STEPS),
+            "Some tasks wait in a call that the others do not make.\n"
+            "  task 0: waits in CheckpointManager.save (train.py:31), at step 5\n"
+            "  task 1: waits in spmd/agreement (5), a call of the step 'train', at step 5\n"
+            "Every task must make it.",
+        ),
+        (
+            tasks(
+                0, 0, 0, each={"settled_seconds": 21, "ended": True}, first={"ended": False} | STEPS
+            ),
+            "Some tasks wait in a call that the others do not make.\n"
+            "  task 0: waits in spmd/agreement (5), a call of the step 'train', before its first step\n"
+            "  task 1, task 2: its script has ended\n",
+        ),
+        (  # the other one has passed the call by, and waits in a step
+            tasks(5, 6, idle=61, first=SAVES | {"settled_seconds": 61}, last={"waits": True}),
+            "Some tasks wait in a call that the others do not make.\n"
+            "  task 0: waits in CheckpointManager.save (train.py:31), at step 5\n"
+            "  task 1: waits for its devices, at step 6\n",
+        ),
+    ],
+)
+def test_another_start_would_end_alike(states, text):
+    verdict = judge(states, LIMITS)
+    assert verdict is not None
+    assert verdict.text.startswith(text)
+    assert not verdict.retryable
+    assert not verdict.shows_stacks
+
+
+def test_many_tasks_are_not_all_named():
+    verdict = judge(tasks(*range(20), each={"lost": True}), LIMITS)
+    assert verdict is not None
+    assert verdict.text.startswith("task 0, task 1, ")
+    assert "task 7 and 12 more are gone" in verdict.text

@@ -13,18 +13,18 @@ from spmd.cluster.verdict import Limits
 from spmd.cluster.watchdog import Watchdog
 from spmd.cluster.wire import Line, connect, listen
 
-LIMITS = Limits(idle_seconds=60, silent_seconds=30)
+LIMITS = Limits(idle_seconds=60, silent_seconds=30, apart_seconds=20)
 
 
 class Gang:
     """Processes that live in this one."""
 
-    def __init__(self, count):
+    def __init__(self, count, host):
         self.now = 0.0
         self.exits = [[] for _ in range(count)]
         self.progress = [Progress() for _ in range(count)]
         self._silent = set()
-        addresses = [f"host{i}:1" for i in range(count)]
+        addresses = [f"{host or f'host{i}'}:1" for i in range(count)]
         ends = [_connection() for _ in range(1, count)]
         lines = [
             {i: ends[i - 1][0] for i in range(1, count)},
@@ -45,6 +45,12 @@ class Gang:
 
     def freeze(self, process):
         self._silent.add(process)
+
+    def fail(self, process, text, **how):
+        """Lets a process fail, as far as its main thread goes."""
+        self.watchdogs[process].join = lambda seconds: None  # it was not started
+        self.watchdogs[process].fail(text, 1, 0.0, **how)
+        self.exits[process].clear()  # it would have ended the process after some seconds
 
     def pass_time(self, seconds=0.0):
         """Lets time pass, of which each process makes use every five seconds."""
@@ -70,10 +76,11 @@ def _connection():
 @pytest.fixture
 def gang(monkeypatch):
     monkeypatch.setattr(watchdog, "_GOODBYE_SECONDS", 0.0)  # nobody ends here
+    monkeypatch.setattr(watchdog, "_SAME_ERROR_SECONDS", 0.0)
     gangs = []
 
-    def make(count):
-        gangs.append(Gang(count))
+    def make(count, host=""):
+        gangs.append(Gang(count, host))
         return gangs[-1]
 
     yield make
@@ -107,9 +114,9 @@ def test_who_lags_is_reported_by_all(gang, capfd):
     printed = capfd.readouterr().err
     assert printed.startswith("half a line\njaxtribute: worker 2")
     assert printed.count("jaxtribute: worker 2 (host2:1) lags: no step since step 1") == 3
-    assert printed.count("Its Python stacks:") == 3
-    assert printed.count("most recent call first") >= 3  # as many as there are threads, each time
-    assert "this is worker 1 (host1:1) at step 2;" in printed
+    ends = "jaxtribute: worker 1 (host1:1), at step 2, exits with code 143 (retryable). Its Python stacks:\n"
+    assert f"{ends}Thread MainThread (most recent call last):\n" in printed
+    assert "in test_who_lags_is_reported_by_all\n    three.pass_time(10)" in printed
 
 
 @pytest.mark.parametrize("process", [0, 1, 2])
@@ -139,20 +146,78 @@ def test_who_is_gone_is_reported_at_once(gang, capfd, process):
 
 
 @pytest.mark.parametrize("process", [0, 1])
-def test_who_fails_is_reported_and_keeps_its_own_exit_code(gang, capfd, process):
+@pytest.mark.parametrize("shown", [False, True])
+def test_who_fails_is_reported_and_keeps_its_own_exit_code(gang, capfd, process, shown):
     two = gang(2)
-    two.pass_time()
-    failing = threading.Thread(
-        target=two.watchdogs[process].fail, args=("ValueError: no", 1, 0.0), name="fails"
-    )
-    two.watchdogs[process].join = lambda seconds: None  # it was not started
-    failing.start()
-    failing.join()
-    two.exits[process].clear()  # it would have ended the process after some seconds
+    two.progress[process].step_started()
+    two.fail(process, "failed: ValueError: no", shown=shown)
     two.pass_time()
     assert two.exits[process] == [1]
     assert two.exits[1 - process] == [143]
-    assert capfd.readouterr().err.count(f"(host{process}:1) failed at step 0: ValueError: no") == 2
+    printed = capfd.readouterr().err
+    failed = f"jaxtribute: worker {process} (host{process}:1), at step 1, failed: ValueError: no\n"
+    assert printed.count(failed) == 2 - shown
+    tells = f"worker {process} (host{process}:1), at step 1, exits with code 1, and the other tasks end too.\n"
+    assert (tells in printed) == shown
+    other = f"worker {1 - process} (host{1 - process}:1), before its first step, exits with code 143 (retryable).\n"
+    assert other in printed
+    assert "most recent call" not in printed
+
+
+@pytest.mark.parametrize("process", [0, 1])
+def test_the_same_error_in_all_tasks_ends_all_with_its_exit_code(gang, monkeypatch, process):
+    two = gang(2)
+    two.pass_time()
+    # The other one fails while it waits for that.
+    monkeypatch.setattr(
+        two.watchdogs[1 - process]._fails, "wait", lambda _: two.fail(1 - process, "failed: no")
+    )
+    two.fail(process, "failed: no")
+    two.pass_time()
+    assert two.exits == [[1], [1]]
+
+
+def test_on_one_machine_tasks_have_names_alone(gang, capfd):
+    two = gang(2, "localhost")
+    two.fail(1, "failed: no")
+    two.pass_time()
+    assert "jaxtribute: worker 1, before its first step, failed: no\n" in capfd.readouterr().err
+
+
+def test_who_waits_in_different_calls_is_reported_and_not_started_again(gang, capfd):
+    two = gang(2)
+    with two.progress[0].calling("save (1)"), two.progress[1].calling("steps (5)"):
+        two.pass_time(20)
+        assert two.exits == [[], []]
+        two.pass_time(10)
+    assert two.exits == [[1], [1]]
+    printed = capfd.readouterr().err
+    assert printed.count("Some tasks wait in a call that the others do not make.") == 2
+    assert printed.count("exits with code 1.\n") == 2
+
+
+def test_calls_that_follow_each_other_are_no_wait(gang):
+    two = gang(2)
+    for number in range(8):
+        calls = [f"save ({number + process})" for process in range(2)]
+        with two.progress[0].calling(calls[0]), two.progress[1].calling(calls[1]):
+            two.pass_time(10)
+    assert two.exits == [[], []]
+
+
+def test_a_call_of_another_thread_is_not_told(gang):
+    two = gang(2)
+    told = []
+
+    def call():
+        with two.progress[1].calling("saved (1)"):
+            two.pass_time()
+            told.append(two.watchdogs[0].tasks()[1].call)
+
+    thread = threading.Thread(target=call)
+    thread.start()
+    thread.join()
+    assert told == [""]
 
 
 def test_processes_that_end_wait_for_each_other(gang):
@@ -191,10 +256,9 @@ def test_who_ran_other_steps_is_reported_even_at_the_end(gang, capfd, process, e
         two.watchdogs[0].is_alive = two.watchdogs[1].is_alive = lambda: False  # moved by hand
         assert [one.end() for one in two.watchdogs] == [False, False]
     two.pass_time(5)
-    assert two.exits == [[143], [143]]
+    assert two.exits == [[1], [1]]
     printed = capfd.readouterr().err
-    assert printed.count("jaxtribute: worker 1 (host1:1) (at step ") == 2
-    assert "ran other steps than worker 0 (host0:1)" in printed
+    assert printed.count("worker 1 (host1:1) ran other steps than worker 0 (host0:1)") == 2
 
 
 def test_busy_and_waiting_processes_say_so(gang):
@@ -215,16 +279,10 @@ def test_what_is_no_beat_changes_nothing(gang):
     two = gang(2)
     two.progress[1].step_started()
     two.pass_time()
-    for beat in ([], [[["1", 1]], "", False], [[1]], [[], "", False], [1, "", False], "beat", None):
+    for beat in ([], [[["1", 1]], "", False, "", ""], [[1]], [[], "", False, "", ""], "beat", None):
         two.lines[1][0].send({"beat": beat})
     two.pass_time()
     assert two.watchdogs[0].tasks()[1].steps == 1
-
-
-def test_stacks_go_to_the_error_output_even_without_a_file(capfd, monkeypatch):
-    monkeypatch.setattr(sys, "stderr", None)
-    watchdog.dump_stacks()
-    assert "most recent call first" in capfd.readouterr().err
 
 
 def test_an_abort_leaves_time_for_a_report(run_python):

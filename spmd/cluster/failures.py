@@ -1,0 +1,103 @@
+"""What a process of a cluster does about its own end: an error that nobody catches, or SIGTERM.
+
+The other processes hear of it through the watchdog, and the exit code says whether another start may help.
+"""
+
+import os
+import signal
+import sys
+import threading
+import traceback
+from types import TracebackType
+from typing import Any
+
+from spmd.cluster import report
+from spmd.cluster.exit_codes import RETRYABLE_EXIT_CODE
+from spmd.cluster.watchdog import Watchdog
+from spmd.errors import ClusterStartError
+
+_LONGEST = 2000
+_OF_ANOTHER_SECONDS = 5.0  # so long the watchdog may take to see that another process has died
+# What a collective or the coordination service says when a peer has died, in words of gloo, NCCL and gRPC.
+_OF_PEERS = ("gloo", "nccl", "coordination", "socket closed", "connection", "unavailable", "peer")
+
+_watchdog: Watchdog | None = None
+
+
+def take_over() -> None:
+    """Takes over what happens to errors that nobody catches, and SIGTERM unless the script handles it."""
+    sys.excepthook = _Uncaught(sys.excepthook)
+    on_main = threading.current_thread() is threading.main_thread()
+    if on_main and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+        # Also as the first process of a container, which SIGTERM would not end.
+        signal.signal(signal.SIGTERM, _end)
+
+
+def tell(watchdog: Watchdog | None) -> None:
+    """Sets who is told from here on.
+
+    Args:
+        watchdog: that of the cluster which this process has joined; None for nobody.
+    """
+    global _watchdog
+    _watchdog = watchdog
+
+
+def report_failure(error: BaseException, *, shown: bool = False) -> None:
+    """Tells the other processes that this one cannot go on, and ends it; does nothing in no cluster.
+
+    An error of a collective, or a time-out, may be the consequence of another process's death. Then the watchdog says who
+    died, and the exit code is the retryable one. `initialize` installs it for errors that nobody catches; call it where
+    errors are caught.
+
+    Args:
+        error: why.
+        shown: whether its traceback has been printed.
+    """
+    if _watchdog is None:
+        return
+    of_peers = _is_of_peers(error)
+    code = RETRYABLE_EXIT_CODE if of_peers else 130 if isinstance(error, KeyboardInterrupt) else 1
+    text = "".join(traceback.format_exception_only(error)).strip()[:_LONGEST]
+    what = f"failed: {text}\nThe whole traceback is in its own output."
+    _watchdog.fail(what, code, _OF_ANOTHER_SECONDS if of_peers else 0.0, shown=shown)
+
+
+class _Uncaught:
+    def __init__(self, before: Any) -> None:
+        self._before = before
+
+    def __call__(
+        self, kind: type[BaseException], error: BaseException, traceback: TracebackType | None
+    ) -> None:
+        self._before(kind, error, traceback)
+        if isinstance(error, ClusterStartError) and error.retryable:
+            _exit_for_restart()
+        report_failure(error, shown=True)
+
+
+def _end(*_: object) -> None:
+    if _watchdog is not None:
+        _watchdog.fail("was told to end, by SIGTERM.", RETRYABLE_EXIT_CODE, 0.0)
+    _exit_for_restart()
+
+
+def _exit_for_restart() -> None:
+    def flush() -> None:
+        sys.stdout.flush()
+        sys.stderr.flush()
+
+    report.within(_OF_ANOTHER_SECONDS, flush)
+    os._exit(RETRYABLE_EXIT_CODE)
+
+
+def _is_of_peers(error: BaseException | None) -> bool:
+    while error is not None:
+        if isinstance(error, TimeoutError):  # of a wait for other tasks
+            return True
+        if isinstance(error, ValueError | RuntimeError):
+            text = str(error).lower()
+            if any(word in text for word in _OF_PEERS):
+                return True
+        error = error.__cause__  # a step that fails says what has become of its state
+    return False

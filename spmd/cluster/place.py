@@ -1,0 +1,41 @@
+"""Where in its script a process is: what the others say of one that does not get on.
+
+It reads the stack of the main thread through `sys._current_frames`, which Python documents for such uses.
+"""
+
+import os
+import sys
+import threading
+from types import FrameType
+
+
+def of_main_thread() -> str:
+    """Tells which line of the script the main thread has come to, and what that line has called.
+
+    Returns:
+        The line and the function, as in `"CheckpointManager.save (train.py:31)"`, or the line alone; empty if
+        no script runs.
+    """
+    frames = sys._current_frames()  # pyright: ignore[reportPrivateUsage]
+    return of(frames.get(threading.main_thread().ident or 0))
+
+
+def of(frame: FrameType | None) -> str:
+    """Tells the same of a stack.
+
+    Args:
+        frame: its innermost frame.
+
+    Returns:
+        See `of_main_thread`.
+    """
+    called = ""
+    while frame is not None and frame.f_globals.get("__name__") != "__main__":
+        name = frame.f_code.co_qualname
+        if "<" not in name:  # wrappers, comprehensions and lambdas say nothing to a reader
+            called = name
+        frame = frame.f_back
+    if frame is None:
+        return ""
+    line = f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
+    return f"{called} ({line})" if called else line

@@ -1,0 +1,94 @@
+"""What a process does about its own end; tests/multiprocess/cluster ends real ones."""
+
+import signal
+import sys
+
+import pytest
+
+from spmd.cluster import failures
+from spmd.errors import StateError
+
+
+class _Watchdog:
+    """Writes down what it is told, and ends nothing."""
+
+    def __init__(self):
+        self.told = []
+
+    def fail(self, text, exit_code, seconds, *, shown=False):
+        self.told.append((text, exit_code, seconds, shown))
+
+
+@pytest.fixture
+def told():
+    watchdog = _Watchdog()
+    failures.tell(watchdog)
+    yield watchdog.told
+    failures.tell(None)
+
+
+def test_failures_are_reported_in_clusters_only():
+    failures.report_failure(ValueError("no"))
+
+
+@pytest.mark.parametrize(
+    ("error", "reported"),
+    [
+        (KeyError("gloo"), (1, 0.0)),
+        (StateError("the value of w is lost"), (1, 0.0)),
+        (RuntimeError("Gloo all-reduce failed: Connection closed by peer"), (143, 5.0)),
+        (TimeoutError("waited 600 s"), (143, 5.0)),
+        (KeyboardInterrupt(), (130, 0.0)),
+    ],
+)
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_an_error_that_another_process_caused_asks_for_a_restart(told, error, reported, wrapped):
+    if wrapped and not isinstance(error, KeyboardInterrupt):
+        wrapper = StateError("the step failed, and the value of w is lost")
+        wrapper.__cause__ = error
+        error = wrapper
+    failures.report_failure(error)
+    assert [one[1:] for one in told] == [(*reported, False)]
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (ValueError("no data"), "failed: ValueError: no data"),
+        (StateError("w is lost"), "failed: spmd.errors.StateError: w is lost"),
+        (KeyboardInterrupt(), "failed: KeyboardInterrupt"),
+    ],
+)
+def test_a_report_quotes_the_error(told, error, text):
+    failures.report_failure(error)
+    assert told[0][0] == f"{text}\nThe whole traceback is in its own output."
+
+
+def test_an_error_that_nobody_catches_is_printed_first(told, monkeypatch):
+    printed = []
+    monkeypatch.setattr(sys, "excepthook", lambda *error: printed.append((error, list(told))))
+    before = signal.getsignal(signal.SIGTERM)
+    failures.take_over()
+    signal.signal(signal.SIGTERM, before)
+    error = ValueError("no")
+    sys.excepthook(ValueError, error, None)
+    assert printed == [((ValueError, error, None), [])]
+    assert told[0][1:] == (1, 0.0, True)
+
+
+def test_sigterm_is_left_to_a_script_that_handles_it(monkeypatch):
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    failures.take_over()
+    assert signal.signal(signal.SIGTERM, before) == signal.SIG_IGN
+
+
+def test_a_start_that_may_help_again_asks_for_a_restart(run_python):
+    run_python(
+        "-c",
+        "from spmd.cluster import failures\n"
+        "from spmd.errors import ClusterStartError\n"
+        "failures.take_over()\n"
+        "raise ClusterStartError('nobody came', retryable=True)\n",
+        status=143,
+    )
