@@ -120,7 +120,7 @@ def judge(tasks: Sequence[TaskState], limits: Limits) -> Verdict | None:
     lost = [task for task in tasks if task.lost]
     if lost:
         return Verdict(
-            f"{_are(lost)} gone: its connection closed without a goodbye; last heard of {lost[0].at}.\n"
+            f"{_are(lost)} gone: its connection closed without a goodbye{_last_heard(lost[0])}.\n"
             "Killed, out of memory, crashed, or cut off; its own output or the job controller knows."
         )
     astray = [task for task in tasks if task.strays]
@@ -134,7 +134,7 @@ def judge(tasks: Sequence[TaskState], limits: Limits) -> Verdict | None:
     silent = [task for task in tasks if task.silent_seconds > limits.silent_seconds]
     if silent:
         return Verdict(
-            f"{_are(silent)} stopped: not heard of for {silent[0].silent_seconds:.0f} s, then {silent[0].at}.\n"
+            f"{_are(silent)} stopped: not heard of for {silent[0].silent_seconds:.0f} s{_last_heard(silent[0])}.\n"
             "Its process or machine is frozen, or the network is cut.",
             shows_stacks=True,
         )
@@ -187,6 +187,11 @@ def _late(tasks: Sequence[TaskState], limits: Limits) -> Verdict | None:
             shows_stacks=True,
         )
     return None
+
+
+def _last_heard(task: TaskState) -> str:
+    # A process that has just begun to train says so some seconds later.
+    return f"; last heard of {task.at}" if task.steps else ""
 
 
 def _patience(task: TaskState) -> int:

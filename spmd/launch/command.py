@@ -44,8 +44,9 @@ examples:
       kubectl apply --filename -
 
 Every task finds its place in TF_CONFIG, and the number of restarts so far in
-JAXTRIBUTE_RESTART. When a task fails, all that train start again, and the
-script goes on from its last checkpoint. Ctrl-C asks all to end; twice kills.
+JAXTRIBUTE_RESTART. When a task fails, all that train start again: from the
+last checkpoint if the script restores it, or else from the start. Ctrl-C asks
+all to end; twice kills.
 
 The exit status is 0 if all ended well, 2 if nothing could be started, and
 otherwise that of the task that failed first: 128 + N if signal N ended it.

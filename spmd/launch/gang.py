@@ -11,6 +11,7 @@ import signal
 import time
 from collections.abc import Callable, Sequence
 
+from spmd.cluster.exit_codes import RETRYABLE_EXIT_CODE
 from spmd.launch.exit_status import describe_end, exit_status
 from spmd.launch.guard import Guard
 from spmd.launch.output import Printer
@@ -152,9 +153,8 @@ class Gang:
         failed = [process for process in self._processes if process.returncode]
         if not failed:
             return
-        # Of several at once, one that was killed is the cause, and one that gave up (SIGABRT, as JAX does when a
-        # peer is gone, or an exit code) the consequence.
-        self._first = min(failed, key=lambda process: _gave_up(process.returncode or 0))
+        # Of several at once, one that was killed is the cause, or else one that failed by itself.
+        self._first = min(failed, key=lambda process: _is_consequence(process.returncode or 0))
         how = describe_end(self._first.returncode or 0)
         text = f"{self._first.task} ended with {how} after {self._first.seconds:.1f} s"
         if running and self._phase is _Phase.RUNNING:
@@ -211,11 +211,14 @@ class Gang:
             self._say(f"no restart of {self.name}: {decision}")
             return
         self._say(
-            f"restart {self.attempts} of {self._policy.max_restarts} in {decision:g} s ({self.name}), from the "
-            "script's last checkpoint"
+            f"restart {self.attempts} of {self._policy.max_restarts} in {decision:g} s ({self.name}): from the last "
+            "checkpoint if the script restores it, or else from the start"
         )
         self._phase, self.deadline = _Phase.WAITING, time.monotonic() + decision
 
 
-def _gave_up(returncode: int) -> bool:
-    return returncode > 0 or returncode == -signal.SIGABRT
+def _is_consequence(returncode: int) -> int:
+    """Ranks how a task ended by how likely it did because another one had: JAX aborts when a peer is gone."""
+    if returncode in (RETRYABLE_EXIT_CODE, -signal.SIGABRT):
+        return 2
+    return int(returncode > 0)

@@ -93,7 +93,7 @@ def render_hosts(job: Job, hosts: Sequence[str]) -> str:
         variables["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, range(job.devices_per_worker)))
     lines = [
         f"# {job.title}. Start each on its host, all within the cluster's start-up time-out, in a directory with",
-        "# the same files. If one fails, stop all and start all again: the script goes on from its last checkpoint.",
+        "# the same files. If one fails, stop all and start all again; a script that restores its last checkpoint goes on.",
     ]
     for task, host in zip(job.roles.all, hosts, strict=True):
         own = {**variables, "TF_CONFIG": tf_config(cluster, task)}

@@ -15,7 +15,7 @@ _SCRIPT = r"""#!/bin/bash
 #
 #   sbatch --partition=... --time=... THIS_FILE
 #
-# The step starts again up to {max_restarts} times when a task fails, and the script goes on from its last checkpoint.
+# The step starts again up to {max_restarts} times when a task fails: from the last checkpoint if the script restores it.
 # {grace} s before the time limit the tasks get SIGTERM to save what they have, and the job is queued again.
 set -u
 {exports}

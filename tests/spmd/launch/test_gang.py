@@ -34,10 +34,13 @@ def ended(task, returncode: int) -> SimpleNamespace:
         ((1, -9), "worker 1", 137),
         ((-9, -6), "worker 0", 137),
         ((0, 143), "worker 1", 143),
+        ((143, 1), "worker 1", 1),
+        ((-6, 1), "worker 1", 1),
+        ((143, -9), "worker 1", 137),
         ((1, 2), "worker 0", 1),
     ],
 )
-def test_of_two_that_ended_at_once_the_killed_one_is_the_cause(
+def test_of_two_that_ended_at_once_the_cause_is_told_of(
     returncodes: tuple[int, int], first: str, status: int
 ) -> None:
     tasks = Roles(workers=2).training
