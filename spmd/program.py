@@ -25,6 +25,7 @@ from spmd.arguments import Arguments, abstract
 from spmd.cluster.progress import progress
 from spmd.discovery import discover
 from spmd.errors import BatchError, ProcessMismatchError, StateError
+from spmd.lowering import lowered
 from spmd.mesh import num_replicas, split_sharding, whole_sharding
 from spmd.padding import counted, with_other_padding
 from spmd.processes import copied, place, readable, spans_processes
@@ -485,7 +486,7 @@ class Program:
         used = [i for i in range(size) if i not in changed_at and id(inner_in[i]) in read]
         self._kept, kept_at = table.part(used)
         outer = trace.outer if self._replicas > 1 else without_reductions(trace.outer)
-        run = jaxpr_as_fun(outer)
+        run = jaxpr_as_fun(lowered(outer, self._mesh.devices.flat[0].platform))
         stacked_at = [size + i for i, r in enumerate(self._results) if r.per_replica]
         whole_at = [size + count + i for i, r in enumerate(self._results) if not r.per_replica]
         # What the step never reads is not passed in; XLA drops the stand-in.

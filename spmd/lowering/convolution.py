@@ -1,0 +1,196 @@
+"""`Convolution`: the geometry of a convolution, and views of its operands that do not depend on layouts.
+
+The *window* is the extent of the right operand. A gradient is a convolution as well: that with regard to
+the input has a dilated left operand, that with regard to the kernel has a large window (the gradient of the
+output) and a small output (the kernel). All forms see the left operand as `(batch, *spatial, features)`, the
+right one as `(*window, features, outputs)`, and give `(batch, *spatial, outputs)`.
+"""
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+
+@dataclasses.dataclass(frozen=True)
+class Convolution:
+    """What `lax.conv_general_dilated` is asked for.
+
+    Attributes:
+        lhs_shape: shape of the left operand, as `(batch, *spatial, features)`.
+        rhs_shape: shape of the right operand, as `(*window, features, outputs)`.
+        strides: of the window.
+        padding: low and high, for each spatial dimension.
+        lhs_dilation: distance of neighbours in the left operand.
+        rhs_dilation: likewise in the window.
+        layouts: of both operands and the result, as in `lax.ConvDimensionNumbers`.
+        feature_groups: into how many groups features and outputs are split.
+        batch_groups: into how many groups batch and outputs are split.
+        precision: of products.
+        dtype: of the result.
+    """
+
+    lhs_shape: tuple[int, ...]
+    rhs_shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    padding: tuple[tuple[int, int], ...]
+    lhs_dilation: tuple[int, ...]
+    rhs_dilation: tuple[int, ...]
+    layouts: tuple[tuple[int, ...], ...]
+    feature_groups: int
+    batch_groups: int
+    precision: Any
+    dtype: Any
+
+    @classmethod
+    def of(cls, equation: Any) -> "Convolution":
+        """Reads the geometry from an equation of a jaxpr.
+
+        Args:
+            equation: a `jax.extend.core.JaxprEqn` of `conv_general_dilated`.
+        """
+        params = equation.params
+        layouts = tuple(params["dimension_numbers"])
+        lhs, rhs = (variable.aval for variable in equation.invars)
+        return cls(
+            lhs_shape=tuple(lhs.shape[axis] for axis in _features_last(layouts[0])),
+            rhs_shape=tuple(rhs.shape[axis] for axis in _window_first(layouts[1])),
+            strides=tuple(params["window_strides"]),
+            padding=tuple((low, high) for low, high in params["padding"]),
+            lhs_dilation=tuple(params["lhs_dilation"]),
+            rhs_dilation=tuple(params["rhs_dilation"]),
+            layouts=layouts,
+            feature_groups=params["feature_group_count"],
+            batch_groups=params["batch_group_count"],
+            precision=params["precision"],
+            dtype=equation.outvars[0].aval.dtype,
+        )
+
+    @property
+    def rank(self) -> int:
+        """How many spatial dimensions there are."""
+        return len(self.strides)
+
+    @property
+    def window(self) -> tuple[int, ...]:
+        """Extent of the window."""
+        return self.rhs_shape[:-2]
+
+    @property
+    def out_spatial(self) -> tuple[int, ...]:
+        """Spatial extent of the result."""
+        padded = (
+            (size - 1) * dilation + 1 + low + high
+            for size, dilation, (low, high) in zip(
+                self.lhs_shape[1:-1], self.lhs_dilation, self.padding, strict=True
+            )
+        )
+        return tuple(
+            (size - (width - 1) * dilation - 1) // stride + 1
+            for size, width, dilation, stride in zip(
+                padded, self.window, self.rhs_dilation, self.strides, strict=True
+            )
+        )
+
+    @property
+    def groups(self) -> int:
+        """The number of groups of either kind."""
+        return max(self.feature_groups, self.batch_groups)
+
+    @property
+    def computes_in(self) -> Any:
+        """The type in which sums are kept: at least 32 bits, as XLA does."""
+        return jnp.promote_types(self.dtype, jnp.float32)
+
+    def lhs(self, operand: jax.Array) -> jax.Array:
+        """Brings the left operand into the order `(batch, *spatial, features)`."""
+        return operand.transpose(_features_last(self.layouts[0]))
+
+    def rhs(self, operand: jax.Array) -> jax.Array:
+        """Brings the right operand into the order `(*window, features, outputs)`."""
+        return operand.transpose(_window_first(self.layouts[1]))
+
+    def result(self, value: jax.Array) -> jax.Array:
+        """Brings `(batch, *spatial, outputs)` into the layout and type of the result."""
+        order = _features_last(self.layouts[2])
+        return value.astype(self.dtype).transpose([order.index(axis) for axis in range(len(order))])
+
+    def padded(self, operand: jax.Array) -> jax.Array:
+        """Pads (or cuts) and dilates the left operand."""
+        return dilated(operand, self.padding, self.lhs_dilation)
+
+    def at_window(self, operand: jax.Array) -> Iterator[tuple[tuple[int, ...], jax.Array]]:
+        """Gives each position in the window with what is under it, for all places of the window.
+
+        Args:
+            operand: the padded left one.
+
+        Yields:
+            Position and array of shape `(batch, *out_spatial, features)`.
+        """
+        return _slices(operand, self.window, self.rhs_dilation, self.out_spatial, self.strides)
+
+    def at_output(self, operand: jax.Array) -> Iterator[tuple[tuple[int, ...], jax.Array]]:
+        """Gives each position in the output with what lies in the window there.
+
+        Args:
+            operand: the padded left one.
+
+        Yields:
+            Position and array of shape `(batch, *window, features)`.
+        """
+        return _slices(operand, self.out_spatial, self.strides, self.window, self.rhs_dilation)
+
+
+def dilated(
+    operand: jax.Array, padding: Sequence[tuple[int, int]], dilation: Sequence[int]
+) -> jax.Array:
+    """Pads (or cuts) and dilates the spatial dimensions of `(batch, *spatial, features)` with zeros.
+
+    Args:
+        operand: the array.
+        padding: low and high for each spatial dimension; may be negative.
+        dilation: distance of neighbours for each spatial dimension.
+    """
+    config = [(low, high, step - 1) for (low, high), step in zip(padding, dilation, strict=True)]
+    if not any(map(any, config)):
+        return operand
+    return lax.pad(operand, jnp.zeros((), operand.dtype), [(0, 0, 0), *config, (0, 0, 0)])
+
+
+def _slices(
+    operand: jax.Array,
+    places: Sequence[int],
+    distances: Sequence[int],
+    extent: Sequence[int],
+    strides: Sequence[int],
+) -> Iterator[tuple[tuple[int, ...], jax.Array]]:
+    batch, features = operand.shape[0], operand.shape[-1]
+    for place in itertools.product(*map(range, places)):
+        start = [at * distance for at, distance in zip(place, distances, strict=True)]
+        stop = [
+            first + (size - 1) * stride + 1
+            for first, size, stride in zip(start, extent, strides, strict=True)
+        ]
+        yield (
+            place,
+            lax.slice(operand, (0, *start, 0), (batch, *stop, features), (1, *strides, 1)),
+        )
+
+
+def size(extent: Sequence[int]) -> int:
+    """Counts the positions in an extent."""
+    return math.prod(extent)
+
+
+def _features_last(layout: Sequence[int]) -> tuple[int, ...]:
+    return (layout[0], *layout[2:], layout[1])
+
+
+def _window_first(layout: Sequence[int]) -> tuple[int, ...]:
+    return (*layout[2:], layout[1], layout[0])

@@ -1,0 +1,63 @@
+"""Convolutions of images with one or a few channels, as the first layer of a model for grey images has.
+
+Matrix products over so few channels are nearly all overhead. The convolution is done by multiply-adds, its
+kernel gradient as one product of the input's shifted copies and the gradient.
+"""
+
+import functools
+import operator
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from spmd.lowering.convolution import Convolution
+
+
+def few_channels(conv: Convolution, lhs: jax.Array, rhs: jax.Array) -> jax.Array:
+    """Adds up the input, shifted to each position of the window, times the kernel there.
+
+    Args:
+        conv: without groups.
+        lhs: left operand, the input.
+        rhs: right operand, the kernel.
+
+    Returns:
+        The convolution.
+    """
+    image = lax.optimization_barrier(conv.padded(conv.lhs(lhs))).astype(conv.computes_in)
+    weights = conv.rhs(rhs).astype(conv.computes_in)
+    terms = (
+        part[..., channel, None] * weights[place][channel]
+        for place, part in conv.at_window(image)
+        for channel in range(conv.lhs_shape[-1])
+    )
+    return conv.result(functools.reduce(operator.add, terms))
+
+
+def few_channels_kernel_gradient(conv: Convolution, lhs: jax.Array, rhs: jax.Array) -> jax.Array:
+    """Multiplies the input's shifted copies, a row of a matrix each, by the gradient.
+
+    Args:
+        conv: without groups, with the channels as the batch of the left operand.
+        lhs: left operand, the input.
+        rhs: right operand, the gradient of the result.
+
+    Returns:
+        The convolution.
+    """
+    image, outputs = conv.padded(conv.lhs(lhs)), conv.rhs_shape[-1]
+    copies = [
+        jnp.moveaxis(part, -1, 1).reshape(conv.lhs_shape[0], -1)
+        for _, part in conv.at_output(image)
+    ]
+    gradient = jnp.moveaxis(conv.rhs(rhs), -2, 0).reshape(-1, outputs)
+    # A barrier, because the product would gather the copies anew, one number at a time.
+    product = lax.dot(
+        lax.optimization_barrier(jnp.concatenate(copies)),
+        gradient,
+        precision=conv.precision,
+        preferred_element_type=conv.computes_in,
+    )
+    by_place = product.reshape(*conv.out_spatial, conv.lhs_shape[0], outputs)
+    return conv.result(jnp.moveaxis(by_place, -2, 0))

@@ -1,0 +1,87 @@
+"""Runs a function as XLA lowers it, and with the forms for processors."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun
+
+from spmd.lowering import for_cpu
+
+LAYOUT = ("NHWC", "HWIO", "NHWC")
+FORMS = {
+    "pointwise",
+    "pointwise_kernel_gradient",
+    "depthwise",
+    "depthwise_input_gradient",
+    "depthwise_kernel_gradient",
+    "few_channels",
+    "few_channels_kernel_gradient",
+    "max_pool_gradient",
+}
+
+
+def numbers(*shape: int, seed: int = 0, dtype: Any = jnp.float32) -> jax.Array:
+    """Makes an array of random numbers."""
+    return jnp.asarray(np.random.default_rng(seed).standard_normal(shape), dtype)
+
+
+def convolution(**options: Any) -> Callable[[jax.Array, jax.Array], list[jax.Array]]:
+    """Makes a function that gives a convolution, and its gradients with regard to input and kernel."""
+
+    def run(image: jax.Array, kernel: jax.Array) -> list[jax.Array]:
+        def convolve(image: jax.Array, kernel: jax.Array) -> jax.Array:
+            return jax.lax.conv_general_dilated(
+                image, kernel, **{"dimension_numbers": LAYOUT, **options}
+            )
+
+        result, pull = jax.vjp(convolve, image, kernel)
+        return [result, *pull(jnp.sin(result))]
+
+    return run
+
+
+def both(function: Callable[..., Any], *operands: Any) -> tuple[list[Any], list[Any], list[str]]:
+    """Runs a function both ways.
+
+    Args:
+        function: of arrays.
+        *operands: for it.
+
+    Returns:
+        Results as XLA lowers it, results with the forms, and the names of the forms that were taken.
+    """
+    program = jax.make_jaxpr(function)(*operands)
+    better = for_cpu(program)
+    leaves = jax.tree.leaves(operands)
+    plain = jax.jit(jaxpr_as_fun(program))(*leaves)
+    return plain, jax.jit(jaxpr_as_fun(better))(*leaves), taken(better)
+
+
+def taken(program: Any) -> list[str]:
+    """Names the forms in a program, in its order, those in loops and called functions too."""
+    jaxpr = program.jaxpr if isinstance(program, ClosedJaxpr) else program
+    names: list[str] = []
+    for equation in jaxpr.eqns:
+        if equation.params.get("name") in FORMS:
+            names.append(equation.params["name"])
+            continue
+        for value in jax.tree.leaves(
+            list(equation.params.values()),
+            is_leaf=lambda leaf: isinstance(leaf, ClosedJaxpr | Jaxpr),
+        ):
+            if isinstance(value, ClosedJaxpr | Jaxpr):
+                names += taken(value)
+    return names
+
+
+def assert_close(plain: list[Any], better: list[Any]) -> None:
+    """Compares convolutions: sums in another order differ in the last bits."""
+    for expected, actual in zip(plain, better, strict=True):
+        assert (expected.shape, expected.dtype) == (actual.shape, actual.dtype)
+        of_type = {2: 2e-2, 4: 1e-5, 8: 1e-12}[expected.dtype.itemsize]
+        expected, actual = np.asarray(expected, np.float64), np.asarray(actual, np.float64)
+        scale = np.abs(expected).max(initial=1.0)
+        np.testing.assert_allclose(actual, expected, rtol=0, atol=of_type * scale)

@@ -1,0 +1,124 @@
+"""Tests of which programs get the forms, and where in them."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import spmd
+from spmd.lowering import for_cpu, lowered
+from tests.spmd.lowering.forms import LAYOUT, assert_close, both, numbers, taken
+
+
+def convolve(image, kernel):
+    return jax.lax.conv_general_dilated(image, kernel, (1, 1), "SAME", dimension_numbers=LAYOUT)
+
+
+def pool(image):
+    window = (1, 2, 2, 1)
+    return jax.lax.reduce_window(image, -jnp.inf, jax.lax.max, window, window, "VALID")
+
+
+IMAGE, KERNEL = numbers(2, 6, 6, 3), numbers(1, 1, 3, 3)
+
+
+def test_inside_scan():
+    def run(image, kernel):
+        def body(carry, _):
+            return convolve(carry, kernel), ()
+
+        return [jax.lax.scan(body, image, length=2)[0]]
+
+    plain, better, names = both(run, IMAGE, KERNEL)
+    assert names == ["pointwise"]
+    assert_close(plain, better)
+
+
+def test_inside_while_and_cond():
+    def run(image, kernel):
+        image = jax.lax.fori_loop(0, 2, lambda _, value: convolve(value, kernel), image)
+        return [
+            jax.lax.cond(
+                image.sum() > 0, lambda: convolve(image, kernel), lambda: -convolve(image, kernel)
+            )
+        ]
+
+    plain, better, names = both(run, IMAGE, KERNEL)
+    assert names == ["pointwise"] * 3
+    assert_close(plain, better)
+
+
+def test_inside_checkpoint():
+    @jax.checkpoint
+    def block(kernel, image):
+        return jnp.sum(jnp.sin(pool(convolve(image, kernel))))
+
+    plain, better, names = both(jax.grad(block, argnums=(0, 1)), KERNEL, IMAGE)
+    assert {"pointwise", "pointwise_kernel_gradient", "max_pool_gradient"} <= set(names)
+    assert_close(plain, better)
+
+
+def test_inside_custom_gradients_and_called_functions():
+    @jax.custom_vjp
+    def doubled(image, kernel):
+        return convolve(image, kernel) * 2
+
+    doubled.defvjp(lambda *operands: (doubled(*operands), operands), lambda *_: (None, None))
+    plain, better, names = both(lambda *operands: [jax.jit(doubled)(*operands)], IMAGE, KERNEL)
+    assert names == ["pointwise"]
+    assert_close(plain, better)
+
+
+def test_under_vmap():
+    plain, better, names = both(
+        jax.vmap(lambda image: [convolve(image, KERNEL)]), numbers(3, 2, 6, 6, 3)
+    )
+    assert names == ["pointwise"]
+    assert_close(plain, better)
+
+
+def test_operations_of_one_shape_share_their_code():
+    program = for_cpu(
+        jax.make_jaxpr(lambda image: convolve(convolve(image, KERNEL), KERNEL))(IMAGE)
+    )
+    first, second = (equation.params["jaxpr"] for equation in program.eqns)
+    assert first is second
+
+
+def test_whole_numbers_are_left_to_xla():
+    program = jax.make_jaxpr(convolve)(IMAGE.astype(int), KERNEL.astype(int))
+    assert taken(for_cpu(program)) == []
+
+
+@pytest.mark.parametrize("platform", ["gpu", "tpu"])
+def test_other_devices_keep_their_programs(platform):
+    program = jax.make_jaxpr(convolve)(IMAGE, KERNEL)
+    assert lowered(program, platform) is program
+
+
+def make_step(devices):
+    kernel = spmd.Variable(numbers(3, 3, 1, 8), name="kernel")
+
+    def train(image):
+        def loss(kernel):
+            return jnp.mean(jnp.square(pool(convolve(image, kernel))))
+
+        value, gradient = jax.value_and_grad(loss)(kernel.value)
+        kernel.value = kernel.value - spmd.all_reduce(gradient, "mean")
+        return spmd.all_reduce(value, "mean")
+
+    mesh = spmd.make_mesh([f"cpu:{device}" for device in range(devices)])
+    (batch,) = spmd.distribute(np.asarray(numbers(8, 8, 8, 1)), mesh, batch_size=8)
+    return spmd.Step(train, mesh), batch, kernel
+
+
+@pytest.mark.parametrize("devices", [1, 2])
+def test_a_step_gives_the_same_with_and_without(devices, monkeypatch):
+    results = []
+    for switch in ("0", "1"):
+        monkeypatch.setenv("JAXTRIBUTE_CPU_LOWERINGS", switch)
+        step, batch, kernel = make_step(devices)
+        text = step.lower(batch).stablehlo
+        assert ("select_and_scatter" in text) == ("convolution" in text) == (switch == "0")
+        results.append([step(batch), step(batch), kernel.value])
+    assert_close(*results)
