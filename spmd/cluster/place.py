@@ -31,11 +31,17 @@ def of(frame: FrameType | None) -> str:
     """
     called = ""
     while frame is not None and frame.f_globals.get("__name__") != "__main__":
-        name = frame.f_code.co_qualname
-        if "<" not in name:  # wrappers, comprehensions and lambdas say nothing to a reader
-            called = name
+        if _is_telling(frame.f_code.co_qualname):
+            called = frame.f_code.co_qualname
         frame = frame.f_back
     if frame is None:
         return ""
     line = f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
     return f"{called} ({line})" if called else line
+
+
+def _is_telling(name: str) -> bool:
+    # Wrappers, lambdas and what is private say nothing to a reader; `DistributedInput.__next__` does.
+    return "<" not in name and not any(
+        part.startswith("_") and not part.startswith("__") for part in name.split(".")
+    )

@@ -6,7 +6,7 @@ from spmd.cluster import place
 
 SCRIPT = """
 def train(save):
-    return (lambda: save())()
+    return save()
 
 seen = train(save)
 """
@@ -16,8 +16,12 @@ def save():
     return place.of(sys._getframe())
 
 
+def _wrapped():
+    return (lambda: save())()
+
+
 def test_a_line_of_the_script_and_what_it_called():
-    scope = {"__name__": "__main__", "save": save}
+    scope = {"__name__": "__main__", "save": _wrapped}
     exec(compile(SCRIPT, "/some/where/script.py", "exec"), scope)
     assert scope["seen"] == "save (script.py:3)"
 

@@ -80,11 +80,15 @@ def test_processes_that_can_go_on(states):
         ),
         (
             tasks(5, 5, last={"silent_seconds": 31}),
-            "task 1 is stopped: not heard of for 31 s, then at step 5.",
+            "task 1 is stopped: not heard of for 31 s; last heard of at step 5.",
         ),
         (
             tasks(5, 4, 4, last={"lost": True, "silent_seconds": 99}),
             "task 2 is gone: its connection closed without a goodbye; last heard of at step 4.",
+        ),
+        (
+            tasks(0, 0, last={"lost": True}),
+            "task 1 is gone: its connection closed without a goodbye.\n",
         ),
         (
             tasks(5, 4, last={"lost": True, "failure": "failed: no"}),
