@@ -69,7 +69,8 @@ def initialize(
             JAXTRIBUTE_START_TIMEOUT, or 300.
         watchdog_seconds: how long a process may make no step while the others wait for it; None takes
             JAXTRIBUTE_WATCHDOG_SECONDS, or 600. One that says nothing at all is given up after this time too,
-            or after 100 seconds if that is less.
+            or after 100 seconds if that is less; what can never end, after 30. Calls that all must make, such as
+            saves, wait a minute more.
         local_devices: indices of the GPUs that this process uses; None for all.
 
     Raises:

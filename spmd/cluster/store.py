@@ -129,8 +129,8 @@ def all_gather_small(
         raise ClusterWaitError(
             f"{names[me]} waited {timeout_seconds:g} s for {', '.join(missing)} to say its {key!r}. Expected all "
             f"of {len(names)} tasks to make this call (its number {number} here); {len(names) - len(missing)} did. "
-            "Take it out of code that only some tasks run, such as `if is_chief:`. If they only need longer, set "
-            "JAXTRIBUTE_WATCHDOG_SECONDS above the 600 seconds that it is without.",
+            "Take it out of code that only some tasks run, such as `if is_chief:`. If they only need longer, "
+            "raise its timeout, or JAXTRIBUTE_WATCHDOG_SECONDS, which is 600 if it is not set.",
             missing=missing,
         )
     # Whoever has come this far has read all of the former round, so nobody needs its own text of it any more.

@@ -211,7 +211,7 @@ def test_a_task_that_saves_nothing_asks_for_a_restart(run_cluster):
         status=143,
     ):
         assert "worker 1" in task.stderr
-        assert "it was told to end, by SIGTERM" in task.stderr
+        assert "was told to end, by SIGTERM" in task.stderr
 
 
 def test_a_task_that_waits_for_the_others_asks_for_a_restart(run_cluster):
