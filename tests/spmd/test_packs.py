@@ -44,8 +44,37 @@ def test_sums_are_the_same(mesh_of, packs, groups):
 
 def test_packs_are_of_one_type_and_no_larger_than_said(mesh_of):
     _, collectives = summed(CollectiveOptions(bytes_per_pack=24), mesh_of(2))
-    # (3, 2) fills a pack; (), (5,) another; (1, 1) and the empty one a third; bfloat16 one of its own.
-    assert [one.bytes for one in collectives] == [24, 24, 4, 8]
+    # (3, 2) fills a pack, (1, 1) is left over, bfloat16 is another type: alone; () and (5,) together.
+    assert [one.bytes for one in collectives] == [24, 4, 8, 24]
+
+
+def test_on_the_cpu_small_gradients_travel_together_and_large_ones_alone(mesh_of):
+    tx = spmd.sum_over_replicas()
+
+    def step():
+        own = [jnp.ones(3), jnp.ones(2**14 + 1), jnp.ones(2**14), jnp.ones((2, 2))]
+        return tx.update(own, tx.init(own))[0]
+
+    collectives = spmd.Step(step, mesh_of(2)).lower().collectives
+    assert [one.bytes for one in collectives] == [4 * (2**14 + 1), 4 * (3 + 2**14 + 4)]
+
+
+def test_compressed_gradients_travel_with_half_the_bits(mesh_of):
+    options = CollectiveOptions(compression="bfloat16")
+    result, collectives = summed(options, mesh_of(4))
+    expected, plain = summed(CollectiveOptions(), mesh_of(4))
+    (pack,), (_, plain_pack) = collectives, sorted(plain, key=lambda one: one.bytes)
+    assert pack.bytes - 8 == plain_pack.bytes // 2  # with the gradient that is bfloat16 already
+    for ours, theirs in zip(result, expected, strict=True):
+        assert ours.dtype == theirs.dtype
+        np.testing.assert_allclose(
+            np.asarray(ours, np.float32), np.asarray(theirs, np.float32), rtol=2**-7
+        )
+
+
+def test_there_is_one_compression():
+    with pytest.raises(ValueError, match="compression must be 'bfloat16' or '', but is 'int8'"):
+        CollectiveOptions(compression="int8")
 
 
 def test_the_proof_still_finds_sums_over_some_replicas(mesh_of):

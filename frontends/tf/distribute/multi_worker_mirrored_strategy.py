@@ -12,7 +12,6 @@ from frontends.tf.distribute.strategy import Strategy
 from spmd.cluster import Cluster
 from spmd.cluster.runtime import initialize
 from spmd.errors import ClusterConfigError
-from spmd.packs import CollectiveOptions
 from spmd.shared_random import shared_seed
 
 
@@ -43,8 +42,8 @@ class MultiWorkerMirroredStrategy(Strategy):
 
         Args:
             cluster_resolver: says which tasks there are and which this is; None reads TF_CONFIG.
-            communication_options: how collectives travel: `bytes_per_pack` joins gradients to packs, and
-                `timeout_seconds` bounds the wait for workers at the start. XLA takes NCCL on GPUs, gloo on
+            communication_options: how collectives travel: `bytes_per_pack` joins gradients to packs,
+                `compression` sends them with fewer bits, and `timeout_seconds` bounds the wait for workers at the start. XLA takes NCCL on GPUs, gloo on
                 processors.
 
         Raises:
@@ -65,8 +64,7 @@ class MultiWorkerMirroredStrategy(Strategy):
         cluster = cluster_of(self._resolver)
         if cluster is not None and not cluster.is_evaluator:
             _join(cluster, options.timeout_seconds)
-        collectives = CollectiveOptions(bytes_per_pack=options.bytes_per_pack)
-        super().__init__(spmd.make_mesh(), collectives=collectives)
+        super().__init__(spmd.make_mesh(), collectives=options.collectives)
 
     @property
     def cluster_resolver(self) -> ClusterResolver:

@@ -4,6 +4,8 @@ import dataclasses
 import enum
 from typing import Any
 
+from spmd.packs import CollectiveOptions
+
 
 @dataclasses.dataclass(frozen=True)
 class RunOptions:
@@ -44,12 +46,14 @@ class CommunicationOptions:
     """Options of collectives of a `MultiWorkerMirroredStrategy`; elsewhere accepted.
 
     Attributes:
-        bytes_per_pack: gradients are joined to packs of so many bytes; with 0 XLA's combiner decides.
+        bytes_per_pack: gradients are joined to packs of so many bytes; with 0 XLA's combiner decides on GPUs
+            and TPUs, and small ones are joined on processors.
         timeout_seconds: how long to wait for other processes at the start.
         implementation: the library; XLA takes NCCL on GPUs and gloo on processors, whatever this says.
+        compression: not in TensorFlow: "bfloat16" sends gradients with half the bits.
 
     Raises:
-        ValueError: `bytes_per_pack` is negative, or there is no such implementation.
+        ValueError: `bytes_per_pack` is negative, or there is no such implementation or compression.
 
     Examples:
         >>> CommunicationOptions(implementation="NCCL").implementation
@@ -61,13 +65,19 @@ class CommunicationOptions:
     bytes_per_pack: int = 0
     timeout_seconds: float | None = None
     implementation: CommunicationImplementation | str = CommunicationImplementation.AUTO
+    compression: str = ""
 
     def __post_init__(self) -> None:
-        _check_pack(self.bytes_per_pack)
+        _ = self.collectives  # which raises what is wrong with them
         name = self.implementation
         if isinstance(name, str):
             name = name.upper()
         object.__setattr__(self, "implementation", CommunicationImplementation(name))
+
+    @property
+    def collectives(self) -> CollectiveOptions:
+        """The engine's options."""
+        return CollectiveOptions(self.bytes_per_pack, compression=self.compression)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,9 +98,9 @@ class CollectiveHints:
     timeout_seconds: float | None = None
 
     def __post_init__(self) -> None:
-        _check_pack(self.bytes_per_pack)
+        _ = self.collectives  # which raises what is wrong with them
 
-
-def _check_pack(size: int) -> None:
-    if size < 0:
-        raise ValueError(f"bytes_per_pack must be 0 or more, but is {size}.")
+    @property
+    def collectives(self) -> CollectiveOptions:
+        """The engine's options."""
+        return CollectiveOptions(self.bytes_per_pack)
