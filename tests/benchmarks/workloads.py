@@ -104,6 +104,15 @@ WORKLOADS = {
         {TENSORFLOW: 1.2, TORCH: 1.2},
         processes=2,
     ),
+    "gradient_packs": Workload(
+        "50 small layers, custom loop, 2 processes",
+        {
+            **_both("deep.in_packs"),
+            "jaxtribute, each gradient alone": Program("deep.one_by_one", "jaxtribute"),
+        },
+        {},
+        processes=2,
+    ),
     "mnist_input": Workload(
         "Input alone: MNIST map, shuffle, batch 128, onto a device",
         _both("input.mnist"),
