@@ -314,7 +314,6 @@ first(), second()
 for step in [first, second][:: 1 - 2 * me]:
     float(step())
 """,
-        status=143,
+        status=1,
     ):
-        assert "worker 1 (localhost:" in task.stderr
-        assert "ran other steps than worker 0" in task.stderr
+        assert "worker 1 ran other steps than worker 0" in task.stderr
