@@ -147,7 +147,7 @@ def _apart(tasks: Sequence[TaskState], limits: Limits) -> Verdict | None:
     calls = {task.call for task in settled if task.call}
     ended = [task for task in settled if task.ended]
     if len(calls) > 1 or (calls and ended):
-        return _not_all_call(tasks, retryable=False)
+        return _not_all_call(tasks)
     first = max(tasks, key=lambda task: task.steps)
     missing = [task for task in ended if task.steps < first.steps]
     return _lag(missing, first) if missing else None
@@ -167,7 +167,8 @@ def _late(tasks: Sequence[TaskState], limits: Limits) -> Verdict | None:
     if calling and absent:
         # A task that is a step ahead has passed the call by.
         passed = any(task.steps > calling[0].steps for task in absent)
-        return _not_all_call(tasks, retryable=not passed)
+        more = f"\nIf the others only need more than {limits.idle_seconds:.0f} s, raise JAXTRIBUTE_WATCHDOG_SECONDS."
+        return _not_all_call(tasks) if passed else _not_all_call(tasks, more)
     if behind:
         return _lag(behind, first)
     if all(task.waits for task in tasks):
@@ -213,13 +214,14 @@ def _lag(behind: Sequence[TaskState], first: TaskState) -> Verdict:
     )
 
 
-def _not_all_call(tasks: Sequence[TaskState], *, retryable: bool) -> Verdict:
+def _not_all_call(tasks: Sequence[TaskState], unless: str = "") -> Verdict:
     return Verdict(
         "Some tasks wait in a call that the others do not make.\n"
         f"{_table(tasks)}\n"
-        "Every task must make it. Take it out of code that only some tasks run, such as `if is_chief:`.",
-        retryable=retryable,
-        shows_stacks=retryable,
+        "Every task must make it. Take it out of code that only some tasks run, such as `if is_chief:`."
+        f"{unless}",
+        retryable=bool(unless),
+        shows_stacks=bool(unless),
     )
 
 

@@ -214,7 +214,7 @@ class Watchdog(threading.Thread):
         ends = f"{me.name}, {me.at}, exits with code {code}"
         ends += " (retryable)" * (code == RETRYABLE_EXIT_CODE)
         ends += ", and the other tasks end too." if self._is_shown else "."
-        stacks = verdict.shows_stacks and not self._ended
+        stacks = verdict.shows_stacks and not (me.ended or me.call)
         ends += " Its Python stacks:" * stacks
         said = [] if self._is_shown else verdict.text.split("\n")
         report.write([*said, ends], stacks=stacks)

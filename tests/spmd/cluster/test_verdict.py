@@ -105,7 +105,9 @@ def test_processes_that_can_go_on(states):
             ),
             "Some tasks wait in a call that the others do not make.\n"
             "  task 0: waits in CheckpointManager.save (train.py:31), at step 5\n"
-            "  task 1: train.py:9, at step 5\n",
+            "  task 1: train.py:9, at step 5\n"
+            "Every task must make it. Take it out of code that only some tasks run, such as `if is_chief:`.\n"
+            "If the others only need more than 60 s, raise JAXTRIBUTE_WATCHDOG_SECONDS.",
         ),
     ],
 )
