@@ -66,7 +66,7 @@ def test_a_process_that_lags(gang):
 
 
 def test_a_process_that_ends_early(gang):
-    gang.start("train(5 if me else 6)", JAXTRIBUTE_WATCHDOG_SECONDS="4")
+    gang.start("train(5 if me else 6)", JAXTRIBUTE_WATCHDOG_SECONDS="8")
     assert gang.statuses(0, 1) == [143, 143]
     for task in range(2):
         assert "has ended its script after step 5, while chief 0" in gang.text(task)
@@ -100,7 +100,7 @@ def test_a_call_that_only_one_makes(gang, caller):
         if me == {caller}:
             checkpoint.save("checkpoint")
         """,
-        JAXTRIBUTE_WATCHDOG_SECONDS="4",
+        JAXTRIBUTE_WATCHDOG_SECONDS="8",
     )
     assert gang.statuses(0, 1) == [1, 1]
     for task in range(2):
@@ -121,7 +121,7 @@ def test_a_step_that_only_one_runs(gang):
             train()
         spmd.checkpoint.Checkpoint(w=spmd.Variable(np.zeros(2, np.float32))).save("checkpoint")
         """,
-        JAXTRIBUTE_WATCHDOG_SECONDS="4",
+        JAXTRIBUTE_WATCHDOG_SECONDS="8",
     )
     assert gang.statuses(0, 1) == [1, 1]
     for task in range(2):
