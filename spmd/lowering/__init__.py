@@ -6,5 +6,6 @@ into a traced program. It runs on every step that is compiled for processors, un
 `JAXTRIBUTE_CPU_LOWERINGS=0` stands in the environment; programs for other devices stay as they are.
 """
 
+from spmd.lowering.cpu import Least as Least
 from spmd.lowering.cpu import for_cpu as for_cpu
 from spmd.lowering.cpu import lowered as lowered

@@ -103,6 +103,13 @@ class Convolution:
         return max(self.feature_groups, self.batch_groups)
 
     @property
+    def work(self) -> int:
+        """How many multiplications there are, of those that are not with zeros between the pixels."""
+        batch = self.lhs_shape[0] // self.batch_groups
+        outputs = batch * size(self.out_spatial) * self.rhs_shape[-1]
+        return outputs * size(self.rhs_shape[:-1]) // size(self.lhs_dilation)
+
+    @property
     def computes_in(self) -> Any:
         """The type in which sums are kept: at least 32 bits, as XLA does."""
         return jnp.promote_types(self.dtype, jnp.float32)

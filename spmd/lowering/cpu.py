@@ -1,5 +1,6 @@
 """Which operations get another form on a processor, and the pass that gives it to them."""
 
+import dataclasses
 import os
 from collections.abc import Callable
 from typing import Any
@@ -25,7 +26,29 @@ _MAX_WINDOW = 49
 # Rows of the matrix that the copies of an image with few channels make; with more, XLA is as good.
 _MAX_COPIES = 32
 
-_MIN_OUTPUTS = 8
+
+@dataclasses.dataclass(frozen=True)
+class Least:
+    """What an operation must have for a form to be faster, as `tests/benchmarks/lowerings.py` measures it.
+
+    Work is counted in multiplications.
+
+    Attributes:
+        work: for any form: below, XLA's operation takes microseconds as well.
+        sum_of_products: for the kernel gradient of a pointwise convolution.
+        product: for a pointwise convolution; a matrix product is begun by several threads.
+        channels: in and out, for a pointwise convolution.
+        outputs: of a convolution of few channels: they are computed side by side.
+        side: outputs and batch for its kernel gradient; XLA is good at less.
+    """
+
+    work: int = 2**16
+    sum_of_products: int = 2**18
+    product: int = 2**24
+    channels: int = 16
+    outputs: int = 8
+    side: int = 32
+
 
 Form = Callable[..., jax.Array]
 
@@ -53,7 +76,7 @@ def lowered(program: ClosedJaxpr, platform: str) -> ClosedJaxpr:
     return for_cpu(program)
 
 
-def for_cpu(program: ClosedJaxpr) -> ClosedJaxpr:
+def for_cpu(program: ClosedJaxpr, least: Least = Least()) -> ClosedJaxpr:
     """Gives operations of a program the forms that are faster on a processor.
 
     Looks into loops, branches and called functions as well. Results are XLA's own, bit for bit for pooling, but
@@ -61,13 +84,14 @@ def for_cpu(program: ClosedJaxpr) -> ClosedJaxpr:
 
     Args:
         program: a traced program.
+        least: how much an operation must have to do.
 
     Returns:
         A program with the same inputs and outputs.
 
     Examples:
         >>> import jax, jax.numpy as jnp
-        >>> image, kernel = jnp.ones((1, 4, 4, 8)), jnp.ones((1, 1, 8, 2))
+        >>> image, kernel = jnp.ones((64, 16, 16, 32)), jnp.ones((1, 1, 32, 64))
         >>> def convolve(image, kernel):
         ...     return jax.lax.conv_general_dilated(
         ...         image, kernel, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")
@@ -76,51 +100,62 @@ def for_cpu(program: ClosedJaxpr) -> ClosedJaxpr:
         >>> [equation.params["name"] for equation in for_cpu(program).eqns]
         ['pointwise']
     """
-    return program.replace(jaxpr=_rewritten(program.jaxpr, {}))
+    return program.replace(jaxpr=_Rewriting(least).jaxpr(program.jaxpr))
 
 
-def _rewritten(jaxpr: Jaxpr, made: dict[Any, Any]) -> Jaxpr:
-    return jaxpr.replace(eqns=[_equation(equation, made) for equation in jaxpr.eqns])
+class _Rewriting:
+    """One pass over a program; operations with the same shapes share their code."""
+
+    def __init__(self, least: Least) -> None:
+        self._least = least
+        self._made: dict[Any, Any] = {}
+
+    def jaxpr(self, jaxpr: Jaxpr) -> Jaxpr:
+        """Rewrites what is in a program."""
+        return jaxpr.replace(eqns=[self._equation(equation) for equation in jaxpr.eqns])
+
+    def _equation(self, equation: Any) -> Any:
+        chosen = _choose(equation, self._least)
+        if chosen is None:
+            params = {key: self._opened(value) for key, value in equation.params.items()}
+            return equation.replace(params=params)
+        form, geometry = chosen
+        operands = [
+            jax.ShapeDtypeStruct(variable.aval.shape, variable.aval.dtype)
+            for variable in equation.invars
+        ]
+        key = (form, geometry, *operands)
+        if key not in self._made:
+            (self._made[key],) = jax.make_jaxpr(_called(form, geometry))(*operands).eqns
+        return self._made[key].replace(
+            invars=equation.invars, outvars=equation.outvars, source_info=equation.source_info
+        )
+
+    def _opened(self, value: Any) -> Any:
+        """Does the same to the programs among an operation's parameters: bodies of loops, branches."""
+        if isinstance(value, Jaxpr):
+            return self.jaxpr(value)
+        if isinstance(value, ClosedJaxpr):
+            return value.replace(jaxpr=self.jaxpr(value.jaxpr))
+        if type(value) is tuple:  # a named tuple is an option, such as a gather's dimension numbers
+            return tuple(self._opened(item) for item in value)
+        return value
 
 
-def _equation(equation: Any, made: dict[Any, Any]) -> Any:
-    chosen = _choose(equation)
-    if chosen is None:
-        params = {key: _opened(value, made) for key, value in equation.params.items()}
-        return equation.replace(params=params)
-    form, geometry = chosen
-    operands = [
-        jax.ShapeDtypeStruct(variable.aval.shape, variable.aval.dtype)
-        for variable in equation.invars
-    ]
-    key = (form, geometry, *operands)
-    if key not in made:
+def _called(form: Form, geometry: Any) -> Form:
+    """Makes a form one operation, which carries its name into profiles."""
 
-        def call(*values: jax.Array) -> jax.Array:
-            return form(geometry, *values)
+    def call(*operands: jax.Array) -> jax.Array:
+        return form(geometry, *operands)
 
-        call.__name__ = call.__qualname__ = form.__name__
-        (made[key],) = jax.make_jaxpr(jax.jit(call))(*operands).eqns
-    return made[key].replace(
-        invars=equation.invars, outvars=equation.outvars, source_info=equation.source_info
-    )
+    call.__name__ = call.__qualname__ = form.__name__
+    return jax.jit(call)
 
 
-def _opened(value: Any, made: dict[Any, Any]) -> Any:
-    """Does the same to the programs among an operation's parameters: bodies of loops, branches."""
-    if isinstance(value, Jaxpr):
-        return _rewritten(value, made)
-    if isinstance(value, ClosedJaxpr):
-        return value.replace(jaxpr=_rewritten(value.jaxpr, made))
-    if type(value) is tuple:  # a named tuple is an option, such as a gather's dimension numbers
-        return tuple(_opened(item, made) for item in value)
-    return value
-
-
-def _choose(equation: Any) -> tuple[Form, Any] | None:
+def _choose(equation: Any, least: Least) -> tuple[Form, Any] | None:
     """Chooses a form by the shapes of an operation; None leaves it to XLA."""
     if equation.primitive.name == "conv_general_dilated":
-        return _for_convolution(equation)
+        return _for_convolution(equation, least)
     if equation.primitive.name == "select_and_scatter_add":
         geometry = Pooling.of(equation)
         few = size(geometry.window) <= _MAX_WINDOW and 0 not in equation.invars[0].aval.shape
@@ -129,16 +164,16 @@ def _choose(equation: Any) -> tuple[Form, Any] | None:
     return None
 
 
-def _for_convolution(equation: Any) -> tuple[Form, Convolution] | None:
+def _for_convolution(equation: Any, least: Least) -> tuple[Form, Convolution] | None:
     operands = [variable.aval for variable in equation.invars]
     conv = Convolution.of(equation)
     if (
-        not _is_real(conv.dtype)
+        conv.work < max(least.work, 1)
+        or not _is_real(conv.dtype)
         or any(operand.dtype != conv.dtype for operand in operands)
-        or 0 in (*operands[0].shape, *operands[1].shape, *conv.out_spatial)
     ):
         return None
-    form = _grouped(conv) if conv.groups > 1 else _ungrouped(conv)
+    form = _grouped(conv) if conv.groups > 1 else _ungrouped(conv, least)
     return form and (form, conv)
 
 
@@ -154,21 +189,23 @@ def _grouped(conv: Convolution) -> Form | None:
     return depthwise_input_gradient if size(conv.strides) == 1 else None
 
 
-def _ungrouped(conv: Convolution) -> Form | None:
+def _ungrouped(conv: Convolution, least: Least) -> Form | None:
     strided, is_dilated = size(conv.strides) > 1, size(conv.lhs_dilation) > 1
+    channels, outputs = conv.rhs_shape[-2:]
     if size(conv.window) == 1:
-        return None if strided and is_dilated else pointwise
+        large = conv.work >= least.product and min(channels, outputs) >= least.channels
+        return pointwise if large and not (strided and is_dilated) else None
     if is_dilated:
         return None
     if size(conv.out_spatial) == 1:
-        return pointwise_kernel_gradient
-    if conv.lhs_shape[-1] * size(conv.window) <= _MAX_COPIES:
-        # The outputs are what is computed side by side.
-        many = conv.rhs_shape[-1] >= _MIN_OUTPUTS
-        return few_channels if conv.lhs_shape[-1] == 1 and many else None
-    copies = conv.lhs_shape[0] * size(conv.out_spatial)
+        return pointwise_kernel_gradient if conv.work >= least.sum_of_products else None
+    if channels == 1 and size(conv.window) <= _MAX_COPIES:
+        return few_channels if outputs >= least.outputs else None
+    # With regard to the kernel, the batch stands for channels, and channels for the batch.
     is_gradient = size(conv.out_spatial) < size(conv.window)
-    return few_channels_kernel_gradient if is_gradient and copies <= _MAX_COPIES else None
+    few = conv.lhs_shape[0] * size(conv.out_spatial) <= _MAX_COPIES
+    many = min(channels, outputs) >= least.side
+    return few_channels_kernel_gradient if is_gradient and few and many else None
 
 
 def _is_real(dtype: Any) -> bool:

@@ -46,10 +46,13 @@ def few_channels_kernel_gradient(conv: Convolution, lhs: jax.Array, rhs: jax.Arr
     Returns:
         The convolution.
     """
-    image, outputs = conv.padded(conv.lhs(lhs)), conv.rhs_shape[-1]
+    # Rows of the batch first, as they lie in memory: the copies are then made block by block.
+    image = conv.padded(jnp.swapaxes(conv.lhs(lhs), 0, -1))
+    outputs = conv.rhs_shape[-1]
     copies = [
-        jnp.moveaxis(part, -1, 1).reshape(conv.lhs_shape[0], -1)
+        part[..., channel].reshape(1, -1)
         for _, part in conv.at_output(image)
+        for channel in range(conv.lhs_shape[0])
     ]
     gradient = jnp.moveaxis(conv.rhs(rhs), -2, 0).reshape(-1, outputs)
     # A barrier, because the product would gather the copies anew, one number at a time.

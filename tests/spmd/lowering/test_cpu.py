@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import spmd
-from spmd.lowering import for_cpu, lowered
-from tests.spmd.lowering.forms import LAYOUT, assert_close, both, numbers, taken
+from spmd.lowering import Least, for_cpu, lowered
+from tests.spmd.lowering.forms import ANY, LAYOUT, assert_close, both, numbers, taken
 
 
 def convolve(image, kernel):
@@ -79,7 +79,7 @@ def test_under_vmap():
 
 def test_operations_of_one_shape_share_their_code():
     program = for_cpu(
-        jax.make_jaxpr(lambda image: convolve(convolve(image, KERNEL), KERNEL))(IMAGE)
+        jax.make_jaxpr(lambda image: convolve(convolve(image, KERNEL), KERNEL))(IMAGE), ANY
     )
     first, second = (equation.params["jaxpr"] for equation in program.eqns)
     assert first is second
@@ -87,7 +87,36 @@ def test_operations_of_one_shape_share_their_code():
 
 def test_whole_numbers_are_left_to_xla():
     program = jax.make_jaxpr(convolve)(IMAGE.astype(int), KERNEL.astype(int))
-    assert taken(for_cpu(program)) == []
+    assert taken(for_cpu(program, ANY)) == []
+
+
+@pytest.mark.parametrize(
+    ("image", "kernel", "form"),
+    [
+        ((16, 32, 32, 64), (1, 1, 64, 16), "pointwise"),
+        ((16, 32, 32, 64), (1, 1, 64, 8), None),  # few outputs
+        ((16, 16, 16, 16), (1, 1, 16, 16), None),  # little work
+        ((16, 28, 28, 1), (3, 3, 1, 8), "few_channels"),
+        ((16, 28, 28, 1), (3, 3, 1, 4), None),
+        ((2, 8, 8, 1), (3, 3, 1, 8), None),
+    ],
+)
+def test_what_xla_does_as_well_is_left_to_it(image, kernel, form):
+    program = jax.make_jaxpr(convolve)(numbers(*image), numbers(*kernel))
+    assert taken(for_cpu(program)) == ([form] if form else [])
+
+
+def test_kernel_gradients_that_xla_does_as_well_are_left_to_it():
+    def gradient(image, kernel):
+        return jax.grad(lambda kernel: convolve(image, kernel).sum())(kernel)
+
+    def names(batch, outputs, least):
+        operands = numbers(batch, 28, 28, 1), numbers(3, 3, 1, outputs)
+        return taken(for_cpu(jax.make_jaxpr(gradient)(*operands), least))
+
+    assert "few_channels_kernel_gradient" in names(64, 32, Least())
+    assert "few_channels_kernel_gradient" not in names(16, 32, Least())
+    assert "few_channels_kernel_gradient" not in names(64, 16, Least())
 
 
 @pytest.mark.parametrize("platform", ["gpu", "tpu"])
@@ -97,7 +126,7 @@ def test_other_devices_keep_their_programs(platform):
 
 
 def make_step(devices):
-    kernel = spmd.Variable(numbers(3, 3, 1, 8), name="kernel")
+    kernel = spmd.Variable(numbers(3, 3, 1, 32), name="kernel")
 
     def train(image):
         def loss(kernel):
@@ -108,7 +137,7 @@ def make_step(devices):
         return spmd.all_reduce(value, "mean")
 
     mesh = spmd.make_mesh([f"cpu:{device}" for device in range(devices)])
-    (batch,) = spmd.distribute(np.asarray(numbers(8, 8, 8, 1)), mesh, batch_size=8)
+    (batch,) = spmd.distribute(np.asarray(numbers(64, 8, 8, 1)), mesh, batch_size=64)
     return spmd.Step(train, mesh), batch, kernel
 
 

@@ -11,7 +11,7 @@ SIZES = st.tuples(st.integers(1, 3), st.integers(1, 3))
 PADDING = st.sampled_from(["SAME", "VALID", ((2, 1), (0, 3))])
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(
     SIZES,
     PADDING,

@@ -1,0 +1,167 @@
+"""Operations in their forms for processors against XLA's own lowerings: `python -m tests.benchmarks.lowerings`.
+
+The shapes are those of MNIST, MobileNetV2, ResNet50 and EfficientNet, and small ones where a form could lose. A rule
+in `spmd/lowering/cpu.py` that takes an operation with a ratio above 1.05 has the wrong threshold.
+"""
+
+import argparse
+import gc
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.extend.core import jaxpr_as_fun
+from rich.console import Console
+from rich.table import Table
+
+from spmd.lowering import for_cpu
+
+# Name, image, kernel, strides, padding, number of groups.
+CONVOLUTIONS = [
+    ("first layer, grey", (128, 28, 28, 1), (3, 3, 1, 32), 1, "VALID", 1),
+    ("first layer, grey, 5x5", (64, 28, 28, 1), (5, 5, 1, 16), 1, "SAME", 1),
+    ("first layer, grey, small", (4, 8, 8, 1), (3, 3, 1, 8), 1, "SAME", 1),
+    ("first layer, colour", (16, 224, 224, 3), (3, 3, 3, 32), 2, "SAME", 1),
+    ("first layer, CIFAR", (64, 32, 32, 3), (3, 3, 3, 32), 1, "SAME", 1),
+    ("depthwise", (16, 56, 56, 144), (3, 3, 1, 144), 1, "SAME", 144),
+    ("depthwise, strided", (16, 56, 56, 144), (3, 3, 1, 144), 2, "SAME", 144),
+    ("depthwise, few pixels", (16, 7, 7, 960), (3, 3, 1, 960), 1, "SAME", 960),
+    ("depthwise, 5x5", (16, 14, 14, 480), (5, 5, 1, 480), 1, "SAME", 480),
+    ("depthwise, 7x7", (4, 28, 28, 96), (7, 7, 1, 96), 1, "SAME", 96),
+    ("depthwise, few channels", (8, 32, 32, 3), (3, 3, 1, 3), 1, "SAME", 3),
+    ("depthwise, doubled", (8, 28, 28, 32), (3, 3, 1, 64), 1, "SAME", 32),
+    ("depthwise, small", (2, 8, 8, 4), (3, 3, 1, 4), 1, "SAME", 4),
+    ("pointwise, expand", (16, 56, 56, 24), (1, 1, 24, 144), 1, "SAME", 1),
+    ("pointwise, project", (16, 28, 28, 192), (1, 1, 192, 32), 1, "SAME", 1),
+    ("pointwise, large", (16, 14, 14, 1024), (1, 1, 1024, 256), 1, "SAME", 1),
+    ("pointwise, strided", (16, 28, 28, 512), (1, 1, 512, 256), 2, "SAME", 1),
+    ("pointwise, few channels", (16, 32, 32, 3), (1, 1, 3, 8), 1, "SAME", 1),
+    ("pointwise, small", (2, 8, 8, 4), (1, 1, 4, 8), 1, "SAME", 1),
+]
+
+# Name, image, window, strides, padding.
+POOLINGS = [
+    ("MNIST", (128, 26, 26, 32), 2, 2, "VALID"),
+    ("ResNet", (16, 112, 112, 64), 3, 2, "SAME"),
+    ("Inception", (16, 28, 28, 192), 3, 1, "SAME"),
+    ("AlexNet", (8, 27, 27, 96), 3, 2, "VALID"),
+    ("large window", (8, 28, 28, 32), 7, 7, "VALID"),
+    ("one channel", (8, 64, 64, 1), 2, 2, "VALID"),
+    ("small", (2, 8, 8, 4), 2, 2, "VALID"),
+]
+
+Case = tuple[str, Callable[..., Any], tuple[jax.Array, ...]]
+
+
+def numbers(*shape: int, seed: int = 0) -> jax.Array:
+    """Makes an array of random numbers."""
+    return jnp.asarray(np.random.default_rng(seed).standard_normal(shape), jnp.float32)
+
+
+def convolutions() -> Iterator[Case]:
+    """Gives each convolution and its two gradients, alone."""
+    for name, image_shape, kernel_shape, stride, padding, groups in CONVOLUTIONS:
+
+        def convolve(
+            image: jax.Array,
+            kernel: jax.Array,
+            stride: int = stride,
+            padding: str = padding,
+            groups: int = groups,
+        ) -> jax.Array:
+            return jax.lax.conv_general_dilated(
+                image,
+                kernel,
+                (stride, stride),
+                padding,
+                dimension_numbers=("NHWC", "HWIO", "NHWC"),
+                feature_group_count=groups,
+            )
+
+        image, kernel = numbers(*image_shape), numbers(*kernel_shape, seed=1)
+        above = numbers(*jax.eval_shape(convolve, image, kernel).shape, seed=2)
+        yield f"{name}", convolve, (image, kernel)
+
+        def of_input(
+            image: jax.Array, kernel: jax.Array, above: jax.Array, convolve: Any = convolve
+        ) -> jax.Array:
+            return jax.vjp(lambda image: convolve(image, kernel), image)[1](above)[0]
+
+        def of_kernel(
+            image: jax.Array, kernel: jax.Array, above: jax.Array, convolve: Any = convolve
+        ) -> jax.Array:
+            return jax.vjp(lambda kernel: convolve(image, kernel), kernel)[1](above)[0]
+
+        yield f"{name}: gradient of input", of_input, (image, kernel, above)
+        yield f"{name}: gradient of kernel", of_kernel, (image, kernel, above)
+
+
+def poolings() -> Iterator[Case]:
+    """Gives the gradient of each pooling."""
+    for name, shape, size, stride, padding in POOLINGS:
+
+        def pool(
+            image: jax.Array, size: int = size, stride: int = stride, padding: str = padding
+        ) -> jax.Array:
+            return jax.lax.reduce_window(
+                image, -jnp.inf, jax.lax.max, (1, size, size, 1), (1, stride, stride, 1), padding
+            )
+
+        def gradient(image: jax.Array, above: jax.Array, pool: Any = pool) -> jax.Array:
+            return jax.vjp(pool, image)[1](above)[0]
+
+        image = numbers(*shape)
+        above = numbers(*jax.eval_shape(pool, image).shape, seed=2)
+        yield f"max pooling, {name}: gradient", gradient, (image, above)
+
+
+def measure(function: Callable[..., Any], operands: Any, rounds: int) -> list[str]:
+    """Times one operation both ways, in turns.
+
+    Returns:
+        Milliseconds and seconds to compile of both, and the ratio; the processor's time, which other programs
+        on the machine change less than that of the clock.
+    """
+    program = jax.make_jaxpr(function)(*operands)
+    better = for_cpu(program)
+    if str(better) == str(program):
+        return ["", "", "left to XLA"]
+    runs = [jax.jit(jaxpr_as_fun(each)).lower(*operands).compile() for each in (better, program)]
+    times: list[list[float]] = [[], []]
+    for run in runs:
+        jax.block_until_ready(run(*operands))
+    start = time.perf_counter()
+    jax.block_until_ready(runs[0](*operands))
+    repeats = max(1, min(100, int(0.02 / (time.perf_counter() - start))))
+    for _ in range(rounds):
+        gc.collect()
+        for run, of_run in zip(runs, times, strict=True):
+            start = time.process_time()
+            for _ in range(repeats):
+                result = run(*operands)
+            jax.block_until_ready(result)
+            of_run.append((time.process_time() - start) / repeats * 1e3)
+    ours, theirs = map(statistics.median, times)
+    ratio = statistics.median(a / b for a, b in zip(*times, strict=True))
+    return [f"{ours:.2f}", f"{theirs:.2f}", f"{ratio:.2f}"]
+
+
+def main() -> None:
+    """Prints the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default="", help="a part of the name")
+    parser.add_argument("--rounds", type=int, default=7)
+    arguments = parser.parse_args()
+    table = Table("operation", "ours, ms", "XLA, ms", "ours / XLA")
+    for name, function, operands in (*convolutions(), *poolings()):
+        if arguments.only in name:
+            table.add_row(name, *measure(function, operands, arguments.rounds))
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()
