@@ -37,7 +37,7 @@ from spmd.keras_losses import (
 )
 from spmd.processes import spans_processes
 from spmd.reduction import gather, run
-from spmd.repetition import for_each
+from spmd.repetition import are_alike, for_each
 from spmd.shared_random import SharedDraws
 from spmd.step import Step
 from spmd.values import PerReplica, TracedPerReplica
@@ -242,7 +242,7 @@ class _BatchFunction:
         self._step = Step(of_batch, placement.mesh, state=state, per_replica=False)
 
         def of_batches(*batches: Any) -> Any:
-            return for_each(of_batch, batches)
+            return jax.tree.map(lambda results: results[-1], for_each(of_batch, batches))
 
         of_batches.__name__ = of_batch.__name__
         self._steps = Step(of_batches, placement.mesh, state=state, per_replica=False)
@@ -272,7 +272,7 @@ class _BatchFunction:
         if self._eager is not None:
             with unshared():
                 results = list(map(self._eager, batches))
-        elif self._in_loop and len(batches) == self._at_once > 1 and _alike(batches):
+        elif self._in_loop and len(batches) == self._at_once > 1 and are_alike(batches):
             results = [self._steps(*batches)]
         else:
             results = list(map(self._step, batches))
@@ -293,11 +293,6 @@ def _is_traced(leaf: Any) -> bool:
 
 def _is_distributed(data: Any) -> bool:
     return any(isinstance(leaf, PerReplica) for leaf in jax.tree.leaves(data))
-
-
-def _alike(batches: Sequence[Any]) -> bool:
-    kinds = [[leaf.key for leaf in jax.tree.leaves(batch)] for batch in batches]
-    return all(kind == kinds[0] for kind in kinds)
 
 
 def _make(model: Any, attribute: str, make: Callable[[], _BatchFunction], force: bool) -> None:

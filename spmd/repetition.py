@@ -1,13 +1,16 @@
 """Several batches in one program: a function is called for one after another, as a loop of XLA's."""
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax.sharding import Mesh
 
 from spmd.context import current_frame
-from spmd.errors import ReplicaContextError
+from spmd.errors import ReplicaContextError, StepOutputError
+from spmd.step import Step
 from spmd.values import TracedPerReplica
 
 
@@ -22,10 +25,11 @@ def for_each(function: Callable[[Any], Any], batches: Sequence[Any]) -> Any:
         batches: of one structure, and with the same shapes.
 
     Returns:
-        What the function gave for the last batch; every leaf an array with one value for all replicas.
+        What the function gave for each batch: its result, with one axis more in front of every leaf.
 
     Raises:
         ReplicaContextError: no such step is being traced.
+        StepOutputError: the function returned values of single replicas.
 
     Examples:
         >>> import numpy as np, spmd
@@ -37,8 +41,8 @@ def for_each(function: Callable[[Any], Any], batches: Sequence[Any]) -> Any:
         >>> mesh = spmd.make_mesh(["cpu:0"])
         >>> step = spmd.Step(lambda *batches: for_each(add, batches), mesh, per_replica=False)
         >>> rows = np.arange(6, dtype=np.float32)
-        >>> float(step(*spmd.distribute(rows, mesh, batch_size=2)))
-        15.0
+        >>> step(*spmd.distribute(rows, mesh, batch_size=2)).tolist()
+        [1.0, 6.0, 15.0]
 
     Source: `steps_per_execution` of `tf.keras.Model.compile`.
     """
@@ -67,6 +71,12 @@ def for_each(function: Callable[[Any], Any], batches: Sequence[Any]) -> Any:
         ]
         with table.lifted(state):  # writes belong to the loop, and are carried out of it below
             result = function(jax.tree.unflatten(structure, batch))
+            if any(map(_is_rows, jax.tree.leaves(result, is_leaf=_is_rows))):
+                raise StepOutputError(
+                    "A function that several batches go through in one program returned values of single "
+                    "replicas. Return one value for all of them: spmd.reduce(losses), or "
+                    "strategy.reduce('SUM', losses, axis=None)."
+                )
             after = table.read()
         untouched[:] = [new is old for old, new in zip(state, after, strict=True)]
         return list(map(_of_type, after, state)), result
@@ -78,7 +88,72 @@ def for_each(function: Callable[[Any], Any], batches: Sequence[Any]) -> Any:
     table.write(
         [old if same else new for old, new, same in zip(before, state, untouched, strict=True)]
     )
-    return jax.tree.map(lambda result: result[-1], results)
+    return results
+
+
+class Repetition:
+    """A step between the replicas that takes several batches in one dispatch.
+
+    Examples:
+        >>> import numpy as np, spmd
+        >>> total = spmd.Variable(np.float32(0), name="total")
+        >>> def add(batch):
+        ...     total.value = total.value + spmd.reduce(spmd.run(lambda x: x.sum(), batch))
+        ...     return total.value
+        >>> mesh = spmd.make_mesh(["cpu:0"])
+        >>> repeated = Repetition(add, mesh)
+        >>> batches = iter(spmd.distribute(np.arange(6, dtype=np.float32), mesh, batch_size=2))
+        >>> repeated(batches, 2).tolist(), repeated(batches, 2).tolist()
+        ([1.0, 6.0], [15.0])
+    """
+
+    def __init__(
+        self, function: Callable[[Any], Any], mesh: Mesh, state: Sequence[Any] = ()
+    ) -> None:
+        """Makes it; nothing is traced or compiled yet.
+
+        Args:
+            function: what is done with a batch, between the replicas.
+            mesh: where it runs.
+            state: more objects with state that the function may reach.
+        """
+
+        def several(*batches: Any) -> Any:
+            return for_each(function, batches)
+
+        several.__name__ = getattr(function, "__name__", several.__name__)
+        self._one = Step(function, mesh, state=state, per_replica=False)
+        self._several = Step(several, mesh, state=state, per_replica=False)
+
+    def __call__(self, batches: Iterator[Any], steps: int) -> Any:
+        """Runs the next batches.
+
+        Args:
+            batches: where they come from.
+            steps: how many; at the end there may be fewer, which are run one by one.
+
+        Returns:
+            The results, with one axis more in front of every leaf.
+
+        Raises:
+            StopIteration: there is no batch.
+        """
+        taken = list(itertools.islice(batches, steps))
+        if not taken:
+            raise StopIteration
+        if len(taken) == steps and are_alike(taken):
+            return self._several(*taken)
+        return jax.tree.map(lambda *each: jnp.stack(each), *map(self._one, taken))
+
+
+def are_alike(batches: Sequence[Any]) -> bool:
+    """Tells whether one program fits several batches.
+
+    Args:
+        batches: pytrees of `PerReplica`.
+    """
+    kinds = [[leaf.key for leaf in jax.tree.leaves(batch)] for batch in batches]
+    return all(kind == kinds[0] for kind in kinds)
 
 
 def _of_type(new: Any, old: Any) -> Any:
