@@ -123,7 +123,7 @@ def measure(function: Callable[..., Any], operands: Any, rounds: int) -> list[st
     """Times one operation both ways, in turns.
 
     Returns:
-        Milliseconds and seconds to compile of both, and the ratio; the processor's time, which other programs
+        Milliseconds of both, and the ratio; they are the processor's time, which other programs
         on the machine change less than that of the clock.
     """
     program = jax.make_jaxpr(function)(*operands)
