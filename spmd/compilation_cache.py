@@ -1,5 +1,6 @@
 """XLA's programs kept on disk, so that the next process need not compile them again."""
 
+import contextlib
 import functools
 import hashlib
 import os
@@ -9,15 +10,24 @@ from pathlib import Path
 import jax
 from jax.experimental.compilation_cache import compilation_cache
 
+# JAX can bound its cache itself, but then reads the whole directory under a lock for every program that it
+# writes, and a process that is killed while it writes leaves a directory that nobody can write to any more.
 _MAX_BYTES = 2 * 1024**3
+_MAX_PROGRAMS = 4000
+_KEPT = 0.75
+
+# JAX's own threshold of a second would leave out most programs of a CPU; what makes the initial values of a
+# model are dozens of small ones.
+_MIN_SECONDS = 0.01
+_JAX_MIN_SECONDS = 1.0
 
 
 def enable_compilation_cache(directory: str | os.PathLike[str] | None = None) -> str:
     """Keeps compiled programs in a directory, for this and later processes.
 
     It is on without this call (`keep_compiled_programs`), which chooses another directory. JAX keys programs
-    by their code, their options, the devices and the versions, and drops those unused for longest when the
-    directory outgrows 2 GiB.
+    by their code, their options, the devices and the versions. Those unused for longest are deleted here, at
+    the start, when the directory has outgrown 2 GiB or 4,000 programs.
 
     Args:
         directory: where; None takes `$XDG_CACHE_HOME/jaxtribute`, or `~/.cache/jaxtribute`, and in it a
@@ -27,7 +37,7 @@ def enable_compilation_cache(directory: str | os.PathLike[str] | None = None) ->
         The directory.
 
     Raises:
-        OSError: the directory cannot be made.
+        OSError: the directory cannot be made, or the user has no home.
 
     Examples:
         >>> import tempfile
@@ -40,17 +50,20 @@ def enable_compilation_cache(directory: str | os.PathLike[str] | None = None) ->
     """
     if directory is None:
         base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+        if not os.path.isabs(base):
+            raise FileNotFoundError(f"There is no cache directory: {base} is no absolute path.")
         directory = os.path.join(base, "jaxtribute", _processor())
     path = os.fspath(directory)
     os.makedirs(path, exist_ok=True)
-    if jax.config.jax_compilation_cache_dir != path:  # type: ignore[attr-defined]
-        jax.config.update("jax_compilation_cache_dir", path)
+    _tidy(path)
+    options = jax.config
+    if options.jax_compilation_cache_dir != path:  # type: ignore[attr-defined]
+        options.update("jax_compilation_cache_dir", path)
         # What was compiled before has made JAX decide where the cache is, or that there is none.
         compilation_cache.reset_cache()
-    jax.config.update("jax_compilation_cache_max_size", _MAX_BYTES)
-    # JAX's own threshold of a second would leave out most programs of a CPU; what makes the initial values
-    # of a model are dozens of small ones.
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+    name = "jax_persistent_cache_min_compile_time_secs"
+    if getattr(options, name) == _JAX_MIN_SECONDS and name.upper() not in os.environ:
+        options.update(name, _MIN_SECONDS)
     return path
 
 
@@ -66,6 +79,26 @@ def keep_compiled_programs() -> None:
             enable_compilation_cache()
         except OSError:
             return
+
+
+def _tidy(path: str) -> None:
+    """Deletes the programs that were unused for longest, if there are too many."""
+    found: list[tuple[float, int, str]] = []
+    with os.scandir(path) as entries:
+        for entry in entries:
+            with contextlib.suppress(OSError):  # another process may be tidying
+                if entry.name.endswith("-cache"):
+                    stat = entry.stat()
+                    found.append((max(stat.st_atime, stat.st_mtime), stat.st_size, entry.path))
+    count, size = len(found), sum(size for _, size, _ in found)
+    if count <= _MAX_PROGRAMS and size <= _MAX_BYTES:
+        return
+    for _, one, file in sorted(found):
+        if count <= _KEPT * _MAX_PROGRAMS and size <= _KEPT * _MAX_BYTES:
+            break
+        with contextlib.suppress(OSError):
+            os.unlink(file)
+        count, size = count - 1, size - one
 
 
 @functools.cache

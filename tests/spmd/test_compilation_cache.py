@@ -17,7 +17,6 @@ import spmd
 ROOT = Path(spmd.__file__).parents[1]
 OPTIONS = (
     "jax_compilation_cache_dir",
-    "jax_compilation_cache_max_size",
     "jax_persistent_cache_min_compile_time_secs",
 )
 # Many operations that XLA cannot merge: quick programs are not worth a file.
@@ -149,6 +148,48 @@ def test_settings_of_jax_are_left_alone(tmp_path: Path, setting: str, directory:
     name, value = setting.split("=")
     assert run(STEP, {"HOME": str(tmp_path), name: value}).rstrip() == directory
     assert not list(tmp_path.rglob("*-cache"))
+
+
+def test_the_programs_unused_for_longest_go_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: None
+) -> None:
+    monkeypatch.setattr("spmd.compilation_cache._MAX_PROGRAMS", 4)
+    for age in range(6):
+        path = tmp_path / f"jit_{age}-cache"
+        path.write_bytes(b"program")
+        os.utime(path, (1e9 - age, 1e9 - age))
+    (tmp_path / "notes").write_text("somebody else's")
+    spmd.enable_compilation_cache(tmp_path)
+    kept = {path.name for path in tmp_path.iterdir()}
+    assert kept == {"jit_0-cache", "jit_1-cache", "jit_2-cache", "notes"}
+
+
+def test_too_many_bytes_count_as_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: None
+) -> None:
+    monkeypatch.setattr("spmd.compilation_cache._MAX_BYTES", 100)
+    for age in range(3):
+        (tmp_path / f"jit_{age}-cache").write_bytes(bytes(40))
+        os.utime(tmp_path / f"jit_{age}-cache", (1e9 - age, 1e9 - age))
+    spmd.enable_compilation_cache(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["jit_0-cache"]
+
+
+@pytest.mark.usefixtures("settings")
+def test_a_threshold_that_somebody_set_stays(tmp_path: Path) -> None:
+    name = "jax_persistent_cache_min_compile_time_secs"
+    for before, after in ((5.0, 5.0), (1.0, 0.01)):
+        jax.config.update(name, before)
+        spmd.enable_compilation_cache(tmp_path)
+        assert getattr(jax.config, name) == after
+
+
+@pytest.mark.usefixtures("settings")
+def test_a_user_without_a_home_has_no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)
+    with pytest.raises(OSError, match="no absolute path"):
+        spmd.enable_compilation_cache()
 
 
 def test_a_home_that_cannot_be_written_to_is_no_error(tmp_path: Path) -> None:
