@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jax.sharding import Mesh
 
 from spmd.context import current_frame
-from spmd.errors import ReplicaContextError, StepOutputError
+from spmd.errors import ReplicaContextError, StateError, StepOutputError
 from spmd.step import Step
 from spmd.values import TracedPerReplica
 
@@ -30,6 +30,7 @@ def for_each(function: Callable[[Any], Any], batches: Sequence[Any]) -> Any:
     Raises:
         ReplicaContextError: no such step is being traced.
         StepOutputError: the function returned values of single replicas.
+        StateError: the function changes the shape or type of a variable.
 
     Examples:
         >>> import numpy as np, spmd
@@ -79,7 +80,7 @@ def for_each(function: Callable[[Any], Any], batches: Sequence[Any]) -> Any:
                 )
             after = table.read()
         untouched[:] = [new is old for old, new in zip(state, after, strict=True)]
-        return list(map(_of_type, after, state)), result
+        return list(map(_of_type, after, state, table.leaf_names)), result
 
     before = table.read()
     untouched: list[bool] = []
@@ -130,7 +131,8 @@ class Repetition:
 
         Args:
             batches: where they come from.
-            steps: how many; at the end there may be fewer, which are run one by one.
+            steps: how many; at the end there may be fewer, which are run one by one, as is what comes with a
+                partial batch.
 
         Returns:
             The results, with one axis more in front of every leaf.
@@ -141,7 +143,8 @@ class Repetition:
         taken = list(itertools.islice(batches, steps))
         if not taken:
             raise StopIteration
-        if len(taken) == steps and are_alike(taken):
+        # A step that does not leave out padding gets a program of its own for a partial batch.
+        if len(taken) == steps and are_alike(taken) and not any(map(_is_padded, taken)):
             return self._several(*taken)
         return jax.tree.map(lambda *each: jnp.stack(each), *map(self._one, taken))
 
@@ -156,10 +159,21 @@ def are_alike(batches: Sequence[Any]) -> bool:
     return all(kind == kinds[0] for kind in kinds)
 
 
-def _of_type(new: Any, old: Any) -> Any:
+def _is_padded(batch: Any) -> bool:
+    return any(leaf.mask is not None and leaf.mask.padded for leaf in jax.tree.leaves(batch))
+
+
+def _of_type(new: Any, old: Any, name: str) -> Any:
     """Takes part in a loop: what comes out of it has exactly the type that went in."""
-    keys = jnp.issubdtype(old.dtype, jax.dtypes.extended)
-    return new if keys else jnp.asarray(new, old.dtype)
+    kept = jnp.shape(new) == old.shape and jnp.result_type(new) == old.dtype
+    if not kept and not getattr(new, "weak_type", True):
+        raise StateError(
+            f"A step changes {name} from {old.dtype}{list(old.shape)} to {new.dtype}{list(new.shape)}. A "
+            "variable keeps its shape and type for the next step: convert the new value with "
+            f".astype({str(old.dtype)!r}) or .reshape{old.shape}."
+        )
+    # A Python number among the operands may have made it weakly typed.
+    return new if jnp.issubdtype(old.dtype, jax.dtypes.extended) else jnp.asarray(new, old.dtype)
 
 
 def _is_rows(leaf: Any) -> bool:

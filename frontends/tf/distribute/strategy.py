@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+import operator
 import threading
 import warnings
 from collections import OrderedDict
@@ -226,6 +227,7 @@ class Strategy(FormerNames):
         Raises:
             OutOfRangeError: there is no batch.
             ValueError: `steps` is not positive.
+            TypeError: `iterator` is none, or gives batches that are not distributed; `steps` is no integer.
             spmd.StepOutputError: `fn` returned values of single replicas.
             RuntimeError: called inside a replica.
 
@@ -243,8 +245,14 @@ class Strategy(FormerNames):
         Source: no TensorFlow symbol; TensorFlow's users write `for _ in tf.range(steps)` in a `tf.function`, which
         works too, and asks for every step.
         """
+        steps = operator.index(steps)
         if steps < 1:
             raise ValueError(f"strategy.run_steps needs steps of at least 1, but got {steps}.")
+        if not isinstance(iterator, Iterator):
+            raise TypeError(
+                f"strategy.run_steps takes batches from an iterator, but got a {type(iterator).__name__}. Make "
+                "one for the whole pass: iterator = iter(dist_dataset)."
+            )
         self._require_cross_replica("run_steps")
 
         def make() -> Repetition:
@@ -254,7 +262,7 @@ class Strategy(FormerNames):
         repeated = self._kept(("run_steps", function_key(fn)), fn, make)
         with entered(self):
             try:
-                return repeated(iterator, steps)
+                return repeated(map(_require_distributed, iterator), steps)
             except StopIteration:
                 raise OutOfRangeError from None
 
@@ -666,6 +674,17 @@ def _pipeline_per_replica(options: InputOptions | None) -> bool:
 
 def _without_variable(leaf: Any) -> Any:
     return leaf.per_replica() if hasattr(leaf, "per_replica") else leaf
+
+
+def _require_distributed(batch: Any) -> Any:
+    leaves = jax.tree.leaves(batch)
+    if not all(map(_is_per_replica, leaves)) or not leaves:
+        kinds = sorted({type(leaf).__name__ for leaf in leaves if not _is_per_replica(leaf)})
+        raise TypeError(
+            f"strategy.run_steps needs distributed batches, but got a batch of {', '.join(kinds) or 'nothing'}. "
+            "Distribute the dataset: iterator = iter(strategy.experimental_distribute_dataset(dataset))."
+        )
+    return batch
 
 
 def _is_per_replica(value: Any) -> bool:

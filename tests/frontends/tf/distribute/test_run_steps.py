@@ -76,3 +76,36 @@ def test_values_of_single_replicas_are_refused(strategy):
 def test_steps_are_counted_from_one(strategy):
     with pytest.raises(ValueError, match="steps of at least 1, but got 0"):
         strategy.run_steps(lambda batch: batch, iter([]), 0)
+
+
+def test_what_gives_no_distributed_batches_is_refused(strategy):
+    _, train, batches = training(strategy)
+    with pytest.raises(TypeError, match=r"iterator = iter\(dist_dataset\)"):
+        strategy.run_steps(train, batches, 2)
+    with pytest.raises(TypeError, match=r"a batch of ndarray.*experimental_distribute_dataset"):
+        strategy.run_steps(train, iter([np.ones(4)]), 2)
+    with pytest.raises(TypeError, match="integer"):
+        strategy.run_steps(train, iter(batches), 2.5)
+
+
+def test_a_partial_batch_in_the_group_needs_no_mask(strategy):
+    dataset = tf.data.Dataset.from_tensor_slices(ROWS[:10]).batch(4)
+    iterator = iter(strategy.experimental_distribute_dataset(dataset))
+
+    def total(batch):
+        return strategy.reduce("SUM", strategy.run(lambda x: x.sum(), args=(batch,)), axis=None)
+
+    assert strategy.run_steps(total, iterator, 3).tolist() == [6, 22, 17]
+
+
+def test_a_variable_keeps_its_type(strategy):
+    with strategy.scope():
+        count = spmd.Variable(np.int32(0), name="count")
+    dataset = tf.data.Dataset.from_tensor_slices(ROWS[:8]).batch(4)
+
+    def half(batch):
+        count.value = count.value + np.float32(0.5)
+        return strategy.reduce("SUM", strategy.run(lambda x: x.sum(), args=(batch,)), axis=None)
+
+    with pytest.raises(spmd.StateError, match=r"changes count from int32\[\] to float32\[\]"):
+        strategy.run_steps(half, iter(strategy.experimental_distribute_dataset(dataset)), 2)
