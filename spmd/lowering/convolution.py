@@ -170,6 +170,11 @@ def dilated(
     return lax.pad(operand, jnp.zeros((), operand.dtype), [(0, 0, 0), *config, (0, 0, 0)])
 
 
+def size(extent: Sequence[int]) -> int:
+    """Counts the positions in an extent."""
+    return math.prod(extent)
+
+
 def _slices(
     operand: jax.Array,
     places: Sequence[int],
@@ -188,11 +193,6 @@ def _slices(
             place,
             lax.slice(operand, (0, *start, 0), (batch, *stop, features), (1, *strides, 1)),
         )
-
-
-def size(extent: Sequence[int]) -> int:
-    """Counts the positions in an extent."""
-    return math.prod(extent)
 
 
 def _features_last(layout: Sequence[int]) -> tuple[int, ...]:

@@ -2,7 +2,7 @@
 
 import dataclasses
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import jax
@@ -109,16 +109,23 @@ class _Rewriting:
     def __init__(self, least: Least) -> None:
         self._least = least
         self._made: dict[Any, Any] = {}
+        # By id, with the program itself, which keeps the id its own.
+        self._rewritten: dict[int, tuple[Any, Any]] = {}
 
     def jaxpr(self, jaxpr: Jaxpr) -> Jaxpr:
-        """Rewrites what is in a program."""
-        return jaxpr.replace(eqns=[self._equation(equation) for equation in jaxpr.eqns])
+        """Rewrites what is in a program; returns the program itself where nothing is."""
+        equations = [self._equation(equation) for equation in jaxpr.eqns]
+        return jaxpr if _same(equations, jaxpr.eqns) else jaxpr.replace(eqns=equations)
 
     def _equation(self, equation: Any) -> Any:
+        if equation.params.get("check_vma"):
+            # `shard_map` checks there which values differ between devices, which a form does not say.
+            return equation
         chosen = _choose(equation, self._least)
         if chosen is None:
             params = {key: self._opened(value) for key, value in equation.params.items()}
-            return equation.replace(params=params)
+            same = _same(params.values(), equation.params.values())
+            return equation if same else equation.replace(params=params)
         form, geometry = chosen
         operands = [
             jax.ShapeDtypeStruct(variable.aval.shape, variable.aval.dtype)
@@ -133,13 +140,25 @@ class _Rewriting:
 
     def _opened(self, value: Any) -> Any:
         """Does the same to the programs among an operation's parameters: bodies of loops, branches."""
-        if isinstance(value, Jaxpr):
-            return self.jaxpr(value)
-        if isinstance(value, ClosedJaxpr):
-            return value.replace(jaxpr=self.jaxpr(value.jaxpr))
+        if isinstance(value, ClosedJaxpr | Jaxpr):
+            # A function that is called often stays one program, which XLA is given once.
+            if id(value) not in self._rewritten:
+                self._rewritten[id(value)] = value, self._program(value)
+            return self._rewritten[id(value)][1]
         if type(value) is tuple:  # a named tuple is an option, such as a gather's dimension numbers
-            return tuple(self._opened(item) for item in value)
+            items = tuple(self._opened(item) for item in value)
+            return value if _same(items, value) else items
         return value
+
+    def _program(self, program: ClosedJaxpr | Jaxpr) -> ClosedJaxpr | Jaxpr:
+        if isinstance(program, Jaxpr):
+            return self.jaxpr(program)
+        jaxpr = self._opened(program.jaxpr)
+        return program if jaxpr is program.jaxpr else program.replace(jaxpr=jaxpr)
+
+
+def _same(ours: Iterable[Any], theirs: Iterable[Any]) -> bool:
+    return all(a is b for a, b in zip(ours, theirs, strict=True))
 
 
 def _called(form: Form, geometry: Any) -> Form:

@@ -1,9 +1,12 @@
 """Tests of which programs get the forms, and where in them."""
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.sharding import PartitionSpec
 
 import spmd
 from spmd.lowering import Least, for_cpu, lowered
@@ -83,6 +86,41 @@ def test_operations_of_one_shape_share_their_code():
     )
     first, second = (equation.params["jaxpr"] for equation in program.eqns)
     assert first is second
+
+
+def calls(function, *operands):
+    """Gives the program of each call of a function, with the forms."""
+    program = for_cpu(jax.make_jaxpr(function)(*operands), ANY)
+    return [equation.params["jaxpr"] for equation in program.eqns]
+
+
+def test_a_function_called_twice_stays_one():
+    called = jax.jit(lambda image: jnp.sin(convolve(image, KERNEL)))
+    first, second = calls(lambda image: called(called(image)), IMAGE)
+    assert taken(first) == ["pointwise"]
+    assert first is second
+
+
+def test_a_function_without_forms_stays_itself():
+    called = jax.jit(jnp.sin)
+    program = jax.make_jaxpr(lambda image: called(called(image)))(IMAGE)
+    better = for_cpu(program, ANY)
+    assert better.eqns[0] is program.eqns[0]
+
+
+def test_a_checked_shard_map_is_left_to_xla():
+    mesh = spmd.make_mesh(["cpu:0", "cpu:1"])
+    over = PartitionSpec("replica")
+
+    @functools.partial(
+        jax.shard_map, mesh=mesh, in_specs=over, out_specs=PartitionSpec(), check_vma=True
+    )
+    def total(image):
+        return jax.lax.psum(convolve(image, KERNEL).sum(), "replica")
+
+    plain, better, names = both(lambda image: [total(image)], IMAGE)
+    assert names == []
+    assert_close(plain, better)
 
 
 def test_whole_numbers_are_left_to_xla():
