@@ -100,6 +100,8 @@ def sum_in_packs(gradients: Any) -> Any:
         The sums.
     """
     options, replicas = _OPTIONS.get(), jax.lax.axis_size(REPLICA_AXIS)
+    if replicas == 1:
+        return all_reduce(gradients)
     size = options.group_size
     grouped = 1 < size < replicas and replicas % size == 0
     leaves, structure = jax.tree.flatten(gradients)

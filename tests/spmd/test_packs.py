@@ -72,6 +72,14 @@ def test_compressed_gradients_travel_with_half_the_bits(mesh_of):
         )
 
 
+def test_on_one_device_nothing_travels_and_nothing_is_lost(mesh_of):
+    tx = spmd.sum_over_replicas()
+    value = jnp.float32(1.001)
+    with collective_options(CollectiveOptions(compression="bfloat16")):
+        step = spmd.Step(lambda: tx.update([value, value], tx.init(()))[0], mesh_of(1))
+        assert [float(sum_) for sum_ in step()] == [float(value)] * 2
+
+
 def test_there_is_one_compression():
     with pytest.raises(ValueError, match="compression must be 'bfloat16' or '', but is 'int8'"):
         CollectiveOptions(compression="int8")

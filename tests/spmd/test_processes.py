@@ -45,3 +45,22 @@ def test_a_copy_can_be_donated(mesh_of, sharding_of):
     assert copy.sharding == sharding
     copy.delete()
     assert value.tolist() == [0, 1, 2, 3]
+
+
+def test_arrays_placed_again_are_copies_too(mesh_of):
+    sharding = split_sharding(mesh_of(1))
+    values = [np.arange(6.0, dtype=np.float32).reshape(3, 2), np.arange(3, dtype=np.int32)]
+    first, again = (processes.place_all(values, sharding) for _ in range(2))
+    for value, one, other in zip(values, first, again, strict=True):
+        assert one.sharding == other.sharding == sharding
+        assert (one.dtype, one.tolist()) == (other.dtype, other.tolist())
+        assert (other.dtype, other.tolist()) == (value.dtype, value.tolist())
+
+
+def test_nan_among_the_data_is_no_failure_of_ours(mesh_of):
+    with jax.debug_nans(True):
+        for _ in range(2):
+            (placed,) = processes.place_all(
+                [np.full(3, np.nan, np.float32)], split_sharding(mesh_of(1))
+            )
+        assert np.isnan(np.asarray(placed)).all()
