@@ -15,7 +15,7 @@ from spmd.lowering.depthwise import (
     depthwise_input_gradient,
     depthwise_kernel_gradient,
 )
-from spmd.lowering.few_channels import few_channels, few_channels_kernel_gradient
+from spmd.lowering.few_channels import few_channels_kernel_gradient, one_channel
 from spmd.lowering.memory import keep_freed_memory
 from spmd.lowering.pointwise import pointwise, pointwise_kernel_gradient
 from spmd.lowering.pooling import Pooling, max_pool_gradient
@@ -38,7 +38,7 @@ class Least:
         sum_of_products: for the kernel gradient of a pointwise convolution.
         product: for a pointwise convolution; a matrix product is begun by several threads.
         channels: in and out, for a pointwise convolution.
-        outputs: of a convolution of few channels: they are computed side by side.
+        outputs: of a convolution of one channel: they are computed side by side.
         side: outputs and batch for its kernel gradient; XLA is good at less.
     """
 
@@ -219,7 +219,7 @@ def _ungrouped(conv: Convolution, least: Least) -> Form | None:
     if size(conv.out_spatial) == 1:
         return pointwise_kernel_gradient if conv.work >= least.sum_of_products else None
     if channels == 1 and size(conv.window) <= _MAX_COPIES:
-        return few_channels if outputs >= least.outputs else None
+        return one_channel if outputs >= least.outputs else None
     # With regard to the kernel, the batch stands for channels, and channels for the batch.
     is_gradient = size(conv.out_spatial) < size(conv.window)
     few = conv.lhs_shape[0] * size(conv.out_spatial) <= _MAX_COPIES

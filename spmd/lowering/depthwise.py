@@ -26,7 +26,7 @@ def depthwise(conv: Convolution, lhs: jax.Array, rhs: jax.Array) -> jax.Array:
     Returns:
         The convolution.
     """
-    # A barrier, because what comes before would be computed anew for each position.
+    # Without a barrier XLA takes the part that lies inside from the image before padding, and reads both.
     image = lax.optimization_barrier(conv.padded(conv.lhs(lhs)))
     kernel = conv.rhs(rhs)
     terms = (_product(part, kernel[place][0], conv) for place, part in conv.at_window(image))
@@ -65,6 +65,7 @@ def depthwise_input_gradient(conv: Convolution, lhs: jax.Array, rhs: jax.Array) 
         distances = [shift for pairs in of_axis for _, shift in pairs]
         padding.append((-min(distances), max(distances) + count - length))
     image = conv.lhs(lhs)
+    # A barrier as in `depthwise`.
     image = lax.optimization_barrier(
         lax.pad(
             image,
@@ -113,7 +114,7 @@ def depthwise_kernel_gradient(conv: Convolution, lhs: jax.Array, rhs: jax.Array)
     Returns:
         The convolution.
     """
-    # The rows go first before anything is written, as they do in memory.
+    # The rows go first before anything is written, as they do in memory. A barrier as in `depthwise`.
     image = jnp.swapaxes(conv.lhs(lhs), 0, -1)
     image = lax.optimization_barrier(conv.padded(image))
     gradient = jnp.moveaxis(conv.rhs(rhs), -2, 0)

@@ -1,7 +1,8 @@
-"""Convolutions of images with one or a few channels, as the first layer of a model for grey images has.
+"""Convolutions of images with one channel, and kernel gradients of images with a few.
 
-Matrix products over so few channels are nearly all overhead. The convolution is done by multiply-adds, its
-kernel gradient as one product of the input's shifted copies and the gradient.
+The first layer of a model for grey images is one. Matrix products over so few channels are nearly all
+overhead. The convolution is done by multiply-adds, its kernel gradient as one product of the input's shifted
+copies and the gradient.
 """
 
 import functools
@@ -14,24 +15,20 @@ from jax import lax
 from spmd.lowering.convolution import Convolution
 
 
-def few_channels(conv: Convolution, lhs: jax.Array, rhs: jax.Array) -> jax.Array:
+def one_channel(conv: Convolution, lhs: jax.Array, rhs: jax.Array) -> jax.Array:
     """Adds up the input, shifted to each position of the window, times the kernel there.
 
     Args:
-        conv: without groups.
+        conv: without groups, with one channel.
         lhs: left operand, the input.
         rhs: right operand, the kernel.
 
     Returns:
         The convolution.
     """
-    image = lax.optimization_barrier(conv.padded(conv.lhs(lhs))).astype(conv.computes_in)
+    image = conv.padded(conv.lhs(lhs)).astype(conv.computes_in)
     weights = conv.rhs(rhs).astype(conv.computes_in)
-    terms = (
-        part[..., channel, None] * weights[place][channel]
-        for place, part in conv.at_window(image)
-        for channel in range(conv.lhs_shape[-1])
-    )
+    terms = (part * weights[place][0] for place, part in conv.at_window(image))
     return conv.result(functools.reduce(operator.add, terms))
 
 
@@ -55,9 +52,8 @@ def few_channels_kernel_gradient(conv: Convolution, lhs: jax.Array, rhs: jax.Arr
         for channel in range(conv.lhs_shape[0])
     ]
     gradient = jnp.moveaxis(conv.rhs(rhs), -2, 0).reshape(-1, outputs)
-    # A barrier, because the product would gather the copies anew, one number at a time.
     product = lax.dot(
-        lax.optimization_barrier(jnp.concatenate(copies)),
+        jnp.concatenate(copies),
         gradient,
         precision=conv.precision,
         preferred_element_type=conv.computes_in,

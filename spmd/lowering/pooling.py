@@ -81,7 +81,7 @@ def max_pool_gradient(pooling: Pooling, source: jax.Array, operand: jax.Array) -
     padded = lax.pad(
         operand, jnp.asarray(fill, operand.dtype), [(low, high, 0) for low, high in pooling.padding]
     )
-    winner = lax.optimization_barrier(_winner(pooling, padded, source.shape))
+    winner = _winner(pooling, padded, source.shape)
     # An input's index is its stride's number and a residue; the windows that it lies in are those whose
     # number is at most that of the stride, by less than `overlapping`.
     counts = [
@@ -94,7 +94,7 @@ def max_pool_gradient(pooling: Pooling, source: jax.Array, operand: jax.Array) -
     if any(map(any, edges)):
         nobody = jnp.asarray(math.prod(pooling.window), _PLACE)
         winner = lax.pad(winner, nobody, edges)
-        source = lax.optimization_barrier(lax.pad(source, jnp.zeros((), source.dtype), edges))
+        source = lax.pad(source, jnp.zeros((), source.dtype), edges)
     split = [number for pair in zip(counts, pooling.strides, strict=True) for number in pair]
     total = jnp.zeros(split, source.dtype)
     # XLA adds window by window, and rounds each time; so the order is that of the windows.

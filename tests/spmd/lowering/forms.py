@@ -19,7 +19,7 @@ FORMS = {
     "depthwise",
     "depthwise_input_gradient",
     "depthwise_kernel_gradient",
-    "few_channels",
+    "one_channel",
     "few_channels_kernel_gradient",
     "max_pool_gradient",
 }
