@@ -4,22 +4,29 @@ The other processes hear of it through the watchdog, and the exit code says whet
 """
 
 import os
+import re
 import signal
 import sys
 import threading
 import traceback
+from collections.abc import Iterator
 from types import TracebackType
 from typing import Any
 
+import jax
+
 from spmd.cluster import report
 from spmd.cluster.exit_codes import RETRYABLE_EXIT_CODE
+from spmd.cluster.sigterm import Sigterm
 from spmd.cluster.watchdog import Watchdog
-from spmd.errors import ClusterStartError
+from spmd.errors import ClusterStartError, ClusterWaitError
 
 _LONGEST = 2000
 _OF_ANOTHER_SECONDS = 5.0  # so long the watchdog may take to see that another process has died
-# What a collective or the coordination service says when a peer has died, in words of gloo, NCCL and gRPC.
-_OF_PEERS = ("gloo", "nccl", "coordination", "socket closed", "connection", "unavailable", "peer")
+# What a collective or the coordination service says when a peer has died, behind XLA's status. In the first line only:
+# an error of a function of the script that a step calls follows in others.
+_OF_PEERS = re.compile(r"UNAVAILABLE: |[A-Z_]+: .*(Gloo |NCCL operation|[Cc]oordination)")
+_OF_GLOO = re.compile(r"[A-Z_]+: Gloo ")  # which JAX raises as a ValueError
 
 _watchdog: Watchdog | None = None
 
@@ -30,7 +37,7 @@ def take_over() -> None:
     on_main = threading.current_thread() is threading.main_thread()
     if on_main and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
         # Also as the first process of a container, which SIGTERM would not end.
-        signal.signal(signal.SIGTERM, _end)
+        Sigterm(_end, ends=True)
 
 
 def tell(watchdog: Watchdog | None) -> None:
@@ -46,9 +53,9 @@ def tell(watchdog: Watchdog | None) -> None:
 def report_failure(error: BaseException, *, shown: bool = False) -> None:
     """Tells the other processes that this one cannot go on, and ends it; does nothing in no cluster.
 
-    An error of a collective, or a time-out, may be the consequence of another process's death. Then the watchdog says who
-    died, and the exit code is the retryable one. `initialize` installs it for errors that nobody catches; call it where
-    errors are caught.
+    An error of JAX's may be the consequence of another process's death. So the watchdog has five seconds to say who
+    died, and the exit code is the retryable one then, and for what a collective says of its peers. `initialize`
+    installs it for errors that nobody catches; call it where errors are caught.
 
     Args:
         error: why.
@@ -56,11 +63,13 @@ def report_failure(error: BaseException, *, shown: bool = False) -> None:
     """
     if _watchdog is None:
         return
-    of_peers = _is_of_peers(error)
+    chain = list(_with_causes(error))
+    of_peers = any(map(_is_of_peers, chain))
+    may_be = of_peers or any(isinstance(one, jax.errors.JaxRuntimeError) for one in chain)
     code = RETRYABLE_EXIT_CODE if of_peers else 130 if isinstance(error, KeyboardInterrupt) else 1
     text = "".join(traceback.format_exception_only(error)).strip()[:_LONGEST]
     what = f"failed: {text}\nThe whole traceback is in its own output."
-    _watchdog.fail(what, code, _OF_ANOTHER_SECONDS if of_peers else 0.0, shown=shown)
+    _watchdog.fail(what, code, _OF_ANOTHER_SECONDS if may_be else 0.0, shown=shown)
 
 
 class _Uncaught:
@@ -76,7 +85,7 @@ class _Uncaught:
         report_failure(error, shown=True)
 
 
-def _end(*_: object) -> None:
+def _end() -> None:
     if _watchdog is not None:
         _watchdog.fail("was told to end, by SIGTERM.", RETRYABLE_EXIT_CODE, 0.0)
     _exit_for_restart()
@@ -91,13 +100,19 @@ def _exit_for_restart() -> None:
     os._exit(RETRYABLE_EXIT_CODE)
 
 
-def _is_of_peers(error: BaseException | None) -> bool:
+def _with_causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
-        if isinstance(error, TimeoutError):  # of a wait for other tasks
-            return True
-        if isinstance(error, ValueError | RuntimeError):
-            text = str(error).lower()
-            if any(word in text for word in _OF_PEERS):
-                return True
+        yield error
         error = error.__cause__  # a step that fails says what has become of its state
-    return False
+
+
+def _is_of_peers(error: BaseException) -> bool:
+    match error:
+        case ClusterWaitError():
+            return True
+        case jax.errors.JaxRuntimeError():
+            return bool(_OF_PEERS.match(str(error)))
+        case ValueError():
+            return bool(_OF_GLOO.match(str(error)))
+        case _:
+            return False

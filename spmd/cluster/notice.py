@@ -7,14 +7,12 @@ the training nothing: once a second it reads one key of the cluster's store.
 import contextlib
 import itertools
 import logging
-import signal
 import threading
 import time
 from collections.abc import Callable
-from types import FrameType
-from typing import Any
 
 from spmd.cluster import runtime, store
+from spmd.cluster.sigterm import Sigterm
 from spmd.errors import StoreKeyError
 
 _LOG = logging.getLogger("spmd.cluster")
@@ -58,11 +56,7 @@ class Notice:
         self._key = f"preemption/{next(_numbers)}"
         self._told, self._closed = threading.Event(), threading.Event()
         self.told_at: float | None = None
-        self._former: Any = signal.SIG_DFL
-        self._handler = self._take_signal if sigterm else None
-        if self._handler is not None:
-            self._former = signal.getsignal(signal.SIGTERM)
-            signal.signal(signal.SIGTERM, self._handler)
+        self._sigterm = Sigterm(self.tell) if sigterm else None
         self._thread = threading.Thread(target=self._look, name="spmd-preemption", daemon=True)
         self._thread.start()
 
@@ -78,14 +72,8 @@ class Notice:
         self._told.set()  # wakes the thread
         if threading.current_thread() is not self._thread:
             self._thread.join(_END_SECONDS)
-        on_main = threading.current_thread() is threading.main_thread()
-        if on_main and self._handler and signal.getsignal(signal.SIGTERM) == self._handler:
-            signal.signal(signal.SIGTERM, self._former)
-
-    def _take_signal(self, number: int, frame: FrameType | None) -> None:
-        self.tell()
-        if isinstance(getattr(self._former, "__self__", None), Notice):
-            self._former(number, frame)
+        if self._sigterm is not None:
+            self._sigterm.close()
 
     def _look(self) -> None:
         said = ""

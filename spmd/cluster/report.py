@@ -7,7 +7,8 @@ import traceback
 from collections.abc import Callable, Sequence
 
 _SECONDS = 5.0  # a report into a pipe that nobody reads ends then
-_NOT_OF_SCRIPTS = "spmd-watchdog"
+_MINE = "spmd-watchdog"
+_NOT_OF_SCRIPTS = (_MINE, "spmd-sigterm")
 
 
 def write(lines: Sequence[str], *, stacks: bool) -> None:
@@ -15,7 +16,7 @@ def write(lines: Sequence[str], *, stacks: bool) -> None:
 
     Args:
         lines: what to say.
-        stacks: whether to print the Python stacks of all threads but the watchdog's after it.
+        stacks: whether to print the Python stacks of all threads but the cluster's own after it.
     """
 
     def print_all() -> None:
@@ -29,18 +30,6 @@ def write(lines: Sequence[str], *, stacks: bool) -> None:
     within(_SECONDS, print_all)
 
 
-def _stacks() -> list[str]:
-    frames = sys._current_frames()  # pyright: ignore[reportPrivateUsage]
-    main = threading.main_thread()
-    threads = sorted(threading.enumerate(), key=lambda thread: thread is not main)
-    return [
-        f"Thread {thread.name} (most recent call last):\n"
-        + "".join(traceback.format_stack(frames[thread.ident]))
-        for thread in threads
-        if thread.ident in frames and thread.name != _NOT_OF_SCRIPTS
-    ]
-
-
 def within(seconds: float, act: Callable[[], None]) -> None:
     """Does what may block for ever, such as writing where nobody reads, and waits for it only so long.
 
@@ -48,7 +37,7 @@ def within(seconds: float, act: Callable[[], None]) -> None:
         seconds: how long.
         act: what to do.
     """
-    thread = threading.Thread(target=act, name=_NOT_OF_SCRIPTS, daemon=True)
+    thread = threading.Thread(target=act, name=_MINE, daemon=True)
     try:
         thread.start()
     except RuntimeError:
@@ -57,3 +46,15 @@ def within(seconds: float, act: Callable[[], None]) -> None:
         act()
     else:
         thread.join(seconds)
+
+
+def _stacks() -> list[str]:
+    frames = sys._current_frames()  # pyright: ignore[reportPrivateUsage]
+    main = threading.main_thread()
+    threads = sorted(threading.enumerate(), key=lambda thread: thread is not main)
+    return [
+        f"Thread {thread.name} (most recent call last):\n"
+        + "".join(traceback.format_stack(frames[thread.ident]))
+        for thread in threads
+        if thread.ident in frames and thread.name not in _NOT_OF_SCRIPTS
+    ]

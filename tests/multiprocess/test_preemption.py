@@ -195,6 +195,48 @@ def test_a_notice_that_comes_in_no_step(run_cluster, tmp_path, moment, saved):
         assert task.lines == [str(saved), "5"]
 
 
+def test_a_notice_that_comes_in_a_step(run_cluster, tmp_path):
+    """The second worker waits in it, in C++, for the first one, which comes once it has heard of the notice."""
+    script = """
+    import os, signal, sys, threading
+    from frontends import tf
+    from spmd.cluster.watchdog import progress
+
+    strategy = tf.distribute.MultiWorkerMirroredStrategy()
+    step = tf.Variable(0)
+    handler = tf.distribute.experimental.PreemptionCheckpointHandler(
+        strategy.cluster_resolver, tf.train.Checkpoint(step=step), sys.argv[1]
+    )
+
+    @tf.function
+    def total():
+        return strategy.reduce("SUM", strategy.run(lambda: tf.constant(1.0)), axis=None)
+
+    def train():
+        result = float(total())
+        step.assign_add(1)
+        return result
+
+    def end():
+        while progress.steps == first or not progress.waits:
+            pass
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    handler.run(train)
+    first = progress.steps
+    if strategy.cluster_resolver.task_id == 1:
+        threading.Thread(target=end, daemon=True).start()
+    else:
+        handler._sync._first._thread.join()
+    handler.run(train)
+    print("saves next", flush=True)
+    handler.run(train)
+    """
+    for task in run_cluster(script, tmp_path / "run", status=143, JAXTRIBUTE_WATCHDOG_SECONDS=30):
+        assert task.lines == ["saves next"]
+        assert "jaxtribute: worker 1 is to be ended: saves after 2 calls" in task.stderr
+
+
 def test_a_task_that_saves_nothing_asks_for_a_restart(run_cluster):
     """And so do the others, who can only wait for it."""
     for task in run_cluster(

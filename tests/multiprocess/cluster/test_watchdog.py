@@ -149,6 +149,32 @@ def test_sigterm_ends_a_wait(gang):
         assert report(gang, task, 0) == ", at step 3, was told to end, by SIGTERM."
 
 
+def test_sigterm_ends_a_step(gang):
+    """Its main thread is in the step, in C++, since the other one does not come to it."""
+    gang.start(
+        """
+        import threading
+
+        def tell():
+            while progress.steps < 6 or not progress.waits:
+                pass
+            print("blocked", flush=True)
+
+        train(5)
+        if me == 0:
+            threading.Thread(target=tell).start()
+            train(1)
+        print("blocked", flush=True)
+        threading.Event().wait()
+        """
+    )
+    gang.wait_for("blocked")
+    gang.send(0, signal.SIGTERM)
+    assert gang.statuses(0, 1) == [143, 143]
+    for task in range(2):
+        assert report(gang, task, 0) == ", at step 6, was told to end, by SIGTERM."
+
+
 def test_a_wait_in_vain_asks_for_a_restart(gang):
     gang.start(
         """

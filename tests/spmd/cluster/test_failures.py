@@ -4,9 +4,10 @@ import signal
 import sys
 
 import pytest
+from jax.errors import JaxRuntimeError
 
-from spmd.cluster import failures
-from spmd.errors import StateError
+from spmd.cluster import failures, sigterm
+from spmd.errors import ClusterWaitError, StateError
 
 
 class _Watchdog:
@@ -36,9 +37,18 @@ def test_failures_are_reported_in_clusters_only():
     [
         (KeyError("gloo"), (1, 0.0)),
         (StateError("the value of w is lost"), (1, 0.0)),
-        (RuntimeError("Gloo all-reduce failed: Connection closed by peer"), (143, 5.0)),
-        (TimeoutError("waited 600 s"), (143, 5.0)),
+        (ValueError("the residual connection expects 64 channels"), (1, 0.0)),
+        (RuntimeError("the data service is unavailable: connection closed by peer"), (1, 0.0)),
+        (TimeoutError("the data did not come"), (1, 0.0)),
         (KeyboardInterrupt(), (130, 0.0)),
+        (JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory"), (1, 5.0)),
+        (JaxRuntimeError("INTERNAL: CpuCallback error\nValueError: NCCL operation"), (1, 5.0)),
+        # As JAX raises them when a peer is killed.
+        (ValueError("UNKNOWN: Gloo all-reduce failed: Connection reset by peer"), (143, 5.0)),
+        (JaxRuntimeError("INTERNAL: NCCL operation ncclAllReduce failed"), (143, 5.0)),
+        (JaxRuntimeError("UNAVAILABLE: Socket closed"), (143, 5.0)),
+        (JaxRuntimeError("ABORTED: the coordination service has stopped"), (143, 5.0)),
+        (ClusterWaitError("waited 600 s", missing=["worker 1"]), (143, 5.0)),
     ],
 )
 @pytest.mark.parametrize("wrapped", [False, True])
@@ -67,9 +77,8 @@ def test_a_report_quotes_the_error(told, error, text):
 def test_an_error_that_nobody_catches_is_printed_first(told, monkeypatch):
     printed = []
     monkeypatch.setattr(sys, "excepthook", lambda *error: printed.append((error, list(told))))
-    before = signal.getsignal(signal.SIGTERM)
     failures.take_over()
-    signal.signal(signal.SIGTERM, before)
+    sigterm._taken[-1].close()
     error = ValueError("no")
     sys.excepthook(ValueError, error, None)
     assert printed == [((ValueError, error, None), [])]
