@@ -185,8 +185,21 @@ class Checkpoint:
 
         Source: `tf.train.Checkpoint.restore`.
         """
+        del options
+        return self.restore_found(save_path, checked=False)
+
+    def restore_found(self, save_path: Any, *, checked: bool) -> LoadStatus:
+        """Restores as `restore` does.
+
+        Args:
+            save_path: what `save` or `tf.train.latest_checkpoint` gave.
+            checked: whether the first process has just compared the files, as `tf.train.latest_checkpoint` does.
+
+        Returns:
+            A status, see `restore`.
+        """
         try:
-            status = self.read(save_path, options)
+            status = self._engine.restore(save_path, checked=checked)
         except CheckpointNotFoundError as error:
             if os.path.exists(f"{os.fspath(save_path)}.weights.h5"):
                 raise CheckpointNotFoundError(

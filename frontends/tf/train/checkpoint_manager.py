@@ -25,8 +25,8 @@ _HOUR = 3600.0
 class CheckpointManager:
     """Saves a `tf.train.Checkpoint` in a folder, and deletes older ones.
 
-    What it knows stands in the folder's file `checkpoint`, so a later manager goes on with it. If the latest checkpoint is
-    damaged, a warning says so, and the one before it is the latest.
+    What it knows stands in the folder's file `checkpoint`, so a later manager goes on with it. If the latest checkpoint
+    is damaged, a warning says so, and the one before it is the latest.
 
     Examples:
         >>> import tempfile
@@ -107,7 +107,13 @@ class CheckpointManager:
 
     @property
     def latest_checkpoint(self) -> str | None:
-        """The path of the latest checkpoint, for `checkpoint.restore`; None if there is none."""
+        """The path of the latest checkpoint, for `checkpoint.restore`; None if there is none.
+
+        One of an earlier manager is read and checked when it is first asked for, by each process that asks.
+        """
+        if self._is_to_find:
+            self._latest, self._is_to_find = latest_checkpoint(self._directory), False
+            self._is_checked = True
         return self._latest
 
     @property
@@ -173,12 +179,13 @@ class CheckpointManager:
             kept[saved] = kept.pop(path)
             update_checkpoint_state(saved, list(kept), folder=self._directory)
         self._latest, self._times, self._preserved = saved, kept, preserved
+        self._is_to_find = self._is_checked = False
         return saved
 
     def restore_or_initialize(self) -> str | None:
         """Restores the latest checkpoint, or calls `init_fn` if there is none; all processes must call it.
 
-        The first process says which is the latest.
+        The first process says which is the latest, and alone reads all of it, once.
 
         Returns:
             The path of what was restored, or None.
@@ -189,9 +196,10 @@ class CheckpointManager:
 
         Source: `tf.train.CheckpointManager.restore_or_initialize`.
         """
-        self._latest = chosen_by_first(lambda: self._latest, self._checkpoint.timeout)
+        self._latest = chosen_by_first(lambda: self.latest_checkpoint, self._checkpoint.timeout)
+        checked, self._is_to_find, self._is_checked = self._is_checked, False, False
         if self._latest is not None:
-            self._checkpoint.restore(self._latest)
+            self._checkpoint.restore_found(self._latest, checked=checked)
             if self._interval is not None:
                 self._last_step = _number(self._step_counter)
             return self._latest
@@ -213,11 +221,11 @@ class CheckpointManager:
         state = get_checkpoint_state(self._directory)
         self._times: dict[str, float] = {}
         self._latest: str | None = None
+        self._is_to_find, self._is_checked = state is not None, False
         # TensorFlow's second: the first checkpoint of this manager is younger in any case.
         self._preserved = now - 1.0
         if state is None:
             return
-        self._latest = latest_checkpoint(self._directory)
         self._preserved = min(state.last_preserved_timestamp, now)
         paths = state.all_model_checkpoint_paths
         times = state.all_model_checkpoint_timestamps or (self._preserved,) * len(paths)

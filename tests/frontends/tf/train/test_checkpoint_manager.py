@@ -1,12 +1,14 @@
 """Which checkpoints `tf.train.CheckpointManager` saves, keeps and finds."""
 
+import json
 import time
 
+import jax
 import pytest
 
 from frontends import tf
 from frontends.tf.train import checkpoint_manager
-from spmd.checkpoint import DamagedCheckpointWarning, saving
+from spmd.checkpoint import DamagedCheckpointWarning, manifest, saving, selection
 
 
 def checkpoint_of(value=0.0):
@@ -105,15 +107,44 @@ def test_a_function_makes_the_start_where_there_is_no_checkpoint(tmp_path):
 
 def test_a_damaged_newest_one_is_told_of_and_the_one_before_it_used(tmp_path):
     manager_of(tmp_path, 3)
-    manifest = tmp_path / "ckpt-3" / "manifest.json"
-    manifest.write_bytes(manifest.read_bytes()[:-9])
+    file = tmp_path / "ckpt-3" / "manifest.json"
+    file.write_bytes(file.read_bytes()[:-9])
+    manager = manager_of(tmp_path)
     with pytest.warns(DamagedCheckpointWarning, match=r"ckpt-3/manifest\.json"):
-        manager = manager_of(tmp_path)
-    assert manager.latest_checkpoint == str(tmp_path / "ckpt-2")
+        assert manager.latest_checkpoint == str(tmp_path / "ckpt-2")
     assert manager.restore_or_initialize() == str(tmp_path / "ckpt-2")
     assert manager.checkpoint.v.numpy() == 2.0
     manager.save()  # takes the place of the damaged one
     assert tf.train.latest_checkpoint(tmp_path) == str(tmp_path / "ckpt-3")
+
+
+@pytest.mark.parametrize("asked_before", [False, True])
+def test_every_file_is_checked_once(tmp_path, monkeypatch, asked_before):
+    manager_of(tmp_path, 1)
+    checked, fingerprint = [], manifest._fingerprint
+    monkeypatch.setattr(
+        manifest, "_fingerprint", lambda file: checked.append(file) or fingerprint(file)
+    )
+    manager = manager_of(tmp_path)
+    assert checked == []
+    if asked_before:
+        assert manager.latest_checkpoint == str(tmp_path / "ckpt-1")
+    manager.restore_or_initialize()
+    assert len(checked) == len(set(checked)) > 0
+    manager.restore_or_initialize()  # it may have been damaged since
+    assert len(checked) == 2 * len(set(checked))
+
+
+def test_other_processes_than_the_first_check_nothing(tmp_path, monkeypatch):
+    manager_of(tmp_path, 1)
+    manager = manager_of(tmp_path)
+    first = json.dumps({"path": str(tmp_path / "ckpt-1"), "error": ""})
+    monkeypatch.setattr(jax, "process_index", lambda: 1)
+    monkeypatch.setattr(selection, "all_gather_small", lambda key, text, timeout: (first, text))
+    monkeypatch.setattr(manifest, "_fingerprint", lambda file: pytest.fail(f"read {file}"))
+    assert manager.restore_or_initialize() == str(tmp_path / "ckpt-1")
+    assert manager.latest_checkpoint == str(tmp_path / "ckpt-1")
+    assert manager.checkpoint.v.numpy() == 1.0
 
 
 def test_damage_is_found_without_a_manager_too(tmp_path):
