@@ -60,7 +60,7 @@ class Checkpoint:
         """
         self._objects: dict[str, Any] = {}
         self._root = root
-        self._timeout = wait_seconds() if timeout is None else timeout
+        self._timeout = timeout
         self._save: Save | None = None
         self._restoration: Restoration | None = None
         for name, thing in objects.items():
@@ -69,7 +69,8 @@ class Checkpoint:
     @property
     def timeout(self) -> float:
         """Seconds that a process waits for the others."""
-        return self._timeout
+        # Asked now: the cluster, whose watchdog says how long, may be joined after the checkpoint was made.
+        return wait_seconds() if self._timeout is None else self._timeout
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in self._own:
@@ -127,7 +128,7 @@ class Checkpoint:
         _check_between_steps("saved")
         late_values.settle()
         self.wait()
-        self._save = Save(path, snapshot(self), notes or {}, self._timeout, done)
+        self._save = Save(path, snapshot(self), notes or {}, self.timeout, done)
         return self._save.path
 
     def wait(self) -> None:
@@ -166,11 +167,11 @@ class Checkpoint:
         _check_between_steps("restored")
         self.wait()
         Save.settle()
-        path = path_of_first(all_gather_small("checkpoint/restore", path, self._timeout))
+        path = path_of_first(all_gather_small("checkpoint/restore", path, self.timeout))
         if not path:
             return NothingToRestore()
-        _check_files(path, self._timeout, checked=checked)
-        restoration = Restoration(path, self._timeout)
+        _check_files(path, self.timeout, checked=checked)
+        restoration = Restoration(path, self.timeout)
         if self._restoration is not None:
             self._restoration.forget()
         restoration.start(self)

@@ -247,3 +247,10 @@ def test_save_does_not_wait_for_the_disk(tmp_path):
     may_end.set()
     checkpoint.restore(path)
     assert checkpoint.a == 1
+
+
+def test_the_timeout_is_that_of_a_cluster_that_is_joined_later(monkeypatch):
+    checkpoint = Checkpoint(a=1)
+    monkeypatch.setenv("JAXTRIBUTE_WATCHDOG_SECONDS", "5")
+    assert checkpoint.timeout == 65
+    assert Checkpoint(a=1, timeout=7).timeout == 7
