@@ -18,7 +18,7 @@ from spmd.checkpoint.manifest import REPLACED, is_checkpoint, verify
 from spmd.cluster.store import all_gather_small
 
 _LOG = logging.getLogger("spmd.checkpoint")
-_TOLD: list[bool] = []
+_has_told = False
 
 
 class DamagedCheckpointWarning(UserWarning):
@@ -93,10 +93,11 @@ def path_of_first(paths: Sequence[str]) -> str:
         >>> path_of_first(["run/ckpt-1", "run/ckpt-1"])
         'run/ckpt-1'
     """
+    global _has_told
     first = paths[0]
     for process, path in enumerate(paths):
-        if path != first and jax.process_index() == 0 and not _TOLD:
-            _TOLD.append(True)
+        if path != first and jax.process_index() == 0 and not _has_told:
+            _has_told = True
             _LOG.warning(
                 "Process %d names %s, and process 0 %s. A checkpoint belongs to all processes, and the path of "
                 "process 0 counts, here and from now on. Name the same in all, without the rank, and this is not said.",

@@ -28,9 +28,8 @@ _WATCHDOG_SECONDS = 600.0
 _START_SECONDS = 300.0
 _SILENT_SECONDS = 100.0  # JAX's own heartbeat time-out, which comes later here
 _APART_SECONDS = 30.0  # a lost packet or a full disk may keep news from process 0 for some seconds
-_AFTER_OURS = (
-    60.0  # by so much other time-outs are longer, so that the watchdog's come first and say more
-)
+# By so much other time-outs are longer, so that the watchdog's come first and say more.
+_AFTER_OURS = 60.0
 _PREEMPTION_SERVICE = "jax_enable_preemption_service"
 _NO_PROXY = "no_grpc_proxy"  # gRPC reads it in small letters
 

@@ -43,8 +43,8 @@ class MultiWorkerMirroredStrategy(Strategy):
         Args:
             cluster_resolver: says which tasks there are and which this is; None reads TF_CONFIG.
             communication_options: how collectives travel: `bytes_per_pack` joins gradients to packs,
-                `compression` sends them with fewer bits, and `timeout_seconds` bounds the wait for workers at the start. XLA takes NCCL on GPUs, gloo on
-                processors.
+                `compression` sends them with fewer bits, and `timeout_seconds` bounds the wait for workers at the
+                start. XLA takes NCCL on GPUs, gloo on processors.
 
         Raises:
             spmd.errors.ClusterConfigError: what the resolver says makes no cluster, or this task does not

@@ -60,7 +60,7 @@ def test_the_path_of_the_first_process_counts(monkeypatch, tmp_path, path):
 
 
 def test_other_paths_are_told_of_once(monkeypatch, caplog):
-    monkeypatch.setattr(selection, "_TOLD", [])
+    monkeypatch.setattr(selection, "_has_told", False)
     assert selection.path_of_first(["", ""]) == ""
     assert caplog.text == ""
     for _ in range(2):
