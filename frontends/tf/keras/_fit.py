@@ -118,6 +118,8 @@ def _on_all_workers(method: Callable[..., Any]) -> Callable[..., Any]:
                 stack.enter_context(giving_sigterm_back(self))
             return method(self, *args, **kwargs)
 
+    # What the watchdog says a process is in: else the name of something that is called here.
+    loop.__code__ = loop.__code__.replace(co_qualname=f"Model.{method.__name__}")
     return loop
 
 

@@ -1,9 +1,12 @@
 """`fit`, `evaluate` and `predict` under strategies, from datasets, with the loops and options of TensorFlow."""
 
+import sys
+
 import numpy as np
 import pytest
 
 from frontends import tf
+from spmd.cluster import place
 
 X = np.random.default_rng(0).normal(size=(22, 3)).astype(np.float32)
 Y = (X @ [[1.0], [2.0], [3.0]]).astype(np.float32)
@@ -334,3 +337,18 @@ def test_an_overflow_is_skipped_on_all_replicas_together():
     np.testing.assert_array_equal(np.asarray(model.weights[0]), start)
     assert int(model.optimizer.inner_optimizer.iterations) == steps
     assert float(model.optimizer.dynamic_scale.value) == scale / 2
+
+
+@pytest.mark.parametrize("call", ["fit", "evaluate", "predict"])
+def test_a_line_of_the_script_is_known_to_be_in_a_loop(call):
+    """As the watchdog says it, and not in a function that prepares the loop for several workers."""
+    seen = []
+
+    class Looks(tf.keras.callbacks.Callback):
+        def set_model(self, model):
+            seen.append(place.of(sys._getframe()))
+
+    scope = {"__name__": "__main__", "model": regression(), "x": X, "y": Y, "looks": [Looks()]}
+    data = "x" if call == "predict" else "x, y"
+    exec(f"model.{call}({data}, verbose=0, callbacks=looks)", scope)
+    assert set(seen) == {f"Model.{call} (<string>:1)"}
