@@ -162,9 +162,9 @@ def simulation_environment(count: int, environment: Mapping[str, str]) -> dict[s
     """
     flags = re.sub(rf"{_COUNT_FLAG}=\d+", "", environment.get("XLA_FLAGS", "")).strip()
     variables = {"XLA_FLAGS": f"{flags} {_COUNT_FLAG}={count}".strip()}
-    # XLA sizes its pool by NPROC. Two threads a device: one runs the program, one may wait in a
-    # collective.
-    threads = max(16, 2 * count, os.cpu_count() or 1)
-    if int(environment.get("NPROC", "0") or 0) < threads:
+    # XLA sizes its pool by NPROC. Two threads a device, since one may wait in a collective, and a few more.
+    # Not many more: XLA divides each operation among all of them, and 16 on two cores take twice the time.
+    threads = max(2 * count + 4, os.cpu_count() or 1)
+    if count > 1 and int(environment.get("NPROC", "0") or 0) < threads:
         variables["NPROC"] = str(threads)
     return variables

@@ -17,7 +17,7 @@ def test_a_processor_is_split_where_that_is_asked_for() -> None:
     for task in Roles(2).all:
         assert divided[task]["JAX_PLATFORMS"] == "cpu"
         assert divided[task]["XLA_FLAGS"] == "--a=b --xla_force_host_platform_device_count=3"
-        assert int(divided[task]["NPROC"]) >= 16
+        assert int(divided[task]["NPROC"]) >= 10
     assert devices_of_tasks(Roles(1), None, {"JAX_PLATFORMS": "cpu"}) == {Task("worker", 0): {}}
 
 
