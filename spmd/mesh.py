@@ -19,6 +19,7 @@ from spmd import _jax_internals
 from spmd.compilation_cache import keep_compiled_programs
 from spmd.devices import Device, find_devices
 from spmd.errors import MeshError
+from spmd.lowering import share_one_arena
 
 REPLICA_AXIS = "replica"
 
@@ -48,6 +49,7 @@ def make_mesh(devices: Sequence[str | Device] | None = None) -> Mesh:
     Source: `jax.make_mesh`.
     """
     keep_compiled_programs()
+    share_one_arena()
     found = jax.devices() if devices is None else find_devices(devices)
     if not found:
         raise MeshError("A mesh needs one device at least, but `devices` is empty.")
@@ -141,6 +143,7 @@ def simulate_devices(count: int) -> None:
             f"{running} CPU device(s). Call it at the top of the script, before anything that makes "
             "an array or asks for devices."
         )
+    share_one_arena()
     os.environ.update(simulation_environment(count, os.environ))
     # Both the option and the flag exist; the option wins, but child processes see only the flag.
     jax.config.update("jax_num_cpu_devices", count)

@@ -9,3 +9,4 @@ into a traced program. It runs on every step that is compiled for processors, un
 from spmd.lowering.cpu import Least as Least
 from spmd.lowering.cpu import for_cpu as for_cpu
 from spmd.lowering.cpu import lowered as lowered
+from spmd.lowering.memory import share_one_arena as share_one_arena
