@@ -25,6 +25,11 @@ class Sigterm:
 
     A handler that the script installs later replaces it. Children that are forked have none of this: SIGTERM ends them.
 
+    Attributes:
+        act: called at each SIGTERM.
+        ends: whether this ends the process.
+        closed: whether it is over.
+
     Examples:
         >>> heard = threading.Event()
         >>> sigterm = Sigterm(heard.set)
@@ -45,7 +50,7 @@ class Sigterm:
         Raises:
             ValueError: this is not the main thread, which alone can take signals over.
         """
-        self._act, self._ends, self._closed = act, ends, False
+        self.act, self.ends, self.closed = act, ends, False
         if not _taken:
             _wakeup.open()
         self._former: Any = signal.signal(signal.SIGTERM, _handle)
@@ -53,10 +58,10 @@ class Sigterm:
 
     def close(self) -> None:
         """Gives SIGTERM back, on the main thread once all that took it over later are closed, too."""
-        self._closed = True
+        self.closed = True
         if threading.current_thread() is not threading.main_thread():
             return
-        while _taken and _taken[-1]._closed:
+        while _taken and _taken[-1].closed:
             last = _taken.pop()
             if signal.getsignal(signal.SIGTERM) is _handle:
                 signal.signal(signal.SIGTERM, last._former)
@@ -117,9 +122,9 @@ def _handle(*_: object) -> None:
 def _act() -> None:
     if signal.getsignal(signal.SIGTERM) is not _handle:  # the script has a handler of its own
         return
-    opened = [one for one in _taken if not one._closed]
-    for one in [one for one in opened if not one._ends] or opened:
-        one._act()
+    opened = [one for one in _taken if not one.closed]
+    for one in [one for one in opened if not one.ends] or opened:
+        one.act()
 
 
 def _let_go() -> None:

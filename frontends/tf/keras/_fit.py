@@ -119,8 +119,9 @@ def _on_all_workers(method: Callable[..., Any]) -> Callable[..., Any]:
             return method(self, *args, **kwargs)
 
     # What the watchdog says a process is in: else the name of something that is called here.
-    loop.__code__ = loop.__code__.replace(co_qualname=f"Model.{method.__name__}")
-    return loop
+    named: Any = loop
+    named.__code__ = named.__code__.replace(co_qualname=f"Model.{method.__name__}")
+    return named
 
 
 def _own_part(value: Any, mesh: Mesh) -> Any:
