@@ -54,7 +54,7 @@ Form = Callable[..., jax.Array]
 
 
 def lowered(program: ClosedJaxpr, platform: str) -> ClosedJaxpr:
-    """Prepares a program for the devices that it is compiled for.
+    """Prepares a program, and the process's memory, for the devices that the program is compiled for.
 
     Args:
         program: a traced program.
@@ -70,10 +70,10 @@ def lowered(program: ClosedJaxpr, platform: str) -> ClosedJaxpr:
         >>> lowered(program, "gpu") is program
         True
     """
-    if platform != "cpu" or os.environ.get("JAXTRIBUTE_CPU_LOWERINGS") == "0":
+    if platform != "cpu":
         return program
     keep_freed_memory()
-    return for_cpu(program)
+    return program if os.environ.get("JAXTRIBUTE_CPU_LOWERINGS") == "0" else for_cpu(program)
 
 
 def for_cpu(program: ClosedJaxpr, least: Least = Least()) -> ClosedJaxpr:

@@ -49,12 +49,21 @@ def pointwise_kernel_gradient(conv: Convolution, lhs: jax.Array, rhs: jax.Array)
     of_block = [conv.rank + 1, *range(1, conv.rank + 1)]
     of_rhs = [conv.rank, *range(conv.rank)]
     order = sorted(range(conv.rank + 1), key=contracted.__getitem__)
-    axes = ([of_block[at] for at in order], [of_rhs[at] for at in order])
+    operands = (
+        (block, [of_block[at] for at in order]),
+        (conv.rhs(rhs), [of_rhs[at] for at in order]),
+    )
+    # XLA transposes the left operand, which takes long where that has more channels. A barrier, because it
+    # would exchange the operands again to have no transposed product.
+    exchanged = conv.lhs_shape[0] > conv.rhs_shape[-1]
+    (left, of_left), (right, of_right) = reversed(operands) if exchanged else operands
     product = lax.dot_general(
-        block,
-        conv.rhs(rhs),
-        (axes, ((), ())),
+        left,
+        right,
+        ((of_left, of_right), ((), ())),
         conv.precision,
         preferred_element_type=conv.computes_in,
     )
+    if exchanged:
+        product = lax.optimization_barrier(product).T
     return conv.result(product.reshape(conv.lhs_shape[0], *conv.out_spatial, -1))

@@ -86,7 +86,7 @@ def test_an_arena_is_shared_on_processors_only(
 ):
     monkeypatch.setattr(memory, "entry_points", lambda group: plugins)
     monkeypatch.setattr(memory.importlib.util, "find_spec", lambda name: None)
-    before = jax.config.jax_platforms
+    before = jax.config.jax_platforms  # type: ignore[attr-defined]
     try:
         jax.config.update("jax_platforms", platforms)
         assert share_one_arena() == shared

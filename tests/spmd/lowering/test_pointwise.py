@@ -1,11 +1,14 @@
 """Tests of convolutions that are matrix products, against XLA's."""
 
+import jax
 import jax.numpy as jnp
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jax.extend.core import jaxpr_as_fun
 
-from tests.spmd.lowering.forms import assert_close, both, convolution, numbers
+from spmd.lowering import for_cpu
+from tests.spmd.lowering.forms import ANY, assert_close, both, convolution, numbers
 
 SIZES = st.tuples(st.integers(1, 3), st.integers(1, 3))
 PADDING = st.sampled_from(["SAME", "VALID", ((2, 1), (0, 3))])
@@ -26,6 +29,16 @@ def test_equals_xla(strides, padding, dtype, channels, outputs):
     plain, better, taken = both(run, image, kernel)
     assert taken == ["pointwise", "pointwise_kernel_gradient", "pointwise"]
     assert_close(plain, better)
+
+
+@pytest.mark.parametrize(("channels", "outputs"), [(5, 3), (3, 5)])
+def test_only_the_smaller_operand_of_a_kernel_gradient_is_transposed(channels, outputs):
+    run = convolution(window_strides=(1, 1), padding="VALID")
+    image, kernel = numbers(2, 8, 8, channels), numbers(1, 1, channels, outputs)
+    program = for_cpu(jax.make_jaxpr(lambda *operands: run(*operands)[1:])(image, kernel), ANY)
+    compiled = jax.jit(jaxpr_as_fun(program)).lower(image, kernel).compile().as_text() or ""
+    assert f"f32[{min(channels, outputs)},128]" in compiled
+    assert f"f32[{max(channels, outputs)},128]" not in compiled
 
 
 def test_cut_by_negative_padding():
