@@ -1,9 +1,9 @@
 """Runs a workload for every peer side by side."""
 
-import json
-import socket
 from collections.abc import Iterator, Mapping, Sequence
 
+from spmd.launch.tasks import Task
+from spmd.launch.tf_config import cluster_of, free_addresses, tf_config
 from tests.benchmarks.turns import Command, Spread, measure, spread, started, times_as_fast
 from tests.benchmarks.workloads import Program, Workload
 
@@ -71,18 +71,6 @@ def _commands(
     arguments = program.arguments(peers, devices, digits)
     if processes == 1:
         return [Command(arguments, {})]
-    addresses = [f"localhost:{port}" for port in _free_ports(processes)]
-    tasks = [{"type": "worker", "index": index} for index in range(processes)]
-    configs = [{"cluster": {"worker": addresses}, "task": task} for task in tasks]
-    return [Command(arguments, {"TF_CONFIG": json.dumps(config)}) for config in configs]
-
-
-def _free_ports(count: int) -> list[int]:
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for one in sockets:
-            one.bind(("localhost", 0))
-        return [one.getsockname()[1] for one in sockets]
-    finally:
-        for one in sockets:
-            one.close()
+    tasks = [Task("worker", index) for index in range(processes)]
+    cluster = cluster_of(tasks, free_addresses(processes))
+    return [Command(arguments, {"TF_CONFIG": tf_config(cluster, task)}) for task in tasks]
