@@ -42,45 +42,6 @@ class CommunicationImplementation(enum.Enum):
 
 
 @dataclasses.dataclass(frozen=True)
-class CommunicationOptions:
-    """Options of collectives of a `MultiWorkerMirroredStrategy`; elsewhere accepted.
-
-    Attributes:
-        bytes_per_pack: gradients are joined to packs of so many bytes; with 0 XLA's combiner decides on GPUs
-            and TPUs, and small ones are joined on processors.
-        timeout_seconds: how long to wait for other processes at the start.
-        implementation: the library; XLA takes NCCL on GPUs and gloo on processors, whatever this says.
-        compression: not in TensorFlow: "bfloat16" sends gradients with half the bits.
-
-    Raises:
-        ValueError: `bytes_per_pack` is negative, or there is no such implementation or compression.
-
-    Examples:
-        >>> CommunicationOptions(implementation="NCCL").implementation
-        <CommunicationImplementation.NCCL: 'NCCL'>
-
-    Source: `tf.distribute.experimental.CommunicationOptions`.
-    """
-
-    bytes_per_pack: int = 0
-    timeout_seconds: float | None = None
-    implementation: CommunicationImplementation | str = CommunicationImplementation.AUTO
-    compression: str = ""
-
-    def __post_init__(self) -> None:
-        _ = self.collectives  # which raises what is wrong with them
-        name = self.implementation
-        if isinstance(name, str):
-            name = name.upper()
-        object.__setattr__(self, "implementation", CommunicationImplementation(name))
-
-    @property
-    def collectives(self) -> CollectiveOptions:
-        """The engine's options."""
-        return CollectiveOptions(self.bytes_per_pack, compression=self.compression)
-
-
-@dataclasses.dataclass(frozen=True)
 class CollectiveHints:
     """The former name of `CommunicationOptions`.
 
@@ -104,3 +65,40 @@ class CollectiveHints:
     def collectives(self) -> CollectiveOptions:
         """The engine's options."""
         return CollectiveOptions(self.bytes_per_pack)
+
+
+@dataclasses.dataclass(frozen=True)
+class CommunicationOptions(CollectiveHints):
+    """Options of collectives of a `MultiWorkerMirroredStrategy`; elsewhere accepted.
+
+    Attributes:
+        bytes_per_pack: gradients are joined to packs of so many bytes; with 0 XLA's combiner decides on GPUs
+            and TPUs, and small ones are joined on processors.
+        timeout_seconds: how long to wait for other processes at the start.
+        implementation: the library; XLA takes NCCL on GPUs and gloo on processors, whatever this says.
+        compression: not in TensorFlow: "bfloat16" sends gradients with half the bits.
+
+    Raises:
+        ValueError: `bytes_per_pack` is negative, or there is no such implementation or compression.
+
+    Examples:
+        >>> CommunicationOptions(implementation="NCCL").implementation
+        <CommunicationImplementation.NCCL: 'NCCL'>
+
+    Source: `tf.distribute.experimental.CommunicationOptions`.
+    """
+
+    implementation: CommunicationImplementation | str = CommunicationImplementation.AUTO
+    compression: str = ""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        name = self.implementation
+        if isinstance(name, str):
+            name = name.upper()
+        object.__setattr__(self, "implementation", CommunicationImplementation(name))
+
+    @property
+    def collectives(self) -> CollectiveOptions:
+        """The engine's options."""
+        return CollectiveOptions(self.bytes_per_pack, compression=self.compression)
