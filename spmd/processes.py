@@ -79,12 +79,13 @@ def place_all(values: Sequence[Any], sharding: Sharding) -> list[jax.Array]:
     """
     if not sharding.is_fully_addressable:
         return [place(value, sharding) for value in values]
-    on_one_cpu = [device.platform for device in sharding.device_set] == ["cpu"]
+    if [device.platform for device in sharding.device_set] != ["cpu"]:
+        return jax.device_put(values, sharding)  # one call is faster than many
     kind = sharding, *((type(value), value.shape, value.dtype) for value in values)
     if kind in _SEEN and not jax.config.jax_debug_nans:  # type: ignore[attr-defined]
         return _passed_through(sharding)(values)
-    placed = jax.device_put(values, sharding)  # one call is faster than many
-    if on_one_cpu and len(_SEEN) < _MAX_SEEN and all(type(value) is np.ndarray for value in values):
+    placed = jax.device_put(values, sharding)
+    if len(_SEEN) < _MAX_SEEN and all(type(value) is np.ndarray for value in values):
         _SEEN.add(kind)
     return placed
 
