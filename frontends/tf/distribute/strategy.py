@@ -254,11 +254,11 @@ class Strategy(FormerNames):
                 "one for the whole pass: iterator = iter(dist_dataset)."
             )
         self._require_cross_replica("run_steps")
+        fn = getattr(fn, "python_function", fn)  # of a tf.function: all becomes one program
 
         def make() -> Repetition:
             return Repetition(fn, self._mesh, state=[STREAM])
 
-        fn = getattr(fn, "python_function", fn)  # of a tf.function: all becomes one program
         repeated = self._kept(("run_steps", function_key(fn)), fn, make)
         with entered(self):
             try:
@@ -590,7 +590,6 @@ class Strategy(FormerNames):
             )
 
         def make() -> "spmd.Step[..., Any]":
-            self._warn_of_copies(fn)
             return spmd.Step(fn, self._mesh, state=[STREAM], keep_per_replica=True)
 
         return self._kept(function_key(fn), fn, make)
@@ -599,6 +598,7 @@ class Strategy(FormerNames):
         """Returns what was made for a function before, or makes it."""
         with self._lock:
             if key not in self._steps:
+                self._warn_of_copies(fn)
                 self._steps[key] = (fn, make())
                 if len(self._steps) > _MAX_STEPS:
                     self._steps.popitem(last=False)
@@ -611,8 +611,8 @@ class Strategy(FormerNames):
         count = 1 + sum(_code(known) is _code(fn) for known, _ in self._steps.values())
         if names and count in _WARN_AT:
             warnings.warn(
-                f"strategy.run compiled the function {fn.__name__!r} {count} times, because objects that it "
-                f"closes over are others each time (it closes over {', '.join(names)}). Compiling takes far "
+                f"The strategy compiled the function {fn.__name__!r} {count} times, because objects that it closes "
+                f"over are others each time (it closes over {', '.join(names)}). Compiling takes far "
                 "longer than a step: pass what changes as an argument, strategy.run(step, args=(batch, "
                 "value)), and make other objects once.",
                 spmd.RecompilationWarning,
