@@ -26,7 +26,7 @@ REPLICA_AXIS = "replica"
 _COUNT_FLAG = "--xla_force_host_platform_device_count"
 
 
-def make_mesh(devices: Sequence[str | Device] | None = None) -> Mesh:
+def make_mesh(devices: Sequence[str | Device] | None = None, *, local: bool = False) -> Mesh:
     """Makes a one-dimensional mesh whose only axis is `"replica"`.
 
     Starts the backend, and keeps compiled programs on disk from then on (`enable_compilation_cache`). Across
@@ -35,6 +35,7 @@ def make_mesh(devices: Sequence[str | Device] | None = None) -> Mesh:
     Args:
         devices: devices or device strings, one per replica; None takes every device of the default
             platform, those of other processes included.
+        local: whether None takes the devices of this process only.
 
     Returns:
         A mesh of shape `(number of devices,)`.
@@ -50,7 +51,10 @@ def make_mesh(devices: Sequence[str | Device] | None = None) -> Mesh:
     """
     keep_compiled_programs()
     share_one_arena()
-    found = jax.devices() if devices is None else find_devices(devices)
+    if devices is None:
+        found: Sequence[Device] = jax.local_devices() if local else jax.devices()
+    else:
+        found = find_devices(devices)
     if not found:
         raise MeshError("A mesh needs one device at least, but `devices` is empty.")
     platforms = sorted({device.platform for device in found})

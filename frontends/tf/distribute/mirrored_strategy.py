@@ -2,12 +2,9 @@
 
 from collections.abc import Sequence
 
-import jax
-
 import spmd
 from frontends.tf.distribute.cross_device_ops import CrossDeviceOps, HierarchicalCopyAllReduce
 from frontends.tf.distribute.strategy import Strategy
-from spmd.lowering import share_one_arena
 from spmd.packs import CollectiveOptions
 
 
@@ -48,9 +45,7 @@ class MirroredStrategy(Strategy):
                 f"cross_device_ops must be a tf.distribute.CrossDeviceOps, but is "
                 f"{cross_device_ops!r}. Leave it out, or pass tf.distribute.NcclAllReduce()."
             )
-        share_one_arena()  # before JAX is asked for devices
-        # In a cluster too, only this process's.
-        mesh = spmd.make_mesh(jax.local_devices() if devices is None else devices)
+        mesh = spmd.make_mesh(devices, local=True)
         hierarchical = isinstance(cross_device_ops, HierarchicalCopyAllReduce)
         half = spmd.num_replicas(mesh) // 2 if hierarchical else 0
         super().__init__(mesh, collectives=CollectiveOptions(group_size=half))
