@@ -23,6 +23,7 @@ from spmd.errors import ClusterStartError, ClusterWaitError
 
 _LONGEST = 2000
 _OF_ANOTHER_SECONDS = 5.0  # so long the watchdog may take to see that another process has died
+_FLUSH_SECONDS = 5.0  # so long a reader of the output may keep this process from ending
 # What a collective or the coordination service says when a peer has died, behind XLA's status. In the first line only:
 # an error of a function of the script that a step calls follows in others.
 _OF_PEERS = re.compile(r"UNAVAILABLE: |[A-Z_]+: .*(Gloo |NCCL operation|[Cc]oordination)")
@@ -96,7 +97,7 @@ def _exit_for_restart() -> None:
         sys.stdout.flush()
         sys.stderr.flush()
 
-    report.within(_OF_ANOTHER_SECONDS, flush)
+    report.within(_FLUSH_SECONDS, flush)
     os._exit(RETRYABLE_EXIT_CODE)
 
 

@@ -1,3 +1,5 @@
+"""Tables and charts of measured times."""
+
 from tests.benchmarks import report
 
 ROWS = [

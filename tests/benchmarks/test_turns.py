@@ -1,3 +1,5 @@
+"""Programs that take turns, in processes of their own."""
+
 import sys
 
 import pytest
