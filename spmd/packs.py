@@ -115,9 +115,7 @@ def sum_in_packs(gradients: Any) -> Any:
     for index, total in zip(alone, all_reduce([sums[index] for index in alone]), strict=True):
         sums[index] = total
     for pack in packs:
-        # Apart from the rest: XLA would compute each element anew where it is copied.
-        parts = jax.lax.optimization_barrier([sums[index].ravel() for index in pack])
-        flat = jnp.concatenate(parts)
+        flat = jnp.concatenate([sums[index].ravel() for index in pack])
         flat = _in_two_levels(flat, size, replicas) if grouped else all_reduce(flat)
         start = 0
         for index in pack:
