@@ -27,15 +27,23 @@ def write(directory: str, arrays: Mapping[str, Any], timeout: float) -> Callable
     several = jax.process_count() > 1
     whole = {
         # What one process alone holds cannot be written by all; what it holds is the same everywhere.
-        name: np.asarray(array) if several and _is_local(array) else _plain(array)
-        for name, array in arrays.items()
+        name: _copy(array) if not several or _is_local(array) else array
+        for name, array in _on_their_way(arrays).items()
         if array.size
     }
     if not whole:
         return lambda: None
     ocp, checkpointer = _orbax(), _checkpointer(timeout)
-    checkpointer.save(directory, args=ocp.args.PyTreeSave(whole))
-    return checkpointer.wait_until_finished
+    begin = functools.partial(checkpointer.save, directory, args=ocp.args.PyTreeSave(whole))
+    if several:  # Orbax copies the parts that this process is to write
+        begin()
+        return checkpointer.wait_until_finished
+
+    def write_copies() -> None:
+        begin()
+        checkpointer.wait_until_finished()
+
+    return write_copies
 
 
 def read(
@@ -91,18 +99,35 @@ def _orbax() -> Any:
 def _checkpointer(timeout: float) -> Any:
     """Makes what writes and reads; kept, because its threads take a while to start."""
     ocp = _orbax()
+    kinds = ocp.type_handlers
     return ocp.AsyncCheckpointer(
-        ocp.PyTreeCheckpointHandler(use_ocdbt=True, use_zarr3=True),
+        ocp.PyTreeCheckpointHandler(
+            use_ocdbt=True,
+            use_zarr3=True,
+            type_handler_registry=kinds.create_type_handler_registry(
+                (jax.Array, kinds.ArrayHandler()),
+                (np.ndarray, kinds.NumpyHandler(deepcopy_host_arrays=False)),  # they are copies
+            ),
+        ),
         async_options=ocp.options.AsyncOptions(timeout_secs=max(1, round(timeout))),
     )
 
 
 def _is_local(array: Any) -> bool:
-    return isinstance(array, jax.Array) and array.is_fully_addressable
+    return not isinstance(array, jax.Array) or array.is_fully_addressable
 
 
-def _plain(array: Any) -> Any:
-    return array if isinstance(array, jax.Array) else np.asarray(array)
+def _on_their_way(arrays: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Has arrays start for host memory all at once, where devices have memory of their own."""
+    for array in arrays.values():
+        if isinstance(array, jax.Array) and array.is_fully_addressable:
+            array.copy_to_host_async()
+    return arrays
+
+
+def _copy(array: Any) -> np.ndarray[Any, Any]:
+    # On processors numpy sees the memory of the array, which the next step may reuse.
+    return np.array(array)
 
 
 def _has_place(target: Any) -> bool:
