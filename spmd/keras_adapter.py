@@ -32,6 +32,7 @@ from keras.src.utils import jax_layer
 from spmd import late_values
 from spmd.collectives import ReduceOp, all_reduce
 from spmd.context import BlockMask, current_frame, in_replica, replica_id
+from spmd.deviations import squared_deviations
 from spmd.errors import StateError
 from spmd.gradients import sum_gradients
 from spmd.state import Adapter, Kind, overwritten
@@ -462,18 +463,19 @@ def _moments_without_padding(moments: Callable[..., Any]) -> Callable[..., Any]:
         valid = valid.reshape(-1, *[1] * (inputs.ndim - 1))
         if mask is not None:
             valid = valid & jnp.asarray(mask, bool)[..., None]
-        valid = jnp.broadcast_to(valid, inputs.shape)
         axes = tuple(self._reduction_axes)
+        # Along what is valid or not as a whole first, so that the selection is among few sums.
+        alike = tuple(axis for axis in axes if valid.shape[axis] == 1)
 
-        def total(values: Any) -> Any:
-            summed = jnp.where(valid, values, 0).sum(axes)
+        def total(sums: Any) -> Any:
+            summed = jnp.where(valid, sums, 0).sum(axes)
             return all_reduce(summed) if synchronized else summed
 
         # A replica without rows has to compute something that is a number: nothing times that is nothing.
-        count = jnp.maximum(total(jnp.ones_like(inputs)), 1)
-        mean = total(inputs) / count
+        count = jnp.maximum(total(jnp.ones_like(inputs).sum(alike, keepdims=True)), 1)
+        mean = total(inputs.sum(alike, keepdims=True)) / count
         shape = [1 if axis in axes else size for axis, size in enumerate(inputs.shape)]
-        return mean, total((inputs - mean.reshape(shape)) ** 2) / count
+        return mean, total(squared_deviations(inputs, mean.reshape(shape), alike)) / count
 
     return of_valid_rows
 
