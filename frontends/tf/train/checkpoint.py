@@ -205,6 +205,12 @@ class Checkpoint:
                 raise CheckpointNotFoundError(
                     f"{save_path} are the weights of a Keras model: load them with model.load_weights({save_path!r})."
                 ) from error
+            if os.path.exists(f"{os.fspath(save_path)}.index"):
+                raise CheckpointNotFoundError(
+                    f"{save_path} is a checkpoint that TensorFlow wrote, which needs TensorFlow to be read. Keep new ones in "
+                    "another folder. To take weights along, call model.save_weights('w.weights.h5') in TensorFlow and "
+                    "model.load_weights('w.weights.h5') here."
+                ) from error
             raise
         _ = self.save_counter  # made now, so that it gets its value
         return status

@@ -1,5 +1,7 @@
 """`tf.train.Checkpoint` numbers, saves and restores as TensorFlow's does."""
 
+import functools
+
 import keras
 import numpy as np
 import pytest
@@ -104,6 +106,17 @@ def test_weights_of_keras_are_told_from_a_checkpoint(tmp_path):
     (tmp_path / "w.weights.h5").touch()
     with pytest.raises(tf.errors.NotFoundError, match=r"load them with model\.load_weights"):
         tf.train.Checkpoint().restore(str(tmp_path / "w"))
+
+
+def test_what_tensorflow_wrote_is_told_from_a_checkpoint(tmp_path):
+    (tmp_path / "checkpoint").write_text('model_checkpoint_path: "ckpt-3"\n')
+    (tmp_path / "ckpt-3.index").touch()
+    checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
+    manager = tf.train.CheckpointManager(checkpoint, tmp_path, max_to_keep=1)
+    by_hand = functools.partial(checkpoint.restore, tf.train.latest_checkpoint(tmp_path))
+    for restore in by_hand, manager.restore_or_initialize:
+        with pytest.raises(tf.errors.NotFoundError, match="ckpt-3 is a checkpoint that TensorFlow"):
+            restore()
 
 
 def test_what_is_no_state_is_refused():
