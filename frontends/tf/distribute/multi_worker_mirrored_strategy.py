@@ -83,8 +83,8 @@ def _join(cluster: Cluster, timeout_seconds: float | None) -> None:
     if cluster.process_id is None:
         raise ClusterConfigError(
             f"This process is {cluster.task}, which takes no part in synchronous training: expected a "
-            f"worker or the chief, in {cluster.source}. Run it with "
-            "tf.distribute.experimental.ParameterServerStrategy, or leave the task out of the cluster."
+            f"worker or the chief, in {cluster.source}. Take the task out of the cluster: this strategy needs no "
+            "parameter servers."
         )
     if len(cluster.processes) > 1 and not jax.distributed.is_initialized():
         _stop_idle_backend()
