@@ -12,7 +12,7 @@ from spmd.checkpoint.graph import Entry
 
 
 def write(directory: str, arrays: Mapping[str, Any], timeout: float) -> Callable[[], None]:
-    """Begins to write arrays. All processes must call it.
+    """Takes arrays to be written. All processes must call it.
 
     Blocks until the arrays may change: copies of them are in host memory.
 
@@ -22,7 +22,8 @@ def write(directory: str, arrays: Mapping[str, Any], timeout: float) -> Callable
         timeout: seconds that one process waits for the others.
 
     Returns:
-        Waits until all is written, and raises what went wrong; it does not use the devices.
+        A function to be called once, by any thread: it writes what is left, waits for it, and raises what went
+        wrong. It does not use the devices.
     """
     several = jax.process_count() > 1
     whole = {
@@ -126,8 +127,17 @@ def _on_their_way(arrays: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _copy(array: Any) -> np.ndarray[Any, Any]:
-    # On processors numpy sees the memory of the array, which the next step may reuse.
-    return np.array(array)
+    """Makes an array in host memory that no step reuses."""
+    host = np.asarray(array)
+    # Of what lies in parts, or in a device's memory, this is a copy already; else the memory of the array itself.
+    if isinstance(array, jax.Array) and (not array.is_fully_replicated or _is_on_device(array)):
+        return host
+    return host.copy()
+
+
+def _is_on_device(array: jax.Array) -> bool:
+    on_cpu = any(device.platform == "cpu" for device in array.devices())
+    return not on_cpu and array.sharding.memory_kind == "device"
 
 
 def _has_place(target: Any) -> bool:

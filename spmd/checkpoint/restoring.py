@@ -16,6 +16,7 @@ from spmd import late_values
 from spmd.checkpoint import arrays, manifest
 from spmd.checkpoint.errors import CheckpointError
 from spmd.checkpoint.graph import Match, Saved, match, position_of
+from spmd.checkpoint.saving import Save
 from spmd.checkpoint.views import items_of, view_of, with_items
 from spmd.context import current_frame
 from spmd.state import adapter_of
@@ -163,6 +164,7 @@ class Restoration:
             for entry, target in zip(pair.saved.entries, _leaves(pair), strict=True)
         }
         folder = os.path.join(manifest.folder_of(self.path), manifest.ARRAYS)
+        Save.settle()  # what is made late is read whenever that is, and what writes must not be disturbed
         return arrays.read(folder, wanted, self._timeout)
 
     def _set_position(self, pair: Match) -> None:

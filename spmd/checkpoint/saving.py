@@ -82,7 +82,7 @@ class Save:
         if jax.process_index() == _FIRST:
             manifest.prepare(path)
         folder = os.path.join(manifest.saving_path(path), manifest.ARRAYS)
-        self._written = arrays.write(folder, snapshot.arrays, timeout)
+        self._write: Callable[[], None] | None = arrays.write(folder, snapshot.arrays, timeout)
         self._thread = threading.Thread(target=self._finish, name="spmd-checkpoint")
         Save._running = self
         self._thread.start()
@@ -90,7 +90,10 @@ class Save:
     def _finish(self) -> None:
         failure = ""
         try:
-            self._written()
+            write, self._write = self._write, None
+            assert write is not None
+            write()
+            del write  # and what it holds: a copy of the state
             if jax.process_index() == _FIRST:
                 manifest.commit(self.path, self._manifest)
                 if self._done is not None:

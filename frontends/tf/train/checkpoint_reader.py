@@ -6,11 +6,13 @@ from typing import Any
 import numpy as np
 
 from frontends.tf.dtypes import DType, as_dtype
+from frontends.tf.train._not_found import explained
 from frontends.tf.train.checkpoint_state import latest_checkpoint
 from spmd.checkpoint import CheckpointNotFoundError
 from spmd.checkpoint.arrays import read
 from spmd.checkpoint.graph import Entry
 from spmd.checkpoint.manifest import ARRAYS, folder_of, is_checkpoint, read_manifest
+from spmd.checkpoint.saving import Save
 from spmd.cluster.runtime import wait_seconds
 
 # TensorFlow's names of the values of variables end in it.
@@ -30,7 +32,8 @@ class CheckpointReader:
             path: of the checkpoint.
         """
         self._path = path
-        self._entries = {entry.name + _VALUE: entry for entry in read_manifest(path).entries}
+        with explained(path):
+            self._entries = {entry.name + _VALUE: entry for entry in read_manifest(path).entries}
 
     def get_variable_to_shape_map(self) -> dict[str, list[int]]:
         """Returns the shape of each value, by name."""
@@ -65,6 +68,7 @@ class CheckpointReader:
         plain = Entry(entry.name, entry.shape, entry.dtype)
         place = np.zeros(0)
         folder = os.path.join(folder_of(self._path), ARRAYS)
+        Save.settle()  # what reads would otherwise wait for what writes, or disturb it
         values = read(folder, {entry.name: (plain, place)}, wait_seconds())
         return np.asarray(values[entry.name])[()]
 

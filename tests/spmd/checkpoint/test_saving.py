@@ -1,6 +1,7 @@
-"""All processes save the same."""
+"""All processes save the same, and keep nothing of it."""
 
 import json
+import tracemalloc
 
 import jax.numpy as jnp
 import pytest
@@ -30,3 +31,16 @@ def test_what_differs_between_processes_is_named(tmp_path, monkeypatch, others, 
     with pytest.raises(CheckpointError, match=rf"\n  {difference}\n"):
         Checkpoint(a=jnp.ones(2), b=1).save(tmp_path / "ckpt")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_save_that_is_done_keeps_no_copy_of_the_state(tmp_path):
+    checkpoint = Checkpoint(x=jnp.zeros(2**20))
+    tracemalloc.start()
+    try:
+        checkpoint.save(tmp_path / "ckpt")
+        held, _ = tracemalloc.get_traced_memory()
+        saving.Save.settle()
+        left, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert held >= 2**22 > left
