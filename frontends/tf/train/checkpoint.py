@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from frontends.tf.train._not_found import explained
 from frontends.tf.train.checkpoint_options import CheckpointOptions
 from frontends.tf.train.checkpoint_state import update_checkpoint_state
 from frontends.tf.variable import Variable, VariableAggregation
 from spmd.checkpoint import Checkpoint as EngineCheckpoint
-from spmd.checkpoint import CheckpointError, CheckpointNotFoundError, LoadStatus
+from spmd.checkpoint import CheckpointError, LoadStatus
 from spmd.checkpoint.views import View, register_view, view_of_variable
 from spmd.state import adapter_of
 
@@ -198,20 +199,8 @@ class Checkpoint:
         Returns:
             A status, see `restore`.
         """
-        try:
+        with explained(save_path):
             status = self._engine.restore(save_path, checked=checked)
-        except CheckpointNotFoundError as error:
-            if os.path.exists(f"{os.fspath(save_path)}.weights.h5"):
-                raise CheckpointNotFoundError(
-                    f"{save_path} are the weights of a Keras model: load them with model.load_weights({save_path!r})."
-                ) from error
-            if os.path.exists(f"{os.fspath(save_path)}.index"):
-                raise CheckpointNotFoundError(
-                    f"{save_path} is a checkpoint that TensorFlow wrote, which needs TensorFlow to be read. Keep new ones in "
-                    "another folder. To take weights along, call model.save_weights('w.weights.h5') in TensorFlow and "
-                    "model.load_weights('w.weights.h5') here."
-                ) from error
-            raise
         _ = self.save_counter  # made now, so that it gets its value
         return status
 
@@ -232,7 +221,8 @@ class Checkpoint:
         Source: `tf.train.Checkpoint.read`.
         """
         del options
-        return self._engine.restore(save_path)
+        with explained(save_path):
+            return self._engine.restore(save_path)
 
     def view(self) -> View:
         """Shows a checkpoint that is part of another one what it holds."""

@@ -114,7 +114,9 @@ def test_what_tensorflow_wrote_is_told_from_a_checkpoint(tmp_path):
     checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
     manager = tf.train.CheckpointManager(checkpoint, tmp_path, max_to_keep=1)
     by_hand = functools.partial(checkpoint.restore, tf.train.latest_checkpoint(tmp_path))
-    for restore in by_hand, manager.restore_or_initialize:
+    to_read = functools.partial(checkpoint.read, tmp_path / "ckpt-3")
+    to_list = functools.partial(tf.train.list_variables, tmp_path)
+    for restore in by_hand, manager.restore_or_initialize, to_read, to_list:
         with pytest.raises(tf.errors.NotFoundError, match="ckpt-3 is a checkpoint that TensorFlow"):
             restore()
 
