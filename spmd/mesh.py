@@ -30,7 +30,7 @@ def make_mesh(devices: Sequence[str | Device] | None = None, *, local: bool = Fa
     """Makes a one-dimensional mesh whose only axis is `"replica"`.
 
     Starts the backend, and keeps compiled programs on disk from then on (`enable_compilation_cache`). Across
-    hosts every process must call it with the same devices.
+    hosts every process must call it with the same devices; one of local devices is each process's own.
 
     Args:
         devices: devices or device strings, one per replica; None takes every device of the default

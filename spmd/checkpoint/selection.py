@@ -41,7 +41,7 @@ def newest_intact(paths: Iterable[str]) -> str | None:
             verify(path)
         except (DamagedCheckpointError, CheckpointNotFoundError) as error:
             warnings.warn(
-                f"{error} That is done here, if there is one.",
+                f"{error} The one before it is used, if there is one.",
                 DamagedCheckpointWarning,
                 stacklevel=2,
             )

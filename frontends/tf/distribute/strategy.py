@@ -613,8 +613,8 @@ class Strategy(FormerNames):
             warnings.warn(
                 f"The strategy compiled the function {fn.__name__!r} {count} times, because objects that it closes "
                 f"over are others each time (it closes over {', '.join(names)}). Compiling takes far "
-                "longer than a step: pass what changes as an argument, strategy.run(step, args=(batch, "
-                "value)), and make other objects once.",
+                "longer than a step: make other objects once, and let what changes be a tf.Variable, or an "
+                "argument, strategy.run(step, args=(batch, value)).",
                 spmd.RecompilationWarning,
                 stacklevel=user_stacklevel(),
             )
