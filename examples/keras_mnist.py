@@ -3,8 +3,9 @@
     python examples/keras_mnist.py --devices 2
 
 The digits come with the repository, read by `tfds.load`. With `import tensorflow as tf` in the place of the
-marked line (and `TF_USE_LEGACY_KERAS=1` set, for Keras 3 has no such checkpoints there) it runs on
-TensorFlow too, up to the export: TensorFlow has dropped the names for it that the tutorial uses.
+marked line it runs on TensorFlow too, up to the export: TensorFlow has dropped the names for it that the
+tutorial uses. It needs `TF_USE_LEGACY_KERAS=1` there, for Keras 3 has no such checkpoints, and MNIST as TFDS
+downloads it, `data_dir=None, download=True`, for TensorFlow does not read the files that come with us.
 """
 
 import argparse
