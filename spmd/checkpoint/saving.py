@@ -82,18 +82,16 @@ class Save:
         if jax.process_index() == _FIRST:
             manifest.prepare(path)
         folder = os.path.join(manifest.saving_path(path), manifest.ARRAYS)
-        self._write: Callable[[], None] | None = arrays.write(folder, snapshot.arrays, timeout)
-        self._thread = threading.Thread(target=self._finish, name="spmd-checkpoint")
+        # The thread alone holds what writes, and with it a copy of the state.
+        write = arrays.write(folder, snapshot.arrays, timeout)
+        self._thread = threading.Thread(target=self._finish, args=[write], name="spmd-checkpoint")
         Save._running = self
         self._thread.start()
 
-    def _finish(self) -> None:
+    def _finish(self, write: Callable[[], None]) -> None:
         failure = ""
         try:
-            write, self._write = self._write, None
-            assert write is not None
             write()
-            del write  # and what it holds: a copy of the state
             if jax.process_index() == _FIRST:
                 manifest.commit(self.path, self._manifest)
                 if self._done is not None:
