@@ -6,6 +6,7 @@ import numpy as np
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 DATA = Path(__file__).parent / "data"
+BLOCK = 500  # rows; reading them one by one takes a third longer
 
 
 def load(split: str, data_dir: Path | None = DATA, download: bool = False):
@@ -15,8 +16,14 @@ def load(split: str, data_dir: Path | None = DATA, download: bool = False):
 
     logging.set_verbosity(logging.ERROR)  # TFDS warns that OpenCV would decode faster
     source = tfds.data_source("mnist", split=split, data_dir=data_dir, download=download)
+    images, labels = [], []
     with Progress(
         TextColumn("reading {task.description}"), BarColumn(), MofNCompleteColumn()
     ) as bar:
-        rows = list(bar.track(source, total=len(source), description=split))
-    return np.stack([row["image"] for row in rows]), np.array([row["label"] for row in rows])
+        task = bar.add_task(split, total=len(source))
+        for first in range(0, len(source), BLOCK):
+            rows = source.__getitems__(range(first, min(first + BLOCK, len(source))))
+            images.append(np.stack([row["image"] for row in rows]))
+            labels.append(np.array([row["label"] for row in rows]))
+            bar.advance(task, len(rows))
+    return np.concatenate(images), np.concatenate(labels)

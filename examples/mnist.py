@@ -13,7 +13,6 @@ from pathlib import Path
 
 import jax
 import jax.numpy as jnp
-import matplotlib
 import numpy as np
 import optax
 from _digits import DATA, load
@@ -175,8 +174,10 @@ def main(arguments):
 
 def draw(directory, losses, images, labels, predicted):
     """Saves the loss curve, the confusion matrix and some digits with their predictions."""
-    matplotlib.use("Agg")
+    # Here, because its import takes long and training needs none of it.
     import matplotlib.pyplot as plt
+
+    plt.switch_backend("Agg")
 
     figure = plt.figure(figsize=(12, 4.2), layout="constrained")
     parts = figure.subfigures(1, 3, width_ratios=[1.1, 1, 1], squeeze=False)

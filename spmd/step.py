@@ -20,6 +20,7 @@ from spmd.arguments import Arguments, Shortcut, shortcut, take_apart
 from spmd.cluster.progress import progress
 from spmd.context import current_frame
 from spmd.errors import BatchError, MeshError, PaddedBatchError, RecompilationWarning
+from spmd.garbage import held_back
 from spmd.mesh import make_mesh, num_replicas
 from spmd.padding import without_padding
 from spmd.processes import spans_processes
@@ -305,7 +306,7 @@ class Step(Generic[P, R]):
         return self._make(arguments, reason)
 
     def _make(self, arguments: Arguments, reason: str | None) -> Program:
-        with progress.busy(f"traces {self.__name__}"):
+        with progress.busy(f"traces {self.__name__}"), held_back():
             program = self._trace(arguments)
         self.trace_count += 1
         doublings, rest = divmod(self.trace_count, self._options.warn_after)
