@@ -1,6 +1,7 @@
 """MNIST for the examples: 7,000 digits that come with the repository, or all of them."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -15,7 +16,7 @@ def load(split: str, data_dir: Path | None = DATA, download: bool = False):
     from absl import logging
 
     logging.set_verbosity(logging.ERROR)  # TFDS warns that OpenCV would decode faster
-    source = tfds.data_source("mnist", split=split, data_dir=data_dir, download=download)
+    source: Any = tfds.data_source("mnist", split=split, data_dir=data_dir, download=download)
     images, labels = [], []
     with Progress(
         TextColumn("reading {task.description}"), BarColumn(), MofNCompleteColumn()

@@ -12,6 +12,7 @@ from jax.sharding import Mesh
 
 from spmd.errors import BatchError
 from spmd.input.batch import Batch, read_batch
+from spmd.input.device_map import DeviceMap
 from spmd.input.layout import share
 from spmd.input.order import agree_on_order
 from spmd.input.placement import BatchPlacer, Share
@@ -40,6 +41,7 @@ def distribute(
     per_replica: bool = False,
     per_process: bool = False,
     prefetch: int = 2,
+    map_on_devices: Callable[[Any], Any] | None = None,
 ) -> "DistributedInput":
     """Splits the batches of a data source over the replicas, on the devices ahead of use.
 
@@ -80,6 +82,9 @@ def distribute(
         per_process: the source's batches are this process's part of the global ones, to be dealt out to
             its replicas.
         prefetch: how many batches may wait on the devices; 0 makes each when it is asked for.
+        map_on_devices: a function that JAX can trace. It takes each replica's rows of a batch, as they came to
+            the device, and returns a batch of as many rows, which is what the loop gets. Pixels travel as bytes
+            if it is what makes floats of them.
 
     Returns:
         An iterable; every iteration is a new pass over the source. It yields the source's batches, with
@@ -92,7 +97,8 @@ def distribute(
         BatchError: the source is of no known kind, or `batch_size` is missing, below 1, or given for a
             source of batches.
         TypeError: `batch_size` or `prefetch` is not an integer.
-        ValueError: `prefetch` is negative, or both `per_replica` and `per_process` are given.
+        ValueError: `prefetch` is negative, both `per_replica` and `per_process` are given, or
+            `map_on_devices` for devices of several processes.
 
     Examples:
         >>> import numpy as np, spmd
@@ -116,9 +122,22 @@ def distribute(
         )
     found = find_source(source, batch_size)
     mesh = make_mesh() if mesh is None else mesh
+    if map_on_devices is not None and spans_processes(mesh):
+        # A program over devices of several processes has to be run by all in one order with the steps,
+        # which a thread that makes batches ahead cannot keep.
+        raise ValueError(
+            "map_on_devices needs all devices in one process, but the mesh is of several. Call the function at "
+            "the beginning of the step."
+        )
+    finish = None if map_on_devices is None else DeviceMap(map_on_devices, mesh)
     batch_of = "replica" if per_replica else "process" if per_process else "all"
     return DistributedInput(
-        found, mesh, batch_of=batch_of, drop_remainder=drop_remainder, prefetch=prefetch
+        found,
+        mesh,
+        batch_of=batch_of,
+        drop_remainder=drop_remainder,
+        prefetch=prefetch,
+        finish=finish,
     )
 
 
@@ -143,6 +162,7 @@ class DistributedInput(Iterable[Any]):
         batch_of: Literal["all", "process", "replica"],
         drop_remainder: bool,
         prefetch: int,
+        finish: DeviceMap | None = None,
     ) -> None:
         """Makes the iterable; reads nothing yet.
 
@@ -152,9 +172,10 @@ class DistributedInput(Iterable[Any]):
             batch_of: whose rows a batch of the source holds.
             drop_remainder: leave out batches of fewer rows than a full one.
             prefetch: how many batches may wait on the devices.
+            finish: what the devices apply to batches.
         """
         self._source = source
-        self._placer = BatchPlacer(mesh, source.full_batch_rows, drop_remainder)
+        self._placer = BatchPlacer(mesh, source.full_batch_rows, drop_remainder, finish)
         self._spans = spans_processes(mesh)
         # How many batches of the source, over all processes, make a step.
         self._at_once = {

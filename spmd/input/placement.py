@@ -5,7 +5,7 @@ full one, which programs are compiled for. Two passes at once, on two threads, s
 """
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -39,18 +39,26 @@ class Share(NamedTuple):
 class BatchPlacer:
     """Places the batches of one source on a mesh; safe to use from several threads."""
 
-    def __init__(self, mesh: Mesh, full_rows: int | None, drop_remainder: bool = False) -> None:
+    def __init__(
+        self,
+        mesh: Mesh,
+        full_rows: int | None,
+        drop_remainder: bool = False,
+        finish: Callable[[Any], Any] | None = None,
+    ) -> None:
         """Makes a placer; touches no device.
 
         Args:
             mesh: where batches go.
             full_rows: rows of a full batch, or None to take those of the largest so far.
             drop_remainder: leave out global batches of fewer rows.
+            finish: makes another batch, of as many rows, of one that is placed.
         """
         self._sharding = split_sharding(mesh)
         self._replicas = num_replicas(mesh)
         self._own = mesh.local_mesh.size if spans_processes(mesh) else self._replicas
         self._drop_remainder = drop_remainder
+        self._finish = finish
         self._lock = threading.Lock()
         self._full_rows = full_rows
         self._structure: Any = None
@@ -176,10 +184,13 @@ class BatchPlacer:
                     place_own(np.split(leaf, self._own), self._sharding, self._replicas)
                     for leaf in leaves
                 ]
+            placed = batch.rebuild(arrays)
+            if self._finish is not None:
+                placed = self._finish(placed)
         # Steps tell batches apart by their RowMask, so each has its own; they may share the array.
         mask = RowMask(self._mask_of(layout), layout.counts, layout.rows_per_replica)
-        return batch.rebuild(
-            [PerReplica(array, self._replicas, stacked=False, mask=mask) for array in arrays]
+        return jax.tree.map(
+            lambda array: PerReplica(array, self._replicas, stacked=False, mask=mask), placed
         )
 
     def _learn(self, batch: Batch) -> int:

@@ -39,7 +39,7 @@ class MapFunction:
         self._traces: bool | None = None
         self._programs: set[Any] = set()
         self._one = jax.jit(self._traceable)
-        self._many = jax.jit(jax.vmap(self._traceable))
+        self._many = jax.jit(self.traced)
 
     def traces(self, spec: Any) -> bool:
         """Says whether the function is compiled, for elements of `spec` (no unknown sizes)."""
@@ -63,6 +63,10 @@ class MapFunction:
         if self._may_compile("many", batch):
             return self._run(self._many, batch)
         return elements.stack([call_on_cpu(self._call, row) for row in elements.split(batch)])
+
+    def traced(self, batch: Any) -> Any:
+        """Returns the batch of the function's results as a part of a program that is being traced."""
+        return jax.vmap(self._traceable)(batch)
 
     def output_spec(self, spec: Any, first_result: Callable[[], Any]) -> Any:
         """Returns the specs of the function's results.
@@ -96,7 +100,7 @@ class MapFunction:
     def _try_tracing(self, spec: Any) -> bool:
         rows = specs.batched(spec, 2)
         try:
-            call_on_cpu(lambda given: specs.traced(jax.vmap(self._traceable), given), rows)
+            call_on_cpu(lambda given: specs.traced(self.traced, given), rows)
         except Exception as error:  # not only jax.errors: NumPy values can do what tracers cannot
             _LOGGER.info(
                 "%s runs once per element, uncompiled: JAX cannot trace it (%s: %s)",

@@ -162,19 +162,23 @@ class MappedSource(RowSource):
     Args:
         source: The rows that the function takes.
         function: It must trace for them.
+
+    Attributes:
+        source: As above.
+        function: As above.
     """
 
     computed = True
 
     def __init__(self, source: RowSource, function: MapFunction) -> None:
-        self._source, self._function = source, function
+        self.source, self.function = source, function
         self.columns = source.columns
         self.spec = function.output_spec(source.spec, lambda: None)
 
     def gather(self, chunk: Chunk, full: int) -> Any:
         """Looks up rows; see `RowSource.gather`."""
-        rows = self._source.gather(chunks.pad(chunk, full), full)
-        results = self._function.many(rows)
+        rows = self.source.gather(chunks.pad(chunk, full), full)
+        results = self.function.many(rows)
         return elements.first_rows(results, len(chunk))
 
 

@@ -38,18 +38,25 @@ class Gather(Step):
         rows: The number of rows of a full batch.
         unbatched: Returns the form of the single rows, given what starts a pass over such chunks,
             and whether the passes are stable and finite.
+
+    Attributes:
+        source: As above.
     """
 
     def __init__(
         self, source: RowSource, rows: int, unbatched: Callable[[Opener, bool, bool], Form]
     ) -> None:
-        self._source, self._rows = source, rows
+        self.source, self._rows = source, rows
         self.unbatched = unbatched
         self.computed = source.computed
 
+    def of(self, source: RowSource) -> "Gather":
+        """Returns this step with the rows of the same numbers in another source."""
+        return Gather(source, self._rows, self.unbatched)
+
     def one(self, item: Chunk) -> Any:
         """Returns the batch."""
-        return self._source.gather(item, self._rows)
+        return self.source.gather(item, self._rows)
 
 
 @final

@@ -8,7 +8,9 @@ import jax
 from jax.sharding import Mesh
 
 import spmd
+from frontends.tf.data.dataset import Dataset
 from frontends.tf.data.file_shards import FileShard
+from frontends.tf.data.last_maps import without_last_maps
 from frontends.tf.data.options import AutoShardPolicy
 from frontends.tf.distribute.dataset import DistributedDataset
 from spmd.processes import spans_processes
@@ -116,14 +118,21 @@ def distributed(dataset: Any, mesh: Mesh) -> DistributedDataset:
     Raises:
         ValueError: each process is to have its own part of every batch, and batches do not divide.
     """
-    source, own, replicas = dataset, False, spmd.num_replicas(mesh)
+    source, own, finish, replicas = dataset, False, None, spmd.num_replicas(mesh)
     if spans_processes(mesh):
         policy = policy_of(dataset)
         own = policy in _DIVIDE
         source = OwnPart(dataset, policy) if own else dataset
         _print_plan(policy, replicas)
-    batches = spmd.distribute(source, mesh, per_process=own)
+    elif isinstance(dataset, Dataset) and _has_memory_of_its_own(mesh):
+        source, finish = without_last_maps(dataset)
+    batches = spmd.distribute(source, mesh, per_process=own, map_on_devices=finish)
     return DistributedDataset(batches, dataset, replicas, per_replica=False)
+
+
+def _has_memory_of_its_own(mesh: Mesh) -> bool:
+    """Tells whether rows have to travel to the devices, as to GPUs and TPUs."""
+    return mesh.devices.flat[0].platform != "cpu"
 
 
 _PRINTED: set[str] = set()

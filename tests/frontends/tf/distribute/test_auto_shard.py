@@ -1,12 +1,14 @@
 """Which processes read what of a dataset."""
 
 import jax
+import numpy as np
 import pytest
 
 from frontends import tf
 from frontends.tf.data.options import AutoShardPolicy
 from frontends.tf.distribute import auto_shard
 from frontends.tf.distribute.auto_shard import OwnPart, divides_data, policy_of
+from spmd.input.device_map import DeviceMap
 
 
 def with_policy(dataset, policy):
@@ -88,3 +90,55 @@ def test_the_plan_is_printed_once(monkeypatch, capsys):
         "Input for 4 replicas in 1 processes: each reads all of the data, and trains on its own rows of every "
         "batch (AutoShardPolicy.DATA).",
     ]
+
+
+@pytest.fixture
+def travelling(monkeypatch):
+    """CPU devices that count as GPUs; what comes to them, and what they make of it."""
+    monkeypatch.setattr(auto_shard, "_has_memory_of_its_own", lambda mesh: True)
+    seen = []
+    call = DeviceMap.__call__
+
+    def spy(self, batch):
+        result = call(self, batch)
+        seen.append((batch[0].dtype, result[0].dtype))
+        return result
+
+    monkeypatch.setattr(DeviceMap, "__call__", spy)
+    return seen
+
+
+def scaled_pixels():
+    pixels = np.arange(7 * 4, dtype=np.uint8).reshape(7, 4)
+    rows = tf.data.Dataset.from_tensor_slices((pixels, np.arange(7)))
+    return rows.map(lambda x, y: (tf.cast(x, tf.float32) / 255, y)).shuffle(7, seed=3).batch(4)
+
+
+def values_of(strategy, batches):
+    return [[np.asarray(strategy.gather(one, axis=0)) for one in batch] for batch in batches]
+
+
+def test_pixels_travel_as_bytes_to_devices_with_memory_of_their_own(travelling, monkeypatch):
+    strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+    found = values_of(strategy, strategy.experimental_distribute_dataset(scaled_pixels()))
+    assert travelling == [(np.uint8, np.float32)] * 2
+    monkeypatch.undo()
+    expected = values_of(strategy, strategy.experimental_distribute_dataset(scaled_pixels()))
+    for ours, theirs in zip(found, expected, strict=True):
+        for one, other in zip(ours, theirs, strict=True):
+            assert one.dtype == other.dtype
+            np.testing.assert_allclose(one, other, rtol=2e-7)  # XLA may multiply by 1/255
+
+
+def test_passes_over_bytes_go_on_where_they_were(travelling):
+    strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+    first = iter(strategy.experimental_distribute_dataset(scaled_pixels()))
+    next(first)
+    state, rest = first.get_state(), values_of(strategy, first)
+    second = strategy.experimental_distribute_dataset(scaled_pixels())
+    second.set_state(state)
+    for ours, theirs in zip(values_of(strategy, second), rest, strict=True):
+        for one, other in zip(ours, theirs, strict=True):
+            np.testing.assert_array_equal(one, other)
+    assert len(second) == 2
+    assert travelling

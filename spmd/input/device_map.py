@@ -1,0 +1,70 @@
+"""A function of rows that the devices apply to a batch, after it came to them.
+
+What a pipeline makes larger, such as numbers of 32 bits out of pixels of 8, is made where it is needed: less
+travels to the devices, and the host has less to do.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+from jax.sharding import Mesh, PartitionSpec
+
+from spmd.errors import BatchError
+from spmd.input.batch import leaf_name
+from spmd.mesh import REPLICA_AXIS
+
+
+class DeviceMap:
+    """Applies a function to batches on a mesh: each device to its own rows, in one program.
+
+    Examples:
+        >>> import numpy as np, spmd
+        >>> mesh = spmd.make_mesh(["cpu:0"])
+        >>> pixels = np.array([[0, 255]], np.uint8)
+        >>> for batch in spmd.distribute(
+        ...     pixels, mesh, batch_size=1, map_on_devices=lambda x: x.astype(np.float32) / 255
+        ... ):
+        ...     print(batch)
+        PerReplica(0: [[0., 1.]])
+    """
+
+    def __init__(self, function: Callable[[Any], Any], mesh: Mesh) -> None:
+        """Prepares a function; it is traced with the first batch.
+
+        Args:
+            function: takes a batch of arrays `(rows, ...)`, and returns another of as many rows.
+            mesh: where the batches are.
+        """
+
+        def checked(batch: Any) -> Any:
+            result = function(batch)
+            rows = jax.tree.leaves(batch)[0].shape[0]
+            for index, leaf in enumerate(jax.tree.leaves(result)):
+                shape = jax.numpy.shape(leaf)
+                if shape[:1] != (rows,):
+                    raise BatchError(
+                        f"The function that is mapped on the devices must return as many rows as it takes: "
+                        f"it took {rows}, but {leaf_name(result, index)} has the shape {list(shape)}. Keep "
+                        "the first axis of every array."
+                    )
+            return result
+
+        rows = PartitionSpec(REPLICA_AXIS)
+        self._run = jax.jit(
+            jax.shard_map(checked, mesh=mesh, in_specs=rows, out_specs=rows, check_vma=False)
+        )
+
+    def __call__(self, batch: Any) -> Any:
+        """Applies the function; does not wait for the devices.
+
+        Args:
+            batch: arrays whose rows are split over the replicas.
+
+        Returns:
+            What the function returns for all rows, split alike.
+
+        Raises:
+            BatchError: the function returns another number of rows.
+        """
+        return self._run(batch)

@@ -1,0 +1,104 @@
+"""`frontends.tf.data.last_maps`: which functions devices apply, and that results stay what they were."""
+
+import jax
+import numpy as np
+import pytest
+
+from frontends import tf
+from frontends.tf.data.last_maps import without_last_maps
+
+IMAGES = np.arange(5 * 4 * 4, dtype=np.uint8).reshape(5, 4, 4, 1)
+LABELS = np.arange(5)
+
+
+def scale(image, label):
+    return tf.cast(image, tf.float32) / 255, label
+
+
+def flip(image, label):
+    return image[:, ::-1], tf.cast(label, tf.int32)
+
+
+def rows():
+    return tf.data.Dataset.from_tensor_slices((IMAGES, LABELS))
+
+
+def elements(dataset, finish=None):
+    """All elements, finished in a compiled program as on devices."""
+    finish = (lambda batch: batch) if finish is None else jax.jit(finish)
+    return [tuple(map(np.asarray, finish(batch))) for batch in dataset]
+
+
+PIPELINES = {
+    "scale": lambda: rows().map(scale).batch(2),
+    "scale and flip": lambda: rows().map(scale).map(flip).batch(2),
+    "flip and scale": lambda: rows().map(flip).map(scale).batch(2),
+    "shuffled": lambda: rows().map(scale).shuffle(5, seed=1).batch(2).prefetch(1),
+    "repeated": lambda: rows().shuffle(5, seed=1).map(scale).repeat(2).batch(2).take(4).skip(1),
+    "cached before": lambda: rows().cache().map(scale).batch(2, drop_remainder=True),
+}
+
+
+@pytest.mark.parametrize("name", PIPELINES)
+def test_takes_off_what_makes_rows_larger(name):
+    expected = elements(PIPELINES[name]())
+    raw, finish = without_last_maps(PIPELINES[name]())
+    assert raw.element_spec[0].dtype == np.uint8
+    assert len(raw) == len(expected)
+    found = elements(raw, finish)
+    for ours, theirs in zip(found, expected, strict=True):
+        for one, other in zip(ours, theirs, strict=True):
+            assert one.dtype == other.dtype
+            np.testing.assert_allclose(one, other, rtol=2e-7)  # compiled for another batch
+
+
+def _not_traceable(image, label):
+    return np.asarray(image).astype(np.float32), label
+
+
+STAY = {
+    "smaller": lambda: rows().map(lambda x, y: (tf.reduce_mean(x, axis=0), y)).batch(2),
+    "cached after": lambda: rows().map(scale).cache().batch(2),
+    "of whole batches": lambda: rows().batch(2).map(scale),
+    "not compiled": lambda: rows().map(_not_traceable).batch(2),
+    "computes with 64 bits": lambda: (
+        rows().map(lambda x, y: (tf.cast(x, tf.float32), y % 2)).batch(2)
+    ),
+    "without a batch": lambda: rows().map(scale),
+}
+
+
+@pytest.mark.parametrize("name", STAY)
+def test_leaves_what_gains_nothing_or_could_differ(name):
+    expected = elements(STAY[name]())
+    raw, finish = without_last_maps(STAY[name]())
+    assert raw.element_spec == STAY[name]().element_spec
+    for batch in raw:
+        assert finish(batch) is batch
+    for ours, theirs in zip(elements(raw), expected, strict=True):
+        for one, other in zip(ours, theirs, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_reads_and_traces_nothing_before_the_first_batch():
+    traced = []
+
+    def seen(image, label):
+        traced.append(image)
+        return scale(image, label)
+
+    raw, _ = without_last_maps(rows().map(seen).batch(2))
+    assert not traced
+    next(iter(raw))
+    assert traced
+
+
+def test_shuffles_go_on_from_pass_to_pass_as_those_of_the_dataset():
+    def shuffled():
+        return rows().map(scale).shuffle(5, seed=1).batch(2)
+
+    dataset = shuffled()
+    raw, finish = without_last_maps(shuffled())
+    for _ in range(2):
+        for ours, theirs in zip(elements(raw, finish), elements(dataset), strict=True):
+            np.testing.assert_array_equal(ours[1], theirs[1])
