@@ -1,7 +1,7 @@
 """Arrays on disk, with Orbax: written by all processes at the same time, read straight to where they belong."""
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import jax
@@ -26,10 +26,11 @@ def write(directory: str, arrays: Mapping[str, Any], timeout: float) -> Callable
         wrong. It does not use the devices.
     """
     several = jax.process_count() > 1
+    _start_for_host(arrays.values())
     whole = {
         # What one process alone holds cannot be written by all; what it holds is the same everywhere.
         name: _copy(array) if not several or _is_local(array) else array
-        for name, array in _on_their_way(arrays).items()
+        for name, array in arrays.items()
         if array.size
     }
     if not whole:
@@ -118,12 +119,11 @@ def _is_local(array: Any) -> bool:
     return not isinstance(array, jax.Array) or array.is_fully_addressable
 
 
-def _on_their_way(arrays: Mapping[str, Any]) -> Mapping[str, Any]:
+def _start_for_host(arrays: Iterable[Any]) -> None:
     """Has arrays start for host memory all at once, where devices have memory of their own."""
-    for array in arrays.values():
+    for array in arrays:
         if isinstance(array, jax.Array) and array.is_fully_addressable:
             array.copy_to_host_async()
-    return arrays
 
 
 def _copy(array: Any) -> np.ndarray[Any, Any]:
