@@ -11,7 +11,7 @@ def front_end(name: str) -> Any:
     """Imports a front end; the function `__getattr__` of the package.
 
     Python does not look for garbage meanwhile: an import makes much that stays, JAX's most of all, and looking
-    through all of it again and again takes a fifth of the time.
+    through all of it again and again takes a seventh of the time. (`import frontends.tf` does not come by here.)
 
     Args:
         name: of the front end.

@@ -10,7 +10,8 @@ import gc
 import threading
 from collections.abc import Generator
 
-_lock = threading.Lock()
+# Reentrant: the collector may run at once when it goes on, and a finalizer may trace.
+_lock = threading.RLock()
 _holders = 0
 _was_enabled = False
 

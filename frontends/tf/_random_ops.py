@@ -11,12 +11,13 @@ from typing import Any, SupportsIndex
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 import spmd
 from frontends.tf._convert import static_shape
 from frontends.tf._seeds import op_entropy, set_global_seed, stream_entropy
 from frontends.tf.dtypes import jax_dtype
-from spmd.context import in_replica, replica_id
+from spmd.context import current_frame, in_replica, replica_id
 
 # Steps search this for state; empty until something is drawn, for a variable starts the backend.
 STREAM: dict[str, spmd.Variable] = {}
@@ -214,7 +215,14 @@ def _key(seed: int | None) -> jax.Array:
             STREAM["tf.random"] = _Stream()
         stream = STREAM["tf.random"]
         state = stream.value
-        stream.value = state + jnp.asarray([0, 0, 1], jnp.uint32)
+        after = state + jnp.asarray([0, 0, 1], jnp.uint32)
+        if isinstance(after, Tracer) and not isinstance(state, Tracer) and current_frame() is None:
+            raise RuntimeError(
+                "tf.random draws from a stream that goes on with every call, and a function that jax.jit or another "
+                "transformation traces is not called again. Draw in a step (strategy.run, tf.function), or from a "
+                "seed that is an argument: tf.random.stateless_uniform(shape, seed=[7, number])."
+            )
+        stream.value = after
     words = state[:2]
     if seed is not None:
         words = jnp.asarray(_words(op_entropy(seed, "random")), jnp.uint32)

@@ -40,6 +40,11 @@ class DeviceMap:
         def checked(batch: Any) -> Any:
             result = function(batch)
             rows = jax.tree.leaves(batch)[0].shape[0]
+            if not jax.tree.leaves(result):
+                raise BatchError(
+                    f"The function that is mapped on the devices returned {result!r}, which has no array. Return the "
+                    "batch that the loop is to get."
+                )
             for index, leaf in enumerate(jax.tree.leaves(result)):
                 shape = jax.numpy.shape(leaf)
                 if shape[:1] != (rows,):

@@ -41,7 +41,7 @@ def distribute(
     per_replica: bool = False,
     per_process: bool = False,
     prefetch: int = 2,
-    map_on_devices: Callable[[Any], Any] | None = None,
+    map_on_devices: Callable[[Any], Any] | DeviceMap | None = None,
 ) -> "DistributedInput":
     """Splits the batches of a data source over the replicas, on the devices ahead of use.
 
@@ -82,9 +82,10 @@ def distribute(
         per_process: the source's batches are this process's part of the global ones, to be dealt out to
             its replicas.
         prefetch: how many batches may wait on the devices; 0 makes each when it is asked for.
-        map_on_devices: a function that JAX can trace. It takes each replica's rows of a batch, as they came to
-            the device, and returns a batch of as many rows, which is what the loop gets. Pixels travel as bytes
-            if it is what makes floats of them.
+        map_on_devices: a function that JAX can trace. It takes one replica's rows of a batch, as they came to
+            the device, padding included, and returns a batch of as many rows, which is what the loop gets. What it
+            does must be one row's matter, without collectives. Pixels travel as bytes if it is what makes floats of
+            them.
 
     Returns:
         An iterable; every iteration is a new pass over the source. It yields the source's batches, with
@@ -96,7 +97,7 @@ def distribute(
     Raises:
         BatchError: the source is of no known kind, or `batch_size` is missing, below 1, or given for a
             source of batches.
-        TypeError: `batch_size` or `prefetch` is not an integer.
+        TypeError: `batch_size` or `prefetch` is not an integer, or `map_on_devices` cannot be called.
         ValueError: `prefetch` is negative, both `per_replica` and `per_process` are given, or
             `map_on_devices` for devices of several processes.
 
@@ -122,6 +123,11 @@ def distribute(
         )
     found = find_source(source, batch_size)
     mesh = make_mesh() if mesh is None else mesh
+    if map_on_devices is not None and not callable(map_on_devices):
+        raise TypeError(
+            f"map_on_devices must be a function of a batch, but is {map_on_devices!r} of type "
+            f"{type(map_on_devices).__name__}."
+        )
     if map_on_devices is not None and spans_processes(mesh):
         # A program over devices of several processes has to be run by all in one order with the steps,
         # which a thread that makes batches ahead cannot keep.
@@ -129,7 +135,9 @@ def distribute(
             "map_on_devices needs all devices in one process, but the mesh is of several. Call the function at "
             "the beginning of the step."
         )
-    finish = None if map_on_devices is None else DeviceMap(map_on_devices, mesh)
+    finish = map_on_devices
+    if finish is not None and not isinstance(finish, DeviceMap):
+        finish = DeviceMap(finish, mesh)
     batch_of = "replica" if per_replica else "process" if per_process else "all"
     return DistributedInput(
         found,

@@ -1,4 +1,4 @@
-"""Where map functions run: on this process's first CPU device, whatever surrounds the call."""
+"""Where map functions run on the host: on this process's first CPU device, whatever surrounds the call."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,5 +1,6 @@
 """`tf.data.Dataset`."""
 
+import functools
 from collections.abc import Iterator
 from typing import Any, NoReturn, Self, final
 
@@ -10,6 +11,7 @@ from frontends.tf.data.constants import INFINITE_CARDINALITY, UNKNOWN_CARDINALIT
 from frontends.tf.data.endless import Endless
 from frontends.tf.data.folding import Folding
 from frontends.tf.data.iterator import DatasetIterator
+from frontends.tf.data.last_maps import LastMaps
 from frontends.tf.data.listing import Listing
 from frontends.tf.data.mixing import Mixing
 from frontends.tf.data.nesting import Nesting
@@ -159,6 +161,11 @@ class Dataset(
             self._orders,
             self._options.merge(options),
         )
+
+    @functools.cached_property
+    def _last_maps(self) -> LastMaps:
+        # Kept, so that what is distributed anew for every epoch is not compiled anew.
+        return LastMaps(self)
 
     def options(self) -> Options:
         """Returns the settings of this dataset and of those that it was made from.

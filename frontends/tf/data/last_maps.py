@@ -6,91 +6,125 @@ rows that they got.
 """
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import jax
-from jax.extend.core import Var
+import jax.numpy as jnp
+import numpy as np
+from jax.extend.core import Var, jaxpr_as_fun
+from jax.sharding import Mesh
 
 from frontends.tf.data import spec as specs
-from frontends.tf.data.cpu import call_on_cpu
 from frontends.tf.data.forms import Form
 from frontends.tf.data.lazy import Lazy
 from frontends.tf.data.map_function import MapFunction
 from frontends.tf.data.row_sources import MappedSource, RowSource, row_bytes
 from frontends.tf.data.steps import Gather
 from frontends.tf.data.stream import Stream
+from spmd.input.device_map import DeviceMap
 
 
-def without_last_maps(dataset: Any) -> tuple[Any, Callable[[Any], Any]]:
-    """Takes the functions off that make a dataset's rows larger; reads and traces nothing yet.
-
-    Args:
-        dataset: a `Dataset`.
-
-    Returns:
-        A dataset, and a function of its batches whose results are those of the given one. Where there is
-        nothing to be gained the dataset is as the given one, and the function returns what it gets.
+class LastMaps:
+    """A dataset without the functions that make its rows larger, and these functions.
 
     Examples:
-        >>> import numpy as np
         >>> from frontends.tf.data import Dataset
         >>> pixels = Dataset.from_tensor_slices(np.array([[0, 255]], np.uint8))
         >>> scaled = pixels.map(lambda x: x.astype(np.float32) / 255).batch(1)
-        >>> raw, scale = without_last_maps(scaled)
-        >>> raw.element_spec
+        >>> parts = LastMaps(scaled)
+        >>> parts.dataset.element_spec
         TensorSpec(shape=(None, 2), dtype=uint8, name=None)
-        >>> print(scale(next(iter(raw))))
+        >>> print(parts.apply(next(iter(parts.dataset))))
         [[0. 1.]]
     """
-    parted = Lazy(lambda: _parted(dataset._form()))
 
-    def finish(batch: Any) -> Any:
-        for function in parted()[1]:
-            batch = function.traced(batch)
+    def __init__(self, dataset: Any) -> None:
+        """Takes a dataset apart; reads and traces nothing before the first batch.
+
+        Args:
+            dataset: a `Dataset`.
+        """
+        self._parted = Lazy(lambda: _parted(dataset._form()))
+        self.dataset = dataset._derive(lambda _: self._parted()[0], dataset._cardinality)
+        self._on: dict[Mesh, DeviceMap] = {}
+
+    def on(self, mesh: Mesh) -> DeviceMap:
+        """Returns `apply` for batches on a mesh, compiled once for all passes."""
+        return self._on.setdefault(mesh, DeviceMap(self.apply, mesh))
+
+    def apply(self, batch: Any) -> Any:
+        """Makes the given dataset's batch of one of `dataset`'s; where nothing is gained they are the same.
+
+        The results are those that the functions have on the host, but for rounding. Functions are not called
+        again: they were traced where the dataset was taken apart.
+
+        Args:
+            batch: arrays, on devices or in a program.
+        """
+        for program in self._parted()[1]:
+            batch = program(batch)
         return batch
 
-    return dataset._derive(lambda _: parted()[0], dataset._cardinality), finish
+
+class _RowProgram:
+    """A map function as a program of one row, applied to all rows of a batch."""
+
+    def __init__(self, function: MapFunction, source: RowSource) -> None:
+        closed, self._structure = function.program(source.spec)
+        self.jaxpr = closed.jaxpr
+        self._rows = jax.vmap(jaxpr_as_fun(closed))
+
+    def __call__(self, batch: Any) -> Any:
+        leaves = [
+            jnp.asarray(leaf, variable.aval.dtype)
+            for leaf, variable in zip(jax.tree.leaves(batch), self.jaxpr.invars, strict=True)
+        ]
+        # Not only of the same type: weak types are not to change what the next function does.
+        results = [jax.lax.convert_element_type(x, x.dtype) for x in self._rows(*leaves)]
+        return jax.tree.unflatten(self._structure, results)
 
 
-def _parted(form: Form) -> tuple[Form, Sequence[MapFunction]]:
+def _parted(form: Form) -> tuple[Form, Sequence[_RowProgram]]:
     """Divides a form where its rows are smallest."""
     if not isinstance(form, Stream) or not isinstance(form.step, Gather):
         return form, ()
     source = smallest = form.step.source
-    functions: list[MapFunction] = []
-    of_smallest: list[MapFunction] = []
-    while isinstance(source, MappedSource):
-        functions.insert(0, source.function)
+    programs: list[_RowProgram] = []
+    of_smallest: list[_RowProgram] = []
+    while isinstance(source, MappedSource) and _are_numbers(source.source.spec):
+        programs.insert(0, _RowProgram(source.function, source.source))
         source = source.source
-        if row_bytes(source) < row_bytes(smallest) and _fits_devices(source, functions):
-            smallest, of_smallest = source, list(functions)
+        if row_bytes(source) < row_bytes(smallest) and _fits_devices(source, programs[0]):
+            smallest, of_smallest = source, list(programs)
     if not of_smallest:
         return form, ()
     found = Lazy(lambda: specs.batched(smallest.spec, None))
     return dataclasses.replace(form, step=form.step.of(smallest), find_spec=found), of_smallest
 
 
-def _fits_devices(source: RowSource, functions: Sequence[MapFunction]) -> bool:
-    """Tells whether functions take no integers of 64 bits but to give them on, perhaps as another type.
+def _are_numbers(spec: Any) -> bool:
+    kinds = [leaf.dtype for leaf in jax.tree.leaves(spec)]
+    return all(jnp.issubdtype(kind, np.number) or kind == np.bool_ for kind in kinds)
 
-    On the host integers that do not fit into 32 bits are computed with by NumPy, which devices cannot.
+
+def _fits_devices(source: RowSource, first: _RowProgram) -> bool:
+    """Tells whether a function does nothing with integers of 64 bits but to return them.
+
+    On the host integers that do not fit into 32 bits are computed with by NumPy, or left out; on the way to a
+    device they would be an error.
     """
-
-    def apply(batch: Any) -> Any:
-        for function in functions:
-            batch = function.traced(batch)
-        return batch
-
-    rows = specs.shape_dtypes(specs.batched(source.spec, 2), 0)
-    program = call_on_cpu(lambda given: jax.make_jaxpr(apply)(given), rows).jaxpr
+    leaves = jax.tree.leaves(source.spec)
     wide = {
         variable
-        for variable, leaf in zip(program.invars, jax.tree.leaves(source.spec), strict=True)
+        for variable, leaf in zip(first.jaxpr.invars, leaves, strict=True)
         if leaf.dtype.kind in "iu" and leaf.dtype.itemsize > 4
     }
-    return not any(
-        wide & {variable for variable in equation.invars if isinstance(variable, Var)}
-        for equation in program.eqns
-        if equation.primitive.name != "convert_element_type"
-    )
+    taken = {
+        variable
+        for equation in first.jaxpr.eqns
+        for variable in equation.invars
+        if isinstance(variable, Var)
+    }
+    returned = {variable for variable in first.jaxpr.outvars if isinstance(variable, Var)}
+    return wide <= returned and not wide & taken

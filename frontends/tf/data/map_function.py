@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.extend.core import ClosedJaxpr
 
 from frontends.tf.data import element as elements
 from frontends.tf.data import spec as specs
@@ -39,7 +40,7 @@ class MapFunction:
         self._traces: bool | None = None
         self._programs: set[Any] = set()
         self._one = jax.jit(self._traceable)
-        self._many = jax.jit(self.traced)
+        self._many = jax.jit(jax.vmap(self._traceable))
 
     def traces(self, spec: Any) -> bool:
         """Says whether the function is compiled, for elements of `spec` (no unknown sizes)."""
@@ -64,9 +65,25 @@ class MapFunction:
             return self._run(self._many, batch)
         return elements.stack([call_on_cpu(self._call, row) for row in elements.split(batch)])
 
-    def traced(self, batch: Any) -> Any:
-        """Returns the batch of the function's results as a part of a program that is being traced."""
-        return jax.vmap(self._traceable)(batch)
+    def program(self, spec: Any) -> tuple[ClosedJaxpr, Any]:
+        """Traces the function for elements of `spec`, which it must (see `traces`).
+
+        Args:
+            spec: The specs of an element; every size is known.
+
+        Returns:
+            Its program, which computes as precisely on other devices and has its constants in NumPy, and
+            the structure of its results.
+        """
+
+        def trace(element: Any) -> tuple[ClosedJaxpr, Any]:
+            return jax.make_jaxpr(self._traceable, return_shape=True)(element)
+
+        with jax.default_matmul_precision("highest"):
+            closed, results = call_on_cpu(trace, specs.shape_dtypes(spec, 0))
+        return closed.replace(consts=list(map(_on_host, closed.consts))), jax.tree.structure(
+            results
+        )
 
     def output_spec(self, spec: Any, first_result: Callable[[], Any]) -> Any:
         """Returns the specs of the function's results.
@@ -100,7 +117,7 @@ class MapFunction:
     def _try_tracing(self, spec: Any) -> bool:
         rows = specs.batched(spec, 2)
         try:
-            call_on_cpu(lambda given: specs.traced(self.traced, given), rows)
+            call_on_cpu(lambda given: specs.traced(jax.vmap(self._traceable), given), rows)
         except Exception as error:  # not only jax.errors: NumPy values can do what tracers cannot
             _LOGGER.info(
                 "%s runs once per element, uncompiled: JAX cannot trace it (%s: %s)",
@@ -131,3 +148,9 @@ class MapFunction:
     def _traceable(self, element: Any) -> Any:
         result = elements.apply(self._function, element)
         return jax.tree.map(jnp.asarray, result, is_leaf=lambda leaf: isinstance(leaf, list))
+
+
+def _on_host(constant: Any) -> Any:
+    # What lies on devices of a mesh cannot take part in a program of another one; NumPy has no random keys.
+    is_key = jnp.issubdtype(constant.dtype, jax.dtypes.extended)
+    return constant if is_key else np.asarray(constant)

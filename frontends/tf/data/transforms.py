@@ -24,12 +24,13 @@ class Transforms(DatasetBase):
 
         A function that JAX can trace is compiled for the host CPU and, where the elements are rows
         that `batch` stacks later, called with whole batches: Python runs it a few times
-        altogether. As in a TensorFlow graph, side effects, `numpy.random` and what it reads from
+        altogether. (A strategy on GPUs or TPUs has the last functions run there, if they make rows
+        larger.) As in a TensorFlow graph, side effects, `numpy.random` and what it reads from
         outside then happen once, while it is traced. For random numbers that differ between
         elements, number the elements and fold the number into a key (see the second example).
         Arrays that it closes over should be NumPy arrays, not arrays spread over a mesh.
 
-        Any other function (``if`` on values, NumPy calls, text, files) is called for each element
+        Any other function (``if`` on values, NumPy calls, `tf.random`, text, files) is called for each element
         with NumPy values, which it may overwrite. An exception that it raises there reaches the
         reader as it is. The log (level INFO) says which functions are not compiled, and why.
 

@@ -448,6 +448,9 @@ class Strategy(FormerNames):
         `tf.data.experimental.AutoShardPolicy` may give each process files of its own (`FILE`) or leave
         dividing the data to the script (`OFF`).
 
+        GPUs and TPUs apply the last map functions of a `tf.data.Dataset` of rows in memory, if these make rows
+        larger, so that pixels travel as bytes.
+
         Args:
             dataset: a batched `tf.data.Dataset`, or any source that `spmd.distribute` takes.
             options: accepted.

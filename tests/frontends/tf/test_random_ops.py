@@ -136,3 +136,19 @@ def test_integers_need_an_upper_limit():
             draw([2], dtype=tf.int32)
         assert draw([2], maxval=[3, 4], dtype=tf.int32).dtype == tf.int32
         assert draw([2], minval=[0.0, 1.0], maxval=[1.0, 2.0])[1] >= 1
+
+
+def test_a_function_that_is_traced_draws_nothing_and_leaves_the_stream_as_it_was():
+    tf.random.set_seed(3)
+    first = tf.random.uniform([2])
+    tf.random.set_seed(3)
+    with pytest.raises(RuntimeError, match=r"is not called again.*stateless_uniform"):
+        jax.jit(lambda x: x + tf.random.uniform([2]))(1.0)
+    np.testing.assert_array_equal(tf.random.uniform([2]), first)
+
+
+def test_every_element_of_a_map_gets_numbers_of_its_own():
+    dataset = tf.data.Dataset.range(6).map(lambda x: tf.random.uniform([2]))
+    drawn = [tuple(element.tolist()) for element in dataset]
+    assert len(set(drawn)) == 6
+    tf.random.uniform([2])  # the stream holds no value of a trace

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import spmd
+from spmd.input import distributed
 
 PIXELS = np.arange(7 * 3, dtype=np.uint8).reshape(7, 3)
 
@@ -56,3 +57,31 @@ def test_follows_the_types_of_the_thread_that_trains():
             PIXELS, mesh, batch_size=7, map_on_devices=lambda x: x.astype(jnp.float64)
         )
     assert batch.dtype == np.float64
+
+
+def test_nothing_returned_is_an_error():
+    batches = spmd.distribute(
+        PIXELS, spmd.make_mesh(["cpu:0"]), batch_size=4, map_on_devices=lambda x: None
+    )
+    with pytest.raises(spmd.BatchError, match="returned None, which has no array"):
+        next(iter(batches))
+
+
+def test_what_is_no_function_is_an_error():
+    with pytest.raises(TypeError, match="must be a function of a batch, but is 3 of type int"):
+        spmd.distribute(PIXELS, spmd.make_mesh(["cpu:0"]), batch_size=4, map_on_devices=3)
+
+
+def test_several_processes_are_an_error(monkeypatch):
+    monkeypatch.setattr(distributed, "spans_processes", lambda mesh: True)
+    with pytest.raises(ValueError, match="map_on_devices needs all devices in one process"):
+        spmd.distribute(PIXELS, spmd.make_mesh(["cpu:0"]), batch_size=4, map_on_devices=lambda x: x)
+
+
+def test_batches_of_single_replicas_are_mapped_as_well():
+    mesh = spmd.make_mesh(["cpu:0", "cpu:1"])
+    batches = spmd.distribute(
+        [PIXELS[:2], PIXELS[2:4]], mesh, per_replica=True, map_on_devices=lambda x: x * 2
+    )
+    (batch,) = batches
+    np.testing.assert_array_equal(spmd.gather(batch), PIXELS[:4] * 2)

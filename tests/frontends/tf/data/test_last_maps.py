@@ -1,11 +1,14 @@
 """`frontends.tf.data.last_maps`: which functions devices apply, and that results stay what they were."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.sharding import NamedSharding, PartitionSpec
 
+import spmd
 from frontends import tf
-from frontends.tf.data.last_maps import without_last_maps
+from frontends.tf.data.last_maps import LastMaps
 
 IMAGES = np.arange(5 * 4 * 4, dtype=np.uint8).reshape(5, 4, 4, 1)
 LABELS = np.arange(5)
@@ -23,10 +26,15 @@ def rows():
     return tf.data.Dataset.from_tensor_slices((IMAGES, LABELS))
 
 
+def apart(dataset):
+    parts = LastMaps(dataset)
+    return parts.dataset, parts.apply
+
+
 def elements(dataset, finish=None):
     """All elements, finished in a compiled program as on devices."""
     finish = (lambda batch: batch) if finish is None else jax.jit(finish)
-    return [tuple(map(np.asarray, finish(batch))) for batch in dataset]
+    return [list(map(np.asarray, jax.tree.leaves(finish(batch)))) for batch in dataset]
 
 
 PIPELINES = {
@@ -35,6 +43,13 @@ PIPELINES = {
     "flip and scale": lambda: rows().map(flip).map(scale).batch(2),
     "shuffled": lambda: rows().map(scale).shuffle(5, seed=1).batch(2).prefetch(1),
     "repeated": lambda: rows().shuffle(5, seed=1).map(scale).repeat(2).batch(2).take(4).skip(1),
+    "of dicts": lambda: rows().map(lambda x, y: {"x": tf.cast(x, tf.float32), "y": y}).batch(2),
+    "weak types between": lambda: (
+        tf.data.Dataset.from_tensor_slices((IMAGES, LABELS.astype(np.uint8)))
+        .map(lambda x, y: (x * 0.5, 1))
+        .map(lambda x, y: (x * jnp.float16(2), y + np.uint8(3)))
+        .batch(2)
+    ),
     "cached before": lambda: rows().cache().map(scale).batch(2, drop_remainder=True),
 }
 
@@ -42,7 +57,7 @@ PIPELINES = {
 @pytest.mark.parametrize("name", PIPELINES)
 def test_takes_off_what_makes_rows_larger(name):
     expected = elements(PIPELINES[name]())
-    raw, finish = without_last_maps(PIPELINES[name]())
+    raw, finish = apart(PIPELINES[name]())
     assert raw.element_spec[0].dtype == np.uint8
     assert len(raw) == len(expected)
     found = elements(raw, finish)
@@ -61,6 +76,16 @@ STAY = {
     "cached after": lambda: rows().map(scale).cache().batch(2),
     "of whole batches": lambda: rows().batch(2).map(scale),
     "not compiled": lambda: rows().map(_not_traceable).batch(2),
+    "drops what devices cannot hold": lambda: (
+        tf.data.Dataset.from_tensor_slices({"x": IMAGES, "id": np.array(list("abcde"), object)})
+        .map(lambda row: tf.cast(row["x"], tf.float32))
+        .batch(2)
+    ),
+    "drops integers of 64 bits": lambda: (
+        tf.data.Dataset.from_tensor_slices((IMAGES, LABELS + 5_000_000_000))
+        .map(lambda x, y: tf.cast(x, tf.float32))
+        .batch(2)
+    ),
     "computes with 64 bits": lambda: (
         rows().map(lambda x, y: (tf.cast(x, tf.float32), y % 2)).batch(2)
     ),
@@ -71,7 +96,7 @@ STAY = {
 @pytest.mark.parametrize("name", STAY)
 def test_leaves_what_gains_nothing_or_could_differ(name):
     expected = elements(STAY[name]())
-    raw, finish = without_last_maps(STAY[name]())
+    raw, finish = apart(STAY[name]())
     assert raw.element_spec == STAY[name]().element_spec
     for batch in raw:
         assert finish(batch) is batch
@@ -87,7 +112,7 @@ def test_reads_and_traces_nothing_before_the_first_batch():
         traced.append(image)
         return scale(image, label)
 
-    raw, _ = without_last_maps(rows().map(seen).batch(2))
+    raw, _ = apart(rows().map(seen).batch(2))
     assert not traced
     next(iter(raw))
     assert traced
@@ -98,7 +123,43 @@ def test_shuffles_go_on_from_pass_to_pass_as_those_of_the_dataset():
         return rows().map(scale).shuffle(5, seed=1).batch(2)
 
     dataset = shuffled()
-    raw, finish = without_last_maps(shuffled())
+    raw, finish = apart(shuffled())
     for _ in range(2):
         for ours, theirs in zip(elements(raw, finish), elements(dataset), strict=True):
             np.testing.assert_array_equal(ours[1], theirs[1])
+
+
+def test_functions_are_traced_once_for_all_distributions():
+    traced = []
+
+    def seen(image, label):
+        traced.append(image)
+        return scale(image, label)
+
+    dataset = rows().map(seen).batch(2)
+    parts, mesh = dataset._last_maps, spmd.make_mesh(["cpu:0"])
+    counts = []
+    for _ in range(3):
+        assert dataset._last_maps is parts
+        assert parts.on(mesh) is parts.on(mesh)
+        list(spmd.distribute(parts.dataset, mesh, map_on_devices=parts.on(mesh)))
+        counts.append(len(traced))
+    assert counts[0] == counts[2]
+
+
+def test_arrays_of_a_mesh_may_be_closed_over():
+    mesh = spmd.make_mesh(["cpu:0", "cpu:1"])
+    table = jax.device_put(jnp.arange(256.0), NamedSharding(mesh, PartitionSpec()))
+    parts = LastMaps(tf.data.Dataset.from_tensor_slices(IMAGES).map(lambda x: table[x]).batch(2))
+    batches = spmd.distribute(parts.dataset, mesh, map_on_devices=parts.on(mesh))
+    found = np.concatenate([spmd.gather(batch) for batch in batches])
+    np.testing.assert_array_equal(found, IMAGES.astype(np.float32))
+
+
+def test_matrix_products_are_as_precise_as_on_the_host():
+    dataset = tf.data.Dataset.from_tensor_slices(np.ones((4, 2, 2), np.uint8))
+    dataset = dataset.map(lambda x: tf.cast(x, tf.float32) @ np.eye(2, dtype=np.float32)).batch(2)
+    parts = LastMaps(dataset)
+    program = jax.make_jaxpr(parts.apply)(next(iter(parts.dataset)))
+    (product,) = [e for e in program.eqns if e.primitive.name == "dot_general"]
+    assert set(product.params["precision"]) == {jax.lax.Precision.HIGHEST}
