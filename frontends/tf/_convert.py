@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from frontends.tf.dtypes import DType, as_dtype, jax_dtype
+from frontends.tf.dtypes import DType, as_dtype, jax_dtype, require_room
 
 _NARROW = {"f": np.float32, "i": np.int32, "c": np.complex64}
 
@@ -36,6 +36,7 @@ def convert_to_tensor(
         An array of JAX; of texts, NumPy's.
 
     Raises:
+        OverflowError: integers need 64 bits, and JAX's 64-bit types are off.
         TypeError: the value does not fit `dtype`, as 1.7 does not fit an integer.
         ValueError: an array has another dtype than `dtype`, or there is None in the value.
 
@@ -60,7 +61,10 @@ def convert_to_tensor(
         return array
     if not isinstance(value, np.ndarray | np.generic):
         array = _narrow(array)
-    return jnp.asarray(array, jax_dtype(array.dtype))
+    dtype = jax_dtype(array.dtype)
+    if dtype != array.dtype and array.dtype.kind in "iu":
+        require_room(array, dtype)
+    return jnp.asarray(array, dtype)
 
 
 def _of_dtype(value: Any, dtype: DType) -> Any:
@@ -87,7 +91,10 @@ def _of_dtype(value: Any, dtype: DType) -> Any:
             f"Cannot convert {repr(value)[:80]} to an array of dtype {dtype.name}: numbers would be "
             f"cut off. If they may be, cast them: tf.cast(value, tf.{dtype.name})."
         )
-    return jnp.asarray(value, jax_dtype(dtype))
+    target = jax_dtype(dtype)
+    if dtype.dtype != target and array.dtype.kind in "iu" and target.kind in "iu":
+        require_room(array, target)
+    return jnp.asarray(value, target)
 
 
 def _rank(dtype: Any) -> int:
@@ -117,18 +124,11 @@ def _has_arrays(value: Any) -> bool:
 
 
 def _narrow(array: np.ndarray) -> np.ndarray:
-    narrow = _NARROW.get(array.dtype.kind, array.dtype.type)
     if array.dtype.kind == "i" and array.size:
         limits = np.iinfo(np.int32)
         if array.min() < limits.min or array.max() > limits.max:
-            if not jax.config.read("jax_enable_x64"):
-                raise OverflowError(
-                    f"The integers from {array.min()} to {array.max()} do not fit in int32, and "
-                    "JAX's 64-bit types are off. Turn them on at the top of the script: "
-                    'jax.config.update("jax_enable_x64", True)'
-                )
-            narrow = np.int64
-    return array.astype(narrow)
+            return array  # it stays as wide as it has to be, if JAX has that
+    return array.astype(_NARROW.get(array.dtype.kind, array.dtype.type))
 
 
 def computed_now(values: Any) -> contextlib.AbstractContextManager[None]:

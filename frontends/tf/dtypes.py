@@ -180,7 +180,35 @@ DTYPES: dict[str, DType] = {
 def cast(x: Any, dtype: Any, name: Any = None) -> jax.Array:
     """Converts numbers; floating-point numbers lose their fraction, as in NumPy."""
     del name
-    return jnp.asarray(x).astype(jax_dtype(dtype))
+    target = jax_dtype(dtype)
+    if isinstance(x, int | list | tuple | np.ndarray | np.generic):
+        host = np.asarray(x)
+        if (
+            host.dtype.kind in "iu" and host.dtype.itemsize == 8
+        ):  # JAX would cut them to 32 bits first
+            if target.kind in "iu" and as_dtype(dtype).dtype != target:
+                require_room(host, target)
+            return jnp.asarray(host.astype(target))
+    return jnp.asarray(x).astype(target)
+
+
+def require_room(integers: np.ndarray, dtype: np.dtype) -> None:
+    """Makes sure that integers fit a dtype.
+
+    Args:
+        integers: on the host.
+        dtype: of integers.
+
+    Raises:
+        OverflowError: they do not.
+    """
+    limits = np.iinfo(dtype)
+    if integers.size and (integers.min() < limits.min or integers.max() > limits.max):
+        raise OverflowError(
+            f"The integers from {integers.min()} to {integers.max()} do not fit in {dtype}, and JAX's 64-bit "
+            "types are off. Turn them on at the top of the script: "
+            'jax.config.update("jax_enable_x64", True)'
+        )
 
 
 __getattr__, __dir__ = attributes(

@@ -87,3 +87,28 @@ def test_numpy_classes_are_dtypes():
     assert tf.as_dtype(np.int64).name == "int64"
     assert tf.as_dtype(float) == tf.float32  # as in TensorFlow
     assert tf.cast(1.7, np.int8).dtype == tf.constant(1, np.int8).dtype == np.int8
+
+
+LARGE = np.array([5_000_000_000, 1])
+
+
+@pytest.mark.parametrize("large", [LARGE, LARGE.astype(np.uint64), LARGE.tolist(), LARGE[0]])
+def test_large_integers_become_floats_as_they_are(large):
+    for dtype in (tf.float32, tf.float64):
+        np.testing.assert_array_equal(tf.cast(large, dtype), np.asarray(large, np.float32))
+
+
+def test_large_integers_are_cut_to_32_bits_on_request_alone():
+    assert tf.cast(LARGE, tf.int32).tolist() == LARGE.astype(np.int32).tolist()  # as in TensorFlow
+    for lose in (
+        lambda: tf.cast(LARGE, tf.int64),
+        lambda: tf.constant(LARGE),
+        lambda: tf.constant(LARGE, tf.int64),
+        lambda: tf.convert_to_tensor(LARGE.astype(np.uint64)),
+        lambda: tf.reduce_sum(LARGE),
+    ):
+        with pytest.raises(OverflowError, match=r"do not fit in u?int32.*jax_enable_x64"):
+            lose()
+    assert tf.constant(LARGE % 7, tf.int64).tolist() == (LARGE % 7).tolist()
+    with jax.enable_x64(True):
+        assert tf.cast(LARGE, tf.int64).tolist() == tf.constant(LARGE).tolist() == LARGE.tolist()
