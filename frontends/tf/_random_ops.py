@@ -15,6 +15,7 @@ from jax.core import Tracer
 
 import spmd
 from frontends.tf._convert import static_shape
+from frontends.tf._map_stream import in_map, next_key
 from frontends.tf._seeds import op_entropy, set_global_seed, stream_entropy
 from frontends.tf.dtypes import jax_dtype
 from spmd.context import current_frame, in_replica, replica_id
@@ -210,6 +211,9 @@ def dropout(
 
 
 def _key(seed: int | None) -> jax.Array:
+    if in_map():
+        words, number = next_key(seed)
+        return jax.random.fold_in(jax.random.wrap_key_data(words, impl="threefry2x32"), number)
     with _LOCK:
         if "tf.random" not in STREAM:
             STREAM["tf.random"] = _Stream()

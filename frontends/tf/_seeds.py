@@ -29,14 +29,20 @@ class _GlobalSeed:
         self._lock = threading.Lock()
         self._seed: int | None = None
         self._drawn = 0
+        self._maps = 0
 
     def set(self, seed: int | None) -> None:
         with self._lock:
-            self._seed, self._drawn = seed, 0
+            self._seed, self._drawn, self._maps = seed, 0, 0
 
     def of_stream(self) -> tuple[int, ...] | None:
         with self._lock:
             return None if self._seed is None else (_unsigned(self._seed), 2)
+
+    def of_map(self) -> tuple[int, ...] | None:
+        with self._lock:
+            self._maps += 1
+            return None if self._seed is None else (_unsigned(self._seed), 3, self._maps)
 
     def entropy(self, op_seed: int | None) -> tuple[int, ...] | None:
         with self._lock:
@@ -73,6 +79,17 @@ def stream_entropy() -> tuple[int, ...] | None:
         Non-negative integers for `numpy.random.SeedSequence`, or None where no seed is set.
     """
     return _STATE.of_stream()
+
+
+def map_entropy() -> tuple[int, ...] | None:
+    """Gives the entropy of what one map function of a dataset draws from.
+
+    Functions are counted among themselves: whether one draws must not change the numbers of operations.
+
+    Returns:
+        Non-negative integers for `numpy.random.SeedSequence`, or None where no seed is set.
+    """
+    return _STATE.of_map()
 
 
 def op_entropy(op_seed: SupportsIndex | None, op_name: str) -> tuple[int, ...] | None:

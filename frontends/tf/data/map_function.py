@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import ClosedJaxpr
 
+from frontends.tf._map_stream import MapStream, drawing_from
 from frontends.tf.data import element as elements
 from frontends.tf.data import spec as specs
 from frontends.tf.data.cpu import call_on_cpu
@@ -37,6 +38,7 @@ class MapFunction:
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
         self._lock = threading.RLock()
+        self._stream = MapStream()
         self._traces: bool | None = None
         self._programs: set[Any] = set()
         self._one = jax.jit(self._traceable)
@@ -142,11 +144,13 @@ class MapFunction:
         return jax.tree.map(lambda leaf: np.asarray(leaf)[()], call_on_cpu(program, element))
 
     def _call(self, element: Any) -> Any:
-        result = elements.apply(self._function, elements.writable(element))
+        with drawing_from(self._stream):
+            result = elements.apply(self._function, elements.writable(element))
         return elements.canonicalize(elements.to_element(result, narrow=False))
 
     def _traceable(self, element: Any) -> Any:
-        result = elements.apply(self._function, element)
+        with drawing_from(None):
+            result = elements.apply(self._function, element)
         return jax.tree.map(jnp.asarray, result, is_leaf=lambda leaf: isinstance(leaf, list))
 
 
