@@ -5,14 +5,16 @@
     strategy = tf.distribute.MirroredStrategy()
 
 Importing it imports no TensorFlow and no Keras, and starts no backend. It gives JAX's arrays the
-method `numpy()`, and lets `tfds.load` of TensorFlow Datasets make datasets of `tf.data`. A name that
-does not exist raises AttributeError, which says what to use instead.
+method `numpy()`, lets `tfds.load` of TensorFlow Datasets make datasets of `tf.data`, and has a later
+`import keras` take JAX, unless KERAS_BACKEND says another. A name that does not exist raises
+AttributeError, which says what to use instead.
 """
 
 from jax import Array as Tensor
 
 from frontends.tf import (
     _array_methods,
+    _keras_backend,
     _ops,
     _tfds,
     autograph,
@@ -77,4 +79,5 @@ __all__ = [
 
 _array_methods.install()
 _tfds.install()
+_keras_backend.choose()
 __getattr__, __dir__ = attributes("tf", _ops.TABLE, _ops.LAZY, __all__)

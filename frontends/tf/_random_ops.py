@@ -213,7 +213,8 @@ def dropout(
 def _key(seed: int | None) -> jax.Array:
     if in_map():
         words, number = next_key(seed)
-        return jax.random.fold_in(jax.random.wrap_key_data(words, impl="threefry2x32"), number)
+        drawn = jax.random.wrap_key_data(jnp.asarray(words), impl="threefry2x32")
+        return jax.random.fold_in(drawn, number)
     with _LOCK:
         if "tf.random" not in STREAM:
             STREAM["tf.random"] = _Stream()

@@ -20,6 +20,10 @@ from spmd.mesh import simulation_environment
 _SECONDS = 300
 
 
+# Threads of gloo print at the same time, in pieces of lines. They print by C++: what Python prints goes another way.
+# Scripts begin with an empty line, whose place this takes.
+_APART = "import os, sys; sys.stdout = open(os.dup(1), 'w', buffering=1); os.dup2(2, 1)"
+
 _GLOO = re.compile(r"\[Gloo\] Rank |\d* is connected to \d* peer ranks\..* is : \d*\n?")
 
 
@@ -34,7 +38,6 @@ class Ended:
     @property
     def lines(self) -> list[str]:
         """What the script printed, without what gloo prints."""
-        # Threads of gloo print at the same time, and not whole lines.
         return [line for line in _GLOO.sub("", self.stdout).splitlines() if line]
 
 
@@ -65,7 +68,7 @@ def run_cluster(fresh_environment: dict[str, str], tmp_path: Path) -> Callable[.
     ) -> list[Ended]:
         if isinstance(script, str):
             path = tmp_path / "script.py"
-            path.write_text(textwrap.dedent(script))
+            path.write_text(_APART + textwrap.dedent(script))
             script = path
         ports = free_ports(workers)
         tasks = []
