@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from frontends.tf.dtypes import DType, as_dtype, jax_dtype, require_room
+from frontends.tf.dtypes import DType, as_dtype, fits, jax_dtype, require_room
 
 _NARROW = {"f": np.float32, "i": np.int32, "c": np.complex64}
 
@@ -61,10 +61,8 @@ def convert_to_tensor(
         return array
     if not isinstance(value, np.ndarray | np.generic):
         array = _narrow(array)
-    dtype = jax_dtype(array.dtype)
-    if dtype != array.dtype and array.dtype.kind in "iu":
-        require_room(array, dtype)
-    return jnp.asarray(array, dtype)
+    require_room(array, array.dtype)
+    return jnp.asarray(array, jax_dtype(array.dtype))
 
 
 def _of_dtype(value: Any, dtype: DType) -> Any:
@@ -91,10 +89,8 @@ def _of_dtype(value: Any, dtype: DType) -> Any:
             f"Cannot convert {repr(value)[:80]} to an array of dtype {dtype.name}: numbers would be "
             f"cut off. If they may be, cast them: tf.cast(value, tf.{dtype.name})."
         )
-    target = jax_dtype(dtype)
-    if dtype.dtype != target and array.dtype.kind in "iu" and target.kind in "iu":
-        require_room(array, target)
-    return jnp.asarray(value, target)
+    require_room(array, dtype)
+    return jnp.asarray(value, jax_dtype(dtype))
 
 
 def _rank(dtype: Any) -> int:
@@ -124,10 +120,8 @@ def _has_arrays(value: Any) -> bool:
 
 
 def _narrow(array: np.ndarray) -> np.ndarray:
-    if array.dtype.kind == "i" and array.size:
-        limits = np.iinfo(np.int32)
-        if array.min() < limits.min or array.max() > limits.max:
-            return array  # it stays as wide as it has to be, if JAX has that
+    if array.dtype.kind == "i" and not fits(array, np.dtype(np.int32)):
+        return array  # it stays as wide as it has to be, if JAX has that
     return array.astype(_NARROW.get(array.dtype.kind, array.dtype.type))
 
 

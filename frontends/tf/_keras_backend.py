@@ -3,7 +3,7 @@
 import os
 import sys
 
-_VARIABLE = "KERAS_BACKEND"
+VARIABLE = "KERAS_BACKEND"
 
 
 def choose() -> None:
@@ -11,5 +11,5 @@ def choose() -> None:
 
     Keras's own choice, where nothing is said, is TensorFlow, which need not be installed here.
     """
-    if "keras" not in sys.modules and not os.environ.get(_VARIABLE):
-        os.environ[_VARIABLE] = "jax"
+    if "keras" not in sys.modules and not os.environ.get(VARIABLE):
+        os.environ[VARIABLE] = "jax"

@@ -9,11 +9,8 @@ import contextlib
 import contextvars
 import itertools
 from collections.abc import Generator
-from typing import SupportsIndex
 
-import numpy as np
-
-from frontends.tf._seeds import map_entropy, op_entropy
+from frontends.tf._seeds import key_words, map_entropy
 
 
 class MapStream:
@@ -28,22 +25,16 @@ class MapStream:
 
     def __init__(self) -> None:
         """Takes its place among the functions that may draw by the global seed."""
-        self._words = np.random.SeedSequence(map_entropy()).generate_state(2)
+        self._words = key_words(map_entropy())
         self._taken = itertools.count()
 
-    def next(self, seed: SupportsIndex | None) -> tuple[np.ndarray, int]:
+    def next(self) -> tuple[list[int], int]:
         """Takes a key; may be called on several threads.
-
-        Args:
-            seed: the operation's own, or None.
 
         Returns:
             Two words of 32 bits, and a number to fold in.
         """
-        words = self._words
-        if seed is not None:
-            words = np.random.SeedSequence(op_entropy(seed, "random")).generate_state(2)
-        return words, next(self._taken)
+        return self._words, next(self._taken)
 
 
 _CURRENT: contextvars.ContextVar[MapStream | None] = contextvars.ContextVar("tf_map_stream")
@@ -68,11 +59,8 @@ def in_map() -> bool:
     return _CURRENT.get(False) is not False
 
 
-def next_key(seed: SupportsIndex | None) -> tuple[np.ndarray, int]:
-    """Takes a key of the map function that runs on this thread.
-
-    Args:
-        seed: the operation's own, or None.
+def next_key() -> tuple[list[int], int]:
+    """Takes a key of the map function that runs on this thread; see `MapStream.next`.
 
     Raises:
         RuntimeError: the function is being traced.
@@ -80,4 +68,4 @@ def next_key(seed: SupportsIndex | None) -> tuple[np.ndarray, int]:
     stream = _CURRENT.get()
     if stream is None:
         raise RuntimeError("A map function that is compiled cannot draw from a stream.")
-    return stream.next(seed)
+    return stream.next()

@@ -10,13 +10,12 @@ from typing import Any, SupportsIndex
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax.core import Tracer
 
 import spmd
 from frontends.tf._convert import static_shape
 from frontends.tf._map_stream import in_map, next_key
-from frontends.tf._seeds import op_entropy, set_global_seed, stream_entropy
+from frontends.tf._seeds import key_words, op_entropy, set_global_seed, stream_entropy
 from frontends.tf.dtypes import jax_dtype
 from spmd.context import current_frame, in_replica, replica_id
 
@@ -34,7 +33,7 @@ class _Stream(spmd.Variable):
 
     def __init__(self) -> None:
         with jax.ensure_compile_time_eval():
-            super().__init__(jnp.asarray([*_words(stream_entropy()), 0], jnp.uint32))
+            super().__init__(jnp.asarray([*key_words(stream_entropy()), 0], jnp.uint32))
         self.name = "tf.random"
         self._made_in_step()  # the first step that draws makes it
 
@@ -211,10 +210,16 @@ def dropout(
 
 
 def _key(seed: int | None) -> jax.Array:
-    if in_map():
-        words, number = next_key(seed)
-        drawn = jax.random.wrap_key_data(jnp.asarray(words), impl="threefry2x32")
-        return jax.random.fold_in(drawn, number)
+    words, number = next_key() if in_map() else _from_stream()
+    if seed is not None:
+        words = key_words(op_entropy(seed, "random"))
+    data = jnp.asarray(words, jnp.uint32)
+    key = jax.random.fold_in(jax.random.wrap_key_data(data, impl="threefry2x32"), number)
+    return jax.random.fold_in(key, replica_id()) if in_replica() else key
+
+
+def _from_stream() -> tuple[Any, Any]:
+    """Takes the words of a key and a number to fold in from the global stream."""
     with _LOCK:
         if "tf.random" not in STREAM:
             STREAM["tf.random"] = _Stream()
@@ -228,11 +233,7 @@ def _key(seed: int | None) -> jax.Array:
                 "seed that is an argument: tf.random.stateless_uniform(shape, seed=[7, number])."
             )
         stream.value = after
-    words = state[:2]
-    if seed is not None:
-        words = jnp.asarray(_words(op_entropy(seed, "random")), jnp.uint32)
-    key = jax.random.fold_in(jax.random.wrap_key_data(words, impl="threefry2x32"), state[2])
-    return jax.random.fold_in(key, replica_id()) if in_replica() else key
+    return state[:2], state[2]
 
 
 def _normal(key: jax.Array, shape: Any, mean: Any, stddev: Any, dtype: Any) -> jax.Array:
@@ -261,10 +262,6 @@ def _uniform(
 def _stateless_key(seed: Sequence[int]) -> jax.Array:
     words = jnp.asarray(seed).astype(jnp.uint32)
     return jax.random.wrap_key_data(words, impl="threefry2x32")
-
-
-def _words(entropy: tuple[int, ...] | None) -> list[int]:
-    return np.random.SeedSequence(entropy).generate_state(2).tolist()
 
 
 def _cast(value: Any, dtype: Any) -> jax.Array:

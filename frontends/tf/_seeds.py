@@ -18,6 +18,8 @@ import operator
 import threading
 from typing import SupportsIndex
 
+import numpy as np
+
 # TensorFlow's tf.random.DEFAULT_GRAPH_SEED: stands for the global seed where only the op has one.
 _DEFAULT_GLOBAL_SEED = 87654321
 
@@ -90,6 +92,15 @@ def map_entropy() -> tuple[int, ...] | None:
         Non-negative integers for `numpy.random.SeedSequence`, or None where no seed is set.
     """
     return _STATE.of_map()
+
+
+def key_words(entropy: tuple[int, ...] | None) -> list[int]:
+    """Makes the two words of a random key.
+
+    Args:
+        entropy: of the stream, the function or the operation; None takes the system's.
+    """
+    return np.random.SeedSequence(entropy).generate_state(2).tolist()
 
 
 def op_entropy(op_seed: SupportsIndex | None, op_name: str) -> tuple[int, ...] | None:

@@ -186,26 +186,35 @@ def cast(x: Any, dtype: Any, name: Any = None) -> jax.Array:
         if (
             host.dtype.kind in "iu" and host.dtype.itemsize == 8
         ):  # JAX would cut them to 32 bits first
-            if target.kind in "iu" and as_dtype(dtype).dtype != target:
-                require_room(host, target)
+            require_room(host, dtype)
             return jnp.asarray(host.astype(target))
     return jnp.asarray(x).astype(target)
 
 
-def require_room(integers: np.ndarray, dtype: np.dtype) -> None:
-    """Makes sure that integers fit a dtype.
+def fits(integers: np.ndarray, dtype: np.dtype) -> bool:
+    """Tells whether integers on the host lie in the range of a dtype of integers."""
+    limits = np.iinfo(dtype)
+    return bool(
+        not integers.size or (integers.min() >= limits.min and integers.max() <= limits.max)
+    )
+
+
+def require_room(numbers: np.ndarray, dtype: Any) -> None:
+    """Makes sure that no integer is cut because JAX holds a dtype of 64 bits in 32.
 
     Args:
-        integers: on the host.
-        dtype: of integers.
+        numbers: on the host.
+        dtype: that they are to have.
 
     Raises:
-        OverflowError: they do not.
+        OverflowError: one would be.
     """
-    limits = np.iinfo(dtype)
-    if integers.size and (integers.min() < limits.min or integers.max() > limits.max):
+    held = jax_dtype(dtype)
+    if as_dtype(dtype).dtype == held or {numbers.dtype.kind, held.kind} - set("iu"):
+        return
+    if not fits(numbers, held):
         raise OverflowError(
-            f"The integers from {integers.min()} to {integers.max()} do not fit in {dtype}, and JAX's 64-bit "
+            f"The integers from {numbers.min()} to {numbers.max()} do not fit in {held}, and JAX's 64-bit "
             "types are off. Turn them on at the top of the script: "
             'jax.config.update("jax_enable_x64", True)'
         )

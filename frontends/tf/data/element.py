@@ -13,6 +13,8 @@ from typing import Any
 import jax
 import numpy as np
 
+from frontends.tf.dtypes import fits
+
 _NUMPY = (np.ndarray, np.generic)
 _NARROW = {int: (np.int64, np.int32), float: (np.float64, np.float32)}
 
@@ -188,10 +190,7 @@ def _first_scalar(value: Any) -> Any:
 
 
 def _fits(leaf: Any, dtype: np.dtype) -> bool:
-    if dtype.kind not in "iu" or dtype == leaf.dtype or not leaf.size:
-        return True
-    limits = np.iinfo(dtype)
-    return bool(leaf.min() >= limits.min and leaf.max() <= limits.max)
+    return dtype.kind not in "iu" or dtype == leaf.dtype or fits(leaf, dtype)
 
 
 def _canonical_component(leaf: Any) -> Any:

@@ -8,7 +8,7 @@ import os
 import sys
 from importlib.util import find_spec
 
-_VARIABLE = "KERAS_BACKEND"
+from frontends.tf._keras_backend import VARIABLE, choose
 
 
 def require_jax_backend() -> None:
@@ -18,15 +18,15 @@ def require_jax_backend() -> None:
         ImportError: Keras is not installed, or runs, or would run, on another backend.
     """
     imported = sys.modules.get("keras")
-    chosen = os.environ.get(_VARIABLE)
+    chosen = os.environ.get(VARIABLE)
     if imported is not None:
         backend = imported.config.backend()
         if backend != "jax":
-            where = f"{_VARIABLE} is {chosen!r}" if chosen else f"{_VARIABLE} was not set"
+            where = f"{VARIABLE} is {chosen!r}" if chosen else f"{VARIABLE} was not set"
             raise ImportError(
                 f"tf.keras needs Keras on the backend 'jax', but Keras was imported before with "
                 f"{backend!r} ({where} when it was). Import frontends.tf.keras first, or put this "
-                f'line before every import: import os; os.environ["{_VARIABLE}"] = "jax"'
+                f'line before every import: import os; os.environ["{VARIABLE}"] = "jax"'
             )
     elif find_spec("keras") is None:
         raise ImportError(
@@ -34,11 +34,11 @@ def require_jax_backend() -> None:
         )
     elif chosen not in (None, "", "jax"):
         raise ImportError(
-            f"tf.keras needs Keras on the backend 'jax', but the environment variable {_VARIABLE} is "
-            f"{chosen!r}. Unset it, or set it before Python starts: export {_VARIABLE}=jax"
+            f"tf.keras needs Keras on the backend 'jax', but the environment variable {VARIABLE} is "
+            f"{chosen!r}. Unset it, or set it before Python starts: export {VARIABLE}=jax"
         )
     else:
-        os.environ[_VARIABLE] = "jax"
+        choose()
 
 
 require_jax_backend()
