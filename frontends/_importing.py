@@ -33,7 +33,7 @@ def front_end(name: str) -> Any:
         raise AttributeError(
             f"frontends has no attribute {name!r}. There is: {', '.join(_FRONT_ENDS)}"
         )
-    # As `spmd.garbage.held_back`, whose import would import JAX before this could begin.
+    # As `spmd.step.garbage.held_back`, whose import would import JAX before this could begin.
     was_enabled = gc.isenabled()
     gc.disable()
     try:

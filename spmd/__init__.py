@@ -10,9 +10,6 @@
 Importing it starts no backend.
 """
 
-from spmd.collectives import all_gather, all_reduce, broadcast
-from spmd.compilation_cache import enable_compilation_cache
-from spmd.context import in_replica, replica_id, valid_rows
 from spmd.errors import (
     BatchError,
     ExportError,
@@ -25,15 +22,18 @@ from spmd.errors import (
     StateError,
     StepOutputError,
 )
-from spmd.gradients import sum_over_replicas
 from spmd.input import DistributedInput, abstract_batch, distribute
-from spmd.loss import average_loss
-from spmd.mesh import make_mesh, num_replicas, simulate_devices
-from spmd.program import Program
-from spmd.reduction import gather, local_values, reduce, run
-from spmd.step import Step, StepOptions
-from spmd.values import PerReplica, RowMask
-from spmd.variable import Variable
+from spmd.lowering.compilation_cache import enable_compilation_cache
+from spmd.replica.collectives import all_gather, all_reduce, broadcast
+from spmd.replica.context import in_replica, replica_id, valid_rows
+from spmd.replica.gradients import sum_over_replicas
+from spmd.replica.loss import average_loss
+from spmd.replica.values import PerReplica, RowMask
+from spmd.state.variable import Variable
+from spmd.step.between import gather, local_values, reduce, run
+from spmd.step.program import Program
+from spmd.step.step import Step, StepOptions
+from spmd.topology.mesh import make_mesh, num_replicas, simulate_devices
 from spmd.verification import Verification, verify
 
 __all__ = [

@@ -18,7 +18,7 @@ import numpy as np
 from jax.core import Tracer
 
 from spmd._jax_internals import constant_outputs, interposed, zero_cotangent
-from spmd.state import WRITE_OBSERVERS, adapters
+from spmd.state.table import WRITE_OBSERVERS, adapters
 
 
 @dataclasses.dataclass

@@ -71,7 +71,7 @@ def add_library(package: ModuleType) -> None:
     Examples:
         >>> import spmd
         >>> add_library(spmd)
-        >>> is_user_file(spmd.__file__), is_library("spmd.step")
+        >>> is_user_file(spmd.__file__), is_library("spmd.step.step")
         (False, True)
     """
     assert package.__file__ is not None  # of a package with an __init__.py

@@ -16,15 +16,15 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh
 
-from spmd.discovery import discover
 from spmd.errors import BatchError, MeshError, PaddedBatchError
-from spmd.gradients import collected
 from spmd.input import distribute
-from spmd.mesh import make_mesh, num_replicas
-from spmd.processes import spans_processes
-from spmd.state import Kind, StateTable
-from spmd.step import Step, StepOptions
-from spmd.values import PerReplica
+from spmd.replica.gradients import collected
+from spmd.replica.values import PerReplica
+from spmd.state.discovery import discover
+from spmd.state.table import Kind, StateTable
+from spmd.step.step import Step, StepOptions
+from spmd.topology.mesh import make_mesh, num_replicas
+from spmd.topology.placement import spans_processes
 
 _REFUSED = (
     "partial batches are refused that replicas cannot share evenly, because padding would count in the step; "

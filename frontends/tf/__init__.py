@@ -15,7 +15,7 @@ from jax import Array as Tensor
 from frontends.tf import (
     _array_methods,
     _keras_backend,
-    _ops,
+    _table,
     _tfds,
     autograph,
     compat,
@@ -80,4 +80,4 @@ __all__ = [
 _array_methods.install()
 _tfds.install()
 _keras_backend.choose()
-__getattr__, __dir__ = attributes("tf", _ops.TABLE, _ops.LAZY, __all__)
+__getattr__, __dir__ = attributes("tf", _table.TABLE, _table.LAZY, __all__)

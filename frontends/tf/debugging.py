@@ -13,8 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from frontends.tf._convert import computed_now, convert_to_tensor
 from frontends.tf._names import attributes
+from frontends.tf.ops.convert import computed_now, convert_to_tensor
 
 
 def assert_equal(

@@ -14,20 +14,20 @@ import numpy as np
 from jax.sharding import Mesh
 
 import spmd
-from frontends.tf._convert import convert_to_tensor
-from frontends.tf._random_ops import STREAM
 from frontends.tf.data.base import DatasetBase
 from frontends.tf.data.iterator import ElementIterator, OutOfRangeError
 from frontends.tf.data.tracing import ElementAsked, traced_function
 from frontends.tf.distribute.context import get_strategy
 from frontends.tf.distribute.dataset import DistributedDataset
 from frontends.tf.distribute.strategy import Strategy, WrongMeshError
+from frontends.tf.ops.convert import convert_to_tensor
+from frontends.tf.ops.random import STREAM
 from frontends.tf.variable import Variable
 from spmd._jax_internals import is_interposed
-from spmd.context import current_frame
-from spmd.step import NO_SHORTCUT
-from spmd.values import PerReplica
-from spmd.watch import cell_contents
+from spmd.replica.context import current_frame
+from spmd.replica.values import PerReplica
+from spmd.state.watch import cell_contents
+from spmd.step.step import NO_SHORTCUT
 
 
 class Function:

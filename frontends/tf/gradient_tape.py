@@ -11,9 +11,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from spmd.context import current_frame
 from spmd.recording import Recording
-from spmd.state import adapter_of
+from spmd.replica.context import current_frame
+from spmd.state.table import adapter_of
 
 
 class UnconnectedGradients(enum.Enum):

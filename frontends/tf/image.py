@@ -6,9 +6,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from frontends.tf._convert import convert_to_tensor, static_shape
 from frontends.tf._names import attributes
 from frontends.tf.dtypes import as_dtype, jax_dtype
+from frontends.tf.ops.convert import convert_to_tensor, static_shape
 
 
 class ResizeMethod:

@@ -1,6 +1,6 @@
 """`tf.nn`: averages over the global batch, and the functions of neural networks in JAX.
 
-The averages are this module's own; the others stand in a table, `frontends.tf._nn_ops.NN`.
+The averages are this module's own; the others stand in a table, `frontends.tf.ops.nn.NN`.
 """
 
 from typing import Any
@@ -10,9 +10,9 @@ import jax.numpy as jnp
 
 import spmd
 from frontends.tf._names import attributes
-from frontends.tf._nn_ops import NN
 from frontends.tf.distribute.context import get_strategy, in_cross_replica_context
-from spmd.loss import weighted
+from frontends.tf.ops.nn import NN
+from spmd.replica.loss import weighted
 
 
 def compute_average_loss(

@@ -1,6 +1,6 @@
 """`tf.random`: the global seed, and numbers drawn from it."""
 
 from frontends.tf._names import attributes
-from frontends.tf._random_ops import RANDOM
+from frontends.tf.ops.random import RANDOM
 
 __getattr__, __dir__ = attributes("tf.random", RANDOM)

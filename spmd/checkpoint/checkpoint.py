@@ -6,7 +6,6 @@ from typing import Any
 
 import jax
 
-from spmd import late_values
 from spmd.checkpoint import manifest
 from spmd.checkpoint.errors import CheckpointError, DamagedCheckpointError
 from spmd.checkpoint.graph import look, snapshot
@@ -17,8 +16,9 @@ from spmd.checkpoint.status import LoadStatus, NothingToRestore, RestoreStatus
 from spmd.checkpoint.views import View, register_view, view_of
 from spmd.cluster.runtime import wait_seconds
 from spmd.cluster.store import all_gather_small
-from spmd.context import current_frame
 from spmd.errors import StateError
+from spmd.replica.context import current_frame
+from spmd.state import deferred
 
 
 class Checkpoint:
@@ -126,7 +126,7 @@ class Checkpoint:
         """
         path = os.path.abspath(os.fspath(path))
         _check_between_steps("saved")
-        late_values.settle()
+        deferred.settle()
         self.wait()
         self._save = Save(path, snapshot(self), notes or {}, self.timeout, done)
         return self._save.path

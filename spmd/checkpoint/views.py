@@ -16,7 +16,7 @@ import jax
 import numpy as np
 
 from spmd.checkpoint.position import HasPosition
-from spmd.state import Adapter, adapter_of, overwritten
+from spmd.state.table import Adapter, adapter_of, overwritten
 
 _VALUES = (bool, int, float, str)
 _STEP = re.compile(r"\.(\w+)|\[('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[^\]]*)\]")
@@ -93,7 +93,7 @@ def _of_library(thing: Any, adapter: Adapter) -> View:
             return found
         return view_of_variable(thing, adapter)
     if hasattr(sys.modules.get("keras"), "Variable"):
-        from spmd.checkpoint.keras_names import KERAS_OBJECTS, children
+        from spmd.integrations.keras.names import KERAS_OBJECTS, children
 
         if isinstance(thing, KERAS_OBJECTS):
             return View(thing, "node", children(thing), grows=True)

@@ -9,10 +9,10 @@ with an address. The tasks that train are the *processes*: the chief first, then
 """
 
 from spmd.cluster.config import Cluster, Task, from_tasks, from_tf_config
-from spmd.cluster.detection import jax_detection_method
+from spmd.cluster.environments.detection import jax_detection_method
+from spmd.cluster.environments.slurm import from_slurm
+from spmd.cluster.environments.tf_config import TFConfig, read_tf_config
 from spmd.cluster.runtime import initialize, shutdown
-from spmd.cluster.slurm import from_slurm
-from spmd.cluster.tf_config import TFConfig, read_tf_config
 
 __all__ = [
     "Cluster",

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple, NoReturn
 
-from spmd.cluster.tf_config import read_tf_config
+from spmd.cluster.environments.tf_config import read_tf_config
 from spmd.errors import ClusterConfigError
 
 _ROLES = ("chief", "worker", "ps", "evaluator")

@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from spmd.cluster import place, report
+from spmd.cluster import report, script_position
 from spmd.cluster.exit_codes import RETRYABLE_EXIT_CODE
 from spmd.cluster.progress import Progress, progress
 from spmd.cluster.roster import Roster
@@ -114,7 +114,7 @@ class Watchdog(threading.Thread):
 
     def _beat_of_mine(self) -> list[Any]:
         mine = self._progress
-        return [mine.orders, mine.doing, mine.waits, mine.call, place.of_main_thread()]
+        return [mine.orders, mine.doing, mine.waits, mine.call, script_position.of_main_thread()]
 
     def end(self) -> bool:
         """Says that the script of this process has ended, and waits until all have; every process must call it.

@@ -8,9 +8,9 @@ from jax.sharding import Mesh, NamedSharding
 
 from spmd.errors import BatchError
 from spmd.input.batch import read_batch
-from spmd.input.layout import RowLayout, deal, share
-from spmd.mesh import make_mesh, num_replicas, split_sharding
-from spmd.values import PerReplica, RowMask
+from spmd.replica.rows import RowLayout, deal, share
+from spmd.replica.values import PerReplica, RowMask
+from spmd.topology.mesh import make_mesh, num_replicas, split_sharding
 
 
 def abstract_batch(batch: Any, mesh: Mesh | None = None) -> Any:

@@ -13,7 +13,6 @@ from jax.sharding import Mesh
 from spmd.errors import BatchError
 from spmd.input.batch import Batch, read_batch
 from spmd.input.device_map import DeviceMap
-from spmd.input.layout import share
 from spmd.input.order import agree_on_order
 from spmd.input.placement import BatchPlacer, Share
 from spmd.input.position import Position
@@ -26,8 +25,9 @@ from spmd.input.prefetch import (
 from spmd.input.shares import SharedPass
 from spmd.input.sources import Source, find_source
 from spmd.input.sources.base import count_batches
-from spmd.mesh import make_mesh, num_replicas
-from spmd.processes import spans_processes
+from spmd.replica.rows import share
+from spmd.topology.mesh import make_mesh, num_replicas
+from spmd.topology.placement import spans_processes
 
 _INPUTS = itertools.count()
 

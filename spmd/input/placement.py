@@ -14,10 +14,10 @@ from jax.sharding import Mesh
 
 from spmd.errors import BatchError
 from spmd.input.batch import Batch, leaf_name, read_batch
-from spmd.input.layout import RowLayout, deal, share
-from spmd.mesh import num_replicas, split_sharding
-from spmd.processes import place, place_all, place_own, spans_processes
-from spmd.values import PerReplica, RowMask
+from spmd.replica.rows import RowLayout, deal, share
+from spmd.replica.values import PerReplica, RowMask
+from spmd.topology.mesh import num_replicas, split_sharding
+from spmd.topology.placement import place, place_all, place_own, spans_processes
 
 
 class Share(NamedTuple):

@@ -7,16 +7,16 @@ machine, Slurm or Kubernetes shall start.
 """
 
 from spmd.launch.command import launch
-from spmd.launch.hosts import render_hosts
 from spmd.launch.job import Job
-from spmd.launch.jobset import render_jobset
-from spmd.launch.kubernetes import render_kubernetes
-from spmd.launch.pod import PodOptions
+from spmd.launch.manifests.hosts import render_hosts
+from spmd.launch.manifests.jobset import render_jobset
+from spmd.launch.manifests.kubernetes import render_kubernetes
+from spmd.launch.manifests.pod import PodOptions
+from spmd.launch.manifests.slurm import render_slurm
+from spmd.launch.manifests.tfjob import render_tfjob
 from spmd.launch.restart_policy import RestartPolicy
-from spmd.launch.slurm import render_slurm
 from spmd.launch.supervisor import Patience, supervise
 from spmd.launch.tasks import Roles, Task
-from spmd.launch.tfjob import render_tfjob
 
 __all__ = [
     "Job",

@@ -7,16 +7,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from spmd.errors import LaunchError
-from spmd.launch.hosts import read_hosts, render_hosts, roles_on
 from spmd.launch.job import DEFAULT_PORT, RESTART_VARIABLE, Job, name_of
-from spmd.launch.jobset import render_jobset
-from spmd.launch.kubernetes import render_kubernetes
-from spmd.launch.pod import PodOptions
+from spmd.launch.manifests.hosts import read_hosts, render_hosts, roles_on
+from spmd.launch.manifests.jobset import render_jobset
+from spmd.launch.manifests.kubernetes import render_kubernetes
+from spmd.launch.manifests.pod import PodOptions
+from spmd.launch.manifests.slurm import render_slurm
+from spmd.launch.manifests.tfjob import render_tfjob
 from spmd.launch.restart_policy import RestartPolicy
-from spmd.launch.slurm import render_slurm
 from spmd.launch.supervisor import Patience, supervise
 from spmd.launch.tasks import Roles
-from spmd.launch.tfjob import render_tfjob
 
 _MANIFESTS = {
     "kubernetes": render_kubernetes,

@@ -59,7 +59,7 @@ def test_a_file_is_the_user_s_or_not(path: str, user: bool) -> None:
     [
         ("jax.numpy", True),
         ("flax.nnx", True),
-        ("spmd.step", True),
+        ("spmd.step.step", True),
         ("os.path", True),
         ("builtins", True),  # has no file
         ("turtledemo", True),  # is not imported: the name is all there is

@@ -6,7 +6,7 @@ A batch is the global batch, as in TensorFlow 2, where TensorFlow 1 gave one to 
 from typing import Any
 
 from frontends.tf import distribute
-from frontends.tf.distribute.multi_worker_mirrored_strategy import (
+from frontends.tf.distribute.strategies.multi_worker_mirrored import (
     MultiWorkerMirroredStrategy as CollectiveAllReduceStrategy,
 )
 

@@ -10,10 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import ClosedJaxpr
 
-from frontends.tf._map_stream import MapStream, drawing_from
 from frontends.tf.data import element as elements
 from frontends.tf.data import spec as specs
 from frontends.tf.data.cpu import call_on_cpu
+from frontends.tf.ops.map_stream import MapStream, drawing_from
 
 _LOGGER = logging.getLogger(__name__)
 

@@ -15,9 +15,9 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from frontends.tf._seeds import op_entropy
 from frontends.tf.data.chunks import Chunk
-from spmd.shared_random import shared_seed
+from frontends.tf.ops.seeds import op_entropy
+from spmd.cluster.shared_random import shared_seed
 
 _DRAWS = 1024
 

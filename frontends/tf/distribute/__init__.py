@@ -24,11 +24,11 @@ from frontends.tf.distribute.cross_device_ops import (
 from frontends.tf.distribute.dataset import DistributedDataset, DistributedIterator
 from frontends.tf.distribute.extended import StrategyExtended
 from frontends.tf.distribute.input import InputContext, InputOptions, InputReplicationMode
-from frontends.tf.distribute.mirrored_strategy import MirroredStrategy
-from frontends.tf.distribute.multi_worker_mirrored_strategy import MultiWorkerMirroredStrategy
-from frontends.tf.distribute.one_device_strategy import OneDeviceStrategy
 from frontends.tf.distribute.options import RunOptions
 from frontends.tf.distribute.reduce_op import ReduceOp
+from frontends.tf.distribute.strategies.mirrored import MirroredStrategy
+from frontends.tf.distribute.strategies.multi_worker_mirrored import MultiWorkerMirroredStrategy
+from frontends.tf.distribute.strategies.one_device import OneDeviceStrategy
 from frontends.tf.distribute.strategy import Strategy
 from frontends.tf.distribute.values import DistributedValues
 

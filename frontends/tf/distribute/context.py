@@ -18,10 +18,10 @@ import numpy as np
 import frontends
 from frontends.tf.distribute.reduce_op import op_name
 from frontends.tf.indexed_slices import all_reduced, is_slices
-from spmd.collectives import all_gather, all_reduce
-from spmd.context import cross_replica_of, current_frame, in_replica, replica_id
+from spmd.replica.collectives import all_gather, all_reduce
+from spmd.replica.context import cross_replica_of, current_frame, in_replica, replica_id
+from spmd.replica.values import TracedPerReplica
 from spmd.source_lines import add_library
-from spmd.values import TracedPerReplica
 
 if TYPE_CHECKING:
     from frontends.tf.distribute.strategy import Strategy
@@ -326,6 +326,6 @@ _ARRAYS = (jax.Array, np.ndarray, np.generic, bool, int, float, complex)
 
 @functools.cache  # asked before every step, and an import statement takes its time
 def _default_strategy() -> "Strategy":
-    from frontends.tf.distribute.default_strategy import default_strategy
+    from frontends.tf.distribute.strategies.default import default_strategy
 
     return default_strategy()

@@ -12,9 +12,9 @@ from frontends.tf.data.iterator import ElementIterator
 from frontends.tf.data.spec import TensorSpec
 from frontends.tf.data.tracing import before_element
 from frontends.tf.distribute.values import PerReplicaSpec
-from spmd.context import current_frame, in_replica
 from spmd.input import ResumableIterator
-from spmd.input.layout import share
+from spmd.replica.context import current_frame, in_replica
+from spmd.replica.rows import share
 
 
 @final

@@ -13,8 +13,8 @@ import jax
 from frontends.tf.data import Dataset
 from frontends.tf.distribute.context import entered
 from frontends.tf.distribute.values import DistributedValues
-from spmd.context import in_replica
-from spmd.values import PerReplica
+from spmd.replica.context import in_replica
+from spmd.replica.values import PerReplica
 
 if TYPE_CHECKING:
     from frontends.tf.distribute.strategy import Strategy

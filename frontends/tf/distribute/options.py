@@ -4,7 +4,7 @@ import dataclasses
 import enum
 from typing import Any
 
-from spmd.packs import CollectiveOptions
+from spmd.replica.gradient_buckets import CollectiveOptions
 
 
 @dataclasses.dataclass(frozen=True)

@@ -15,13 +15,12 @@ from jax.core import Tracer
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 import spmd
-from frontends.tf._random_ops import STREAM
 from frontends.tf.data.iterator import OutOfRangeError
+from frontends.tf.distribute.aliases import FormerNames
 from frontends.tf.distribute.auto_shard import distributed
 from frontends.tf.distribute.context import entered, in_force
 from frontends.tf.distribute.dataset import DistributedDataset
 from frontends.tf.distribute.extended import StrategyExtended
-from frontends.tf.distribute.former_names import FormerNames
 from frontends.tf.distribute.function_key import function_key
 from frontends.tf.distribute.input import (
     InputContext,
@@ -31,15 +30,16 @@ from frontends.tf.distribute.input import (
 )
 from frontends.tf.distribute.reduce_op import op_name
 from frontends.tf.indexed_slices import is_slices
-from spmd.context import current_frame, in_replica
-from spmd.mesh import REPLICA_AXIS
-from spmd.packs import CollectiveOptions, collective_options
-from spmd.processes import spans_processes
-from spmd.reduction import check_axis
-from spmd.repetition import Repetition
-from spmd.replica import run_in_replicas
+from frontends.tf.ops.random import STREAM
+from spmd.replica.context import current_frame, in_replica
+from spmd.replica.gradient_buckets import CollectiveOptions, collective_options
+from spmd.replica.values import PerReplica, TracedPerReplica, stack_replicas
 from spmd.source_lines import user_stacklevel
-from spmd.values import PerReplica, TracedPerReplica, stack_replicas
+from spmd.step.between import check_axis
+from spmd.step.loop import Repetition
+from spmd.step.state_views import run_in_replicas
+from spmd.topology.mesh import REPLICA_AXIS
+from spmd.topology.placement import spans_processes
 
 _Made = TypeVar("_Made")
 

@@ -13,7 +13,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from frontends.tf import _random_ops
+from frontends.tf.ops import random
 from frontends.tf.variable import Variable
 
 
@@ -100,7 +100,7 @@ def _normal(draw: Callable[..., Any]) -> Callable[..., Any]:
 def _uniform(
     shape: Any, minval: float = 0.0, maxval: float = 1.0, dtype: Any = None, seed: Any = None
 ) -> Any:
-    return _random_ops.uniform(shape, minval, maxval, dtype or keras.config.floatx(), seed)
+    return random.uniform(shape, minval, maxval, dtype or keras.config.floatx(), seed)
 
 
 def _assigned(method: str) -> Callable[[Any, Any], Any]:
@@ -268,8 +268,8 @@ TABLE: dict[str, Any] = {
     "random_bernoulli": lambda shape, p=0.0, dtype=None, seed=None: ops.cast(
         keras.random.uniform(shape, seed=seed) <= p, dtype or keras.config.floatx()
     ),
-    "random_normal": _normal(_random_ops.normal),
-    "random_normal_variable": _random_variable(_normal(_random_ops.normal)),
+    "random_normal": _normal(random.normal),
+    "random_normal_variable": _random_variable(_normal(random.normal)),
     "random_uniform": _uniform,
     "random_uniform_variable": _random_variable(_uniform),
     "repeat": lambda x, n: ops.repeat(ops.expand_dims(x, 1), n, axis=1),
@@ -288,7 +288,7 @@ TABLE: dict[str, Any] = {
     "switch": _switch,
     "temporal_padding": _temporal_padding,
     "to_dense": lambda tensor: tensor,
-    "truncated_normal": _normal(_random_ops.truncated_normal),
+    "truncated_normal": _normal(random.truncated_normal),
     "update": _assigned("assign"),
     "update_add": _assigned("assign_add"),
     "update_sub": _assigned("assign_sub"),

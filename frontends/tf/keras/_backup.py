@@ -20,7 +20,7 @@ import jax
 import keras
 from keras.src.trainers.epoch_iterator import EpochIterator
 
-from frontends.tf._random_ops import STREAM
+from frontends.tf.ops.random import STREAM
 from spmd.checkpoint import Checkpoint, CheckpointManager, KeepPolicy
 from spmd.checkpoint.preemption import PreemptionSync
 from spmd.cluster.exit_codes import RETRYABLE_EXIT_CODE

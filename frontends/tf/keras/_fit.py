@@ -19,7 +19,6 @@ from keras.src.trainers import data_adapters
 from keras.src.trainers.data_adapters.data_adapter import DataAdapter
 from keras.src.trainers.data_adapters.data_adapter_utils import class_weight_to_sample_weights
 
-from frontends.tf._random_ops import STREAM
 from frontends.tf.data.dataset import Dataset
 from frontends.tf.distribute.auto_shard import distributed, divides_data
 from frontends.tf.distribute.context import get_strategy
@@ -27,11 +26,12 @@ from frontends.tf.distribute.dataset import DistributedDataset
 from frontends.tf.distribute.strategy import Strategy
 from frontends.tf.keras._backup import giving_sigterm_back
 from frontends.tf.keras._outputs import one_writer
-from spmd.context import in_replica
+from frontends.tf.ops.random import STREAM
 from spmd.input.order import agree_on_order
-from spmd.keras_losses import share_losses
-from spmd.keras_trainer import Placement, mesh_of, place_model, place_models
-from spmd.processes import spans_processes
+from spmd.integrations.keras.losses import share_losses
+from spmd.integrations.keras.trainer import Placement, mesh_of, place_model, place_models
+from spmd.replica.context import in_replica
+from spmd.topology.placement import spans_processes
 
 # Whether all processes are in a loop of Keras.
 _TOGETHER: ContextVar[bool] = ContextVar("together", default=False)

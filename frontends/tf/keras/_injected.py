@@ -1,6 +1,6 @@
 """Attributes set on Keras's own classes and modules: what Keras 2 had and scripts still use.
 
-This is the file that changes Keras for the front end (spmd/keras_adapter.py does for the engine), with what
+This is the file that changes Keras for the front end (spmd/integrations/keras/adapter.py does for the engine), with what
 its neighbours define; tests/frontends/tf/keras/test_injected.py runs it on every supported version. Every
 use of Keras in the process sees the changes; they add names and arguments, and take nothing away.
 Internals that it touches: `Layer._input_shape_arg`, `Variable._synchronization`, `Tracker`,
@@ -21,7 +21,7 @@ from keras.src.utils.tracking import Tracker
 import frontends.tf
 from frontends.tf.keras import _optimizers
 from frontends.tf.keras._weights import tracks_variables
-from spmd.state import adapters
+from spmd.state.table import adapters
 
 _DONE: list[bool] = []
 

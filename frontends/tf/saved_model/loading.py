@@ -7,7 +7,7 @@ from typing import Any
 
 import jax
 
-from frontends.tf._convert import convert_to_tensor
+from frontends.tf.ops.convert import convert_to_tensor
 from frontends.tf.saved_model.options import LoadOptions
 from frontends.tf.variable import Variable
 from spmd import export

@@ -14,7 +14,7 @@ from frontends.tf.variable import Variable, VariableAggregation
 from spmd.checkpoint import Checkpoint as EngineCheckpoint
 from spmd.checkpoint import CheckpointError, LoadStatus
 from spmd.checkpoint.views import View, register_view, view_of_variable
-from spmd.state import adapter_of
+from spmd.state.table import adapter_of
 
 _COUNTER = "save_counter"
 

@@ -6,7 +6,7 @@ import pytest
 from packaging.version import Version
 
 from frontends import tf
-from frontends.tf import _names, _ops
+from frontends.tf import _names, _table
 
 MODULES = {
     "tf": tf,
@@ -28,8 +28,8 @@ def test_dir_lists_what_there_is(name):
     module = MODULES[name]
     assert dir(module)
     for each in dir(module):
-        assert each in _ops.LAZY or hasattr(module, each)
-    functions = [getattr(module, each) for each in dir(module) if each not in _ops.LAZY]
+        assert each in _table.LAZY or hasattr(module, each)
+    functions = [getattr(module, each) for each in dir(module) if each not in _table.LAZY]
     assert all(function.__doc__ for function in functions if callable(function))
     assert not hasattr(module, "foo")
     with pytest.raises(AttributeError, match=rf"{name}\.foo is not part of jaxtribute\. .*issue"):
@@ -64,7 +64,7 @@ def test_an_unknown_name_says_what_to_use(module, name, hint):
 def test_hints_are_for_names_that_do_not_exist():
     for name in _names._HINTS:
         prefix, _, last = name.rpartition(".")
-        assert last in _ops.LAZY or last not in dir(MODULES[prefix]), name
+        assert last in _table.LAZY or last not in dir(MODULES[prefix]), name
 
 
 def test_importing_an_unknown_name():

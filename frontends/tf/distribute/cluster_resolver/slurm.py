@@ -8,7 +8,7 @@ from typing import Any
 
 from frontends.tf.distribute.cluster_resolver.base import ClusterResolver
 from frontends.tf.train.cluster_spec import ClusterSpec
-from spmd.cluster.slurm import expand_hostlist, number, tasks_by_host, variable
+from spmd.cluster.environments.slurm import expand_hostlist, number, tasks_by_host, variable
 from spmd.errors import ClusterConfigError
 
 _NVIDIA_SMI_SECONDS = 60

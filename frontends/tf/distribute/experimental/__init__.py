@@ -1,10 +1,8 @@
 """`tf.distribute.experimental`: strategies and options that TensorFlow may still change."""
 
 from frontends.tf.distribute._planned import names
-from frontends.tf.distribute.central_storage_strategy import CentralStorageStrategy
 from frontends.tf.distribute.experimental import partitioners
 from frontends.tf.distribute.input import ValueContext
-from frontends.tf.distribute.multi_worker_mirrored_strategy import MultiWorkerMirroredStrategy
 from frontends.tf.distribute.options import (
     CollectiveHints,
     CommunicationImplementation,
@@ -13,6 +11,8 @@ from frontends.tf.distribute.options import (
 from frontends.tf.distribute.options import CommunicationImplementation as CollectiveCommunication
 from frontends.tf.distribute.preemption_checkpoint_handler import PreemptionCheckpointHandler
 from frontends.tf.distribute.preemption_watcher import PreemptionWatcher
+from frontends.tf.distribute.strategies.central_storage import CentralStorageStrategy
+from frontends.tf.distribute.strategies.multi_worker_mirrored import MultiWorkerMirroredStrategy
 from frontends.tf.distribute.termination_config import TerminationConfig
 
 __all__ = [

@@ -112,7 +112,7 @@ MODELS = {
 }
 
 
-# What is particular to recurrent layers, tests/spmd/test_keras_adapter.py tests every day.
+# What is particular to recurrent layers, tests/spmd/integrations/keras/test_adapter.py tests every day.
 @pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=pytest.mark.slow if name == "recurrent" else ()) for name in MODELS],

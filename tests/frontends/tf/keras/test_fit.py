@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from frontends import tf
-from spmd.cluster import place
+from spmd.cluster import script_position
 
 X = np.random.default_rng(0).normal(size=(22, 3)).astype(np.float32)
 Y = (X @ [[1.0], [2.0], [3.0]]).astype(np.float32)
@@ -346,7 +346,7 @@ def test_a_line_of_the_script_is_known_to_be_in_a_loop(call):
 
     class Looks(tf.keras.callbacks.Callback):
         def set_model(self, model):
-            seen.append(place.of(sys._getframe()))
+            seen.append(script_position.of(sys._getframe()))
 
     scope = {"__name__": "__main__", "model": regression(), "x": X, "y": Y, "looks": [Looks()]}
     data = "x" if call == "predict" else "x, y"

@@ -1,0 +1,46 @@
+"""`tf.distribute.experimental.CentralStorageStrategy`."""
+
+from collections.abc import Sequence
+
+import spmd
+from frontends.tf.distribute.strategy import Strategy
+from spmd.topology.devices import find_devices
+
+
+class CentralStorageStrategy(Strategy):
+    """Trains on all devices of one machine, as `MirroredStrategy` does; results are the same.
+
+    In TensorFlow the variables stand on one device, and the others fetch them for every step. Here
+    every device holds a copy, because XLA's program of a step keeps its state on the devices that
+    compute. What follows from a central copy in TensorFlow does not show here: memory is not saved on
+    the other devices. Parameters are where `extended.parameter_devices` says as far as a script can tell.
+
+    Examples:
+        >>> strategy = CentralStorageStrategy(["cpu:0"], "cpu:0")
+        >>> float(strategy.reduce("SUM", strategy.run(lambda: 2.0), axis=None))
+        2.0
+
+    Source: `tf.distribute.experimental.CentralStorageStrategy`.
+    """
+
+    def __init__(
+        self, compute_devices: Sequence[str] | None = None, parameter_device: str | None = None
+    ) -> None:
+        """Makes the strategy; starts the backend.
+
+        Args:
+            compute_devices: device strings, one per replica; None takes all GPUs or TPUs, or all CPU
+                devices where there is no other.
+            parameter_device: where TensorFlow would keep variables; None takes the first device if
+                there is one replica, else the host's CPU.
+
+        Raises:
+            spmd.MeshError: a device does not exist.
+        """
+        mesh = spmd.make_mesh(compute_devices)
+        if parameter_device is None:
+            parameter_device = "cpu:0" if mesh.devices.size > 1 else None
+        devices = (
+            [mesh.devices.flat[0]] if parameter_device is None else find_devices([parameter_device])
+        )
+        super().__init__(mesh, parameter_devices=devices[:1])

@@ -1,0 +1,291 @@
+"""Functions of `tf.nn`: activations, losses of logits, convolutions and pooling.
+
+Images are NHWC, TensorFlow's default, or NCHW where `data_format` says so.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from frontends.tf.ops.array import gather
+from frontends.tf.ops.convert import activation, convert_to_tensor, static_axes, unary
+from frontends.tf.ops.math import clip_by_norm, in_top_k, l2_normalize, top_k
+from frontends.tf.ops.random import dropout
+
+_SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
+
+
+def leaky_relu(features: Any, alpha: float = 0.2, name: Any = None) -> jax.Array:
+    """Scales negative entries by `alpha`, which is 0.2 here and 0.01 in JAX."""
+    del name
+    x = convert_to_tensor(features)
+    # At zero, the gradient is alpha, in JAX's it is 1.
+    return jnp.where(x > 0, x, alpha * x)
+
+
+def selu(features: Any, name: Any = None) -> jax.Array:
+    """Scaled exponential linear unit."""
+    del name
+    x = convert_to_tensor(features)
+    # JAX's has the gradient of the negative side at zero; `x` is not infinite in the exponential.
+    return _SELU_SCALE * jnp.where(x >= 0, x, _SELU_ALPHA * jnp.expm1(jnp.where(x >= 0, 0, x)))
+
+
+def gelu(features: Any, approximate: bool = False, name: Any = None) -> jax.Array:
+    """Gaussian error linear unit, exact unless asked; JAX's default is the approximation."""
+    del name
+    return jax.nn.gelu(convert_to_tensor(features), approximate=approximate)
+
+
+def silu(features: Any, beta: float = 1.0) -> jax.Array:
+    """`x * sigmoid(beta * x)`."""
+    x = convert_to_tensor(features)
+    return x * jax.nn.sigmoid(beta * x)
+
+
+def softmax(logits: Any, axis: int | None = None, name: Any = None) -> jax.Array:
+    """Exponentials, scaled to add up to 1 along an axis, the last one by default."""
+    del name
+    return jax.nn.softmax(convert_to_tensor(logits), -1 if axis is None else axis)
+
+
+def log_softmax(logits: Any, axis: int | None = None, name: Any = None) -> jax.Array:
+    """Logarithm of `softmax`."""
+    del name
+    return jax.nn.log_softmax(convert_to_tensor(logits), -1 if axis is None else axis)
+
+
+def softmax_cross_entropy_with_logits(
+    labels: Any, logits: Any, axis: int = -1, name: Any = None
+) -> jax.Array:
+    """Cross entropy of probabilities `labels` and logits, one number an example."""
+    del name
+    scores = convert_to_tensor(logits)
+    targets = jnp.asarray(convert_to_tensor(labels), scores.dtype)
+    loss = -jnp.sum(targets * jax.nn.log_softmax(scores, axis), axis=axis)
+    # TensorFlow's gradient is softmax - labels also where labels do not add up to 1. This adds zero,
+    # and to the gradient what is missing from that.
+    total = jax.nn.logsumexp(scores, axis)
+    missing = jax.lax.stop_gradient(1 - jnp.sum(targets, axis=axis))
+    return loss + missing * (total - jax.lax.stop_gradient(total))
+
+
+def sparse_softmax_cross_entropy_with_logits(
+    labels: Any, logits: Any, name: Any = None
+) -> jax.Array:
+    """Cross entropy of class numbers `labels` and logits; NaN for a class that does not exist."""
+    del name
+    scores, classes = jax.nn.log_softmax(convert_to_tensor(logits)), convert_to_tensor(labels)
+    valid = (classes >= 0) & (classes < scores.shape[-1])
+    chosen = jnp.where(valid, classes, 0)[..., None]
+    return -jnp.where(valid, jnp.take_along_axis(scores, chosen, axis=-1)[..., 0], jnp.nan)
+
+
+def sigmoid_cross_entropy_with_logits(
+    labels: Any = None, logits: Any = None, name: Any = None
+) -> jax.Array:
+    """Cross entropy of independent probabilities `labels` and logits, one number an entry."""
+    del name
+    scores = convert_to_tensor(logits)
+    targets = jnp.asarray(convert_to_tensor(labels), scores.dtype)
+    if targets.shape != scores.shape:
+        raise ValueError(
+            "tf.nn.sigmoid_cross_entropy_with_logits: `logits` and `labels` must have the same shape, "
+            f"received {scores.shape} and {targets.shape}. Reshape one: tf.reshape(labels, logits.shape)."
+        )
+    # One choice for both, so that the gradient at zero is right: 0.5 - label.
+    positive = scores >= 0
+    softplus = jnp.log1p(jnp.exp(jnp.where(positive, -scores, scores)))
+    return jnp.where(positive, scores, 0) - scores * targets + softplus
+
+
+def l2_loss(t: Any, name: Any = None) -> jax.Array:
+    """Half of the sum of squares."""
+    del name
+    return jnp.sum(jnp.square(convert_to_tensor(t))) / 2
+
+
+def bias_add(value: Any, bias: Any, data_format: str | None = None, name: Any = None) -> jax.Array:
+    """Adds a bias to the channels: the last axis, or axis 1 for `"NC..."`."""
+    del name
+    x, offsets = convert_to_tensor(value), convert_to_tensor(bias)
+    if (data_format or "").startswith("NC"):
+        offsets = offsets.reshape(-1, *(1,) * (x.ndim - 2))
+    return x + offsets
+
+
+def moments(
+    x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: Any = None
+) -> tuple[jax.Array, jax.Array]:
+    """Mean and variance."""
+    del name, shift
+    values, over = convert_to_tensor(x), static_axes(axes)
+    return values.mean(over, keepdims=keepdims), values.var(over, keepdims=keepdims)
+
+
+def batch_normalization(
+    x: Any,
+    mean: Any,
+    variance: Any,
+    offset: Any,
+    scale: Any,
+    variance_epsilon: float,
+    name: Any = None,
+) -> jax.Array:
+    """`(x - mean) / sqrt(variance + epsilon) * scale + offset`; the last two may be None."""
+    del name
+    values = convert_to_tensor(x)
+    factor = jax.lax.rsqrt(convert_to_tensor(variance) + variance_epsilon)
+    factor = factor if scale is None else factor * convert_to_tensor(scale)
+    shift = -convert_to_tensor(mean) * factor
+    shift = shift if offset is None else shift + convert_to_tensor(offset)
+    # In the dtype of the values: moments may be float32 where those are bfloat16.
+    return values * factor.astype(values.dtype) + shift.astype(values.dtype)
+
+
+def embedding_lookup(params: Any, ids: Any, max_norm: float | None = None, name: Any = None) -> Any:
+    """Takes rows of a table, scaled down to a norm of `max_norm` if that is given."""
+    del name
+    if isinstance(params, list | tuple):
+        if len(params) != 1:
+            raise ValueError(
+                f"tf.nn.embedding_lookup: expected one table, got {len(params)}. "
+                "Join them: tf.concat(params, axis=0)."
+            )
+        params = params[0]
+    rows = gather(params, ids)
+    if max_norm is None:
+        return rows
+    return clip_by_norm(rows, max_norm, axes=list(range(np.ndim(ids), rows.ndim)))
+
+
+def conv2d(
+    input: Any,
+    filters: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str = "NHWC",
+    dilations: Any = None,
+    name: Any = None,
+) -> jax.Array:
+    """Convolves images with filters of shape `[height, width, channels in, channels out]`."""
+    del name
+    return jax.lax.conv_general_dilated(
+        convert_to_tensor(input),
+        convert_to_tensor(filters),
+        _spatial(strides, data_format),
+        _padding(padding, data_format),
+        rhs_dilation=_spatial(1 if dilations is None else dilations, data_format),
+        dimension_numbers=(data_format, "HWIO", data_format),
+        feature_group_count=np.shape(input)[data_format.index("C")] // np.shape(filters)[2],
+    )
+
+
+def max_pool2d(
+    input: Any,
+    ksize: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str | None = "NHWC",
+    name: Any = None,
+) -> jax.Array:
+    """Takes the largest number of each window."""
+    del name
+    x = convert_to_tensor(input)
+    lowest = -jnp.inf if jnp.issubdtype(x.dtype, jnp.floating) else jnp.iinfo(x.dtype).min
+    return _pool(x, jax.lax.max, lowest, ksize, strides, padding, data_format or "NHWC")
+
+
+def avg_pool2d(
+    input: Any,
+    ksize: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str | None = "NHWC",
+    name: Any = None,
+) -> jax.Array:
+    """Takes the mean of each window, padding left out."""
+    del name
+    x = convert_to_tensor(input)
+    window = (ksize, strides, padding, data_format or "NHWC")
+    total = _pool(x, jax.lax.add, 0.0, *window)
+    return total / _pool(jnp.ones_like(x), jax.lax.add, 0.0, *window)
+
+
+def _pool(
+    x: jax.Array,
+    function: Callable[..., Any],
+    start: Any,
+    ksize: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str,
+) -> jax.Array:
+    pads = _padding(padding, data_format)
+    if not isinstance(pads, str):
+        pads = _everywhere(pads, (0, 0), data_format)
+    return jax.lax.reduce_window(
+        x,
+        np.asarray(start, x.dtype)[()],
+        function,
+        _everywhere(_spatial(ksize, data_format), 1, data_format),
+        _everywhere(_spatial(strides, data_format), 1, data_format),
+        pads,
+    )
+
+
+def _everywhere(spatial: Sequence[Any], elsewhere: Any, data_format: str) -> tuple[Any, ...]:
+    height, width = spatial
+    return tuple({"H": height, "W": width}.get(axis, elsewhere) for axis in data_format)
+
+
+def _spatial(sizes: Any, data_format: str) -> tuple[int, int]:
+    """Reads a number, one for each of height and width, or one for each dimension."""
+    each = [int(size) for size in np.ravel(sizes)]
+    if len(each) == 4:
+        each = [each[data_format.index("H")], each[data_format.index("W")]]
+    return (each[0], each[-1])
+
+
+def _padding(padding: Any, data_format: str) -> Any:
+    if isinstance(padding, str):
+        return padding.upper()
+    pairs = [tuple(int(size) for size in pair) for pair in padding]
+    return (pairs[data_format.index("H")], pairs[data_format.index("W")])
+
+
+NN: dict[str, Any] = {
+    "avg_pool": avg_pool2d,
+    "avg_pool2d": avg_pool2d,
+    "batch_normalization": batch_normalization,
+    "bias_add": bias_add,
+    "conv2d": conv2d,
+    "dropout": dropout,
+    "elu": activation(jax.nn.elu),
+    "embedding_lookup": embedding_lookup,
+    "gelu": gelu,
+    "in_top_k": in_top_k,
+    "l2_loss": l2_loss,
+    "l2_normalize": l2_normalize,
+    "leaky_relu": leaky_relu,
+    "log_softmax": log_softmax,
+    "max_pool": max_pool2d,
+    "max_pool2d": max_pool2d,
+    "moments": moments,
+    "relu": activation(jax.nn.relu),
+    "relu6": activation(jax.nn.relu6),
+    "selu": selu,
+    "sigmoid": unary(jax.nn.sigmoid),
+    "sigmoid_cross_entropy_with_logits": sigmoid_cross_entropy_with_logits,
+    "silu": silu,
+    "softmax": softmax,
+    "softmax_cross_entropy_with_logits": softmax_cross_entropy_with_logits,
+    "softplus": activation(jax.nn.softplus),
+    "sparse_softmax_cross_entropy_with_logits": sparse_softmax_cross_entropy_with_logits,
+    "swish": silu,
+    "tanh": unary(jnp.tanh),
+    "top_k": top_k,
+}

@@ -1,0 +1,280 @@
+"""Random numbers from the global stream, eagerly and in compiled steps: `tf.random.normal` and its kin.
+
+The stream is a variable of the engine: a key, and how many numbers were drawn. A step that draws takes it in
+and advances it, so numbers differ from step to step; every replica folds its index into what it draws.
+"""
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, SupportsIndex
+
+import jax
+import jax.numpy as jnp
+from jax.core import Tracer
+
+import spmd
+from frontends.tf.dtypes import jax_dtype
+from frontends.tf.ops.convert import static_shape
+from frontends.tf.ops.map_stream import in_map, next_key
+from frontends.tf.ops.seeds import key_words, op_entropy, set_global_seed, stream_entropy
+from spmd.replica.context import current_frame, in_replica, replica_id
+
+# Steps search this for state; empty until something is drawn, for a variable starts the backend.
+STREAM: dict[str, spmd.Variable] = {}
+
+
+_LOCK = threading.Lock()
+
+
+class _Stream(spmd.Variable):
+    """Two words of a key, and a count."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        with jax.ensure_compile_time_eval():
+            super().__init__(jnp.asarray([*key_words(stream_entropy()), 0], jnp.uint32))
+        self.name = "tf.random"
+        self._made_in_step()  # the first step that draws makes it
+
+
+def set_seed(seed: SupportsIndex | None) -> None:
+    """Sets the global seed, and starts counting operations without a seed of their own anew.
+
+    The seed belongs to the process, not to a thread. Call it first in a script: an operation that
+    exists already keeps the numbers that it was made with. `tf.random.normal` and its kin start anew.
+
+    Args:
+        seed: An integer, or None to go back to different numbers in every run.
+
+    Raises:
+        TypeError: `seed` is neither an integer nor None.
+
+    Examples:
+        >>> from frontends.tf import random
+        >>> from frontends.tf.data import Dataset
+        >>> random.set_seed(7)
+        >>> first = [int(x) for x in Dataset.range(5).shuffle(5)]
+        >>> random.set_seed(7)
+        >>> first == [int(x) for x in Dataset.range(5).shuffle(5)]
+        True
+        >>> random.set_seed(None)
+
+    Source: ``tf.random.set_seed``.
+    """
+    set_global_seed(seed)
+    if "tf.random" in STREAM:
+        STREAM["tf.random"].value = _Stream().value
+
+
+def normal(
+    shape: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = jnp.float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> jax.Array:
+    """Draws from a normal distribution; see `tf.random.normal`."""
+    del name
+    return _normal(_key(seed), shape, mean, stddev, dtype)
+
+
+def truncated_normal(
+    shape: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = jnp.float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> jax.Array:
+    """Draws from a normal distribution, within two deviations; see `tf.random.truncated_normal`."""
+    del name
+    dtype = jax_dtype(dtype)
+    drawn = jax.random.truncated_normal(_key(seed), -2.0, 2.0, static_shape(shape), dtype)
+    return drawn * _cast(stddev, dtype) + _cast(mean, dtype)
+
+
+def uniform(
+    shape: Any,
+    minval: Any = 0,
+    maxval: Any = None,
+    dtype: Any = jnp.float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> jax.Array:
+    """Draws evenly from an interval; see `tf.random.uniform`.
+
+    Raises:
+        ValueError: integers are to be drawn, and `maxval` is not given.
+    """
+    del name
+    return _uniform(lambda: _key(seed), shape, minval, maxval, dtype)
+
+
+def shuffle(value: Any, seed: int | None = None, name: str | None = None) -> jax.Array:
+    """Shuffles an array along its first axis; see `tf.random.shuffle`."""
+    del name
+    return jax.random.permutation(_key(seed), jnp.asarray(value))
+
+
+def categorical(
+    logits: Any,
+    num_samples: int,
+    dtype: Any = None,
+    seed: int | None = None,
+    name: str | None = None,
+) -> jax.Array:
+    """Draws classes by their unnormalized log-probabilities; see `tf.random.categorical`.
+
+    Raises:
+        ValueError: `logits` is no matrix.
+    """
+    del name
+    logits = jnp.asarray(logits)
+    if logits.ndim != 2:
+        raise ValueError(f"logits should be a matrix, got shape {logits.shape}.")
+    shape = (num_samples, logits.shape[0])
+    drawn = jax.random.categorical(_key(seed), logits, axis=-1, shape=shape).T
+    return drawn.astype(jax.dtypes.canonicalize_dtype(jnp.int64 if dtype is None else dtype))
+
+
+def stateless_normal(
+    shape: Any,
+    seed: Sequence[int],
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = jnp.float32,
+    name: str | None = None,
+    alg: str = "auto_select",
+) -> jax.Array:
+    """Draws the same numbers for the same seed; see `tf.random.stateless_normal`.
+
+    The numbers are JAX's, not TensorFlow's.
+    """
+    del name, alg
+    return _normal(_stateless_key(seed), shape, mean, stddev, dtype)
+
+
+def stateless_uniform(
+    shape: Any,
+    seed: Sequence[int],
+    minval: Any = 0,
+    maxval: Any = None,
+    dtype: Any = jnp.float32,
+    name: str | None = None,
+    alg: str = "auto_select",
+) -> jax.Array:
+    """Draws the same numbers for the same seed; see `tf.random.stateless_uniform`.
+
+    The numbers are JAX's, not TensorFlow's.
+
+    Raises:
+        ValueError: integers are to be drawn, and `maxval` is not given.
+    """
+    del name, alg
+    return _uniform(lambda: _stateless_key(seed), shape, minval, maxval, dtype)
+
+
+def dropout(
+    x: Any,
+    rate: float,
+    noise_shape: Any = None,
+    seed: int | None = None,
+    name: str | None = None,
+) -> jax.Array:
+    """Sets a share of the elements to zero, and scales the others up; see `tf.nn.dropout`.
+
+    Raises:
+        ValueError: the rate is none.
+    """
+    del name
+    if not 0 <= rate < 1:
+        raise ValueError(f"`rate` must be a scalar in the range [0, 1). Received: rate={rate}.")
+    x = jnp.asarray(x)
+    if not jnp.issubdtype(x.dtype, jnp.floating):
+        raise ValueError(
+            f"x has to be a floating point array since it will be scaled, but is of type {x.dtype}. "
+            "Convert it: tf.cast(x, tf.float32)."
+        )
+    shape = (
+        x.shape
+        if noise_shape is None
+        else tuple(
+            size if asked is None else int(asked)
+            for size, asked in zip(x.shape, noise_shape, strict=True)
+        )
+    )
+    kept = jax.random.bernoulli(_key(seed), 1.0 - rate, shape)
+    return jnp.where(kept, x / (1 - rate), jnp.zeros_like(x))
+
+
+def _key(seed: int | None) -> jax.Array:
+    words, number = next_key() if in_map() else _from_stream()
+    if seed is not None:
+        words = key_words(op_entropy(seed, "random"))
+    data = jnp.asarray(words, jnp.uint32)
+    key = jax.random.fold_in(jax.random.wrap_key_data(data, impl="threefry2x32"), number)
+    return jax.random.fold_in(key, replica_id()) if in_replica() else key
+
+
+def _from_stream() -> tuple[Any, Any]:
+    """Takes the words of a key and a number to fold in from the global stream."""
+    with _LOCK:
+        if "tf.random" not in STREAM:
+            STREAM["tf.random"] = _Stream()
+        stream = STREAM["tf.random"]
+        state = stream.value
+        after = state + jnp.asarray([0, 0, 1], jnp.uint32)
+        if isinstance(after, Tracer) and not isinstance(state, Tracer) and current_frame() is None:
+            raise RuntimeError(
+                "tf.random draws from a stream that goes on with every call, and a function that jax.jit or another "
+                "transformation traces is not called again. Draw in a step (strategy.run, tf.function), or from a "
+                "seed that is an argument: tf.random.stateless_uniform(shape, seed=[7, number])."
+            )
+        stream.value = after
+    return state[:2], state[2]
+
+
+def _normal(key: jax.Array, shape: Any, mean: Any, stddev: Any, dtype: Any) -> jax.Array:
+    dtype = jax_dtype(dtype)
+    drawn = jax.random.normal(key, static_shape(shape), dtype)
+    return drawn * _cast(stddev, dtype) + _cast(mean, dtype)
+
+
+def _uniform(
+    key: Callable[[], jax.Array], shape: Any, minval: Any, maxval: Any, dtype: Any
+) -> jax.Array:
+    """Draws evenly; what fails takes no key from the stream."""
+    dtype, sizes = jax_dtype(dtype), static_shape(shape)
+    if jnp.issubdtype(dtype, jnp.integer):
+        if maxval is None:
+            raise ValueError(
+                f"Must specify maxval for integer dtype {dtype.name}: "
+                "tf.random.uniform([2], maxval=10, dtype=tf.int32)."
+            )
+        low, high = jnp.asarray(minval), jnp.asarray(maxval)
+        return jax.random.randint(key(), sizes, low, high, dtype)
+    low, high = _cast(minval, dtype), _cast(1 if maxval is None else maxval, dtype)
+    return jax.random.uniform(key(), sizes, dtype) * (high - low) + low
+
+
+def _stateless_key(seed: Sequence[int]) -> jax.Array:
+    words = jnp.asarray(seed).astype(jnp.uint32)
+    return jax.random.wrap_key_data(words, impl="threefry2x32")
+
+
+def _cast(value: Any, dtype: Any) -> jax.Array:
+    return jnp.asarray(value, dtype)
+
+
+RANDOM = {
+    "categorical": categorical,
+    "normal": normal,
+    "set_seed": set_seed,
+    "shuffle": shuffle,
+    "stateless_normal": stateless_normal,
+    "stateless_uniform": stateless_uniform,
+    "truncated_normal": truncated_normal,
+    "uniform": uniform,
+}

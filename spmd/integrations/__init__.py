@@ -1,0 +1,1 @@
+"""Other libraries' objects in a step: Flax NNX and Keras."""

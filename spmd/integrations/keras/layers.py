@@ -1,0 +1,159 @@
+"""Flax NNX modules in Keras models.
+
+A module's variables become the layer's: Keras, and the engine under `fit`, read and write those, so the
+module itself is taken apart when the layer is made and put together from them for each call.
+"""
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import keras
+from flax import nnx
+
+from spmd.replica.context import in_replica
+from spmd.step.state_views import fold_key
+
+# How Keras holds the variables of each of the types in `_TYPES`; all others are in the last one.
+_TYPES = (nnx.Param, nnx.BatchStat, ...)
+_HELD: tuple[dict[str, Any], ...] = (
+    {"trainable": True},
+    {"trainable": False, "autocast": False, "aggregation": "mean"},
+    {"trainable": False, "autocast": False},
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Part:
+    """A value of a module, and the weight of the layer that holds it.
+
+    Attributes:
+        name: its path in the module.
+        weight: of Keras.
+        trained: whether an optimizer writes it.
+        impl: of the random keys whose data it holds; None for other values.
+    """
+
+    name: str
+    weight: Any
+    trained: bool
+    impl: Any
+
+    @property
+    def value(self) -> Any:
+        """As the module has it."""
+        value = self.weight.value
+        return value if self.impl is None else jax.random.wrap_key_data(value, impl=self.impl)
+
+
+class NNXLayer(keras.layers.Layer):
+    """A Flax NNX module as a layer of a Keras model; Linen modules have `keras.layers.FlaxLayer`.
+
+    `nnx.Param` becomes trainable weights, and everything else weights that are not: `nnx.BatchStat`,
+    which replicas average, and the keys and counts of `nnx.Rngs`, from which every replica draws
+    numbers of its own. The module is switched to `train()` or `eval()` by Keras's `training`.
+
+    A partial batch is padded, of which a module knows nothing. If it computes over rows, give it the
+    valid ones: `nnx.BatchNorm` takes `mask=spmd.valid_rows()[:, None]` where `spmd.in_replica()`.
+
+    `model.save_weights` saves the weights. For `model.save` write a subclass that makes its module, with
+    plain arguments, as Keras wants it of every layer; the example is one.
+
+    Args:
+        module: is called with the inputs of the layer, an array or a structure of arrays. The layer
+            takes over its values; the object itself stays as it is.
+        **kwargs: of `keras.layers.Layer`, such as `name`.
+
+    Raises:
+        TypeError: `module` is no `nnx.Module`.
+        ValueError: a call added variables (`sow`) or took some away.
+
+    Examples:
+        >>> import keras
+        >>> from flax import nnx
+        >>> from spmd.integrations.keras.layers import NNXLayer
+        >>> class Normalized(NNXLayer):
+        ...     def __init__(self, features, **kwargs):
+        ...         norm = nnx.BatchNorm(features, rngs=nnx.Rngs(0))
+        ...         super().__init__(norm, **kwargs)
+        >>> model = keras.Sequential([keras.Input((4,)), Normalized(4), keras.layers.Dense(1)])
+        >>> [weight.name for weight in model.weights]
+        ['bias', 'scale', 'mean', 'var', 'kernel', 'bias']
+        >>> len(model.trainable_weights), model.count_params()
+        (4, 21)
+        >>> model.layers[0].module.use_running_average
+        False
+
+    Source: `keras.layers.FlaxLayer`, for modules of Flax Linen.
+    """
+
+    def __init__(self, module: Any, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        if not isinstance(module, nnx.Module):
+            raise TypeError(
+                f"NNXLayer needs an nnx.Module, but got {module!r}. Make the module first: "
+                "NNXLayer(nnx.Linear(3, 4, rngs=nnx.Rngs(0))). Modules of Flax Linen go into "
+                "keras.layers.FlaxLayer."
+            )
+        self._definition, *groups = nnx.split(module, *_TYPES)
+        self._structure = jax.tree.structure(groups)
+        self._parts: list[_Part] = []
+        for group, held in zip(groups, _HELD, strict=True):
+            for name, value in _named(group):
+                typed = jnp.issubdtype(value.dtype, jax.dtypes.prng_key)
+                # Keras overwrites the memory of its own arrays.
+                data = jnp.copy(jax.random.key_data(value) if typed else value)
+                weight = self.add_weight(data.shape, data, data.dtype, name=name, **held)
+                impl = jax.random.key_impl(value) if typed else None
+                self._parts.append(_Part(name, weight, held["trainable"], impl))
+        self.built = True
+
+    @property
+    def module(self) -> Any:
+        """A module like the one that was given, with the layer's values of now."""
+        return self._module_of([jnp.copy(part.value) for part in self._parts])
+
+    def call(self, inputs: Any, training: bool = False) -> Any:
+        """Calls the module, and keeps what it changed.
+
+        Args:
+            inputs: of the module, a batch.
+            training: whether the module is in `train()` or `eval()`.
+
+        Returns:
+            The module's outputs.
+        """
+        before = [
+            fold_key(part.value) if part.impl is not None and in_replica() else part.value
+            for part in self._parts
+        ]
+        module = self._module_of(before)
+        (module.train if training else module.eval)()
+        outputs = module(inputs)
+        _, *groups = nnx.split(module, *_TYPES)
+        after = [named for group in groups for named in _named(group)]
+        changed = {name for name, _ in after} ^ {part.name for part in self._parts}
+        if changed:
+            raise ValueError(
+                f"A call of the module in the layer {self.name!r} added or took away the variables "
+                f"{sorted(changed)}. Expected: those that it was made with. Make them with it, or take "
+                "them out before its call returns: nnx.pop(self, nnx.Intermediate)."
+            )
+        for part, old, (_, new) in zip(self._parts, before, after, strict=True):
+            # Transformations in a module write parameters, too, as they are; the optimizer has them.
+            if new is not old and not part.trained:
+                part.weight.assign(new if part.impl is None else jax.random.key_data(new))
+        return outputs
+
+    def _module_of(self, values: list[Any]) -> Any:
+        return nnx.merge(self._definition, *jax.tree.unflatten(self._structure, values))
+
+
+def _named(group: Any) -> list[tuple[str, Any]]:
+    """Lists the values in one of a module's groups of variables, by their dotted paths."""
+    leaves = jax.tree_util.tree_leaves_with_path(group)
+    names = [jax.tree_util.keystr(path, simple=True, separator=".") for path, _ in leaves]
+    return [
+        (name.removesuffix(".value"), value) for name, (_, value) in zip(names, leaves, strict=True)
+    ]

@@ -1,0 +1,189 @@
+"""Flax NNX state in a step. The one file that touches Flax internals.
+
+NNX guards its objects: a variable or module made outside of a trace refuses changes inside of it. A
+lifted object belongs to the step's trace for as long as the step is traced, so its guard is set to
+that trace and back. tests/spmd/integrations/test_nnx.py runs this on every supported version. Internals:
+`Variable._raw_value`, `Variable._trace_state`, `Pytree._pytree__state._trace_state`,
+`flax.nnx.tracers.TraceState`, `flax.nnx.tracers.current_jax_trace`.
+"""
+
+import contextlib
+import operator
+from collections.abc import Generator, Iterable, Sequence
+from typing import Any
+
+import jax
+import optax
+from flax import errors, nnx
+from flax.nnx import tracers
+
+from spmd._jax_internals import trace_state
+from spmd.errors import StateError
+from spmd.replica.gradients import sum_gradients, sums_by_itself
+from spmd.state.table import Adapter, Kind
+from spmd.state.watch import Watch
+
+# A recording of operations (spmd.recording) is no transformation that objects are to be guarded from.
+tracers.current_jax_trace = trace_state
+
+_CHANGED_IN_LAYERS = frozenset({"deterministic", "use_running_average", "rate", "tx"})
+
+
+class NnxAdapter(Adapter):
+    """How Flax NNX modules, optimizers, metrics and random streams hold state."""
+
+    # C functions, quicker than get_raw_value() and set_raw_value() by far.
+    get = operator.attrgetter("_raw_value")
+    set = nnx.Variable.__dict__["_raw_value"].__set__
+
+    def owns(self, thing: Any) -> bool:
+        return isinstance(thing, (nnx.Pytree, nnx.Variable))
+
+    def is_variable(self, thing: Any) -> bool:
+        return isinstance(thing, nnx.Variable)
+
+    def variables(self, thing: Any) -> Iterable[tuple[str, Any]]:
+        if isinstance(thing, nnx.Variable):
+            return [("", thing)]
+        return [
+            (_dotted(path), node)
+            for path, node in nnx.iter_graph(thing)
+            if isinstance(node, nnx.Variable)
+        ]
+
+    def kind(self, variable: Any) -> Kind:
+        if isinstance(variable, nnx.BatchStat):
+            return Kind.MEAN
+        if isinstance(variable, nnx.metrics.MetricState):
+            return Kind.SUM
+        if isinstance(variable, nnx.RngKey):
+            return Kind.KEY
+        return Kind.MIRRORED
+
+    @contextlib.contextmanager
+    def lifted(self, things: Sequence[Any], variables: Sequence[Any]) -> Generator[None]:
+        nodes = _nodes(things)
+        for node in nodes:
+            if isinstance(node, nnx.metrics.Welford):
+                raise StateError(
+                    "nnx.metrics.Welford cannot be summed over replicas: its mean and variance are "
+                    "not sums. Use nnx.metrics.Average of the value and of its square."
+                )
+        dicts = [(node, dict(vars(node))) for node in nodes]
+        states: list[Any] = [vars(node)["_pytree__state"] for node in nodes]
+        node_traces = [state._trace_state for state in states]
+        traces = [variable._trace_state for variable in variables]
+        here = tracers.TraceState()
+        done = False
+        try:
+            for state in states:
+                state._trace_state = here
+            for variable in variables:
+                object.__setattr__(variable, "_trace_state", here)
+            yield
+            done = True
+        finally:
+            added = _added_state(dicts) if done else []
+            for node, attributes in dicts:
+                if not done or added:
+                    vars(node).clear()
+                    vars(node).update(attributes)
+            for node, state, trace in zip(nodes, states, node_traces, strict=True):
+                # NNX transformations in the step may have put another guard in its place.
+                vars(node)["_pytree__state"] = state
+                state._trace_state = trace
+            for variable, trace in zip(variables, traces, strict=True):
+                object.__setattr__(variable, "_trace_state", trace)
+        if added:
+            raise StateError(
+                f"The step added {', '.join(added)}, which did not exist before it. State of a step "
+                "must exist before the first call: make it there, or take it out again in the step "
+                "(nnx.pop) and return it."
+            )
+
+    @contextlib.contextmanager
+    def in_replica(self, things: Sequence[Any]) -> Generator[None]:
+        optimizers = [node for node in _nodes(things) if isinstance(node, nnx.Optimizer)]
+        before = [vars(optimizer)["tx"] for optimizer in optimizers]
+        try:
+            for optimizer, tx in zip(optimizers, before, strict=True):
+                vars(optimizer)["tx"] = _with_sum(tx)
+            yield
+        finally:
+            for optimizer, tx in zip(optimizers, before, strict=True):
+                vars(optimizer)["tx"] = tx
+
+    def watch(self, things: Sequence[Any], watch: Watch) -> None:
+        for node in _nodes(things):
+            attributes = vars(node)
+            own = type(node).__module__.startswith("flax.")
+            if not own or isinstance(node, (nnx.List, nnx.Dict)):
+                watch.everything(attributes)
+                continue
+            # Of Flax's layers what people do change: modes, rates, parameters, optimizers. Looking at
+            # their sizes and initializers as well would cost more than the rest of the look.
+            for key, value in attributes.items():
+                if key in _CHANGED_IN_LAYERS or isinstance(value, (nnx.Variable, nnx.Pytree)):
+                    watch.item(attributes, key)
+
+    def explain(self, error: BaseException) -> str | None:
+        # Taking an optimizer and its model apart raises the second.
+        if not isinstance(error, errors.TraceContextError) and "different trace level" not in str(
+            error
+        ):
+            return None
+        traceback = error.__traceback__
+        found: Any = None
+        while traceback is not None:
+            for name in ("self", "value"):  # a method's object, or what a graph function looks at
+                owner = traceback.tb_frame.f_locals.get(name)
+                if isinstance(owner, (nnx.Variable, nnx.Pytree)):
+                    found = owner
+            traceback = traceback.tb_next
+        if found is None:
+            return None
+        if isinstance(found, nnx.Variable):
+            value: Any = self.get(found)
+            return f"{type(found).__name__} of shape {getattr(value, 'shape', ())}"
+        return f"the module {type(found).__name__}"
+
+
+def _with_sum(tx: Any) -> Any:
+    """Sums gradients in front of an optimizer that does not, whose own state stays as it is."""
+
+    def update(updates: Any, state: Any, params: Any = None, **extra: Any) -> Any:
+        if not sums_by_itself(lambda: tx.update(updates, state, params, **extra)):
+            updates = sum_gradients(updates)
+        return tx.update(updates, state, params, **extra)
+
+    if isinstance(tx, optax.GradientTransformationExtraArgs):
+        return optax.GradientTransformationExtraArgs(tx.init, update)
+    return optax.GradientTransformation(tx.init, update)
+
+
+def _nodes(things: Sequence[Any]) -> list[Any]:
+    nodes: dict[int, Any] = {}
+    for thing in things:
+        if isinstance(thing, nnx.Pytree):
+            for _, node in nnx.iter_graph(thing):
+                if isinstance(node, nnx.Pytree):
+                    nodes[id(node)] = node
+    return list(nodes.values())
+
+
+def _added_state(dicts: Sequence[tuple[Any, dict[str, Any]]]) -> list[str]:
+    """Lists what holds values of the trace and was not there, or was something else, before it."""
+    return [
+        f"{type(node).__name__}.{key} (a {type(value).__name__})"
+        for node, before in dicts
+        for key, value in vars(node).items()
+        if isinstance(value, (nnx.Variable, nnx.Pytree, jax.Array))
+        and before.get(key) is not value
+        and not key.startswith("_pytree__")
+    ]
+
+
+def _dotted(path: Sequence[Any]) -> str:
+    return "".join(
+        f".{key}" if isinstance(key, str) and key.isidentifier() else f"[{key!r}]" for key in path
+    )

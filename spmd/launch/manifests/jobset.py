@@ -1,0 +1,82 @@
+"""A JobSet: Jobs that start again together, as `jaxtribute launch` does it on one machine."""
+
+from spmd.launch.job import RESTART_VARIABLE, Job
+from spmd.launch.manifests.kubernetes import restart_rules
+from spmd.launch.manifests.pod import Manifest, PodOptions, pod_spec, task_environment, to_yaml
+from spmd.launch.tf_config import cluster_of
+
+
+def render_jobset(job: Job, options: PodOptions) -> str:
+    """Writes a JobSet with a Job for each task type.
+
+    When a pod that trains fails, all Jobs are made anew. Pods that ask for it by their exit code, or that
+    were taken away by the cluster, do not count.
+
+    Args:
+        job: the job.
+        options: what the pods have.
+
+    Returns:
+        YAML.
+
+    Source: https://jobset.sigs.k8s.io/docs/reference/jobset.v1alpha2/
+    """
+    training = job.roles.training
+    # Hostnames of a JobSet: set, replicated Job, its index, the pod's index.
+    cluster = cluster_of(
+        training,
+        [f"{job.name}-{task.type}-0-{task.index}.{job.name}:{job.port}" for task in training],
+    )
+    attempt = {
+        "name": RESTART_VARIABLE,
+        "valueFrom": {
+            "fieldRef": {"fieldPath": "metadata.annotations['jobset.sigs.k8s.io/restart-attempt']"}
+        },
+    }
+    replicated: list[Manifest] = []
+    for kind in dict.fromkeys(task.type for task in job.roles.all):
+        pods = len(cluster.get(kind, ("evaluator",)))
+        trains = kind != "evaluator"
+        pod = pod_spec(
+            job,
+            options,
+            container=kind,
+            # An evaluator starts again by itself, in its pod: that is no reason to stop the training.
+            restart="Never" if trains else "OnFailure",
+            environment=[*task_environment(cluster, kind), attempt],
+            with_devices=trains,
+        )
+        spec: Manifest = {
+            "completionMode": "Indexed",
+            "completions": pods,
+            "parallelism": pods,
+            "backoffLimit": 0 if trains else job.max_restarts,
+            **({"podFailurePolicy": restart_rules("FailJob")} if trains else {}),
+            "template": {"spec": pod},
+        }
+        replicated.append({"name": kind, "replicas": 1, "template": {"spec": spec}})
+    jobset: Manifest = {
+        "apiVersion": "jobset.x-k8s.io/v1alpha2",
+        "kind": "JobSet",
+        "metadata": {"name": job.name},
+        "spec": {
+            "network": {"enableDNSHostnames": True, "publishNotReadyAddresses": True},
+            # The set is complete, and an evaluator ended, when all that train have ended well.
+            "successPolicy": {
+                "operator": "All",
+                "targetReplicatedJobs": list(cluster),
+            },
+            "failurePolicy": {
+                "maxRestarts": job.max_restarts,
+                "rules": [
+                    {
+                        "name": "askedForRestart",
+                        "action": "RestartJobSetAndIgnoreMaxRestarts",
+                        "onJobFailureReasons": ["PodFailurePolicy"],
+                    }
+                ],
+            },
+            "replicatedJobs": replicated,
+        },
+    }
+    return to_yaml(job, "All Jobs of the set start again together.", [jobset])

@@ -1,0 +1,100 @@
+"""Kubernetes alone: an Indexed Job for each task type, and a headless Service that gives pods their names."""
+
+from spmd.cluster.exit_codes import RETRYABLE_EXIT_CODE
+from spmd.launch.job import Job
+from spmd.launch.manifests.pod import Manifest, PodOptions, pod_spec, task_environment, to_yaml
+from spmd.launch.tf_config import cluster_of
+
+
+def render_kubernetes(job: Job, options: PodOptions) -> str:
+    """Writes an Indexed Job for each task type, and a headless Service.
+
+    Kubernetes starts only the pod again that failed. The others find that it is gone, and ask for a
+    restart by their exit code, which does not count as a failure.
+
+    Args:
+        job: the job.
+        options: what the pods have.
+
+    Returns:
+        YAML.
+
+    Source: https://kubernetes.io/docs/tasks/job/job-with-pod-to-pod-communication/
+    """
+    labels = {"app.kubernetes.io/name": job.name, "app.kubernetes.io/managed-by": "jaxtribute"}
+    service: Manifest = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": job.name, "labels": labels},
+        "spec": {
+            "clusterIP": "None",
+            "selector": {"app.kubernetes.io/name": job.name},
+            # Tasks look for each other before they are ready.
+            "publishNotReadyAddresses": True,
+            "ports": [{"name": "training", "port": job.port}],
+        },
+    }
+    training = job.roles.training
+    cluster = cluster_of(
+        training,
+        [f"{job.name}-{task.type}-{task.index}.{job.name}:{job.port}" for task in training],
+    )
+    jobs: list[Manifest] = []
+    for kind in dict.fromkeys(task.type for task in job.roles.all):
+        pods = len(cluster.get(kind, ("evaluator",)))
+        pod: Manifest = {
+            "metadata": {"labels": labels},
+            "spec": pod_spec(
+                job,
+                options,
+                container=kind,
+                restart="Never",
+                environment=task_environment(cluster, kind),
+                with_devices=kind != "evaluator",
+            ),
+        }
+        pod["spec"]["subdomain"] = job.name
+        jobs.append(
+            {
+                "apiVersion": "batch/v1",
+                "kind": "Job",
+                "metadata": {"name": f"{job.name}-{kind}", "labels": labels},
+                "spec": {
+                    "completionMode": "Indexed",
+                    "completions": pods,
+                    "parallelism": pods,
+                    # One fault can end every pod, and each of them counts.
+                    "backoffLimit": job.max_restarts * pods,
+                    "podFailurePolicy": restart_rules("Ignore"),
+                    "template": pod,
+                },
+            }
+        )
+    title = "An Indexed Job for each task type, and the Service that names their pods."
+    return to_yaml(job, title, [service, *jobs])
+
+
+def restart_rules(action: str) -> Manifest:
+    """Says what becomes of a pod that asks for a restart, or was taken away.
+
+    Args:
+        action: `"Ignore"` to start the pod again without counting it, `"FailJob"` to leave it to whoever
+            watches the Job.
+
+    Returns:
+        A `PodFailurePolicy`.
+
+    Source: https://kubernetes.io/docs/concepts/workloads/controllers/job/#pod-failure-policy
+    """
+    return {
+        "rules": [
+            {
+                "action": action,
+                "onExitCodes": {"operator": "In", "values": [RETRYABLE_EXIT_CODE]},
+            },
+            {
+                "action": action,
+                "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}],
+            },
+        ]
+    }

@@ -1,0 +1,1 @@
+"""Statements about a traced program, made without running it."""

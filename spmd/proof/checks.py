@@ -1,0 +1,284 @@
+"""What a traced step must hold before it may run; each check raises an error that says how to mend it."""
+
+import functools
+import gc
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+from jax.extend.core import ClosedJaxpr, Jaxpr
+
+from spmd import _jax_internals
+from spmd.errors import PaddedBatchError, ReplicaDivergenceError, StateError
+from spmd.proof.dataflow import depends_on, inner_constants, origin
+from spmd.replica.values import RowMask
+from spmd.state.table import Kind, StateTable, adapters
+
+
+def state_is_there(table: StateTable, step: str, error: Exception) -> None:
+    """Finds out whether a step failed because of lost state, or lost it when it failed.
+
+    Args:
+        table: variables of the step.
+        step: its name.
+        error: what JAX raised instead of running the step, or while it ran.
+
+    Raises:
+        StateError: the array of a variable is deleted.
+    """
+    lost = [
+        name
+        for name, leaf in zip(table.leaf_names, table.read(), strict=True)
+        if isinstance(leaf, jax.Array) and leaf.is_deleted()
+    ]
+    if not lost:
+        return
+    if isinstance(error, jax.errors.JaxRuntimeError):
+        why = (
+            f"The step {step!r} failed while it ran, and the value of {_some(lost, 3)} is lost, because a "
+            "step writes the new state into the memory of the old. Why it failed stands above."
+        )
+    else:
+        why = (
+            f"The step {step!r} cannot run, because the value of {_some(lost, 3)} is lost: the array is "
+            "deleted. Either a step failed before, after it was given the array's memory, or code "
+            "outside of steps donated or deleted the array."
+        )
+    raise StateError(
+        f"{why} Give the state a value before the next step: restore a checkpoint, as in "
+        "nnx.update(model, saved), or make the model and its optimizer anew."
+    ) from error
+
+
+def no_captured_variables(
+    outer: ClosedJaxpr, inner: Jaxpr, variables: Sequence[Any], step: str
+) -> None:
+    """Checks that no variable's value was frozen into the program.
+
+    Args:
+        outer: the traced step.
+        inner: the program of one replica in it.
+        variables: those that are no constants, lifted or made by the step itself.
+        step: its name.
+
+    Raises:
+        StateError: a constant of the program is the value of a variable.
+    """
+    constants = [*outer.consts, *inner_constants(inner)]
+    positions = {id(constant): position for position, constant in enumerate(constants)}
+    if not constants:
+        return
+    # What a person read from a variable before the step, and closed over, is a constant.
+    known = set(map(id, variables))
+    # Asked once for all constants: each time the garbage collector looks at all objects of the process.
+    owners = [
+        (positions[id(value)], thing)
+        for thing in gc.get_referrers(*constants)
+        if id(thing) not in known and any(adapter.is_variable(thing) for adapter in adapters())
+        for value in gc.get_referents(thing)
+        if id(value) in positions
+    ]
+    if owners:
+        position, owner = min(owners, key=operator.itemgetter(0))
+        line = _line_that_reads(outer, inner, position)
+        raise StateError(
+            f"The step {step!r} reads {_describe(owner, constants[position])}"
+            + (f" at {line}" if line else "")
+            + ", but did not find it among the objects that it can reach. Its value would be frozen "
+            "into the program, and later changes of it ignored. Pass the object as an argument, or "
+            "name it: spmd.Step(fn, mesh, state=[model])."
+        )
+
+
+def local_state_fits(table: StateTable, replicas: int, step: str) -> None:
+    """Checks that variables with a value on each replica have as many as there are replicas.
+
+    Raises:
+        StateError: one does not.
+    """
+    for name, leaf, own in zip(table.leaf_names, table.read(), table.local, strict=True):
+        if own and (leaf.ndim == 0 or leaf.shape[0] != replicas):
+            found = leaf.shape[0] if leaf.ndim else "no"
+            raise StateError(
+                f"The variable {name} has a value for each of {found} replicas, but the step {step!r} runs "
+                f"on {replicas}. Make the variable for the mesh, or in the scope of the strategy, that "
+                "runs the step."
+            )
+
+
+def state_keeps_shape(jaxpr: Jaxpr, constants: int, table: StateTable, step: str) -> None:
+    """Checks that every variable keeps its shape and type.
+
+    Raises:
+        StateError: one does not.
+    """
+    for index, name in enumerate(table.leaf_names):
+        old: Any = jaxpr.invars[constants + index].aval
+        new: Any = jaxpr.outvars[index].aval
+        if (old.shape, old.dtype) != (new.shape, new.dtype):
+            line = origin(jaxpr, index)
+            raise StateError(
+                f"The step {step!r} changes {name} from {old.str_short()} to {new.str_short()}"
+                + (f" at {line}" if line else "")
+                + ". A variable keeps its shape and type for the next step: convert the new value "
+                f"with .astype({str(old.dtype)!r}) or .reshape{tuple(old.shape)}."
+            )
+
+
+def state_is_equal(jaxpr: Jaxpr, varies: Sequence[bool], table: StateTable, step: str) -> None:
+    """Checks that every variable leaves the step with one value on all replicas.
+
+    Raises:
+        ReplicaDivergenceError: one does not; names it, the line that wrote it, and the fix.
+    """
+    kinds = table.kinds
+    bad = [index for index, flag in enumerate(varies) if flag]
+    if not bad:
+        return
+    # An optimizer's state, of which there is more, differs because the parameters' gradients do.
+    variables = [slot.variable for slot in table.slots for _ in range(slot.count)]
+    bad.sort(key=lambda index: not _is_parameter(variables[index]))
+    names = [table.leaf_names[index] for index in bad]
+    line = next((line for index in bad if (line := origin(jaxpr, index)) is not None), None)
+    shown = _some(names, 5)
+    if any(kinds[index] is Kind.KEY for index in bad):
+        fix = "Do not replace a random key inside the replica function; draw from it."
+    else:
+        fix = (
+            "A gradient is the replica's own until it is summed: gradients = spmd.all_reduce(gradients) "
+            "before they are applied; in an Optax loop chain the sum in front, "
+            "optax.chain(spmd.sum_over_replicas(), optax.adam(1e-3)); in a TensorFlow script write "
+            "tf.distribute.get_replica_context().all_reduce('SUM', gradients). Combine other values in "
+            "the same way."
+        )
+    raise ReplicaDivergenceError(
+        f"The step {step!r} would leave {shown} with a different value on every replica"
+        + (f" (written at {line})" if line else "")
+        + ", because it depends on the replica's own rows, key or index and was not combined over "
+        f"the replicas. {fix}"
+    )
+
+
+def whole_results_are_equal(bad: Sequence[bool], paths: Sequence[str], step: str) -> None:
+    """Checks that what is returned as one value is equal on all replicas.
+
+    Raises:
+        ReplicaDivergenceError: it is not.
+    """
+    for flag, path in zip(bad, paths, strict=True):
+        if flag:
+            raise ReplicaDivergenceError(
+                f"The step {step!r} returns a value{' at ' + path if path else ''} that differs between "
+                "replicas, but as one value. It was taken out of a replica's function by the back "
+                "door (a global, a list). Return it from that function, and reduce it."
+            )
+
+
+def padding_counted(
+    jaxpr: Jaxpr,
+    *,
+    rows: Sequence[bool],
+    masks: Sequence[bool],
+    names: Sequence[str],
+    outputs: Sequence[int],
+    step: str,
+) -> Callable[[RowMask], PaddedBatchError] | None:
+    """Finds results that depend on the rows of a batch, but not on which of them are valid.
+
+    Args:
+        jaxpr: the program of one replica.
+        rows: for every input, whether it holds rows.
+        masks: for every input, whether it is a mask.
+        names: of the outputs to look at.
+        outputs: their indices.
+        step: name of the step.
+
+    Returns:
+        What makes the error for a padded batch, or None if padding is harmless.
+    """
+    if not any(masks):
+        return None
+    by_rows, by_masks = depends_on(jaxpr, rows), depends_on(jaxpr, masks)
+    bad = [
+        name
+        for name, index in zip(names, outputs, strict=True)
+        if by_rows[index] and not by_masks[index]
+    ]
+    if not bad:
+        return None
+    shown = _some(bad, 3)
+    line = next(
+        (
+            line
+            for name, index in zip(names, outputs, strict=True)
+            if name in bad and (line := origin(jaxpr, index)) is not None
+        ),
+        None,
+    )
+
+    never = f"never asks which rows are valid, so padding would count in {shown}"
+    return functools.partial(
+        _padding_error, step, never + (f" (written at {line})" if line else "")
+    )
+
+
+def padding_counts(names: Sequence[str], step: str, mask: RowMask) -> PaddedBatchError:
+    """Makes the error for a padded batch whose padding changes what a step computes.
+
+    Args:
+        names: of what changes.
+        step: name of the step.
+        mask: of the batch.
+    """
+    shown = _some(names, 3)
+    return _padding_error(
+        step, f"leaves padding out in some places only: it counts in {shown}", mask
+    )
+
+
+def _padding_error(step: str, what: str, mask: RowMask) -> PaddedBatchError:
+    valid, size = sum(mask.counts), len(mask.counts) * mask.rows_per_replica
+    return PaddedBatchError(
+        f"The batch holds {valid} rows, padded to {size}, but the step {step!r} {what}. A plain mean() "
+        "of the loss is wrong on several replicas anyway. Ways out:\n"
+        "  average with tf.nn.compute_average_loss(per_example_loss), per_example_loss from a Keras loss "
+        "with reduction='none' (in JAX code with spmd.average_loss), which leaves padding out;\n"
+        "  or drop the last batch: dataset.batch(size, drop_remainder=True);\n"
+        "  or take the mask: metric.update(..., mask=spmd.valid_rows()), "
+        "batch_norm(x, mask=spmd.valid_rows()[:, None])."
+    )
+
+
+def _some(names: Sequence[str], limit: int) -> str:
+    more = len(names) - limit
+    return ", ".join(names[:limit]) + (f" and {more} more" if more > 0 else "")
+
+
+def _line_that_reads(outer: ClosedJaxpr, inner: Jaxpr, position: int) -> str | None:
+    if position >= len(outer.consts):
+        return None  # inside of a function that JAX traced by itself
+    constant = outer.jaxpr.constvars[position]
+    call = outer.jaxpr.eqns[-1]
+    inputs = [i for i, atom in enumerate(call.invars) if atom is constant]
+    for index in inputs:
+        for equation in inner.eqns:
+            if any(atom is inner.invars[index] for atom in equation.invars):
+                return _jax_internals.user_line(equation)
+    return None
+
+
+def _is_parameter(variable: Any) -> bool:
+    """Tells whether a library marks a variable as trained: Flax by its class, Keras by an attribute."""
+    by_class = any(cls.__name__ == "Param" for cls in type(variable).__mro__)
+    return by_class or getattr(variable, "trainable", False) is True
+
+
+def _describe(variable: Any, value: Any) -> str:
+    text = f"a {type(variable).__name__} of shape {tuple(value.shape)}"
+    for holder in gc.get_referrers(variable):
+        if isinstance(holder, dict):
+            key = next((key for key, item in holder.items() if item is variable), None)
+            if isinstance(key, str):
+                return f"{text} ({key!r})"
+    return text

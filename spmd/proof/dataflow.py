@@ -1,0 +1,353 @@
+"""A proof instead of hope: which values of a traced step differ between replicas?
+
+A step is traced once, as the program of one replica. Every mirrored variable must leave it with one
+value on all replicas, or replicas drift apart without a word. This pass follows each value forward
+through the program (a jaxpr). A value *varies* if it depends on something that replicas see
+differently (their rows, their index, their key) and was not combined over all replicas since.
+
+The same walk, with other sources and no reductions, answers which results depend on the rows of a
+batch, and which on its mask (`depends_on`).
+
+Loops are followed to a fixpoint. What is not known is taken to vary, so the pass errs on one side only.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
+
+from spmd import _jax_internals
+from spmd.errors import ReplicaDivergenceError
+from spmd.replica.context import ANY_ROW
+from spmd.topology.mesh import REPLICA_AXIS
+
+# Collectives after which all replicas have the same value.
+_REDUCTIONS = frozenset(
+    {"psum", "psum_invariant", "pmax", "pmin", "all_gather", "all_gather_invariant"}
+)
+# Other collectives: every replica gets something else.
+_EXCHANGES = frozenset(
+    {"ppermute", "pshuffle", "all_to_all", "ragged_all_to_all", "reduce_scatter", "psum_scatter"}
+)
+# What the host or the hardware answers, each device for itself. (pure_callback promises one answer.)
+_SOURCES = frozenset({"io_callback", "rng_uniform", "infeed"})
+_COLLECTIVES = _REDUCTIONS | _EXCHANGES
+
+
+@dataclasses.dataclass(frozen=True)
+class Collective:
+    """A collective of a step.
+
+    Attributes:
+        name: JAX's name of the operation, such as `"psum"`.
+        operands: shapes and types that travel, such as `("float32[10]",)`.
+        bytes: size of the operands on one replica, for one execution.
+        line: the user's line that it came from, or None.
+    """
+
+    name: str
+    operands: tuple[str, ...]
+    bytes: int
+    line: str | None
+
+
+def varying_outputs(jaxpr: Jaxpr, varying_inputs: Sequence[bool]) -> list[bool]:
+    """Tells which outputs of a replica's program differ between replicas.
+
+    Args:
+        jaxpr: the program of one replica.
+        varying_inputs: for every input, whether replicas see different values.
+
+    Returns:
+        For every output, whether it may differ.
+
+    Raises:
+        ReplicaDivergenceError: a collective stands where only some replicas would reach it.
+    """
+    return _Flow(REPLICA_AXIS).outputs(jaxpr, varying_inputs)
+
+
+def depends_on(jaxpr: Jaxpr, inputs: Sequence[bool]) -> list[bool]:
+    """Tells which outputs depend on some of the inputs.
+
+    Args:
+        jaxpr: a program.
+        inputs: for every input, whether it is one of those asked about.
+
+    Returns:
+        For every output, whether it depends on one of them. Asking a mask only whether there is any row
+        at all (`context.has_rows`) does not count.
+    """
+    return _Flow(None).outputs(jaxpr, inputs)
+
+
+def origin(jaxpr: Jaxpr, output: int) -> str | None:
+    """Finds the user's line that computes an output.
+
+    Args:
+        jaxpr: the program of one replica.
+        output: index of the output.
+
+    Returns:
+        `"file.py:12 (function)"`, or None.
+    """
+    target = jaxpr.outvars[output]
+    for equation in reversed(jaxpr.eqns):
+        if any(out is target for out in equation.outvars):
+            return _jax_internals.user_line(equation)
+    return None
+
+
+def source_of(jaxpr: Jaxpr, atom: Any) -> Any:
+    """Follows a value back through calls and loops that only hand it on.
+
+    Args:
+        jaxpr: a program.
+        atom: a value in it.
+
+    Returns:
+        The value that it is a copy of, or itself.
+    """
+    made = {out: (equation, i) for equation in jaxpr.eqns for i, out in enumerate(equation.outvars)}
+    while not isinstance(atom, Literal) and atom in made:
+        equation, index = made[atom]
+        inner = _inner(equation)
+        if len(inner) != 1 or not _same_arity(inner[0], equation):
+            break
+        body = inner[0]
+        source = source_of(body, body.outvars[index])
+        if isinstance(source, Literal) or source not in body.invars:
+            break
+        position = body.invars.index(source)
+        if (
+            equation.primitive.name == "scan"
+            and position != _scan_counts(equation, body)[0] + index
+        ):
+            break  # not the same carried value at every turn
+        atom = equation.invars[position]
+    return atom
+
+
+def collectives(jaxpr: Jaxpr) -> list[Collective]:
+    """Lists the collectives of a program, those in loops once.
+
+    Args:
+        jaxpr: the program of one replica.
+
+    Returns:
+        The collectives in program order.
+    """
+    found: list[Collective] = []
+    for equation in jaxpr.eqns:
+        if equation.primitive.name in _COLLECTIVES:
+            avals: list[Any] = [variable.aval for variable in equation.invars]
+            found.append(
+                Collective(
+                    name=equation.primitive.name,
+                    operands=tuple(aval.str_short() for aval in avals),
+                    bytes=sum(aval.size * aval.dtype.itemsize for aval in avals),
+                    line=_jax_internals.user_line(equation),
+                )
+            )
+        for inner in _inner(equation):
+            found.extend(collectives(inner))
+    return found
+
+
+def inner_constants(jaxpr: Jaxpr) -> list[Any]:
+    """Lists the constants of the functions in a program that JAX traced by themselves.
+
+    Args:
+        jaxpr: the program of one replica.
+
+    Returns:
+        Their values.
+    """
+    found: list[Any] = []
+    for equation in jaxpr.eqns:
+        for value in equation.params.values():
+            for item in value if isinstance(value, (tuple, list)) else (value,):
+                if isinstance(item, ClosedJaxpr):
+                    found.extend(item.consts)
+        for inner in _inner(equation):
+            found.extend(inner_constants(inner))
+    return found
+
+
+class _Flow:
+    """Follows one property of values forward through a program."""
+
+    def __init__(self, axis: str | None) -> None:
+        # Without an axis, dependence is followed: no operation ends it.
+        self.axis = axis
+
+    def outputs(self, jaxpr: Jaxpr, flags: Sequence[bool]) -> list[bool]:
+        marked: dict[Any, bool] = dict(zip(jaxpr.invars, flags, strict=True))
+
+        def read(atom: Any) -> bool:
+            return not isinstance(atom, Literal) and marked.get(atom, False)
+
+        made: dict[Any, Any] = {}
+        for equation in jaxpr.eqns:
+            made.update(dict.fromkeys(equation.outvars, equation))
+            inputs = [read(atom) for atom in equation.invars]
+            references = [atom for atom in equation.invars if _is_reference(atom)]
+            if references and (any(inputs) or self._has_source(equation)):
+                # A mutable reference may have been written: it and all that is read here may vary.
+                outs = [True] * len(equation.outvars)
+                marked.update((reference, True) for reference in references)
+            elif self.axis is not None and self._ends_two_levels(equation, made):
+                outs = [False]
+            else:
+                outs = self._equation(equation, inputs)
+            marked.update(zip(equation.outvars, outs, strict=True))
+        return [read(atom) for atom in jaxpr.outvars]
+
+    def _equation(self, equation: Any, inputs: list[bool]) -> list[bool]:
+        name = equation.primitive.name
+        count = len(equation.outvars)
+        if self.axis is not None:
+            if name in _REDUCTIONS and self._over_all_replicas(equation):
+                return [False] * count
+            if name in _EXCHANGES or name in _SOURCES:
+                return [True] * count
+            if name == "axis_index":
+                return [self.axis in _axes(equation)] * count
+            if self.axis in _axes(equation):
+                return [True] * count  # a collective that is not known here
+        elif equation.params.get("name") == ANY_ROW:
+            return [False] * count
+        if name == "scan":
+            return self._scan(equation, inputs)
+        if name == "while":
+            return self._while(equation, inputs)
+        if name == "cond":
+            return self._cond(equation, inputs)
+        inner = _inner(equation)
+        if len(inner) == 1 and _same_arity(inner[0], equation):
+            return self.outputs(inner[0], inputs)
+        # An operation on values, or a call whose inside does not line up with its outside.
+        return [any(inputs) or self._has_source(equation)] * count
+
+    def _has_source(self, equation: Any) -> bool:
+        sources = {"axis_index"} | _EXCHANGES | _SOURCES
+        return self.axis is not None and any(_has(inner, sources) for inner in _inner(equation))
+
+    def _over_all_replicas(self, equation: Any) -> bool:
+        return self.axis in _axes(equation) and equation.params.get("axis_index_groups") is None
+
+    def _ends_two_levels(self, equation: Any, made: dict[Any, Any]) -> bool:
+        """Tells whether a gather in groups is the end of a sum in two levels (`spmd.replica.gradient_buckets`)."""
+        names, groups = ("all_gather", "psum", "reduce_scatter"), []
+        for name in names:
+            if equation is None or equation.primitive.name != name:
+                return False
+            if self.axis not in _axes(equation) or not equation.params["axis_index_groups"]:
+                return False
+            groups.append({frozenset(group) for group in equation.params["axis_index_groups"]})
+            equation = made.get(equation.invars[0])
+        inside, across, scattered = groups
+        # Each group between the groups has one replica of every group.
+        crossing = all(len(one & other) == 1 for one in inside for other in across)
+        return inside == scattered and crossing
+
+    def _scan(self, equation: Any, inputs: list[bool]) -> list[bool]:
+        body = _open(equation.params["jaxpr"])
+        consts, carries = _scan_counts(equation, body)
+        state = list(inputs)
+        while True:
+            outs = self.outputs(body, state)
+            carry = [a or b for a, b in zip(state[consts : consts + carries], outs, strict=False)]
+            if carry == state[consts : consts + carries]:
+                return outs
+            state[consts : consts + carries] = carry
+
+    def _while(self, equation: Any, inputs: list[bool]) -> list[bool]:
+        cond = _open(equation.params["cond_jaxpr"])
+        body = _open(equation.params["body_jaxpr"])
+        cond_consts = equation.params["cond_nconsts"]
+        body_consts = equation.params["body_nconsts"]
+        carry = inputs[cond_consts + body_consts :]
+        while True:
+            # Replicas that leave the loop at different turns leave with different values.
+            if any(self.outputs(cond, inputs[:cond_consts] + carry)):
+                self._refuse_collectives(
+                    equation, [cond, body], "loop", "a different number of times"
+                )
+                return [True] * len(carry)
+            outs = self.outputs(body, inputs[cond_consts : cond_consts + body_consts] + carry)
+            new = [a or b for a, b in zip(carry, outs, strict=True)]
+            if new == carry:
+                return carry
+            carry = new
+
+    def _cond(self, equation: Any, inputs: list[bool]) -> list[bool]:
+        branches = [_open(branch) for branch in equation.params["branches"]]
+        outs = [self.outputs(branch, inputs[1:]) for branch in branches]
+        if inputs[0]:
+            self._refuse_collectives(equation, branches, "branch", "on some replicas only")
+            return [True] * len(equation.outvars)
+        return [any(column) for column in zip(*outs, strict=True)]
+
+    def _refuse_collectives(
+        self, equation: Any, bodies: Sequence[Jaxpr], what: str, how: str
+    ) -> None:
+        if self.axis is not None and any(_has(body, _COLLECTIVES) for body in bodies):
+            line = _jax_internals.user_line(equation) or "an unknown line"
+            raise ReplicaDivergenceError(
+                f"The {what} at {line} holds a collective (all_reduce, all_gather, ...), but its "
+                f"condition differs between replicas: it would run {how}, and the others "
+                "would wait for ever. Reduce the condition first, for example "
+                "spmd.all_reduce(condition, 'max'), or move the collective out."
+            )
+
+
+def _scan_counts(equation: Any, body: Jaxpr) -> tuple[int, int]:
+    """Counts the inputs of a scan that are constants, and those that are carried.
+
+    Each version of JAX keeps the counts elsewhere, but shapes tell them: what is scanned over, or
+    stacked up, has one axis more outside of the body than inside.
+    """
+
+    def same(outside: Sequence[Any], inside: Sequence[Any]) -> int:
+        pairs = zip(outside, inside, strict=True)
+        return sum(outer.aval.shape == inner.aval.shape for outer, inner in pairs)
+
+    carried = same(equation.outvars, body.outvars)
+    return same(equation.invars, body.invars) - carried, carried
+
+
+def _is_reference(atom: Any) -> bool:
+    # jax.Ref values are the only ones whose type wraps that of their contents.
+    return hasattr(atom.aval, "inner_aval")
+
+
+def _same_arity(jaxpr: Jaxpr, equation: Any) -> bool:
+    return len(jaxpr.invars) == len(equation.invars) and len(jaxpr.outvars) == len(equation.outvars)
+
+
+def _axes(equation: Any) -> set[Any]:
+    axes = equation.params.get("axes", equation.params.get("axis_name", ()))
+    return set(axes) if isinstance(axes, (tuple, list)) else {axes}
+
+
+def _open(jaxpr: Any) -> Jaxpr:
+    return jaxpr.jaxpr if isinstance(jaxpr, ClosedJaxpr) else jaxpr
+
+
+def _inner(equation: Any) -> list[Jaxpr]:
+    """The programs that an operation holds as parameters."""
+    found: list[Jaxpr] = []
+    for value in equation.params.values():
+        for item in value if isinstance(value, (tuple, list)) else (value,):
+            if isinstance(item, (Jaxpr, ClosedJaxpr)):
+                found.append(_open(item))
+    return found
+
+
+def _has(jaxpr: Jaxpr, names: Any) -> bool:
+    return any(
+        equation.primitive.name in names or any(_has(inner, names) for inner in _inner(equation))
+        for equation in jaxpr.eqns
+    )

@@ -1,0 +1,142 @@
+"""Values that travel between replicas inside a step.
+
+All functions here are for replica code: they run on every replica at the same place of the program,
+or the program hangs (the engine refuses a collective that only some replicas would reach). They take
+and return pytrees. None blocks the host: they become part of the compiled step.
+"""
+
+from typing import Any, Literal
+
+import jax
+import jax.numpy as jnp
+
+from spmd.errors import ReplicaContextError
+from spmd.replica.context import in_replica, replica_id
+from spmd.topology.mesh import REPLICA_AXIS
+
+ReduceOp = Literal["sum", "mean", "min", "max"]
+
+_OPS: dict[str, Any] = {
+    "sum": jax.lax.psum,
+    "mean": jax.lax.pmean,
+    "min": jax.lax.pmin,
+    "max": jax.lax.pmax,
+}
+
+
+def all_reduce(tree: Any, op: ReduceOp = "sum") -> Any:
+    """Combines a value over all replicas; every replica gets the result.
+
+    Args:
+        tree: pytree of arrays, of the same shapes on every replica.
+        op: `"sum"`, `"mean"`, `"min"` or `"max"`, elementwise.
+
+    Returns:
+        The pytree, combined.
+
+    Raises:
+        ValueError: unknown `op`.
+        ReplicaContextError: called outside of a replica's part of a step.
+
+    Examples:
+        >>> import spmd
+        >>> step = spmd.Step(
+        ...     lambda: spmd.all_reduce(spmd.replica_id() + 1.0), spmd.make_mesh(["cpu"])
+        ... )
+        >>> float(step()) == sum(range(1, len(spmd.make_mesh(["cpu"]).devices) + 1))
+        True
+
+    Source: `tf.distribute.ReplicaContext.all_reduce`; `jax.lax.psum`.
+    """
+    if op not in _OPS:
+        raise ValueError(f"Unknown reduction {op!r}. Expected one of {', '.join(map(repr, _OPS))}.")
+    _require_replica("all_reduce")
+    return _OPS[op](tree, REPLICA_AXIS)
+
+
+def all_gather(tree: Any, axis: int = 0) -> Any:
+    """Concatenates the values of all replicas; every replica gets the result.
+
+    Args:
+        tree: pytree of arrays with at least one axis, of the same shapes on every replica.
+        axis: the axis along which to concatenate.
+
+    Returns:
+        The pytree; each array's `axis` is as many times longer as there are replicas.
+
+    Raises:
+        ValueError: an array has no axis.
+        ReplicaContextError: called outside of a replica's part of a step.
+
+    Examples:
+        >>> import jax.numpy as jnp, spmd
+        >>> mesh = spmd.make_mesh(["cpu"])
+        >>> step = spmd.Step(lambda: spmd.all_gather(jnp.ones((2, 3))), mesh)
+        >>> step().shape == (2 * len(mesh.devices), 3)
+        True
+
+    Source: `tf.distribute.ReplicaContext.all_gather`; `jax.lax.all_gather`.
+    """
+    _require_replica("all_gather")
+
+    def gather(leaf: Any) -> jax.Array:
+        leaf = jnp.asarray(leaf)
+        if leaf.ndim == 0:
+            raise ValueError(
+                "all_gather needs arrays with an axis to concatenate along, but got a scalar of "
+                f"type {leaf.dtype}. Give it one: x[None]."
+            )
+        return jax.lax.all_gather(leaf, REPLICA_AXIS, axis=axis, tiled=True)
+
+    return jax.tree.map(gather, tree)
+
+
+def broadcast(tree: Any, source: int = 0) -> Any:
+    """Gives every replica the value that one of them has.
+
+    Args:
+        tree: pytree of arrays, of the same shapes on every replica.
+        source: index of the replica whose value is taken.
+
+    Returns:
+        The pytree as `source` had it.
+
+    Raises:
+        ValueError: there is no such replica.
+        ReplicaContextError: called outside of a replica's part of a step.
+
+    Examples:
+        >>> import spmd
+        >>> step = spmd.Step(lambda: spmd.broadcast(spmd.replica_id() + 5), spmd.make_mesh(["cpu"]))
+        >>> int(step())
+        5
+
+    Source: `tf.distribute.StrategyExtended.broadcast_to`.
+    """
+    _require_replica("broadcast")
+    replicas = jax.lax.axis_size(REPLICA_AXIS)
+    if not 0 <= source < replicas:
+        raise ValueError(
+            f"There is no replica {source} to broadcast from: there are {replicas}, 0 to {replicas - 1}."
+        )
+    mine = replica_id() == source
+
+    def send(leaf: Any) -> jax.Array:
+        leaf = jnp.asarray(leaf)
+        if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+            data = send(jax.random.key_data(leaf))
+            return jax.random.wrap_key_data(data, impl=jax.random.key_impl(leaf))
+        # A sum in which all others contribute zero; where() keeps their NaN and inf out.
+        wide = leaf.astype(jnp.int32) if leaf.dtype == jnp.bool_ else leaf
+        total = jax.lax.psum(jnp.where(mine, wide, jnp.zeros_like(wide)), REPLICA_AXIS)
+        return total.astype(leaf.dtype)
+
+    return jax.tree.map(send, tree)
+
+
+def _require_replica(name: str) -> None:
+    if not in_replica():
+        raise ReplicaContextError(
+            f"spmd.{name} combines the values that replicas have inside a step, but no step is "
+            "running here. Outside of a step use spmd.reduce or spmd.gather on its result."
+        )

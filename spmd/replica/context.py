@@ -1,0 +1,249 @@
+"""Where am I? The place of the running code: outside a step, between replicas, or in one replica.
+
+A *frame* exists while a step is traced. In a frame, code runs in one of two places. *Cross-replica*:
+it sees values that are equal on all replicas, and per-replica values as a whole. *Replica*: it sees
+one replica's block of everything. The frame is a context variable: other threads see no frame, so a
+function that a step hands to another thread runs as if outside of a step.
+"""
+
+import contextlib
+import contextvars
+import dataclasses
+from collections.abc import Callable, Generator, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import jax
+import jax.numpy as jnp
+from jax.sharding import Mesh
+
+from spmd.errors import BatchError, ReplicaContextError
+from spmd.topology.mesh import REPLICA_AXIS
+
+if TYPE_CHECKING:
+    from spmd.state.table import StateTable
+
+
+@dataclasses.dataclass(frozen=True)
+class BlockMask:
+    """The valid rows of one replica's block, inside a step.
+
+    Attributes:
+        rows: traced bool array of shape `(rows_per_replica,)`.
+        leaves: the traced leaves of the batch that the mask belongs to.
+    """
+
+    rows: jax.Array
+    leaves: tuple[Any, ...]
+
+
+@jax.jit
+def _any_row(masks: Sequence[jax.Array]) -> jax.Array:
+    return jnp.stack([mask.any() for mask in masks]).any()
+
+
+# The check for padding (replica_dataflow.depends_on) knows this function by its name: asking whether a
+# replica has rows at all does not leave its padding out.
+ANY_ROW = "_any_row"
+
+
+def has_rows(masks: Sequence[BlockMask]) -> jax.Array | None:
+    """Tells whether a replica got any valid row in a step.
+
+    Args:
+        masks: of the batches that the replica received.
+
+    Returns:
+        Bool scalar, or None if the step received no batch.
+    """
+    return _any_row([mask.rows for mask in masks]) if masks else None
+
+
+class ReplicaEntry(Protocol):
+    """What the step does to its state when code enters and leaves the replicas."""
+
+    def __call__(self, masks: Sequence[BlockMask]) -> contextlib.AbstractContextManager[None]:
+        """Returns the context in which a replica's code runs."""
+        ...
+
+
+@dataclasses.dataclass
+class Frame:
+    """A step that is being traced.
+
+    Attributes:
+        mesh: where the step will run.
+        table: the state that the step found.
+        enter_state: prepares state for one replica, and makes it whole again.
+        has_statistics: whether the state holds statistics over rows, such as batch normalization's.
+        masks: of the batches that the running replica function received; None between replicas.
+        merging: whether code of a replica has stepped out of it for a while.
+        sums: how often gradients were summed over replicas.
+        rows: of each leaf that a replica's function returned, whether it has an entry for each row.
+        known_rows: the same, if it is known from an earlier trace.
+        keys: index, value before and value after, of random keys that came out of a replica's function
+            as other objects; NNX transformations hand every variable back as a new one.
+        known_keys: of those, the ones that are known from an earlier trace to be unchanged.
+        made: variables that the step made, each with a function that ends their part in it.
+        building: whether the trace is only for the variables that it makes (`Adapter.building`).
+    """
+
+    mesh: Mesh
+    table: "StateTable"
+    enter_state: ReplicaEntry
+    has_statistics: bool = False
+    masks: list[BlockMask] | None = None
+    merging: bool = False
+    sums: int = 0
+    rows: list[bool] = dataclasses.field(default_factory=list[bool])
+    known_rows: list[bool] | None = None
+    keys: list[tuple[int, Any, Any]] = dataclasses.field(default_factory=list[tuple[int, Any, Any]])
+    known_keys: frozenset[int] = frozenset()
+    made: list[tuple[Any, Callable[[], None]]] = dataclasses.field(
+        default_factory=list[tuple[Any, Callable[[], None]]]
+    )
+    building: bool = False
+
+    @property
+    def in_replica(self) -> bool:
+        """Whether the running code sees one replica's block."""
+        return self.masks is not None
+
+    def may_be_rows(self) -> bool:
+        """Whether the next leaf may have an entry for each row, by what is known."""
+        return self.known_rows is None or self.known_rows[len(self.rows)]
+
+
+_FRAME: contextvars.ContextVar[Frame | None] = contextvars.ContextVar("spmd_frame", default=None)
+
+
+def current_frame() -> Frame | None:
+    """Returns the frame of the step that is being traced on this thread, or None."""
+    return _FRAME.get()
+
+
+@contextlib.contextmanager
+def tracing(frame: Frame) -> Generator[Frame]:
+    """Makes a frame current."""
+    token = _FRAME.set(frame)
+    try:
+        yield frame
+    finally:
+        _FRAME.reset(token)
+
+
+@contextlib.contextmanager
+def in_replica_of(frame: Frame, masks: list[BlockMask]) -> Generator[None]:
+    """Moves a frame from between the replicas into one of them.
+
+    Raises:
+        ReplicaContextError: the frame is in a replica already.
+    """
+    if frame.in_replica:
+        raise ReplicaContextError(
+            "A step was run inside the replica function of another step. A replica runs on one "
+            "device and has no replicas of its own: call the inner function directly, or run both "
+            "one after the other."
+        )
+    # Code that has stepped out of a replica for a while goes back to a state that is prepared already.
+    state = contextlib.nullcontext() if frame.merging else frame.enter_state(masks)
+    with state:
+        frame.masks = masks
+        try:
+            yield
+        finally:
+            frame.masks = None
+
+
+@contextlib.contextmanager
+def cross_replica_of(frame: Frame) -> Generator[None]:
+    """Moves a frame out of the replica for a while."""
+    masks, frame.masks, frame.merging = frame.masks, None, True
+    try:
+        yield
+    finally:
+        frame.masks, frame.merging = masks, False
+
+
+def in_replica() -> bool:
+    """Tells whether the running code is one replica's part of a step.
+
+    Returns:
+        True inside a function that a step runs per replica.
+
+    Examples:
+        >>> in_replica()
+        False
+
+    Source: `tf.distribute.in_cross_replica_context` is its opposite.
+    """
+    frame = current_frame()
+    return frame is not None and frame.in_replica
+
+
+def replica_id() -> jax.Array:
+    """Returns the index of the replica that runs this code.
+
+    Returns:
+        int32 scalar, 0 to the number of replicas less one; 0 outside of a step.
+
+    Examples:
+        >>> int(replica_id())
+        0
+
+    Source: `tf.distribute.ReplicaContext.replica_id_in_sync_group`.
+    """
+    if not in_replica():
+        return jnp.zeros((), jnp.int32)
+    return jax.lax.axis_index(REPLICA_AXIS)
+
+
+def valid_rows(batch: Any = None) -> jax.Array:
+    """Returns which rows of this replica's block are data, and which are padding.
+
+    The last batch of an epoch seldom fills the devices. It is padded to the shape that was compiled,
+    and this mask tells its rows from the padding. Use it wherever rows are counted or averaged.
+
+    Args:
+        batch: the batch, or one array of it; needed only if the step received several batches.
+
+    Returns:
+        bool array of shape `(rows,)`.
+
+    Raises:
+        ReplicaContextError: called outside of a step.
+        BatchError: the step received no batch, or several and none was named.
+
+    Examples:
+        >>> import numpy as np, spmd
+        >>> mesh = spmd.make_mesh(["cpu"])
+        >>> step = spmd.Step(lambda x: spmd.all_reduce(spmd.valid_rows().sum()), mesh)
+        >>> batches = spmd.distribute(np.ones((5, 2)), mesh, batch_size=4)
+        >>> [int(step(batch)) for batch in batches]
+        [4, 1]
+    """
+    frame = current_frame()
+    if frame is None or frame.masks is None:
+        raise ReplicaContextError(
+            "spmd.valid_rows() tells the valid rows of one replica's block, so it works only inside "
+            "a function that a step runs per replica."
+        )
+    masks = frame.masks
+    if batch is not None:
+        leaves = {id(leaf) for leaf in jax.tree.leaves(batch)}
+        masks = [mask for mask in masks if leaves & {id(leaf) for leaf in mask.leaves}]
+    if not masks:
+        raise BatchError(
+            "This step received no distributed batch"
+            + (
+                ", or the array given is not a part of one as the step received it"
+                if batch is not None
+                else ""
+            )
+            + ", so there are no valid rows to tell. Pass it batches that spmd.distribute(...) made."
+        )
+    if len(masks) > 1:
+        raise BatchError(
+            f"This step received {len(masks)} batches. Say whose rows are meant: "
+            "spmd.valid_rows(batch)."
+        )
+    return masks[0].rows

@@ -1,0 +1,141 @@
+"""The one place where gradients travel between replicas: an Optax transformation."""
+
+import contextlib
+import contextvars
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+
+from spmd._jax_internals import trace_state
+from spmd.replica.context import current_frame, has_rows
+from spmd.replica.gradient_buckets import sum_in_packs
+
+if TYPE_CHECKING:
+    import optax
+
+
+def sum_over_replicas(*gradients: Any) -> "optax.GradientTransformation":
+    """Sums gradients over replicas, as a link of an Optax chain.
+
+    Gradients that a step computes are the replica's own: of its rows alone. Put this in front of the
+    optimizer in a hand-written Optax loop. An `nnx.Optimizer` needs no such link: the engine sums in
+    front of its `tx` by itself, unless the chain holds this link already. Outside of a step there is
+    one replica, and the gradients pass through unchanged.
+
+    With the loss divided by the global batch, the sum is the gradient of the mean over the global
+    batch, for any number of replicas.
+
+    Args:
+        *gradients: nothing; there to tell a person who passes some what to write instead.
+
+    Returns:
+        A stateless gradient transformation.
+
+    Raises:
+        TypeError: gradients are passed.
+
+    Examples:
+        >>> import jax.numpy as jnp, optax, spmd
+        >>> tx = optax.chain(spmd.sum_over_replicas(), optax.sgd(0.5))
+        >>> updates, _ = tx.update(jnp.array(2.0), tx.init(jnp.array(1.0)))
+        >>> float(updates)
+        -1.0
+
+    Source: the aggregation that `tf.keras.optimizers.Optimizer.apply_gradients` does under a
+    `tf.distribute.Strategy`.
+    """
+    import optax
+
+    if gradients:
+        raise TypeError(
+            "sum_over_replicas takes no gradients: it is a link of an Optax chain, "
+            "optax.chain(spmd.sum_over_replicas(), optax.adam(1e-3)). To sum values yourself write "
+            "spmd.all_reduce(gradients)."
+        )
+
+    def update(updates: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
+        del params
+        return sum_gradients(updates), state
+
+    return optax.GradientTransformation(_no_state, update)
+
+
+def sum_gradients(gradients: Any) -> Any:
+    """Sums a pytree of gradients over replicas inside a step; outside it returns them unchanged.
+
+    Args:
+        gradients: pytree of arrays.
+
+    Returns:
+        The sums.
+    """
+    frame = current_frame()
+    if frame is None or frame.masks is None:
+        return gradients
+    frame.sums += 1
+    rows = has_rows(frame.masks) if frame.has_statistics else None
+    if rows is not None:
+        # Of a replica without rows, a statistic over its rows is NaN, and so is all that flows back
+        # through it. What does not depend on rows (a penalty on the weights) is kept.
+        gradients = jax.tree.map(
+            lambda g: jnp.where(rows | jnp.isfinite(g), g, jnp.zeros_like(g)), gradients
+        )
+    summed = sum_in_packs(gradients)
+    collecting = _COLLECTED.get()
+    # Under an inner transformation (a branch, a trial run) they would not live outside of it.
+    if collecting is not None and collecting[0] == trace_state():
+        collecting[1].append(summed)
+    return summed
+
+
+# The state of tracing in which sums are collected, and the sums.
+_COLLECTED: contextvars.ContextVar[tuple[Any, list[Any]] | None] = contextvars.ContextVar(
+    "spmd_collected", default=None
+)
+
+
+@contextlib.contextmanager
+def collected() -> Generator[list[Any]]:
+    """Collects the gradients that code in a replica sums over replicas.
+
+    Yields:
+        A list that gets every pytree of sums.
+    """
+    sums: list[Any] = []
+    token = _COLLECTED.set((trace_state(), sums))
+    try:
+        yield sums
+    finally:
+        _COLLECTED.reset(token)
+
+
+def sums_by_itself(update: Callable[[], Any]) -> bool:
+    """Tells whether an optimizer's update sums over replicas by itself.
+
+    Optax hides the links of a chain, and may make them only when they run, so it is tried out: traced,
+    and thrown away.
+
+    Args:
+        update: runs the update.
+
+    Returns:
+        Whether `sum_over_replicas` took part.
+    """
+    frame = current_frame()
+    if frame is None or not frame.in_replica:
+        return False
+    before, frame.sums = frame.sums, 0
+    try:
+        jax.eval_shape(update)
+        return frame.sums > 0
+    finally:
+        frame.sums = before
+
+
+def _no_state(params: Any) -> Any:
+    import optax
+
+    del params
+    return optax.EmptyState()

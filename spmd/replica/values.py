@@ -1,0 +1,327 @@
+"""What crosses the border of a step: one value per replica, and batches whose rows are split.
+
+A *per-replica value* (`PerReplica`) is one `jax.Array` over the mesh that holds one block per replica.
+Two layouts exist. *Stacked*: the result of a step; the blocks are stacked along a new first axis.
+*Rows*: a batch, or a result with one entry per row of a batch; the blocks are concatenated along the
+rows, and every block has the same number of rows.
+
+A batch that does not fill its blocks is *padded*: a `RowMask` says which rows are *valid*. The other
+rows repeat a valid row, so that arithmetic on them stays finite; nobody may count them.
+"""
+
+import abc
+import dataclasses
+from collections.abc import Iterator
+from typing import Any, cast
+
+import jax
+import numpy as np
+from jax.core import Tracer
+
+from spmd.replica.array_like import ArrayLike, array_of
+from spmd.replica.context import current_frame
+from spmd.topology.mesh import num_replicas
+from spmd.topology.placement import place
+
+
+@dataclasses.dataclass(frozen=True)
+class RowMask:
+    """Which rows of a batch are valid.
+
+    Attributes:
+        array: bool array of shape `(replicas * rows_per_replica,)`, split over the replicas.
+        counts: valid rows of every replica; the valid rows of a block come first.
+        rows_per_replica: rows of a block, padding included.
+    """
+
+    array: jax.Array
+    counts: tuple[int, ...]
+    rows_per_replica: int
+
+    @property
+    def padded(self) -> bool:
+        """Whether any row is padding."""
+        return any(count < self.rows_per_replica for count in self.counts)
+
+
+class _ReplicaValue(ArrayLike):
+    """One value for each replica. If there is only one replica, code may use it as the value itself."""
+
+    __slots__ = ()
+
+    @abc.abstractmethod
+    def _count(self) -> int:
+        """How many replicas there are."""
+
+    @abc.abstractmethod
+    def _first(self) -> jax.Array:
+        """What the first replica has."""
+
+    def __jax_array__(self) -> jax.Array:
+        if self._count() > 1:
+            raise TypeError(
+                f"{self!r} is one value for each of {self._count()} replicas, not a number or an array. "
+                "Reduce it first: spmd.reduce(value, 'sum'), or strategy.reduce('SUM', value, axis=None)."
+            )
+        return self._first()
+
+    def numpy(self) -> Any:
+        """Copies the only replica's value to host memory, a scalar to a NumPy scalar.
+
+        Returns:
+            A NumPy array or scalar.
+
+        Raises:
+            TypeError: there are several replicas.
+
+        Source: `tf.Tensor.numpy`; with one replica, TensorFlow's strategies give plain tensors.
+        """
+        value = self.__jax_array__()
+        if isinstance(value, Tracer):
+            raise AttributeError(
+                "numpy() was asked of a result of strategy.run while a function is traced: its values "
+                "are not known yet. Return it from the function, and call numpy() on what that gives. "
+                "To look at it in the function, write tf.print(x)."
+            )
+        return np.array(value)[()]
+
+    def __bool__(self) -> bool:
+        return self._count() > 1 or bool(self.__jax_array__())
+
+    def __format__(self, specification: str) -> str:
+        several = self._count() > 1 and not specification
+        return str(self) if several else format(self.__jax_array__(), specification)
+
+    def __eq__(self, other: object) -> Any:
+        return self._first() == array_of(other) if self._count() == 1 else NotImplemented
+
+    def __ne__(self, other: object) -> Any:
+        return self._first() != array_of(other) if self._count() == 1 else NotImplemented
+
+    def __hash__(self) -> int:
+        return id(self)
+
+
+class PerReplica(_ReplicaValue):
+    """One value per replica, kept on the devices as one array over the mesh.
+
+    Iterate over it, or index it by replica; `values` has all of them. Reading waits for the step
+    that computes it. In a process of several, only the values of this process's replicas can be read.
+
+    With one replica it stands for this replica's value in arithmetic, for `jnp.asarray` and in
+    formatting, and has `numpy()`; indexing and iteration still go by replica.
+
+    Attributes:
+        array: the array over the mesh, padding included.
+        num_replicas: how many replicas there are, those of other processes included.
+        stacked: whether the blocks are stacked along a new axis (else: concatenated).
+        mask: the valid rows, or None if the value has no rows.
+        key: shape, type, layout and sharding.
+
+    Examples:
+        >>> import jax, spmd
+        >>> step = spmd.Step(lambda: spmd.replica_id() * 10, spmd.make_mesh(["cpu"]))
+        >>> step().values[0]
+        Array(0, dtype=int32)
+
+    Source: `tf.distribute.DistributedValues`.
+    """
+
+    __slots__ = ("array", "key", "mask", "num_replicas", "stacked")
+
+    def __init__(
+        self,
+        array: jax.Array,
+        num_replicas: int,
+        *,
+        stacked: bool,
+        mask: RowMask | None = None,
+    ) -> None:
+        """Wraps an array over the mesh.
+
+        Args:
+            array: shape `(replicas, ...)` if stacked, else `(replicas * rows, ...)`, split over the
+                replicas along its first axis.
+            num_replicas: how many blocks there are.
+            stacked: the layout, see above.
+            mask: valid rows; of a stacked value, it means that the first axis of each block counts
+                rows.
+        """
+        # Plain attributes, because every step reads them; nobody should set them.
+        self.array = array
+        self.num_replicas = num_replicas
+        self.stacked = stacked
+        self.mask = mask
+        # What a compiled program depends on.
+        self.key = (array.shape, array.dtype, stacked, array.sharding)
+
+    @property
+    def mesh(self) -> jax.sharding.Mesh:
+        """The mesh that the value is split over."""
+        sharding = self.array.sharding
+        assert isinstance(sharding, jax.sharding.NamedSharding)  # made with no other
+        return cast(jax.sharding.Mesh, sharding.mesh)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of one replica's block, padding included; of the only replica, of its valid rows."""
+        shape = self.block_shape
+        if self.num_replicas > 1 or self.mask is None:
+            return shape
+        return (self.mask.counts[0], *shape[1:])
+
+    @property
+    def block_shape(self) -> tuple[int, ...]:
+        """Shape of one replica's block, padding included."""
+        shape = self.array.shape
+        if self.stacked:
+            return shape[1:]
+        return (shape[0] // self.num_replicas, *shape[1:])
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the elements."""
+        return self.array.dtype
+
+    @property
+    def values(self) -> tuple[jax.Array, ...]:
+        """The value of every replica of this process, in order; padding is left out."""
+        return tuple(self._block(index) for index in self._local_replicas())
+
+    def block_until_ready(self) -> "PerReplica":
+        """Waits until the value is computed.
+
+        Returns:
+            The same object.
+        """
+        self.array.block_until_ready()
+        return self
+
+    def __len__(self) -> int:
+        return self.num_replicas
+
+    def __iter__(self) -> Iterator[jax.Array]:
+        return iter(self.values)
+
+    def __getitem__(self, index: int) -> jax.Array:
+        if not -self.num_replicas <= index < self.num_replicas:
+            raise IndexError(
+                f"There is no replica {index}: this value has {self.num_replicas} replica(s), "
+                f"0 to {self.num_replicas - 1}."
+            )
+        return self._block(index % self.num_replicas)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        del copy
+        return np.asarray(self._first() if self.num_replicas == 1 else self.values, dtype)
+
+    def _count(self) -> int:
+        return self.num_replicas
+
+    def _first(self) -> jax.Array:
+        return self._block(0)
+
+    def __repr__(self) -> str:
+        if isinstance(self.array, jax.Array):
+            values = {i: np.asarray(self._block(i)) for i in self._local_replicas()}
+            if sum(value.size for value in values.values()) <= 64:
+                inner = ", ".join(f"{i}: {_plain(value)}" for i, value in values.items())
+                return f"PerReplica({inner})"
+        return f"PerReplica({self.num_replicas} x {self.dtype}{list(self.shape)})"
+
+    def _block(self, replica: int) -> jax.Array:
+        rows = None if self.mask is None else self.mask.counts[replica]
+        block = self._stored_block(replica)
+        return block if rows is None or rows == block.shape[0] else block[:rows]
+
+    def _stored_block(self, replica: int) -> jax.Array:
+        size = 1 if self.stacked else self.block_shape[0]
+        for shard in self.array.addressable_shards:
+            start, stop = self._span(shard)
+            if start <= replica * size < stop:
+                local = shard.data[replica * size - start : (replica + 1) * size - start]
+                return local[0] if self.stacked else local
+        raise IndexError(
+            f"Replica {replica} belongs to another process; this one holds the replicas "
+            f"{list(self._local_replicas())}. Reduce or gather the value to read it everywhere."
+        )
+
+    def _local_replicas(self) -> list[int]:
+        size = 1 if self.stacked else self.block_shape[0]
+        local: set[int] = set()
+        for shard in self.array.addressable_shards:
+            start, stop = self._span(shard)
+            local.update(range(start // size, stop // size))
+        return sorted(local)
+
+    def _span(self, shard: Any) -> tuple[int, int]:
+        # Not by the shape of its data: without elements, XLA returns the whole as every shard.
+        start, stop, _ = shard.index[0].indices(self.array.shape[0])
+        return start, stop
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class TracedPerReplica(_ReplicaValue):
+    """A per-replica value inside of a step that is being traced, seen from between the replicas.
+
+    Attributes:
+        block: the traced value that one replica has.
+        mask: valid rows of the block, or None if it has no rows.
+        source: index of the mask among those of the step's arguments.
+    """
+
+    block: jax.Array
+    mask: jax.Array | None = None
+    source: int | None = None
+
+    def _count(self) -> int:
+        frame = current_frame()
+        return 1 if frame is None else num_replicas(frame.mesh)
+
+    def _first(self) -> jax.Array:
+        return self.block
+
+
+def stack_replicas(values: list[Any], sharding: jax.sharding.NamedSharding) -> PerReplica:
+    """Puts one value per replica on the devices.
+
+    Args:
+        values: arrays of one dtype, one per replica, of one shape but for the number of rows; if that
+            differs, the value is padded and masked, as a partial batch is.
+        sharding: how the first axis is split over the mesh.
+
+    Returns:
+        The values, stacked.
+
+    Raises:
+        ValueError: shapes differ after the first axis.
+        TypeError: devices cannot hold the elements.
+    """
+    arrays = [np.asarray(value) for value in values]
+    shapes = {array.shape for array in arrays}
+    if any(array.dtype.kind in "OSU" for array in arrays):
+        raise TypeError(
+            f"Devices hold numbers and booleans, but these values have elements of type "
+            f"{arrays[0].dtype}. Encode them as numbers."
+        )
+    if len({shape[1:] for shape in shapes}) > 1 or (() in shapes and len(shapes) > 1):
+        raise ValueError(
+            f"One value per replica needs one shape, but for the rows, and the shapes are "
+            f"{sorted(shapes)}. Pad them, or reduce each to the same shape first."
+        )
+    if len(shapes) == 1:
+        return PerReplica(place(np.stack(arrays), sharding), len(arrays), stacked=True)
+    counts = tuple(len(array) for array in arrays)
+    rows = max(counts)
+    filler = next(array for array in arrays if len(array) == rows)[-1:]
+    padded = [
+        np.concatenate([array, np.repeat(filler, rows - len(array), axis=0)]) for array in arrays
+    ]
+    valid = (np.arange(rows) < np.array(counts)[:, None]).reshape(-1)
+    mask = RowMask(place(valid, sharding), counts, rows)
+    stacked = place(np.stack(padded), sharding)
+    return PerReplica(stacked, len(arrays), stacked=True, mask=mask)
+
+
+def _plain(value: np.ndarray[Any, Any]) -> str:
+    return np.array2string(value, separator=", ", precision=6)

@@ -1,0 +1,290 @@
+"""Finding the state of a step: which models, optimizers and variables can a function reach?
+
+A step may close over its state, as a TensorFlow step does. So the engine looks where Python code can
+look: cells of closures, globals that the code names, default arguments, attributes of bound objects,
+containers, and the functions found on the way. Code of libraries is not searched.
+
+The ways that led to state are watched (`watch`): if a name or an attribute is bound to another object
+later (a notebook's cell run again), the programs made before are stale.
+"""
+
+import dataclasses
+import dis
+import functools
+import itertools
+import sys
+import types
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from spmd.source_lines import is_library
+from spmd.state import deferred
+from spmd.state.table import Adapter, StateTable, adapter_of
+from spmd.state.watch import Watch, cell_contents
+
+_ATOMS = (
+    str,
+    bytes,
+    int,
+    float,
+    complex,
+    bool,
+    type(None),
+    np.ndarray,
+    np.generic,
+    jax.Array,
+    type,
+)
+_VALUES = (str, bytes, int, float, complex, bool, type(None))
+# Containers of Python itself: looking into others may read a data set.
+_MAPPINGS = (dict, types.MappingProxyType)
+_CONTAINERS = (list, tuple, set, frozenset, deque)
+_LIMIT = 100_000
+
+
+@dataclasses.dataclass(frozen=True)
+class Discovery:
+    """What a function can reach.
+
+    Attributes:
+        table: all variables.
+        watch: the places through which they were reached, and plain values that the code may read.
+    """
+
+    table: StateTable
+    watch: Watch
+
+
+def discover(function: Any, extra: Sequence[tuple[str, Any]] = ()) -> Discovery:
+    """Finds all state that a function can reach.
+
+    Args:
+        function: the function of a step, or any callable.
+        extra: more objects to search, with names: arguments, or what the user named.
+
+    Returns:
+        What was found.
+    """
+    # A restored checkpoint may hold values of variables that were made since.
+    deferred.settle()
+    search = _Search()
+    for name, thing in extra:
+        search.visit(thing, name)
+    search.visit(function, getattr(function, "__name__", "step"))
+    search.run()
+    table = StateTable(search.things, list(search.variables.values()))
+    table.watch(search.watch)
+    search.watch_ways()
+    return Discovery(table, search.watch)
+
+
+class _Search:
+    """A walk over the objects that a function can reach; each is visited once."""
+
+    def __init__(self) -> None:
+        self.things: list[Any] = []
+        self.variables: dict[int, tuple[str, Any, Adapter]] = {}
+        self.watch = Watch()
+        # How each object was reached: from which others, and through which place, if it can change.
+        self._ways: dict[int, list[tuple[int, Any, Any]]] = {}
+        self._current = 0
+        self._objects: list[dict[str, Any]] = []
+        # Names that the code found so far uses, and methods whose name it does not use yet.
+        self._used: set[str] = set()
+        self._unused: dict[str, list[tuple[types.FunctionType, str]]] = {}
+        self._queue: list[tuple[Any, str]] = []
+        self._seen: dict[int, Any] = {}
+
+    def visit(self, thing: Any, name: str, place: Any = None, key: Any = None) -> None:
+        if isinstance(thing, _ATOMS):
+            return
+        self._ways.setdefault(id(thing), []).append((self._current, place, key))
+        if id(thing) not in self._seen:
+            # Kept alive for as long as the search runs: an id may be used again otherwise.
+            self._seen[id(thing)] = thing
+            self._queue.append((thing, name))
+
+    def run(self) -> None:
+        position = 0
+        while position < len(self._queue) and position < _LIMIT:
+            thing, name = self._queue[position]
+            self._current = id(thing)
+            self._look_at(thing, name)
+            position += 1
+
+    def watch_ways(self) -> None:
+        """Watches the ways that led to state, and plain values that the code may read on the way."""
+        for attributes in self._objects:
+            for key, value in attributes.items():
+                if key in self._used and isinstance(value, _VALUES):
+                    self.watch.item(attributes, key)
+        to_follow = [id(thing) for thing in self.things]
+        followed: set[int] = set()
+        while to_follow:
+            here = to_follow.pop()
+            if here in followed:
+                continue
+            followed.add(here)
+            for origin, place, key in self._ways.get(here, ()):
+                to_follow.append(origin)
+                if isinstance(place, (dict, list)):
+                    self.watch.item(place, key)
+                    self.watch.length(place)
+                elif place is not None:
+                    self.watch.attribute(place, key)
+
+    def _look_at(self, thing: Any, name: str) -> None:
+        adapter = adapter_of(thing)
+        if adapter is not None:
+            self._collect(thing, name, adapter)
+        elif isinstance(thing, types.FunctionType):
+            self._function(thing)
+        elif isinstance(thing, types.MethodType):
+            self.visit(thing.__self__, name if thing.__self__ is None else _owner(thing, name))
+            self.visit(thing.__func__, name)
+        elif isinstance(thing, functools.partial):
+            self.visit(thing.func, name)
+            self.visit(thing.args, f"{name}.args")
+            self.visit(thing.keywords, f"{name}.keywords")
+        elif isinstance(thing, _MAPPINGS) or _is_flax_mapping(thing):
+            for key, value in list(thing.items()):
+                self.visit(value, f"{name}[{key!r}]", thing if type(thing) is dict else None, key)
+        elif isinstance(thing, _CONTAINERS):
+            for index, value in enumerate(itertools.islice(thing, _LIMIT)):
+                self.visit(value, f"{name}[{index}]", thing if type(thing) is list else None, index)
+        elif not isinstance(thing, types.ModuleType):
+            self._attributes(thing, name)
+
+    def _collect(self, thing: Any, name: str, adapter: Adapter) -> None:
+        self.things.append(thing)
+        for path, variable in adapter.variables(thing):
+            if id(variable) not in self.variables:
+                label = getattr(variable, "name", None) if path == "" else None
+                full = label if isinstance(label, str) else name + path
+                # What it holds may be a variable of another library.
+                self.variables[id(variable)] = (full, variable, adapter_of(variable) or adapter)
+        # A module's own Python attributes may lead on, to functions and plain objects.
+        for key, value in list(getattr(thing, "__dict__", {}).items()):
+            if isinstance(value, (types.FunctionType, types.MethodType, functools.partial)):
+                self.visit(value, f"{name}.{key}")
+
+    def _function(self, function: types.FunctionType) -> None:
+        if _is_library_function(function):
+            wrapped = getattr(function, "__wrapped__", None)
+            if wrapped is not None:
+                self.visit(wrapped, function.__name__)
+            for cell in function.__closure__ or ():
+                contents = cell_contents(cell)
+                if isinstance(contents, (types.FunctionType, types.MethodType)) or adapter_of(
+                    contents
+                ):
+                    self.visit(contents, function.__name__)
+            return
+        for name, cell in zip(
+            function.__code__.co_freevars, function.__closure__ or (), strict=True
+        ):
+            contents = cell_contents(cell)
+            self.watch.cell(cell, name)
+            self.visit(contents, name)
+        for index, value in enumerate(function.__defaults__ or ()):
+            self.visit(value, f"{function.__name__}.__defaults__[{index}]")
+        for key, value in (function.__kwdefaults__ or {}).items():
+            self.visit(value, f"{function.__name__}.__kwdefaults__[{key!r}]")
+        namespace = function.__globals__
+        self._use(_names(function.__code__))
+        names = _global_names(function.__code__)
+        for name in names:
+            if name in namespace:
+                value = namespace[name]
+                if isinstance(value, types.ModuleType):
+                    self._module(value, _names(function.__code__))
+                else:
+                    self.watch.item(namespace, name)
+                    self.visit(value, name)
+        wrapped = getattr(function, "__wrapped__", None)
+        if wrapped is not None:
+            self.visit(wrapped, function.__name__)
+
+    def _module(self, module: types.ModuleType, names: Sequence[str]) -> None:
+        if is_library(module.__name__):
+            return
+        for name in names:
+            if name in vars(module):
+                self.watch.item(vars(module), name)
+                self.visit(vars(module)[name], f"{module.__name__}.{name}")
+
+    def _attributes(self, thing: Any, name: str) -> None:
+        wrapped = getattr(thing, "__wrapped__", None)
+        if wrapped is not None:
+            self.visit(wrapped, name)
+        if is_library(type(thing).__module__):
+            return
+        attributes: dict[str, Any] = getattr(thing, "__dict__", {})
+        self._objects.append(attributes)
+        for key, value in list(attributes.items()):
+            self.visit(value, f"{name}.{key}", attributes, key)
+        for cls in type(thing).__mro__:
+            slots: Any = cls.__dict__.get("__slots__", ())
+            for key in (slots,) if isinstance(slots, str) else tuple(slots):
+                if hasattr(thing, key):
+                    self.visit(getattr(thing, key), f"{name}.{key}", thing, key)
+            if not is_library(cls.__module__):
+                for key, member in cls.__dict__.items():
+                    function = member.fget if isinstance(member, property) else member
+                    if isinstance(function, types.FunctionType):
+                        self._method(key, function, name)
+
+    def _method(self, key: str, function: types.FunctionType, name: str) -> None:
+        """Looks at a method if the code can call it: its name is used, or Python calls it."""
+        if key in self._used or (key.startswith("__") and key != "__init__"):
+            self.visit(function, name)
+        else:
+            self._unused.setdefault(key, []).append((function, name))
+
+    def _use(self, names: Sequence[str]) -> None:
+        for used in names:
+            self._used.add(used)
+            for function, name in self._unused.pop(used, ()):
+                self.visit(function, name)
+
+
+def _owner(method: types.MethodType, name: str) -> str:
+    return name.rsplit(".", 1)[0] if "." in name else type(method.__self__).__name__
+
+
+def _names(code: types.CodeType) -> tuple[str, ...]:
+    """All names that a code object and the functions nested in it use."""
+    names = list(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            names.extend(_names(constant))
+    return tuple(dict.fromkeys(names))
+
+
+def _global_names(code: types.CodeType) -> tuple[str, ...]:
+    """The names of globals that a code object and the functions nested in it use."""
+    names = [
+        instruction.argval
+        for instruction in dis.get_instructions(code)
+        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME")
+    ]
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            names.extend(_global_names(constant))
+    return tuple(dict.fromkeys(names))
+
+
+def _is_flax_mapping(thing: Any) -> bool:
+    return isinstance(thing, Mapping) and type(thing).__module__.startswith("flax.")
+
+
+def _is_library_function(function: types.FunctionType) -> bool:
+    # Code that is run under a library's name, as its doctests are, is still the user's.
+    module = sys.modules.get(function.__module__ or "")
+    return is_library(function.__module__) and function.__globals__ is getattr(
+        module, "__dict__", None
+    )

@@ -1,0 +1,429 @@
+"""Mutable state of a step: variables of any library, by kind, as a flat list of arrays.
+
+A *variable* is an object of some library that holds an array and may change. An *adapter* knows one
+library: it finds the variables in an object and reads and writes them. A *slot* is a variable that a
+step lifts: its value goes into the compiled program and the new value comes out of it.
+
+The *kind* of a slot says what its value means on several replicas:
+
+- `MIRRORED`: one value, equal on all replicas (parameters, optimizer state).
+- `MEAN`: written by each replica, then averaged over them (batch statistics).
+- `SUM`: each replica adds its part; reading gives the sum (metrics).
+- `KEY`: a random key; every replica draws from a stream of its own, folded from it.
+- `LOCAL`: every replica has a value of its own; between steps they are stacked along a new first axis.
+"""
+
+import abc
+import contextlib
+import dataclasses
+import enum
+import itertools
+import operator
+import sys
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from typing import Any, Protocol
+from weakref import WeakSet
+
+import jax
+
+from spmd.errors import StateError
+from spmd.state.watch import Watch
+
+
+class WriteObserver(Protocol):
+    """Knows variables by the arrays that they hold, and so must hear of writes."""
+
+    def note_former(self, variable: Any, value: Any) -> None:
+        """Hears that a variable loses its value.
+
+        Args:
+            variable: any library's.
+            value: what it held.
+        """
+        ...
+
+    def detached(self, value: Any) -> Any:
+        """Returns what a variable holds that is given a value: another array, if this one is known."""
+        ...
+
+
+# Told of every value that a variable loses, to other code or to a step.
+WRITE_OBSERVERS: "WeakSet[WriteObserver]" = WeakSet()
+
+
+def overwritten(variable: Any, value: Any, new: Any) -> Any:
+    """Tells all observers that a variable gets another value.
+
+    Args:
+        variable: any library's.
+        value: what it held.
+        new: what it is given.
+
+    Returns:
+        What it is to hold.
+    """
+    for observer in list(WRITE_OBSERVERS):
+        observer.note_former(variable, value)
+        new = observer.detached(new)
+    return new
+
+
+class Kind(enum.Enum):
+    """What the value of a variable means on several replicas; see the module's text."""
+
+    MIRRORED = "mirrored"
+    MEAN = "mean"
+    SUM = "sum"
+    KEY = "key"
+    LOCAL = "local"
+
+
+class Adapter(abc.ABC):
+    """How the objects of one library hold state.
+
+    `get` and `set` run for every variable at every step, so they should be functions written in C,
+    such as the methods of a slot descriptor.
+    """
+
+    get: Callable[[Any], Any]
+    set: Callable[[Any, Any], Any]
+
+    @abc.abstractmethod
+    def owns(self, thing: Any) -> bool:
+        """Tells whether the object is of this library and may hold variables."""
+
+    @abc.abstractmethod
+    def variables(self, thing: Any) -> Iterable[tuple[str, Any]]:
+        """Lists the variables in an object.
+
+        Args:
+            thing: an object that `owns` accepts.
+
+        Returns:
+            Pairs of the path below the object, as Python writes it (`".layers[0].kernel"`), and
+            the variable.
+        """
+
+    @abc.abstractmethod
+    def is_variable(self, thing: Any) -> bool:
+        """Tells whether the object itself is one variable."""
+
+    @abc.abstractmethod
+    def kind(self, variable: Any) -> Kind:
+        """Tells the kind of a variable."""
+
+    @abc.abstractmethod
+    def lifted(self, things: Sequence[Any], variables: Sequence[Any]) -> Any:
+        """Returns a context manager in which traced values may be set; it undoes structure changes.
+
+        Args:
+            things: the objects that were found.
+            variables: the variables that are lifted.
+        """
+
+    def building(self, things: Sequence[Any]) -> contextlib.AbstractContextManager[Any] | None:
+        """Returns a context in which things make the variables that they make at first use.
+
+        The step's function is run in it once, on shapes only; the variables must exist after it.
+
+        Args:
+            things: the objects that were found.
+
+        Returns:
+            The context manager, or None if all variables exist.
+        """
+        del things
+        return None
+
+    @abc.abstractmethod
+    def in_replica(self, things: Sequence[Any]) -> contextlib.AbstractContextManager[None]:
+        """Returns a context manager around one replica's code, for what changes there."""
+
+    @abc.abstractmethod
+    def watch(self, things: Sequence[Any], watch: Watch) -> None:
+        """Watches what tracing bakes in; a change of it makes a program stale.
+
+        Args:
+            things: the objects that were found.
+            watch: told what to watch.
+        """
+
+    @abc.abstractmethod
+    def explain(self, error: BaseException) -> str | None:
+        """Explains an error of the library that means that a variable was not lifted.
+
+        Returns:
+            What was written, and where; None if the error means something else.
+        """
+
+
+_ADAPTERS: list[Adapter] = []
+_nnx_pending = True
+_keras_pending = True
+
+
+def register_adapter(adapter: Adapter) -> None:
+    """Makes the engine find and lift the state of one more library.
+
+    Args:
+        adapter: asked about every object that a step can reach, after those registered before.
+    """
+    _ADAPTERS.append(adapter)
+
+
+def adapters() -> Sequence[Adapter]:
+    """Returns the adapters of all libraries that the process has imported."""
+    # Flax is asked for only when the user has imported it: it is slow to import.
+    if _nnx_pending and "flax.nnx" in sys.modules:
+        _register_nnx()
+    # The name that Keras defines last: before, it is being imported.
+    if _keras_pending and hasattr(sys.modules.get("keras"), "Variable"):
+        _register_keras()
+    return _ADAPTERS
+
+
+def adapter_of(thing: Any) -> Adapter | None:
+    """Finds the adapter of the library that an object belongs to, if any."""
+    return next((adapter for adapter in adapters() if adapter.owns(thing)), None)
+
+
+@dataclasses.dataclass(frozen=True)
+class Slot:
+    """A variable that a step lifts.
+
+    Attributes:
+        name: where it was found, as Python writes it: `model.layers[0].kernel`.
+        variable: the library's object.
+        kind: what its value means on several replicas.
+        adapter: reads and writes it.
+        structure: structure of the value; a single array for nearly all variables.
+        first: index of its first leaf in the flat list.
+    """
+
+    name: str
+    variable: Any
+    kind: Kind
+    adapter: Adapter
+    structure: Any
+    first: int
+
+    @property
+    def count(self) -> int:
+        """How many leaves the value has."""
+        return self.structure.num_leaves
+
+    @property
+    def span(self) -> slice:
+        """Its leaves in the flat list."""
+        return slice(self.first, self.first + self.count)
+
+
+class StateTable:
+    """The variables of a step as a flat list of arrays, read and written without walking objects.
+
+    Variables whose value is one array are read and written by C functions, some 0.1 microseconds
+    each; so variables always hold their current value and nobody needs a proxy to read it.
+    """
+
+    def __init__(self, things: Sequence[Any], found: Sequence[tuple[str, Any, Adapter]]) -> None:
+        """Makes a table.
+
+        Args:
+            things: the objects that were found, in which variables live.
+            found: name, variable and adapter of every variable.
+        """
+        self.things = tuple(things)
+        self.slots: list[Slot] = []
+        self._plain: list[tuple[Adapter, list[Any]]] = []
+        self._nested: list[Slot] = []
+        leaf = jax.tree.structure(0)
+        for adapter in dict.fromkeys(adapter for _, _, adapter in found):
+            mine = [(name, v) for name, v, a in found if a is adapter]
+            shapes = {id(v): jax.tree.structure(adapter.get(v)) for _, v in mine}
+            plain = [(name, v) for name, v in mine if shapes[id(v)] == leaf]
+            for name, variable in plain:
+                self._add(name, variable, adapter, leaf)
+            self._plain.append((adapter, [v for _, v in plain]))
+        for name, variable, adapter in found:
+            structure = jax.tree.structure(adapter.get(variable))
+            if structure != leaf:
+                self._nested.append(self._add(name, variable, adapter, structure))
+        self.size = sum(slot.count for slot in self.slots)
+        self.leaf_names = [
+            slot.name + jax.tree_util.keystr(path)
+            for slot in self.slots
+            for path, _ in jax.tree_util.tree_leaves_with_path(
+                jax.tree.unflatten(slot.structure, range(slot.count))
+            )
+        ]
+
+    @property
+    def variables(self) -> list[Any]:
+        """The variables."""
+        return [slot.variable for slot in self.slots]
+
+    @property
+    def local(self) -> list[bool]:
+        """For each leaf, whether every replica has a value of its own."""
+        return [kind is Kind.LOCAL for kind in self.kinds]
+
+    @property
+    def kinds(self) -> list[Kind]:
+        """The kind of the variable that each leaf belongs to."""
+        return [slot.kind for slot in self.slots for _ in range(slot.count)]
+
+    def _add(self, name: str, variable: Any, adapter: Adapter, structure: Any) -> Slot:
+        first = self.slots[-1].first + self.slots[-1].count if self.slots else 0
+        slot = Slot(name, variable, adapter.kind(variable), adapter, structure, first)
+        self.slots.append(slot)
+        return slot
+
+    def read(self) -> list[Any]:
+        """Reads all variables.
+
+        Returns:
+            The leaves, in the order of `slots`.
+
+        Raises:
+            StateError: the value of a variable changed its structure.
+        """
+        leaves: list[Any] = []
+        for adapter, variables in self._plain:
+            leaves.extend(map(adapter.get, variables))
+        for slot in self._nested:
+            value = slot.adapter.get(slot.variable)
+            new, structure = jax.tree.flatten(value)
+            if structure != slot.structure:
+                raise StateError(
+                    f"The value of {slot.name} changed its structure from {slot.structure} to "
+                    f"{structure}. Keep the structure, or make a new variable and a new step."
+                )
+            leaves.extend(new)
+        return leaves
+
+    def holds(self, leaves: Sequence[Any]) -> bool:
+        """Tells whether the variables hold just these arrays, without making a list of what they hold.
+
+        Args:
+            leaves: as `read` returns them.
+        """
+        if self._nested:
+            held = self.read()
+            return len(held) == len(leaves) and all(map(operator.is_, held, leaves))
+        if len(self._plain) == 1:
+            adapter, variables = self._plain[0]
+            return all(map(operator.is_, map(adapter.get, variables), leaves))
+        held = itertools.chain.from_iterable(map(adapter.get, vs) for adapter, vs in self._plain)
+        return all(map(operator.is_, held, leaves))
+
+    def write(self, leaves: Sequence[Any]) -> None:
+        """Writes all variables.
+
+        Args:
+            leaves: as `read` returns them.
+        """
+        if WRITE_OBSERVERS:
+            for slot in self.slots:
+                held = slot.adapter.get(slot.variable)
+                if slot.count == 1 and held is not leaves[slot.first]:
+                    for observer in list(WRITE_OBSERVERS):
+                        observer.note_former(slot.variable, held)
+        self._put(leaves)
+
+    def _put(self, leaves: Sequence[Any]) -> None:
+        start = 0
+        for adapter, variables in self._plain:
+            stop = start + len(variables)
+            deque(map(adapter.set, variables, leaves[start:stop]), maxlen=0)
+            start = stop
+        for slot in self._nested:
+            slot.adapter.set(slot.variable, jax.tree.unflatten(slot.structure, leaves[slot.span]))
+
+    def part(self, leaves: Iterable[int]) -> tuple["StateTable", list[int]]:
+        """Makes a table of the variables that some leaves belong to.
+
+        Args:
+            leaves: indices in the flat list.
+
+        Returns:
+            The table, and for each of its leaves the index in this one.
+        """
+        wanted = set(leaves)
+        slots = [
+            slot for slot in self.slots if wanted & set(range(slot.first, slot.first + slot.count))
+        ]
+        table = StateTable(
+            self.things, [(slot.name, slot.variable, slot.adapter) for slot in slots]
+        )
+        first = {id(slot.variable): slot.first for slot in slots}
+        indices = [
+            first[id(slot.variable)] + offset
+            for slot in table.slots
+            for offset in range(slot.count)
+        ]
+        return table, indices
+
+    @contextlib.contextmanager
+    def lifted(self, leaves: Sequence[Any]) -> Generator[None]:
+        """Gives the variables traced values, and their own back afterwards, come what may.
+
+        Args:
+            leaves: traced values, in the order of `read`.
+        """
+        before = self.read()
+        with contextlib.ExitStack() as stack:
+            for adapter, things, variables in self._by_adapter():
+                stack.enter_context(adapter.lifted(things, variables))
+            try:
+                self._put(leaves)
+                yield
+            finally:
+                self._put(before)
+
+    @contextlib.contextmanager
+    def in_replica(self) -> Generator[None]:
+        """Lets every adapter prepare for one replica's code."""
+        with contextlib.ExitStack() as stack:
+            for adapter, things, _ in self._by_adapter():
+                stack.enter_context(adapter.in_replica(things))
+            yield
+
+    def watch(self, watch: Watch) -> None:
+        """Watches what tracing bakes in of all objects."""
+        for adapter, things, _ in self._by_adapter():
+            adapter.watch(things, watch)
+
+    def builders(self) -> list[contextlib.AbstractContextManager[Any]]:
+        """Lists the contexts in which objects make variables that do not exist yet."""
+        found = [
+            adapter.building([thing for thing in self.things if adapter.owns(thing)])
+            for adapter in adapters()
+        ]
+        return [context for context in found if context is not None]
+
+    def _by_adapter(self) -> Iterator[tuple[Adapter, list[Any], list[Any]]]:
+        for adapter in adapters():
+            things = [thing for thing in self.things if adapter.owns(thing)]
+            variables = [slot.variable for slot in self.slots if slot.adapter is adapter]
+            if things or variables:
+                yield adapter, things, variables
+
+
+def _register_nnx() -> None:
+    global _nnx_pending
+    from spmd.integrations.nnx import NnxAdapter
+
+    register_adapter(NnxAdapter())
+    _nnx_pending = False
+
+
+def _register_keras() -> None:
+    global _keras_pending
+    import keras
+
+    if keras.backend.backend() == "jax":
+        from spmd.integrations.keras.adapter import KerasAdapter
+
+        register_adapter(KerasAdapter())
+    _keras_pending = False  # not before: an import that fails must fail the next time as well

@@ -1,0 +1,164 @@
+"""`spmd.Variable`: mutable state of a step for code that uses no module library."""
+
+import contextlib
+import functools
+from collections.abc import Generator, Iterable, Sequence
+from typing import Any, Literal, get_args
+
+import jax
+import jax.numpy as jnp
+
+from spmd._jax_internals import trace_state
+from spmd.errors import StateError
+from spmd.replica.context import current_frame
+from spmd.state.table import Adapter, Kind, overwritten, register_adapter
+from spmd.state.watch import Watch
+from spmd.topology.placement import readable
+
+VariableKind = Literal["mirrored", "mean", "sum", "key", "local"]
+
+
+class Variable:
+    """A pytree of arrays that a step may read and replace.
+
+    Examples:
+        >>> import jax.numpy as jnp, spmd
+        >>> count = spmd.Variable(jnp.zeros((), jnp.int32), name="count")
+        >>> def step():
+        ...     count.value += 1
+        >>> spmd.Step(step, spmd.make_mesh(["cpu:0"]))()
+        >>> int(count.value)
+        1
+
+    Source: `tf.Variable`, `flax.nnx.Variable`.
+    """
+
+    __slots__ = ("__weakref__", "_frame", "_trace", "_value", "kind", "name")
+
+    def __init__(
+        self, value: Any, *, kind: VariableKind = "mirrored", name: str | None = None
+    ) -> None:
+        """Makes a variable.
+
+        Args:
+            value: pytree of arrays or numbers.
+            kind: `"mirrored"` (one value, equal on all replicas), `"mean"` (averaged over replicas
+                after a step wrote it), `"sum"` (each replica adds its part; reading gives the sum),
+                `"key"` (a random key; each replica gets one of its own) or `"local"` (a value for
+                each replica; outside of a step they are stacked along a new first axis).
+            name: shown in messages; by default the name under which the step finds it.
+
+        Raises:
+            ValueError: unknown `kind`.
+        """
+        if kind not in get_args(VariableKind):
+            raise ValueError(
+                f"Unknown kind {kind!r} of variable {name or ''}. "
+                f"Expected one of {', '.join(map(repr, get_args(VariableKind)))}."
+            )
+        self.kind: VariableKind = kind
+        self.name = name
+        self._value: Any = jax.tree.map(jnp.asarray, value)
+        self._frame: Any = None
+        self._trace: Any = None
+
+    @property
+    def value(self) -> Any:
+        """The current value.
+
+        Raises:
+            StateError: a step reads the variable, but did not find it before.
+        """
+        return self._get()
+
+    @value.setter
+    def value(self, value: Any) -> None:
+        self._set(value)
+
+    def _get(self) -> Any:
+        self._check_lifted("reads")
+        if current_frame() is not None or not jax.distributed.is_initialized():
+            return self._value
+        return jax.tree.map(readable, self._value)
+
+    def _set(self, value: Any) -> None:
+        self._check_lifted("writes")
+        if self._frame is not None and self._trace != trace_state():
+            raise StateError(
+                f"{self!r} is written inside a loop, branch or other transformation of the step "
+                "(scan, cond, grad, vmap), whose values do not live outside of it. Return the new "
+                "value from there, and assign it outside."
+            )
+        self._value = overwritten(self, self._value, jax.tree.map(jnp.asarray, value))
+
+    def __repr__(self) -> str:
+        shown = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), self._value)
+        name = f"{self.name!r}, " if self.name else ""
+        return f"Variable({name}{shown}, kind={self.kind!r})"
+
+    def _made_in_step(self) -> None:
+        """Lets the step that made the variable use it, and gives it its value back afterwards.
+
+        If the step can reach the variable when it is over, it is traced again, with the variable lifted.
+        """
+        frame = current_frame()
+        if frame is not None:
+            initial = self._value
+            self._frame, self._trace = frame, trace_state()
+            frame.made.append((self, functools.partial(self._leave_step, initial)))
+
+    def _leave_step(self, value: Any) -> None:
+        self._value, self._frame, self._trace = value, None, None
+
+    def _check_lifted(self, verb: str) -> None:
+        frame = current_frame()
+        if frame is not None and self._frame is not frame:
+            raise StateError(
+                f"The step {verb} {self!r}, which it did not find among the objects that it can "
+                "reach, so its value would be frozen into the program. Pass it as an argument, or "
+                "name it: spmd.Step(fn, mesh, state=[variable])."
+            )
+
+
+class _VariableAdapter(Adapter):
+    """How `spmd.Variable` holds state."""
+
+    # The descriptor of a slot: its methods are C functions.
+    get = Variable.__dict__["_value"].__get__
+    set = Variable.__dict__["_value"].__set__
+
+    def owns(self, thing: Any) -> bool:
+        return isinstance(thing, Variable)
+
+    def is_variable(self, thing: Any) -> bool:
+        return isinstance(thing, Variable)
+
+    def variables(self, thing: Any) -> Iterable[tuple[str, Any]]:
+        return [("", thing)]
+
+    def kind(self, variable: Any) -> Kind:
+        return Kind(variable.kind)
+
+    @contextlib.contextmanager
+    def lifted(self, things: Sequence[Any], variables: Sequence[Any]) -> Generator[None]:
+        frame, trace = current_frame(), trace_state()
+        before = [(variable._frame, variable._trace) for variable in variables]
+        try:
+            for variable in variables:
+                variable._frame, variable._trace = frame, trace
+            yield
+        finally:
+            for variable, (old_frame, old_trace) in zip(variables, before, strict=True):
+                variable._frame, variable._trace = old_frame, old_trace
+
+    def in_replica(self, things: Sequence[Any]) -> contextlib.AbstractContextManager[None]:
+        return contextlib.nullcontext()
+
+    def watch(self, things: Sequence[Any], watch: Watch) -> None:
+        pass  # a variable has nothing but its value, which is read before every step
+
+    def explain(self, error: BaseException) -> str | None:
+        return None
+
+
+register_adapter(_VariableAdapter())

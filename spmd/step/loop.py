@@ -1,0 +1,180 @@
+"""Several batches in one program: a function is called for one after another, as a loop of XLA's."""
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.sharding import Mesh
+
+from spmd.errors import ReplicaContextError, StateError, StepOutputError
+from spmd.replica.context import current_frame
+from spmd.replica.values import TracedPerReplica
+from spmd.step.step import Step
+
+
+def for_each(function: Callable[[Any], Any], batches: Sequence[Any]) -> Any:
+    """Calls a function for each of several batches, inside a step that spans several runs.
+
+    The function is traced once, and the loop takes the state from one batch to the next, so that the
+    program is hardly larger than for one batch, and the host is asked once for all of them.
+
+    Args:
+        function: what is done with a batch, between the replicas.
+        batches: of one structure, and with the same shapes.
+
+    Returns:
+        What the function gave for each batch: its result, with one axis more in front of every leaf.
+
+    Raises:
+        ReplicaContextError: no such step is being traced.
+        StepOutputError: the function returned values of single replicas.
+        StateError: the function changes the shape or type of a variable.
+
+    Examples:
+        >>> import numpy as np, spmd
+        >>> total = spmd.Variable(np.float32(0), name="total")
+        >>> def add(batch):
+        ...     rows = spmd.run(lambda x: x.sum(), batch)
+        ...     total.value = total.value + spmd.reduce(rows)
+        ...     return total.value
+        >>> mesh = spmd.make_mesh(["cpu:0"])
+        >>> step = spmd.Step(lambda *batches: for_each(add, batches), mesh, per_replica=False)
+        >>> rows = np.arange(6, dtype=np.float32)
+        >>> step(*spmd.distribute(rows, mesh, batch_size=2)).tolist()
+        [1.0, 6.0, 15.0]
+
+    Source: `steps_per_execution` of `tf.keras.Model.compile`.
+    """
+    frame = current_frame()
+    if frame is None or frame.in_replica:
+        raise ReplicaContextError(
+            "for_each works between the replicas, in a step made with per_replica=False."
+        )
+    table = frame.table
+    flat = [jax.tree.flatten(batch, is_leaf=_is_rows) for batch in batches]
+    leaves, structure = flat[0]
+    # Leaves of one batch share their mask, by which a replica tells batches apart.
+    owners: dict[int, int] = {}
+    for index, leaf in enumerate(leaves):
+        owners.setdefault(id(leaf.mask), index)
+    places = list(owners.values())
+    blocks = [jnp.stack([batch[i].block for batch, _ in flat]) for i in range(len(leaves))]
+    masks = [jnp.stack([batch[place].mask for batch, _ in flat]) for place in places]
+
+    def one(state: list[Any], rows: Any) -> tuple[list[Any], Any]:
+        blocks, masks = rows
+        of_owner = dict(zip(owners, masks, strict=True))
+        batch = [
+            TracedPerReplica(block, of_owner[id(leaf.mask)], leaf.source)
+            for block, leaf in zip(blocks, leaves, strict=True)
+        ]
+        with table.lifted(state):  # writes belong to the loop, and are carried out of it below
+            result = function(jax.tree.unflatten(structure, batch))
+            if any(map(_is_rows, jax.tree.leaves(result, is_leaf=_is_rows))):
+                raise StepOutputError(
+                    "A function that several batches go through in one program returned values of single "
+                    "replicas. Return one value for all of them: spmd.reduce(losses), or "
+                    "strategy.reduce('SUM', losses, axis=None)."
+                )
+            after = table.read()
+        untouched[:] = [new is old for old, new in zip(state, after, strict=True)]
+        return list(map(_of_type, after, state, table.leaf_names)), result
+
+    before = table.read()
+    untouched: list[bool] = []
+    state, results = jax.lax.scan(one, before, (blocks, masks))
+    # What the function left alone is still the very value that came in, so the step does not write it.
+    table.write(
+        [old if same else new for old, new, same in zip(before, state, untouched, strict=True)]
+    )
+    return results
+
+
+class Repetition:
+    """A step between the replicas that takes several batches in one dispatch.
+
+    Examples:
+        >>> import numpy as np, spmd
+        >>> total = spmd.Variable(np.float32(0), name="total")
+        >>> def add(batch):
+        ...     total.value = total.value + spmd.reduce(spmd.run(lambda x: x.sum(), batch))
+        ...     return total.value
+        >>> mesh = spmd.make_mesh(["cpu:0"])
+        >>> repeated = Repetition(add, mesh)
+        >>> batches = iter(spmd.distribute(np.arange(6, dtype=np.float32), mesh, batch_size=2))
+        >>> repeated(batches, 2).tolist(), repeated(batches, 2).tolist()
+        ([1.0, 6.0], [15.0])
+    """
+
+    def __init__(
+        self, function: Callable[[Any], Any], mesh: Mesh, state: Sequence[Any] = ()
+    ) -> None:
+        """Makes it; nothing is traced or compiled yet.
+
+        Args:
+            function: what is done with a batch, between the replicas.
+            mesh: where it runs.
+            state: more objects with state that the function may reach.
+        """
+
+        def several(*batches: Any) -> Any:
+            return for_each(function, batches)
+
+        several.__name__ = getattr(function, "__name__", several.__name__)
+        self._one = Step(function, mesh, state=state, per_replica=False)
+        self._several = Step(several, mesh, state=state, per_replica=False)
+
+    def __call__(self, batches: Iterator[Any], steps: int) -> Any:
+        """Runs the next batches.
+
+        Args:
+            batches: where they come from.
+            steps: how many; at the end there may be fewer, which are run one by one, as is what comes with a
+                partial batch.
+
+        Returns:
+            The results, with one axis more in front of every leaf.
+
+        Raises:
+            StopIteration: there is no batch.
+        """
+        taken = list(itertools.islice(batches, steps))
+        if not taken:
+            raise StopIteration
+        # A step that does not leave out padding gets a program of its own for a partial batch.
+        if len(taken) == steps and are_alike(taken) and not any(map(_is_padded, taken)):
+            return self._several(*taken)
+        return jax.tree.map(lambda *each: jnp.stack(each), *map(self._one, taken))
+
+
+def are_alike(batches: Sequence[Any]) -> bool:
+    """Tells whether one program fits several batches.
+
+    Args:
+        batches: pytrees of `PerReplica`.
+    """
+    kinds = [[leaf.key for leaf in jax.tree.leaves(batch)] for batch in batches]
+    return all(kind == kinds[0] for kind in kinds)
+
+
+def _is_padded(batch: Any) -> bool:
+    return any(leaf.mask is not None and leaf.mask.padded for leaf in jax.tree.leaves(batch))
+
+
+def _of_type(new: Any, old: Any, name: str) -> Any:
+    """Takes part in a loop: what comes out of it has exactly the type that went in."""
+    kept = jnp.shape(new) == old.shape and jnp.result_type(new) == old.dtype
+    if not kept and not getattr(new, "weak_type", True):
+        raise StateError(
+            f"A step changes {name} from {old.dtype}{list(old.shape)} to {new.dtype}{list(new.shape)}. A "
+            "variable keeps its shape and type for the next step: convert the new value with "
+            f".astype({str(old.dtype)!r}) or .reshape{old.shape}."
+        )
+    # A Python number among the operands may have made it weakly typed.
+    return new if jnp.issubdtype(old.dtype, jax.dtypes.extended) else jnp.asarray(new, old.dtype)
+
+
+def _is_rows(leaf: Any) -> bool:
+    return isinstance(leaf, TracedPerReplica)

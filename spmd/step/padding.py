@@ -1,0 +1,150 @@
+"""Does padding count, and batches without any.
+
+Whether a step leaves padding out cannot be read off its program for certain: it may ask which rows are
+valid for one loss and not for another. It shows in what the step computes. Rows of padding hold
+whatever they happen to hold, so with other rows in their place nothing may change.
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from spmd.replica.rows import RowLayout
+from spmd.replica.values import PerReplica, RowMask
+from spmd.topology.mesh import split_sharding
+
+# Part of what a step changes in a variable that other padding may change too: sums in another order.
+_TOLERANCE = 1e-5
+
+
+def with_other_padding(array: jax.Array, mask: RowMask) -> jax.Array | None:
+    """Puts other valid rows of a batch where its padding is.
+
+    Args:
+        array: the batch, of shape `(replicas * rows_per_replica, ...)`.
+        mask: its valid rows.
+
+    Returns:
+        The array, or None if there is one valid row only.
+
+    Examples:
+        >>> import numpy as np, spmd
+        >>> rows = np.arange(3.0, dtype=np.float32)
+        >>> mesh = spmd.make_mesh(["cpu:0"])
+        >>> batches = spmd.distribute([np.zeros(4, np.float32), rows], mesh)
+        >>> _, batch = batches
+        >>> batch.array.tolist(), with_other_padding(batch.array, batch.mask).tolist()
+        ([0.0, 1.0, 2.0, 2.0], [0.0, 1.0, 2.0, 0.0])
+    """
+    valid = RowLayout(mask.counts, mask.rows_per_replica).mask
+    (rows,), (padding,) = np.nonzero(valid), np.nonzero(~valid)
+    if len(rows) < 2:
+        return None
+    index = np.arange(len(valid))
+    index[padding] = rows[np.arange(len(padding)) % len(rows)]
+    take = jax.jit(lambda array: array[jnp.asarray(index)], out_shardings=array.sharding)
+    return take(array)
+
+
+def counted(
+    names: Sequence[str],
+    before: Sequence[Any],
+    first: Sequence[jax.Array],
+    again: Sequence[jax.Array],
+    other: Sequence[jax.Array],
+) -> list[str]:
+    """Finds the values that change with the padding.
+
+    Args:
+        names: of the values.
+        before: the variables before the step; None for a result.
+        first: what the step computed.
+        again: what it computed for the same batch once more: a device may sum in any order.
+        other: what it computed with other padding.
+
+    Returns:
+        Names of those that differ by more than they do without a reason.
+    """
+    found: list[str] = []
+    for name, old, a, b, c in zip(names, before, first, again, other, strict=True):
+        if jnp.issubdtype(a.dtype, jax.dtypes.extended):
+            a, b, c = map(jax.random.key_data, (a, b, c))
+            old = None
+        change, noise, padding = _norms(old, a, b, c)
+        epsilon = 16 * jnp.finfo(a.dtype).eps if jnp.issubdtype(a.dtype, jnp.inexact) else 0
+        if padding > max(10 * noise, max(_TOLERANCE, epsilon) * change):
+            found.append(name)
+    return found
+
+
+@jax.jit
+def _norms(old: Any, a: jax.Array, b: jax.Array, c: jax.Array) -> tuple[Any, Any, Any]:
+    def norm(x: Any, y: Any) -> Any:
+        wide = jnp.promote_types(a.dtype, jnp.float32)
+        wrong = jnp.isnan(x) != jnp.isnan(y)
+        difference = jnp.where(jnp.isnan(x) | jnp.isnan(y), 0, x.astype(wide) - y.astype(wide))
+        return jnp.where(wrong.any(), jnp.inf, jnp.linalg.norm(jnp.abs(difference).reshape(-1)))
+
+    return norm(a, jnp.zeros_like(a) if old is None else old), norm(a, b), norm(a, c)
+
+
+def without_padding(tree: Any) -> Any:
+    """Cuts the padding off batches that have as many valid rows on every replica.
+
+    Args:
+        tree: pytree with `PerReplica` values; those with padding have to lie one block after the other.
+
+    Returns:
+        The pytree, or None if a batch in it has padding on some replicas only, or one without rows.
+
+    Examples:
+        >>> import numpy as np, spmd
+        >>> mesh = spmd.make_mesh(["cpu:0", "cpu:1"])
+        >>> batches = spmd.distribute([np.zeros(6, np.float32), np.arange(4.0)], mesh)
+        >>> _, batch = batches
+        >>> batch.array.tolist(), without_padding(batch).array.tolist()
+        ([0.0, 1.0, 3.0, 2.0, 3.0, 3.0], [0.0, 1.0, 2.0, 3.0])
+    """
+    masks: dict[int, RowMask | None] = {}
+
+    def cut_mask(mask: RowMask) -> RowMask | None:
+        count = mask.counts[0]
+        if count == 0 or any(other != count for other in mask.counts):
+            return None
+        return RowMask(_cut(mask.array, mask), mask.counts, count)
+
+    def cut(leaf: Any) -> Any:
+        if not isinstance(leaf, PerReplica) or leaf.mask is None or not leaf.mask.padded:
+            return leaf
+        if id(leaf.mask) not in masks:
+            masks[id(leaf.mask)] = None if leaf.stacked else cut_mask(leaf.mask)
+        mask = masks[id(leaf.mask)]
+        if mask is None:
+            return None
+        array = _cut(leaf.array, leaf.mask)
+        return PerReplica(array, leaf.num_replicas, stacked=False, mask=mask)
+
+    found = jax.tree.map(cut, tree)
+    return None if None in masks.values() else found
+
+
+def _cut(array: jax.Array, mask: RowMask) -> jax.Array:
+    replicas = len(mask.counts)
+    mesh = PerReplica(array, replicas, stacked=False).mesh
+    return _first_rows(mesh, replicas, mask.rows_per_replica, mask.counts[0])(array)
+
+
+@functools.lru_cache(maxsize=16)
+def _first_rows(
+    mesh: jax.sharding.Mesh, replicas: int, block: int, count: int
+) -> Callable[[jax.Array], jax.Array]:
+    # Kept, as every epoch ends with such a batch: jax.jit knows again only the same function.
+    def first_rows(array: jax.Array) -> jax.Array:
+        blocks = array.reshape(replicas, block, *array.shape[1:])
+        return blocks[:, :count].reshape(replicas * count, *array.shape[1:])
+
+    return jax.jit(first_rows, out_shardings=split_sharding(mesh))

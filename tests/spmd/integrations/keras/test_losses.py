@@ -1,0 +1,31 @@
+"""Losses of Keras in steps of the engine."""
+
+import keras
+import numpy as np
+import pytest
+
+import spmd
+import spmd.integrations.keras.trainer  # what runs a model's own steps
+
+X = np.random.default_rng(0).normal(size=(11, 3)).astype(np.float32)
+Y = (X @ [[1.0], [2.0], [3.0]] + 0.5).astype(np.float32)
+
+
+def model():
+    keras.utils.set_random_seed(0)
+    made = keras.Sequential([keras.Input((3,)), keras.layers.Dense(1, kernel_regularizer="l2")])
+    made.compile("sgd", "mse")
+    return made
+
+
+@pytest.mark.parametrize("replicas", [1, 2])
+def test_the_step_of_a_compiled_model_gives_what_keras_alone_gives(mesh_of, replicas):
+    """The last batch has 3 rows."""
+    alone, ours, mesh = model(), model(), mesh_of(replicas)
+    expected = alone.fit(X, Y, batch_size=8, shuffle=False, verbose=0).history["loss"]
+    step = spmd.Step(lambda batch: ours.train_step(batch), mesh)
+    for batch in spmd.distribute((X, Y), mesh, batch_size=8):
+        step(batch)
+    assert float(ours.get_metrics_result()["loss"]) == pytest.approx(expected[0], rel=1e-5)
+    for one, other in zip(ours.weights, alone.weights, strict=True):
+        np.testing.assert_allclose(one.value, other.value, rtol=1e-5)
