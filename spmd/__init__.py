@@ -23,17 +23,30 @@ from spmd.errors import (
     StepOutputError,
 )
 from spmd.input import DistributedInput, abstract_batch, distribute
-from spmd.lowering.compilation_cache import enable_compilation_cache
-from spmd.replica.collectives import all_gather, all_reduce, broadcast
-from spmd.replica.context import in_replica, replica_id, valid_rows
-from spmd.replica.gradients import sum_over_replicas
-from spmd.replica.loss import average_loss
-from spmd.replica.values import PerReplica, RowMask
-from spmd.state.variable import Variable
-from spmd.step.between import gather, local_values, reduce, run
-from spmd.step.program import Program
-from spmd.step.step import Step, StepOptions
-from spmd.topology.mesh import make_mesh, num_replicas, simulate_devices
+from spmd.lowering import enable_compilation_cache
+from spmd.replica import (
+    PerReplica,
+    RowMask,
+    all_gather,
+    all_reduce,
+    average_loss,
+    broadcast,
+    in_replica,
+    replica_id,
+    sum_over_replicas,
+    valid_rows,
+)
+from spmd.state import Variable
+from spmd.step import (
+    Program,
+    Step,
+    StepOptions,
+    gather,
+    local_values,
+    reduce,
+    run,
+)
+from spmd.topology import make_mesh, num_replicas, simulate_devices
 from spmd.verification import Verification, verify
 
 __all__ = [

@@ -18,7 +18,7 @@ import numpy as np
 from jax.core import Tracer
 
 from spmd._jax_internals import constant_outputs, interposed, zero_cotangent
-from spmd.state.table import WRITE_OBSERVERS, adapters
+from spmd.state import WRITE_OBSERVERS, adapters
 
 
 @dataclasses.dataclass
@@ -88,7 +88,7 @@ class Recording:
         self._former.clear()
         WRITE_OBSERVERS.discard(self)
 
-    def note_former(self, variable: Any, value: Any) -> None:
+    def on_overwrite(self, variable: Any, value: Any) -> None:
         """Remembers what a variable held, before it is written, if a target may depend on it.
 
         Args:

@@ -18,13 +18,10 @@ from jax.sharding import Mesh
 
 from spmd.errors import BatchError, MeshError, PaddedBatchError
 from spmd.input import distribute
-from spmd.replica.gradients import collected
-from spmd.replica.values import PerReplica
-from spmd.state.discovery import discover
-from spmd.state.table import Kind, StateTable
-from spmd.step.step import Step, StepOptions
-from spmd.topology.mesh import make_mesh, num_replicas
-from spmd.topology.placement import spans_processes
+from spmd.replica import PerReplica, collected
+from spmd.state import Kind, StateTable, discover
+from spmd.step import Step, StepOptions
+from spmd.topology import make_mesh, num_replicas, spans_processes
 
 _REFUSED = (
     "partial batches are refused that replicas cannot share evenly, because padding would count in the step; "

@@ -24,10 +24,9 @@ from frontends.tf.ops.convert import convert_to_tensor
 from frontends.tf.ops.random import STREAM
 from frontends.tf.variable import Variable
 from spmd._jax_internals import is_interposed
-from spmd.replica.context import current_frame
-from spmd.replica.values import PerReplica
-from spmd.state.watch import cell_contents
-from spmd.step.step import NO_SHORTCUT
+from spmd.replica import PerReplica, current_frame
+from spmd.state import cell_contents
+from spmd.step import NO_SHORTCUT
 
 
 class Function:

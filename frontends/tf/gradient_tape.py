@@ -12,8 +12,8 @@ import jax
 import jax.numpy as jnp
 
 from spmd.recording import Recording
-from spmd.replica.context import current_frame
-from spmd.state.table import adapter_of
+from spmd.replica import current_frame
+from spmd.state import adapter_of
 
 
 class UnconnectedGradients(enum.Enum):

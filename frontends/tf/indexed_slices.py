@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from spmd.replica.collectives import all_gather
+from spmd.replica import all_gather
 
 
 @final

@@ -12,7 +12,7 @@ import spmd
 from frontends.tf._names import attributes
 from frontends.tf.distribute.context import get_strategy, in_cross_replica_context
 from frontends.tf.ops.nn import NN
-from spmd.replica.loss import weighted
+from spmd.replica import weighted
 
 
 def compute_average_loss(

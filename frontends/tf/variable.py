@@ -16,12 +16,15 @@ from frontends.tf.distribute.extended import long_name
 from frontends.tf.distribute.strategy import WrongMeshError
 from frontends.tf.distribute.values import DistributedValues
 from frontends.tf.indexed_slices import IndexedSlices, all_reduced
-from spmd.replica.array_like import ArrayLike
-from spmd.replica.collectives import all_reduce
-from spmd.replica.context import current_frame, in_replica
-from spmd.replica.values import PerReplica, TracedPerReplica
-from spmd.topology.mesh import REPLICA_AXIS, split_sharding
-from spmd.topology.placement import place
+from spmd.replica import (
+    ArrayLike,
+    PerReplica,
+    TracedPerReplica,
+    all_reduce,
+    current_frame,
+    in_replica,
+)
+from spmd.topology import REPLICA_AXIS, place, split_sharding
 
 
 class VariableSynchronization(enum.Enum):

@@ -14,11 +14,10 @@ from spmd.checkpoint.saving import Save
 from spmd.checkpoint.selection import path_of_first
 from spmd.checkpoint.status import LoadStatus, NothingToRestore, RestoreStatus
 from spmd.checkpoint.views import View, register_view, view_of
-from spmd.cluster.runtime import wait_seconds
-from spmd.cluster.store import all_gather_small
+from spmd.cluster import all_gather_small, wait_seconds
 from spmd.errors import StateError
-from spmd.replica.context import current_frame
-from spmd.state import deferred
+from spmd.replica import current_frame
+from spmd.state import apply_pending
 
 
 class Checkpoint:
@@ -126,7 +125,7 @@ class Checkpoint:
         """
         path = os.path.abspath(os.fspath(path))
         _check_between_steps("saved")
-        deferred.settle()
+        apply_pending()
         self.wait()
         self._save = Save(path, snapshot(self), notes or {}, self.timeout, done)
         return self._save.path

@@ -12,7 +12,7 @@ from spmd.checkpoint.errors import CheckpointError
 from spmd.checkpoint.manifest import read_manifest, remove
 from spmd.checkpoint.saving import clear
 from spmd.checkpoint.selection import chosen_by_first, newest_intact, numbered
-from spmd.cluster.store import all_gather_small
+from spmd.cluster import all_gather_small
 
 _NAME = "step"
 

@@ -12,8 +12,7 @@ import threading
 from collections.abc import Callable
 from typing import final
 
-from spmd.cluster.notice import Notice
-from spmd.cluster.store import all_gather_small
+from spmd.cluster import Notice, all_gather_small
 
 _numbers = itertools.count()
 

@@ -17,9 +17,8 @@ from spmd.checkpoint.errors import CheckpointError
 from spmd.checkpoint.graph import Match, Saved, match, position_of
 from spmd.checkpoint.saving import Save
 from spmd.checkpoint.views import items_of, view_of, with_items
-from spmd.replica.context import current_frame
-from spmd.state import deferred
-from spmd.state.table import adapter_of
+from spmd.replica import current_frame
+from spmd.state import adapter_of, defer, drop_deferred
 
 _LOG = logging.getLogger("spmd.checkpoint")
 _SHOWN = 10
@@ -59,7 +58,7 @@ class Restoration:
         """
         self._extend([(0, root)])
         if self.unmatched():
-            deferred.add_waiting(id(self), self.settle)
+            defer(id(self), self.settle)
 
     def settle(self) -> None:
         """Restores into objects that were made since; does nothing while a step is traced.
@@ -81,7 +80,7 @@ class Restoration:
 
     def forget(self) -> None:
         """Waits for nothing any more."""
-        deferred.remove_waiting(id(self))
+        drop_deferred(id(self))
 
     def unmatched(self) -> list[Saved]:
         """Lists the saved objects whose value has gone nowhere."""

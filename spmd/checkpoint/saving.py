@@ -20,7 +20,7 @@ from spmd.checkpoint import arrays, manifest
 from spmd.checkpoint.errors import CheckpointError
 from spmd.checkpoint.graph import Snapshot, fingerprints
 from spmd.checkpoint.selection import path_of_first
-from spmd.cluster.store import all_gather_small
+from spmd.cluster import all_gather_small
 
 _FIRST = 0
 _SHOWN = 10

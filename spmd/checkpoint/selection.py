@@ -15,7 +15,7 @@ from spmd.checkpoint.errors import (
     DamagedCheckpointError,
 )
 from spmd.checkpoint.manifest import REPLACED, is_checkpoint, verify
-from spmd.cluster.store import all_gather_small
+from spmd.cluster import all_gather_small
 
 _LOG = logging.getLogger("spmd.checkpoint")
 _has_told = False

@@ -8,7 +8,6 @@ of a checkpoint.
 
 import dataclasses
 import re
-import sys
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
@@ -16,7 +15,7 @@ import jax
 import numpy as np
 
 from spmd.checkpoint.position import HasPosition
-from spmd.state.table import Adapter, adapter_of, overwritten
+from spmd.state import Adapter, Group, adapter_of, overwritten
 
 _VALUES = (bool, int, float, str)
 _STEP = re.compile(r"\.(\w+)|\[('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[^\]]*)\]")
@@ -92,11 +91,9 @@ def _of_library(thing: Any, adapter: Adapter) -> View:
             assert found is not None
             return found
         return view_of_variable(thing, adapter)
-    if hasattr(sys.modules.get("keras"), "Variable"):
-        from spmd.integrations.keras.names import KERAS_OBJECTS, children
-
-        if isinstance(thing, KERAS_OBJECTS):
-            return View(thing, "node", children(thing), grows=True)
+    children = adapter.children(thing)
+    if children is not None:
+        return View(thing, "node", children, grows=True)
     return View(thing, "node", _nested([(_steps(path), v) for path, v in adapter.variables(thing)]))
 
 
@@ -112,10 +109,6 @@ def view_of_variable(variable: Any, adapter: Adapter) -> View:
         adapter.set(variable, overwritten(variable, adapter.get(variable), value))
 
     return View(variable, "arrays", read=lambda: adapter.get(variable), write=write)
-
-
-class Group(dict[str, Any]):
-    """Children that belong together by their names only: no object stands for them."""
 
 
 register_view(Group, lambda group: View(group, "node", group))

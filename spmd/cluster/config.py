@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple, NoReturn
 
-from spmd.cluster.environments.tf_config import read_tf_config
 from spmd.errors import ClusterConfigError
 
 _ROLES = ("chief", "worker", "ps", "evaluator")
@@ -207,33 +206,6 @@ class Cluster:
                 key, f"has port {port}, but ports are 1 to 65535", f'"{match["host"]:.60}:2222"'
             )
         return match["host"].lower(), port
-
-
-def from_tf_config(text_or_environment: str | Mapping[str, str] | None = None) -> Cluster | None:
-    """Reads the cluster that TF_CONFIG describes.
-
-    Args:
-        text_or_environment: the JSON itself, or environment variables; None takes this process's.
-
-    Returns:
-        The cluster; None where TF_CONFIG is not set or says nothing, which means one process.
-
-    Raises:
-        ClusterConfigError: TF_CONFIG is malformed: the message quotes the key and gives the correction.
-
-    Examples:
-        >>> from_tf_config({}) is None
-        True
-        >>> cluster = from_tf_config(
-        ...     '{"cluster": {"chief": ["a:1"], "worker": ["b:1"]}, "task": {"type": "worker", "index": 0}}'
-        ... )
-        >>> str(cluster.task), cluster.process_id, cluster.processes[0].address
-        ('worker 0', 1, 'a:1')
-
-    Source: `tf.distribute.cluster_resolver.TFConfigClusterResolver`.
-    """
-    config = read_tf_config(text_or_environment)
-    return from_tasks(config.jobs, config.task_type, config.task_index, config.source)
 
 
 def from_tasks(

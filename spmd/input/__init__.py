@@ -10,13 +10,27 @@ an epoch.
 """
 
 from spmd.input.abstract import abstract_batch
+from spmd.input.device_map import DeviceMap
 from spmd.input.distributed import DistributedInput, distribute
+from spmd.input.order import agree_on_order
+from spmd.input.placement import BatchPlacer
+from spmd.input.position import (
+    Position,
+    mark_used,
+    without_unused,
+)
 from spmd.input.prefetch import BatchIterator, ResumableIterator
 
 __all__ = [
     "BatchIterator",
+    "BatchPlacer",
+    "DeviceMap",
     "DistributedInput",
+    "Position",
     "ResumableIterator",
     "abstract_batch",
+    "agree_on_order",
     "distribute",
+    "mark_used",
+    "without_unused",
 ]

@@ -8,9 +8,14 @@ from jax.sharding import Mesh, NamedSharding
 
 from spmd.errors import BatchError
 from spmd.input.batch import read_batch
-from spmd.replica.rows import RowLayout, deal, share
-from spmd.replica.values import PerReplica, RowMask
-from spmd.topology.mesh import make_mesh, num_replicas, split_sharding
+from spmd.replica import (
+    PerReplica,
+    RowLayout,
+    RowMask,
+    deal,
+    share,
+)
+from spmd.topology import make_mesh, num_replicas, split_sharding
 
 
 def abstract_batch(batch: Any, mesh: Mesh | None = None) -> Any:

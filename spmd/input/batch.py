@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from spmd.errors import BatchError
-from spmd.replica.values import PerReplica
+from spmd.replica import PerReplica
 
 
 @dataclasses.dataclass(frozen=True)

@@ -12,7 +12,7 @@ from jax.sharding import Mesh, PartitionSpec
 
 from spmd.errors import BatchError
 from spmd.input.batch import leaf_name
-from spmd.topology.mesh import REPLICA_AXIS
+from spmd.topology import REPLICA_AXIS
 
 
 class DeviceMap:

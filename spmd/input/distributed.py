@@ -25,9 +25,8 @@ from spmd.input.prefetch import (
 from spmd.input.shares import SharedPass
 from spmd.input.sources import Source, find_source
 from spmd.input.sources.base import count_batches
-from spmd.replica.rows import share
-from spmd.topology.mesh import make_mesh, num_replicas
-from spmd.topology.placement import spans_processes
+from spmd.replica import share
+from spmd.topology import make_mesh, num_replicas, spans_processes
 
 _INPUTS = itertools.count()
 

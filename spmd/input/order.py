@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from spmd.cluster.store import all_gather_small
+from spmd.cluster import all_gather_small
 from spmd.errors import ProcessMismatchError
 
 

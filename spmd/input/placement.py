@@ -14,10 +14,21 @@ from jax.sharding import Mesh
 
 from spmd.errors import BatchError
 from spmd.input.batch import Batch, leaf_name, read_batch
-from spmd.replica.rows import RowLayout, deal, share
-from spmd.replica.values import PerReplica, RowMask
-from spmd.topology.mesh import num_replicas, split_sharding
-from spmd.topology.placement import place, place_all, place_own, spans_processes
+from spmd.replica import (
+    PerReplica,
+    RowLayout,
+    RowMask,
+    deal,
+    share,
+)
+from spmd.topology import (
+    num_replicas,
+    place,
+    place_all,
+    place_own,
+    spans_processes,
+    split_sharding,
+)
 
 
 class Share(NamedTuple):

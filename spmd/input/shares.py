@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from spmd.cluster.store import all_gather_small
+from spmd.cluster import all_gather_small
 from spmd.errors import BatchError
 from spmd.input.placement import BatchPlacer, Share
 

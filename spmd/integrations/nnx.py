@@ -19,9 +19,8 @@ from flax.nnx import tracers
 
 from spmd._jax_internals import trace_state
 from spmd.errors import StateError
-from spmd.replica.gradients import sum_gradients, sums_by_itself
-from spmd.state.table import Adapter, Kind
-from spmd.state.watch import Watch
+from spmd.replica import sum_gradients, sums_by_itself
+from spmd.state import Adapter, Kind, Watch, register_adapter
 
 # A recording of operations (spmd.recording) is no transformation that objects are to be guarded from.
 tracers.current_jax_trace = trace_state
@@ -146,6 +145,11 @@ class NnxAdapter(Adapter):
             value: Any = self.get(found)
             return f"{type(found).__name__} of shape {getattr(value, 'shape', ())}"
         return f"the module {type(found).__name__}"
+
+
+def register() -> None:
+    """Adds the adapter for Flax NNX's objects."""
+    register_adapter(NnxAdapter())
 
 
 def _with_sum(tx: Any) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from spmd.errors import LaunchError
 from spmd.launch.tasks import Roles, Task
-from spmd.topology.mesh import simulation_environment
+from spmd.topology import simulation_environment
 
 _GPU_PLATFORMS = ("gpu", "cuda")
 

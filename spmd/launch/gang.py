@@ -11,7 +11,7 @@ import signal
 import time
 from collections.abc import Callable, Sequence
 
-from spmd.cluster.exit_codes import RETRYABLE_EXIT_CODE
+from spmd.cluster import RETRYABLE_EXIT_CODE
 from spmd.launch.exit_status import describe_end, exit_status
 from spmd.launch.guard import Guard
 from spmd.launch.output import Printer

@@ -9,7 +9,7 @@ from pathlib import PurePath
 
 from spmd.errors import LaunchError
 from spmd.launch.tasks import Roles
-from spmd.topology.mesh import simulation_environment
+from spmd.topology import simulation_environment
 
 # TensorFlow's own default, and that of Kubeflow's training operator.
 DEFAULT_PORT = 2222

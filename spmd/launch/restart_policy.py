@@ -13,7 +13,7 @@ asks for a restart: those come from outside of the script.
 import dataclasses
 from collections.abc import Sequence
 
-from spmd.cluster.exit_codes import RETRYABLE_EXIT_CODE
+from spmd.cluster import RETRYABLE_EXIT_CODE
 from spmd.errors import LaunchError
 
 _LONGEST_DELAY = 60.0

@@ -6,7 +6,17 @@ into a traced program. It runs on every step that is compiled for processors, un
 `JAXTRIBUTE_CPU_LOWERINGS=0` stands in the environment; programs for other devices stay as they are.
 """
 
-from spmd.lowering.cpu import Least as Least
-from spmd.lowering.cpu import for_cpu as for_cpu
-from spmd.lowering.cpu import lowered as lowered
-from spmd.lowering.memory import share_one_arena as share_one_arena
+from spmd.lowering.compilation_cache import enable_compilation_cache, keep_compiled_programs
+from spmd.lowering.cpu import Least, for_cpu, lowered
+from spmd.lowering.memory import share_one_arena
+from spmd.lowering.single_replica import without_reductions
+
+__all__ = [
+    "Least",
+    "enable_compilation_cache",
+    "for_cpu",
+    "keep_compiled_programs",
+    "lowered",
+    "share_one_arena",
+    "without_reductions",
+]

@@ -1,1 +1,35 @@
 """Statements about a traced program, made without running it."""
+
+from spmd.proof.checks import (
+    check_local_state_fits,
+    check_no_captured_variables,
+    check_state_is_equal,
+    check_state_is_there,
+    check_state_keeps_shape,
+    check_whole_results_are_equal,
+    counted_padding_error,
+    find_counted_padding,
+)
+from spmd.proof.dataflow import (
+    Collective,
+    collectives,
+    depends_on,
+    source_of,
+    varying_outputs,
+)
+
+__all__ = [
+    "Collective",
+    "check_local_state_fits",
+    "check_no_captured_variables",
+    "check_state_is_equal",
+    "check_state_is_there",
+    "check_state_keeps_shape",
+    "check_whole_results_are_equal",
+    "collectives",
+    "counted_padding_error",
+    "depends_on",
+    "find_counted_padding",
+    "source_of",
+    "varying_outputs",
+]

@@ -12,11 +12,11 @@ from jax.extend.core import ClosedJaxpr, Jaxpr
 from spmd import _jax_internals
 from spmd.errors import PaddedBatchError, ReplicaDivergenceError, StateError
 from spmd.proof.dataflow import depends_on, inner_constants, origin
-from spmd.replica.values import RowMask
-from spmd.state.table import Kind, StateTable, adapters
+from spmd.replica import RowMask
+from spmd.state import Kind, StateTable, adapters
 
 
-def state_is_there(table: StateTable, step: str, error: Exception) -> None:
+def check_state_is_there(table: StateTable, step: str, error: Exception) -> None:
     """Finds out whether a step failed because of lost state, or lost it when it failed.
 
     Args:
@@ -51,7 +51,7 @@ def state_is_there(table: StateTable, step: str, error: Exception) -> None:
     ) from error
 
 
-def no_captured_variables(
+def check_no_captured_variables(
     outer: ClosedJaxpr, inner: Jaxpr, variables: Sequence[Any], step: str
 ) -> None:
     """Checks that no variable's value was frozen into the program.
@@ -91,7 +91,7 @@ def no_captured_variables(
         )
 
 
-def local_state_fits(table: StateTable, replicas: int, step: str) -> None:
+def check_local_state_fits(table: StateTable, replicas: int, step: str) -> None:
     """Checks that variables with a value on each replica have as many as there are replicas.
 
     Raises:
@@ -107,7 +107,7 @@ def local_state_fits(table: StateTable, replicas: int, step: str) -> None:
             )
 
 
-def state_keeps_shape(jaxpr: Jaxpr, constants: int, table: StateTable, step: str) -> None:
+def check_state_keeps_shape(jaxpr: Jaxpr, constants: int, table: StateTable, step: str) -> None:
     """Checks that every variable keeps its shape and type.
 
     Raises:
@@ -126,7 +126,9 @@ def state_keeps_shape(jaxpr: Jaxpr, constants: int, table: StateTable, step: str
             )
 
 
-def state_is_equal(jaxpr: Jaxpr, varies: Sequence[bool], table: StateTable, step: str) -> None:
+def check_state_is_equal(
+    jaxpr: Jaxpr, varies: Sequence[bool], table: StateTable, step: str
+) -> None:
     """Checks that every variable leaves the step with one value on all replicas.
 
     Raises:
@@ -160,7 +162,7 @@ def state_is_equal(jaxpr: Jaxpr, varies: Sequence[bool], table: StateTable, step
     )
 
 
-def whole_results_are_equal(bad: Sequence[bool], paths: Sequence[str], step: str) -> None:
+def check_whole_results_are_equal(bad: Sequence[bool], paths: Sequence[str], step: str) -> None:
     """Checks that what is returned as one value is equal on all replicas.
 
     Raises:
@@ -175,7 +177,7 @@ def whole_results_are_equal(bad: Sequence[bool], paths: Sequence[str], step: str
             )
 
 
-def padding_counted(
+def find_counted_padding(
     jaxpr: Jaxpr,
     *,
     rows: Sequence[bool],
@@ -223,7 +225,7 @@ def padding_counted(
     )
 
 
-def padding_counts(names: Sequence[str], step: str, mask: RowMask) -> PaddedBatchError:
+def counted_padding_error(names: Sequence[str], step: str, mask: RowMask) -> PaddedBatchError:
     """Makes the error for a padded batch whose padding changes what a step computes.
 
     Args:

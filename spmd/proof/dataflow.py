@@ -19,8 +19,8 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 
 from spmd import _jax_internals
 from spmd.errors import ReplicaDivergenceError
-from spmd.replica.context import ANY_ROW
-from spmd.topology.mesh import REPLICA_AXIS
+from spmd.replica import ANY_ROW
+from spmd.topology import REPLICA_AXIS
 
 # Collectives after which all replicas have the same value.
 _REDUCTIONS = frozenset(

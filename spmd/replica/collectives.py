@@ -12,7 +12,7 @@ import jax.numpy as jnp
 
 from spmd.errors import ReplicaContextError
 from spmd.replica.context import in_replica, replica_id
-from spmd.topology.mesh import REPLICA_AXIS
+from spmd.topology import REPLICA_AXIS
 
 ReduceOp = Literal["sum", "mean", "min", "max"]
 

@@ -10,17 +10,14 @@ import contextlib
 import contextvars
 import dataclasses
 from collections.abc import Callable, Generator, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import jax
 import jax.numpy as jnp
 from jax.sharding import Mesh
 
 from spmd.errors import BatchError, ReplicaContextError
-from spmd.topology.mesh import REPLICA_AXIS
-
-if TYPE_CHECKING:
-    from spmd.state.table import StateTable
+from spmd.topology import REPLICA_AXIS
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,7 +69,7 @@ class Frame:
 
     Attributes:
         mesh: where the step will run.
-        table: the state that the step found.
+        table: the state that the step found, for the room that traces.
         enter_state: prepares state for one replica, and makes it whole again.
         has_statistics: whether the state holds statistics over rows, such as batch normalization's.
         masks: of the batches that the running replica function received; None between replicas.
@@ -88,7 +85,7 @@ class Frame:
     """
 
     mesh: Mesh
-    table: "StateTable"
+    table: object
     enter_state: ReplicaEntry
     has_statistics: bool = False
     masks: list[BlockMask] | None = None

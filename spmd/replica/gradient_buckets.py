@@ -21,7 +21,7 @@ import jax.numpy as jnp
 
 from spmd.replica.collectives import all_reduce
 from spmd.replica.context import current_frame
-from spmd.topology.mesh import REPLICA_AXIS
+from spmd.topology import REPLICA_AXIS
 
 
 @dataclasses.dataclass(frozen=True)

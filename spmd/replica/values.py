@@ -20,8 +20,7 @@ from jax.core import Tracer
 
 from spmd.replica.array_like import ArrayLike, array_of
 from spmd.replica.context import current_frame
-from spmd.topology.mesh import num_replicas
-from spmd.topology.placement import place
+from spmd.topology import num_replicas, place
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,43 +1,43 @@
-"""Values that wait for variables that do not exist yet: a checkpoint may be restored before a model is built.
+"""Deferred values: a checkpoint may be restored before the variables that its values belong to exist.
 
-Whoever has such values adds a function that is run before new variables are used: when Keras variables are read or
-written between steps, and when a step looks for its state.
+Whoever has such values defers a function. It runs before new variables are used: when Keras variables are
+read or written between steps, and when a step looks for its state.
 """
 
 from collections.abc import Callable
 
-_WAITING: dict[int, Callable[[], None]] = {}
+_PENDING: dict[int, Callable[[], None]] = {}
 _MADE = [0]
-_SETTLED = [0]
+_APPLIED = [0]
 
 
-def note_variable() -> None:
-    """Hears that a variable was made."""
+def note_variable_made() -> None:
+    """Records that a variable was made, so that the next `apply_pending` runs what is deferred."""
     _MADE[0] += 1
 
 
-def add_waiting(key: int, settle: Callable[[], None]) -> None:
-    """Has a function run before new variables are used, until it is taken out.
+def defer(key: int, apply: Callable[[], None]) -> None:
+    """Defers a function until variables are made, and runs it each time, until it is dropped.
 
     Args:
-        key: by which it is taken out.
-        settle: the function.
+        key: by which it is dropped.
+        apply: the function.
     """
-    _WAITING[key] = settle
+    _PENDING[key] = apply
 
 
-def remove_waiting(key: int) -> None:
-    """Takes a function out again.
+def drop_deferred(key: int) -> None:
+    """Drops a deferred function.
 
     Args:
-        key: it was added with.
+        key: that it was deferred with.
     """
-    _WAITING.pop(key, None)
+    _PENDING.pop(key, None)
 
 
-def settle() -> None:
-    """Runs all functions if variables were made since; they may use variables themselves."""
-    if _WAITING and _MADE[0] != _SETTLED[0]:
-        _SETTLED[0] = _MADE[0]
-        for waiting in list(_WAITING.values()):
-            waiting()
+def apply_pending() -> None:
+    """Runs all deferred functions if variables were made since the last time; they may use variables themselves."""
+    if _PENDING and _MADE[0] != _APPLIED[0]:
+        _APPLIED[0] = _MADE[0]
+        for apply in list(_PENDING.values()):
+            apply()

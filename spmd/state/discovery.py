@@ -22,8 +22,10 @@ import jax
 import numpy as np
 
 from spmd.source_lines import is_library
-from spmd.state import deferred
-from spmd.state.table import Adapter, StateTable, adapter_of
+from spmd.state.adapter import Adapter
+from spmd.state.deferred import apply_pending
+from spmd.state.registry import adapter_of
+from spmd.state.table import StateTable
 from spmd.state.watch import Watch, cell_contents
 
 _ATOMS = (
@@ -70,7 +72,7 @@ def discover(function: Any, extra: Sequence[tuple[str, Any]] = ()) -> Discovery:
         What was found.
     """
     # A restored checkpoint may hold values of variables that were made since.
-    deferred.settle()
+    apply_pending()
     search = _Search()
     for name, thing in extra:
         search.visit(thing, name)

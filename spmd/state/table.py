@@ -4,188 +4,25 @@ A *variable* is an object of some library that holds an array and may change. An
 library: it finds the variables in an object and reads and writes them. A *slot* is a variable that a
 step lifts: its value goes into the compiled program and the new value comes out of it.
 
-The *kind* of a slot says what its value means on several replicas:
-
-- `MIRRORED`: one value, equal on all replicas (parameters, optimizer state).
-- `MEAN`: written by each replica, then averaged over them (batch statistics).
-- `SUM`: each replica adds its part; reading gives the sum (metrics).
-- `KEY`: a random key; every replica draws from a stream of its own, folded from it.
-- `LOCAL`: every replica has a value of its own; between steps they are stacked along a new first axis.
+The *kind* of a slot says what its value means on several replicas (`Kind`).
 """
 
-import abc
 import contextlib
 import dataclasses
-import enum
 import itertools
 import operator
-import sys
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from typing import Any, Protocol
-from weakref import WeakSet
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from typing import Any
 
 import jax
 
 from spmd.errors import StateError
+from spmd.state.adapter import Adapter
+from spmd.state.kinds import Kind
+from spmd.state.observers import WRITE_OBSERVERS
+from spmd.state.registry import adapters
 from spmd.state.watch import Watch
-
-
-class WriteObserver(Protocol):
-    """Knows variables by the arrays that they hold, and so must hear of writes."""
-
-    def note_former(self, variable: Any, value: Any) -> None:
-        """Hears that a variable loses its value.
-
-        Args:
-            variable: any library's.
-            value: what it held.
-        """
-        ...
-
-    def detached(self, value: Any) -> Any:
-        """Returns what a variable holds that is given a value: another array, if this one is known."""
-        ...
-
-
-# Told of every value that a variable loses, to other code or to a step.
-WRITE_OBSERVERS: "WeakSet[WriteObserver]" = WeakSet()
-
-
-def overwritten(variable: Any, value: Any, new: Any) -> Any:
-    """Tells all observers that a variable gets another value.
-
-    Args:
-        variable: any library's.
-        value: what it held.
-        new: what it is given.
-
-    Returns:
-        What it is to hold.
-    """
-    for observer in list(WRITE_OBSERVERS):
-        observer.note_former(variable, value)
-        new = observer.detached(new)
-    return new
-
-
-class Kind(enum.Enum):
-    """What the value of a variable means on several replicas; see the module's text."""
-
-    MIRRORED = "mirrored"
-    MEAN = "mean"
-    SUM = "sum"
-    KEY = "key"
-    LOCAL = "local"
-
-
-class Adapter(abc.ABC):
-    """How the objects of one library hold state.
-
-    `get` and `set` run for every variable at every step, so they should be functions written in C,
-    such as the methods of a slot descriptor.
-    """
-
-    get: Callable[[Any], Any]
-    set: Callable[[Any, Any], Any]
-
-    @abc.abstractmethod
-    def owns(self, thing: Any) -> bool:
-        """Tells whether the object is of this library and may hold variables."""
-
-    @abc.abstractmethod
-    def variables(self, thing: Any) -> Iterable[tuple[str, Any]]:
-        """Lists the variables in an object.
-
-        Args:
-            thing: an object that `owns` accepts.
-
-        Returns:
-            Pairs of the path below the object, as Python writes it (`".layers[0].kernel"`), and
-            the variable.
-        """
-
-    @abc.abstractmethod
-    def is_variable(self, thing: Any) -> bool:
-        """Tells whether the object itself is one variable."""
-
-    @abc.abstractmethod
-    def kind(self, variable: Any) -> Kind:
-        """Tells the kind of a variable."""
-
-    @abc.abstractmethod
-    def lifted(self, things: Sequence[Any], variables: Sequence[Any]) -> Any:
-        """Returns a context manager in which traced values may be set; it undoes structure changes.
-
-        Args:
-            things: the objects that were found.
-            variables: the variables that are lifted.
-        """
-
-    def building(self, things: Sequence[Any]) -> contextlib.AbstractContextManager[Any] | None:
-        """Returns a context in which things make the variables that they make at first use.
-
-        The step's function is run in it once, on shapes only; the variables must exist after it.
-
-        Args:
-            things: the objects that were found.
-
-        Returns:
-            The context manager, or None if all variables exist.
-        """
-        del things
-        return None
-
-    @abc.abstractmethod
-    def in_replica(self, things: Sequence[Any]) -> contextlib.AbstractContextManager[None]:
-        """Returns a context manager around one replica's code, for what changes there."""
-
-    @abc.abstractmethod
-    def watch(self, things: Sequence[Any], watch: Watch) -> None:
-        """Watches what tracing bakes in; a change of it makes a program stale.
-
-        Args:
-            things: the objects that were found.
-            watch: told what to watch.
-        """
-
-    @abc.abstractmethod
-    def explain(self, error: BaseException) -> str | None:
-        """Explains an error of the library that means that a variable was not lifted.
-
-        Returns:
-            What was written, and where; None if the error means something else.
-        """
-
-
-_ADAPTERS: list[Adapter] = []
-_nnx_pending = True
-_keras_pending = True
-
-
-def register_adapter(adapter: Adapter) -> None:
-    """Makes the engine find and lift the state of one more library.
-
-    Args:
-        adapter: asked about every object that a step can reach, after those registered before.
-    """
-    _ADAPTERS.append(adapter)
-
-
-def adapters() -> Sequence[Adapter]:
-    """Returns the adapters of all libraries that the process has imported."""
-    # Flax is asked for only when the user has imported it: it is slow to import.
-    if _nnx_pending and "flax.nnx" in sys.modules:
-        _register_nnx()
-    # The name that Keras defines last: before, it is being imported.
-    if _keras_pending and hasattr(sys.modules.get("keras"), "Variable"):
-        _register_keras()
-    return _ADAPTERS
-
-
-def adapter_of(thing: Any) -> Adapter | None:
-    """Finds the adapter of the library that an object belongs to, if any."""
-    return next((adapter for adapter in adapters() if adapter.owns(thing)), None)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -328,7 +165,7 @@ class StateTable:
                 held = slot.adapter.get(slot.variable)
                 if slot.count == 1 and held is not leaves[slot.first]:
                     for observer in list(WRITE_OBSERVERS):
-                        observer.note_former(slot.variable, held)
+                        observer.on_overwrite(slot.variable, held)
         self._put(leaves)
 
     def _put(self, leaves: Sequence[Any]) -> None:
@@ -408,22 +245,3 @@ class StateTable:
             variables = [slot.variable for slot in self.slots if slot.adapter is adapter]
             if things or variables:
                 yield adapter, things, variables
-
-
-def _register_nnx() -> None:
-    global _nnx_pending
-    from spmd.integrations.nnx import NnxAdapter
-
-    register_adapter(NnxAdapter())
-    _nnx_pending = False
-
-
-def _register_keras() -> None:
-    global _keras_pending
-    import keras
-
-    if keras.backend.backend() == "jax":
-        from spmd.integrations.keras.adapter import KerasAdapter
-
-        register_adapter(KerasAdapter())
-    _keras_pending = False  # not before: an import that fails must fail the next time as well

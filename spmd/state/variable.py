@@ -10,10 +10,13 @@ import jax.numpy as jnp
 
 from spmd._jax_internals import trace_state
 from spmd.errors import StateError
-from spmd.replica.context import current_frame
-from spmd.state.table import Adapter, Kind, overwritten, register_adapter
+from spmd.replica import current_frame
+from spmd.state.adapter import Adapter
+from spmd.state.kinds import Kind
+from spmd.state.observers import overwritten
+from spmd.state.registry import register_adapter
 from spmd.state.watch import Watch
-from spmd.topology.placement import readable
+from spmd.topology import readable
 
 VariableKind = Literal["mirrored", "mean", "sum", "key", "local"]
 

@@ -17,11 +17,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh
 
-from spmd.cluster.progress import progress
-from spmd.cluster.store import all_gather_small
+from spmd.cluster import all_gather_small, progress
 from spmd.errors import ProcessMismatchError
-from spmd.topology.mesh import split_sharding, whole_sharding
-from spmd.topology.placement import place_own, readable
+from spmd.topology import place_own, readable, split_sharding, whole_sharding
 
 
 def digest(value: Any) -> str:

@@ -17,10 +17,13 @@ from jax.core import Tracer
 from jax.sharding import Mesh
 
 from spmd.errors import BatchError
-from spmd.replica.values import PerReplica, RowMask, TracedPerReplica
-from spmd.state.table import adapter_of
-from spmd.topology.mesh import num_replicas, split_sharding
-from spmd.topology.placement import place_own
+from spmd.replica import (
+    PerReplica,
+    RowMask,
+    TracedPerReplica,
+)
+from spmd.state import adapter_of
+from spmd.topology import num_replicas, place_own, split_sharding
 
 
 class Leaf(NamedTuple):

@@ -15,13 +15,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from spmd.cluster.progress import progress
+from spmd.cluster import progress
 from spmd.errors import BatchError, ReplicaContextError
-from spmd.replica.context import current_frame
-from spmd.replica.values import PerReplica, TracedPerReplica
+from spmd.replica import PerReplica, TracedPerReplica, current_frame
 from spmd.step.state_views import run_in_replicas
-from spmd.topology.mesh import REPLICA_AXIS, whole_sharding
-from spmd.topology.placement import place, readable
+from spmd.topology import REPLICA_AXIS, place, readable, whole_sharding
 
 MeanOrSum = Literal["sum", "mean"]
 Axis: TypeAlias = int | tuple[int, ...] | None

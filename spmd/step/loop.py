@@ -9,8 +9,8 @@ import jax.numpy as jnp
 from jax.sharding import Mesh
 
 from spmd.errors import ReplicaContextError, StateError, StepOutputError
-from spmd.replica.context import current_frame
-from spmd.replica.values import TracedPerReplica
+from spmd.replica import TracedPerReplica, current_frame
+from spmd.state import StateTable
 from spmd.step.step import Step
 
 
@@ -53,6 +53,7 @@ def for_each(function: Callable[[Any], Any], batches: Sequence[Any]) -> Any:
             "for_each works between the replicas, in a step made with per_replica=False."
         )
     table = frame.table
+    assert isinstance(table, StateTable)
     flat = [jax.tree.flatten(batch, is_leaf=_is_rows) for batch in batches]
     leaves, structure = flat[0]
     # Leaves of one batch share their mask, by which a replica tells batches apart.

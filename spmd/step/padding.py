@@ -13,9 +13,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from spmd.replica.rows import RowLayout
-from spmd.replica.values import PerReplica, RowMask
-from spmd.topology.mesh import split_sharding
+from spmd.replica import PerReplica, RowLayout, RowMask
+from spmd.topology import split_sharding
 
 # Part of what a step changes in a variable that other padding may change too: sums in another order.
 _TOLERANCE = 1e-5

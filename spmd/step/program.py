@@ -19,21 +19,39 @@ import jax.numpy as jnp
 from jax.extend.core import jaxpr_as_fun
 from jax.sharding import Mesh
 
-from spmd.cluster.progress import progress
+from spmd.cluster import progress
 from spmd.errors import BatchError, ProcessMismatchError, StateError
-from spmd.lowering import lowered
-from spmd.lowering.single_replica import without_reductions
-from spmd.proof import checks
-from spmd.proof.dataflow import Collective, collectives, depends_on, varying_outputs
-from spmd.replica.values import PerReplica, RowMask
-from spmd.state.discovery import discover
-from spmd.state.table import StateTable
+from spmd.lowering import lowered, without_reductions
+from spmd.proof import (
+    Collective,
+    check_local_state_fits,
+    check_no_captured_variables,
+    check_state_is_equal,
+    check_state_is_there,
+    check_state_keeps_shape,
+    check_whole_results_are_equal,
+    collectives,
+    counted_padding_error,
+    depends_on,
+    find_counted_padding,
+    varying_outputs,
+)
+from spmd.replica import PerReplica, RowMask
+from spmd.state import StateTable, discover
 from spmd.step.agreement import differing, digest, of_first_process
 from spmd.step.arguments import Arguments, abstract
 from spmd.step.padding import counted, with_other_padding
 from spmd.step.trace import StepTracer, Trace
-from spmd.topology.mesh import num_replicas, split_sharding, whole_sharding
-from spmd.topology.placement import copied, place, readable, spans_processes
+from spmd.topology import (
+    REPLICA_AXIS,
+    copied,
+    num_replicas,
+    place,
+    readable,
+    spans_processes,
+    split_sharding,
+    whole_sharding,
+)
 
 # The program that ran last in this process; only this one remembers the arrays that it left behind.
 _ran_last: "weakref.ref[Program] | None" = None
@@ -225,7 +243,7 @@ class Program:
             # JAX's words name no variable, or the failed step had the memory of some. A lost array is a
             # RuntimeError to most of JAX, and a ValueError where an operation gets to run on it.
             for table in (self._changed, self._kept):
-                checks.state_is_there(table, self._name, error)
+                check_state_is_there(table, self._name, error)
             raise
         self._ran = True
         self._changed.write(new)
@@ -285,7 +303,7 @@ class Program:
         before = [*self._last_changed, *([None] * len(watched))]
         wrong = counted(names, before, values(split), values(split), values(others))
         if wrong:
-            self._padding = functools.partial(checks.padding_counts, wrong, self._name)
+            self._padding = functools.partial(counted_padding_error, wrong, self._name)
 
     def _take_over(self) -> None:
         """Makes the program that ran before forget its arrays: held by two, they could not be donated."""
@@ -407,10 +425,10 @@ class Program:
 
     def _check(self, trace: Trace, table: StateTable, *, plain_results: bool) -> None:
         """Proves that state and results are what they have to be on all replicas."""
-        checks.local_state_fits(table, self._replicas, self._name)
+        check_local_state_fits(table, self._replicas, self._name)
         variables = [*table.variables, *trace.made]
-        checks.no_captured_variables(trace.outer, self.jaxpr, variables, self._name)
-        checks.state_keeps_shape(self.jaxpr, trace.inputs.constants, table, self._name)
+        check_no_captured_variables(trace.outer, self.jaxpr, variables, self._name)
+        check_state_keeps_shape(self.jaxpr, trace.inputs.constants, table, self._name)
         local, results = table.local, self._results
         varies = varying_outputs(
             self.jaxpr, trace.inputs.marks(state=local, split=True, masks=True)
@@ -419,8 +437,8 @@ class Program:
         if self._replicas > 1:
             of_state = zip(trace.of_state(varies), local, strict=True)
             drifts = [flag and not own for flag, own in of_state]
-            checks.state_is_equal(self.jaxpr, drifts, table, self._name)
-            checks.whole_results_are_equal(
+            check_state_is_equal(self.jaxpr, drifts, table, self._name)
+            check_whole_results_are_equal(
                 [
                     flag and not result.per_replica
                     for flag, result in zip(varying, results, strict=True)
@@ -443,7 +461,7 @@ class Program:
         outputs = [index for index, watch in enumerate(watched) if watch]
         # A callback on the host would be called for batches that are none.
         self._untried = trace.inputs.masks > 0 and not trace.outer.effects
-        self._padding = checks.padding_counted(
+        self._padding = find_counted_padding(
             self.jaxpr,
             rows=trace.inputs.marks(split=True),
             masks=trace.inputs.marks(masks=True),
@@ -485,7 +503,9 @@ class Program:
         self._changed, changed_at = table.part(written)
         used = [i for i in range(size) if i not in changed_at and id(inner_in[i]) in read]
         self._kept, kept_at = table.part(used)
-        outer = trace.outer if self._replicas > 1 else without_reductions(trace.outer)
+        outer = (
+            trace.outer if self._replicas > 1 else without_reductions(trace.outer, (REPLICA_AXIS,))
+        )
         run = jaxpr_as_fun(lowered(outer, self._mesh.devices.flat[0].platform))
         stacked_at = [size + i for i, r in enumerate(self._results) if r.per_replica]
         whole_at = [size + count + i for i, r in enumerate(self._results) if not r.per_replica]

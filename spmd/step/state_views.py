@@ -14,11 +14,16 @@ import jax.numpy as jnp
 import numpy as np
 
 from spmd.errors import StepOutputError
-from spmd.replica.context import BlockMask, Frame, has_rows, in_replica_of
-from spmd.replica.values import TracedPerReplica
-from spmd.state.table import Kind, StateTable
+from spmd.replica import (
+    BlockMask,
+    Frame,
+    TracedPerReplica,
+    has_rows,
+    in_replica_of,
+)
+from spmd.state import Kind, StateTable
 from spmd.step.arguments import is_thing
-from spmd.topology.mesh import REPLICA_AXIS
+from spmd.topology import REPLICA_AXIS
 
 
 def run_in_replicas(frame: Frame, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:

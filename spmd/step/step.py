@@ -16,17 +16,16 @@ from typing import Any, Generic, ParamSpec, TypeVar
 from jax.sharding import Mesh
 
 from spmd import _jax_internals
-from spmd.cluster.progress import progress
+from spmd.cluster import progress
 from spmd.errors import BatchError, MeshError, PaddedBatchError, RecompilationWarning
-from spmd.replica.context import current_frame
+from spmd.replica import current_frame
 from spmd.source_lines import user_stacklevel
 from spmd.step.arguments import Arguments, Shortcut, shortcut, take_apart
 from spmd.step.garbage import held_back
 from spmd.step.padding import without_padding
 from spmd.step.program import Program, StaleProgramError
 from spmd.step.state_views import run_in_replicas
-from spmd.topology.mesh import make_mesh, num_replicas
-from spmd.topology.placement import spans_processes
+from spmd.topology import make_mesh, num_replicas, spans_processes
 
 P = ParamSpec("P")
 R = TypeVar("R")

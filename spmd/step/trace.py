@@ -16,13 +16,16 @@ from jax.extend.core import ClosedJaxpr, Jaxpr
 from jax.sharding import Mesh
 
 from spmd.errors import StateError
-from spmd.proof.dataflow import source_of
-from spmd.replica.context import Frame, tracing
-from spmd.replica.values import TracedPerReplica
-from spmd.state.table import Kind, StateTable, adapters
+from spmd.proof import source_of
+from spmd.replica import Frame, TracedPerReplica, tracing
+from spmd.state import Kind, StateTable, adapters
 from spmd.step.arguments import Arguments, abstract
 from spmd.step.state_views import as_array, is_block, replica_state, run_in_replicas
-from spmd.topology.mesh import num_replicas, split_sharding, whole_sharding
+from spmd.topology import (
+    num_replicas,
+    split_sharding,
+    whole_sharding,
+)
 
 # JAX keeps traces of functions that a step passes to jit, scan or checkpoint. They hold traced values of
 # the state, so a trace of one program must not be taken for one of another.

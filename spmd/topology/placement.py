@@ -49,7 +49,7 @@ def place(value: Any, sharding: Sharding) -> jax.Array:
 
     Examples:
         >>> import numpy as np, spmd
-        >>> from spmd.topology.mesh import split_sharding
+        >>> from spmd.topology.layout import split_sharding
         >>> mesh = spmd.make_mesh(["cpu:0", "cpu:1"])
         >>> [
         ...     part.data.shape

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from spmd.topology.mesh import simulation_environment
+from spmd.topology.simulation import simulation_environment
 
 # Longer than anything here takes on a busy machine: reached only by what hangs.
 _SECONDS = 300

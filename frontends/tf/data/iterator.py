@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from frontends.tf.data.tracing import before_next
-from spmd.input.position import Position
-from spmd.replica.context import current_frame
+from spmd.input import Position
+from spmd.replica import current_frame
 
 
 class OutOfRangeError(IndexError):

@@ -22,7 +22,7 @@ from frontends.tf.data.map_function import MapFunction
 from frontends.tf.data.row_sources import MappedSource, RowSource, row_bytes
 from frontends.tf.data.steps import Gather
 from frontends.tf.data.stream import Stream
-from spmd.input.device_map import DeviceMap
+from spmd.input import DeviceMap
 
 
 class LastMaps:

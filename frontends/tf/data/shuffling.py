@@ -17,7 +17,7 @@ import numpy as np
 
 from frontends.tf.data.chunks import Chunk
 from frontends.tf.ops.seeds import op_entropy
-from spmd.cluster.shared_random import shared_seed
+from spmd.cluster import shared_seed
 
 _DRAWS = 1024
 

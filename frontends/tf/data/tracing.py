@@ -8,7 +8,7 @@ import contextlib
 import contextvars
 from collections.abc import Generator
 
-from spmd.replica.context import Frame, current_frame
+from spmd.replica import Frame, current_frame
 
 _TRACING: contextvars.ContextVar[bool] = contextvars.ContextVar("tf_function", default=False)
 

@@ -12,7 +12,7 @@ from frontends.tf.data.dataset import Dataset
 from frontends.tf.data.file_shards import FileShard
 from frontends.tf.data.options import AutoShardPolicy
 from frontends.tf.distribute.dataset import DistributedDataset
-from spmd.topology.placement import spans_processes
+from spmd.topology import spans_processes
 
 # Each process has batches of its own.
 _DIVIDE = (AutoShardPolicy.FILE, AutoShardPolicy.OFF)

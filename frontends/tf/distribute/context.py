@@ -18,9 +18,15 @@ import numpy as np
 import frontends
 from frontends.tf.distribute.reduce_op import op_name
 from frontends.tf.indexed_slices import all_reduced, is_slices
-from spmd.replica.collectives import all_gather, all_reduce
-from spmd.replica.context import cross_replica_of, current_frame, in_replica, replica_id
-from spmd.replica.values import TracedPerReplica
+from spmd.replica import (
+    TracedPerReplica,
+    all_gather,
+    all_reduce,
+    cross_replica_of,
+    current_frame,
+    in_replica,
+    replica_id,
+)
 from spmd.source_lines import add_library
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from frontends.tf.data.spec import TensorSpec
 from frontends.tf.data.tracing import before_element
 from frontends.tf.distribute.values import PerReplicaSpec
 from spmd.input import ResumableIterator
-from spmd.replica.context import current_frame, in_replica
-from spmd.replica.rows import share
+from spmd.replica import current_frame, in_replica, share
 
 
 @final

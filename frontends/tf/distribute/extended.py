@@ -13,8 +13,7 @@ import jax
 from frontends.tf.data import Dataset
 from frontends.tf.distribute.context import entered
 from frontends.tf.distribute.values import DistributedValues
-from spmd.replica.context import in_replica
-from spmd.replica.values import PerReplica
+from spmd.replica import PerReplica, in_replica
 
 if TYPE_CHECKING:
     from frontends.tf.distribute.strategy import Strategy

@@ -5,7 +5,7 @@ import types
 from collections.abc import Callable, Hashable
 from typing import Any
 
-from spmd.state.watch import cell_contents
+from spmd.state import cell_contents
 
 
 def function_key(fn: Any, inside: tuple[Any, ...] = ()) -> Hashable:

@@ -4,7 +4,7 @@ import dataclasses
 import enum
 from typing import Any
 
-from spmd.replica.gradient_buckets import CollectiveOptions
+from spmd.replica import CollectiveOptions
 
 
 @dataclasses.dataclass(frozen=True)

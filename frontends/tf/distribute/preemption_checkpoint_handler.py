@@ -14,9 +14,9 @@ from frontends.tf.distribute.termination_config import TerminationConfig
 from frontends.tf.train.checkpoint import Checkpoint
 from frontends.tf.train.checkpoint_manager import CheckpointManager
 from frontends.tf.variable import Variable
-from spmd.checkpoint.preemption import PreemptionSync
-from spmd.cluster.exit_codes import RETRYABLE_EXIT_CODE
-from spmd.input.position import mark_used, without_unused
+from spmd.checkpoint import PreemptionSync
+from spmd.cluster import RETRYABLE_EXIT_CODE
+from spmd.input import mark_used, without_unused
 
 _CALLS = "checkpointed_runs"
 # As in TensorFlow: the last save is to begin while there is time for so many more steps.

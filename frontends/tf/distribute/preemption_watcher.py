@@ -2,7 +2,7 @@
 
 import weakref
 
-from spmd.cluster.notice import Notice
+from spmd.cluster import Notice
 
 
 class PreemptionWatcher:

@@ -31,15 +31,18 @@ from frontends.tf.distribute.input import (
 from frontends.tf.distribute.reduce_op import op_name
 from frontends.tf.indexed_slices import is_slices
 from frontends.tf.ops.random import STREAM
-from spmd.replica.context import current_frame, in_replica
-from spmd.replica.gradient_buckets import CollectiveOptions, collective_options
-from spmd.replica.values import PerReplica, TracedPerReplica, stack_replicas
+from spmd.replica import (
+    CollectiveOptions,
+    PerReplica,
+    TracedPerReplica,
+    collective_options,
+    current_frame,
+    in_replica,
+    stack_replicas,
+)
 from spmd.source_lines import user_stacklevel
-from spmd.step.between import check_axis
-from spmd.step.loop import Repetition
-from spmd.step.state_views import run_in_replicas
-from spmd.topology.mesh import REPLICA_AXIS
-from spmd.topology.placement import spans_processes
+from spmd.step import Repetition, check_axis, run_in_replicas
+from spmd.topology import REPLICA_AXIS, spans_processes
 
 _Made = TypeVar("_Made")
 

@@ -4,7 +4,7 @@ import abc
 import dataclasses
 from typing import Any
 
-from spmd.replica.values import PerReplica, TracedPerReplica
+from spmd.replica import PerReplica, TracedPerReplica
 
 
 class DistributedValues(abc.ABC):  # noqa: B024 (there is nothing to implement: classes register)

@@ -21,10 +21,8 @@ import keras
 from keras.src.trainers.epoch_iterator import EpochIterator
 
 from frontends.tf.ops.random import STREAM
-from spmd.checkpoint import Checkpoint, CheckpointManager, KeepPolicy
-from spmd.checkpoint.preemption import PreemptionSync
-from spmd.cluster.exit_codes import RETRYABLE_EXIT_CODE
-from spmd.cluster.store import all_gather_small
+from spmd.checkpoint import Checkpoint, CheckpointManager, KeepPolicy, PreemptionSync
+from spmd.cluster import RETRYABLE_EXIT_CODE, all_gather_small
 
 # Of each model's latest loop; whoever holds an iterator keeps its threads running.
 _ITERATORS: weakref.WeakKeyDictionary[Any, weakref.ref[Any]] = weakref.WeakKeyDictionary()

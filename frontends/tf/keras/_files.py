@@ -24,7 +24,7 @@ import keras
 from keras.src.legacy.saving import json_utils, legacy_h5_format, saving_utils
 
 from frontends.tf.train.checkpoint_state import update_checkpoint_state
-from spmd.cluster.runtime import process_id
+from spmd.cluster import process_id
 
 _ENDING = ".weights.h5"
 _KERAS_2 = (".h5", ".hdf5")

@@ -27,11 +27,16 @@ from frontends.tf.distribute.strategy import Strategy
 from frontends.tf.keras._backup import giving_sigterm_back
 from frontends.tf.keras._outputs import one_writer
 from frontends.tf.ops.random import STREAM
-from spmd.input.order import agree_on_order
-from spmd.integrations.keras.losses import share_losses
-from spmd.integrations.keras.trainer import Placement, mesh_of, place_model, place_models
-from spmd.replica.context import in_replica
-from spmd.topology.placement import spans_processes
+from spmd.input import agree_on_order
+from spmd.integrations.keras import (
+    Placement,
+    mesh_of,
+    place_model,
+    place_models,
+    share_losses,
+)
+from spmd.replica import in_replica
+from spmd.topology import spans_processes
 
 # Whether all processes are in a loop of Keras.
 _TOGETHER: ContextVar[bool] = ContextVar("together", default=False)

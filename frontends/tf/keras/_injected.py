@@ -21,7 +21,7 @@ from keras.src.utils.tracking import Tracker
 import frontends.tf
 from frontends.tf.keras import _optimizers
 from frontends.tf.keras._weights import tracks_variables
-from spmd.state.table import adapters
+from spmd.state import adapters
 
 _DONE: list[bool] = []
 

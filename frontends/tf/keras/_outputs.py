@@ -13,7 +13,7 @@ from typing import Any
 import jax
 import keras
 
-from spmd.cluster.store import all_gather_small
+from spmd.cluster import all_gather_small
 
 _PATHS = (
     (keras.callbacks.CSVLogger, "filename"),

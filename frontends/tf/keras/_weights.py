@@ -18,7 +18,7 @@ from keras.src.backend.common.stateless_scope import get_stateless_scope
 from keras.src.utils.tracking import is_tracking_enabled
 
 from frontends.tf.variable import Variable
-from spmd.replica.context import in_replica
+from spmd.replica import in_replica
 
 _BASE: Any = keras.Variable
 

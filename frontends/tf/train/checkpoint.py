@@ -12,9 +12,14 @@ from frontends.tf.train.checkpoint_options import CheckpointOptions
 from frontends.tf.train.checkpoint_state import update_checkpoint_state
 from frontends.tf.variable import Variable, VariableAggregation
 from spmd.checkpoint import Checkpoint as EngineCheckpoint
-from spmd.checkpoint import CheckpointError, LoadStatus
-from spmd.checkpoint.views import View, register_view, view_of_variable
-from spmd.state.table import adapter_of
+from spmd.checkpoint import (
+    CheckpointError,
+    LoadStatus,
+    View,
+    register_view,
+    view_of_variable,
+)
+from spmd.state import adapter_of
 
 _COUNTER = "save_counter"
 

@@ -15,9 +15,7 @@ from frontends.tf.train.checkpoint_state import (
     latest_checkpoint,
     update_checkpoint_state,
 )
-from spmd.checkpoint.manifest import remove
-from spmd.checkpoint.saving import clear
-from spmd.checkpoint.selection import chosen_by_first
+from spmd.checkpoint import chosen_by_first, clear, remove
 
 _HOUR = 3600.0
 

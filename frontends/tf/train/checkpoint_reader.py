@@ -8,12 +8,17 @@ import numpy as np
 from frontends.tf.dtypes import DType, as_dtype
 from frontends.tf.train._not_found import explained
 from frontends.tf.train.checkpoint_state import latest_checkpoint
-from spmd.checkpoint import CheckpointNotFoundError
-from spmd.checkpoint.arrays import read
-from spmd.checkpoint.graph import Entry
-from spmd.checkpoint.manifest import ARRAYS, folder_of, is_checkpoint, read_manifest
-from spmd.checkpoint.saving import Save
-from spmd.cluster.runtime import wait_seconds
+from spmd.checkpoint import (
+    ARRAYS,
+    CheckpointNotFoundError,
+    Entry,
+    Save,
+    folder_of,
+    is_checkpoint,
+    read,
+    read_manifest,
+)
+from spmd.cluster import wait_seconds
 
 # TensorFlow's names of the values of variables end in it.
 _VALUE = "/.ATTRIBUTES/VARIABLE_VALUE"

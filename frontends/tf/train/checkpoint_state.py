@@ -16,10 +16,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from spmd.checkpoint.manifest import folder_of
-from spmd.checkpoint.saving import Save
-from spmd.checkpoint.selection import newest_intact, numbered
-from spmd.cluster.runtime import process_id
+from spmd.checkpoint import Save, folder_of, newest_intact, numbered
+from spmd.cluster import process_id
 
 # What the names of a checkpoint's files end in: Keras's weights, and TensorFlow's own.
 _ENDINGS = (".weights.h5", ".index")

@@ -46,9 +46,9 @@ def from_slurm(environment: Mapping[str, str]) -> Cluster | None:
     """
     if "SLURM_STEP_NODELIST" not in environment or "SLURM_PROCID" not in environment:
         return None
-    if number(environment, "SLURM_STEP_NUM_TASKS") <= 1:
+    if read_number(environment, "SLURM_STEP_NUM_TASKS") <= 1:
         return None  # a batch script, or a shell: Slurm gives them a step of their own
-    job, rank = number(environment, "SLURM_JOB_ID"), number(environment, "SLURM_PROCID")
+    job, rank = read_number(environment, "SLURM_JOB_ID"), read_number(environment, "SLURM_PROCID")
     addresses = [
         f"{host}:{61440 + (job + local) % 4096}"
         for host, tasks in tasks_by_host(environment).items()
@@ -69,8 +69,8 @@ def tasks_by_host(environment: Mapping[str, str]) -> dict[str, int]:
     Raises:
         ClusterConfigError: a variable is missing, or the two do not fit together.
     """
-    hosts = expand_hostlist(variable(environment, "SLURM_STEP_NODELIST"))
-    tasks = expand_tasks_per_node(variable(environment, "SLURM_STEP_TASKS_PER_NODE"))
+    hosts = expand_hostlist(read_variable(environment, "SLURM_STEP_NODELIST"))
+    tasks = expand_tasks_per_node(read_variable(environment, "SLURM_STEP_TASKS_PER_NODE"))
     if len(hosts) != len(tasks):
         raise ClusterConfigError(
             f"SLURM_STEP_NODELIST has {len(hosts)} node(s), but SLURM_STEP_TASKS_PER_NODE has {len(tasks)} "
@@ -81,7 +81,7 @@ def tasks_by_host(environment: Mapping[str, str]) -> dict[str, int]:
     return dict(zip(hosts, tasks, strict=True))
 
 
-def variable(environment: Mapping[str, str], name: str) -> str:
+def read_variable(environment: Mapping[str, str], name: str) -> str:
     """Looks up a variable that Slurm sets.
 
     Args:
@@ -100,7 +100,7 @@ def variable(environment: Mapping[str, str], name: str) -> str:
     return environment[name]
 
 
-def number(environment: Mapping[str, str], name: str) -> int:
+def read_number(environment: Mapping[str, str], name: str) -> int:
     """Looks up a variable of Slurm that holds a number.
 
     Args:
@@ -110,7 +110,7 @@ def number(environment: Mapping[str, str], name: str) -> int:
     Raises:
         ClusterConfigError: it is not set, or no number.
     """
-    text = variable(environment, name)
+    text = read_variable(environment, name)
     if not re.fullmatch(r"[0-9]{1,18}", text):
         raise ClusterConfigError(
             f"The environment variable {name} must be a number, but it is {text!r:.80}. Start the script with "

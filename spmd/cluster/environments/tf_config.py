@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NoReturn, cast
 
+from spmd.cluster.config import Cluster, from_tasks
 from spmd.errors import ClusterConfigError
 
 _EXAMPLE = (
@@ -72,6 +73,33 @@ def read_tf_config(text_or_environment: str | Mapping[str, str] | None = None) -
         return TFConfig(source=source)
     config = _Reader(source).object("", _parse(text, source))
     return _Reader(source).config(config)
+
+
+def from_tf_config(text_or_environment: str | Mapping[str, str] | None = None) -> Cluster | None:
+    """Reads the cluster that TF_CONFIG describes.
+
+    Args:
+        text_or_environment: the JSON itself, or environment variables; None takes this process's.
+
+    Returns:
+        The cluster; None where TF_CONFIG is not set or says nothing, which means one process.
+
+    Raises:
+        ClusterConfigError: TF_CONFIG is malformed: the message quotes the key and gives the correction.
+
+    Examples:
+        >>> from_tf_config({}) is None
+        True
+        >>> cluster = from_tf_config(
+        ...     '{"cluster": {"chief": ["a:1"], "worker": ["b:1"]}, "task": {"type": "worker", "index": 0}}'
+        ... )
+        >>> str(cluster.task), cluster.process_id, cluster.processes[0].address
+        ('worker 0', 1, 'a:1')
+
+    Source: `tf.distribute.cluster_resolver.TFConfigClusterResolver`.
+    """
+    config = read_tf_config(text_or_environment)
+    return from_tasks(config.jobs, config.task_type, config.task_index, config.source)
 
 
 def _parse(text: str, source: str) -> Any:

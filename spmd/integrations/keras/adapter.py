@@ -1,4 +1,4 @@
-"""Keras 3 state in a step, on Keras's JAX backend. Touches Keras internals, as does keras_trainer.py.
+"""Keras 3 state in a step, on Keras's JAX backend. Touches Keras internals, as does trainer.py.
 
 Keras's own support for replicas is TensorFlow's. Here its objects get it from the engine: optimizers sum
 gradients, seed generators give every replica other numbers, metrics, losses and batch normalization leave
@@ -16,7 +16,7 @@ import functools
 import inspect
 import operator
 import types
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -30,13 +30,18 @@ from keras.src.trainers.compile_utils import CompileMetrics
 from keras.src.utils import jax_layer
 
 from spmd.errors import StateError
+from spmd.integrations.keras import names
 from spmd.integrations.keras.deviations import squared_deviations
-from spmd.replica.collectives import ReduceOp, all_reduce
-from spmd.replica.context import BlockMask, current_frame, in_replica, replica_id
-from spmd.replica.gradients import sum_gradients
-from spmd.state import deferred
-from spmd.state.table import Adapter, Kind, overwritten
-from spmd.state.watch import Watch
+from spmd.replica import (
+    BlockMask,
+    ReduceOp,
+    all_reduce,
+    current_frame,
+    in_replica,
+    replica_id,
+    sum_gradients,
+)
+from spmd.state import Adapter, Kind, Watch, apply_pending, note_variable_made, overwritten
 
 _PLAIN = (str, int, float, bool, type(None))
 _VARIABLE: Any = keras.Variable
@@ -46,6 +51,7 @@ _LOSS: Any = keras.losses.Loss
 _OPTIMIZER: Any = keras.optimizers.Optimizer
 _LOSS_SCALE_OPTIMIZER: Any = keras.optimizers.LossScaleOptimizer
 _BATCH_NORMALIZATION: Any = keras.layers.BatchNormalization
+_NAMED: Any = (_LAYER, _METRIC, _OPTIMIZER, keras.random.SeedGenerator)
 
 
 class KerasAdapter(Adapter):
@@ -69,6 +75,9 @@ class KerasAdapter(Adapter):
             return [("", _holder(thing))]
         found = [(v.path, _holder(v)) for v in _variables(thing)]
         return [(f"[{path!r}]", v) for path, v in found if self.get(v) is not None]
+
+    def children(self, thing: Any) -> Mapping[str, Any] | None:
+        return names.children(thing) if isinstance(thing, _NAMED) else None
 
     def kind(self, variable: Any) -> Kind:
         if variable.aggregation == "mean":
@@ -138,7 +147,7 @@ def _check_lifted(variable: Any, verb: str) -> None:
     """Keras lets anything be read and written anywhere; in a step what was not found is an error."""
     frame = current_frame()
     if frame is None:
-        deferred.settle()
+        apply_pending()
         return
     if frame.building or id(variable) in _LIFTED.get():
         return
@@ -540,7 +549,7 @@ def _made_late(make: Callable[..., None]) -> Callable[..., None]:
             shape, dtype = jnp.shape(initializer), dtype or getattr(initializer, "dtype", None)
             initializer = functools.partial(_given, initializer)
         make(self, initializer, shape, dtype, *args, **kwargs)
-        deferred.note_variable()
+        note_variable_made()
 
     return __init__
 

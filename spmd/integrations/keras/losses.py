@@ -16,8 +16,7 @@ import keras
 from keras.src.backend.common.masking import get_keras_mask
 
 from spmd.integrations.keras.adapter import rows_of, with_methods
-from spmd.replica.collectives import all_reduce
-from spmd.replica.context import current_frame
+from spmd.replica import all_reduce, current_frame
 
 _MODEL: Any = keras.Model
 

@@ -17,8 +17,7 @@ from typing import Any
 
 import keras
 
-from spmd.checkpoint.views import Group
-from spmd.state.table import adapter_of
+from spmd.state import Group, adapter_of
 
 _VARIABLE: Any = keras.Variable
 _LAYER: Any = keras.Layer
@@ -26,7 +25,6 @@ _MODEL: Any = keras.Model
 _METRIC: Any = keras.metrics.Metric
 _OPTIMIZER: Any = keras.optimizers.Optimizer
 _GENERATOR: Any = keras.random.SeedGenerator
-KERAS_OBJECTS = (_LAYER, _METRIC, _OPTIMIZER, _GENERATOR)
 _COMPILED = ("_loss_tracker", "_compile_metrics")
 
 

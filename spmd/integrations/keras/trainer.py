@@ -26,8 +26,8 @@ import keras
 import numpy as np
 from jax.sharding import Mesh
 
-from spmd.cluster.shared_random import SharedDraws
-from spmd.input.placement import BatchPlacer
+from spmd.cluster import SharedDraws
+from spmd.input import BatchPlacer
 from spmd.integrations.keras.losses import (
     additional_loss_as_share,
     loss_as_share,
@@ -35,12 +35,9 @@ from spmd.integrations.keras.losses import (
     sharing,
     unshared,
 )
-from spmd.replica.collectives import all_reduce
-from spmd.replica.values import PerReplica, TracedPerReplica
-from spmd.step.between import gather, run
-from spmd.step.loop import are_alike, for_each
-from spmd.step.step import Step
-from spmd.topology.placement import spans_processes
+from spmd.replica import PerReplica, TracedPerReplica, all_reduce
+from spmd.step import Step, are_alike, for_each, gather, run
+from spmd.topology import spans_processes
 
 _MODEL: Any = keras.Model
 _LOSS: Any = keras.losses.Loss

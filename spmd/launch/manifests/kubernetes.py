@@ -1,6 +1,6 @@
 """Kubernetes alone: an Indexed Job for each task type, and a headless Service that gives pods their names."""
 
-from spmd.cluster.exit_codes import RETRYABLE_EXIT_CODE
+from spmd.cluster import RETRYABLE_EXIT_CODE
 from spmd.launch.job import Job
 from spmd.launch.manifests.pod import Manifest, PodOptions, pod_spec, task_environment, to_yaml
 from spmd.launch.tf_config import cluster_of

@@ -18,7 +18,7 @@ from jax.sharding import Mesh
 
 import spmd
 from spmd.proof.dataflow import collectives, depends_on, varying_outputs
-from spmd.topology.mesh import REPLICA_AXIS
+from spmd.topology.layout import REPLICA_AXIS
 
 MeshOf = Callable[[int], Mesh]
 R = REPLICA_AXIS

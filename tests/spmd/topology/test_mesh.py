@@ -16,7 +16,7 @@ import pytest
 from jax.sharding import AxisType, Mesh
 
 import spmd
-from spmd.topology.mesh import split_sharding, whole_sharding
+from spmd.topology.layout import split_sharding, whole_sharding
 
 MeshOf = Callable[[int], Mesh]
 ROOT = Path(spmd.__file__).parents[1]

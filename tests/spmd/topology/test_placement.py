@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from spmd.topology import placement as processes
-from spmd.topology.mesh import split_sharding, whole_sharding
+from spmd.topology.layout import split_sharding, whole_sharding
 
 
 def test_the_devices_of_one_process(mesh_of):

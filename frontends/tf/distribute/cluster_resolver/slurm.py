@@ -8,7 +8,12 @@ from typing import Any
 
 from frontends.tf.distribute.cluster_resolver.base import ClusterResolver
 from frontends.tf.train.cluster_spec import ClusterSpec
-from spmd.cluster.environments.slurm import expand_hostlist, number, tasks_by_host, variable
+from spmd.cluster.environments import (
+    expand_hostlist,
+    read_number,
+    read_variable,
+    tasks_by_host,
+)
 from spmd.errors import ClusterConfigError
 
 _NVIDIA_SMI_SECONDS = 60
@@ -52,8 +57,8 @@ class SlurmClusterResolver(ClusterResolver):
         rpc_layer: str | None = "grpc",
     ) -> None:
         try:
-            self._rank = number(os.environ, "SLURM_PROCID")
-            self._jobs = dict(jobs or {"worker": number(os.environ, "SLURM_STEP_NUM_TASKS")})
+            self._rank = read_number(os.environ, "SLURM_PROCID")
+            self._jobs = dict(jobs or {"worker": read_number(os.environ, "SLURM_STEP_NUM_TASKS")})
             self._tasks = _tasks(tasks_per_node)
         except ClusterConfigError as error:
             if error.key in os.environ or not error.key:
@@ -120,7 +125,7 @@ def _tasks(tasks_per_node: int | Mapping[str, int] | None) -> dict[str, int]:
         return tasks_by_host(os.environ)
     if isinstance(tasks_per_node, Mapping):
         return dict(sorted(tasks_per_node.items()))
-    hosts = expand_hostlist(variable(os.environ, "SLURM_STEP_NODELIST"))
+    hosts = expand_hostlist(read_variable(os.environ, "SLURM_STEP_NODELIST"))
     return dict.fromkeys(hosts, int(tasks_per_node))
 
 

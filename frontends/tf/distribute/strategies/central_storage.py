@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import spmd
 from frontends.tf.distribute.strategy import Strategy
-from spmd.topology.devices import find_devices
+from spmd.topology import find_devices
 
 
 class CentralStorageStrategy(Strategy):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import spmd
 from frontends.tf.distribute.cross_device_ops import CrossDeviceOps, HierarchicalCopyAllReduce
 from frontends.tf.distribute.strategy import Strategy
-from spmd.replica.gradient_buckets import CollectiveOptions
+from spmd.replica import CollectiveOptions
 
 
 class MirroredStrategy(Strategy):

@@ -9,9 +9,7 @@ from frontends.tf.distribute.cluster_resolver.base import cluster_of
 from frontends.tf.distribute.options import CollectiveHints, CommunicationOptions
 from frontends.tf.distribute.strategies.default import default_strategy
 from frontends.tf.distribute.strategy import Strategy
-from spmd.cluster import Cluster
-from spmd.cluster.runtime import initialize
-from spmd.cluster.shared_random import shared_seed
+from spmd.cluster import Cluster, initialize, shared_seed
 from spmd.errors import ClusterConfigError
 
 

@@ -2,7 +2,7 @@
 
 import spmd
 from frontends.tf.distribute.strategy import Strategy
-from spmd.topology.devices import find_devices
+from spmd.topology import find_devices
 
 
 class OneDeviceStrategy(Strategy):

@@ -12,8 +12,8 @@ import jax.numpy as jnp
 import keras
 from flax import nnx
 
-from spmd.replica.context import in_replica
-from spmd.step.state_views import fold_key
+from spmd.replica import in_replica
+from spmd.step import fold_key
 
 # How Keras holds the variables of each of the types in `_TYPES`; all others are in the last one.
 _TYPES = (nnx.Param, nnx.BatchStat, ...)
@@ -72,7 +72,7 @@ class NNXLayer(keras.layers.Layer):
     Examples:
         >>> import keras
         >>> from flax import nnx
-        >>> from spmd.integrations.keras.layers import NNXLayer
+        >>> from spmd.integrations.keras_nnx import NNXLayer
         >>> class Normalized(NNXLayer):
         ...     def __init__(self, features, **kwargs):
         ...         norm = nnx.BatchNorm(features, rngs=nnx.Rngs(0))

@@ -7,8 +7,8 @@ import pytest
 from flax import nnx
 
 import spmd
-from spmd.integrations.keras.layers import NNXLayer
 from spmd.integrations.keras.trainer import distribute_model
+from spmd.integrations.keras_nnx import NNXLayer
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(32, 3)).astype(np.float32)

@@ -1,0 +1,107 @@
+"""How the objects of one library hold state: what the engine asks of each library."""
+
+import abc
+import contextlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from spmd.state.kinds import Kind
+from spmd.state.watch import Watch
+
+
+class Group(dict[str, Any]):
+    """Stateful parts that belong together by their names only: no object stands for them."""
+
+
+class Adapter(abc.ABC):
+    """How the objects of one library hold state.
+
+    `get` and `set` run for every variable at every step, so they should be functions written in C,
+    such as the methods of a slot descriptor.
+    """
+
+    get: Callable[[Any], Any]
+    set: Callable[[Any, Any], Any]
+
+    @abc.abstractmethod
+    def owns(self, thing: Any) -> bool:
+        """Tells whether the object is of this library and may hold variables."""
+
+    @abc.abstractmethod
+    def variables(self, thing: Any) -> Iterable[tuple[str, Any]]:
+        """Lists the variables in an object.
+
+        Args:
+            thing: an object that `owns` accepts.
+
+        Returns:
+            Pairs of the path below the object, as Python writes it (`".layers[0].kernel"`), and
+            the variable.
+        """
+
+    @abc.abstractmethod
+    def is_variable(self, thing: Any) -> bool:
+        """Tells whether the object itself is one variable."""
+
+    def children(self, thing: Any) -> Mapping[str, Any] | None:
+        """Names the stateful parts of an object, by names that are the same in every run.
+
+        A checkpoint goes by these names, and takes an object that has them for one that may make more
+        variables at its first use.
+
+        Args:
+            thing: an object that `owns` accepts.
+
+        Returns:
+            Objects, variables and `Group`s of such, by name; None if the paths of `variables` serve.
+        """
+        del thing
+        return None
+
+    @abc.abstractmethod
+    def kind(self, variable: Any) -> Kind:
+        """Tells the kind of a variable."""
+
+    @abc.abstractmethod
+    def lifted(self, things: Sequence[Any], variables: Sequence[Any]) -> Any:
+        """Returns a context manager in which traced values may be set; it undoes structure changes.
+
+        Args:
+            things: the objects that were found.
+            variables: the variables that are lifted.
+        """
+
+    def building(self, things: Sequence[Any]) -> contextlib.AbstractContextManager[Any] | None:
+        """Returns a context in which things make the variables that they make at first use.
+
+        The step's function is run in it once, on shapes only; the variables must exist after it.
+
+        Args:
+            things: the objects that were found.
+
+        Returns:
+            The context manager, or None if all variables exist.
+        """
+        del things
+        return None
+
+    @abc.abstractmethod
+    def in_replica(self, things: Sequence[Any]) -> contextlib.AbstractContextManager[None]:
+        """Returns a context manager around one replica's code, for what changes there."""
+
+    @abc.abstractmethod
+    def watch(self, things: Sequence[Any], watch: Watch) -> None:
+        """Watches what tracing bakes in; a change of it makes a program stale.
+
+        Args:
+            things: the objects that were found.
+            watch: told what to watch.
+        """
+
+    @abc.abstractmethod
+    def explain(self, error: BaseException) -> str | None:
+        """Explains an error of the library that means that a variable was not lifted.
+
+        Returns:
+            What was written, and where; None if the error means something else.
+        """
