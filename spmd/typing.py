@@ -1,0 +1,17 @@
+"""Names for what an annotation means, where Python's types cannot say it."""
+
+from typing import Any, TypeAlias
+
+import jax
+import numpy as np
+
+# Containers of arrays, as deep as they may be, which `jax.tree` walks.
+PyTree: TypeAlias = Any
+# What becomes an array: an array of JAX's or NumPy's, a number, or an object that stands for an array.
+ArrayLike: TypeAlias = Any
+# An array on the devices or on the host.
+AnyArray: TypeAlias = jax.Array | np.ndarray[Any, Any]
+# An object of any library that may hold variables: a model, an optimizer, a metric, or one variable.
+Stateful: TypeAlias = Any
+# A variable of any library; the adapter of that library reads and writes it.
+LibraryVariable: TypeAlias = Any
