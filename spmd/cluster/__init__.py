@@ -1,4 +1,4 @@
-"""What a cluster is, from what its environment says, and how a process joins it and leaves it.
+"""What a cluster is, how a process finds out about it, and how it joins and leaves it.
 
 A *job* is a role and its *tasks*: `worker` has tasks `worker 0`, `worker 1` and so on, each one process
 with an address. The tasks that train are the *processes*: the chief first, then the workers.
@@ -9,9 +9,14 @@ with an address. The tasks that train are the *processes*: the chief first, then
 """
 
 from spmd.cluster.config import Cluster, Task, from_tasks
-from spmd.cluster.environments.detection import jax_detection_method
-from spmd.cluster.environments.slurm import from_slurm
-from spmd.cluster.environments.tf_config import TFConfig, from_tf_config, read_tf_config
+from spmd.cluster.environments import (
+    SlurmStep,
+    TFConfig,
+    from_slurm,
+    from_tf_config,
+    jax_detection_method,
+    read_tf_config,
+)
 from spmd.cluster.exit_codes import RETRYABLE_EXIT_CODE
 from spmd.cluster.notice import Notice
 from spmd.cluster.progress import progress
@@ -24,6 +29,7 @@ __all__ = [
     "Cluster",
     "Notice",
     "SharedDraws",
+    "SlurmStep",
     "TFConfig",
     "Task",
     "all_gather_small",

@@ -309,7 +309,7 @@ def _join(wait: _Wait) -> Meeting:
                 missing = _hear(wait, line)
                 if not missing:
                     on_failure.pop_all()
-                    return Meeting({0: line}, join_address(line.other_end(), port), "")
+                    return Meeting({0: line}, join_address(line.peer_address(), port), "")
                 raise wait.give_up(missing, _STARTED)
         except OSError as error:
             why = _reason(error)

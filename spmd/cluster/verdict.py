@@ -1,7 +1,7 @@
 """Who keeps the others waiting: a decision from what each process last said, without a clock or socket.
 
 **Idle**: a process that starts no step. **Silent**: one that has not been heard of. **Lags**: has started
-fewer steps than another one, while nobody starts any. **Strays**: has run other steps than the first one.
+fewer steps than another one, while nobody starts any. **Diverged**: has run different steps from task 0.
 **Calls**: waits in something that all must call, such as the save of a checkpoint.
 """
 
@@ -26,9 +26,9 @@ class TaskState:
         doing: what it says it does; empty for nothing in particular.
         waits: whether it waits for what all compute.
         call: which of the calls that all must make it waits in; empty for none.
-        place: where in its script it is; empty if that is not known.
+        script_position: line of its script, and what that line has called; empty if unknown.
         settled_seconds: how long it has said the same of `call` and `ended`.
-        strays: whether it has run other steps than the first task, or in another order.
+        diverged: whether it has run different steps from task 0, or run them in another order.
         ended: whether its script has ended.
         lost: whether its connection broke.
         failure: what ended it, as the rest of a sentence that begins with its name; empty for nothing.
@@ -41,9 +41,9 @@ class TaskState:
     doing: str = ""
     waits: bool = False
     call: str = ""
-    place: str = ""
+    script_position: str = ""
     settled_seconds: float = 0.0
-    strays: bool = False
+    diverged: bool = False
     ended: bool = False
     lost: bool = False
     failure: str = ""
@@ -58,9 +58,11 @@ class TaskState:
         """What it does and where, as far as it is known: `"waits in CheckpointManager.save (train.py:31)"`."""
         if self.ended:
             return "its script has ended"
-        place = f"waits in {self.place or self.call}" if self.call else self.place
+        position = self.script_position
+        if self.call:
+            position = f"waits in {position or self.call}"
         doing = self.doing or ("waits for its devices" if self.waits and not self.call else "")
-        return ", ".join(filter(None, [place, doing, self.at]))
+        return ", ".join(filter(None, [position, doing, self.at]))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,7 +109,10 @@ def judge(tasks: Sequence[TaskState], limits: Limits) -> Verdict | None:
         Why they cannot; None if they can.
 
     Examples:
-        >>> tasks = [TaskState("chief 0", 8, 70.0), TaskState("worker 1", 7, 71.0, place="a.py:9")]
+        >>> tasks = [
+        ...     TaskState("chief 0", 8, 70.0),
+        ...     TaskState("worker 1", 7, 71.0, script_position="a.py:9"),
+        ... ]
         >>> print(judge(tasks, Limits(60.0, 30.0, 30.0)).text)
         worker 1 lags: no step since step 7, for 71 s, while chief 0 is at step 8 and waits.
           worker 1: a.py:9, at step 7
@@ -123,11 +128,11 @@ def judge(tasks: Sequence[TaskState], limits: Limits) -> Verdict | None:
             f"{_are(lost)} gone: its connection closed without a goodbye{_last_heard(lost[0])}.\n"
             "Killed, out of memory, crashed, or cut off; its own output or the job controller knows."
         )
-    astray = [task for task in tasks if task.strays]
-    if astray:
+    diverged = [task for task in tasks if task.diverged]
+    if diverged:
         return Verdict(
-            f"{_names(astray)} ran other steps than {tasks[0].name}, or in another order, and values of different "
-            "steps may have been mixed.\n"
+            f"{_names(diverged)} ran different steps from {tasks[0].name}, or ran them in another order, so values of "
+            "different steps may have been mixed.\n"
             "All tasks must call the same steps in the same order; look for an `if` over the task's type or index.",
             retryable=False,
         )

@@ -237,7 +237,7 @@ class _Peer:
     """What is known of one process."""
 
     def __init__(self, now: float) -> None:
-        self.steps, self.doing, self.waits, self.call, self.place = 0, "", False, "", ""
+        self.steps, self.doing, self.waits, self.call, self.script_position = 0, "", False, "", ""
         self.orders: Sequence[tuple[int, int]] = ()
         self.moved = self.settled = self.heard = now
         self.ended = self.lost = False
@@ -252,7 +252,7 @@ class _Peer:
                     self.settled = now
                 self.steps, self.orders = steps, orders
                 self.doing, self.waits = str(doing), bool(waits)
-                self.call, self.place, self.ended = str(call), str(where), ended
+                self.call, self.script_position, self.ended = str(call), str(where), ended
                 self.heard = now
             case _:
                 pass
@@ -266,9 +266,9 @@ class _Peer:
             doing=self.doing,
             waits=self.waits,
             call="" if self.ended else self.call,
-            place=self.place,
+            script_position=self.script_position,
             settled_seconds=self.heard - self.settled,
-            strays=compared is not None and not compared.agrees(self.orders),
+            diverged=compared is not None and not compared.agrees(self.orders),
             ended=self.ended,
             lost=self.lost,
             failure=self.failure,

@@ -35,8 +35,8 @@ class Line:
         """Returns the file descriptor, for `select`."""
         return self._socket.fileno()
 
-    def other_end(self) -> str:
-        """Returns the address of the other end, as a number."""
+    def peer_address(self) -> str:
+        """Returns the IP address of the peer."""
         return self._socket.getpeername()[0]
 
     def send(self, message: Mapping[str, Any]) -> bool:

@@ -3,7 +3,7 @@
 The tasks that train are one *gang*: they compute together, so none can go on without the others. An
 evaluator is a gang of its own. An *attempt* is one start of all tasks of a gang.
 
-A gang does nothing by itself: `look` moves it on, and `deadline` says when to look at the latest.
+A gang does nothing by itself: `poll` advances it, and `deadline` is when to poll it at the latest.
 """
 
 import enum
@@ -104,8 +104,8 @@ class Gang:
         started = (f"{process.task} (process {process.number})" for process in self._processes)
         self._say(f"started {', '.join(started)}")
 
-    def look(self) -> None:
-        """Sees what has happened since the last look, and does what follows from it."""
+    def poll(self) -> None:
+        """Sees what has happened since the last poll, and acts on it."""
         if self._phase is _Phase.WAITING:
             if time.monotonic() >= self.deadline:
                 self.begin()
@@ -118,7 +118,7 @@ class Gang:
         if not running:
             self._finish()
         elif time.monotonic() >= self.deadline:
-            self._press(running)
+            self._kill_overdue(running)
 
     def stop(self, signal_number: int, why: str, forgive: bool = False) -> None:
         """Asks the tasks to end; there will be no other attempt.
@@ -171,8 +171,8 @@ class Gang:
             f"{signal.Signals(signal_number).name} to {names}; SIGKILL in {self._grace_seconds:g} s"
         )
 
-    def _press(self, running: Sequence[Process]) -> None:
-        """Kills what has not ended in time; leaves what even that does not end."""
+    def _kill_overdue(self, running: Sequence[Process]) -> None:
+        """Kills processes past the deadline; abandons those that survive SIGKILL."""
         names = names_of(process.task for process in running)
         if not self._killed:
             self._say(f"{names} did not end within {self._grace_seconds:g} s: SIGKILL")

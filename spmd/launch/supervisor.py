@@ -17,10 +17,10 @@ from spmd.launch.restart_policy import RestartPolicy
 from spmd.launch.signals import Signals
 from spmd.launch.summary import summarize
 from spmd.launch.tasks import Roles, Task
-from spmd.launch.tf_config import cluster_of, free_addresses, tf_config
+from spmd.launch.write_tf_config import cluster_of, free_addresses, write_tf_config
 
-# A look now and then even if no signal comes, since one that comes too close to another can be lost.
-_LOOK_EVERY = 1.0
+# Polls now and then even if no signal comes: one that comes too close to another can be lost.
+_POLL_SECONDS = 1.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,7 +86,7 @@ def supervise(
                 {
                     **common,
                     **devices[task],
-                    "TF_CONFIG": tf_config(cluster, task),
+                    "TF_CONFIG": write_tf_config(cluster, task),
                     RESTART_VARIABLE: str(attempt),
                 },
                 printer,
@@ -127,11 +127,11 @@ def _run(
                 gang.begin()
             while not all(gang.ended for gang in gangs):
                 until = min(evaluator_deadline, *(gang.deadline for gang in gangs))
-                for number in signals.wait(min(_LOOK_EVERY, until - time.monotonic())):
+                for number in signals.wait(min(_POLL_SECONDS, until - time.monotonic())):
                     _pass_on(number, gangs, printer, again=asked)
                     asked = True
                 for gang in gangs:
-                    gang.look()
+                    gang.poll()
                 if evaluator is None or evaluator.is_last_attempt or not training.ended:
                     continue
                 if training.failed:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from spmd.launch.tasks import Task
-from spmd.launch.tf_config import cluster_of, free_addresses, tf_config
+from spmd.launch.write_tf_config import cluster_of, free_addresses, write_tf_config
 from tests.benchmarks.turns import Command, Spread, measure, spread, started, times_as_fast
 from tests.benchmarks.workloads import Program, Workload
 
@@ -73,4 +73,4 @@ def _commands(
         return [Command(arguments, {})]
     tasks = [Task("worker", index) for index in range(processes)]
     cluster = cluster_of(tasks, free_addresses(processes))
-    return [Command(arguments, {"TF_CONFIG": tf_config(cluster, task)}) for task in tasks]
+    return [Command(arguments, {"TF_CONFIG": write_tf_config(cluster, task)}) for task in tasks]

@@ -316,4 +316,4 @@ for step in [first, second][:: 1 - 2 * me]:
 """,
         status=1,
     ):
-        assert "worker 1 ran other steps than worker 0" in task.stderr
+        assert "worker 1 ran different steps from worker 0" in task.stderr

@@ -1,23 +1,16 @@
-"""Where a process learns its cluster from: TF_CONFIG, Slurm, or what JAX detects."""
+"""Where a process learns about its cluster: a module for each of TF_CONFIG, Slurm and Cloud TPU."""
 
+from spmd.cluster.environments.cloud_tpu import has_several_tpu_hosts
 from spmd.cluster.environments.detection import jax_detection_method
-from spmd.cluster.environments.slurm import (
-    expand_hostlist,
-    from_slurm,
-    read_number,
-    read_variable,
-    tasks_by_host,
-)
+from spmd.cluster.environments.slurm import SlurmStep, from_slurm
 from spmd.cluster.environments.tf_config import TFConfig, from_tf_config, read_tf_config
 
 __all__ = [
+    "SlurmStep",
     "TFConfig",
-    "expand_hostlist",
     "from_slurm",
     "from_tf_config",
+    "has_several_tpu_hosts",
     "jax_detection_method",
-    "read_number",
     "read_tf_config",
-    "read_variable",
-    "tasks_by_host",
 ]

@@ -7,7 +7,7 @@ from pathlib import Path
 from spmd.errors import LaunchError
 from spmd.launch.job import Job
 from spmd.launch.tasks import Roles
-from spmd.launch.tf_config import cluster_of, tf_config
+from spmd.launch.write_tf_config import cluster_of, write_tf_config
 
 
 def read_hosts(text: str) -> list[str]:
@@ -96,7 +96,7 @@ def render_hosts(job: Job, hosts: Sequence[str]) -> str:
         "# the same files. If one fails, stop all and start all again; a script that restores its last checkpoint goes on.",
     ]
     for task, host in zip(job.roles.all, hosts, strict=True):
-        own = {**variables, "TF_CONFIG": tf_config(cluster, task)}
+        own = {**variables, "TF_CONFIG": write_tf_config(cluster, task)}
         words = [f"{name}={shlex.quote(value)}" for name, value in own.items()]
         lines += ["", f"# {task}, on {host}", f"{' '.join(words)} {shlex.join(job.command)}"]
     return "\n".join(lines) + "\n"

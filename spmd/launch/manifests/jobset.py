@@ -3,7 +3,7 @@
 from spmd.launch.job import RESTART_VARIABLE, Job
 from spmd.launch.manifests.kubernetes import restart_rules
 from spmd.launch.manifests.pod import Manifest, PodOptions, pod_spec, task_environment, to_yaml
-from spmd.launch.tf_config import cluster_of
+from spmd.launch.write_tf_config import cluster_of
 
 
 def render_jobset(job: Job, options: PodOptions) -> str:

@@ -3,7 +3,7 @@
 from spmd.cluster import RETRYABLE_EXIT_CODE
 from spmd.launch.job import Job
 from spmd.launch.manifests.pod import Manifest, PodOptions, pod_spec, task_environment, to_yaml
-from spmd.launch.tf_config import cluster_of
+from spmd.launch.write_tf_config import cluster_of
 
 
 def render_kubernetes(job: Job, options: PodOptions) -> str:

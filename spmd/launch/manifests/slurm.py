@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from spmd.errors import LaunchError
 from spmd.launch.job import RESTART_VARIABLE, Job
-from spmd.launch.tf_config import cluster_of
+from spmd.launch.write_tf_config import cluster_of
 
 _SCRIPT = r"""#!/bin/bash
 {directives}

@@ -7,7 +7,7 @@ import pytest
 from spmd.cluster.verdict import Limits, TaskState, judge
 
 LIMITS = Limits(idle_seconds=60, silent_seconds=30, apart_seconds=20)
-SAVES = {"call": "checkpoint/save (1)", "place": "CheckpointManager.save (train.py:31)"}
+SAVES = {"call": "checkpoint/save (1)", "script_position": "CheckpointManager.save (train.py:31)"}
 STEPS = {"call": "spmd/agreement (5)", "doing": "a call of the step 'train'"}
 
 
@@ -17,8 +17,8 @@ def tasks(*steps, idle=0.0, **others):
         TaskState(f"task {i}", step, idle_seconds=idle, **others.get("each", {}))
         for i, step in enumerate(steps)
     ]
-    for place, what in ((0, others.get("first", {})), (-1, others.get("last", {}))):
-        all_tasks[place] = dataclasses.replace(all_tasks[place], **what)
+    for index, what in ((0, others.get("first", {})), (-1, others.get("last", {}))):
+        all_tasks[index] = dataclasses.replace(all_tasks[index], **what)
     return all_tasks
 
 
@@ -52,7 +52,7 @@ def test_processes_that_can_go_on(states):
     ("states", "text"),
     [
         (
-            tasks(5, 3, idle=61, last={"place": "read (train.py:9)"}),
+            tasks(5, 3, idle=61, last={"script_position": "read (train.py:9)"}),
             "task 1 lags: no step since step 3, for 61 s, while task 0 is at step 5 and waits.\n"
             "  task 1: read (train.py:9), at step 3\n  task 0: at step 5",
         ),
@@ -96,12 +96,16 @@ def test_processes_that_can_go_on(states):
         ),
         (tasks(0, 0, each={"failure": "ends."}), "task 0, task 1, before its first step, ends."),
         (
-            tasks(5, 5, idle=61, each={"waits": True, "place": "train.py:9"}),
+            tasks(5, 5, idle=61, each={"waits": True, "script_position": "train.py:9"}),
             "All tasks wait for what step 5 computes, for more than 60 s: no task lags",
         ),
         (
             tasks(
-                5, 5, idle=61, first=SAVES | {"settled_seconds": 61}, last={"place": "train.py:9"}
+                5,
+                5,
+                idle=61,
+                first=SAVES | {"settled_seconds": 61},
+                last={"script_position": "train.py:9"},
             ),
             "Some tasks wait in a call that the others do not make.\n"
             "  task 0: waits in CheckpointManager.save (train.py:31), at step 5\n"
@@ -122,8 +126,8 @@ def test_another_start_may_help(states, text):
     ("states", "text"),
     [
         (
-            tasks(5, 4, last={"strays": True}),
-            "task 1 ran other steps than task 0, or in another order, and values",
+            tasks(5, 4, last={"diverged": True}),
+            "task 1 ran different steps from task 0, or ran them in another order, so values",
         ),
         (
             tasks(5, 5, each={"settled_seconds": 21}, first=SAVES, last=STEPS),

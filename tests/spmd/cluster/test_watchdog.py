@@ -258,7 +258,7 @@ def test_who_ran_other_steps_is_reported_even_at_the_end(gang, capfd, process, e
     two.pass_time(5)
     assert two.exits == [[1], [1]]
     printed = capfd.readouterr().err
-    assert printed.count("worker 1 (host1:1) ran other steps than worker 0 (host0:1)") == 2
+    assert printed.count("worker 1 (host1:1) ran different steps from worker 0 (host0:1)") == 2
 
 
 def test_busy_and_waiting_processes_say_so(gang):

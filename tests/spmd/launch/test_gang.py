@@ -48,7 +48,7 @@ def test_of_two_that_ended_at_once_the_cause_is_told_of(
     printer = Printer(io.StringIO(), io.StringIO())
     gang = Gang(tasks, lambda *_: processes, RestartPolicy(0), 0.0, printer)
     gang.begin()
-    gang.look()
+    gang.poll()
     printer.close(60)
     assert gang.ended
     assert gang.failures[0].task == first
@@ -62,7 +62,7 @@ def test_a_gang_of_which_nothing_runs_has_no_deadline_after_a_kill(restarts: int
     printer = Printer(io.StringIO(), io.StringIO())
     gang = Gang(tasks, lambda *_: [ended(tasks[0], 1)], RestartPolicy(restarts), 0.0, printer)
     gang.begin()
-    gang.look()
+    gang.poll()
     gang.kill()
     printer.close(60)
     assert gang.ended

@@ -8,12 +8,7 @@ from typing import Any
 
 from frontends.tf.distribute.cluster_resolver.base import ClusterResolver
 from frontends.tf.train.cluster_spec import ClusterSpec
-from spmd.cluster.environments import (
-    expand_hostlist,
-    read_number,
-    read_variable,
-    tasks_by_host,
-)
+from spmd.cluster import SlurmStep
 from spmd.errors import ClusterConfigError
 
 _NVIDIA_SMI_SECONDS = 60
@@ -57,9 +52,10 @@ class SlurmClusterResolver(ClusterResolver):
         rpc_layer: str | None = "grpc",
     ) -> None:
         try:
-            self._rank = read_number(os.environ, "SLURM_PROCID")
-            self._jobs = dict(jobs or {"worker": read_number(os.environ, "SLURM_STEP_NUM_TASKS")})
-            self._tasks = _tasks(tasks_per_node)
+            step = SlurmStep(os.environ)
+            self._rank = step.rank
+            self._jobs = dict(jobs or {"worker": step.task_count})
+            self._tasks = _tasks(step, tasks_per_node)
         except ClusterConfigError as error:
             if error.key in os.environ or not error.key:
                 raise
@@ -120,13 +116,12 @@ class SlurmClusterResolver(ClusterResolver):
         return {"GPU": self._gpus_per_task}
 
 
-def _tasks(tasks_per_node: int | Mapping[str, int] | None) -> dict[str, int]:
+def _tasks(step: SlurmStep, tasks_per_node: int | Mapping[str, int] | None) -> dict[str, int]:
     if tasks_per_node is None:
-        return tasks_by_host(os.environ)
+        return step.tasks_by_host
     if isinstance(tasks_per_node, Mapping):
         return dict(sorted(tasks_per_node.items()))
-    hosts = expand_hostlist(read_variable(os.environ, "SLURM_STEP_NODELIST"))
-    return dict.fromkeys(hosts, int(tasks_per_node))
+    return dict.fromkeys(step.hosts, int(tasks_per_node))
 
 
 def _count_gpus() -> int:

@@ -31,7 +31,7 @@ def cluster_of(training: Sequence[Task], addresses: Sequence[str]) -> dict[str, 
     return cluster
 
 
-def tf_config(cluster: Mapping[str, Sequence[str]], task: Task) -> str:
+def write_tf_config(cluster: Mapping[str, Sequence[str]], task: Task) -> str:
     """Writes TF_CONFIG for one task.
 
     Args:
@@ -42,7 +42,7 @@ def tf_config(cluster: Mapping[str, Sequence[str]], task: Task) -> str:
         JSON in one line.
 
     Examples:
-        >>> print(tf_config({"worker": ["a:1"]}, Task("worker", 0)))
+        >>> print(write_tf_config({"worker": ["a:1"]}, Task("worker", 0)))
         {"cluster": {"worker": ["a:1"]}, "task": {"type": "worker", "index": 0}}
 
     Source: https://www.tensorflow.org/guide/distributed_training#setting_up_the_tf_config_environment_variable

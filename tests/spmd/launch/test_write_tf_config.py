@@ -6,14 +6,14 @@ import pytest
 
 from spmd import cluster
 from spmd.launch.tasks import Roles, Task
-from spmd.launch.tf_config import cluster_of, free_addresses, tf_config
+from spmd.launch.write_tf_config import cluster_of, free_addresses, write_tf_config
 
 
 @pytest.mark.parametrize("task", Roles(workers=2, chief=True, evaluator=True).all, ids=str)
 def test_what_is_written_is_what_is_read(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
     training = Roles(workers=2, chief=True).training
     addresses = free_addresses(3)
-    monkeypatch.setenv("TF_CONFIG", tf_config(cluster_of(training, addresses), task))
+    monkeypatch.setenv("TF_CONFIG", write_tf_config(cluster_of(training, addresses), task))
     read = cluster.from_tf_config()
     assert str(read.task) == str(task)
     assert [process.address for process in read.processes] == addresses
