@@ -5,6 +5,8 @@ from typing import Any, TypeAlias
 import jax
 import numpy as np
 
+# What JSON can hold: such as a position in a data source, kept in checkpoints.
+Json: TypeAlias = Any
 # Containers of arrays, as deep as they may be, which `jax.tree` walks.
 PyTree: TypeAlias = Any
 # What becomes an array: an array of JAX's or NumPy's, a number, or an object that stands for an array.

@@ -27,7 +27,6 @@ def test_rooms_are_entered_by_their_face(tree) -> None:
     assert [str(found) for found in rooms.deep_imports(tree)] == []
 
 
-@pytest.mark.xfail(reason="the input still reads two attributes that the front end sets")
 def test_private_attributes_are_read_at_home(tree) -> None:
     assert rooms.private_reads(tree) == []
 

@@ -20,6 +20,7 @@ from spmd.input.position import (
     without_unused,
 )
 from spmd.input.prefetch import BatchIterator, ResumableIterator
+from spmd.input.sources import ResumableBatches, SizedBatches
 
 __all__ = [
     "BatchIterator",
@@ -27,7 +28,9 @@ __all__ = [
     "DeviceMap",
     "DistributedInput",
     "Position",
+    "ResumableBatches",
     "ResumableIterator",
+    "SizedBatches",
     "abstract_batch",
     "agree_on_order",
     "distribute",

@@ -316,7 +316,7 @@ class DistributedInput(Iterable[Any]):
 
     def _opened(self, stack: contextlib.ExitStack, position: Any, skipped: int) -> Iterator[Any]:
         if skipped or position is not None:
-            iterator = self._source.resumed(position, skipped)
+            iterator = self._source.resumed_at(position, skipped)
         else:
             iterator = self._source.batches()
         # Not every iterator can be closed; a generator must be, to run its `finally` now.

@@ -22,7 +22,7 @@ class DatasetBase(abc.ABC):
         options: The settings.
 
     Attributes:
-        _full_batch_rows: As above, for the engine, which sizes the compiled batch by it.
+        full_batch_rows: As above; see `spmd.input.SizedBatches`.
     """
 
     def __init__(
@@ -35,26 +35,26 @@ class DatasetBase(abc.ABC):
     ) -> None:
         self._form = Lazy(make_form)
         self._cardinality = cardinality
-        self._full_batch_rows = full_batch_rows
+        self.full_batch_rows = full_batch_rows
         self._orders = tuple(dict.fromkeys(orders))
         self._options = options or Options()
 
-    def _position(self) -> list[Any]:
-        """Tells what the order of the next pass depends on; a protocol with the engine's input.
+    def position(self) -> list[Any]:
+        """Returns what the order of the next pass depends on: the state of each shuffle.
 
-        Returns:
-            The state of each shuffle, in JSON's types.
+        No TensorFlow symbol; see `spmd.input.ResumableBatches`.
         """
         return [order.state for order in self._orders]
 
-    def _resumed(self, position: Iterable[Any], skipped: int) -> Any:
+    def resumed_at(self, position: Iterable[Any], batches: int) -> Self:
         """Returns this dataset as it was at a position, without the first elements of the pass.
 
-        Skipping is cheap where the elements are rows in memory or batches of them.
+        Skipping is cheap where the elements are rows in memory or batches of them. No TensorFlow symbol; see
+        `spmd.input.ResumableBatches`.
 
         Args:
-            position: what `_position` returned before the pass, in this process or an earlier one.
-            skipped: how many elements to leave out.
+            position: what `position` returned before the pass, in this process or an earlier one.
+            batches: how many elements to leave out.
 
         Raises:
             ValueError: the position is of a dataset with another number of shuffles.
@@ -62,7 +62,7 @@ class DatasetBase(abc.ABC):
         for order, state in zip(self._orders, position, strict=True):
             order.state = state
         dataset: Any = self
-        return dataset.skip(skipped)
+        return dataset.skip(batches)
 
     @abc.abstractmethod
     def __iter__(self) -> Iterator[Any]: ...
@@ -78,7 +78,7 @@ class DatasetBase(abc.ABC):
         return type(self)(
             lambda: transform(self._form()),
             cardinality,
-            self._full_batch_rows,
+            self.full_batch_rows,
             orders,
             self._options,
         )

@@ -157,7 +157,7 @@ class Dataset(
         return type(self)(
             self._form,
             self._cardinality,
-            self._full_batch_rows,
+            self.full_batch_rows,
             self._orders,
             self._options.merge(options),
         )

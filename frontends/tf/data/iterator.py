@@ -88,7 +88,7 @@ class DatasetIterator(ElementIterator):
         self._frame = current_frame()
         self._elements = elements
         self._dataset = dataset
-        self._progress = Position(dataset._position())
+        self._progress = Position(dataset.position())
 
     @property
     def element_spec(self) -> Any:
@@ -125,7 +125,7 @@ class DatasetIterator(ElementIterator):
         """
         self.close()
         self._progress.go_to(state)
-        self._elements = iter(self._dataset._resumed(state["position"], state["batches"]))
+        self._elements = iter(self._dataset.resumed_at(state["position"], state["batches"]))
 
     def close(self) -> None:
         """Ends the pass and closes what it reads from; calling it again does nothing."""

@@ -165,7 +165,7 @@ class Mixing(DatasetBase):
             finite = cardinality != INFINITE_CARDINALITY
             return Stream(open_pass, Ready(), spec, stable=False, finite=finite)
 
-        rows = {part._full_batch_rows for part in parts}
+        rows = {part.full_batch_rows for part in parts}
         options = functools.reduce(Options.merge, (part._options for part in parts), Options())
         return cls(
             make_form,

@@ -198,11 +198,11 @@ class Reordering(DatasetBase):
                 f"concatenate: expected a dataset, got {type(dataset).__name__}.\n"
                 "Fix: concatenate(Dataset.from_tensor_slices(array))"
             )
-        rows = self._full_batch_rows
+        rows = self.full_batch_rows
         return type(self)(
             lambda: combine.concatenated(self._form(), dataset._form()),
             cardinality.concatenate(self._cardinality, dataset._cardinality),
-            rows if rows == dataset._full_batch_rows else None,
+            rows if rows == dataset.full_batch_rows else None,
             (*self._orders, *dataset._orders),
             self._options.merge(dataset._options),
         )

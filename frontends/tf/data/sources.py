@@ -163,7 +163,7 @@ class Sources(DatasetBase):
                     f"zip: expected datasets in tuples or dicts, got {part!r} "
                     f"({type(part).__name__}).\nFix: {hint}"
                 )
-        rows = {part._full_batch_rows for part in parts}
+        rows = {part.full_batch_rows for part in parts}
         options = Options()
         for part in parts:
             options = options.merge(part._options)

@@ -13,6 +13,7 @@ from frontends.tf.data.file_shards import FileShard
 from frontends.tf.data.options import AutoShardPolicy
 from frontends.tf.distribute.dataset import DistributedDataset
 from spmd.topology import spans_processes
+from spmd.typing import Json
 
 # Each process has batches of its own.
 _DIVIDE = (AutoShardPolicy.FILE, AutoShardPolicy.OFF)
@@ -54,7 +55,7 @@ class OwnPart:
             ValueError: the size of a batch is not known, or does not divide by the processes.
         """
         self._policy = policy
-        rows, processes = dataset._full_batch_rows, jax.process_count()
+        rows, processes = dataset.full_batch_rows, jax.process_count()
         if rows is None or rows % processes:
             found = "is not known" if rows is None else f"is {rows}"
             raise ValueError(
@@ -62,17 +63,19 @@ class OwnPart:
                 f"size of a batch {found}. Batch by a multiple of {processes}, .batch(global_batch_size), "
                 "as the last step; or use AutoShardPolicy.DATA, which divides any."
             )
-        self._full_batch_rows = rows // processes
-        self._dataset = dataset.rebatch(self._full_batch_rows)
+        self.full_batch_rows = rows // processes
+        self._dataset = dataset.rebatch(self.full_batch_rows)
 
     def __iter__(self) -> Iterator[Any]:
         return self._read(self._dataset)
 
-    def _position(self) -> Any:
-        return self._dataset._position()
+    def position(self) -> Json:
+        """Returns what the order of the next pass depends on; see `spmd.input.ResumableBatches`."""
+        return self._dataset.position()
 
-    def _resumed(self, position: Any, skipped: int) -> Iterator[Any]:
-        return self._read(self._dataset._resumed(position, skipped))
+    def resumed_at(self, position: Json, batches: int) -> Iterator[Any]:
+        """Starts a pass at a later batch; see `spmd.input.ResumableBatches`."""
+        return self._read(self._dataset.resumed_at(position, batches))
 
     def _read(self, dataset: Any) -> Iterator[Any]:
         if self._policy is AutoShardPolicy.OFF:

@@ -14,6 +14,7 @@ from frontends.tf.data.tracing import before_element
 from frontends.tf.distribute.values import PerReplicaSpec
 from spmd.input import ResumableIterator
 from spmd.replica import current_frame, in_replica, share
+from spmd.typing import Json
 
 
 @final
@@ -138,8 +139,8 @@ class DistributedDataset(Iterable[Any]):
         """
         self._batches.set_state(state)
 
-    def _position(self) -> Any:
-        """Tells what the order of the next pass depends on, as that of a `tf.data.Dataset`."""
+    def position(self) -> Json:
+        """Returns what the order of the next pass depends on, as that of a `tf.data.Dataset`."""
         return self._batches.position()
 
     def __len__(self) -> int:

@@ -191,7 +191,7 @@ class DatasetAdapter(DataAdapter):
     @property
     def next_position(self) -> Any:
         """What the order of the next pass depends on, in JSON's types."""
-        return self._dataset._position()
+        return self._dataset.position()
 
     def resume_at(self, position: Any, batches: int) -> None:
         """Lets the next pass go on in an earlier one.

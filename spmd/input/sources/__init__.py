@@ -2,5 +2,6 @@
 
 from spmd.input.sources.base import Source
 from spmd.input.sources.find import find_source
+from spmd.input.sources.protocols import ResumableBatches, SizedBatches
 
-__all__ = ["Source", "find_source"]
+__all__ = ["ResumableBatches", "SizedBatches", "Source", "find_source"]

@@ -8,6 +8,7 @@ import numpy as np
 
 from spmd.input.batch import read_batch
 from spmd.input.sources.base import Source, count_batches, require_batch_size
+from spmd.typing import Json
 
 
 @final
@@ -37,10 +38,10 @@ class ArraySource(Source):
 
     def batches(self) -> Iterator[Any]:
         """Starts a pass."""
-        return self.resumed(None, 0)
+        return self.resumed_at(None, 0)
 
-    def resumed(self, position: Any, batches: int) -> Iterator[Any]:
-        """Starts a pass at a later batch; see `Source.resumed`."""
+    def resumed_at(self, position: Json, batches: int) -> Iterator[Any]:
+        """Starts a pass at a later batch; see `Source.resumed_at`."""
         del position
         for start in range(batches * self._batch_size, self._data.rows, self._batch_size):
             stop = start + self._batch_size

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from spmd.errors import BatchError
+from spmd.typing import Json
 
 
 class Source(abc.ABC):
@@ -47,11 +48,11 @@ class Source(abc.ABC):
     def batches(self) -> Iterator[Any]:
         """Starts a pass. If the iterator has a method `close`, it is called when the pass ends."""
 
-    def position(self) -> Any:
-        """Tells what the next pass depends on, such as the state of a shuffle, in JSON's types."""
+    def position(self) -> Json:
+        """Returns what the next pass depends on, such as the state of a shuffle."""
         return None
 
-    def resumed(self, position: Any, batches: int) -> Iterator[Any]:
+    def resumed_at(self, position: Json, batches: int) -> Iterator[Any]:
         """Starts the pass that began at a position, without its first batches.
 
         Args:

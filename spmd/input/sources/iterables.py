@@ -5,6 +5,8 @@ from typing import Any, final
 
 from spmd.errors import BatchError
 from spmd.input.sources.base import Source, length_of, reject_batch_size
+from spmd.input.sources.protocols import ResumableBatches, SizedBatches
+from spmd.typing import Json
 
 
 @final
@@ -23,8 +25,8 @@ class IterableSource(Source):
 
     @property
     def full_batch_rows(self) -> int | None:
-        """Rows of a full batch, if the iterable says so by an attribute `_full_batch_rows`."""
-        return getattr(self._source, "_full_batch_rows", None)
+        """Rows of a full batch, if the iterable knows; see `SizedBatches`."""
+        return self._source.full_batch_rows if isinstance(self._source, SizedBatches) else None
 
     def num_batches(self, drop_remainder: bool) -> int | None:
         """Counts the batches of a pass, if the iterable has a length."""
@@ -34,16 +36,15 @@ class IterableSource(Source):
         """Starts a pass."""
         return iter(self._source)
 
-    def position(self) -> Any:
-        """Asks the source, if it can tell; see `Source.position`."""
-        tell = getattr(self._source, "_position", None)
-        return None if tell is None else tell()
+    def position(self) -> Json:
+        """Returns what the next pass depends on, if the iterable knows; see `ResumableBatches`."""
+        return self._source.position() if isinstance(self._source, ResumableBatches) else None
 
-    def resumed(self, position: Any, batches: int) -> Iterator[Any]:
-        """Lets the source go there, if it can; see `Source.resumed`."""
-        if position is None:
-            return super().resumed(position, batches)
-        return iter(self._source._resumed(position, batches))
+    def resumed_at(self, position: Json, batches: int) -> Iterator[Any]:
+        """Resumes a pass, by the iterable's own means if it has any; see `Source.resumed_at`."""
+        if position is not None and isinstance(self._source, ResumableBatches):
+            return iter(self._source.resumed_at(position, batches))
+        return super().resumed_at(position, batches)
 
     def __repr__(self) -> str:
         return type(self._source).__name__

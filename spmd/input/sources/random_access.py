@@ -5,6 +5,7 @@ from typing import Any, final
 
 from spmd.input.sources.base import Source, count_batches, require_batch_size
 from spmd.input.sources.stacking import stack_rows
+from spmd.typing import Json
 
 
 @final
@@ -38,10 +39,10 @@ class RandomAccessSource(Source):
 
     def batches(self) -> Iterator[Any]:
         """Starts a pass, in the order of the indices."""
-        return self.resumed(None, 0)
+        return self.resumed_at(None, 0)
 
-    def resumed(self, position: Any, batches: int) -> Iterator[Any]:
-        """Starts a pass at a later batch; see `Source.resumed`."""
+    def resumed_at(self, position: Json, batches: int) -> Iterator[Any]:
+        """Starts a pass at a later batch; see `Source.resumed_at`."""
         del position
         rows = len(self._source)
         for start in range(batches * self._batch_size, rows, self._batch_size):

@@ -241,7 +241,7 @@ def test_tf_data(mesh_of: MeshOf, monkeypatch: pytest.MonkeyPatch, rows: int | N
 
 def test_an_iterable_may_tell_the_rows_of_a_full_batch(mesh_of: MeshOf) -> None:
     class Batches:
-        _full_batch_rows = 8
+        full_batch_rows = 8
 
         def __iter__(self) -> Iterator[Any]:
             return iter([np.arange(5)])

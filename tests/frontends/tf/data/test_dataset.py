@@ -157,7 +157,7 @@ def test_element_spec_of_nothing():
     ],
 )
 def test_full_batch_rows(make, rows):
-    assert make(Dataset.range(10))._full_batch_rows == rows
+    assert make(Dataset.range(10)).full_batch_rows == rows
 
 
 def test_a_data_position_can_be_restored():
@@ -167,15 +167,15 @@ def test_a_data_position_can_be_restored():
 
     dataset = make()
     list(dataset)
-    position, third = dataset._position(), list(dataset)
+    position, third = dataset.position(), list(dataset)
     assert len(position) == 1  # the same shuffle, twice
-    np.testing.assert_equal(list(make()._resumed(position, 5)), third[5:])
+    np.testing.assert_equal(list(make().resumed_at(position, 5)), third[5:])
 
 
 def test_a_shuffle_without_a_seed_can_be_resumed():
     dataset = Dataset.range(50).shuffle(50)
-    position, order = json.loads(json.dumps(dataset._position())), list(dataset)
-    again = Dataset.range(50).shuffle(50)._resumed(position, 3)
+    position, order = json.loads(json.dumps(dataset.position())), list(dataset)
+    again = Dataset.range(50).shuffle(50).resumed_at(position, 3)
     np.testing.assert_equal(list(again), order[3:])
 
 

@@ -38,11 +38,11 @@ def test_a_part_of_the_files(make, files):
 
 def test_all_parts_share_one_shuffled_order(files):
     dataset = Dataset.list_files(files, seed=3)
-    position = dataset._position()
+    position = dataset.position()
     parts = []
     for index in range(3):
         with FileShard(3, index).in_force():
-            parts.append([str(name) for name in dataset._resumed(position, 0)])
+            parts.append([str(name) for name in dataset.resumed_at(position, 0)])
     assert sorted(name for part in parts for name in part) == files
     assert [len(part) for part in parts] == [2, 1, 1]
 

@@ -49,8 +49,8 @@ def test_off_reads_all_by_batches_of_its_part(second):
 
 def test_a_part_goes_on_where_it_was(second):
     part = OwnPart(tf.data.Dataset.range(8).shuffle(8).batch(4), AutoShardPolicy.OFF)
-    position = part._position()
-    assert rows(part)[3:] == rows(part._resumed(position, 3))
+    position = part.position()
+    assert rows(part)[3:] == rows(part.resumed_at(position, 3))
 
 
 @pytest.mark.parametrize(
