@@ -31,7 +31,6 @@ def test_private_attributes_are_read_at_home(tree) -> None:
     assert rooms.private_reads(tree) == []
 
 
-@pytest.mark.xfail(reason="tf.distribute still has a circle")
 def test_no_circles(tree) -> None:
     assert rooms.circles(tree) == []
 

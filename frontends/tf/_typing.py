@@ -17,3 +17,5 @@ ShapeLike: TypeAlias = Any
 Nested: TypeAlias = Any
 # A variable of `tf`, of Keras or of Flax.
 VariableLike: TypeAlias = Any
+# A device of JAX, whose stubs show `jax.Device` as a variable, which cannot stand in a type.
+Device: TypeAlias = Any

@@ -17,9 +17,8 @@ import spmd
 from frontends.tf.data.base import DatasetBase
 from frontends.tf.data.iterator import ElementIterator, OutOfRangeError
 from frontends.tf.data.tracing import ElementAsked, traced_function
-from frontends.tf.distribute.context import get_strategy
 from frontends.tf.distribute.dataset import DistributedDataset
-from frontends.tf.distribute.strategy import Strategy, WrongMeshError
+from frontends.tf.distribute.scope import StrategyLike, WrongMeshError, get_strategy
 from frontends.tf.ops.convert import convert_to_tensor
 from frontends.tf.ops.random import STREAM
 from frontends.tf.variable import Variable
@@ -55,9 +54,9 @@ class Function:
         self.__wrapped__ = python_function
         functools.update_wrapper(self, python_function, updated=())
         # Python code may ask for the strategy, so each has programs of its own.
-        self._steps: dict[tuple[Strategy, Mesh], spmd.Step[..., Any]] = {}
-        self._meshes: dict[Strategy, Mesh] = {}
-        self._last: tuple[Strategy, spmd.Step[..., Any]] | None = None
+        self._steps: dict[tuple[StrategyLike, Mesh], spmd.Step[..., Any]] = {}
+        self._meshes: dict[StrategyLike, Mesh] = {}
+        self._last: tuple[StrategyLike, spmd.Step[..., Any]] | None = None
         self._runs_as_python = False
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -143,7 +142,7 @@ class Function:
 
     def _compiled(
         self,
-        strategy: Strategy,
+        strategy: StrategyLike,
         args: Any,
         kwargs: Any,
         use: Callable[["spmd.Step[..., Any]"], Any],
@@ -163,7 +162,7 @@ class Function:
 
     def _with_step(
         self,
-        strategy: Strategy,
+        strategy: StrategyLike,
         args: Any,
         kwargs: Any,
         use: Callable[["spmd.Step[..., Any]"], Any],
@@ -183,7 +182,7 @@ class Function:
         self._last = (strategy, step)
         return result
 
-    def _step(self, strategy: Strategy, mesh: Mesh) -> "spmd.Step[..., Any]":
+    def _step(self, strategy: StrategyLike, mesh: Mesh) -> "spmd.Step[..., Any]":
         if (strategy, mesh) not in self._steps:
             step = spmd.Step(self.python_function, mesh, state=[STREAM], per_replica=False)
             self._steps[strategy, mesh] = step

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 import spmd
 from frontends.tf._names import attributes
-from frontends.tf.distribute.context import get_strategy, in_cross_replica_context
+from frontends.tf.distribute.scope import get_strategy, in_cross_replica_context
 from frontends.tf.ops.nn import NN
 from spmd.replica import weighted
 

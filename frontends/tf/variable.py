@@ -11,9 +11,8 @@ import numpy as np
 from jax.core import Tracer
 
 import spmd
-from frontends.tf.distribute.context import get_strategy
-from frontends.tf.distribute.extended import long_name
-from frontends.tf.distribute.strategy import WrongMeshError
+from frontends.tf.distribute.device_names import long_name
+from frontends.tf.distribute.scope import WrongMeshError, get_strategy
 from frontends.tf.distribute.values import DistributedValues
 from frontends.tf.indexed_slices import IndexedSlices, all_reduced
 from spmd.replica import (

@@ -7,14 +7,6 @@ that `strategy.run` calls, as one of them.
 
 from frontends.tf.distribute import experimental
 from frontends.tf.distribute._planned import names
-from frontends.tf.distribute.context import (
-    ReplicaContext,
-    experimental_set_strategy,
-    get_replica_context,
-    get_strategy,
-    has_strategy,
-    in_cross_replica_context,
-)
 from frontends.tf.distribute.cross_device_ops import (
     CrossDeviceOps,
     HierarchicalCopyAllReduce,
@@ -26,6 +18,13 @@ from frontends.tf.distribute.extended import StrategyExtended
 from frontends.tf.distribute.input import InputContext, InputOptions, InputReplicationMode
 from frontends.tf.distribute.options import RunOptions
 from frontends.tf.distribute.reduce_op import ReduceOp
+from frontends.tf.distribute.replica_context import ReplicaContext, get_replica_context
+from frontends.tf.distribute.scope import (
+    experimental_set_strategy,
+    get_strategy,
+    has_strategy,
+    in_cross_replica_context,
+)
 from frontends.tf.distribute.strategies.mirrored import MirroredStrategy
 from frontends.tf.distribute.strategies.multi_worker_mirrored import MultiWorkerMirroredStrategy
 from frontends.tf.distribute.strategies.one_device import OneDeviceStrategy

@@ -166,8 +166,7 @@ class FormerNames(abc.ABC):
 
         Source: `tf.distribute.Strategy.experimental_make_numpy_dataset` of TensorFlow 1 and 2.0.
         """
-        del session
-        return Dataset.from_tensor_slices(numpy_input)
+        return self.extended.experimental_make_numpy_dataset(numpy_input, session)
 
     make_experimental_numpy_dataset = experimental_make_numpy_dataset
 

@@ -6,17 +6,15 @@ array, and `update` calls its function once.
 
 import contextlib
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 
 from frontends.tf.data import Dataset
-from frontends.tf.distribute.context import entered
+from frontends.tf.distribute.device_names import long_name
+from frontends.tf.distribute.scope import StrategyLike, entered
 from frontends.tf.distribute.values import DistributedValues
 from spmd.replica import PerReplica, in_replica
-
-if TYPE_CHECKING:
-    from frontends.tf.distribute.strategy import Strategy
 
 
 class StrategyExtended:
@@ -36,7 +34,7 @@ class StrategyExtended:
 
     experimental_require_static_shapes = False
 
-    def __init__(self, strategy: "Strategy", parameter_devices: Iterable[Any]) -> None:
+    def __init__(self, strategy: StrategyLike, parameter_devices: Iterable[Any]) -> None:
         """Makes it; a strategy has one as `extended`.
 
         Args:
@@ -324,7 +322,8 @@ class StrategyExtended:
 
         Source: `tf.distribute.StrategyExtended.experimental_make_numpy_dataset` of TensorFlow 1.
         """
-        return self._strategy.experimental_make_numpy_dataset(numpy_input, session)
+        del session
+        return Dataset.from_tensor_slices(numpy_input)
 
     make_experimental_numpy_dataset = experimental_make_numpy_dataset
 
@@ -355,13 +354,3 @@ class StrategyExtended:
 
 def _is_per_replica(value: Any) -> bool:
     return isinstance(value, DistributedValues)
-
-
-def long_name(device: Any) -> str:
-    """Names a device as TensorFlow does, with the job and the process."""
-    platform: str = device.platform
-    kind = "GPU" if platform in ("cuda", "rocm") else platform.upper()
-    local = jax.local_devices(process_index=device.process_index, backend=platform)
-    job = "localhost" if jax.process_count() == 1 else "worker"
-    index = local.index(device)
-    return f"/job:{job}/replica:0/task:{device.process_index}/device:{kind}:{index}"

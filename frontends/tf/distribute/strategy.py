@@ -18,7 +18,6 @@ import spmd
 from frontends.tf.data.iterator import OutOfRangeError
 from frontends.tf.distribute.aliases import FormerNames
 from frontends.tf.distribute.auto_shard import distributed
-from frontends.tf.distribute.context import entered, in_force
 from frontends.tf.distribute.dataset import DistributedDataset
 from frontends.tf.distribute.extended import StrategyExtended
 from frontends.tf.distribute.function_key import function_key
@@ -29,6 +28,7 @@ from frontends.tf.distribute.input import (
     ValueContext,
 )
 from frontends.tf.distribute.reduce_op import op_name
+from frontends.tf.distribute.scope import WrongMeshError, entered, in_force
 from frontends.tf.indexed_slices import is_slices
 from frontends.tf.ops.random import STREAM
 from spmd.replica import (
@@ -51,24 +51,6 @@ _MAX_STEPS = 32
 
 # How many steps of functions made by the same lines make a warning.
 _WARN_AT = (4, 8, 16, 32)
-
-
-class WrongMeshError(RuntimeError):
-    """A strategy runs inside a compiled function that is being traced for other devices."""
-
-    def __init__(self, traced: Mesh, mesh: Mesh) -> None:
-        """Makes the error.
-
-        Args:
-            traced: the mesh that the function is traced for.
-            mesh: of the strategy.
-        """
-        super().__init__(
-            f"A tf.function runs strategies of different devices, {list(traced.devices.flat)} and "
-            f"{list(mesh.devices.flat)}. A compiled function runs on one set of devices: make one "
-            "tf.function for each strategy."
-        )
-        self.mesh = mesh
 
 
 class Strategy(FormerNames):

@@ -21,9 +21,8 @@ from keras.src.trainers.data_adapters.data_adapter_utils import class_weight_to_
 
 from frontends.tf.data.dataset import Dataset
 from frontends.tf.distribute.auto_shard import distributed, divides_data
-from frontends.tf.distribute.context import get_strategy
 from frontends.tf.distribute.dataset import DistributedDataset
-from frontends.tf.distribute.strategy import Strategy
+from frontends.tf.distribute.scope import StrategyLike, get_strategy
 from frontends.tf.keras._backup import giving_sigterm_back
 from frontends.tf.keras._outputs import one_writer
 from frontends.tf.ops.random import STREAM
@@ -58,7 +57,7 @@ def install() -> None:
         setattr(trainer, name, _on_all_workers(getattr(trainer, name)))
 
 
-def _placement(strategy: Strategy) -> Placement:
+def _placement(strategy: StrategyLike) -> Placement:
     """Says where the models of a strategy run."""
 
     def run(function: Callable[..., Any], *args: Any) -> Any:
@@ -74,7 +73,7 @@ def _takes_strategy(compile_: Callable[..., None]) -> Callable[..., None]:
     def compile(
         self: Any,
         *args: Any,
-        distribute: Strategy | None = None,
+        distribute: StrategyLike | None = None,
         experimental_steps_per_execution: int | None = None,
         **kwargs: Any,
     ) -> None:

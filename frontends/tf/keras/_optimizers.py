@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from keras import ops
 
-from frontends.tf.distribute.context import in_cross_replica_context
+from frontends.tf.distribute.scope import in_cross_replica_context
 from frontends.tf.gradient_tape import GradientTape
 from frontends.tf.keras._weights import as_weight
 from frontends.tf.variable import Variable

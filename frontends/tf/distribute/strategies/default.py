@@ -5,6 +5,7 @@ import functools
 import jax
 
 import spmd
+from frontends.tf.distribute.scope import register_default
 from frontends.tf.distribute.strategy import Strategy
 
 
@@ -23,11 +24,11 @@ class DefaultStrategy(Strategy):
 def default_strategy() -> DefaultStrategy:
     """Returns the one default strategy.
 
-    Returns:
-        The strategy.
-
     Examples:
         >>> default_strategy() is default_strategy()
         True
     """
     return DefaultStrategy()
+
+
+register_default(default_strategy)

@@ -1,22 +1,20 @@
-"""Which strategy is in force, and is this code one replica's?
+"""`tf.distribute.ReplicaContext`: what a function that a strategy runs can ask and do as one replica."""
 
-The *current strategy* is a context variable: `scope()` sets it for the block, on this thread and in
-this asyncio task; other threads start with the default strategy. The *default strategy* is one replica
-on the default device.
-"""
-
-import contextlib
-import contextvars
-import functools
-from collections.abc import Callable, Generator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-import frontends
+from frontends.tf.distribute.device_names import long_name
 from frontends.tf.distribute.reduce_op import op_name
+from frontends.tf.distribute.scope import (
+    StrategyLike,
+    get_strategy,
+    in_cross_replica_context,
+    merging,
+)
 from frontends.tf.indexed_slices import all_reduced, is_slices
 from spmd.replica import (
     TracedPerReplica,
@@ -27,153 +25,6 @@ from spmd.replica import (
     in_replica,
     replica_id,
 )
-from spmd.source_lines import add_library
-
-if TYPE_CHECKING:
-    from frontends.tf.distribute.strategy import Strategy
-
-add_library(frontends)
-
-_CURRENT: "contextvars.ContextVar[Strategy | None]" = contextvars.ContextVar(
-    "tf_strategy", default=None
-)
-
-
-def has_strategy() -> bool:
-    """Tells whether a strategy other than the default is in force.
-
-    Returns:
-        True inside a strategy's scope, and inside functions that it runs.
-
-    Examples:
-        >>> has_strategy()
-        False
-
-    Source: `tf.distribute.has_strategy`.
-    """
-    return _CURRENT.get() is not None
-
-
-def get_strategy() -> "Strategy":
-    """Returns the strategy in force, the default one if there is none.
-
-    Returns:
-        The strategy.
-
-    Examples:
-        >>> get_strategy().num_replicas_in_sync
-        1
-
-    Source: `tf.distribute.get_strategy`.
-    """
-    return _CURRENT.get() or _default_strategy()
-
-
-def in_cross_replica_context() -> bool:
-    """Tells whether this code sees all replicas: in a scope, but not in a function that `run` calls.
-
-    Returns:
-        True between the replicas; False in a replica, and where no strategy is in force.
-
-    Examples:
-        >>> in_cross_replica_context()
-        False
-
-    Source: `tf.distribute.in_cross_replica_context`.
-    """
-    return (has_strategy() or _MERGING.get()) and not in_replica()
-
-
-def get_replica_context() -> "ReplicaContext | None":
-    """Returns the replica that this code belongs to.
-
-    Returns:
-        The replica's context; None in cross-replica context; a context of one replica where no
-        strategy is in force.
-
-    Examples:
-        >>> get_replica_context().num_replicas_in_sync
-        1
-
-    Source: `tf.distribute.get_replica_context`.
-    """
-    return None if in_cross_replica_context() else ReplicaContext(get_strategy())
-
-
-def experimental_set_strategy(strategy: "Strategy | None") -> None:
-    """Puts a strategy in force without a `with` block, for notebooks.
-
-    Args:
-        strategy: the strategy, or None for the default.
-
-    Raises:
-        RuntimeError: called inside a scope or a replica, where it could not end.
-
-    Examples:
-        >>> from frontends import tf
-        >>> tf.distribute.experimental_set_strategy(tf.distribute.OneDeviceStrategy("cpu:0"))
-        >>> tf.distribute.has_strategy()
-        True
-        >>> tf.distribute.experimental_set_strategy(None)
-
-    Source: `tf.distribute.experimental_set_strategy`.
-    """
-    if _SCOPES.get() or in_replica():
-        raise RuntimeError(
-            "experimental_set_strategy was called inside a strategy's scope or a replica. Call it at "
-            "the top level of the program, before any `with strategy.scope():`."
-        )
-    _CURRENT.set(_unless_default(strategy))
-
-
-def _unless_default(strategy: "Strategy | None") -> "Strategy | None":
-    return None if strategy is None or strategy.is_default else strategy
-
-
-# Whether a merge function runs where no strategy is in force.
-_MERGING: contextvars.ContextVar[bool] = contextvars.ContextVar("tf_merging", default=False)
-_SCOPES: contextvars.ContextVar[int] = contextvars.ContextVar("tf_scopes", default=0)
-
-
-@contextlib.contextmanager
-def entered(strategy: "Strategy") -> "Generator[Strategy]":
-    """Puts a strategy in force for a block.
-
-    Args:
-        strategy: the strategy.
-
-    Yields:
-        The strategy.
-
-    Raises:
-        RuntimeError: another strategy is in force.
-    """
-    current = _CURRENT.get()
-    if current is not None and current is not strategy:
-        raise RuntimeError(
-            f"Cannot enter the scope of {strategy!r} inside the scope of {current!r}: a variable "
-            "belongs to one strategy. Leave the outer scope first, or use one strategy for both."
-        )
-    tokens = _CURRENT.set(_unless_default(strategy)), _SCOPES.set(_SCOPES.get() + 1)
-    try:
-        yield strategy
-    finally:
-        _CURRENT.reset(tokens[0])
-        _SCOPES.reset(tokens[1])
-
-
-@contextlib.contextmanager
-def in_force(strategy: "Strategy") -> "Generator[None]":
-    """Puts a strategy in force for a block, whatever was in force before.
-
-    Args:
-        strategy: the strategy.
-    """
-    token = _CURRENT.set(_unless_default(strategy))
-    try:
-        yield
-    finally:
-        _CURRENT.reset(token)
 
 
 class ReplicaContext:
@@ -191,7 +42,7 @@ class ReplicaContext:
     Source: `tf.distribute.ReplicaContext`.
     """
 
-    def __init__(self, strategy: "Strategy") -> None:
+    def __init__(self, strategy: StrategyLike) -> None:
         """Makes the context of the running replica; use `tf.distribute.get_replica_context()`.
 
         Args:
@@ -201,7 +52,7 @@ class ReplicaContext:
         self._frame = current_frame()
 
     @property
-    def strategy(self) -> "Strategy":
+    def strategy(self) -> StrategyLike:
         """The strategy that runs the replica."""
         return self._strategy
 
@@ -223,7 +74,11 @@ class ReplicaContext:
 
         Source: `tf.distribute.ReplicaContext.devices`, which has the replica's own.
         """
-        return ("",) if self._strategy.is_default else self._strategy.extended.worker_devices
+        return (
+            ("",)
+            if self._strategy.is_default
+            else tuple(map(long_name, self._strategy.mesh.local_devices))
+        )
 
     def all_reduce(self, reduce_op: Any, value: Any, options: Any = None) -> Any:
         """Combines a value over all replicas.
@@ -283,15 +138,12 @@ class ReplicaContext:
         """
         frame = self._frame
         inside = self._in_replica("merge_call")
-        token = _MERGING.set(True)
-        try:
+        with merging():
             if not inside or frame is None:
                 return merge_fn(self._strategy, *args, **(kwargs or {}))
             whole_args, whole_kwargs = jax.tree.map(_per_replica, (tuple(args), dict(kwargs or {})))
             with cross_replica_of(frame):
                 merged = merge_fn(self._strategy, *whole_args, **whole_kwargs)
-        finally:
-            _MERGING.reset(token)
         return jax.tree.map(
             lambda leaf: leaf.block if isinstance(leaf, TracedPerReplica) else leaf,
             merged,
@@ -311,6 +163,22 @@ class ReplicaContext:
         return f"ReplicaContext({self._strategy!r})"
 
 
+def get_replica_context() -> ReplicaContext | None:
+    """Returns the replica that this code belongs to.
+
+    Returns:
+        The replica's context; None in cross-replica context; a context of one replica where no
+        strategy is in force.
+
+    Examples:
+        >>> get_replica_context().num_replicas_in_sync
+        1
+
+    Source: `tf.distribute.get_replica_context`.
+    """
+    return None if in_cross_replica_context() else ReplicaContext(get_strategy())
+
+
 def _read(value: Any) -> Any:
     """Takes the values of the variables in a structure."""
 
@@ -328,10 +196,3 @@ def _per_replica(leaf: Any) -> Any:
 
 
 _ARRAYS = (jax.Array, np.ndarray, np.generic, bool, int, float, complex)
-
-
-@functools.cache  # asked before every step, and an import statement takes its time
-def _default_strategy() -> "Strategy":
-    from frontends.tf.distribute.strategies.default import default_strategy
-
-    return default_strategy()
