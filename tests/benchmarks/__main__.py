@@ -24,6 +24,7 @@ from tests.benchmarks.workloads import WORKLOADS
 ROOT = Path(__file__).parents[2]
 # Programs of one process, with the numbers of devices that they run on.
 OVERHEADS = {
+    "engine_overhead": ["1", "2", "8"],
     "step_overhead": ["1", "2", "8"],
     "tape_overhead": ["2"],
     "fit_overhead": ["1", "2"],
