@@ -47,7 +47,7 @@ params = jax.device_put(init_params(), NamedSharding(mesh, whole))
 opt_state = jax.device_put(tx.init(params), NamedSharding(mesh, whole))
 for epoch in range(arguments.epochs):
     for first in range(0, len(digits["y"]), GLOBAL_BATCH_SIZE):
-        batch = jax.tree.map(lambda part: part[first : first + GLOBAL_BATCH_SIZE], digits)
+        batch = {name: part[first : first + GLOBAL_BATCH_SIZE] for name, part in digits.items()}
         batch = jax.device_put(batch, NamedSharding(mesh, rows))
         params, opt_state, loss = step(params, opt_state, batch)
     print(f"epoch {epoch + 1}: loss {float(loss):.4f}")
