@@ -1,9 +1,11 @@
-"""Exceptions of the engine: each one is also a built-in, so `except ValueError` keeps working.
+"""Exceptions of the engine, and the remedies that their messages suggest.
 
-Every message says what was expected, what was found, where the found value came from, and the line
-that fixes it.
+Each exception is also a built-in, so `except ValueError` keeps working. Every message says what was
+expected, what was found, where that came from, and the line that fixes it. The engine spells that line
+with its own names and JAX's; a front end registers its spelling with `register_remedy`.
 """
 
+import enum
 from collections.abc import Sequence
 
 
@@ -97,3 +99,54 @@ class LaunchError(SpmdError, ValueError):
 
 class RecompilationWarning(UserWarning):
     """A step keeps being compiled again because its inputs keep changing."""
+
+
+@enum.unique
+class Remedy(enum.Enum):
+    """Code that an error suggests; the value is the engine's spelling, with fields for `spelled`.
+
+    Examples:
+        >>> Remedy.SIMULATE_DEVICES.value.format(count=2)
+        'spmd.simulate_devices(2)'
+    """
+
+    AVERAGE_LOSS = "spmd.average_loss(per_example_loss)"
+    AVERAGE_WITHOUT_PADDING = (
+        "spmd.average_loss(per_example_loss), which leaves padding out (Keras losses give per_example_loss "
+        "with reduction='none')"
+    )
+    COMBINE_VALUE = "spmd.all_reduce(value, 'mean')"
+    CONTROL_FLOW = "jnp.where, jax.lax.cond, while_loop and scan"
+    LOAD_KERAS_FILE = "keras.saving.load_model('model.keras')"
+    NEST_RECORDINGS = "with outer.recording(): with inner.recording(): ..."
+    PRINT_TRACED = "jax.debug.print('{{}}', x)"
+    REDUCE = "spmd.reduce({value}, 'sum')"
+    SAVE_MODEL = "spmd.export.save(path, ...)"
+    SCALE_PENALTY = "divide it by the number of replicas"
+    SIMULATE_DEVICES = "spmd.simulate_devices({count})"
+    SUM_GRADIENTS = (
+        "gradients = spmd.all_reduce(gradients) before they are applied; in an Optax loop chain the sum in "
+        "front, optax.chain(spmd.sum_over_replicas(), optax.adam(1e-3))"
+    )
+
+    def spelled(self, **fields: object) -> str:
+        """Returns the spelling of the front end that registered one last, else the engine's.
+
+        Args:
+            fields: values of the spelling's fields.
+        """
+        return _spellings.get(self, self.value).format(**fields)
+
+
+_spellings: dict[Remedy, str] = {}
+
+
+def register_remedy(remedy: Remedy, spelling: str) -> None:
+    """Has errors suggest a remedy in a front end's words from now on.
+
+    Args:
+        remedy: what is suggested.
+        spelling: the text, with the same fields as the engine's. It should keep the engine's spelling beside its
+            own, since the same process may run code that is written in either.
+    """
+    _spellings[remedy] = spelling

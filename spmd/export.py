@@ -31,7 +31,7 @@ import jax.export
 import numpy as np
 import orbax.checkpoint as ocp
 
-from spmd.errors import ExportError
+from spmd.errors import ExportError, Remedy
 
 # Machines on which an artifact runs, wherever it was written.
 PLATFORMS = ("cpu", "cuda", "tpu")
@@ -334,12 +334,12 @@ def _manifest(folder: Path) -> dict[str, Any]:
                 f"{folder} is a SavedModel of TensorFlow: it holds TensorFlow's operations, which JAX cannot "
                 "run. Expected a directory that jaxtribute wrote. For a Keras model, write it where "
                 "TensorFlow is installed as a file that both read, model.save('model.keras'), and load that: "
-                "tf.keras.models.load_model('model.keras')."
+                f"{Remedy.LOAD_KERAS_FILE.spelled()}."
             )
         found = ", ".join(sorted(entry.name for entry in folder.iterdir())[:5]) or "nothing"
         raise ExportError(
             f"{folder} is not a saved model: expected {MANIFEST} in it, but found {found}. Look at the path, "
-            "or write one: tf.saved_model.save(model, path)."
+            f"or write one: {Remedy.SAVE_MODEL.spelled()}."
         )
     with _damage(folder):
         manifest = json.loads((folder / MANIFEST).read_text())

@@ -1,7 +1,7 @@
 """Gradients after the fact: record operations as they run, differentiate them later.
 
-`jax.grad` transforms a function before it runs. Code written for `tf.GradientTape` runs first, and asks
-for gradients of what it got afterwards. A `Recording` makes that possible without running anything twice:
+`jax.grad` transforms a function before it runs. Code written for a gradient tape runs first, and asks
+for gradients of its results afterwards. A `Recording` makes that possible without running anything twice:
 each operation is linearized while it runs (`jax.vjp`), and the gradient applies the linear parts in
 reverse. So in a compiled step the forward pass is the one that the gradient needs, residuals included, as
 with `jax.value_and_grad`; a gradient that nobody asks for leaves parts that XLA removes.
@@ -18,6 +18,7 @@ import numpy as np
 from jax.core import Tracer
 
 from spmd._jax_internals import constant_outputs, interposed, zero_cotangent
+from spmd.errors import Remedy
 from spmd.state import WRITE_OBSERVERS, adapters
 
 
@@ -183,7 +184,7 @@ class Recording:
                         RuntimeError(
                             "A gradient that a recording computes while it records cannot be "
                             "differentiated by the same one. Put a second one around it: "
-                            "with tf.GradientTape() as outer: with tf.GradientTape() as inner: ..."
+                            f"{Remedy.NEST_RECORDINGS.spelled()}"
                         )
                     ),
                 )

@@ -16,18 +16,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh
 
-from spmd.errors import BatchError, MeshError, PaddedBatchError
+from spmd.errors import BatchError, MeshError, PaddedBatchError, Remedy
 from spmd.input import distribute
 from spmd.replica import PerReplica, collected
 from spmd.state import Kind, StateTable, discover
 from spmd.step import Step, StepOptions
 from spmd.topology import make_mesh, num_replicas, spans_processes
-
-_REFUSED = (
-    "partial batches are refused that replicas cannot share evenly, because padding would count in the step; "
-    "that is well if every batch is full (drop_remainder=True). Otherwise average with spmd.average_loss "
-    "(tf.nn.compute_average_loss)."
-)
 
 # Batches of other sizes are what verify is for.
 _QUIET = StepOptions(warn_after=1000)
@@ -197,14 +191,14 @@ class _Comparison:
                         self._outcome(rows, mesh, before) for mesh in (self._one, self._mesh)
                     )
                 except PaddedBatchError:
-                    notes[_REFUSED] = None
+                    notes[_refused()] = None
                     continue
                 tried.append(rows)
                 differences.update(dict.fromkeys(self._compare(rows, one, many, notes)))
         finally:
             self._table.write(before)
         if sizes[0] not in tried:  # the batch as it was given
-            differences = {_REFUSED: notes.pop(_REFUSED), **differences}
+            differences = {_refused(): notes.pop(_refused()), **differences}
         return Verification(self._replicas, tuple(tried), tuple(differences), tuple(notes))
 
     def _placed(self, rows: int, mesh: Mesh) -> Any:
@@ -287,8 +281,7 @@ class _Comparison:
         if ratio is not None and abs(ratio - self._replicas) < 1e-2 * self._replicas:
             return (
                 f"{head}are {ratio:g} times those on one device: the loss is averaged per replica. "
-                "Divide by the global batch size: spmd.average_loss(per_example_loss), or "
-                "tf.nn.compute_average_loss(per_example_loss, global_batch_size=...)."
+                f"Divide by the global batch size: {Remedy.AVERAGE_LOSS.spelled()}."
             )
         if ratio is not None:
             return f"{head}are {ratio:g} times those on one device. Look at what the loss is divided by."
@@ -305,8 +298,7 @@ class _Comparison:
             )
         return (
             f"{head}differ from those on one device ({names}). If the loss holds a penalty on the "
-            "weights, every replica adds it: tf.nn.scale_regularization_loss(penalty), or divide by the "
-            "number of replicas. If the step draws random numbers (dropout), turn them off to compare."
+            f"weights, every replica adds it: {Remedy.SCALE_PENALTY.spelled()}. If the step draws random numbers (dropout), turn them off to compare."
         )
 
     def _close(self, a: np.ndarray, b: np.ndarray) -> bool:
@@ -361,3 +353,11 @@ def _plain(leaf: Any) -> np.ndarray:
 
 def _short(value: np.ndarray) -> str:
     return f"{value:.6g}" if value.ndim == 0 else np.array2string(value, precision=4, threshold=6)
+
+
+def _refused() -> str:
+    return (
+        "partial batches are refused that replicas cannot share evenly, because padding would count in the step; "
+        "that is well if every batch is full (drop_remainder=True). Otherwise average with "
+        f"{Remedy.AVERAGE_LOSS.spelled()}."
+    )

@@ -15,6 +15,7 @@ from jax import Array as Tensor
 from frontends.tf import (
     _array_methods,
     _keras_backend,
+    _remedies,
     _table,
     _tfds,
     autograph,
@@ -78,6 +79,7 @@ __all__ = [
 ]
 
 _array_methods.install()
+_remedies.register()
 _tfds.install()
 _keras_backend.choose()
 __getattr__, __dir__ = attributes("tf", _table.TABLE, _table.LAZY, __all__)

@@ -10,7 +10,7 @@ import jax
 from jax.extend.core import ClosedJaxpr, Jaxpr
 
 from spmd import _jax_internals
-from spmd.errors import PaddedBatchError, ReplicaDivergenceError, StateError
+from spmd.errors import PaddedBatchError, Remedy, ReplicaDivergenceError, StateError
 from spmd.proof.dataflow import depends_on, inner_constants, origin
 from spmd.replica import RowMask
 from spmd.state import Kind, StateTable, adapters
@@ -148,11 +148,8 @@ def check_state_is_equal(
         fix = "Do not replace a random key inside the replica function; draw from it."
     else:
         fix = (
-            "A gradient is the replica's own until it is summed: gradients = spmd.all_reduce(gradients) "
-            "before they are applied; in an Optax loop chain the sum in front, "
-            "optax.chain(spmd.sum_over_replicas(), optax.adam(1e-3)); in a TensorFlow script write "
-            "tf.distribute.get_replica_context().all_reduce('SUM', gradients). Combine other values in "
-            "the same way."
+            f"A gradient is the replica's own until it is summed: {Remedy.SUM_GRADIENTS.spelled()}. Combine other "
+            "values in the same way."
         )
     raise ReplicaDivergenceError(
         f"The step {step!r} would leave {shown} with a different value on every replica"
@@ -244,8 +241,7 @@ def _padding_error(step: str, what: str, mask: RowMask) -> PaddedBatchError:
     return PaddedBatchError(
         f"The batch holds {valid} rows, padded to {size}, but the step {step!r} {what}. A plain mean() "
         "of the loss is wrong on several replicas anyway. Ways out:\n"
-        "  average with tf.nn.compute_average_loss(per_example_loss), per_example_loss from a Keras loss "
-        "with reduction='none' (in JAX code with spmd.average_loss), which leaves padding out;\n"
+        f"  average with {Remedy.AVERAGE_WITHOUT_PADDING.spelled()};\n"
         "  or drop the last batch: dataset.batch(size, drop_remainder=True);\n"
         "  or take the mask: metric.update(..., mask=spmd.valid_rows()), "
         "batch_norm(x, mask=spmd.valid_rows()[:, None])."

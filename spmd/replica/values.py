@@ -18,6 +18,7 @@ import jax
 import numpy as np
 from jax.core import Tracer
 
+from spmd.errors import Remedy
 from spmd.replica.array_like import ArrayLike, array_of
 from spmd.replica.context import current_frame
 from spmd.topology import num_replicas, place
@@ -60,7 +61,7 @@ class _ReplicaValue(ArrayLike):
         if self._count() > 1:
             raise TypeError(
                 f"{self!r} is one value for each of {self._count()} replicas, not a number or an array. "
-                "Reduce it first: spmd.reduce(value, 'sum'), or strategy.reduce('SUM', value, axis=None)."
+                f"Reduce it first: {Remedy.REDUCE.spelled(value='value')}."
             )
         return self._first()
 
@@ -78,9 +79,9 @@ class _ReplicaValue(ArrayLike):
         value = self.__jax_array__()
         if isinstance(value, Tracer):
             raise AttributeError(
-                "numpy() was asked of a result of strategy.run while a function is traced: its values "
+                "numpy() was called on a per-replica value while a function is traced: its values "
                 "are not known yet. Return it from the function, and call numpy() on what that gives. "
-                "To look at it in the function, write tf.print(x)."
+                f"To look at it in the function, write {Remedy.PRINT_TRACED.spelled()}."
             )
         return np.array(value)[()]
 

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 from jax.sharding import Mesh
 
-from spmd.errors import ReplicaContextError, StateError, StepOutputError
+from spmd.errors import Remedy, ReplicaContextError, StateError, StepOutputError
 from spmd.replica import TracedPerReplica, current_frame
 from spmd.state import StateTable
 from spmd.step.step import Step
@@ -76,8 +76,8 @@ def for_each(function: Callable[[Any], Any], batches: Sequence[Any]) -> Any:
             if any(map(_is_rows, jax.tree.leaves(result, is_leaf=_is_rows))):
                 raise StepOutputError(
                     "A function that several batches go through in one program returned values of single "
-                    "replicas. Return one value for all of them: spmd.reduce(losses), or "
-                    "strategy.reduce('SUM', losses, axis=None)."
+                    "replicas. Return one value for all of them: "
+                    f"{Remedy.REDUCE.spelled(value='losses')}."
                 )
             after = table.read()
         untouched[:] = [new is old for old, new in zip(state, after, strict=True)]

@@ -20,7 +20,7 @@ from jax.extend.core import jaxpr_as_fun
 from jax.sharding import Mesh
 
 from spmd.cluster import progress
-from spmd.errors import BatchError, ProcessMismatchError, StateError
+from spmd.errors import BatchError, ProcessMismatchError, Remedy, StateError
 from spmd.lowering import lowered, without_reductions
 from spmd.proof import (
     Collective,
@@ -412,8 +412,8 @@ class Program:
             raise ProcessMismatchError(
                 f"{', '.join(wrong)} was assigned different values in different processes, and the step "
                 f"{self._name!r} needs the same in all. Assign what all processes know, or combine their "
-                "values first, in a step: spmd.all_reduce(value, 'mean'), or "
-                "strategy.reduce('MEAN', value, axis=None)."
+                "values first, in a step: "
+                f"{Remedy.COMBINE_VALUE.spelled()}."
             )
         different = [index for index in shared if names[index] in wrong]
         if different:

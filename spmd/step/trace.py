@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr, Jaxpr
 from jax.sharding import Mesh
 
-from spmd.errors import StateError
+from spmd.errors import Remedy, StateError
 from spmd.proof import source_of
 from spmd.replica import Frame, TracedPerReplica, tracing
 from spmd.state import Kind, StateTable, adapters
@@ -284,9 +284,8 @@ class StepTracer:
         if isinstance(error, _TRACER_ERRORS):
             error.add_note(
                 f"The step {self.name!r} is traced: its Python code runs once, on arrays whose values "
-                "are not known yet. Python's if, while and for cannot ask for them: use jnp.where, "
-                "jax.lax.cond, while_loop and scan (tf.cond and tf.while_loop in the TensorFlow front "
-                "end, which does not rewrite Python as AutoGraph does). Convert or keep results after "
+                "are not known yet. Python's if, while and for cannot ask for them: use "
+                f"{Remedy.CONTROL_FLOW.spelled()}. Convert or keep results after "
                 "the step has returned them."
             )
         for adapter in adapters():

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import jax
 
-from spmd.errors import MeshError
+from spmd.errors import MeshError, Remedy
 
 # JAX's stubs show `jax.Device` as a variable, which cannot stand in a type.
 Device: TypeAlias = Any
@@ -162,8 +162,7 @@ def _find(text: str) -> list[Device]:
             ("" if spec.platform == "cpu" else "Leave devices out to use all that there are. ")
             + f"Without hardware, split the processor into {count} CPU devices, at the top of the script, "
             "before anything that makes an array: "
-            'tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0], '
-            f"[tf.config.LogicalDeviceConfiguration()] * {count}), or spmd.simulate_devices({count})."
+            f"{Remedy.SIMULATE_DEVICES.spelled(count=count)}."
         )
         raise MeshError(f"No device {text!r}. Devices here: {_existing()}. {hint}")
     return [devices[spec.index]]

@@ -335,14 +335,13 @@ def test_a_padded_batch_without_its_mask_is_refused(mesh_of: MeshOf) -> None:
     parts = (
         "1 rows, padded to 4",
         "total",
-        "tf.nn.compute_average_loss(per_example_loss)",
-        "reduction='none'",
-        "spmd.average_loss",
+        "spmd.average_loss(per_example_loss)",
         "drop_remainder=True",
         "valid_rows",
     )
     positions = [message.index(part) for part in parts]
     assert positions == sorted(positions)
+    assert "reduction='none'" in message
     assert float(total.value) == 28.0
     step(full)
     assert float(total.value) == 56.0

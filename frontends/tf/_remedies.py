@@ -1,0 +1,44 @@
+"""How errors of the engine spell their remedies for a script that uses TensorFlow's names."""
+
+from spmd.errors import Remedy, register_remedy
+
+_SPELLINGS = {
+    Remedy.AVERAGE_LOSS: (
+        "spmd.average_loss(per_example_loss), or "
+        "tf.nn.compute_average_loss(per_example_loss, global_batch_size=...)"
+    ),
+    Remedy.AVERAGE_WITHOUT_PADDING: (
+        "tf.nn.compute_average_loss(per_example_loss), per_example_loss from a Keras loss with "
+        "reduction='none' (in JAX code with spmd.average_loss(per_example_loss)), which leaves padding out"
+    ),
+    Remedy.COMBINE_VALUE: (
+        "spmd.all_reduce(value, 'mean'), or strategy.reduce('MEAN', value, axis=None)"
+    ),
+    Remedy.CONTROL_FLOW: (
+        "jnp.where, jax.lax.cond, while_loop and scan (tf.cond and tf.while_loop in the TensorFlow front end, "
+        "which does not rewrite Python as AutoGraph does)"
+    ),
+    Remedy.LOAD_KERAS_FILE: "tf.keras.models.load_model('model.keras')",
+    Remedy.NEST_RECORDINGS: "with tf.GradientTape() as outer: with tf.GradientTape() as inner: ...",
+    Remedy.PRINT_TRACED: "tf.print(x)",
+    Remedy.REDUCE: "spmd.reduce({value}, 'sum'), or strategy.reduce('SUM', {value}, axis=None)",
+    Remedy.SAVE_MODEL: "tf.saved_model.save(model, path)",
+    Remedy.SCALE_PENALTY: (
+        "tf.nn.scale_regularization_loss(penalty), or divide by the number of replicas"
+    ),
+    Remedy.SIMULATE_DEVICES: (
+        'tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0], '
+        "[tf.config.LogicalDeviceConfiguration()] * {count}), or spmd.simulate_devices({count})"
+    ),
+    Remedy.SUM_GRADIENTS: (
+        "gradients = spmd.all_reduce(gradients) before they are applied; in an Optax loop chain the sum in "
+        "front, optax.chain(spmd.sum_over_replicas(), optax.adam(1e-3)); in a TensorFlow script write "
+        "tf.distribute.get_replica_context().all_reduce('SUM', gradients)"
+    ),
+}
+
+
+def register() -> None:
+    """Registers the spellings."""
+    for remedy, spelling in _SPELLINGS.items():
+        register_remedy(remedy, spelling)
