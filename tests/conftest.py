@@ -13,6 +13,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import spmd
+from spmd.cluster.store import replaced
+from tests.fake_store import FakeStore
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -32,6 +34,14 @@ def mesh_of() -> Callable[[int], jax.sharding.Mesh]:
         return spmd.make_mesh([f"cpu:{index}" for index in range(count)])
 
     return make
+
+
+@pytest.fixture
+def store() -> Iterator[FakeStore]:
+    """The cluster's store, in which the test says what other processes say (`store.answer = ...`)."""
+    fake = FakeStore()
+    with replaced(fake):
+        yield fake
 
 
 @pytest.fixture

@@ -1,13 +1,15 @@
-"""Small texts that all processes share: how they agree on numbers without a collective.
+"""Small texts that all processes share: how they agree on values without a collective.
 
-It is the key-value store of JAX's coordination service, with waits that end. In a process that has joined no
-cluster it is a dictionary, so that callers need not ask.
+In a cluster the *store* is the key-value store of JAX's coordination service, with bounded waits; in a process
+that has joined none it is a dictionary. So callers need not ask which they are in.
 """
 
+import abc
+import contextlib
 import threading
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Generator
+from typing import Protocol
 
 import jax
 
@@ -16,14 +18,149 @@ from spmd.cluster import runtime
 from spmd.cluster.progress import progress
 from spmd.errors import ClusterWaitError, StoreKeyError
 
-# Whoever leaves a wait that nobody needs any more may have to wait so long.
-_ASK_SECONDS = 0.25
+# How long it may take to leave a wait that is no longer wanted.
+_WANTED_SECONDS = 0.25
 _SIGNAL_SECONDS = 1.0  # in between, Python handles Ctrl-C and SIGTERM
-
 _PREFIX = "jaxtribute/"
-_alone: dict[str, str] = {}
-_rounds: dict[str, int] = {}
-_lock = threading.Lock()
+
+
+class Store(abc.ABC):
+    """Texts by key, and one text from each process; see `put`, `peek` and `all_gather_small`."""
+
+    @abc.abstractmethod
+    def put(self, key: str, text: str) -> None:
+        """Stores a text for all processes."""
+
+    @abc.abstractmethod
+    def peek(self, key: str) -> str | None:
+        """Reads a text if it is there."""
+
+    @abc.abstractmethod
+    def all_gather_small(
+        self, key: str, text: str, timeout_seconds: float | None, wanted: Callable[[], bool] | None
+    ) -> tuple[str, ...]:
+        """Gives every process the text of each."""
+
+
+class LocalStore(Store):
+    """The store of a process in no cluster."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+
+    def put(self, key: str, text: str) -> None:
+        """Stores a text."""
+        if key in self._texts:
+            raise _taken(key)
+        self._texts[key] = text
+
+    def peek(self, key: str) -> str | None:
+        """Reads a text if it is there."""
+        return self._texts.get(key)
+
+    def all_gather_small(
+        self, key: str, text: str, timeout_seconds: float | None, wanted: Callable[[], bool] | None
+    ) -> tuple[str, ...]:
+        """Gives this process its own text."""
+        return (text,)
+
+
+class Client(Protocol):
+    """What is used of the client of JAX's coordination service."""
+
+    def key_value_set(self, key: str, value: str, /) -> None:
+        """Stores a value; raises ALREADY_EXISTS."""
+        ...
+
+    def key_value_try_get(self, key: str, /) -> str:
+        """Reads a value; raises NOT_FOUND."""
+        ...
+
+    def blocking_key_value_get(self, key: str, milliseconds: int, /) -> str:
+        """Waits for a value; raises DEADLINE_EXCEEDED."""
+        ...
+
+    def key_value_delete(self, key: str, /) -> None:
+        """Deletes a value."""
+        ...
+
+
+class CoordinationStore(Store):
+    """The store of JAX's coordination service.
+
+    Args:
+        client: the client of this process.
+    """
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self._rounds: dict[str, int] = {}
+        self._lock = threading.Lock()
+
+    def put(self, key: str, text: str) -> None:
+        """Stores a text for all processes."""
+        try:
+            self.client.key_value_set(_PREFIX + key, text)
+        except jax.errors.JaxRuntimeError as error:
+            if "ALREADY_EXISTS" not in str(error):
+                raise
+            raise _taken(key) from error
+
+    def peek(self, key: str) -> str | None:
+        """Reads a text if it is there."""
+        try:
+            return self.client.key_value_try_get(_PREFIX + key)
+        except jax.errors.JaxRuntimeError as error:
+            if "NOT_FOUND" not in str(error):
+                raise
+            return None
+
+    def all_gather_small(
+        self, key: str, text: str, timeout_seconds: float | None, wanted: Callable[[], bool] | None
+    ) -> tuple[str, ...]:
+        """Gives every process the text of each."""
+        me, names = runtime.process_id(), runtime.task_names()
+        with self._lock:
+            number = self._rounds[key] = self._rounds.get(key, 0) + 1
+        self.put(f"{key}/{number}/{me}", text)
+        if timeout_seconds is None:
+            timeout_seconds = runtime.wait_seconds()
+        deadline = time.monotonic() + timeout_seconds
+
+        def left() -> float:
+            return deadline - time.monotonic() if wanted is None or wanted() else 0.0
+
+        slice_seconds = _WANTED_SECONDS if wanted else _SIGNAL_SECONDS
+        with progress.calling(f"{key} ({number})"):
+            texts = [
+                self._wait_for(f"{key}/{number}/{process}", left, slice_seconds)
+                for process in range(len(names))
+            ]
+        missing = [names[process] for process, one in enumerate(texts) if one is None]
+        if missing:
+            raise ClusterWaitError(
+                f"{names[me]} waited {timeout_seconds:g} s for {', '.join(missing)} to say its {key!r}. Expected all "
+                f"of {len(names)} tasks to make this call (its number {number} here); {len(names) - len(missing)} did. "
+                "Take it out of code that only some tasks run, such as `if is_chief:`. If they only need longer, "
+                "raise its timeout, or JAXTRIBUTE_WATCHDOG_SECONDS, which is 600 if it is not set.",
+                missing=missing,
+            )
+        # All processes have put their text of this round, so they have read the round before.
+        if number > 1:
+            self.client.key_value_delete(f"{_PREFIX}{key}/{number - 1}/{me}")
+        return tuple(one for one in texts if one is not None)
+
+    def _wait_for(self, key: str, left: Callable[[], float], slice_seconds: float) -> str | None:
+        while True:
+            # Texts that are there are read even after the deadline, so that all who are missing get named.
+            milliseconds = max(1, round(min(left(), slice_seconds) * 1000))
+            try:
+                return self.client.blocking_key_value_get(_PREFIX + key, milliseconds)
+            except jax.errors.JaxRuntimeError as error:
+                if "DEADLINE_EXCEEDED" not in str(error):
+                    raise
+            if left() <= 0:
+                return None
 
 
 def put(key: str, text: str) -> None:
@@ -41,18 +178,7 @@ def put(key: str, text: str) -> None:
         >>> peek("docs/put")
         '12'
     """
-    client = _jax_internals.coordination_client()
-    if client is None:
-        if key in _alone:
-            raise _taken(key)
-        _alone[key] = text
-        return
-    try:
-        client.key_value_set(_PREFIX + key, text)
-    except jax.errors.JaxRuntimeError as error:
-        if "ALREADY_EXISTS" not in str(error):
-            raise
-        raise _taken(key) from error
+    _current().put(key, text)
 
 
 def peek(key: str) -> str | None:
@@ -68,15 +194,7 @@ def peek(key: str) -> str | None:
         >>> peek("docs/peek") is None
         True
     """
-    client = _jax_internals.coordination_client()
-    if client is None:
-        return _alone.get(key)
-    try:
-        return client.key_value_try_get(_PREFIX + key)
-    except jax.errors.JaxRuntimeError as error:
-        if "NOT_FOUND" not in str(error):
-            raise
-        return None
+    return _current().peek(key)
 
 
 def all_gather_small(
@@ -86,13 +204,13 @@ def all_gather_small(
     *,
     wanted: Callable[[], bool] | None = None,
 ) -> tuple[str, ...]:
-    """Gives every process what each one says; blocks, and every process must call it.
+    """Gives every process the text of each; blocks, and every process must call it.
 
     Args:
         key: what this is about. It may be used again: the processes' n-th calls with a key belong together.
-        text: what this process says; short, since process 0 keeps and serves it.
+        text: this process's text; short, since process 0 keeps and serves it.
         timeout_seconds: how long to wait for the others; None takes `runtime.wait_seconds`.
-        wanted: asked now and then while it waits; once it says no, the time is over.
+        wanted: called now and then while it waits; once it returns False, the wait times out at once.
 
     Returns:
         The texts, by process.
@@ -104,52 +222,41 @@ def all_gather_small(
         >>> all_gather_small("steps", "12", 5.0)  # in one process
         ('12',)
     """
+    return _current().all_gather_small(key, text, timeout_seconds, wanted)
+
+
+@contextlib.contextmanager
+def replaced(store: Store) -> Generator[None]:
+    """Has all threads use another store, such as a test's; not for two threads at once.
+
+    Args:
+        store: what to use.
+    """
+    global _replacement
+    before, _replacement = _replacement, store
+    try:
+        yield
+    finally:
+        _replacement = before
+
+
+_replacement: Store | None = None
+_local = LocalStore()
+_shared: CoordinationStore | None = None
+_lock = threading.Lock()
+
+
+def _current() -> Store:
+    global _shared
+    if _replacement is not None:
+        return _replacement
     client = _jax_internals.coordination_client()
     if client is None:
-        return (text,)
-    me, names = runtime.process_id(), runtime.task_names()
+        return _local
     with _lock:
-        number = _rounds[key] = _rounds.get(key, 0) + 1
-    put(f"{key}/{number}/{me}", text)
-    if timeout_seconds is None:
-        timeout_seconds = runtime.wait_seconds()
-    deadline = time.monotonic() + timeout_seconds
-
-    def left() -> float:
-        return deadline - time.monotonic() if wanted is None or wanted() else 0.0
-
-    at_once = _ASK_SECONDS if wanted else _SIGNAL_SECONDS
-    with progress.calling(f"{key} ({number})"):
-        texts = [
-            _read(client, f"{key}/{number}/{process}", left, at_once)
-            for process in range(len(names))
-        ]
-    missing = [names[process] for process, one in enumerate(texts) if one is None]
-    if missing:
-        raise ClusterWaitError(
-            f"{names[me]} waited {timeout_seconds:g} s for {', '.join(missing)} to say its {key!r}. Expected all "
-            f"of {len(names)} tasks to make this call (its number {number} here); {len(names) - len(missing)} did. "
-            "Take it out of code that only some tasks run, such as `if is_chief:`. If they only need longer, "
-            "raise its timeout, or JAXTRIBUTE_WATCHDOG_SECONDS, which is 600 if it is not set.",
-            missing=missing,
-        )
-    # Whoever has come this far has read all of the former round, so nobody needs its own text of it any more.
-    if number > 1:
-        client.key_value_delete(f"{_PREFIX}{key}/{number - 1}/{me}")
-    return tuple(one for one in texts if one is not None)
-
-
-def _read(client: Any, key: str, left: Callable[[], float], at_once: float) -> str | None:
-    while True:
-        # After the time is over, what is there is still read: so all who are missing are known, not the first.
-        milliseconds = max(1, round(min(left(), at_once) * 1000))
-        try:
-            return client.blocking_key_value_get(_PREFIX + key, milliseconds)
-        except jax.errors.JaxRuntimeError as error:
-            if "DEADLINE_EXCEEDED" not in str(error):
-                raise
-        if left() <= 0:
-            return None
+        if _shared is None or _shared.client is not client:
+            _shared = CoordinationStore(client)
+        return _shared
 
 
 def _taken(key: str) -> StoreKeyError:

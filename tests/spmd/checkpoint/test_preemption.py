@@ -4,21 +4,20 @@ import threading
 
 import pytest
 
-from spmd.checkpoint import preemption
 from spmd.checkpoint.preemption import PreemptionSync
 from spmd.errors import ClusterWaitError
 
 
 @pytest.fixture
-def asked(monkeypatch):
+def asked(store):
     """Set when the processes have agreed; others have begun seven steps."""
     agreed = threading.Event()
 
-    def gather(key, text, timeout):
+    def answer(key, text):
         agreed.set()
         return (text, "7")
 
-    monkeypatch.setattr(preemption, "all_gather_small", gather)
+    store.answer = answer
     return agreed
 
 
@@ -50,29 +49,28 @@ def test_agrees_again_in_a_last_round(asked):
         assert begin_steps(sync) == 1
 
 
-def test_each_has_an_agreement_of_its_own(monkeypatch):
-    keys, agreed = [], threading.Semaphore(0)
+def test_each_has_an_agreement_of_its_own(store):
+    agreed = threading.Semaphore(0)
 
-    def gather(key, text, timeout):
-        keys.append(key)
+    def answer(key, text):
         agreed.release()
         return (text,)
 
-    monkeypatch.setattr(preemption, "all_gather_small", gather)
+    store.answer = answer
     for _ in range(2):
         with PreemptionSync(watch=lambda: True):
             assert agreed.acquire(timeout=60)
-    assert len(set(keys)) == 2
+    assert len(set(store.keys)) == 2
 
 
-def test_an_agreement_that_fails_is_told_of(monkeypatch):
+def test_an_agreement_that_fails_is_told_of(store):
     failed = threading.Event()
 
-    def gather(*_):
+    def answer(key, text):
         failed.set()
         raise ClusterWaitError("worker 1 is missing")
 
-    monkeypatch.setattr(preemption, "all_gather_small", gather)
+    store.answer = answer
     with PreemptionSync(watch=lambda: True) as sync:
         assert failed.wait(60)
         with pytest.raises(ClusterWaitError, match="worker 1"):

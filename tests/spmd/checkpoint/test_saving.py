@@ -19,15 +19,15 @@ from spmd.checkpoint.graph import fingerprints, snapshot
         ({"a": jnp.zeros(2)}, "b: only process 0 has it"),
     ],
 )
-def test_what_differs_between_processes_is_named(tmp_path, monkeypatch, others, difference):
-    def gather(key, text, timeout):
+def test_what_differs_between_processes_is_named(tmp_path, store, others, difference):
+    def answer(key, text):
         """Gives what this process says, and what one with the others says."""
         objects = json.dumps(fingerprints(snapshot(Checkpoint(**others)).nodes))
         if key == "checkpoint/save":
             return (text, json.dumps({**json.loads(text), "objects": objects}))
         return (text, objects)
 
-    monkeypatch.setattr(saving, "all_gather_small", gather)
+    store.answer = answer
     with pytest.raises(CheckpointError, match=rf"\n  {difference}\n"):
         Checkpoint(a=jnp.ones(2), b=1).save(tmp_path / "ckpt")
     assert not list(tmp_path.iterdir())

@@ -5,21 +5,15 @@ import json
 import jax
 import pytest
 
-import spmd.checkpoint.checkpoint as checkpoint_module
 from spmd.checkpoint import Checkpoint, CheckpointError, CheckpointManager, selection
 
 
 @pytest.fixture
-def second(monkeypatch):
+def second(monkeypatch, store):
     """Makes this process the second of two; gives what the first one says."""
     said = {"path": None, "error": ""}
-
-    def gather(key, text, timeout):
-        return (json.dumps(said), text)
-
     monkeypatch.setattr(jax, "process_index", lambda: 1)
-    monkeypatch.setattr(selection, "all_gather_small", gather)
-    monkeypatch.setattr(checkpoint_module, "all_gather_small", gather)
+    store.answer = lambda key, text: (json.dumps(said), text)
     return said
 
 
@@ -45,16 +39,12 @@ def test_a_manager_goes_by_the_first_process(second, tmp_path):
 
 
 @pytest.mark.parametrize("path", [None, "other"])
-def test_the_path_of_the_first_process_counts(monkeypatch, tmp_path, path):
+def test_the_path_of_the_first_process_counts(monkeypatch, store, tmp_path, path):
     first = Checkpoint(a=1).save(tmp_path / "ckpt-1")
     checkpoint = Checkpoint(a=0)
     checkpoint.wait()
     monkeypatch.setattr(jax, "process_index", lambda: 1)
-    monkeypatch.setattr(
-        checkpoint_module,
-        "all_gather_small",
-        lambda key, text, timeout: (first if key.endswith("restore") else "", text),
-    )
+    store.answer = lambda key, text: (first if key.endswith("restore") else "", text)
     checkpoint.restore(path)
     assert checkpoint.a == 1
 

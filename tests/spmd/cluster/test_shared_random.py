@@ -13,8 +13,8 @@ def test_the_seed_is_another_one_in_every_run(run_python):
     assert int(run_python("-c", script).stdout) != shared_seed()
 
 
-def test_the_seed_of_the_first_process_counts(monkeypatch):
-    monkeypatch.setattr(shared_random, "all_gather_small", lambda key, text: ("7", text))
+def test_the_seed_of_the_first_process_counts(store):
+    store.answer = lambda key, text: ("7", text)
     assert shared_random._seed.__wrapped__(True) == 7
 
 
@@ -49,8 +49,8 @@ def test_ends_with_what_it_reads():
     assert list(SharedDraws().read(iter([1, 2]))) == [1, 2]
 
 
-def test_draws_are_those_of_the_first_process(monkeypatch):
-    monkeypatch.setattr(shared_random, "all_gather_small", lambda key, text: ("5", text))
+def test_draws_are_those_of_the_first_process(store):
+    store.answer = lambda key, text: ("5", text)
     np.random.seed(1)
     found = next(SharedDraws().read(draws(np.random)))
     assert found == np.random.RandomState(5).randint(1000)
