@@ -4,13 +4,15 @@ from importlib.util import find_spec
 from typing import Any
 
 from frontends.tf.dtypes import DTYPES
-from frontends.tf.ops import array, control_flow, math
+from frontends.tf.ops import array, control_flow, creation, indexing, tables
 
 TABLE: dict[str, Any] = {
     **DTYPES,
+    **creation.TABLE,
     **array.TABLE,
+    **indexing.TABLE,
     **control_flow.TABLE,
-    **math.TF,
+    **tables.TF,
     "newaxis": None,
 }
 

@@ -10,10 +10,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from frontends.tf.ops.array import gather
+from frontends.tf.ops.clip import clip_by_norm
 from frontends.tf.ops.convert import activation, convert_to_tensor, static_axes, unary
-from frontends.tf.ops.math import clip_by_norm, in_top_k, l2_normalize, top_k
+from frontends.tf.ops.indexing import gather
+from frontends.tf.ops.linalg import l2_normalize
 from frontends.tf.ops.random import dropout
+from frontends.tf.ops.ranking import in_top_k, top_k
 
 _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 

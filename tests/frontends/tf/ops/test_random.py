@@ -1,7 +1,6 @@
 """`tf.random.normal` and its kin: their ranges, and which numbers repeat, in steps and between them."""
 
 import concurrent.futures
-import threading
 
 import jax
 import numpy as np
@@ -146,46 +145,3 @@ def test_a_function_that_is_traced_draws_nothing_and_leaves_the_stream_as_it_was
     with pytest.raises(RuntimeError, match=r"is not called again.*stateless_uniform"):
         jax.jit(lambda x: x + tf.random.uniform([2]))(1.0)
     np.testing.assert_array_equal(tf.random.uniform([2]), first)
-
-
-def test_every_element_of_a_map_gets_numbers_of_its_own():
-    dataset = tf.data.Dataset.range(6).map(lambda x: tf.random.uniform([2]))
-    drawn = [tuple(element.tolist()) for element in dataset]
-    assert len(set(drawn)) == 6
-    tf.random.uniform([2])  # the stream holds no value of a trace
-
-
-def test_maps_draw_the_same_numbers_after_the_same_seed_whatever_else_draws():
-    def drawn(between):
-        tf.random.set_seed(5)
-        datasets = [tf.data.Dataset.range(3).map(lambda x: tf.random.normal([])) for _ in range(2)]
-        between()
-        return [[float(x) for x in dataset] for dataset in (*datasets, datasets[0])]
-
-    first = drawn(lambda: None)
-    assert drawn(lambda: tf.random.uniform([2])) == first
-    assert len({x for numbers in first for x in numbers}) == 9  # maps and passes differ
-
-
-def test_maps_draw_while_steps_are_traced_and_draw_themselves():
-    strategy = _strategy()
-    drawing = threading.Event()
-
-    def augment(x):
-        noise = tf.random.normal([3])
-        drawing.set()
-        return x + noise
-
-    rows = tf.data.Dataset.from_tensor_slices(np.zeros((40, 3), np.float32))
-    batches = iter(strategy.experimental_distribute_dataset(rows.map(augment).batch(4)))
-
-    @tf.function
-    def step(batch):
-        def in_replica(x):
-            drawing.clear()
-            drawing.wait(0.5)  # the thread that makes batches goes on while the step is traced
-            return tf.reduce_sum(x) + tf.random.normal([])
-
-        return strategy.reduce("SUM", strategy.run(in_replica, args=(batch,)), axis=None)
-
-    assert len({float(step(batch)) for batch in batches}) == 10

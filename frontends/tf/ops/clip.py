@@ -1,0 +1,57 @@
+"""Functions of `tf.*` that limit entries or norms."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from frontends.tf.ops.convert import (
+    convert_to_tensor,
+    static_axes,
+)
+from frontends.tf.ops.math import add_n
+
+
+def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: Any = None) -> jax.Array:
+    """Limits every entry; at the limits, the gradient is that of the entry."""
+    del name
+    x = convert_to_tensor(t)
+    low, high = (convert_to_tensor(limit, x.dtype) for limit in (clip_value_min, clip_value_max))
+    x = jnp.where(x > high, high, x)
+    return jnp.where(x < low, low, x)
+
+
+def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: Any = None) -> jax.Array:
+    """Scales an array down to a Euclidean norm, over all axes or over some."""
+    del name
+    x = convert_to_tensor(t)
+    squares = jnp.sum(jnp.square(x), axis=static_axes(axes), keepdims=True)
+    # The square root has no gradient at zero.
+    norm = jnp.where(squares > 0, jnp.sqrt(jnp.where(squares > 0, squares, 1)), squares)
+    return x * clip_norm / jnp.maximum(norm, clip_norm)
+
+
+def global_norm(t_list: Any, name: Any = None) -> jax.Array:
+    """Euclidean norm of all arrays of a list together; None entries do not count."""
+    del name
+    squares = [jnp.sum(jnp.square(convert_to_tensor(t))) for t in t_list if t is not None]
+    return jnp.sqrt(add_n(squares or [0.0]))
+
+
+def clip_by_global_norm(
+    t_list: Any, clip_norm: Any, use_norm: Any = None, name: Any = None
+) -> tuple[list[Any], jax.Array]:
+    """Scales all arrays of a list by one factor; if their norm is not finite, to NaN.
+
+    Returns:
+        The scaled arrays, None where there was None, and the norm before.
+    """
+    del name
+    norm = global_norm(t_list) if use_norm is None else convert_to_tensor(use_norm)
+    scale = clip_norm * jnp.minimum(1.0 / norm, 1.0 / jnp.asarray(clip_norm, norm.dtype))
+    scale = jnp.where(jnp.isfinite(norm), scale, jnp.nan)
+    scaled = [
+        None if t is None else (convert_to_tensor(t) * scale).astype(convert_to_tensor(t).dtype)
+        for t in t_list
+    ]
+    return scaled, norm

@@ -1,0 +1,130 @@
+"""Functions of `tf.*` that make arrays: constants, ranges, one-hot rows and masks."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from frontends.tf.dtypes import jax_dtype
+from frontends.tf.ops.convert import convert_to_tensor, static_shape
+
+
+def constant(value: Any, dtype: Any = None, shape: Any = None, name: Any = None) -> Any:
+    """Makes an array of a value; a scalar fills `shape`."""
+    del name
+    tensor = convert_to_tensor(value, dtype)
+    if shape is None:
+        return tensor
+    sizes = static_shape(shape)
+    return jnp.broadcast_to(tensor, sizes) if tensor.size == 1 else tensor.reshape(sizes)
+
+
+def zeros(shape: Any, dtype: Any = "float32", name: Any = None) -> jax.Array:
+    """Makes zeros."""
+    del name
+    return jnp.zeros(static_shape(shape), jax_dtype(dtype))
+
+
+def ones(shape: Any, dtype: Any = "float32", name: Any = None) -> jax.Array:
+    """Makes ones."""
+    del name
+    return jnp.ones(static_shape(shape), jax_dtype(dtype))
+
+
+def zeros_like(input: Any, dtype: Any = None, name: Any = None) -> jax.Array:
+    """Makes zeros of an array's shape."""
+    del name
+    return jnp.zeros_like(convert_to_tensor(input), None if dtype is None else jax_dtype(dtype))
+
+
+def ones_like(input: Any, dtype: Any = None, name: Any = None) -> jax.Array:
+    """Makes ones of an array's shape."""
+    del name
+    return jnp.ones_like(convert_to_tensor(input), None if dtype is None else jax_dtype(dtype))
+
+
+def fill(dims: Any, value: Any, name: Any = None) -> jax.Array:
+    """Makes an array of one value."""
+    del name
+    return jnp.broadcast_to(convert_to_tensor(value), static_shape(dims))
+
+
+def eye(
+    num_rows: int,
+    num_columns: int | None = None,
+    batch_shape: Any = None,
+    dtype: Any = "float32",
+    name: Any = None,
+) -> jax.Array:
+    """Makes identity matrices."""
+    del name
+    matrix = jnp.eye(num_rows, num_columns, dtype=jax_dtype(dtype))
+    batch = () if batch_shape is None else static_shape(batch_shape)
+    return jnp.broadcast_to(matrix, (*batch, *matrix.shape))
+
+
+def range_(
+    start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: Any = None
+) -> jax.Array:
+    """Makes a sequence of numbers: integers if all arguments are; `tf.range(5)` starts at 0."""
+    del name
+    if limit is None:
+        start, limit = 0, start
+    if dtype is None:
+        dtype = jnp.result_type(*(convert_to_tensor(part).dtype for part in (start, limit, delta)))
+    return jnp.arange(*(np.asarray(part) for part in (start, limit, delta)), dtype=jax_dtype(dtype))
+
+
+def linspace(start: Any, stop: Any, num: int, name: Any = None, axis: int = 0) -> jax.Array:
+    """Makes evenly spaced numbers, `stop` included."""
+    del name
+    return jnp.linspace(convert_to_tensor(start), convert_to_tensor(stop), int(num), axis=axis)
+
+
+def one_hot(
+    indices: Any,
+    depth: Any,
+    on_value: Any = None,
+    off_value: Any = None,
+    axis: int | None = None,
+    dtype: Any = None,
+    name: Any = None,
+) -> jax.Array:
+    """Makes one-hot rows; an index out of range makes a row without a one."""
+    del name
+    if dtype is None:
+        given = [value for value in (on_value, off_value) if value is not None]
+        dtype = convert_to_tensor(given[0]).dtype if given else "float32"
+    on, off = 1 if on_value is None else on_value, 0 if off_value is None else off_value
+    hot = jax.nn.one_hot(
+        convert_to_tensor(indices), int(depth), dtype=bool, axis=-1 if axis is None else axis
+    )
+    return jnp.where(hot, jnp.asarray(on, jax_dtype(dtype)), jnp.asarray(off, jax_dtype(dtype)))
+
+
+def sequence_mask(
+    lengths: Any, maxlen: Any = None, dtype: Any = "bool", name: Any = None
+) -> jax.Array:
+    """Marks the first `lengths[i]` columns of row i; in a program, `maxlen` must be given."""
+    del name
+    ends = convert_to_tensor(lengths)
+    columns = jnp.arange(int(ends.max() if maxlen is None else maxlen))
+    return (columns < ends[..., None]).astype(jax_dtype(dtype))
+
+
+TABLE: dict[str, Callable[..., Any]] = {
+    "constant": constant,
+    "convert_to_tensor": convert_to_tensor,
+    "eye": eye,
+    "fill": fill,
+    "linspace": linspace,
+    "one_hot": one_hot,
+    "ones": ones,
+    "ones_like": ones_like,
+    "range": range_,
+    "sequence_mask": sequence_mask,
+    "zeros": zeros,
+    "zeros_like": zeros_like,
+}

@@ -1,0 +1,99 @@
+"""Functions of `tf.*` that take parts of arrays: by row number, coordinates, mask or block."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+
+from frontends.tf.dtypes import cast
+from frontends.tf.ops.convert import computed_now, convert_to_tensor, operands, static_shape
+
+
+def gather(
+    params: Any,
+    indices: Any,
+    validate_indices: Any = None,
+    axis: int | None = None,
+    batch_dims: int = 0,
+    name: Any = None,
+) -> jax.Array:
+    """Takes slices along an axis; out of range, floats become NaN, where TensorFlow raises."""
+    del name, validate_indices
+    table, rows = convert_to_tensor(params), convert_to_tensor(indices)
+    batch_dims %= rows.ndim + 1
+    along = batch_dims if axis is None else int(axis) % table.ndim
+    rows = _from_the_start(rows, table.shape[along])
+    take = functools.partial(jnp.take, axis=along - batch_dims)
+    for _ in range(batch_dims):
+        take = jax.vmap(take)
+    return take(table, rows)
+
+
+def _from_the_start(rows: Any, size: int) -> Any:
+    """Puts indices below 0 out of range: JAX would count them from the end."""
+    return (
+        rows if jnp.issubdtype(rows.dtype, jnp.unsignedinteger) else jnp.where(rows < 0, size, rows)
+    )
+
+
+def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: Any = None) -> jax.Array:
+    """Takes slices by the coordinates in the last axis of `indices`; out of range as in `gather`."""
+    del name
+
+    def take(table: jax.Array, rows: jax.Array) -> jax.Array:
+        places = zip(jnp.moveaxis(rows, -1, 0), table.shape, strict=False)
+        return table.at[tuple(_from_the_start(*place) for place in places)].get(mode="fill")
+
+    for _ in range(batch_dims):
+        take = jax.vmap(take)
+    return take(convert_to_tensor(params), convert_to_tensor(indices))
+
+
+def boolean_mask(tensor: Any, mask: Any, axis: int | None = None, name: Any = None) -> jax.Array:
+    """Takes the entries that a mask marks; not in a program, where the count is not known."""
+    del name
+    values = convert_to_tensor(tensor)
+    before = (slice(None),) * (0 if axis is None else int(axis) % values.ndim)
+    # Numbers are a mask, too, not the places of entries.
+    return values[(*before, cast(convert_to_tensor(mask), bool))]
+
+
+def slice_(input_: Any, begin: Any, size: Any, name: Any = None) -> jax.Array:
+    """Takes a block; size -1 is the rest. `size` is known while tracing, `begin` need not be."""
+    del name
+    tensor, sizes = convert_to_tensor(input_), static_shape(size)
+    with computed_now(begin):
+        starts = convert_to_tensor(begin)
+    if -1 in sizes or not isinstance(starts, Tracer):
+        starts = static_shape(begin)
+        rest = np.subtract(tensor.shape, starts).tolist()
+        sizes = tuple(r if s == -1 else s for s, r in zip(sizes, rest, strict=True))
+        if min(*starts, *sizes, 0) < 0 or any(s > r for s, r in zip(sizes, rest, strict=True)):
+            raise ValueError(
+                f"tf.slice: expected a block inside of shape {tensor.shape}, got begin {starts} and "
+                f"size {static_shape(size)}."
+            )
+    return jax.lax.dynamic_slice(tensor, list(starts), sizes)
+
+
+def where(condition: Any, x: Any = None, y: Any = None, name: Any = None) -> jax.Array:
+    """Chooses by a condition; without `x` and `y`, the coordinates of True (not in a program)."""
+    del name
+    if x is None and y is None:
+        return jnp.argwhere(convert_to_tensor(condition))
+    if x is None or y is None:
+        raise ValueError("tf.where: give both x and y, or neither.")
+    return jnp.where(convert_to_tensor(condition), *operands(x, y))
+
+
+TABLE: dict[str, Callable[..., Any]] = {
+    "boolean_mask": boolean_mask,
+    "gather": gather,
+    "gather_nd": gather_nd,
+    "slice": slice_,
+    "where": where,
+}

@@ -1,0 +1,101 @@
+"""Functions of `tf.linalg`, most of them in `tf.*` as well: products, norms, diagonals and inverses."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from frontends.tf.ops.convert import (
+    convert_to_tensor,
+    static_axes,
+)
+from frontends.tf.ops.math import euclidean_norm_
+
+
+def matmul(
+    a: Any,
+    b: Any,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    adjoint_a: bool = False,
+    adjoint_b: bool = False,
+    name: Any = None,
+) -> jax.Array:
+    """Multiplies matrices, of which the last two axes are rows and columns."""
+    del name
+    return jnp.matmul(
+        _matrix(convert_to_tensor(a), transpose_a, adjoint_a),
+        _matrix(convert_to_tensor(b), transpose_b, adjoint_b),
+    )
+
+
+def _matrix(x: jax.Array, transpose: bool, adjoint: bool) -> jax.Array:
+    x = jnp.swapaxes(x, -1, -2) if transpose or adjoint else x
+    return jnp.conj(x) if adjoint else x
+
+
+def tensordot(a: Any, b: Any, axes: Any, name: Any = None) -> jax.Array:
+    """Multiplies and sums over axes of both arrays."""
+    del name
+    axes = np.asarray(axes).tolist()
+    return jnp.tensordot(convert_to_tensor(a), convert_to_tensor(b), axes)
+
+
+def einsum(equation: str, *inputs: Any, **kwargs: Any) -> jax.Array:
+    """Sums over products of arrays, as Einstein wrote them."""
+    del kwargs
+    return jnp.einsum(equation, *map(convert_to_tensor, inputs))
+
+
+def norm(
+    tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: Any = False, name: Any = None
+) -> jax.Array:
+    """Norm of a vector, of each along an axis, or of each matrix in two axes."""
+    del name
+    x, axes = convert_to_tensor(tensor), static_axes(axis)
+    if ord in ("euclidean", "fro"):
+        return euclidean_norm_(x, axes, bool(keepdims))
+    if axes is None:
+        result = jnp.linalg.norm(x.ravel(), ord)
+        return result.reshape((1,) * x.ndim) if keepdims else result
+    return jnp.linalg.norm(x, ord, axes, bool(keepdims))
+
+
+def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: Any = None) -> jax.Array:
+    """Scales to a Euclidean norm of 1 along axes, or over all of them."""
+    del name
+    x = convert_to_tensor(x)
+    squares = jnp.sum(jnp.square(x), axis=static_axes(axis), keepdims=True)
+    return x * jax.lax.rsqrt(jnp.maximum(squares, epsilon))
+
+
+def diag(diagonal: Any, name: Any = None) -> jax.Array:
+    """Makes matrices of their diagonals, in the last axis."""
+    del name
+    entries = convert_to_tensor(diagonal)
+    eye = jnp.eye(entries.shape[-1], dtype=bool)
+    return jnp.where(eye, entries[..., None], jnp.zeros((), entries.dtype))
+
+
+def diag_part(input: Any, name: Any = None) -> jax.Array:
+    """Takes the diagonals of matrices, in the last two axes."""
+    del name
+    return jnp.diagonal(convert_to_tensor(input), axis1=-2, axis2=-1)
+
+
+def trace_(x: jax.Array) -> jax.Array:
+    """Sum of the diagonal, in the last two axes."""
+    return jnp.trace(x, axis1=-2, axis2=-1)
+
+
+def inv(input: Any, adjoint: bool = False, name: Any = None) -> jax.Array:
+    """Inverts matrices."""
+    del name
+    return jnp.linalg.inv(_matrix(convert_to_tensor(input), False, adjoint))
+
+
+def det(input: Any, name: Any = None) -> jax.Array:
+    """Determinants of matrices."""
+    del name
+    return jnp.linalg.det(convert_to_tensor(input))

@@ -1,0 +1,96 @@
+"""Functions of `tf.*` and `tf.math` that order entries or count them: sorting, largest entries, confusion."""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from frontends.tf.dtypes import cast, jax_dtype
+from frontends.tf.ops.convert import (
+    convert_to_tensor,
+)
+
+
+class TopK(NamedTuple):
+    """What `tf.math.top_k` returns.
+
+    Attributes:
+        values: the largest numbers.
+        indices: where they were, int32.
+    """
+
+    values: jax.Array
+    indices: jax.Array
+
+
+def argmax(input: Any, axis: Any = None, output_type: Any = "int64", name: Any = None) -> jax.Array:
+    """Finds the largest entries along an axis, which is 0 if it is not given (NumPy: all axes)."""
+    del name
+    return cast(jnp.argmax(convert_to_tensor(input), 0 if axis is None else int(axis)), output_type)
+
+
+def argmin(input: Any, axis: Any = None, output_type: Any = "int64", name: Any = None) -> jax.Array:
+    """Finds the smallest entries along an axis, which is 0 if it is not given (NumPy: all axes)."""
+    del name
+    return cast(jnp.argmin(convert_to_tensor(input), 0 if axis is None else int(axis)), output_type)
+
+
+def sort(values: Any, axis: int = -1, direction: str = "ASCENDING", name: Any = None) -> jax.Array:
+    """Sorts along an axis."""
+    del name
+    return jnp.sort(convert_to_tensor(values), axis=axis, descending=_descending(direction))
+
+
+def argsort(
+    values: Any,
+    axis: int = -1,
+    direction: str = "ASCENDING",
+    stable: bool = False,
+    name: Any = None,
+) -> jax.Array:
+    """Finds the order that sorts along an axis; it is stable always."""
+    del name, stable
+    order = jnp.argsort(convert_to_tensor(values), axis=axis, descending=_descending(direction))
+    return order.astype(jnp.int32)
+
+
+def _descending(direction: str) -> bool:
+    if direction not in ("ASCENDING", "DESCENDING"):
+        raise ValueError(f'direction must be "ASCENDING" or "DESCENDING", got {direction!r}.')
+    return direction == "DESCENDING"
+
+
+def top_k(
+    input: Any, k: int = 1, sorted: bool = True, index_type: Any = "int32", name: Any = None
+) -> TopK:
+    """Finds the k largest entries of the last axis, in order."""
+    del name, sorted
+    values, indices = jax.lax.top_k(convert_to_tensor(input), int(k))
+    return TopK(values, cast(indices, index_type))
+
+
+def in_top_k(targets: Any, predictions: Any, k: int, name: Any = None) -> jax.Array:
+    """Tells of each row whether fewer than k entries are larger than its target's, which is finite."""
+    del name
+    scores = convert_to_tensor(predictions)
+    rows = convert_to_tensor(targets)
+    mine = jnp.take_along_axis(scores, rows[:, None], axis=1)
+    return (rows >= 0) & jnp.isfinite(mine[:, 0]) & (jnp.sum(scores > mine, axis=1) < k)
+
+
+def confusion_matrix(
+    labels: Any,
+    predictions: Any,
+    num_classes: int | None = None,
+    weights: Any = None,
+    dtype: Any = "int32",
+    name: Any = None,
+) -> jax.Array:
+    """Counts predictions (columns) of labels (rows); in a program, `num_classes` must be given."""
+    del name
+    rows, columns = convert_to_tensor(labels).ravel(), convert_to_tensor(predictions).ravel()
+    if num_classes is None:
+        num_classes = int(jnp.maximum(rows.max(), columns.max())) + 1
+    counts = jnp.zeros((int(num_classes), int(num_classes)), jax_dtype(dtype))
+    each = 1 if weights is None else cast(convert_to_tensor(weights).ravel(), dtype)
+    return counts.at[rows, columns].add(each)

@@ -1,0 +1,111 @@
+"""What becomes a tensor, and of which dtype."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from frontends import tf
+from tests.frontends.tf.ops.comparing import same
+
+X = np.random.RandomState(0).randn(3, 4).astype(np.float32)
+F32, I32 = np.float32, np.int32
+
+
+class Holder:
+    """What a variable looks like to JAX."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __jax_array__(self):
+        return jnp.asarray(self.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [
+        (1.5, F32),
+        (1, I32),
+        (True, np.bool_),
+        (1j, np.complex64),
+        ([1, 2], I32),
+        ([[1.0], [2]], F32),
+        (np.float64(1), F32),
+        (np.arange(3), I32),
+        (np.uint8(1), np.uint8),
+        ([], F32),
+        ([np.float32(1), jnp.float32(2)], F32),
+    ],
+)
+def test_python_numbers_have_32_bits(value, dtype):
+    for function in (tf.constant, tf.convert_to_tensor, tf.identity):
+        array = function(value)
+        assert isinstance(array, jax.Array)
+        assert array.dtype == dtype
+        assert not array.weak_type
+        np.testing.assert_array_equal(array, np.asarray(value, dtype))
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [(1.7, tf.int32), ([1, 2.5], tf.uint8), (1, tf.bool), (1j, tf.float32), ("a", tf.float32)],
+)
+def test_a_value_that_does_not_fit_the_dtype_is_refused(value, dtype):
+    for function in (tf.constant, tf.convert_to_tensor):
+        with pytest.raises(TypeError, match="Cannot convert"):
+            function(value, dtype)
+
+
+def test_an_array_of_another_dtype_is_refused():
+    for value in (tf.constant(1.5), tf.Variable(1.5)):
+        with pytest.raises(ValueError, match=r"tf.cast\(x, tf.int32\)"):
+            tf.convert_to_tensor(value, tf.int32)
+    same(tf.constant(np.array([1.7]), tf.int32), np.array([1], I32))  # NumPy's are cast
+    same(tf.convert_to_tensor(tf.constant([1.5]), np.float64), np.array([1.5], F32))
+
+
+def test_a_hint_is_followed_only_if_the_value_fits():
+    same(tf.convert_to_tensor(1, dtype_hint=tf.float32), F32(1))
+    same(tf.convert_to_tensor([1, 2.5], dtype_hint=tf.int32), np.array([1, 2.5], F32))
+    same(tf.convert_to_tensor(tf.constant(2), dtype_hint=tf.float32), I32(2))
+    assert tf.convert_to_tensor("text", dtype_hint=tf.float32) == "text"
+
+
+def test_none_is_no_tensor():
+    for value in (None, [None, 1]):
+        with pytest.raises(ValueError, match=r"None.*unsupported type"):
+            tf.constant(value)
+
+
+def test_traced_values_join_numbers():
+    same(jax.jit(lambda x: tf.stack([x, 1.0]))(2.0), np.array([2, 1], F32))
+    same(jax.jit(lambda x: tf.constant([x, 1.0]))(2.0), np.array([2, 1], F32))
+    same(jax.jit(lambda x: tf.constant([x, 1], dtype=tf.float16))(2), np.array([2, 1], np.float16))
+
+
+def test_variables():
+    variable = Holder(X)
+    for function in (tf.exp, tf.nn.relu, tf.reduce_mean, tf.transpose, tf.identity, tf.nn.softmax):
+        same(function(variable), np.asarray(function(X)))
+    same(tf.add(variable, 1), X + 1)
+    same(tf.concat([variable, X], 0), np.concatenate([X, X]))
+    same(jax.jit(lambda x: tf.stack([Holder(x), 1.0]))(2.0), np.array([2, 1], F32))
+    assert tf.is_tensor(variable)
+    assert tf.is_tensor(tf.constant(1))
+    assert not tf.is_tensor(X)
+
+
+class Symbolic:
+    """What a tensor of a Keras functional model looks like to JAX."""
+
+    shape = (None, 3)
+
+    def __jax_array__(self):
+        raise ValueError("A KerasTensor cannot be used as input to a JAX function.")
+
+
+def test_a_symbolic_tensor_is_refused():
+    for function in (tf.shape, tf.rank, tf.size, tf.nn.relu, tf.convert_to_tensor):
+        with pytest.raises(ValueError, match="KerasTensor"):
+            function(Symbolic())

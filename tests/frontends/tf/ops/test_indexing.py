@@ -1,0 +1,58 @@
+"""Functions that take parts of arrays, against NumPy; out of range they differ from TensorFlow's."""
+
+import jax
+import numpy as np
+import pytest
+
+from frontends import tf
+from tests.frontends.tf.ops.comparing import same
+
+X = np.random.RandomState(0).randn(3, 4).astype(np.float32)
+I32 = np.int32
+
+
+def test_taking():
+    same(tf.gather(X, [2, 0]), X[[2, 0]])
+    same(tf.gather(X, [3, 1], axis=-1), X[:, [3, 1]])
+    rows = np.array([[3, 1], [0, 0], [1, 1]])
+    same(tf.gather(X, rows, batch_dims=1), np.take_along_axis(X, rows, 1))
+    same(tf.gather(X, rows, axis=1, batch_dims=1), np.take_along_axis(X, rows, 1))
+    same(tf.gather_nd(X, [[0, 1], [2, 3]]), X[[0, 2], [1, 3]])
+    same(tf.gather_nd(X, [[2], [0]]), X[[2, 0]])
+    same(tf.gather_nd(X, [[2], [0], [1]], batch_dims=1), X[[0, 1, 2], [2, 0, 1]])
+    same(tf.boolean_mask(X, [True, False, True]), X[[0, 2]])
+    same(tf.boolean_mask(X, [True, False, True, True], axis=1), X[:, [0, 2, 3]])
+    same(tf.slice(X, [1, 0], [-1, 2]), X[1:, :2])
+    same(tf.where(X > 0, X, 0.0), np.where(X > 0, X, 0))
+    same(tf.where([True, False, True]), np.array([[0], [2]], I32))
+    with pytest.raises(ValueError, match="both"):
+        tf.where(X > 0, X)
+
+
+@pytest.mark.parametrize(
+    ("begin", "size"),
+    [([2, 0], [2, 1]), ([-1, 0], [1, 1]), ([4, 0], [0, 1]), ([4, 0], [-1, 1]), ([0, 0], [1, -2])],
+)
+def test_a_block_out_of_range_is_refused(begin, size):
+    for first in (begin, tf.constant(begin)):
+        with pytest.raises(ValueError, match=r"inside of shape \(3, 4\)"):
+            tf.slice(X, first, size)
+    with pytest.raises(ValueError, match="inside of shape"):
+        jax.jit(lambda x: tf.slice(x, begin, size))(X)
+
+
+def test_a_block_may_begin_where_the_program_says():
+    cut = jax.jit(lambda x, row: tf.slice(x, [row, 0], [1, 2]))
+    same(cut(X, 2), X[2:, :2])
+
+
+def test_an_index_below_zero_is_out_of_range():
+    assert np.isnan(tf.gather(X, [-1, 3])).all()
+    assert np.isnan(tf.gather(X, [[-1], [0], [1]], batch_dims=1)[0]).all()
+    assert np.isnan(tf.gather_nd(X, [[-1, 0], [0, 4]])).all()
+    same(tf.gather(X, tf.constant([2], tf.uint8)), X[[2]])
+
+
+def test_numbers_are_a_mask():
+    same(tf.boolean_mask(X, [1, 0, 2]), X[[0, 2]])
+    same(tf.boolean_mask(X, [1.0, 0.0, 0.0, 1.0], axis=-1), X[:, [0, 3]])
