@@ -5,7 +5,6 @@ A function that reads a dataset *runs as Python*: see `function`.
 
 import contextlib
 import functools
-import types
 from collections.abc import Callable
 from typing import Any, TypedDict, Unpack, overload
 
@@ -14,17 +13,16 @@ import numpy as np
 from jax.sharding import Mesh
 
 import spmd
-from frontends.tf.data.base import DatasetBase
-from frontends.tf.data.iterator import ElementIterator, OutOfRangeError
+from frontends.tf.bound_functions import methods_of
+from frontends.tf.data.iterator import OutOfRangeError
 from frontends.tf.data.tracing import ElementAsked, traced_function
-from frontends.tf.distribute.dataset import DistributedDataset
 from frontends.tf.distribute.scope import StrategyLike, WrongMeshError, get_strategy
 from frontends.tf.ops.convert import convert_to_tensor
 from frontends.tf.ops.random import STREAM
+from frontends.tf.reads_dataset import reads_dataset
 from frontends.tf.variable import Variable
 from spmd._jax_internals import is_interposed
 from spmd.replica import PerReplica, current_frame
-from spmd.state import cell_contents
 from spmd.step import NO_SHORTCUT
 
 
@@ -124,7 +122,7 @@ class Function:
         )
 
     def __get__(self, instance: Any, owner: Any = None) -> "Function":
-        return self if instance is None else _methods_of(instance).get(self, owner)
+        return self if instance is None else methods_of(instance).get(self, owner)
 
     def __reduce__(self) -> Any:
         # A copy compiles anew: programs belong to the objects that they were traced for.
@@ -187,57 +185,6 @@ class Function:
             step = spmd.Step(self.python_function, mesh, state=[STREAM], per_replica=False)
             self._steps[strategy, mesh] = step
         return self._steps[strategy, mesh]
-
-
-class _Methods:
-    """The compiled methods of one object, kept by the object in its `__dict__`.
-
-    A table with weak keys would not do: a compiled method reaches its object, by the bound method and,
-    where the object is a module, by the state of its programs, so that the table itself would keep
-    every object alive. From the object it is a cycle, which the garbage collector frees. To others this
-    is opaque and like any other: copies and pickles carry an empty one, and modules that differ by
-    theirs alone are equal to Flax.
-    """
-
-    __slots__ = ("_bound", "owner")
-
-    def __init__(self, owner: Any = None) -> None:
-        self.owner = owner
-        self._bound: dict[Function, Function] = {}
-
-    def get(self, function: Function, kind: Any) -> Function:
-        """Returns a function as the owner's method, the same one every time."""
-        if function not in self._bound:
-            bound = Function(function.python_function.__get__(self.owner, kind))
-            self._bound.setdefault(function, bound)
-        return self._bound[function]
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Methods)
-
-    def __hash__(self) -> int:
-        return hash(_Methods)
-
-    def __reduce__(self) -> Any:
-        return _Methods, ()
-
-
-_ATTRIBUTE = "_tf_functions"
-
-
-def _methods_of(instance: Any) -> _Methods:
-    try:
-        attributes = vars(instance)
-    except TypeError:
-        raise TypeError(
-            f"A tf.function is a method of {type(instance).__name__}, whose objects have no __dict__ to "
-            "keep its programs in, because the class declares __slots__. Add '__dict__' to its __slots__."
-        ) from None
-    methods: _Methods | None = attributes.get(_ATTRIBUTE)
-    # A copy of the object brings along what belongs to the original.
-    if methods is None or methods.owner is not instance:
-        methods = attributes[_ATTRIBUTE] = _Methods(instance)
-    return methods
 
 
 class FunctionOptions(TypedDict, total=False):
@@ -334,41 +281,6 @@ _VALUE_ASKED = (
     jax.errors.TracerArrayConversionError,
     jax.errors.TracerIntegerConversionError,
 )
-
-
-def reads_dataset(function: Any, args: Any, kwargs: Any) -> bool:
-    """Tells whether code can reach a dataset, or an iterator of one.
-
-    Args:
-        function: where to look: in its closure, the globals that it names, and the object that it is a
-            method of; and in the functions found there.
-        args: positional arguments of the function.
-        kwargs: keyword arguments.
-
-    Returns:
-        True if there is one.
-
-    Examples:
-        >>> from frontends import tf
-        >>> reads_dataset(print, (tf.data.Dataset.range(3),), {})
-        True
-    """
-    ahead, seen = [function, *jax.tree.leaves((args, kwargs))], set[int]()
-    while ahead:
-        thing = ahead.pop()
-        if isinstance(thing, (DatasetBase, DistributedDataset, ElementIterator)):
-            return True
-        if id(thing) in seen:
-            continue
-        seen.add(id(thing))
-        if isinstance(thing, Function):
-            ahead.append(thing.python_function)
-        elif isinstance(thing, types.MethodType):
-            ahead += [thing.__func__, *getattr(thing.__self__, "__dict__", {}).values()]
-        elif isinstance(thing, types.FunctionType):
-            ahead += map(cell_contents, thing.__closure__ or ())
-            ahead += [thing.__globals__.get(name) for name in thing.__code__.co_names]
-    return False
 
 
 def _is_whole(value: Any) -> bool:

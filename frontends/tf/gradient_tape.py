@@ -1,7 +1,6 @@
 """`tf.GradientTape`: gradients of code that has run, eagerly or in a compiled step."""
 
 import contextlib
-import dataclasses
 import enum
 import math
 import warnings
@@ -11,9 +10,18 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from frontends.tf.gradient_sources import (
+    LEAF,
+    Sources,
+    conjugates,
+    is_below_plain,
+    is_variable,
+    leaves_of,
+    value_of,
+    weights_of,
+)
 from spmd.recording import Recording
 from spmd.replica import current_frame
-from spmd.state import adapter_of
 
 
 class UnconnectedGradients(enum.Enum):
@@ -84,15 +92,15 @@ class GradientTape:
         Raises:
             ValueError: a leaf is neither an array nor a variable.
         """
-        for leaf in _leaves(tensor):
-            if not isinstance(leaf, jax.Array) and not _is_variable(leaf):
+        for leaf in leaves_of(tensor):
+            if not isinstance(leaf, jax.Array) and not is_variable(leaf):
                 raise ValueError(
                     f"Passed in object {leaf!r} of type {type(leaf).__name__}, which is no array. "
                     "Make it one, and use that in the computation: x = tf.constant(...)."
                 )
-            if not jnp.issubdtype(_value(leaf).dtype, jnp.inexact):
+            if not jnp.issubdtype(value_of(leaf).dtype, jnp.inexact):
                 warnings.warn(
-                    f"The watched array is of type {_value(leaf).dtype}; only floating-point ones have "
+                    f"The watched array is of type {value_of(leaf).dtype}; only floating-point ones have "
                     "gradients. Make it one: tf.cast(x, tf.float32).",
                     stacklevel=2,
                 )
@@ -118,7 +126,7 @@ class GradientTape:
 
     def watched_variables(self) -> tuple[Any, ...]:
         """Lists the variables that were watched by `watch`, in that order."""
-        return tuple(leaf for leaf in self._watched if _is_variable(leaf))
+        return tuple(leaf for leaf in self._watched if is_variable(leaf))
 
     def gradient(
         self,
@@ -145,8 +153,8 @@ class GradientTape:
             TypeError: the target is no array.
         """
         zero = _is_zero(unconnected_gradients)
-        targets = [_value(leaf) for leaf in _leaves(target)]
-        weights = None if output_gradients is None else _weights(targets, output_gradients)
+        targets = [value_of(leaf) for leaf in leaves_of(target)]
+        weights = None if output_gradients is None else weights_of(targets, output_gradients)
         for index in reversed(range(len(targets))):
             if not isinstance(targets[index], jax.Array):
                 raise TypeError(
@@ -160,8 +168,8 @@ class GradientTape:
                     del weights[index]
         found = self._sources(sources)
         with self._use() as recording:
-            gradients = _conjugates(
-                recording.gradient(targets, found.arrays(), weights and _conjugates(weights))
+            gradients = conjugates(
+                recording.gradient(targets, found.arrays(), weights and conjugates(weights))
             )
         gradients = found.sum_of_former(gradients)
         return found.rebuild(
@@ -197,10 +205,10 @@ class GradientTape:
         """
         del parallel_iterations, experimental_use_pfor
         zero = _is_zero(unconnected_gradients)
-        target, found = _value(target), self._sources(sources)
+        target, found = value_of(target), self._sources(sources)
         basis = jnp.eye(target.size, dtype=target.dtype).reshape(-1, *target.shape)
         with self._use() as recording:
-            rows = _conjugates(recording.gradients(target, found.arrays(), basis))
+            rows = conjugates(recording.gradients(target, found.arrays(), basis))
         rows = found.sum_of_former(rows)
         shapes = [target.shape + value.shape for value in found.values]
         return found.rebuild(
@@ -237,7 +245,7 @@ class GradientTape:
             RuntimeError: the tape was used before and is not persistent.
         """
         del parallel_iterations, experimental_use_pfor
-        target, found = _value(target), self._sources(source)
+        target, found = value_of(target), self._sources(source)
         shapes = target.shape, found.values[0].shape
         if not (shapes[0] and shapes[1] and shapes[0][0] == shapes[1][0]):
             raise ValueError(
@@ -250,7 +258,7 @@ class GradientTape:
         basis = jnp.eye(size, dtype=target.dtype).reshape(size, 1, *target.shape[1:])
         weights = jnp.broadcast_to(basis, (size, *target.shape))
         with self._use() as recording:
-            columns = _conjugates(recording.gradients(target, found.arrays(), weights))
+            columns = conjugates(recording.gradients(target, found.arrays(), weights))
         (columns,) = found.sum_of_former(columns)
         if columns is None:
             return jnp.zeros(shape, target.dtype) if zero else None
@@ -272,19 +280,19 @@ class GradientTape:
             if not self._persistent:
                 self._recording.forget()
 
-    def _sources(self, tree: Any) -> "_Sources":
+    def _sources(self, tree: Any) -> Sources:
         """Takes sources apart; in a structure of another library (`nnx.State`) all arrays are sources."""
-        outer, structure = jax.tree.flatten(tree, is_leaf=_inside_plain)
-        found = _Sources([], [], structure, [], [])
+        outer, structure = jax.tree.flatten(tree, is_leaf=is_below_plain)
+        found = Sources([], [], structure, [], [])
         for leaf in outer:
-            if _is_variable(leaf) or isinstance(leaf, jax.Array):
-                values, inner = [_value(leaf)], _LEAF
+            if is_variable(leaf) or isinstance(leaf, jax.Array):
+                values, inner = [value_of(leaf)], LEAF
                 connected = self._is_source(leaf)
             else:
                 values, inner = jax.tree.flatten(leaf)
                 connected = self._watch_variables
             found.inner.append(inner)
-            if connected and _is_variable(leaf):
+            if connected and is_variable(leaf):
                 here = len(found.values)
                 former = (value for value in self._recording.former(leaf) if value is not values[0])
                 found.former += [(here, value) for value in former]
@@ -295,57 +303,9 @@ class GradientTape:
     def _is_source(self, leaf: Any) -> bool:
         if any(leaf is watched for watched in self._watched):
             return True
-        if _is_variable(leaf):
+        if is_variable(leaf):
             return self._watch_variables and getattr(leaf, "trainable", True)
         return self._recording.computed(leaf)
-
-
-_LEAF = jax.tree.structure(0)
-
-
-@dataclasses.dataclass
-class _Sources:
-    """What gradients are asked for.
-
-    Attributes:
-        values: arrays.
-        connected: the same arrays, with None for those that are not watched.
-        structure: of lists, tuples and dictionaries.
-        inner: for each leaf of it, the structure of another library below it.
-        former: what variables held before they were written, by the index of the source.
-    """
-
-    values: list[Any]
-    connected: list[Any]
-    structure: Any
-    inner: list[Any]
-    former: list[tuple[int, Any]]
-
-    def arrays(self) -> list[Any]:
-        """Lists what to differentiate by: the sources, then what variables among them held before."""
-        return [*self.connected, *(value for _, value in self.former)]
-
-    def sum_of_former(self, gradients: list[Any]) -> list[Any]:
-        """Adds up the gradients by all that a variable held: it is one source, whatever it held."""
-        sums = gradients[: len(self.values)]
-        for (index, _), gradient in zip(self.former, gradients[len(self.values) :], strict=True):
-            if gradient is not None:
-                sums[index] = gradient if sums[index] is None else sums[index] + gradient
-        return sums
-
-    def rebuild(self, gradients: list[Any]) -> Any:
-        """Puts gradients into the structure that the sources came in."""
-        rest = iter(gradients)
-        leaves = [
-            jax.tree.unflatten(inner, [next(rest) for _ in range(inner.num_leaves)])
-            for inner in self.inner
-        ]
-        return jax.tree.unflatten(self.structure, leaves)
-
-
-def _is_variable(leaf: Any) -> bool:
-    adapter = adapter_of(leaf)
-    return adapter is not None and adapter.is_variable(leaf)
 
 
 def _is_zero(unconnected_gradients: UnconnectedGradients | str) -> bool:
@@ -353,46 +313,3 @@ def _is_zero(unconnected_gradients: UnconnectedGradients | str) -> bool:
     # Variables that are being made have no value that a target could depend on.
     building = frame is not None and frame.building
     return building or UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
-
-
-def _value(leaf: Any) -> Any:
-    adapter = adapter_of(leaf)
-    if adapter is None or not adapter.is_variable(leaf):
-        return leaf
-    value = adapter.get(leaf)
-    return jnp.zeros(leaf.shape, leaf.dtype) if value is None else value
-
-
-def _leaves(tree: Any) -> list[Any]:
-    """Lists the arrays and variables in a structure."""
-    return jax.tree.leaves(tree, is_leaf=_is_variable)
-
-
-def _inside_plain(tree: Any) -> bool:
-    return tree is not None and not isinstance(tree, (list, tuple, dict))
-
-
-def _conjugates(values: list[Any]) -> list[Any]:
-    """Turns gradients by complex arrays from JAX's convention into TensorFlow's, or back.
-
-    A step against the gradient goes down where it is TensorFlow's; JAX's is its conjugate.
-    """
-    return [
-        jnp.conj(value) if value is not None and jnp.iscomplexobj(value) else value
-        for value in values
-    ]
-
-
-def _weights(targets: list[Any], output_gradients: Any) -> list[Any]:
-    leaves = jax.tree.leaves(output_gradients, is_leaf=lambda leaf: leaf is None)
-    if len(leaves) != len(targets):
-        raise ValueError(
-            f"output_gradients has {len(leaves)} entries, but the target has {len(targets)}. Give one "
-            "for each array of the target, or None for ones."
-        )
-    return [
-        jnp.ones_like(target)
-        if leaf is None
-        else jnp.broadcast_to(jnp.asarray(leaf, target.dtype), target.shape)
-        for target, leaf in zip(targets, leaves, strict=True)
-    ]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+from jax.sharding import Mesh
 
 from frontends.tf.data import Dataset
 from frontends.tf.distribute.dataset import DistributedDataset, DistributedIterator
@@ -17,6 +18,16 @@ class FormerNames(abc.ABC):
     """Methods of strategies that have another name now."""
 
     extended: StrategyExtended
+
+    @property
+    @abc.abstractmethod
+    def mesh(self) -> Mesh:
+        """The engine's mesh: the devices along the axis `"replica"`."""
+
+    @property
+    @abc.abstractmethod
+    def num_replicas_in_sync(self) -> int:
+        """How many replicas train together."""
 
     @abc.abstractmethod
     def run(

@@ -161,6 +161,19 @@ def experimental_set_strategy(strategy: StrategyLike | None) -> None:
     _CURRENT.set(_unless_default(strategy))
 
 
+def require_cross_replica(name: str) -> None:
+    """Makes sure that a method of strategies is not called inside a replica.
+
+    Raises:
+        RuntimeError: it is.
+    """
+    if in_replica():
+        raise RuntimeError(
+            f"strategy.{name} was called inside a function that a strategy runs. Call it outside; "
+            "inside use tf.distribute.get_replica_context()."
+        )
+
+
 @contextlib.contextmanager
 def entered(strategy: _S) -> Generator[_S]:
     """Puts a strategy in force for a block, and yields it.

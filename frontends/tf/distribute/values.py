@@ -42,3 +42,8 @@ class PerReplicaSpec:
 
     def __repr__(self) -> str:
         return f"PerReplicaSpec({', '.join(map(repr, self.value_specs))})"
+
+
+def is_per_replica(value: object) -> bool:
+    """Tells whether a value is the engine's per-replica value; a variable is none."""
+    return isinstance(value, (PerReplica, TracedPerReplica))

@@ -1,0 +1,191 @@
+"""Assigning to a `tf.Variable`: whole values, combined over replicas first."""
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from frontends.tf._typing import DTypeLike
+from frontends.tf.aggregation import REDUCED, VariableAggregation, VariableSynchronization
+from frontends.tf.distribute.scope import get_strategy
+from frontends.tf.held_variable import HeldVariable
+from spmd.replica import (
+    PerReplica,
+    current_frame,
+    in_replica,
+)
+
+
+class AssignedVariable(HeldVariable):
+    """A variable that can be assigned, in replicas and between them."""
+
+    __slots__ = ()
+
+    def assign(
+        self,
+        value: Any,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
+    ) -> Any:
+        """Replaces the value.
+
+        Args:
+            value: array of the variable's shape.
+            use_locking: accepted.
+            name: accepted.
+            read_value: accepted.
+
+        Returns:
+            The variable; in a compiled step, its new value.
+
+        Raises:
+            ValueError: shape or type do not fit.
+
+        Source: `tf.Variable.assign`.
+        """
+        del use_locking, name, read_value
+        return self._write(value, lambda _, new: new, "assign")
+
+    def assign_add(
+        self,
+        delta: Any,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
+    ) -> Any:
+        """Adds to the value.
+
+        Args:
+            delta: array of the variable's shape.
+            use_locking: accepted.
+            name: accepted.
+            read_value: accepted.
+
+        Returns:
+            The variable; in a compiled step, its new value.
+
+        Raises:
+            ValueError: shape or type do not fit, or the variable is an `ON_READ` sum and this is no
+                replica.
+
+        Source: `tf.Variable.assign_add`.
+        """
+        del use_locking, name, read_value
+        return self._write(delta, operator.add, "assign_add")
+
+    def assign_sub(
+        self,
+        delta: Any,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
+    ) -> Any:
+        """Subtracts from the value.
+
+        Args:
+            delta: array of the variable's shape.
+            use_locking: accepted.
+            name: accepted.
+            read_value: accepted.
+
+        Returns:
+            The variable; in a compiled step, its new value.
+
+        Raises:
+            ValueError: shape or type do not fit, or the variable is an `ON_READ` sum and this is no
+                replica.
+
+        Source: `tf.Variable.assign_sub`.
+        """
+        del use_locking, name, read_value
+        return self._write(delta, operator.sub, "assign_sub")
+
+    def _write(self, operand: Any, combine: Callable[[Any, Any], Any], verb: str) -> Any:
+        held = self._get()
+        if isinstance(operand, PerReplica):
+            operand = self._of_each(operand)
+            if self.kind == "local":
+                self._set(combine(held, jnp.asarray(operand, self.dtype)))
+                return self
+        new = self._checked(operand)
+        own = self.synchronization is VariableSynchronization.ON_READ
+        if own and self.distribute_strategy.has_components:
+            if not in_replica():
+                new = self._divided(new, verb)
+                new = jnp.broadcast_to(new, held.shape)
+        elif in_replica() and get_strategy().num_replicas_in_sync > 1:
+            new = REDUCED[self.aggregation](new)
+        self._set(combine(held, new))
+        return self.value() if current_frame() is not None else self
+
+    def _of_each(self, value: PerReplica) -> Any:
+        """Takes a value for each replica, as the variable holds it."""
+        if self.kind == "local" and value.stacked and value.array.shape == self._value.shape:
+            return value.array
+        if value.num_replicas == 1:
+            return value.values[0]
+        raise ValueError(
+            f"{self.name} is assigned a value for each replica, but it has one value, equal on all of "
+            'them. Combine them first: variable.assign(strategy.reduce("MEAN", value, axis=None)).'
+        )
+
+    def _divided(self, value: Any, verb: str) -> Any:
+        """Spreads a value over the replicas of an `ON_READ` variable."""
+        if self.aggregation is not VariableAggregation.SUM:
+            return value
+        if verb != "assign":
+            raise ValueError(
+                f"{self.name} does not support `{verb}` in cross-replica context: it is ON_READ and "
+                "its aggregation is a sum, so it is not clear which replica's part is meant. Assign the "
+                "whole sum, or add in a replica."
+            )
+        replicas = self._replicas
+        if replicas == 1:
+            return value
+        if current_frame() is not None:
+            raise NotImplementedError(
+                f"{self.name} is assigned between the replicas of a compiled step. Assign it outside of "
+                "the step, or in a replica."
+            )
+        if jnp.issubdtype(value.dtype, jnp.integer):
+            # TensorFlow loses the remainder.
+            each = jnp.broadcast_to(value // replicas, (replicas, *value.shape))
+            return each.at[0].add(value - replicas * (value // replicas))
+        return value / replicas
+
+    def _checked(self, operand: Any) -> Any:
+        if isinstance(operand, HeldVariable):
+            operand = operand.value()
+        new = self._typed(operand)
+        if new.shape != self.shape:
+            raise ValueError(
+                f"Cannot assign value to variable '{self.name}': Shape mismatch. The variable shape "
+                f"{self.shape}, and the assigned value shape {new.shape} are incompatible."
+            )
+        # A copy: two variables with one array would be one source to a tape.
+        return jnp.array(new, self.dtype)
+
+    def _typed(self, operand: Any) -> Any:
+        """Makes an array of an operand whose type fits."""
+        new = operand if isinstance(operand, jax.Array) else np.asarray(operand)
+        exact = isinstance(operand, (jax.Array, np.ndarray, np.generic))
+        if not exact and loses(new, self.dtype):
+            raise TypeError(
+                f"Cannot convert {operand!r} to {self.dtype}, the type of {self.name}. Round it first, or "
+                "make the variable of a floating-point type."
+            )
+        if exact and jax.dtypes.canonicalize_dtype(new.dtype) != self.dtype:
+            raise ValueError(
+                f"Tensor conversion requested dtype {self.dtype} for an array of dtype {new.dtype}: "
+                f"{self.name} keeps its type. Convert it: tf.cast(value, tf.{self.dtype})."
+            )
+        return new
+
+
+def loses(array: np.ndarray | jax.Array, dtype: DTypeLike) -> bool:
+    """Tells whether a dtype would cut the fraction off."""
+    return array.dtype.kind == "f" and jnp.issubdtype(dtype, jnp.integer)

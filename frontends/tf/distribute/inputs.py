@@ -1,0 +1,184 @@
+"""The ways in for data: methods of strategies that distribute datasets and values."""
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import jax
+from jax.sharding import NamedSharding, PartitionSpec
+
+import spmd
+from frontends.tf.distribute.aliases import FormerNames
+from frontends.tf.distribute.auto_shard import distributed
+from frontends.tf.distribute.dataset import DistributedDataset
+from frontends.tf.distribute.input import (
+    InputContext,
+    InputOptions,
+    InputReplicationMode,
+    ValueContext,
+)
+from frontends.tf.distribute.scope import require_cross_replica
+from spmd.replica import (
+    stack_replicas,
+)
+from spmd.topology import REPLICA_AXIS, spans_processes
+
+
+class StrategyInputs(FormerNames):
+    """Methods of strategies that distribute datasets and values over the replicas."""
+
+    def experimental_distribute_dataset(
+        self, dataset: Any, options: InputOptions | None = None
+    ) -> DistributedDataset:
+        """Splits the global batches of a dataset over the replicas, ahead of use.
+
+        A batch of L rows goes to N replicas by `ceil(L / N)` rows each, first replicas first. In a cluster
+        every process reads all of the data, and places the rows of its own replicas; the dataset's
+        `tf.data.experimental.AutoShardPolicy` may give each process files of its own (`FILE`) or leave
+        dividing the data to the script (`OFF`).
+
+        GPUs and TPUs apply the last map functions of a `tf.data.Dataset` of rows in memory, if these make rows
+        larger, so that pixels travel as bytes.
+
+        Args:
+            dataset: a batched `tf.data.Dataset`, or any source that `spmd.distribute` takes.
+            options: accepted.
+
+        Returns:
+            An iterable of batches whose leaves are per-replica values.
+
+        Raises:
+            spmd.BatchError: while iterating, if elements have no batch axis.
+            NotImplementedError: the options ask for a pipeline per replica, as in TensorFlow.
+            RuntimeError: called inside a replica.
+
+        Examples:
+            >>> from frontends import tf
+            >>> strategy = tf.distribute.OneDeviceStrategy("cpu:0")
+            >>> dataset = tf.data.Dataset.range(6).batch(4)
+            >>> batches = strategy.experimental_distribute_dataset(dataset)
+            >>> [int(strategy.reduce("SUM", batch, axis=0)) for batch in batches]
+            [6, 9]
+
+        Source: `tf.distribute.Strategy.experimental_distribute_dataset`.
+        """
+        require_cross_replica("experimental_distribute_dataset")
+        if _pipeline_per_replica(options):
+            raise NotImplementedError(
+                "InputReplicationMode.PER_REPLICA makes a pipeline for each replica, so it needs a "
+                "function that makes one: strategy.distribute_datasets_from_function(make, options)."
+            )
+        if isinstance(dataset, DistributedDataset):
+            raise TypeError(
+                "This dataset is distributed already. Distribute a tf.data.Dataset once, and iterate "
+                "over the result."
+            )
+        return distributed(dataset, self.mesh)
+
+    def distribute_datasets_from_function(
+        self, dataset_fn: Callable[[InputContext], Any], options: InputOptions | None = None
+    ) -> DistributedDataset:
+        """Distributes a dataset that a function makes; its batches are per replica.
+
+        Args:
+            dataset_fn: takes an `InputContext`, and returns a dataset of per-replica batches. Each
+                replica takes the next batch.
+            options: with `experimental_replication_mode` `PER_REPLICA`, the function is called for
+                each replica, whose batches all come from its own dataset. Otherwise accepted.
+
+        Returns:
+            An iterable of batches whose leaves are per-replica values.
+
+        Raises:
+            RuntimeError: called inside a replica.
+
+        Examples:
+            >>> from frontends import tf
+            >>> strategy = tf.distribute.OneDeviceStrategy("cpu:0")
+            >>> def make(context):
+            ...     return tf.data.Dataset.range(6).batch(context.get_per_replica_batch_size(3))
+            >>> for batch in strategy.distribute_datasets_from_function(make):
+            ...     print(strategy.gather(batch, axis=0))
+            [0 1 2]
+            [3 4 5]
+
+        Source: `tf.distribute.Strategy.distribute_datasets_from_function`.
+        """
+        require_cross_replica("distribute_datasets_from_function")
+        replicas = self.num_replicas_in_sync
+        each = len(self.mesh.local_devices) if _pipeline_per_replica(options) else 1
+        processes = jax.process_count() if spans_processes(self.mesh) else 1
+        dataset, *others = [
+            dataset_fn(
+                InputContext(
+                    num_input_pipelines=each * processes,
+                    input_pipeline_id=each * (jax.process_index() if processes > 1 else 0) + index,
+                    num_replicas_in_sync=replicas,
+                )
+            )
+            for index in range(each)
+        ]
+        source = dataset
+        if others:
+
+            def source() -> Iterator[Any]:
+                # Batch by batch, the replicas take turns.
+                return itertools.chain.from_iterable(zip(dataset, *others, strict=False))
+
+        batches = spmd.distribute(
+            source, self.mesh, per_replica=True, drop_remainder=_only_full_batches(dataset)
+        )
+        return DistributedDataset(batches, dataset, replicas, per_replica=True)
+
+    experimental_distribute_datasets_from_function = distribute_datasets_from_function
+
+    def experimental_distribute_values_from_function(
+        self, value_fn: Callable[[ValueContext], Any]
+    ) -> Any:
+        """Makes a per-replica value out of one value for each replica.
+
+        Args:
+            value_fn: takes a `ValueContext`, and returns one replica's value, a nested structure of
+                arrays or numbers of the same shapes for all; the number of rows may differ.
+
+        Returns:
+            The structure, with per-replica values.
+
+        Raises:
+            ValueError: the shapes differ between replicas, after the first axis.
+            TypeError: devices cannot hold the values, such as texts.
+            RuntimeError: called inside a replica.
+
+        Examples:
+            >>> from frontends import tf
+            >>> strategy = tf.distribute.OneDeviceStrategy("cpu:0")
+            >>> numbers = strategy.experimental_distribute_values_from_function(
+            ...     lambda context: context.replica_id_in_sync_group + 1.0
+            ... )
+            >>> float(strategy.reduce("SUM", numbers, axis=None))
+            1.0
+
+        Source: `tf.distribute.Strategy.experimental_distribute_values_from_function`.
+        """
+        require_cross_replica("experimental_distribute_values_from_function")
+        replicas = self.num_replicas_in_sync
+        values = [value_fn(ValueContext(index, replicas)) for index in range(replicas)]
+        sharding = NamedSharding(self.mesh, PartitionSpec(REPLICA_AXIS))
+        return jax.tree.map(lambda *leaves: stack_replicas(list(leaves), sharding), *values)
+
+
+def _only_full_batches(dataset: Any) -> bool:
+    """Tells whether a dataset was batched with `drop_remainder`: then its shapes are all known.
+
+    TensorFlow runs such a dataset's last step only if all replicas got a batch.
+    """
+    specs = jax.tree.leaves(getattr(dataset, "element_spec", None))
+    shapes = [getattr(spec, "shape", (None,)) for spec in specs]
+    return bool(shapes) and all(shape and shape[0] is not None for shape in shapes)
+
+
+def _pipeline_per_replica(options: InputOptions | None) -> bool:
+    return (
+        options is not None
+        and options.experimental_replication_mode is InputReplicationMode.PER_REPLICA
+    )

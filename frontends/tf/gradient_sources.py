@@ -1,0 +1,107 @@
+"""What gradients are asked for: variables, arrays and structures of them."""
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from spmd.state import adapter_of
+
+LEAF = jax.tree.structure(0)
+
+
+@dataclasses.dataclass
+class Sources:
+    """What gradients are asked for.
+
+    Attributes:
+        values: arrays.
+        connected: the same arrays, with None for those that are not watched.
+        structure: of lists, tuples and dictionaries.
+        inner: for each leaf of it, the structure of another library below it.
+        former: what variables held before they were written, by the index of the source.
+    """
+
+    values: list[Any]
+    connected: list[Any]
+    structure: Any
+    inner: list[Any]
+    former: list[tuple[int, Any]]
+
+    def arrays(self) -> list[Any]:
+        """Lists what to differentiate by: the sources, then what variables among them held before."""
+        return [*self.connected, *(value for _, value in self.former)]
+
+    def sum_of_former(self, gradients: list[Any]) -> list[Any]:
+        """Adds up the gradients by all that a variable held: it is one source, whatever it held."""
+        sums = gradients[: len(self.values)]
+        for (index, _), gradient in zip(self.former, gradients[len(self.values) :], strict=True):
+            if gradient is not None:
+                sums[index] = gradient if sums[index] is None else sums[index] + gradient
+        return sums
+
+    def rebuild(self, gradients: list[Any]) -> Any:
+        """Puts gradients into the structure that the sources came in."""
+        rest = iter(gradients)
+        leaves = [
+            jax.tree.unflatten(inner, [next(rest) for _ in range(inner.num_leaves)])
+            for inner in self.inner
+        ]
+        return jax.tree.unflatten(self.structure, leaves)
+
+
+def is_variable(leaf: Any) -> bool:
+    """Tells whether a leaf is a variable, of any library."""
+    adapter = adapter_of(leaf)
+    return adapter is not None and adapter.is_variable(leaf)
+
+
+def value_of(leaf: Any) -> Any:
+    """Takes the value of a variable; others as they are. A variable that is being made counts as zeros."""
+    adapter = adapter_of(leaf)
+    if adapter is None or not adapter.is_variable(leaf):
+        return leaf
+    value = adapter.get(leaf)
+    return jnp.zeros(leaf.shape, leaf.dtype) if value is None else value
+
+
+def leaves_of(tree: Any) -> list[Any]:
+    """Lists the arrays and variables in a structure."""
+    return jax.tree.leaves(tree, is_leaf=is_variable)
+
+
+def is_below_plain(tree: Any) -> bool:
+    """Tells whether a part of a structure is no list, tuple or dictionary: a leaf, or a structure of another library."""
+    return tree is not None and not isinstance(tree, (list, tuple, dict))
+
+
+def conjugates(values: list[Any]) -> list[Any]:
+    """Turns gradients by complex arrays from JAX's convention into TensorFlow's, or back.
+
+    A step against the gradient goes down where it is TensorFlow's; JAX's is its conjugate.
+    """
+    return [
+        jnp.conj(value) if value is not None and jnp.iscomplexobj(value) else value
+        for value in values
+    ]
+
+
+def weights_of(targets: list[Any], output_gradients: Any) -> list[Any]:
+    """Takes weights apart like the target, and broadcasts them to it.
+
+    Raises:
+        ValueError: there are more or fewer than targets.
+    """
+    leaves = jax.tree.leaves(output_gradients, is_leaf=lambda leaf: leaf is None)
+    if len(leaves) != len(targets):
+        raise ValueError(
+            f"output_gradients has {len(leaves)} entries, but the target has {len(targets)}. Give one "
+            "for each array of the target, or None for ones."
+        )
+    return [
+        jnp.ones_like(target)
+        if leaf is None
+        else jnp.broadcast_to(jnp.asarray(leaf, target.dtype), target.shape)
+        for target, leaf in zip(targets, leaves, strict=True)
+    ]

@@ -1,0 +1,185 @@
+"""What a `tf.Variable` holds, and how it is read in replicas and between them."""
+
+from typing import Any, Protocol
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+
+import spmd
+from frontends.tf.aggregation import (
+    COMBINED,
+    VariableAggregation,
+    VariableSynchronization,
+    combined_in_step,
+)
+from frontends.tf.distribute.device_names import long_name
+from frontends.tf.distribute.scope import StrategyLike, WrongMeshError
+from spmd.replica import (
+    ArrayLike,
+    PerReplica,
+    TracedPerReplica,
+    current_frame,
+    in_replica,
+)
+from spmd.topology import place, split_sharding
+
+
+class _Weight(Protocol):
+    """What stands for the variable in Keras, see frontends/tf/keras/_weights.py."""
+
+    def scoped_value(self) -> jax.Array | None: ...
+
+    def set_scoped(self, value: Any) -> bool: ...
+
+
+class HeldVariable(ArrayLike, spmd.Variable):
+    """What a variable holds and how it is read: one value, or with `ON_READ` one for each replica.
+
+    Attributes:
+        aggregation: how what replicas write is combined.
+        distribute_strategy: the strategy in whose scope the variable was made.
+        synchronization: when it is combined.
+    """
+
+    __slots__ = ("_replicas", "_weight", "aggregation", "distribute_strategy", "synchronization")
+
+    aggregation: VariableAggregation
+    distribute_strategy: StrategyLike
+    synchronization: VariableSynchronization
+    _replicas: int
+    _weight: _Weight | None
+
+    def value(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Returns the current value.
+
+        Returns:
+            In a replica its own value; otherwise that of all replicas, combined if `ON_READ`.
+
+        Raises:
+            ValueError: the variable is `ON_READ` without an aggregation, and this is no replica.
+        """
+        held = self._get()
+        own = self.synchronization is VariableSynchronization.ON_READ and not in_replica()
+        if not own or not self.distribute_strategy.has_components:
+            return held
+        if self.aggregation is VariableAggregation.NONE:
+            # With one replica as well: a script that works with one should work with two.
+            raise ValueError(
+                f"Could not convert from `tf.VariableAggregation` NONE to `tf.distribute.ReduceOp`: "
+                f"{self.name} has a value on each replica, and no aggregation says how to combine them. "
+                "Read it in a replica, or make it with aggregation=tf.VariableAggregation.SUM."
+            )
+        if self.kind != "local":
+            return held
+        if current_frame() is not None:
+            return combined_in_step(held, self.aggregation)
+        return COMBINED[self.aggregation](held)
+
+    def read_value(self) -> Any:
+        """Returns a copy of the current value; see `value`.
+
+        A tape takes an array that was read before for the variable's value, if it is the same object; the
+        copy is none.
+        """
+        return jnp.copy(self.value())
+
+    def numpy(self) -> Any:
+        """Returns the current value in host memory.
+
+        Raises:
+            NotImplementedError: called in a compiled step.
+        """
+        value = self.value()
+        if isinstance(value, Tracer):
+            raise NotImplementedError(
+                f"numpy() of {self.name} was called while a step is traced: there are no values yet. "
+                "Return the value from the step, and convert it outside."
+            )
+        array = np.asarray(value)
+        return array[()] if array.ndim == 0 else array
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """The value on every replica, in order."""
+        own = self.per_replica()
+        if isinstance(own, (PerReplica, TracedPerReplica)):
+            return spmd.local_values(own)
+        return (own,) * self._replicas
+
+    def per_replica(self) -> Any:
+        """Returns what `strategy.reduce` and `gather` work on.
+
+        Returns:
+            A per-replica value, if every replica has a value of its own; otherwise the one value.
+        """
+        held = self._get()
+        if self.kind != "local" or in_replica():
+            return held
+        if current_frame() is not None:
+            return TracedPerReplica(held)
+        # Somebody may have assigned a value that is not on the replicas' devices yet.
+        held = place(held, split_sharding(self.distribute_strategy.mesh))
+        return PerReplica(held, held.shape[0], stacked=True)
+
+    def sparse_read(self, indices: Any, name: Any = None) -> Any:
+        """Returns some rows; see `tf.gather`."""
+        del name
+        return jnp.take(self.value(), jnp.asarray(indices), axis=0)
+
+    def gather_nd(self, indices: Any, name: Any = None) -> Any:
+        """Returns some elements or slices; see `scatter_nd_update` for `indices`."""
+        del name
+        return self.value()[tuple(jnp.moveaxis(jnp.asarray(indices), -1, 0))]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the value on one replica."""
+        shape = jnp.shape(self._value)
+        stacked = self.kind == "local" and self._frame is None
+        return shape[1:] if stacked else shape
+
+    @property
+    def dtype(self) -> Any:
+        """Type of the elements."""
+        return self._value.dtype
+
+    @property
+    def device(self) -> str:
+        """Where the first replica's value lies."""
+        return long_name(self.distribute_strategy.mesh.local_devices[0])
+
+    def get_shape(self) -> tuple[int, ...]:
+        """Returns the shape; see `shape`."""
+        return self.shape
+
+    def __jax_array__(self) -> Any:
+        return self.value()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        del copy
+        return np.asarray(self.value(), dtype)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.value()[index]
+
+    def __iter__(self) -> Any:
+        return iter(self.value())
+
+    def __len__(self) -> int:
+        return len(self.value())
+
+    def _get(self) -> Any:
+        frame = current_frame()
+        if self.kind == "local" and frame is not None and not frame.in_replica:
+            mesh = self.distribute_strategy.mesh
+            if mesh != frame.mesh:
+                # Nothing else in a tf.function may tell whose replicas it is for.
+                raise WrongMeshError(frame.mesh, mesh)
+        scoped = None if self._weight is None else self._weight.scoped_value()
+        return super()._get() if scoped is None else scoped
+
+    def _set(self, value: Any) -> None:
+        if self._weight is None or not self._weight.set_scoped(value):
+            super()._set(value)
