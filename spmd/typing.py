@@ -9,6 +9,8 @@ import numpy as np
 Json: TypeAlias = Any
 # Containers of arrays, as deep as they may be, which `jax.tree` walks.
 PyTree: TypeAlias = Any
+# How the leaves of a pytree belong together: a `jax.tree.structure`, which has no type of its own in public.
+Structure: TypeAlias = Any
 # What becomes an array: an array of JAX's or NumPy's, a number, or an object that stands for an array.
 ArrayLike: TypeAlias = Any
 # An array on the devices or on the host.

@@ -20,10 +20,10 @@ from typing import Any
 import jax
 import numpy as np
 
+from frontends.tf.data.base import shuffle_order
 from frontends.tf.data.dataset import Dataset
 from frontends.tf.data.files import TFRecordDataset
-from frontends.tf.data.nested import interleaved
-from frontends.tf.data.shuffling import ShuffleOrder
+from spmd.input.pipeline import ShuffleOrder, interleaved
 
 _PACKAGE = "tensorflow_datasets"
 # What is smaller stays in memory after the first pass, as in TensorFlow Datasets (its `try_autocache`).
@@ -124,7 +124,7 @@ def _dataset(builder: Any, split: Any, options: dict[str, Any]) -> Any:
     if options["shuffle_files"]:
         reshuffle = getattr(config, "shuffle_reshuffle_each_iteration", None)
         seed = getattr(config, "shuffle_seed", None)
-        rows.order = ShuffleOrder(seed, reshuffle in (None, True), "tfds.load")
+        rows.order = shuffle_order(seed, reshuffle in (None, True), "tfds.load")
     dataset = Dataset.from_grain(rows)
     cached = getattr(config, "try_autocache", True) and 0 < info.dataset_size < _CACHED_BYTES
     # What stays in memory stays in one order.

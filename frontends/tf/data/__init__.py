@@ -4,10 +4,8 @@ Elements are NumPy arrays, or tuples, dicts and nested structures of them. Array
 dtype until a map function touches them; what a map function returns has JAX's dtypes (float32 and
 int32 unless ``jax_enable_x64`` is set), whether it was compiled or not.
 
-Pipelines over arrays in memory are vectorised: `shuffle`, `take`, `skip`, `shard` and `repeat`
-work on row numbers, `batch` takes its rows in one gather, and a map function that JAX can trace is
-compiled for the whole batch. Only generators, and map functions that do not trace, run Python code
-for every element. :mod:`frontends.tf.data.forms` defines the terms.
+Pipelines over arrays in memory are vectorised (:mod:`spmd.input.pipeline`). Only generators, and map
+functions that do not trace, run Python code for every element.
 
 Two differences from TensorFlow show: the keys of a dict come in sorted order, as everywhere in JAX,
 and text is `str` where it was given as `str` (`bytes` stay `bytes`).

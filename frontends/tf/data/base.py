@@ -3,12 +3,14 @@
 import abc
 import operator
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Self
+from typing import Any, Self, SupportsIndex, TypeVar
 
-from frontends.tf.data.forms import Form
-from frontends.tf.data.lazy import Lazy
 from frontends.tf.data.options import Options
-from frontends.tf.data.shuffling import ShuffleOrder
+from frontends.tf.ops.map_stream import MapStream, drawing_from
+from frontends.tf.ops.seeds import op_entropy
+from spmd.input.pipeline import Form, Lazy, MapFunction, ShuffleOrder
+
+T = TypeVar("T")
 
 
 class DatasetBase(abc.ABC):
@@ -69,7 +71,7 @@ class DatasetBase(abc.ABC):
 
     def _derive(
         self,
-        transform: Callable[[Any], Form],
+        transform: Callable[[Form], Form],
         cardinality: int,
         order: ShuffleOrder | None = None,
     ) -> Self:
@@ -84,7 +86,7 @@ class DatasetBase(abc.ABC):
         )
 
     def _rebatched(
-        self, transform: Callable[[Any], Form], cardinality: int, rows: int | None
+        self, transform: Callable[[Form], Form], cardinality: int, rows: int | None
     ) -> Self:
         """Makes a dataset from this one, whose elements are batches of `rows` rows, if any."""
         return type(self)(
@@ -92,7 +94,7 @@ class DatasetBase(abc.ABC):
         )
 
 
-def integer(value: Any, name: str, minimum: int | None = None) -> int:
+def integer(value: SupportsIndex, name: str, minimum: int | None = None) -> int:
     """Checks an argument that must be an integer.
 
     Args:
@@ -116,7 +118,7 @@ def integer(value: Any, name: str, minimum: int | None = None) -> int:
     return number
 
 
-def function_of(value: Any, name: str) -> Callable[..., Any]:
+def function_of(value: Callable[..., T], name: str) -> Callable[..., T]:
     """Checks an argument that must be a function.
 
     Args:
@@ -134,7 +136,37 @@ def function_of(value: Any, name: str) -> Callable[..., Any]:
     return value
 
 
-def element_count(value: Any, name: str) -> int | None:
+def element_count(value: SupportsIndex, name: str) -> int | None:
     """Checks an argument that is a number of elements; negative means all, returned as None."""
     number = integer(value, name)
     return None if number < 0 else number
+
+
+def map_function(value: Callable[..., Any], name: str) -> MapFunction:
+    """Prepares a function of elements, which may draw from `tf.random` where it is not compiled.
+
+    Args:
+        value: What the user passed.
+        name: ``method: argument``, for the error.
+
+    Raises:
+        TypeError: It cannot be called.
+    """
+    function, stream = function_of(value, name), MapStream()
+    return MapFunction(function, lambda traced: drawing_from(None if traced else stream))
+
+
+def shuffle_order(
+    seed: SupportsIndex | None, reshuffle: bool, op_name: str = "shuffle"
+) -> ShuffleOrder:
+    """Returns the order that an operation's seed and the global one make.
+
+    Args:
+        seed: The operation's seed, or None.
+        reshuffle: Give every pass another order.
+        op_name: The operation's name, for the error.
+
+    Raises:
+        TypeError: `seed` is neither an integer nor None.
+    """
+    return ShuffleOrder(op_entropy(seed, op_name), reshuffle)

@@ -1,18 +1,13 @@
 """Batches of elements that differ in size, and batches of another size."""
 
-import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Self, SupportsIndex
 
-from frontends.tf.data import element as elements
-from frontends.tf.data import spec as specs
+from frontends.tf._typing import Nested
 from frontends.tf.data.base import DatasetBase, integer
 from frontends.tf.data.cardinality import batch as batch_count
 from frontends.tf.data.cardinality import unbatch as row_count
-from frontends.tf.data.forms import Form
-from frontends.tf.data.padding import Padding
-from frontends.tf.data.rows import Rows
-from frontends.tf.data.stream import ready
+from spmd.input.pipeline import Padding, padded, rebatched
 
 
 class Batching(DatasetBase):
@@ -21,8 +16,8 @@ class Batching(DatasetBase):
     def padded_batch(
         self,
         batch_size: SupportsIndex,
-        padded_shapes: Any = None,
-        padding_values: Any = None,
+        padded_shapes: Nested = None,
+        padding_values: Nested = None,
         drop_remainder: bool = False,
         name: str | None = None,
     ) -> Self:
@@ -60,16 +55,11 @@ class Batching(DatasetBase):
         drop = bool(drop_remainder)
         padding = Padding(padded_shapes, padding_values)
 
-        def transform(form: Form) -> Form:
-            exact = isinstance(form, Rows)
-            rows = size if drop else None
-            return ready(
-                lambda: map(padding.stack, _groups(form, [size], drop)),
-                lambda: padding.spec(form.spec(), rows, exact),
-                form,
-            )
-
-        return self._rebatched(transform, batch_count(self._cardinality, size, drop), size)
+        return self._rebatched(
+            lambda form: padded(form, size, drop, padding),
+            batch_count(self._cardinality, size, drop),
+            size,
+        )
 
     def rebatch(
         self,
@@ -109,26 +99,8 @@ class Batching(DatasetBase):
             raise ValueError("rebatch: expected at least one batch size.\nFix: rebatch(batch_size)")
         drop = bool(drop_remainder)
 
-        def transform(form: Form) -> Form:
-            rows = form.unbatch()
-            if len(sizes) == 1:
-                return rows.batch(sizes[0], drop)
-            return ready(
-                lambda: map(elements.stack, _groups(rows, sizes, drop)),
-                lambda: specs.batched(rows.spec(), None),
-                form,
-            )
-
         return self._rebatched(
-            transform, row_count(self._cardinality), sizes[0] if len(sizes) == 1 else None
+            lambda form: rebatched(form, sizes, drop),
+            row_count(self._cardinality),
+            sizes[0] if len(sizes) == 1 else None,
         )
-
-
-def _groups(form: Form, sizes: Sequence[int], drop_remainder: bool) -> Iterator[list[Any]]:
-    rows = form.elements()
-    for size in itertools.cycle(sizes):
-        group = list(itertools.islice(rows, size))
-        if len(group) == size or (group and not drop_remainder):
-            yield group
-        if len(group) < size:
-            return

@@ -11,15 +11,16 @@ from frontends.tf.data.constants import INFINITE_CARDINALITY, UNKNOWN_CARDINALIT
 from frontends.tf.data.endless import Endless
 from frontends.tf.data.folding import Folding
 from frontends.tf.data.iterator import DatasetIterator
-from frontends.tf.data.last_maps import LastMaps
 from frontends.tf.data.listing import Listing
 from frontends.tf.data.mixing import Mixing
 from frontends.tf.data.nesting import Nesting
 from frontends.tf.data.options import Options
 from frontends.tf.data.reordering import Reordering
 from frontends.tf.data.sources import Sources
+from frontends.tf.data.spec import tensor_specs
 from frontends.tf.data.tracing import before_element
 from frontends.tf.data.transforms import Transforms
+from spmd.input.pipeline import LastMaps
 
 # What TensorFlow's Dataset has and this one lacks; for the error alone.
 _MISSING = frozenset(
@@ -102,7 +103,7 @@ class Dataset(
 
         Source: ``tf.data.Dataset.element_spec``.
         """
-        return self._form().spec()
+        return tensor_specs(self._form().spec())
 
     def cardinality(self) -> np.int64:
         """Returns the number of elements, without reading them.
@@ -163,9 +164,11 @@ class Dataset(
         )
 
     @functools.cached_property
-    def _last_maps(self) -> LastMaps:
-        # Kept, so that what is distributed anew for every epoch is not compiled anew.
-        return LastMaps(self)
+    def _last_maps(self) -> tuple[Self, LastMaps]:
+        """This dataset without its last map functions, and these."""
+        # Kept, so that a dataset that is distributed anew for every epoch is not compiled anew.
+        maps = LastMaps(self._form)
+        return self._derive(lambda _: maps.form(), self._cardinality), maps
 
     def options(self) -> Options:
         """Returns the settings of this dataset and of those that it was made from.

@@ -1,23 +1,14 @@
 """Datasets without end: counting, and random numbers."""
 
-import sys
-from collections.abc import Iterator
-from typing import Any, Self, SupportsIndex
+from typing import Self, SupportsIndex
 
 import numpy as np
 
-from frontends.tf.data import chunks
-from frontends.tf.data.base import DatasetBase, integer
+from frontends.tf._typing import DTypeLike
+from frontends.tf.data.base import DatasetBase, integer, shuffle_order
 from frontends.tf.data.constants import INFINITE_CARDINALITY
-from frontends.tf.data.forms import Form
-from frontends.tf.data.row_sources import RangeSource
-from frontends.tf.data.rows import Rows
-from frontends.tf.data.shuffling import ShuffleOrder
-from frontends.tf.data.spec import TensorSpec, as_dtype
-from frontends.tf.data.steps import Ready
-from frontends.tf.data.stream import Stream
-
-_DRAWS = 1024
+from frontends.tf.data.spec import as_dtype
+from spmd.input.pipeline import numbers, random_numbers
 
 
 class Endless(DatasetBase):
@@ -28,7 +19,7 @@ class Endless(DatasetBase):
         cls,
         start: SupportsIndex = 0,
         step: SupportsIndex = 1,
-        dtype: Any = np.int64,
+        dtype: DTypeLike = np.int64,
         name: str | None = None,
     ) -> Self:
         """Counts without end.
@@ -52,14 +43,9 @@ class Endless(DatasetBase):
 
         Source: ``tf.data.Dataset.counter``.
         """
-        source = RangeSource(
-            integer(start, "counter: start"), integer(step, "counter: step"), as_dtype(dtype)
-        )
-
-        def make_form() -> Form:
-            return Rows(source, lambda: chunks.counting(sys.maxsize), finite=False)
-
-        return cls(make_form, INFINITE_CARDINALITY)
+        first, every = integer(start, "counter: start"), integer(step, "counter: step")
+        kind = as_dtype(dtype)
+        return cls(lambda: numbers(first, every, kind, None), INFINITE_CARDINALITY)
 
     @classmethod
     def random(
@@ -89,15 +75,5 @@ class Endless(DatasetBase):
 
         Source: ``tf.data.Dataset.random``.
         """
-        order = ShuffleOrder(seed, bool(rerandomize_each_iteration), "random")
-
-        def open_pass() -> Iterator[Any]:
-            generator, _ = order.begin_pass()
-            while True:
-                yield from generator.integers(2**32, size=_DRAWS)
-
-        def make_form() -> Form:
-            spec = TensorSpec((), np.int64)
-            return Stream(open_pass, Ready(), lambda: spec, not order.reshuffle, finite=False)
-
-        return cls(make_form, INFINITE_CARDINALITY, orders=[order])
+        order = shuffle_order(seed, bool(rerandomize_each_iteration), "random")
+        return cls(lambda: random_numbers(order), INFINITE_CARDINALITY, orders=[order])

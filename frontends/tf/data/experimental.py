@@ -3,9 +3,8 @@
 Source: ``tf.data.experimental``.
 """
 
-import dataclasses
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -19,8 +18,7 @@ from frontends.tf.data.options import (
     OptimizationOptions,
     ThreadingOptions,
 )
-from frontends.tf.data.rows import Rows
-from frontends.tf.data.stream import Stream
+from spmd.input.pipeline import counted
 
 __all__ = [
     "AUTOTUNE",
@@ -88,7 +86,7 @@ def assert_cardinality(expected_cardinality: SupportsIndex) -> Callable[[Dataset
     Source: ``tf.data.experimental.assert_cardinality``.
     """
     expected = operator.index(expected_cardinality)
-    return lambda dataset: dataset._derive(lambda form: _counted(form, expected), expected)
+    return lambda dataset: dataset._derive(lambda form: counted(form, expected), expected)
 
 
 def map_and_batch(
@@ -201,25 +199,3 @@ def prefetch_to_device(device: str, buffer_size: int | None = None) -> Callable[
     Source: ``tf.data.experimental.prefetch_to_device``.
     """
     return lambda dataset: dataset
-
-
-def _counted(form: Rows | Stream, expected: int) -> Rows | Stream:
-    size = len if isinstance(form, Rows) else lambda item: 1
-
-    def open_pass() -> Iterator[Any]:
-        found = 0
-        for items in form.open():
-            found += size(items)
-            if found > expected >= 0:
-                break
-            yield items
-        else:
-            if found == expected:
-                return
-        raise ValueError(
-            f"assert_cardinality: expected {'no end' if expected < 0 else expected} and the dataset "
-            f"has {'more' if found > expected >= 0 else found} elements.\n"
-            "Fix: the number, or take(number) before it."
-        )
-
-    return dataclasses.replace(form, open=open_pass, finite=expected >= 0)

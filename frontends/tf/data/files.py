@@ -1,18 +1,24 @@
 """Datasets of what stands in files: lines of text, and TFRecords."""
 
-from collections.abc import Iterator
-from typing import Any, SupportsIndex
+from typing import SupportsIndex
 
 from frontends.tf.data.constants import UNKNOWN_CARDINALITY
 from frontends.tf.data.dataset import Dataset
-from frontends.tf.data.file_formats import Reader, check_compression, lines, opened, paths, records
-from frontends.tf.data.file_shards import is_reading_part, own_files
-from frontends.tf.data.spec import TensorSpec
-from frontends.tf.data.stream import ready
+from spmd.input.pipeline import (
+    Paths,
+    Reader,
+    check_compression,
+    file_records,
+    is_reading_part,
+    lines,
+    own_files,
+    paths,
+    records,
+)
 
 
 def TextLineDataset(
-    filenames: Any,
+    filenames: Paths | Dataset,
     compression_type: str | None = None,
     buffer_size: SupportsIndex | None = None,
     num_parallel_reads: SupportsIndex | None = None,
@@ -49,7 +55,7 @@ def TextLineDataset(
 
 
 def TFRecordDataset(
-    filenames: Any,
+    filenames: Paths | Dataset,
     compression_type: str | None = None,
     buffer_size: SupportsIndex | None = None,
     num_parallel_reads: SupportsIndex | None = None,
@@ -89,7 +95,9 @@ def TFRecordDataset(
     return _of_files("TFRecordDataset", filenames, compression_type, records)
 
 
-def _of_files(op_name: str, filenames: Any, compression: str | None, read: Reader) -> Dataset:
+def _of_files(
+    op_name: str, filenames: Paths | Dataset, compression: str | None, read: Reader
+) -> Dataset:
     check_compression(compression, op_name)
     if isinstance(filenames, Dataset):
         names = filenames
@@ -98,14 +106,8 @@ def _of_files(op_name: str, filenames: Any, compression: str | None, read: Reade
     else:
         names = Dataset.from_generator(lambda: own_files(paths(filenames)))
 
-    def open_pass() -> Iterator[bytes]:
-        for name in names:
-            with opened(name, compression) as file:
-                yield from read(file)
-
-    spec = TensorSpec((), object)
     return Dataset(
-        lambda: ready(open_pass, lambda: spec, names._form()),
+        lambda: file_records(names._form(), lambda: names, compression, read),
         UNKNOWN_CARDINALITY,
         orders=names._orders,
         options=names._options,

@@ -1,29 +1,21 @@
-"""Going through the elements in order, with something in hand: `reduce`, `scan` and their like."""
+"""Going through the elements in order while keeping a state: `reduce`, `scan` and their like."""
 
 import itertools
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable
 from typing import Any, Self
 
-import jax
-import numpy as np
-
+from frontends.tf._typing import Nested
 from frontends.tf.data import cardinality
-from frontends.tf.data import element as elements
-from frontends.tf.data import spec as specs
-from frontends.tf.data.base import DatasetBase, function_of
+from frontends.tf.data.base import DatasetBase, map_function
 from frontends.tf.data.constants import UNKNOWN_CARDINALITY
-from frontends.tf.data.forms import Form, peek
-from frontends.tf.data.lazy import Lazy
-from frontends.tf.data.map_function import MapFunction
-from frontends.tf.data.predicate import holds
-from frontends.tf.data.stream import ready
+from spmd.input.pipeline import first_state, next_state, scanned, taken_while, unique
 
 
 class Folding(DatasetBase):
     """The methods in which what becomes of an element depends on those before it."""
 
     def reduce(
-        self, initial_state: Any, reduce_func: Callable[[Any, Any], Any], name: str | None = None
+        self, initial_state: Nested, reduce_func: Callable[[Any, Any], Any], name: str | None = None
     ) -> Any:
         """Combines all elements into one value; reads the dataset now.
 
@@ -46,15 +38,15 @@ class Folding(DatasetBase):
 
         Source: ``tf.data.Dataset.reduce``.
         """
-        function = MapFunction(function_of(reduce_func, "reduce: reduce_func"))
-        state = _first_state(initial_state)
+        function = map_function(reduce_func, "reduce: reduce_func")
+        state = first_state(initial_state)
         for element in self:
-            state = _next_state("reduce", state, function.one((state, element)))
+            state = next_state("reduce", state, function.one((state, element)))
         return state
 
     def scan(
         self,
-        initial_state: Any,
+        initial_state: Nested,
         scan_func: Callable[[Any, Any], tuple[Any, Any]],
         name: str | None = None,
     ) -> Self:
@@ -81,34 +73,10 @@ class Folding(DatasetBase):
 
         Source: ``tf.data.Dataset.scan``.
         """
-        function = MapFunction(function_of(scan_func, "scan: scan_func"))
-        first = _first_state(initial_state)
+        function = map_function(scan_func, "scan: scan_func")
+        first = first_state(initial_state)
 
-        def transform(form: Form) -> Form:
-            def open_pass() -> Iterator[Any]:
-                state = first
-                for element in form.elements():
-                    result = function.one((state, element))
-                    if not (isinstance(result, tuple) and len(result) == 2):
-                        raise TypeError(
-                            "scan: the function must return a pair of the new state and an element, "
-                            f"got {type(result).__name__}.\nFix: return state, element"
-                        )
-                    state = _next_state("scan", state, result[0])
-                    yield result[1]
-
-            def find_spec() -> Any:
-                given = specs.spec_of(first), form.spec()
-                return function.output_spec(given, first_result)[1]
-
-            def first_result() -> Any:
-                element = peek(scanned)
-                return None if element is None else (first, element)
-
-            scanned = ready(open_pass, Lazy(find_spec), form)
-            return scanned
-
-        return self._rebatched(transform, self._cardinality, None)
+        return self._rebatched(lambda form: scanned(form, function, first), self._cardinality, None)
 
     def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Self:
         """Keeps the elements before the first for which a function returns False.
@@ -130,18 +98,8 @@ class Folding(DatasetBase):
 
         Source: ``tf.data.Dataset.take_while``.
         """
-        function = MapFunction(function_of(predicate, "take_while: predicate"))
-
-        def transform(form: Form) -> Form:
-            def open_pass() -> Iterator[Any]:
-                for element in form.elements():
-                    if not holds(function, element):
-                        return
-                    yield element
-
-            return ready(open_pass, form.spec)
-
-        return self._derive(transform, UNKNOWN_CARDINALITY)
+        function = map_function(predicate, "take_while: predicate")
+        return self._derive(lambda form: taken_while(form, function), UNKNOWN_CARDINALITY)
 
     def unique(self, name: str | None = None) -> Self:
         """Drops elements that are equal to one before.
@@ -159,19 +117,7 @@ class Folding(DatasetBase):
 
         Source: ``tf.data.Dataset.unique``.
         """
-
-        def transform(form: Form) -> Form:
-            def open_pass() -> Iterator[Any]:
-                seen: set[Hashable] = set()
-                for element in form.elements():
-                    key = tuple(map(_hashable, jax.tree.leaves(element)))
-                    if key not in seen:
-                        seen.add(key)
-                        yield element
-
-            return ready(open_pass, form.spec, form)
-
-        return self._derive(transform, cardinality.unbatch(self._cardinality))
+        return self._derive(unique, cardinality.unbatch(self._cardinality))
 
     def get_single_element(self, name: str | None = None) -> Any:
         """Reads a dataset of one element.
@@ -200,33 +146,3 @@ class Folding(DatasetBase):
                 "keeps the first."
             )
         return found[0]
-
-
-def _first_state(value: Any) -> Any:
-    return elements.canonicalize(elements.to_element(value))
-
-
-def _next_state(op_name: str, old: Any, new: Any) -> Any:
-    structures = jax.tree.structure(old), jax.tree.structure(new)
-    if structures[0] != structures[1]:
-        raise TypeError(
-            f"{op_name}: the function must return a state like the one that it was given, "
-            f"{structures[0]}, got {structures[1]}.\nFix: the same tuple or dict keys."
-        )
-    names = elements.component_names(old)
-    for name, *pair in zip(names, jax.tree.leaves(old), jax.tree.leaves(new), strict=True):
-        before, after = map(elements.dtype_of, pair)
-        if before != after and not {before.kind, after.kind} <= set("US"):
-            raise TypeError(
-                f"{op_name}: the state is {before} ({name}), and the function returned {after}.\n"
-                f"Fix: an initial state of that dtype, such as numpy.{after}(0)."
-            )
-    return new
-
-
-def _hashable(leaf: Any) -> Hashable:
-    if not isinstance(leaf, np.ndarray):
-        return leaf
-    # Text of equal content may have another width, and objects are pointers in memory.
-    content = tuple(leaf.ravel().tolist()) if leaf.dtype.kind in "OUS" else leaf.tobytes()
-    return leaf.shape, content

@@ -2,17 +2,10 @@
 
 import glob
 import os
-from typing import Any, Self, SupportsIndex
+from typing import Self, SupportsIndex
 
-from frontends.tf.data import chunks
-from frontends.tf.data import element as elements
-from frontends.tf.data.base import DatasetBase
-from frontends.tf.data.file_formats import paths
-from frontends.tf.data.file_shards import own_files
-from frontends.tf.data.row_sources import ArraySource
-from frontends.tf.data.rows import Rows
-from frontends.tf.data.shuffling import ShuffleOrder
-from frontends.tf.data.stream import ready
+from frontends.tf.data.base import DatasetBase, shuffle_order
+from spmd.input.pipeline import Paths, array_rows, own_files, paths, ready, to_element
 
 
 class Listing(DatasetBase):
@@ -21,7 +14,7 @@ class Listing(DatasetBase):
     @classmethod
     def list_files(
         cls,
-        file_pattern: Any,
+        file_pattern: Paths,
         shuffle: bool | None = None,
         seed: SupportsIndex | None = None,
         name: str | None = None,
@@ -60,12 +53,10 @@ class Listing(DatasetBase):
             raise FileNotFoundError(
                 f"list_files: no file matches {patterns} (in {os.getcwd()}).\nFix: the pattern."
             )
-        names = elements.to_element(found)
-        files = cls(
-            lambda: Rows(ArraySource(names), lambda: chunks.counting(len(found))), len(found)
-        )
+        names = to_element(found)
+        files = cls(lambda: array_rows(names, len(found)), len(found))
         if shuffle in (None, True):
-            order = ShuffleOrder(seed, True, "list_files")
+            order = shuffle_order(seed, True, "list_files")
             files = files._derive(lambda form: form.shuffle(len(found), order), len(found), order)
         return files._derive(
             lambda form: ready(lambda: own_files(form.elements()), form.spec, form), len(found)

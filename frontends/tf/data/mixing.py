@@ -2,21 +2,15 @@
 
 import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Self, SupportsIndex
+from typing import Self, SupportsIndex
 
 import numpy as np
 
-from frontends.tf.data import spec as specs
-from frontends.tf.data.base import DatasetBase, integer
+from frontends.tf._typing import TensorLike
+from frontends.tf.data.base import DatasetBase, integer, shuffle_order
 from frontends.tf.data.constants import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
-from frontends.tf.data.forms import Form
-from frontends.tf.data.lazy import Lazy
 from frontends.tf.data.options import Options
-from frontends.tf.data.shuffling import ShuffleOrder
-from frontends.tf.data.steps import Ready
-from frontends.tf.data.stream import Stream
-
-_DRAWS = 1024
+from spmd.input.pipeline import Form, ShuffleOrder, drawn, mixed
 
 
 class Mixing(DatasetBase):
@@ -24,9 +18,12 @@ class Mixing(DatasetBase):
 
     @classmethod
     def choose_from_datasets(
-        cls, datasets: Sequence[Any], choice_dataset: Any, stop_on_empty_dataset: bool = True
+        cls,
+        datasets: Sequence[DatasetBase],
+        choice_dataset: DatasetBase,
+        stop_on_empty_dataset: bool = True,
     ) -> Self:
-        """Takes every element from the dataset whose number another dataset tells.
+        """Takes every element from the dataset whose number another dataset gives.
 
         Args:
             datasets: Datasets of elements of the same structure and dtypes.
@@ -39,7 +36,7 @@ class Mixing(DatasetBase):
             range, and TypeError where it is no integer.
 
         Raises:
-            TypeError: Something is not a dataset.
+            TypeError: One of them is not a dataset.
             ValueError: There is no dataset.
 
         Examples:
@@ -71,8 +68,8 @@ class Mixing(DatasetBase):
     @classmethod
     def sample_from_datasets(
         cls,
-        datasets: Sequence[Any],
-        weights: Any = None,
+        datasets: Sequence[DatasetBase],
+        weights: TensorLike = None,
         seed: SupportsIndex | None = None,
         stop_on_empty_dataset: bool = False,
         rerandomize_each_iteration: bool | None = None,
@@ -91,7 +88,7 @@ class Mixing(DatasetBase):
             A dataset; of unknown cardinality, unless one of the datasets never ends.
 
         Raises:
-            TypeError: Something is not a dataset, or `seed` is neither an integer nor None.
+            TypeError: One of them is not a dataset, or `seed` is neither an integer nor None.
             ValueError: There is no dataset, or the weights are not one for each, negative or zero
                 altogether.
 
@@ -118,19 +115,12 @@ class Mixing(DatasetBase):
             )
         # One that is never drawn must not be waited for.
         parts = [part for part, weight in zip(parts, given, strict=True) if weight > 0]
-        ends = np.cumsum(given[given > 0])
-        order = ShuffleOrder(seed, bool(rerandomize_each_iteration), "sample_from_datasets")
-
-        def numbers() -> Iterator[int]:
-            generator, _ = order.begin_pass()
-            while True:
-                draws = np.searchsorted(ends / ends[-1], generator.random(_DRAWS), side="right")
-                yield from draws.tolist()
-
+        likely = given[given > 0]
+        order = shuffle_order(seed, bool(rerandomize_each_iteration), "sample_from_datasets")
         endless = any(part._cardinality == INFINITE_CARDINALITY for part in parts)
         return cls._mixed(
             parts,
-            numbers,
+            lambda: drawn(likely, order),
             stop_on_empty_dataset,
             INFINITE_CARDINALITY if endless and not stop_on_empty_dataset else UNKNOWN_CARDINALITY,
             [order],
@@ -145,25 +135,11 @@ class Mixing(DatasetBase):
         cardinality: int,
         orders: Iterable[ShuffleOrder],
     ) -> Self:
-        def open_pass() -> Iterator[Any]:
-            passes: list[Iterator[Any] | None] = [part._form().elements() for part in parts]
-            ended = object()
-            for number in numbers():
-                rows = passes[number]
-                element = ended if rows is None else next(rows, ended)
-                if element is not ended:
-                    yield element
-                    continue
-                passes[number] = None
-                if stop_on_empty or not any(passes):
-                    return
-
         def make_form() -> Form:
             forms = [part._form() for part in parts]
-            spec = Lazy(lambda: functools.reduce(specs.relaxed, (form.spec() for form in forms)))
             # Whether it ends is known for sure where no part ends it and one is endless.
             finite = cardinality != INFINITE_CARDINALITY
-            return Stream(open_pass, Ready(), spec, stable=False, finite=finite)
+            return mixed(forms, numbers, stop_on_empty=stop_on_empty, finite=finite)
 
         rows = {part.full_batch_rows for part in parts}
         options = functools.reduce(Options.merge, (part._options for part in parts), Options())
@@ -176,7 +152,7 @@ class Mixing(DatasetBase):
         )
 
 
-def _checked(op_name: str, datasets: Sequence[Any]) -> list[Any]:
+def _checked(op_name: str, datasets: Sequence[DatasetBase]) -> list[DatasetBase]:
     for dataset in datasets:
         if not isinstance(dataset, DatasetBase):
             raise TypeError(

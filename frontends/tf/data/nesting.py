@@ -1,23 +1,27 @@
 """Datasets of datasets: made by `window`, and taken apart by functions that return datasets."""
 
-import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Self, SupportsIndex
 
 import jax
 
+from frontends.tf._typing import Nested
 from frontends.tf.data import cardinality
-from frontends.tf.data import element as elements
-from frontends.tf.data import spec as specs
 from frontends.tf.data.base import DatasetBase, function_of, integer
 from frontends.tf.data.constants import AUTOTUNE, UNKNOWN_CARDINALITY
-from frontends.tf.data.cpu import call_on_cpu
-from frontends.tf.data.forms import Form
-from frontends.tf.data.lazy import Lazy
-from frontends.tf.data.nested import grouped, interleaved, windows
 from frontends.tf.data.parallel import worker_count
-from frontends.tf.data.shuffling import peeking
-from frontends.tf.data.stream import Stream, ready
+from frontends.tf.data.spec import DatasetSpec, tensor_specs
+from spmd.input.pipeline import (
+    Form,
+    Lazy,
+    call_once,
+    grouped,
+    in_memory,
+    interleaved,
+    peeking,
+    ready,
+    windows,
+)
 
 # TensorFlow takes the number of cores; then the order would depend on the machine.
 _CYCLE = 8
@@ -67,14 +71,14 @@ class Nesting(DatasetBase):
         drop = bool(drop_remainder)
 
         def transform(form: Form) -> Form:
-            def split(group: Sequence[Any]) -> Any:
+            def split(group: Sequence[Nested]) -> Nested:
                 columns = zip(*map(jax.tree.leaves, group), strict=True)
                 parts = [self._of_elements(column) for column in columns]
                 return jax.tree.unflatten(jax.tree.structure(group[0]), parts)
 
             return ready(
                 lambda: map(split, windows(form.elements(), count, step, every, drop)),
-                lambda: jax.tree.map(specs.DatasetSpec, form.spec()),
+                lambda: jax.tree.map(DatasetSpec, tensor_specs(form.spec())),
                 form,
             )
 
@@ -199,21 +203,21 @@ class Nesting(DatasetBase):
         constant = None if window_size is None else integer(window_size, "window_size", minimum=1)
         size_of: Any = window_size_func
 
-        def key(element: Any) -> int:
-            return integer(_called(key_of, element), "group_by_window: the key")
+        def key(element: Nested) -> int:
+            return integer(call_once(key_of, element), "group_by_window: the key")
 
         def size(number: int) -> int:
             if constant is not None:
                 return constant
             return integer(size_of(number), "group_by_window: the window size", minimum=1)
 
-        def make(group: tuple[int, Sequence[Any]]) -> Any:
+        def make(group: tuple[int, Sequence[Nested]]) -> DatasetBase:
             number, members = group
             made = reduce_of(number, self._of_elements(members))
             return _checked("group_by_window", made)
 
         def transform(form: Form) -> Form:
-            def datasets() -> Iterator[Any]:
+            def datasets() -> Iterator[DatasetBase]:
                 return map(make, grouped(form.elements(), key, size))
 
             return _read_in_turns(form, datasets, 1, 1)
@@ -225,8 +229,8 @@ class Nesting(DatasetBase):
         element_length_func: Callable[..., Any],
         bucket_boundaries: Sequence[int],
         bucket_batch_sizes: Sequence[int],
-        padded_shapes: Any = None,
-        padding_values: Any = None,
+        padded_shapes: Nested = None,
+        padding_values: Nested = None,
         pad_to_bucket_boundary: bool = False,
         no_padding: bool = False,
         drop_remainder: bool = False,
@@ -290,34 +294,26 @@ class Nesting(DatasetBase):
 
         return self.group_by_window(bucket, batch, window_size_func=sizes.__getitem__)
 
-    def _interleaved(self, name: str, map_func: Any, cycle: int, block: int) -> Self:
+    def _interleaved(self, name: str, map_func: Callable[..., Any], cycle: int, block: int) -> Self:
         function = function_of(map_func, f"{name}: map_func")
 
         def transform(form: Form) -> Form:
-            def datasets() -> Iterator[Any]:
-                return (_checked(name, _called(function, each)) for each in form.elements())
+            def datasets() -> Iterator[DatasetBase]:
+                return (_checked(name, call_once(function, each)) for each in form.elements())
 
             return _read_in_turns(form, datasets, cycle, block)
 
         return self._rebatched(transform, UNKNOWN_CARDINALITY, None)
 
-    def _of_elements(self, members: Sequence[Any]) -> Self:
+    def _of_elements(self, members: Sequence[Nested]) -> Self:
         """Makes a dataset of elements in memory."""
-        if elements.can_stack(members):
-            sources: Any = type(self)
-            return sources.from_tensor_slices(elements.stack(members))
-
-        def make_form() -> Form:
-            spec = Lazy(lambda: functools.reduce(specs.relaxed, map(specs.spec_of, members)))
-            return ready(lambda: iter(members), spec)
-
-        return type(self)(make_form, len(members))
+        return type(self)(lambda: in_memory(members), len(members))
 
 
 def _read_in_turns(
-    form: Form, datasets: Callable[[], Iterator[Any]], cycle: int, block: int
-) -> Stream:
-    def find_spec() -> Any:
+    form: Form, datasets: Callable[[], Iterator[DatasetBase]], cycle: int, block: int
+) -> Form:
+    def find_spec() -> Nested:
         with peeking():
             first = next(datasets(), None)
         if first is None:
@@ -325,16 +321,12 @@ def _read_in_turns(
                 "element_spec: the dataset is empty, so there is no dataset to look at.\n"
                 "Fix: use it on a dataset with elements."
             )
-        return first.element_spec
+        return first._form().spec()
 
     return ready(lambda: interleaved(datasets(), cycle, block), Lazy(find_spec), form)
 
 
-def _called(function: Callable[..., Any], element: Any) -> Any:
-    return call_on_cpu(lambda given: elements.apply(function, elements.writable(given)), element)
-
-
-def _checked(name: str, made: Any) -> Any:
+def _checked(name: str, made: object) -> DatasetBase:
     if not isinstance(made, DatasetBase):
         raise TypeError(
             f"{name}: the function must return a dataset, got {type(made).__name__}.\n"

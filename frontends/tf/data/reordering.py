@@ -1,12 +1,12 @@
 """Which elements of a dataset come, when, and how often."""
 
 import sys
-from typing import Any, Self, SupportsIndex
+from typing import Self, SupportsIndex
 
-from frontends.tf.data import cardinality, combine
-from frontends.tf.data.base import DatasetBase, element_count, integer
+from frontends.tf.data import cardinality
+from frontends.tf.data.base import DatasetBase, element_count, integer, shuffle_order
 from frontends.tf.data.constants import UNKNOWN_CARDINALITY
-from frontends.tf.data.shuffling import ShuffleOrder
+from spmd.input.pipeline import concatenated
 
 
 class Reordering(DatasetBase):
@@ -54,7 +54,7 @@ class Reordering(DatasetBase):
         if buffer_size == UNKNOWN_CARDINALITY:
             buffer_size = sys.maxsize
         size = min(integer(buffer_size, "shuffle: buffer_size", minimum=1), sys.maxsize)
-        order = ShuffleOrder(seed, reshuffle_each_iteration in (None, True))
+        order = shuffle_order(seed, reshuffle_each_iteration in (None, True))
         return self._derive(lambda form: form.shuffle(size, order), self._cardinality, order)
 
     def repeat(self, count: SupportsIndex | None = None, name: str | None = None) -> Self:
@@ -172,7 +172,7 @@ class Reordering(DatasetBase):
             cardinality.shard(self._cardinality, shards, which),
         )
 
-    def concatenate(self, dataset: Any, name: str | None = None) -> Self:
+    def concatenate(self, dataset: DatasetBase, name: str | None = None) -> Self:
         """Appends the elements of another dataset.
 
         Args:
@@ -200,7 +200,7 @@ class Reordering(DatasetBase):
             )
         rows = self.full_batch_rows
         return type(self)(
-            lambda: combine.concatenated(self._form(), dataset._form()),
+            lambda: concatenated(self._form(), dataset._form()),
             cardinality.concatenate(self._cardinality, dataset._cardinality),
             rows if rows == dataset.full_batch_rows else None,
             (*self._orders, *dataset._orders),

@@ -1,31 +1,35 @@
 """Where a dataset's elements come from."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sized
 from typing import Any, Self, SupportsIndex
 
 import jax
 import numpy as np
 
-from frontends.tf.data import cardinality, chunks, combine
-from frontends.tf.data import element as elements
+from frontends.tf._typing import DTypeLike, Nested
+from frontends.tf.data import cardinality
 from frontends.tf.data.base import DatasetBase, integer
 from frontends.tf.data.constants import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
-from frontends.tf.data.forms import found_spec
-from frontends.tf.data.generator import declared_spec, open_generator
 from frontends.tf.data.options import Options
-from frontends.tf.data.row_sources import ArraySource, RangeSource
-from frontends.tf.data.rows import Rows
-from frontends.tf.data.spec import as_dtype
-from frontends.tf.data.steps import Ready
-from frontends.tf.data.stream import Stream
+from frontends.tf.data.spec import as_dtype, declared_spec
+from spmd.input.pipeline import (
+    array_rows,
+    generated,
+    iterated,
+    leading_length,
+    numbers,
+    stack,
+    to_element,
+    zipped,
+)
 
 
 class Sources(DatasetBase):
     """The methods that make a dataset from something else."""
 
     @classmethod
-    def from_tensor_slices(cls, tensors: Any, name: str | None = None) -> Self:
+    def from_tensor_slices(cls, tensors: Nested, name: str | None = None) -> Self:
         """Makes a dataset of the rows of arrays.
 
         The arrays are referred to, not copied: do not change them while the dataset is in use.
@@ -52,14 +56,14 @@ class Sources(DatasetBase):
 
         Source: ``tf.data.Dataset.from_tensor_slices``.
         """
-        arrays = elements.to_element(tensors)
-        length = elements.leading_length(
+        arrays = to_element(tensors)
+        length = leading_length(
             arrays, "from_tensor_slices", "from_tensors(value) makes a dataset of one element"
         )
-        return cls(lambda: Rows(ArraySource(arrays), lambda: chunks.counting(length)), length)
+        return cls(lambda: array_rows(arrays, length), length)
 
     @classmethod
-    def from_tensors(cls, tensors: Any, name: str | None = None) -> Self:
+    def from_tensors(cls, tensors: Nested, name: str | None = None) -> Self:
         """Makes a dataset of one element.
 
         Args:
@@ -79,13 +83,13 @@ class Sources(DatasetBase):
 
         Source: ``tf.data.Dataset.from_tensors``.
         """
-        arrays = elements.stack([elements.to_element(tensors)])
-        elements.leading_length(arrays, "from_tensors", "")
-        return cls(lambda: Rows(ArraySource(arrays), lambda: chunks.counting(1)), 1)
+        arrays = stack([to_element(tensors)])
+        leading_length(arrays, "from_tensors", "")
+        return cls(lambda: array_rows(arrays, 1), 1)
 
     @classmethod
     def range(
-        cls, *args: SupportsIndex, output_type: Any = np.int64, name: str | None = None
+        cls, *args: SupportsIndex, output_type: DTypeLike = np.int64, name: str | None = None
     ) -> Self:
         """Makes a dataset of numbers in steps.
 
@@ -113,14 +117,14 @@ class Sources(DatasetBase):
                 f"range: expected 1 to 3 numbers (stop; start, stop; start, stop, step), got "
                 f"{len(args)}.\nFix: range(stop)"
             )
-        numbers = range(*(integer(arg, "range: every argument") for arg in args))
+        given = range(*(integer(arg, "range: every argument") for arg in args))
         # len() cannot count beyond sys.maxsize.
-        length = max(0, -(-(numbers.stop - numbers.start) // numbers.step))
-        source = RangeSource(numbers.start, numbers.step, as_dtype(output_type))
-        return cls(lambda: Rows(source, lambda: chunks.counting(length)), length)
+        length = max(0, -(-(given.stop - given.start) // given.step))
+        dtype = as_dtype(output_type)
+        return cls(lambda: numbers(given.start, given.step, dtype, length), length)
 
     @classmethod
-    def zip(cls, *args: Any, datasets: Any = None, name: str | None = None) -> Self:
+    def zip(cls, *args: Nested, datasets: Nested = None, name: str | None = None) -> Self:
         """Puts the elements of several datasets side by side.
 
         Args:
@@ -168,7 +172,7 @@ class Sources(DatasetBase):
         for part in parts:
             options = options.merge(part._options)
         return cls(
-            lambda: combine.zipped(structure, [part._form() for part in parts]),
+            lambda: zipped(structure, [part._form() for part in parts]),
             cardinality.zipped(part._cardinality for part in parts),
             rows.pop() if len(rows) == 1 else None,
             [order for part in parts for order in part._orders],
@@ -179,10 +183,10 @@ class Sources(DatasetBase):
     def from_generator(
         cls,
         generator: Callable[..., Any],
-        output_types: Any = None,
-        output_shapes: Any = None,
-        args: Any = None,
-        output_signature: Any = None,
+        output_types: Nested = None,
+        output_shapes: Nested = None,
+        args: Iterable[Nested] | None = None,
+        output_signature: Nested = None,
         name: str | None = None,
     ) -> Self:
         """Makes a dataset of what a Python generator yields.
@@ -220,20 +224,12 @@ class Sources(DatasetBase):
                 f"{type(generator).__name__}.\nFix: from_generator(lambda: iterable)"
             )
         signature = declared_spec(output_signature, output_types, output_shapes)
-        arguments = elements.to_element(tuple(args or ()))
+        arguments = to_element(tuple(args or ()))
 
-        def open_pass() -> Any:
-            return open_generator(generator, arguments, signature)
-
-        def make_form() -> Stream:
-            spec = (lambda: signature) if signature is not None else found_spec(lambda: form)
-            form = Stream(open_pass, Ready(), spec, stable=False, finite=True)
-            return form
-
-        return cls(make_form, UNKNOWN_CARDINALITY)
+        return cls(lambda: generated(generator, arguments, signature), UNKNOWN_CARDINALITY)
 
     @classmethod
-    def from_grain(cls, dataset: Any) -> Self:
+    def from_grain(cls, dataset: Iterable[Any]) -> Self:
         """Makes a dataset of the elements of a Grain pipeline.
 
         Grain reads them with its own threads or processes, as the pipeline says. Every pass starts
@@ -264,18 +260,11 @@ class Sources(DatasetBase):
                 "from_grain: expected a dataset that can be read more than once, got "
                 f"{type(dataset).__name__}.\nFix: pass the grain dataset, not iter(dataset)"
             )
-        length = len(dataset) if hasattr(dataset, "__len__") else UNKNOWN_CARDINALITY
+        length = len(dataset) if isinstance(dataset, Sized) else UNKNOWN_CARDINALITY
         # Grain gives a dataset that repeats without end the largest length that there is.
         infinite = length == sys.maxsize
 
-        def make_form() -> Stream:
-            form = Stream(
-                lambda: map(elements.to_element, iter(dataset)),
-                Ready(),
-                found_spec(lambda: form),
-                stable=False,
-                finite=not infinite,
-            )
-            return form
-
-        return cls(make_form, INFINITE_CARDINALITY if infinite else length)
+        return cls(
+            lambda: iterated(dataset, finite=not infinite),
+            INFINITE_CARDINALITY if infinite else length,
+        )

@@ -1,16 +1,13 @@
-"""Element specs: the shape and dtype of every component of a dataset's elements."""
+"""`tf.TensorSpec`, and what says it of a dataset's elements."""
 
 import dataclasses
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import jax
 import numpy as np
 
-from frontends.tf.data import element as elements
-
-# Sizes to trace with in place of an unknown one; an output dimension that differs is unknown too.
-_PROBES = (7, 11)
+from frontends.tf._typing import DTypeLike, Nested
+from spmd.input.pipeline import ArraySpec
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -59,111 +56,50 @@ class DatasetSpec:
     Source: ``tf.data.DatasetSpec``.
     """
 
-    element_spec: Any
+    element_spec: Nested
     shape: ClassVar[tuple[int, ...]] = ()
     dtype: ClassVar[np.dtype] = np.dtype(object)
 
 
-def as_dtype(dtype: Any) -> np.dtype:
+def as_dtype(dtype: DTypeLike) -> np.dtype:
     """Converts a dtype of NumPy, JAX or TensorFlow (which need not be installed) to NumPy's."""
     return np.dtype(getattr(dtype, "as_numpy_dtype", dtype))
 
 
-def spec_of(element: Any) -> Any:
-    """Returns the specs of an element, in its structure."""
-    return jax.tree.map(_component_spec, element)
+def tensor_specs(spec: Nested) -> Nested:
+    """Returns a pipeline's specs under TensorFlow's name."""
+    return jax.tree.map(
+        lambda leaf: TensorSpec(leaf.shape, leaf.dtype) if isinstance(leaf, ArraySpec) else leaf,
+        spec,
+    )
 
 
-def batched(spec: Any, rows: int | None) -> Any:
-    """Returns the specs of batches with `rows` rows (None: not always the same)."""
-    return jax.tree.map(lambda leaf: _with_shape(leaf, _prepend(rows, leaf.shape)), spec)
-
-
-def unbatched(spec: Any) -> Any:
-    """Returns the specs of the rows of batches."""
-    return jax.tree.map(lambda leaf: _with_shape(leaf, leaf.shape and leaf.shape[1:]), spec)
-
-
-def relaxed(first: Any, second: Any) -> Any:
-    """Returns the specs that elements of both kinds meet.
+def declared_spec(
+    output_signature: Nested, output_types: Nested, output_shapes: Nested
+) -> Nested | None:
+    """Returns the pipeline's specs for what `from_generator` was given, or None.
 
     Raises:
-        TypeError: The structures or a component's dtypes differ.
+        TypeError: Both ways to declare them were used, or shapes without types.
     """
-    if jax.tree.structure(first) != jax.tree.structure(second):
-        raise TypeError(
-            "concatenate: both datasets must have elements of the same structure, got "
-            f"{first} and {second}.\nFix: map() one of them to the structure of the other."
+    if output_signature is not None:
+        if output_types is not None or output_shapes is not None:
+            raise TypeError(
+                "from_generator: output_types and output_shapes are the old way to say what "
+                "output_signature says; got both.\nFix: keep output_signature."
+            )
+        return jax.tree.map(
+            lambda leaf: ArraySpec(leaf.shape, as_dtype(leaf.dtype)), output_signature
         )
-    names = elements.component_names(first)
-    leaves = zip(names, jax.tree.leaves(first), jax.tree.leaves(second), strict=True)
-    return jax.tree.unflatten(jax.tree.structure(first), [_relax(*each) for each in leaves])
-
-
-def varying_like(spec: Any, found: Any) -> Any:
-    """Returns `found`, with rows that vary in number if those of `spec` do.
-
-    Args:
-        spec: The specs of what a function was called with.
-        found: The specs of one of its results.
-    """
-    inputs, outputs = jax.tree.leaves(spec), jax.tree.leaves(found)
-    varies = all(leaf.shape is None or leaf.shape[:1] == (None,) for leaf in inputs)
-    return batched(unbatched(found), None) if varies and all(o.shape for o in outputs) else found
-
-
-def is_concrete(spec: Any) -> bool:
-    """Says whether every dimension is known."""
-    return all(leaf.shape is not None and None not in leaf.shape for leaf in jax.tree.leaves(spec))
-
-
-def shape_dtypes(spec: Any, size: int) -> Any:
-    """Returns what `jax.eval_shape` takes for elements of `spec`, with `size` for unknown sizes."""
-
-    def convert(leaf: TensorSpec) -> jax.ShapeDtypeStruct:
-        shape = tuple(size if dimension is None else dimension for dimension in leaf.shape)
-        return jax.ShapeDtypeStruct(shape, elements.jax_dtype(leaf.dtype))
-
-    return jax.tree.map(convert, spec)
-
-
-def traced(function: Callable[[Any], Any], spec: Any) -> Any:
-    """Returns the specs of what `function` returns for elements of `spec`, without running it.
-
-    Unknown sizes of `spec` stay unknown in what depends on them.
-
-    Raises:
-        Exception: Whatever the function, or JAX about it, raises while it is traced.
-    """
-    probes = _PROBES[:1] if is_concrete(spec) else _PROBES
-    found = [spec_of(jax.eval_shape(function, shape_dtypes(spec, size))) for size in probes]
-    return relaxed(found[0], found[-1])
-
-
-def _component_spec(leaf: Any) -> TensorSpec:
-    return TensorSpec(getattr(leaf, "shape", ()), getattr(leaf, "dtype", object))
-
-
-def _with_shape(spec: TensorSpec, shape: tuple[int | None, ...] | None) -> TensorSpec:
-    return TensorSpec(shape, spec.dtype)
-
-
-def _prepend(rows: int | None, shape: tuple[int | None, ...] | None) -> Any:
-    return None if shape is None else (rows, *shape)
-
-
-def _relax(name: str, first: TensorSpec, second: TensorSpec) -> TensorSpec:
-    same_text = first.dtype.kind == second.dtype.kind and first.dtype.kind in "US"
-    if first.dtype != second.dtype and not same_text:
-        raise TypeError(
-            f"concatenate: {name} is {first.dtype} in the first dataset and {second.dtype} in the "
-            "second.\nFix: convert one of them, in NumPy or with map()."
-        )
-    dtype = max(first.dtype, second.dtype, key=lambda dtype: dtype.itemsize)
-    return TensorSpec(_relax_shape(first.shape, second.shape), dtype)
-
-
-def _relax_shape(first: Any, second: Any) -> Any:
-    if first is None or second is None or len(first) != len(second):
+    if output_types is None:
+        if output_shapes is not None:
+            raise TypeError(
+                "from_generator: output_shapes needs output_types beside it.\n"
+                "Fix: output_signature=tf.TensorSpec(shape, dtype)"
+            )
         return None
-    return tuple(a if a == b else None for a, b in zip(first, second, strict=True))
+    if output_shapes is None:
+        return jax.tree.map(lambda dtype: ArraySpec(None, as_dtype(dtype)), output_types)
+    return jax.tree.map(
+        lambda dtype, shape: ArraySpec(shape, as_dtype(dtype)), output_types, output_shapes
+    )

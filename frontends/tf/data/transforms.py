@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import Any, Self, SupportsIndex
 
-from frontends.tf.data import cardinality, combine
-from frontends.tf.data.base import DatasetBase, function_of, integer
+from frontends.tf.data import cardinality
+from frontends.tf.data.base import DatasetBase, integer, map_function
 from frontends.tf.data.constants import UNKNOWN_CARDINALITY
-from frontends.tf.data.map_function import MapFunction
 from frontends.tf.data.parallel import worker_count
+from spmd.input.pipeline import enumerated
 
 
 class Transforms(DatasetBase):
@@ -66,7 +66,7 @@ class Transforms(DatasetBase):
 
         Source: ``tf.data.Dataset.map``.
         """
-        function = MapFunction(function_of(map_func, "map: map_func"))
+        function = map_function(map_func, "map: map_func")
         workers = worker_count(num_parallel_calls)
         return self._derive(lambda form: form.map(function, workers), self._cardinality)
 
@@ -92,7 +92,7 @@ class Transforms(DatasetBase):
 
         Source: ``tf.data.Dataset.filter``.
         """
-        function = MapFunction(function_of(predicate, "filter: predicate"))
+        function = map_function(predicate, "filter: predicate")
         return self._derive(lambda form: form.filter(function), UNKNOWN_CARDINALITY)
 
     def batch(
@@ -180,9 +180,7 @@ class Transforms(DatasetBase):
         Source: ``tf.data.Dataset.enumerate``.
         """
         first = integer(start, "enumerate: start")
-        return self._rebatched(
-            lambda form: combine.enumerated(form, first), self._cardinality, None
-        )
+        return self._rebatched(lambda form: enumerated(form, first), self._cardinality, None)
 
     def apply(self, transformation_func: Callable[[Self], Any]) -> Any:
         """Calls a function with this dataset.

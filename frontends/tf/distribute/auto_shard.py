@@ -9,9 +9,9 @@ from jax.sharding import Mesh
 
 import spmd
 from frontends.tf.data.dataset import Dataset
-from frontends.tf.data.file_shards import FileShard
 from frontends.tf.data.options import AutoShardPolicy
 from frontends.tf.distribute.dataset import DistributedDataset
+from spmd.input.pipeline import FileShard
 from spmd.topology import spans_processes
 from spmd.typing import Json
 
@@ -127,8 +127,8 @@ def distributed(dataset: Any, mesh: Mesh) -> DistributedDataset:
         source = OwnPart(dataset, policy) if own else dataset
         _print_plan(policy, replicas)
     elif isinstance(dataset, Dataset) and _has_memory_of_its_own(mesh):
-        parts = dataset._last_maps
-        source, finish = parts.dataset, parts.on(mesh)
+        source, maps = dataset._last_maps
+        finish = maps.on(mesh)
     batches = spmd.distribute(source, mesh, per_process=own, map_on_devices=finish)
     return DistributedDataset(batches, dataset, replicas, per_replica=False)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from frontends.tf.data import Dataset, TextLineDataset
-from frontends.tf.data.file_shards import FileShard
+from spmd.input.pipeline import FileShard
 
 
 @pytest.fixture

@@ -47,7 +47,7 @@ def test_compressed(write, name, press):
     ]
     records = write("records", press(2 * RECORD))
     assert list(TFRecordDataset(records, compression_type=name)) == [b"abc", b"abc"]
-    with pytest.raises(ValueError, match="no TFRecord file, or damaged after 0 records"):
+    with pytest.raises(ValueError, match="not a TFRecord file, or is damaged after 0 records"):
         list(TFRecordDataset(records))
     with pytest.raises(ValueError, match="compression_type must be"):
         TFRecordDataset(records, compression_type="zip")

@@ -1,4 +1,4 @@
-"""`frontends.tf.data.last_maps`: which functions devices apply, and that results stay what they were."""
+"""Which map functions devices apply, and that results stay what they were."""
 
 import jax
 import jax.numpy as jnp
@@ -8,7 +8,6 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 import spmd
 from frontends import tf
-from frontends.tf.data.last_maps import LastMaps
 
 IMAGES = np.arange(5 * 4 * 4, dtype=np.uint8).reshape(5, 4, 4, 1)
 LABELS = np.arange(5)
@@ -27,8 +26,8 @@ def rows():
 
 
 def apart(dataset):
-    parts = LastMaps(dataset)
-    return parts.dataset, parts.apply
+    raw, maps = dataset._last_maps
+    return raw, maps.apply
 
 
 def elements(dataset, finish=None):
@@ -138,11 +137,12 @@ def test_functions_are_traced_once_for_all_distributions():
 
     dataset = rows().map(seen).batch(2)
     parts, mesh = dataset._last_maps, spmd.make_mesh(["cpu:0"])
+    raw, maps = parts
     counts = []
     for _ in range(3):
         assert dataset._last_maps is parts
-        assert parts.on(mesh) is parts.on(mesh)
-        list(spmd.distribute(parts.dataset, mesh, map_on_devices=parts.on(mesh)))
+        assert maps.on(mesh) is maps.on(mesh)
+        list(spmd.distribute(raw, mesh, map_on_devices=maps.on(mesh)))
         counts.append(len(traced))
     assert counts[0] == counts[2]
 
@@ -150,8 +150,9 @@ def test_functions_are_traced_once_for_all_distributions():
 def test_arrays_of_a_mesh_may_be_closed_over():
     mesh = spmd.make_mesh(["cpu:0", "cpu:1"])
     table = jax.device_put(jnp.arange(256.0), NamedSharding(mesh, PartitionSpec()))
-    parts = LastMaps(tf.data.Dataset.from_tensor_slices(IMAGES).map(lambda x: table[x]).batch(2))
-    batches = spmd.distribute(parts.dataset, mesh, map_on_devices=parts.on(mesh))
+    dataset = tf.data.Dataset.from_tensor_slices(IMAGES).map(lambda x: table[x]).batch(2)
+    raw, maps = dataset._last_maps
+    batches = spmd.distribute(raw, mesh, map_on_devices=maps.on(mesh))
     found = np.concatenate([spmd.gather(batch) for batch in batches])
     np.testing.assert_array_equal(found, IMAGES.astype(np.float32))
 
@@ -159,7 +160,7 @@ def test_arrays_of_a_mesh_may_be_closed_over():
 def test_matrix_products_are_as_precise_as_on_the_host():
     dataset = tf.data.Dataset.from_tensor_slices(np.ones((4, 2, 2), np.uint8))
     dataset = dataset.map(lambda x: tf.cast(x, tf.float32) @ np.eye(2, dtype=np.float32)).batch(2)
-    parts = LastMaps(dataset)
-    program = jax.make_jaxpr(parts.apply)(next(iter(parts.dataset)))
+    raw, maps = dataset._last_maps
+    program = jax.make_jaxpr(maps.apply)(next(iter(raw)))
     (product,) = [e for e in program.eqns if e.primitive.name == "dot_general"]
     assert set(product.params["precision"]) == {jax.lax.Precision.HIGHEST}

@@ -9,7 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from frontends.tf.data import AUTOTUNE, Dataset, map_function
+from frontends.tf.data import AUTOTUNE, Dataset
+from spmd.input.pipeline import map_function
 
 
 def generated(n):
@@ -212,7 +213,7 @@ def test_eager_between_traced_functions():
 
 
 def workers():
-    return [one for one in threading.enumerate() if one.name.startswith("tf-data-map")]
+    return [one for one in threading.enumerate() if one.name.startswith("spmd-map")]
 
 
 class TestParallelCalls:

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontends.tf.data import Dataset
-from frontends.tf.data.shuffling import ShuffleOrder, shuffle_items
+from frontends.tf.data.base import shuffle_order
+from spmd.input.pipeline.shuffling import shuffle_items
 
 # A model is a function that starts a pass: an iterator over numbers, or lists of them (batches).
 LIMIT = 60  # what is read of a dataset without end
@@ -37,7 +38,7 @@ def repeated(model, count):
 
 
 def shuffled(model, size, seed, reshuffle):
-    order = ShuffleOrder(seed, reshuffle)
+    order = shuffle_order(seed, reshuffle)
     return lambda: shuffle_items(model(), size, order)
 
 

@@ -1,24 +1,26 @@
 """Forms made of several: `zip` and `concatenate`."""
 
-import sys
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import jax
 import numpy as np
 
-from frontends.tf.data import chunks
-from frontends.tf.data import spec as specs
-from frontends.tf.data.chunks import Chunk
-from frontends.tf.data.forms import Form
-from frontends.tf.data.lazy import Lazy
-from frontends.tf.data.row_sources import ConcatenatedSource, RangeSource, ZipSource
-from frontends.tf.data.rows import Rows
-from frontends.tf.data.steps import Either, Ready
-from frontends.tf.data.stream import Stream
+from spmd.input.pipeline import chunks
+from spmd.input.pipeline import spec as specs
+from spmd.input.pipeline.chunks import Chunk
+from spmd.input.pipeline.element import Element
+from spmd.input.pipeline.forms import Form, Item
+from spmd.input.pipeline.lazy import Lazy
+from spmd.input.pipeline.origins import numbers
+from spmd.input.pipeline.row_sources import ConcatenatedSource, ZipSource
+from spmd.input.pipeline.rows import Rows
+from spmd.input.pipeline.spec import Specs
+from spmd.input.pipeline.steps import Either, Ready
+from spmd.input.pipeline.stream import Stream
+from spmd.typing import Structure
 
 
-def zipped(structure: Any, forms: Sequence[Form]) -> Form:
+def zipped(structure: Structure, forms: Sequence[Form]) -> Form:
     """Returns the elements of several forms side by side, until the shortest ends.
 
     Args:
@@ -34,11 +36,11 @@ def zipped(structure: Any, forms: Sequence[Form]) -> Form:
             source, lambda: chunks.side_by_side([form.open() for form in rows]), stable, finite
         )
 
-    def open_pass() -> Iterator[Any]:
+    def open_pass() -> Iterator[Element]:
         passes = [form.elements() for form in forms]
         return (jax.tree.unflatten(structure, row) for row in zip(*passes, strict=False))
 
-    def find_spec() -> Any:
+    def find_spec() -> Specs:
         return jax.tree.unflatten(structure, [form.spec() for form in forms])
 
     return Stream(open_pass, Ready(), find_spec, stable, finite)
@@ -46,9 +48,8 @@ def zipped(structure: Any, forms: Sequence[Form]) -> Form:
 
 def enumerated(form: Form, start: int) -> Form:
     """Returns pairs of a number, from `start` on, and an element."""
-    source = RangeSource(start, 1, np.dtype(np.int64))
-    numbers = Rows(source, lambda: chunks.counting(sys.maxsize), finite=False)
-    return zipped(jax.tree.structure((0, 0)), [numbers, form])
+    counting = numbers(start, 1, np.dtype(np.int64), None)
+    return zipped(jax.tree.structure((0, 0)), [counting, form])
 
 
 def concatenated(first: Form, second: Form) -> Form:
@@ -67,7 +68,7 @@ def concatenated(first: Form, second: Form) -> Form:
     streams = [form.as_stream() if isinstance(form, Rows) else form for form in (first, second)]
     one, two = (stream for stream in streams if isinstance(stream, Stream))
 
-    def open_pass() -> Iterator[tuple[int, Any]]:
+    def open_pass() -> Iterator[tuple[int, Item]]:
         yield from ((0, item) for item in one.open())
         yield from ((1, item) for item in two.open())
 

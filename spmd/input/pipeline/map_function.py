@@ -1,24 +1,33 @@
 """A user's function over elements: compiled where JAX can trace it, called as it is elsewhere."""
 
+import contextlib
 import logging
 import threading
 from collections.abc import Callable
-from typing import Any
+from contextlib import AbstractContextManager
+from typing import Any, TypeAlias, TypeVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import ClosedJaxpr
 
-from frontends.tf.data import element as elements
-from frontends.tf.data import spec as specs
-from frontends.tf.data.cpu import call_on_cpu
-from frontends.tf.ops.map_stream import MapStream, drawing_from
+from spmd.input.pipeline import element as elements
+from spmd.input.pipeline import spec as specs
+from spmd.input.pipeline.cpu import call_on_cpu
+from spmd.input.pipeline.element import Batch, Component, Element
+from spmd.input.pipeline.spec import Specs
+from spmd.typing import PyTree, Structure
+
+T = TypeVar("T")
+# Makes the block that a call of the function runs in, such as one in which it may draw random numbers; called
+# with whether the function is being traced.
+Surroundings: TypeAlias = Callable[[bool], AbstractContextManager[object]]
 
 _LOGGER = logging.getLogger(__name__)
 
 # Inputs whose shape keeps changing (variable-length text, images of any size) would compile
-# without end; after this many programs the function runs uncompiled for shapes that are new.
+# without end; after this many programs the function runs uncompiled for new shapes.
 _MAX_PROGRAMS = 16
 
 
@@ -26,39 +35,47 @@ class MapFunction:
     """Calls one function on elements, with the same results whichever way it runs.
 
     Whether it traces is decided once, with the first spec that it meets. A function that does not
-    (control flow on values, NumPy calls, text) is called for each element with NumPy values. When
-    that call raises too, its exception reaches the user as it is, so falling back hides no bug.
+    (control flow on values, NumPy calls, text) is called for each element with NumPy values. An
+    exception of that call reaches the user as it is, so falling back hides no bug.
 
     May be used from several threads.
 
     Args:
         function: Takes an element; a tuple is spread over its arguments.
+        surroundings: What a call happens in.
+
+    Examples:
+        >>> halve = MapFunction(lambda x: x / 2)
+        >>> print(halve.many(np.arange(3)))
+        [0.  0.5 1. ]
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(
+        self, function: Callable[..., PyTree], surroundings: Surroundings | None = None
+    ) -> None:
         self._function = function
+        self._within = surroundings or (lambda traced: contextlib.nullcontext())
         self._lock = threading.RLock()
-        self._stream = MapStream()
         self._traces: bool | None = None
         self._programs: set[Any] = set()
         self._one = jax.jit(self._traceable)
         self._many = jax.jit(jax.vmap(self._traceable))
 
-    def traces(self, spec: Any) -> bool:
-        """Says whether the function is compiled, for elements of `spec` (no unknown sizes)."""
+    def traces(self, spec: Specs) -> bool:
+        """Tells whether the function is compiled, for elements of `spec` (no unknown sizes)."""
         return self._decide(lambda: spec)
 
-    def traces_for(self, element: Any) -> bool:
-        """Says whether the function is compiled, for elements like this one."""
+    def traces_for(self, element: Element) -> bool:
+        """Tells whether the function is compiled, for elements like this one."""
         return self._decide(lambda: specs.spec_of(element))
 
-    def one(self, element: Any) -> Any:
+    def one(self, element: Element) -> Element:
         """Returns the function's result for one element."""
         if self.traces_for(element) and self._may_compile("one", element):
             return self._run(self._one, element)
         return call_on_cpu(self._call, element)
 
-    def many(self, batch: Any) -> Any:
+    def many(self, batch: Batch) -> Batch:
         """Returns the batch of the function's results for the rows of a batch.
 
         The function must trace (see `traces`).
@@ -67,7 +84,7 @@ class MapFunction:
             return self._run(self._many, batch)
         return elements.stack([call_on_cpu(self._call, row) for row in elements.split(batch)])
 
-    def program(self, spec: Any) -> tuple[ClosedJaxpr, Any]:
+    def program(self, spec: Specs) -> tuple[ClosedJaxpr, Structure]:
         """Traces the function for elements of `spec`, which it must (see `traces`).
 
         Args:
@@ -78,7 +95,7 @@ class MapFunction:
             the structure of its results.
         """
 
-        def trace(element: Any) -> tuple[ClosedJaxpr, Any]:
+        def trace(element: PyTree) -> tuple[ClosedJaxpr, PyTree]:
             return jax.make_jaxpr(self._traceable, return_shape=True)(element)
 
         with jax.default_matmul_precision("highest"):
@@ -87,7 +104,7 @@ class MapFunction:
             results
         )
 
-    def output_spec(self, spec: Any, first_result: Callable[[], Any]) -> Any:
+    def output_spec(self, spec: Specs, first_result: Callable[[], Element | None]) -> Specs:
         """Returns the specs of the function's results.
 
         Args:
@@ -109,14 +126,14 @@ class MapFunction:
             )
         return specs.varying_like(spec, specs.spec_of(result))
 
-    def _decide(self, find_spec: Callable[[], Any]) -> bool:
+    def _decide(self, find_spec: Callable[[], Specs]) -> bool:
         if self._traces is None:  # asked without the lock: once decided, it stays so
             with self._lock:
                 if self._traces is None:
                     self._traces = self._try_tracing(find_spec())
         return self._traces
 
-    def _try_tracing(self, spec: Any) -> bool:
+    def _try_tracing(self, spec: Specs) -> bool:
         rows = specs.batched(spec, 2)
         try:
             call_on_cpu(lambda given: specs.traced(jax.vmap(self._traceable), given), rows)
@@ -130,8 +147,8 @@ class MapFunction:
             return False
         return True
 
-    def _may_compile(self, kind: str, element: Any) -> bool:
-        """Says whether to call the compiled function, which may mean to compile it first."""
+    def _may_compile(self, kind: str, element: Element) -> bool:
+        """Tells whether to call the compiled function, which may have to be compiled first."""
         leaves = jax.tree.leaves(element)
         key = (kind, *((np.shape(leaf), elements.dtype_of(leaf)) for leaf in leaves))
         with self._lock:
@@ -140,21 +157,26 @@ class MapFunction:
             known = key in self._programs
         return known and all(map(elements.fits_jax, leaves))
 
-    def _run(self, program: Callable[[Any], Any], element: Any) -> Any:
+    def _run(self, program: Callable[[Element], PyTree], element: Element) -> Element:
         return jax.tree.map(lambda leaf: np.asarray(leaf)[()], call_on_cpu(program, element))
 
-    def _call(self, element: Any) -> Any:
-        with drawing_from(self._stream):
+    def _call(self, element: Element) -> Element:
+        with self._within(False):
             result = elements.apply(self._function, elements.writable(element))
         return elements.canonicalize(elements.to_element(result, narrow=False))
 
-    def _traceable(self, element: Any) -> Any:
-        with drawing_from(None):
+    def _traceable(self, element: PyTree) -> PyTree:
+        with self._within(True):
             result = elements.apply(self._function, element)
         return jax.tree.map(jnp.asarray, result, is_leaf=lambda leaf: isinstance(leaf, list))
 
 
-def _on_host(constant: Any) -> Any:
-    # What lies on devices of a mesh cannot take part in a program of another one; NumPy has no random keys.
+def call_once(function: Callable[..., T], element: Element) -> T:
+    """Calls a function that is never compiled, on the host, with an element that it may overwrite."""
+    return call_on_cpu(lambda given: elements.apply(function, elements.writable(given)), element)
+
+
+def _on_host(constant: jax.Array) -> Component:
+    # An array on the devices of one mesh cannot enter a program of another. NumPy has no random keys.
     is_key = jnp.issubdtype(constant.dtype, jax.dtypes.extended)
     return constant if is_key else np.asarray(constant)

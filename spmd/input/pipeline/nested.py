@@ -1,14 +1,17 @@
-"""Passes over datasets of datasets: windows of elements, and the elements of several datasets mixed."""
+"""Windows and groups of items, and the items of several passes in turns."""
 
 import itertools
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
 
 
 def windows(
-    items: Iterable[Any], size: int, shift: int, stride: int, drop_remainder: bool
-) -> Iterator[list[Any]]:
+    items: Iterable[T], size: int, shift: int, stride: int, drop_remainder: bool
+) -> Iterator[list[T]]:
     """Yields lists of items: list i has items ``i * shift``, ``i * shift + stride`` and so on.
 
     Args:
@@ -20,7 +23,8 @@ def windows(
     """
     items = iter(items)
     span = (size - 1) * stride + 1
-    ahead: deque[Any] = deque()
+    ahead: deque[T] = deque()
+    ended = object()
     while True:
         ahead.extend(itertools.islice(items, span - len(ahead)))
         if not ahead or (drop_remainder and len(ahead) < span):
@@ -29,20 +33,20 @@ def windows(
         for _ in range(shift):
             if ahead:
                 ahead.popleft()
-            elif next(items, ahead) is ahead:
+            elif next(items, ended) is ended:
                 return
 
 
-def interleaved(passes: Iterable[Iterable[Any]], cycle: int, block: int) -> Iterator[Any]:
-    """Yields the items of several passes in turns, in TensorFlow's order.
+def interleaved(passes: Iterable[Iterable[T]], cycle: int, block: int) -> Iterator[T]:
+    """Yields the items of several passes in turns, in the order of `tf.data.Dataset.interleave`.
 
     Args:
         passes: The passes; the next one is begun when there is a free place for it.
         cycle: The number of places, for one pass each.
-        block: How many items come from a pass before it is the next one's turn.
+        block: How many items come from a pass before the next one's turn.
     """
     waiting = iter(passes)
-    places: list[Iterator[Any] | None] = [None] * cycle
+    places: list[Iterator[T] | None] = [None] * cycle
     more = True
     for turn in itertools.cycle(range(cycle)):
         if places[turn] is None and more:
@@ -62,8 +66,8 @@ def interleaved(passes: Iterable[Iterable[Any]], cycle: int, block: int) -> Iter
 
 
 def grouped(
-    items: Iterable[Any], key: Callable[[Any], Hashable], size: Callable[[Any], int]
-) -> Iterator[tuple[Any, list[Any]]]:
+    items: Iterable[T], key: Callable[[T], K], size: Callable[[K], int]
+) -> Iterator[tuple[K, list[T]]]:
     """Yields pairs of a key and the next items that have it; smaller groups at the end, by key.
 
     Args:
@@ -71,7 +75,7 @@ def grouped(
         key: Returns an item's key.
         size: Returns the number of items of a key's full group.
     """
-    groups: dict[Any, list[Any]] = {}
+    groups: dict[Any, list[T]] = {}
     for item in items:
         number = key(item)
         group = groups.setdefault(number, [])

@@ -1,4 +1,4 @@
-"""Shuffling: TensorFlow's algorithm, the same for row numbers as for elements, pass by pass."""
+"""Shuffling: through a buffer, the same for row numbers as for elements, pass by pass."""
 
 import itertools
 
@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frontends.tf.data import chunks
-from frontends.tf.data.shuffling import ShuffleOrder, peeking, shuffle_chunks, shuffle_items
+from spmd.input.pipeline import chunks
+from spmd.input.pipeline.shuffling import ShuffleOrder, peeking, shuffle_chunks, shuffle_items
 
 
 @settings(max_examples=100)
@@ -20,7 +20,7 @@ def test_chunks_and_items_come_in_the_same_order(sizes, buffer_size, seed, reshu
     rows = np.arange(2 * total).reshape(total, 2)  # two columns, which stay together
     ends = np.cumsum([0, *sizes])
     pieces = [rows[a:b] for a, b in itertools.pairwise(ends)]
-    one, other = (ShuffleOrder(seed, reshuffle) for _ in range(2))
+    one, other = (ShuffleOrder((seed,), reshuffle) for _ in range(2))
     for _ in range(2):
         by_chunk = list(shuffle_chunks(iter(pieces), buffer_size, one))
         by_item = list(shuffle_items(rows.tolist(), buffer_size, other))
@@ -30,17 +30,17 @@ def test_chunks_and_items_come_in_the_same_order(sizes, buffer_size, seed, reshu
 
 def test_is_tensorflows_algorithm():
     """Step by step: give out a random place of the buffer, put the next input there."""
-    steps, rest = ShuffleOrder(3, True).begin_pass()
+    steps, rest = ShuffleOrder((3,), True).begin_pass()
     buffer, expected = list(range(5)), []
     for item, place in zip(range(5, 40), steps.integers(5, size=35), strict=True):
         expected.append(buffer[place])
         buffer[place] = item
     expected += [buffer[place] for place in rest.permutation(5)]
-    assert list(shuffle_items(range(40), 5, ShuffleOrder(3, True))) == expected
+    assert list(shuffle_items(range(40), 5, ShuffleOrder((3,), True))) == expected
 
 
 def test_passes_count_and_can_be_set():
-    order = ShuffleOrder(1, reshuffle=True)
+    order = ShuffleOrder((1,), reshuffle=True)
     draws = [order.begin_pass()[0].random() for _ in range(3)]
     assert order.passes == 3
     order.passes = 1
@@ -48,7 +48,7 @@ def test_passes_count_and_can_be_set():
 
 
 def test_peeking_uses_no_pass_up():
-    order = ShuffleOrder(1, reshuffle=True)
+    order = ShuffleOrder((1,), reshuffle=True)
     with peeking():
         seen = order.begin_pass()[0].random()
     assert order.passes == 0
@@ -63,7 +63,7 @@ def test_reads_no_further_than_it_must():
             pulled.append(len(chunk))
             yield chunk
 
-    next(shuffle_chunks(inputs(), 8, ShuffleOrder(1, True)))
+    next(shuffle_chunks(inputs(), 8, ShuffleOrder((1,), True)))
     assert sum(pulled) == 12
 
 

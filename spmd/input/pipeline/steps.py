@@ -2,21 +2,22 @@
 
 import abc
 from collections.abc import Callable, Sequence
-from typing import Any, final
+from typing import final
 
-from frontends.tf.data import element as elements
-from frontends.tf.data import spec as specs
-from frontends.tf.data.chunks import Chunk
-from frontends.tf.data.forms import Form, Opener
-from frontends.tf.data.map_function import MapFunction
-from frontends.tf.data.row_sources import RowSource
+from spmd.input.pipeline import element as elements
+from spmd.input.pipeline import spec as specs
+from spmd.input.pipeline.chunks import Chunk
+from spmd.input.pipeline.element import Batch, Element
+from spmd.input.pipeline.forms import Form, Item, Opener
+from spmd.input.pipeline.map_function import MapFunction
+from spmd.input.pipeline.row_sources import RowSource
 
 
 class Step(abc.ABC):
     """Turns items into elements. Keeps nothing between calls, and may be used from many threads."""
 
     @abc.abstractmethod
-    def one(self, item: Any) -> Any:
+    def one(self, item: Item) -> Element:
         """Returns the element of an item."""
 
 
@@ -24,7 +25,7 @@ class Step(abc.ABC):
 class Ready(Step):
     """The items are the elements."""
 
-    def one(self, item: Any) -> Any:
+    def one(self, item: Item) -> Element:
         """Returns the item."""
         return item
 
@@ -54,7 +55,7 @@ class Gather(Step):
         """Returns this step with the rows of the same numbers in another source."""
         return Gather(source, self._rows, self.unbatched)
 
-    def one(self, item: Chunk) -> Any:
+    def one(self, item: Chunk) -> Batch:
         """Returns the batch."""
         return self.source.gather(item, self._rows)
 
@@ -75,14 +76,14 @@ class Mapped(Step):
         """Returns this step with one function more."""
         return Mapped(self._base, (*self._functions, function))
 
-    def one(self, item: Any) -> Any:
+    def one(self, item: Item) -> Element:
         """Returns the last function's result."""
         element = self._base.one(item)
         for function in self._functions:
             element = function.one(element)
         return element
 
-    def many(self, items: Sequence[Any], full: int) -> Any:
+    def many(self, items: Sequence[Item], full: int) -> Batch:
         """Returns the batch of the elements of `items`.
 
         Functions that trace take the batch in one call, where its elements have one shape.
@@ -92,7 +93,7 @@ class Mapped(Step):
             full: The number of rows to compile for.
         """
         rows = [self._base.one(item) for item in items]
-        batch = None  # either this holds the batch, padded to `full` rows, or `rows` its rows
+        batch = None  # either this holds the batch, padded to `full` rows, or `rows` holds its rows
         for function in self._functions:
             if batch is None and self._takes_batches(function, rows):
                 batch = elements.stack(rows + rows[-1:] * (full - len(rows)))
@@ -107,7 +108,7 @@ class Mapped(Step):
         return elements.first_rows(batch, len(items))
 
     @staticmethod
-    def _takes_batches(function: MapFunction, rows: Sequence[Any]) -> bool:
+    def _takes_batches(function: MapFunction, rows: Sequence[Element]) -> bool:
         return function.traces_for(rows[0]) and elements.can_stack(rows)
 
 
@@ -123,7 +124,7 @@ class Group(Step):
     def __init__(self, step: Step, rows: int) -> None:
         self._step, self._rows = step, rows
 
-    def one(self, item: Sequence[Any]) -> Any:
+    def one(self, item: Sequence[Item]) -> Batch:
         """Returns the batch."""
         if isinstance(self._step, Mapped):
             return self._step.many(item, self._rows)
@@ -141,7 +142,7 @@ class Either(Step):
     def __init__(self, *steps: Step) -> None:
         self._steps = steps
 
-    def one(self, item: tuple[int, Any]) -> Any:
+    def one(self, item: tuple[int, Item]) -> Element:
         """Returns the element that the item's own step makes of it."""
         which, inner = item
         return self._steps[which].one(inner)

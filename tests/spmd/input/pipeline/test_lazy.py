@@ -2,7 +2,7 @@
 
 import pytest
 
-from frontends.tf.data.lazy import Lazy
+from spmd.input.pipeline.lazy import Lazy
 
 
 def test_computes_once():

@@ -1,24 +1,26 @@
 """Which of a pipeline's files this process reads, where each process reads files of its own.
 
-The datasets that find or read files ask when a pass begins, because one dataset may be read whole and in
+Pipelines that find or read files ask when a pass begins, because one pipeline may be read whole and in
 parts. A reader that a pipeline makes for each file name (`interleave`) reads all that it is given: the
 names were divided before.
 """
 
 import contextlib
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextvars import ContextVar
-from typing import Any
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 class FileShard:
-    """Every process's part of the files.
+    """One process's part of the files.
 
     Attributes:
         count: how many processes there are.
         index: which of them this is.
-        used: whether a dataset has divided its files.
+        used: whether a pipeline has divided its files.
     """
 
     def __init__(self, count: int, index: int) -> None:
@@ -27,8 +29,8 @@ class FileShard:
         self.used = False
 
     @contextlib.contextmanager
-    def in_force(self) -> Iterator[None]:
-        """Lets datasets that are read meanwhile, on this thread, read this part only."""
+    def in_force(self) -> Generator[None]:
+        """Restricts pipelines that are read in the block, on this thread, to this part."""
         token = _SHARD.set(self)
         try:
             yield
@@ -40,11 +42,11 @@ _SHARD: ContextVar[FileShard | None] = ContextVar("file_shard", default=None)
 
 
 def is_reading_part() -> bool:
-    """Tells whether a part of the files is being read: what is made meanwhile is made for a file of it."""
+    """Tells whether a part of the files is being read: a pipeline made meanwhile is for one of its files."""
     return _SHARD.get() is not None
 
 
-def own_files(names: Iterable[Any]) -> Iterator[Any]:
+def own_files(names: Iterable[T]) -> Iterator[T]:
     """Yields the files of this process's part, or all of them.
 
     Args:

@@ -3,16 +3,18 @@
 import abc
 import math
 from collections.abc import Sequence
-from typing import Any, final
+from typing import final
 
 import jax
 import numpy as np
 
-from frontends.tf.data import chunks
-from frontends.tf.data import element as elements
-from frontends.tf.data.chunks import Chunk
-from frontends.tf.data.map_function import MapFunction
-from frontends.tf.data.spec import TensorSpec
+from spmd.input.pipeline import chunks
+from spmd.input.pipeline import element as elements
+from spmd.input.pipeline.chunks import Chunk
+from spmd.input.pipeline.element import Batch
+from spmd.input.pipeline.map_function import MapFunction
+from spmd.input.pipeline.spec import ArraySpec, Specs
+from spmd.typing import PyTree, Structure
 
 
 class RowSource(abc.ABC):
@@ -25,11 +27,11 @@ class RowSource(abc.ABC):
     """
 
     columns: int
-    spec: Any
+    spec: Specs
     computed: bool
 
     @abc.abstractmethod
-    def gather(self, chunk: Chunk, full: int) -> Any:
+    def gather(self, chunk: Chunk, full: int) -> Batch:
         """Looks up rows.
 
         Args:
@@ -39,7 +41,7 @@ class RowSource(abc.ABC):
                 compiled once.
 
         Returns:
-            A batch of ``len(chunk)`` rows, which no one else holds.
+            A batch of ``len(chunk)`` rows, which nobody else holds.
         """
 
 
@@ -54,12 +56,12 @@ class ArraySource(RowSource):
     columns = 1
     computed = False
 
-    def __init__(self, arrays: Any) -> None:
+    def __init__(self, arrays: PyTree) -> None:
         self._leaves, self._structure = jax.tree.flatten(arrays)
-        specs = [TensorSpec(leaf.shape[1:], leaf.dtype) for leaf in self._leaves]
+        specs = [ArraySpec(leaf.shape[1:], leaf.dtype) for leaf in self._leaves]
         self.spec = jax.tree.unflatten(self._structure, specs)
 
-    def gather(self, chunk: Chunk, full: int) -> Any:
+    def gather(self, chunk: Chunk, full: int) -> Batch:
         """Looks up rows; see `RowSource.gather`."""
         numbers = chunk[:, 0]
         rows = [leaf.take(numbers, axis=0) for leaf in self._leaves]
@@ -81,9 +83,9 @@ class RangeSource(RowSource):
 
     def __init__(self, start: int, step: int, dtype: np.dtype) -> None:
         self._start, self._step = start, step
-        self.spec = TensorSpec((), dtype)
+        self.spec = ArraySpec((), dtype)
 
-    def gather(self, chunk: Chunk, full: int) -> Any:
+    def gather(self, chunk: Chunk, full: int) -> Batch:
         """Looks up rows; see `RowSource.gather`."""
         return (self._start + self._step * chunk[:, 0]).astype(self.spec.dtype)
 
@@ -93,18 +95,18 @@ class ZipSource(RowSource):
     """The rows of several sources side by side, each by columns of its own.
 
     Args:
-        structure: What a row is made of, with a source at each leaf.
+        structure: The structure of a row, with a source at each leaf.
         sources: The sources, in the order of the leaves.
     """
 
-    def __init__(self, structure: Any, sources: Sequence[RowSource]) -> None:
+    def __init__(self, structure: Structure, sources: Sequence[RowSource]) -> None:
         self._structure, self._sources = structure, sources
         self._ends = np.cumsum([source.columns for source in sources])
         self.columns = int(self._ends[-1])
         self.spec = jax.tree.unflatten(structure, [source.spec for source in sources])
         self.computed = any(source.computed for source in sources)
 
-    def gather(self, chunk: Chunk, full: int) -> Any:
+    def gather(self, chunk: Chunk, full: int) -> Batch:
         """Looks up rows; see `RowSource.gather`."""
         parts = np.split(chunk, self._ends[:-1], axis=1)
         gathered = [
@@ -128,7 +130,7 @@ class ConcatenatedSource(RowSource):
         self.spec = first.spec
         self.computed = first.computed or second.computed
 
-    def gather(self, chunk: Chunk, full: int) -> Any:
+    def gather(self, chunk: Chunk, full: int) -> Batch:
         """Looks up rows; see `RowSource.gather`."""
         masks = [chunk[:, 0] == which for which in (0, 1)]
         parts = [
@@ -175,7 +177,7 @@ class MappedSource(RowSource):
         self.columns = source.columns
         self.spec = function.output_spec(source.spec, lambda: None)
 
-    def gather(self, chunk: Chunk, full: int) -> Any:
+    def gather(self, chunk: Chunk, full: int) -> Batch:
         """Looks up rows; see `RowSource.gather`."""
         rows = self.source.gather(chunks.pad(chunk, full), full)
         results = self.function.many(rows)

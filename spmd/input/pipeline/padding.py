@@ -6,8 +6,10 @@ from typing import Any, final
 import jax
 import numpy as np
 
-from frontends.tf.data import element as elements
-from frontends.tf.data.spec import TensorSpec
+from spmd.input.pipeline import element as elements
+from spmd.input.pipeline.element import Batch, Component, Element
+from spmd.input.pipeline.spec import ArraySpec, PartialShape, Specs
+from spmd.typing import ArrayLike, PyTree, Structure
 
 
 @final
@@ -21,10 +23,10 @@ class Padding:
             components; None for zeros and empty text.
     """
 
-    def __init__(self, shapes: Any, values: Any) -> None:
+    def __init__(self, shapes: PyTree, values: PyTree) -> None:
         self._shapes, self._values = shapes, values
 
-    def stack(self, rows: Sequence[Any]) -> Any:
+    def stack(self, rows: Sequence[Element]) -> Batch:
         """Makes a padded batch of elements.
 
         Raises:
@@ -46,7 +48,7 @@ class Padding:
             [_padded(*each) for each in zip(names, columns, shapes, values, strict=True)]
         )
 
-    def spec(self, spec: Any, rows: int | None, exact: bool) -> Any:
+    def spec(self, spec: Specs, rows: int | None, exact: bool) -> Specs:
         """Returns the specs of batches.
 
         Args:
@@ -57,19 +59,19 @@ class Padding:
         leaves, structure = jax.tree.flatten(spec)
         shapes = self._per_component(structure, self._shapes, "padded_shapes")
 
-        def padded(leaf: TensorSpec, shape: Any) -> TensorSpec:
+        def padded(leaf: ArraySpec, shape: PartialShape) -> ArraySpec:
             if shape is None:
                 known = leaf.shape
                 if known is not None and not exact:
                     known = (None,) * len(known)
             else:
                 known = tuple(None if size in (None, -1) else size for size in shape)
-            return TensorSpec(None if known is None else (rows, *known), leaf.dtype)
+            return ArraySpec(None if known is None else (rows, *known), leaf.dtype)
 
         return structure.unflatten(map(padded, leaves, shapes))
 
     @staticmethod
-    def _per_component(structure: Any, given: Any, name: str) -> list[Any]:
+    def _per_component(structure: Structure, given: PyTree, name: str) -> list[Any]:
         if given is None:
             return [None] * structure.num_leaves
         try:
@@ -81,7 +83,9 @@ class Padding:
             ) from error
 
 
-def _padded(name: str, column: Sequence[Any], shape: Any, value: Any) -> np.ndarray:
+def _padded(
+    name: str, column: Sequence[Component], shape: PartialShape, value: ArrayLike
+) -> np.ndarray:
     arrays = [np.asarray(leaf, object if isinstance(leaf, bytes) else None) for leaf in column]
     dtype = _common_dtype(name, arrays)
     ranks = {array.ndim for array in arrays}
@@ -123,7 +127,7 @@ def _common_dtype(name: str, arrays: Sequence[np.ndarray]) -> np.dtype:
     return np.result_type(*{array.dtype for array in arrays})
 
 
-def _fill(name: str, value: Any, sample: np.ndarray, dtype: np.dtype) -> Any:
+def _fill(name: str, value: ArrayLike, sample: np.ndarray, dtype: np.dtype) -> Component:
     if value is None:
         if dtype.kind == "O":
             return type(sample.flat[0])() if sample.size else b""

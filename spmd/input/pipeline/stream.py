@@ -3,18 +3,20 @@
 import dataclasses
 import itertools
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Self, final
+from typing import Self, final
 
-from frontends.tf.data import element as elements
-from frontends.tf.data import spec as specs
-from frontends.tf.data.caching import StreamCache
-from frontends.tf.data.forms import Form, Opener, peek
-from frontends.tf.data.lazy import Lazy
-from frontends.tf.data.map_function import MapFunction
-from frontends.tf.data.parallel import map_in_order
-from frontends.tf.data.predicate import holds
-from frontends.tf.data.shuffling import ShuffleOrder, shuffle_items
-from frontends.tf.data.steps import Gather, Group, Mapped, Ready, Step
+from spmd.input.pipeline import element as elements
+from spmd.input.pipeline import spec as specs
+from spmd.input.pipeline.caching import StreamCache
+from spmd.input.pipeline.element import Element
+from spmd.input.pipeline.forms import Form, Item, Opener, peek
+from spmd.input.pipeline.lazy import Lazy
+from spmd.input.pipeline.map_function import MapFunction
+from spmd.input.pipeline.parallel import map_in_order
+from spmd.input.pipeline.predicate import holds
+from spmd.input.pipeline.shuffling import ShuffleOrder, shuffle_items
+from spmd.input.pipeline.spec import Specs
+from spmd.input.pipeline.steps import Gather, Group, Mapped, Ready, Step
 
 
 @final
@@ -33,16 +35,16 @@ class Stream(Form):
 
     open: Opener
     step: Step
-    find_spec: Callable[[], Any]
+    find_spec: Callable[[], Specs]
     stable: bool
     finite: bool
     workers: int = 0
 
-    def spec(self) -> Any:
+    def spec(self) -> Specs:
         """Returns the specs of an element; see `Form.spec`."""
         return self.find_spec()
 
-    def elements(self) -> Iterator[Any]:
+    def elements(self) -> Iterator[Element]:
         """Starts a pass; see `Form.elements`."""
         return map_in_order(self.step.one, self.open(), self.workers)
 
@@ -128,7 +130,7 @@ class Stream(Form):
 
 
 def ready(
-    open_elements: Opener, find_spec: Callable[[], Any], origin: Form | None = None
+    open_elements: Opener, find_spec: Callable[[], Specs], origin: Form | None = None
 ) -> Stream:
     """Returns the form of elements that Python code yields.
 
@@ -141,7 +143,7 @@ def ready(
     return Stream(open_elements, Ready(), find_spec, stable=False, finite=finite)
 
 
-def _repeat(open_pass: Opener, count: int | None) -> Iterator[Any]:
+def _repeat(open_pass: Opener, count: int | None) -> Iterator[Item]:
     for _ in itertools.count() if count is None else range(count):
         empty = True
         for item in open_pass():
@@ -151,7 +153,7 @@ def _repeat(open_pass: Opener, count: int | None) -> Iterator[Any]:
             return
 
 
-def _group(items: Iterable[Any], size: int, drop_remainder: bool) -> Iterator[list[Any]]:
+def _group(items: Iterable[Item], size: int, drop_remainder: bool) -> Iterator[list[Item]]:
     items = iter(items)
     while group := list(itertools.islice(items, size)):
         if len(group) == size or not drop_remainder:

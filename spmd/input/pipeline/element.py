@@ -1,30 +1,42 @@
 """Elements: NumPy values, or tuples, dicts and nested structures of them.
 
 **Component**: one leaf of an element. A `numpy.ndarray`, a NumPy scalar for rank 0, or a Python
-`bytes` object (NumPy's own bytes type drops trailing zeros) or other object, kept as it is. Lists are
-not structure: as in TensorFlow a list is one component, an array.
+`bytes` object (NumPy's own bytes type drops trailing zeros) or other object, kept as it is. A list is
+not structure but one component, an array.
 
 **Batch**: an element whose every component has one more axis in front, of the same length.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import Any, TypeAlias, TypeVar
 
 import jax
 import numpy as np
 
-from frontends.tf.dtypes import fits
+from spmd.typing import ArrayLike, PyTree
+
+T = TypeVar("T")
+
+# One component, or nested tuples and dicts of them.
+Element: TypeAlias = Any
+# A NumPy array or scalar, or another Python object.
+Component: TypeAlias = Any
+# An element whose components have rows.
+Batch: TypeAlias = Any
 
 _NUMPY = (np.ndarray, np.generic)
-_NARROW = {int: (np.int64, np.int32), float: (np.float64, np.float32)}
+_NARROW: dict[type, tuple[type, type]] = {
+    int: (np.int64, np.int32),
+    float: (np.float64, np.float32),
+}
 
 
-def to_element(value: Any, *, narrow: bool = True) -> Any:
+def to_element(value: PyTree, *, narrow: bool = True) -> Element:
     """Converts a structure of array-likes to an element.
 
     Args:
         value: NumPy values keep their dtype; a list becomes an array.
-        narrow: Give Python numbers 32 bits, as TensorFlow does (64 where an integer needs them).
+        narrow: Give Python numbers 32 bits (64 where an integer needs them).
 
     Raises:
         ValueError: A list whose items have different lengths.
@@ -32,7 +44,7 @@ def to_element(value: Any, *, narrow: bool = True) -> Any:
     return jax.tree.map(lambda leaf: _to_component(leaf, narrow), value, is_leaf=_is_list)
 
 
-def canonicalize(element: Any) -> Any:
+def canonicalize(element: Element) -> Element:
     """Gives every number of `element` the dtype that JAX would give it.
 
     Raises:
@@ -41,8 +53,8 @@ def canonicalize(element: Any) -> Any:
     return jax.tree.map(_canonical_component, element)
 
 
-def fits_jax(component: Any) -> bool:
-    """Says whether JAX can hold the component: numbers, of which integers fit their new dtype."""
+def fits_jax(component: Component) -> bool:
+    """Tells whether JAX can hold a component: numbers, of which integers fit their new dtype."""
     dtype = dtype_of(component)
     return dtype.kind not in "OSUMm" and _fits(component, jax_dtype(dtype))
 
@@ -54,38 +66,38 @@ def jax_dtype(dtype: np.dtype) -> np.dtype:
     return jax.dtypes.canonicalize_dtype(dtype)
 
 
-def writable(element: Any) -> Any:
+def writable(element: Element) -> Element:
     """Copies the arrays of `element` that must not be written to (a cache's, or JAX's own)."""
     return jax.tree.map(_writable_component, element)
 
 
-def snapshot(element: Any) -> Any:
+def snapshot(element: Element) -> Element:
     """Copies an element for a cache: a write to the copy raises instead of changing the cache."""
     return jax.tree.map(_locked_copy, element)
 
 
-def owned(element: Any) -> Any:
-    """Copies an element whose arrays somebody else may overwrite."""
+def owned(element: Element) -> Element:
+    """Copies an element whose arrays their producer may overwrite."""
     return jax.tree.map(_copy, element)
 
 
-def first_rows(batch: Any, count: int) -> Any:
+def first_rows(batch: Batch, count: int) -> Batch:
     """Returns the first rows of a batch, as views of it."""
     return jax.tree.map(lambda leaf: leaf[:count], batch)
 
 
-def apply(function: Callable[..., Any], element: Any) -> Any:
+def apply(function: Callable[..., T], element: Element) -> T:
     """Calls `function` with a tuple's items as its arguments, or with the element as it is."""
     return function(*element) if type(element) is tuple else function(element)
 
 
-def can_stack(elements: Sequence[Any]) -> bool:
-    """Says whether the elements have equal structures, and components of equal shapes and dtypes."""
+def can_stack(elements: Sequence[Element]) -> bool:
+    """Tells whether the elements have equal structures, and components of equal shapes and dtypes."""
     first = _signature(elements[0])
     return all(_signature(element) == first for element in elements)
 
 
-def stack(elements: Sequence[Any]) -> Any:
+def stack(elements: Sequence[Element]) -> Batch:
     """Makes a batch of elements.
 
     Args:
@@ -105,30 +117,30 @@ def stack(elements: Sequence[Any]) -> Any:
     return jax.tree.unflatten(structure, [_stack_component(column) for column in columns])
 
 
-def split(batch: Any) -> Iterator[Any]:
+def split(batch: Batch) -> Iterator[Element]:
     """Yields the rows of a batch, as views of it."""
     leaves, structure = jax.tree.flatten(batch)
     for row in zip(*leaves, strict=True):
         yield jax.tree.unflatten(structure, row)
 
 
-def unbatched(batches: Iterator[Any]) -> Iterator[Any]:
+def unbatched(batches: Iterator[Batch]) -> Iterator[Element]:
     """Yields the rows of every batch.
 
     Raises:
         ValueError: A component has no axis to take rows from, or two of them differ in length.
     """
     for batch in batches:
-        leading_length(batch, "unbatch", "leave unbatch() out, since the elements are no batches")
+        leading_length(batch, "unbatch", "leave unbatch() out: the elements are not batches")
         yield from split(batch)
 
 
-def leading_length(batch: Any, op_name: str, scalar_fix: str) -> int:
+def leading_length(batch: Batch, op_name: str, scalar_fix: str) -> int:
     """Returns the length of the first axis of every component.
 
     Args:
         batch: An element.
-        op_name: Who asks, for the errors.
+        op_name: The operation that asks, for the errors.
         scalar_fix: What to do about a component without axes, for the error.
 
     Raises:
@@ -155,22 +167,22 @@ def leading_length(batch: Any, op_name: str, scalar_fix: str) -> int:
     return shapes[0][0]
 
 
-def component_names(element: Any) -> list[str]:
+def component_names(element: Element) -> list[str]:
     """Returns a name for every component: its path, such as ``['image']`` or ``[0]``."""
     paths = jax.tree_util.tree_flatten_with_path(element)[0]
     return [jax.tree_util.keystr(path) or "the element" for path, _ in paths]
 
 
-def dtype_of(component: Any) -> np.dtype:
+def dtype_of(component: Component) -> np.dtype:
     """Returns a component's dtype: `object` for what is not a NumPy value."""
     return component.dtype if isinstance(component, _NUMPY) else np.dtype(object)
 
 
-def _is_list(value: Any) -> bool:
+def _is_list(value: object) -> bool:
     return isinstance(value, list)
 
 
-def _to_component(value: Any, narrow: bool) -> Any:
+def _to_component(value: ArrayLike, narrow: bool) -> Component:
     if type(value) is bytes:
         return value
     if isinstance(value, _NUMPY):
@@ -183,17 +195,20 @@ def _to_component(value: Any, narrow: bool) -> Any:
     return array[()]
 
 
-def _first_scalar(value: Any) -> Any:
+def _first_scalar(value: ArrayLike) -> ArrayLike:
     while isinstance(value, list | tuple) and value:
         value = value[0]
     return value
 
 
-def _fits(leaf: Any, dtype: np.dtype) -> bool:
-    return dtype.kind not in "iu" or dtype == leaf.dtype or fits(leaf, dtype)
+def _fits(leaf: np.ndarray | np.generic, dtype: np.dtype) -> bool:
+    if dtype.kind not in "iu" or dtype == leaf.dtype or not leaf.size:
+        return True
+    limits = np.iinfo(dtype)
+    return bool(leaf.min() >= limits.min and leaf.max() <= limits.max)
 
 
-def _canonical_component(leaf: Any) -> Any:
+def _canonical_component(leaf: Component) -> Component:
     dtype = jax_dtype(dtype_of(leaf))
     if dtype == dtype_of(leaf):
         return leaf
@@ -207,35 +222,35 @@ def _canonical_component(leaf: Any) -> Any:
     return leaf.astype(dtype)
 
 
-def _writable_component(leaf: Any) -> Any:
+def _writable_component(leaf: Component) -> Component:
     if isinstance(leaf, np.ndarray) and not leaf.flags.writeable:
         return leaf.copy()
     return leaf
 
 
-def _copy(leaf: Any) -> Any:
+def _copy(leaf: Component) -> Component:
     return leaf.copy() if isinstance(leaf, np.ndarray) else leaf
 
 
-def _locked_copy(leaf: Any) -> Any:
+def _locked_copy(leaf: Component) -> Component:
     if isinstance(leaf, np.ndarray):
         leaf = leaf.copy()
         leaf.setflags(write=False)
     return leaf
 
 
-def _signature(element: Any) -> tuple[Any, ...]:
+def _signature(element: Element) -> tuple[Any, ...]:
     leaves, structure = jax.tree.flatten(element)
     return structure, *((np.shape(leaf), _dtype_class(leaf)) for leaf in leaves)
 
 
-def _dtype_class(leaf: Any) -> Any:
-    """Returns what must be equal for two components to stack: text of any length may."""
+def _dtype_class(leaf: Component) -> Hashable:
+    """Returns what must be equal for two components to stack: text may have any length."""
     dtype = dtype_of(leaf)
     return "text" if dtype.kind in "US" else dtype
 
 
-def _stack_component(leaves: Sequence[Any]) -> np.ndarray:
+def _stack_component(leaves: Sequence[Component]) -> np.ndarray:
     if isinstance(leaves[0], _NUMPY):
         return np.stack(leaves)
     objects = np.empty(len(leaves), dtype=object)  # np.array would look inside the objects
@@ -243,7 +258,7 @@ def _stack_component(leaves: Sequence[Any]) -> np.ndarray:
     return objects
 
 
-def _stack_error(elements: Sequence[Any]) -> Exception:
+def _stack_error(elements: Sequence[Element]) -> Exception:
     first = _signature(elements[0])
     number, other = next(
         (number, _signature(element))

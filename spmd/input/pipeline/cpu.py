@@ -1,13 +1,16 @@
 """Where map functions run on the host: on this process's first CPU device, whatever surrounds the call."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import numpy as np
 
+T = TypeVar("T")
+R = TypeVar("R")
 
-def call_on_cpu(function: Callable[[Any], Any], argument: Any) -> Any:
+
+def call_on_cpu(function: Callable[[T], R], argument: T) -> R:
     """Calls a function, and makes the JAX calls in it run at once, on the host CPU.
 
     A dataset may be read while something else is set up: with a GPU as the default device, inside
@@ -44,7 +47,7 @@ def _first_cpu() -> Any:
     except RuntimeError as error:
         platforms = jax.config.values["jax_platforms"]
         raise RuntimeError(
-            "Dataset.map runs its function on the host CPU, and JAX has no CPU backend here: "
+            "Map functions run on the host CPU, and JAX has no CPU backend here: "
             f"jax_platforms is {platforms!r}.\n"
             f'Fix: JAX_PLATFORMS="{platforms},cpu" in the environment.'
         ) from error

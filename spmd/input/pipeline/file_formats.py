@@ -1,6 +1,6 @@
-"""Reading files: opening them, and taking lines or TFRecords out of them.
+"""Formats of files: lines of text, and TFRecords.
 
-A TFRecord file is a row of records: the length (64 bits, little-endian), its masked CRC32C, the
+A TFRecord file is a sequence of records: the length (64 bits, little-endian), its masked CRC32C, the
 content, and the content's masked CRC32C.
 """
 
@@ -11,12 +11,16 @@ import os
 import struct
 import zlib
 from collections.abc import Callable, Iterator
-from typing import IO, Any
+from typing import IO, TypeAlias
 
 import numpy as np
 
-Reader = Callable[[IO[bytes]], Iterator[bytes]]
-"""Yields what stands in an open file."""
+from spmd.typing import ArrayLike
+
+# Yields the records of an open file.
+Reader: TypeAlias = Callable[[IO[bytes]], Iterator[bytes]]
+# One path, or several, nested or not.
+Paths: TypeAlias = ArrayLike
 
 _COMPRESSIONS = (None, "", "GZIP", "ZLIB")
 _LENGTH = struct.Struct("<Q")
@@ -27,7 +31,7 @@ def check_compression(compression: str | None, op_name: str) -> None:
     """Checks the name of a compression.
 
     Raises:
-        ValueError: TensorFlow has no such compression.
+        ValueError: There is no such compression.
     """
     if compression not in _COMPRESSIONS:
         raise ValueError(
@@ -35,8 +39,8 @@ def check_compression(compression: str | None, op_name: str) -> None:
         )
 
 
-def paths(filenames: Any) -> Iterator[str]:
-    """Yields paths, of one or a list of them, nested or not."""
+def paths(filenames: Paths) -> Iterator[str]:
+    """Yields the paths in one path or a list of them, nested or not."""
     if isinstance(filenames, str | bytes | os.PathLike):
         yield os.fsdecode(filenames)
     else:
@@ -44,8 +48,8 @@ def paths(filenames: Any) -> Iterator[str]:
             yield os.fsdecode(each)
 
 
-def opened(path: Any, compression: str | None) -> contextlib.AbstractContextManager[IO[bytes]]:
-    """Opens a file, and takes its compression off."""
+def opened(path: Paths, compression: str | None) -> contextlib.AbstractContextManager[IO[bytes]]:
+    """Opens a file and decompresses it."""
     name = os.fsdecode(path.item() if isinstance(path, np.ndarray | np.generic) else path)
     if compression == "GZIP":
         return contextlib.closing(io.BufferedReader(gzip.GzipFile(name)))
@@ -79,7 +83,7 @@ def records(file: IO[bytes]) -> Iterator[bytes]:
                 yield content[:size]
                 continue
         raise ValueError(
-            f"TFRecordDataset: {getattr(file, 'name', 'the file')} is no TFRecord file, or damaged "
+            f"TFRecordDataset: {getattr(file, 'name', 'the file')} is not a TFRecord file, or is damaged "
             f"after {number} records.\nFix: compression_type='GZIP' if it is compressed, or write it "
             "again."
         )

@@ -2,23 +2,25 @@
 
 import dataclasses
 from collections.abc import Callable, Iterator
-from typing import Any, Self, final
+from typing import Self, final
 
 import numpy as np
 
-from frontends.tf.data import chunks
-from frontends.tf.data import element as elements
-from frontends.tf.data import spec as specs
-from frontends.tf.data.caching import RememberedSource
-from frontends.tf.data.chunks import Chunk
-from frontends.tf.data.forms import Form, Opener
-from frontends.tf.data.lazy import Lazy
-from frontends.tf.data.map_function import MapFunction
-from frontends.tf.data.predicate import mask
-from frontends.tf.data.row_sources import MappedSource, RowSource, row_bytes
-from frontends.tf.data.shuffling import ShuffleOrder, shuffle_chunks
-from frontends.tf.data.steps import Gather, Ready
-from frontends.tf.data.stream import Stream
+from spmd.input.pipeline import chunks
+from spmd.input.pipeline import element as elements
+from spmd.input.pipeline import spec as specs
+from spmd.input.pipeline.caching import RememberedSource
+from spmd.input.pipeline.chunks import Chunk
+from spmd.input.pipeline.element import Batch, Element
+from spmd.input.pipeline.forms import Form, Opener
+from spmd.input.pipeline.lazy import Lazy
+from spmd.input.pipeline.map_function import MapFunction
+from spmd.input.pipeline.predicate import mask
+from spmd.input.pipeline.row_sources import MappedSource, RowSource, row_bytes
+from spmd.input.pipeline.shuffling import ShuffleOrder, shuffle_chunks
+from spmd.input.pipeline.spec import Specs
+from spmd.input.pipeline.steps import Gather, Ready
+from spmd.input.pipeline.stream import Stream
 
 # How much is looked up at once where rows are wanted one by one.
 _BLOCK_BYTES = 4 * 2**20
@@ -42,11 +44,11 @@ class Rows(Form):
     stable: bool = True
     finite: bool = True
 
-    def spec(self) -> Any:
+    def spec(self) -> Specs:
         """Returns the specs of a row; see `Form.spec`."""
         return self.source.spec
 
-    def elements(self) -> Iterator[Any]:
+    def elements(self) -> Iterator[Element]:
         """Starts a pass; see `Form.elements`."""
         for _, batch in self._blocks():
             yield from elements.split(batch)
@@ -134,10 +136,10 @@ class Rows(Form):
         nothing = np.empty((0, self.source.columns), np.int64)
         return np.concatenate([nothing, *self.open()])
 
-    def _blocks(self, padded: bool = False) -> Iterator[tuple[Chunk, Any]]:
+    def _blocks(self, padded: bool = False) -> Iterator[tuple[Chunk, Batch]]:
         """Yields pairs of a chunk and its rows, with more rows at the end if `padded`."""
-        # Blocks end where chunks end: to read ahead could begin a pass that nobody gets to, and
-        # then the next one would have another order than it has elsewhere.
+        # Blocks end where chunks end: reading ahead could begin a pass that nobody reads, and the
+        # next pass would have another order than it has elsewhere.
         most = min(_BLOCK_ROWS, max(1, _BLOCK_BYTES // max(1, row_bytes(self.source))))
         for chunk in self.open():
             for block in chunks.slices(chunk, most):

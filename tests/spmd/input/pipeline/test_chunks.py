@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frontends.tf.data import chunks
+from spmd.input.pipeline import chunks
 
 # A pass in pieces of any size; the rows are numbered.
 PASSES = st.lists(st.integers(1, 9), max_size=6)

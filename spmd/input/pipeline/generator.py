@@ -1,21 +1,22 @@
 """Elements from Python code: what a generator yields, checked against what was declared."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-import jax
 import numpy as np
 
-from frontends.tf.data import element as elements
-from frontends.tf.data.spec import TensorSpec
+from spmd.input.pipeline import element as elements
+from spmd.input.pipeline.element import Component, Element
+from spmd.input.pipeline.spec import ArraySpec, PartialShape, Specs
+from spmd.typing import ArrayLike, PyTree
 
 
 def open_generator(
-    generator: Callable[..., Any], args: tuple[Any, ...], signature: Any
-) -> Iterator[Any]:
+    generator: Callable[..., Iterable[object]], args: tuple[Any, ...], signature: Specs | None
+) -> Iterator[Element]:
     """Starts a pass: calls the generator function and yields its elements.
 
-    Arrays are copied, since a generator may fill the same one anew for every element.
+    Arrays are copied, since a generator may refill the same one for every element.
 
     Args:
         generator: Returns an iterable.
@@ -33,32 +34,7 @@ def open_generator(
             yield _convert(value, signature, "")
 
 
-def declared_spec(output_signature: Any, output_types: Any, output_shapes: Any) -> Any:
-    """Returns the specs that `from_generator` was told, or None.
-
-    Raises:
-        TypeError: Both ways to tell were used, or shapes without types.
-    """
-    if output_signature is not None:
-        if output_types is not None or output_shapes is not None:
-            raise TypeError(
-                "from_generator: output_types and output_shapes are the old way to say what "
-                "output_signature says; got both.\nFix: keep output_signature."
-            )
-        return jax.tree.map(lambda leaf: TensorSpec(leaf.shape, leaf.dtype), output_signature)
-    if output_types is None:
-        if output_shapes is not None:
-            raise TypeError(
-                "from_generator: output_shapes needs output_types beside it.\n"
-                "Fix: output_signature=tf.TensorSpec(shape, dtype)"
-            )
-        return None
-    if output_shapes is None:
-        return jax.tree.map(lambda dtype: TensorSpec(None, dtype), output_types)
-    return jax.tree.map(lambda dtype, shape: TensorSpec(shape, dtype), output_types, output_shapes)
-
-
-def _convert(value: Any, spec: Any, path: str) -> Any:
+def _convert(value: PyTree, spec: Specs, path: str) -> Element:
     if isinstance(spec, Mapping):
         if not isinstance(value, Mapping) or set(value) != set(spec):
             raise _structure_error(value, spec, path)
@@ -74,7 +50,7 @@ def _convert(value: Any, spec: Any, path: str) -> Any:
     return _convert_component(value, spec, path or "the element")
 
 
-def _convert_component(value: Any, spec: TensorSpec, name: str) -> Any:
+def _convert_component(value: ArrayLike, spec: ArraySpec, name: str) -> Component:
     if isinstance(value, str | bytes):
         component = np.asarray(elements.to_element(value))
         if spec.dtype.kind not in "OUS":
@@ -98,7 +74,7 @@ def _convert_component(value: Any, spec: TensorSpec, name: str) -> Any:
     return component[()]
 
 
-def _matches(shape: tuple[int, ...], declared: Any) -> bool:
+def _matches(shape: tuple[int, ...], declared: PartialShape) -> bool:
     if declared is None:
         return True
     return len(shape) == len(declared) and all(
@@ -106,7 +82,7 @@ def _matches(shape: tuple[int, ...], declared: Any) -> bool:
     )
 
 
-def _structure_error(value: Any, spec: Any, path: str) -> TypeError:
+def _structure_error(value: PyTree, spec: Specs, path: str) -> TypeError:
     return TypeError(
         f"from_generator: expected the structure {spec} for {path or 'the element'}, got "
         f"{value!r}.\nFix: yield what output_signature declares."

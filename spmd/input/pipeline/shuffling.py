@@ -1,4 +1,4 @@
-"""Shuffling: TensorFlow's algorithm, for single elements and, in the same order, for row numbers.
+"""Shuffling through a buffer, for single elements and, in the same order, for row numbers.
 
 A buffer holds up to `buffer_size` elements. Each step gives out the one in a random place and puts
 the next input there; when the input ends, the rest comes out in random order. So the element at
@@ -9,26 +9,29 @@ the whole input gives a uniform permutation.
 import contextlib
 import itertools
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator
 from contextvars import ContextVar
-from typing import Any, SupportsIndex
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from frontends.tf.data.chunks import Chunk
-from frontends.tf.ops.seeds import op_entropy
 from spmd.cluster import shared_seed
+from spmd.input.pipeline.chunks import Chunk
+
+T = TypeVar("T")
+# Entropy, and how many passes have begun.
+OrderState: TypeAlias = list[Any]
 
 _DRAWS = 1024
 
-# Shuffles without a seed are told apart by the order in which they were made, the same in all processes.
+# Shuffles without a seed differ by the order in which they were made, which is the same in all processes.
 _NUMBERS = itertools.count()
 
 _PEEKING: ContextVar[bool] = ContextVar("peeking", default=False)
 
 
 @contextlib.contextmanager
-def peeking() -> Iterator[None]:
+def peeking() -> Generator[None]:
     """Lets the caller look at a dataset's first elements without using up a pass.
 
     The pass that is read next has the order that was seen. Holds for the current thread (context)
@@ -45,41 +48,43 @@ class ShuffleOrder:
     """The random numbers of one `shuffle`, for one pass after the other.
 
     Args:
-        seed: The op seed, or None.
+        entropy: What the order is drawn from, for `numpy.random.SeedSequence`; None for an order that
+            differs between runs and is the same in all processes.
         reshuffle: Give every pass another order.
-        op_name: The operation's name, for the error.
 
     Attributes:
-        passes: How many passes have begun. Setting it continues there: with the same seed, the
+        passes: How many passes have begun. Setting it continues there: with the same entropy, the
             next pass has the order that this pass had in any other run.
 
-    Raises:
-        TypeError: `seed` is neither an integer nor None.
+    Examples:
+        >>> order = ShuffleOrder((7,), reshuffle=True)
+        >>> sorted(shuffle_items(range(4), 2, order))
+        [0, 1, 2, 3]
+        >>> order.passes
+        1
     """
 
-    def __init__(
-        self, seed: SupportsIndex | None, reshuffle: bool, op_name: str = "shuffle"
-    ) -> None:
-        self._entropy = op_entropy(seed, op_name)
+    def __init__(self, entropy: tuple[int, ...] | None, reshuffle: bool) -> None:
+        self._entropy = entropy
         self._number = next(_NUMBERS)
         self._lock = threading.Lock()
         self.reshuffle = reshuffle
         self.passes = 0
 
     @property
-    def state(self) -> list[Any]:
+    def state(self) -> OrderState:
         """The numbers that the order of the next pass is drawn from, in JSON's types."""
         with self._lock:
             return [list(self._drawn_from()), self.passes]
 
     @state.setter
-    def state(self, state: Sequence[Any]) -> None:
+    def state(self, state: OrderState) -> None:
         with self._lock:
             self._entropy, self.passes = tuple(state[0]), state[1]
 
     def _drawn_from(self) -> tuple[int, ...]:
-        # Without a seed the order must differ between runs, and still not between passes when
-        # `reshuffle` is off: so there is always one. Drawn late, when a cluster is joined.
+        # Without a seed the order must differ between runs, but not between passes when `reshuffle` is
+        # off: so there is always one. Drawn late, once a cluster has been joined.
         self._entropy = self._entropy or (shared_seed(), self._number)
         return self._entropy
 
@@ -95,7 +100,7 @@ class ShuffleOrder:
         return steps, rest
 
 
-def shuffle_items(items: Iterable[Any], buffer_size: int, order: ShuffleOrder) -> Iterator[Any]:
+def shuffle_items(items: Iterable[T], buffer_size: int, order: ShuffleOrder) -> Iterator[T]:
     """Yields the items of a pass in random order."""
     steps, rest = order.begin_pass()
     items = iter(items)

@@ -1,4 +1,4 @@
-"""The last map functions of a dataset, taken apart from it for the devices to apply.
+"""The last map functions of a pipeline, taken off it for the devices to apply.
 
 `map(scale)` makes floats out of bytes, so that four times as much would travel to a GPU. Where a pipeline ends with
 functions of single rows that make them larger, and with `batch`, devices can apply these functions to the
@@ -6,8 +6,7 @@ rows that they got.
 """
 
 import dataclasses
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import jax
 import jax.numpy as jnp
@@ -15,49 +14,54 @@ import numpy as np
 from jax.extend.core import Var, jaxpr_as_fun
 from jax.sharding import Mesh
 
-from frontends.tf.data import spec as specs
-from frontends.tf.data.forms import Form
-from frontends.tf.data.lazy import Lazy
-from frontends.tf.data.map_function import MapFunction
-from frontends.tf.data.row_sources import MappedSource, RowSource, row_bytes
-from frontends.tf.data.steps import Gather
-from frontends.tf.data.stream import Stream
-from spmd.input import DeviceMap
+from spmd.input.device_map import DeviceMap
+from spmd.input.pipeline import spec as specs
+from spmd.input.pipeline.forms import Form
+from spmd.input.pipeline.lazy import Lazy
+from spmd.input.pipeline.map_function import MapFunction
+from spmd.input.pipeline.row_sources import MappedSource, RowSource, row_bytes
+from spmd.input.pipeline.spec import Specs
+from spmd.input.pipeline.steps import Gather
+from spmd.input.pipeline.stream import Stream
+from spmd.typing import PyTree
 
 
 class LastMaps:
-    """A dataset without the functions that make its rows larger, and these functions.
+    """A form without the functions that make its rows larger, and these functions.
 
     Examples:
-        >>> from frontends.tf.data import Dataset
-        >>> pixels = Dataset.from_tensor_slices(np.array([[0, 255]], np.uint8))
-        >>> scaled = pixels.map(lambda x: x.astype(np.float32) / 255).batch(1)
-        >>> parts = LastMaps(scaled)
-        >>> parts.dataset.element_spec
-        TensorSpec(shape=(None, 2), dtype=uint8, name=None)
-        >>> print(parts.apply(next(iter(parts.dataset))))
+        >>> from spmd.input.pipeline.origins import array_rows
+        >>> pixels = array_rows(np.array([[0, 255]], np.uint8), 1)
+        >>> scale = MapFunction(lambda x: x.astype(np.float32) / 255)
+        >>> parts = LastMaps(lambda: pixels.map(scale, workers=0).batch(1, drop_remainder=False))
+        >>> parts.form().spec()
+        ArraySpec(shape=(None, 2), dtype=dtype('uint8'))
+        >>> print(parts.apply(next(parts.form().elements())))
         [[0. 1.]]
     """
 
-    def __init__(self, dataset: Any) -> None:
-        """Takes a dataset apart; reads and traces nothing before the first batch.
+    def __init__(self, find_form: Callable[[], Form]) -> None:
+        """Takes a form apart; reads and traces nothing before the first batch.
 
         Args:
-            dataset: a `Dataset`.
+            find_form: returns the form; called when the parts are first asked for.
         """
-        self._parted = Lazy(lambda: _parted(dataset._form()))
-        self.dataset = dataset._derive(lambda _: self._parted()[0], dataset._cardinality)
+        self._parted = Lazy(lambda: _parted(find_form()))
         self._on: dict[Mesh, DeviceMap] = {}
+
+    def form(self) -> Form:
+        """Returns the form without the functions."""
+        return self._parted()[0]
 
     def on(self, mesh: Mesh) -> DeviceMap:
         """Returns `apply` for batches on a mesh, compiled once for all passes."""
         return self._on.setdefault(mesh, DeviceMap(self.apply, mesh))
 
-    def apply(self, batch: Any) -> Any:
-        """Makes the given dataset's batch of one of `dataset`'s; where nothing is gained they are the same.
+    def apply(self, batch: PyTree) -> PyTree:
+        """Makes the given form's batch from one of `form`'s; the same batch where nothing is gained.
 
         The results are those that the functions have on the host, but for rounding. Functions are not called
-        again: they were traced where the dataset was taken apart.
+        again: they were traced where the form was taken apart.
 
         Args:
             batch: arrays, on devices or in a program.
@@ -75,7 +79,7 @@ class _RowProgram:
         self.jaxpr = closed.jaxpr
         self._rows = jax.vmap(jaxpr_as_fun(closed))
 
-    def __call__(self, batch: Any) -> Any:
+    def __call__(self, batch: PyTree) -> PyTree:
         leaves = [
             jnp.asarray(leaf, variable.aval.dtype)
             for leaf, variable in zip(jax.tree.leaves(batch), self.jaxpr.invars, strict=True)
@@ -103,7 +107,7 @@ def _parted(form: Form) -> tuple[Form, Sequence[_RowProgram]]:
     return dataclasses.replace(form, step=form.step.of(smallest), find_spec=found), of_smallest
 
 
-def _are_numbers(spec: Any) -> bool:
+def _are_numbers(spec: Specs) -> bool:
     kinds = [leaf.dtype for leaf in jax.tree.leaves(spec)]
     return all(jnp.issubdtype(kind, np.number) or kind == np.bool_ for kind in kinds)
 

@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from frontends.tf.data import element as elements
+from spmd.input.pipeline import element as elements
 
 
 def test_to_element():

@@ -1,14 +1,13 @@
-"""What `filter` asks its predicate, and what may come back."""
-
-from typing import Any
+"""How `filter` calls its predicate, and what the predicate may return."""
 
 import numpy as np
 
-from frontends.tf.data.map_function import MapFunction
+from spmd.input.pipeline.element import Batch, Component, Element
+from spmd.input.pipeline.map_function import MapFunction
 
 
-def holds(predicate: MapFunction, element: Any) -> bool:
-    """Says whether the predicate holds for one element.
+def holds(predicate: MapFunction, element: Element) -> bool:
+    """Tells whether the predicate holds for one element.
 
     Raises:
         TypeError: It did not return one boolean.
@@ -16,8 +15,8 @@ def holds(predicate: MapFunction, element: Any) -> bool:
     return bool(_checked(predicate.one(element), axes=0))
 
 
-def mask(predicate: MapFunction, batch: Any, rows: int) -> np.ndarray:
-    """Says for which rows of a batch the predicate, which must trace, holds.
+def mask(predicate: MapFunction, batch: Batch, rows: int) -> np.ndarray:
+    """Tells for which rows of a batch the predicate, which must trace, holds.
 
     Args:
         predicate: The predicate.
@@ -33,7 +32,7 @@ def mask(predicate: MapFunction, batch: Any, rows: int) -> np.ndarray:
     return _checked(predicate.many(batch), axes=1)[:rows]
 
 
-def _checked(result: Any, axes: int) -> np.ndarray:
+def _checked(result: Component, axes: int) -> np.ndarray:
     array = np.asarray(result)
     if array.dtype == np.bool_ and array.ndim == axes:
         return array

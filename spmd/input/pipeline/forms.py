@@ -1,39 +1,41 @@
-"""Forms: what a dataset is made of inside, by how its elements can be got.
+"""Forms: pipelines of elements, by how the elements can be read.
 
 The terms of this package:
 
-**Form**: the runnable side of a `Dataset`. It knows no names and checks no arguments. It starts
-passes, any number of them, also at the same time.
+**Form**: a pipeline. It checks no arguments. It starts passes, any number of them, also at the same
+time.
 
-**Pass**: one reading from the first element to the last: a ``for`` loop over the dataset, or one
-round of `repeat`.
+**Pass**: one reading from the first element to the last, or one round of `repeat`.
 
 **Rows** (`rows.Rows`): elements that can be looked up by number, many at a time. A pass yields
-chunks of row numbers (`chunks`); a row source (`row_sources`) turns a chunk into a batch. Whatever
-only changes which rows come when, `shuffle` say, works on the numbers.
+chunks of row numbers (`chunks`); a row source (`row_sources`) turns a chunk into a batch. Operations that
+only select or reorder rows, such as `shuffle`, work on the numbers.
 
 **Stream** (`stream.Stream`): elements that come one after the other. A pass yields items; a step
-(`steps`) turns an item into its element. The item is as raw as possible, the row numbers of a batch
-say, so that an element that `skip` or `shard` drops is never put together.
+(`steps`) turns an item into its element. The item is as raw as possible, such as the row numbers of a
+batch, so that an element that `skip` or `shard` drops is never built.
 
 **Stable**: every pass has the same elements in the same order. **Finite**: a pass ends.
 """
 
 import abc
 from collections.abc import Callable, Iterator
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
-from frontends.tf.data.lazy import Lazy
-from frontends.tf.data.map_function import MapFunction
-from frontends.tf.data.shuffling import ShuffleOrder, peeking
-from frontends.tf.data.spec import spec_of
+from spmd.input.pipeline.element import Element
+from spmd.input.pipeline.lazy import Lazy
+from spmd.input.pipeline.map_function import MapFunction
+from spmd.input.pipeline.shuffling import ShuffleOrder, peeking
+from spmd.input.pipeline.spec import Specs, spec_of
 
-Opener = Callable[[], Iterator[Any]]
-"""Starts a pass over something."""
+# What a stream yields before its step.
+Item: TypeAlias = Any
+# Starts a pass.
+Opener: TypeAlias = Callable[[], Iterator[Item]]
 
 
 class Form(abc.ABC):
-    """What both forms do. Each method but `elements` returns a form, and reads nothing yet.
+    """A pipeline. Each method but `elements` and `spec` returns a form, and reads nothing yet.
 
     Attributes:
         stable: Every pass has the same elements in the same order.
@@ -44,11 +46,11 @@ class Form(abc.ABC):
     finite: bool
 
     @abc.abstractmethod
-    def spec(self) -> Any:
+    def spec(self) -> Specs:
         """Returns the specs of an element; may look at the first one."""
 
     @abc.abstractmethod
-    def elements(self) -> Iterator[Any]:
+    def elements(self) -> Iterator[Element]:
         """Starts a pass, and yields its elements."""
 
     @abc.abstractmethod
@@ -69,7 +71,7 @@ class Form(abc.ABC):
 
     @abc.abstractmethod
     def shuffle(self, buffer_size: int, order: ShuffleOrder) -> Self:
-        """Changes the order, a new one for every pass if `order` says so."""
+        """Changes the order, for every pass anew if `order.reshuffle` is set."""
 
     @abc.abstractmethod
     def cache(self) -> "Form":
@@ -92,20 +94,20 @@ class Form(abc.ABC):
         """Makes every row of every element an element."""
 
 
-def peek(form: Form) -> Any:
-    """Returns the first element, or None if there is none, and leaves the next pass as it was."""
+def peek(form: Form) -> Element | None:
+    """Returns the first element, or None if there is none; the next pass begins with it again."""
     with peeking():
         return next(form.elements(), None)
 
 
-def found_spec(get_form: Callable[[], Form]) -> Lazy[Any]:
+def found_spec(get_form: Callable[[], Form]) -> Lazy[Specs]:
     """Returns a way to find the specs of an element by looking at the first one.
 
     Args:
         get_form: Returns the form; called when the specs are first asked for.
     """
 
-    def find() -> Any:
+    def find() -> Specs:
         first = peek(get_form())
         if first is None:
             raise ValueError(

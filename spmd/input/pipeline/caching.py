@@ -2,24 +2,25 @@
 
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any, final
+from typing import final
 
 import jax
 import numpy as np
 
-from frontends.tf.data import element as elements
-from frontends.tf.data.chunks import Chunk
-from frontends.tf.data.forms import Opener
-from frontends.tf.data.lazy import Lazy
-from frontends.tf.data.row_sources import RowSource
+from spmd.input.pipeline import element as elements
+from spmd.input.pipeline.chunks import Chunk
+from spmd.input.pipeline.element import Batch, Element
+from spmd.input.pipeline.forms import Opener
+from spmd.input.pipeline.lazy import Lazy
+from spmd.input.pipeline.row_sources import RowSource
 
 
 @final
 class StreamCache:
     """Elements in passes, remembered once a pass was read to its end.
 
-    As in TensorFlow, a pass that is given up early leaves nothing behind. What the cache hands out
-    is locked against writing, in the first pass too.
+    A pass that is given up early leaves nothing behind. What the cache hands out is locked against
+    writing, in the first pass too.
 
     Args:
         elements: Starts a pass over the elements.
@@ -27,14 +28,14 @@ class StreamCache:
 
     def __init__(self, elements: Opener) -> None:
         self._elements = elements
-        self._known: list[Any] | None = None
+        self._known: list[Element] | None = None
 
-    def open(self) -> Iterator[Any]:
+    def open(self) -> Iterator[Element]:
         """Starts a pass."""
         if self._known is not None:
             yield from self._known
             return
-        recorded: list[Any] = []
+        recorded: list[Element] = []
         for element in self._elements():
             recorded.append(elements.snapshot(element))
             yield recorded[-1]
@@ -62,7 +63,7 @@ class RememberedSource(RowSource):
         self._leaves: list[np.ndarray] = []
         self.spec = source.spec
 
-    def gather(self, chunk: Chunk, full: int) -> Any:
+    def gather(self, chunk: Chunk, full: int) -> Batch:
         """Looks up rows; see `RowSource.gather`."""
         numbers = chunk[:, 0]
         with self._lock:

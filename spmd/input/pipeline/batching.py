@@ -1,0 +1,58 @@
+"""Batches of elements that differ in size, and batches of another size."""
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+from spmd.input.pipeline import element as elements
+from spmd.input.pipeline import spec as specs
+from spmd.input.pipeline.element import Element
+from spmd.input.pipeline.forms import Form
+from spmd.input.pipeline.padding import Padding
+from spmd.input.pipeline.rows import Rows
+from spmd.input.pipeline.stream import Stream, ready
+
+
+def padded(form: Form, size: int, drop_remainder: bool, padding: Padding) -> Stream:
+    """Stacks elements whose components differ in size.
+
+    Args:
+        form: The elements.
+        size: Rows of a full batch.
+        drop_remainder: Leave a smaller last batch out.
+        padding: What components are padded to, and with what.
+    """
+    exact = isinstance(form, Rows)
+    rows = size if drop_remainder else None
+    return ready(
+        lambda: map(padding.stack, _groups(form, [size], drop_remainder)),
+        lambda: padding.spec(form.spec(), rows, exact),
+        form,
+    )
+
+
+def rebatched(form: Form, sizes: Sequence[int], drop_remainder: bool) -> Form:
+    """Makes batches of other sizes out of batches.
+
+    Args:
+        form: Batches.
+        sizes: The new size, or several, which take turns.
+        drop_remainder: Leave a smaller last batch out.
+    """
+    rows = form.unbatch()
+    if len(sizes) == 1:
+        return rows.batch(sizes[0], drop_remainder)
+    return ready(
+        lambda: map(elements.stack, _groups(rows, sizes, drop_remainder)),
+        lambda: specs.batched(rows.spec(), None),
+        form,
+    )
+
+
+def _groups(form: Form, sizes: Sequence[int], drop_remainder: bool) -> Iterator[list[Element]]:
+    rows = form.elements()
+    for size in itertools.cycle(sizes):
+        group = list(itertools.islice(rows, size))
+        if len(group) == size or (group and not drop_remainder):
+            yield group
+        if len(group) < size:
+            return

@@ -1,0 +1,122 @@
+"""Where elements come from: forms over arrays, numbers, Python code and files."""
+
+import functools
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from spmd.input.pipeline import chunks
+from spmd.input.pipeline import element as elements
+from spmd.input.pipeline import spec as specs
+from spmd.input.pipeline.element import Batch, Element
+from spmd.input.pipeline.file_formats import Paths, Reader, opened
+from spmd.input.pipeline.forms import Form, found_spec
+from spmd.input.pipeline.generator import open_generator
+from spmd.input.pipeline.lazy import Lazy
+from spmd.input.pipeline.row_sources import ArraySource, RangeSource
+from spmd.input.pipeline.rows import Rows
+from spmd.input.pipeline.shuffling import ShuffleOrder
+from spmd.input.pipeline.spec import ArraySpec, Specs
+from spmd.input.pipeline.steps import Ready
+from spmd.input.pipeline.stream import Stream, ready
+
+_DRAWS = 1024
+
+
+def array_rows(arrays: Batch, length: int) -> Rows:
+    """Returns the rows of arrays in memory.
+
+    Args:
+        arrays: A structure of arrays of shape ``[length, ...]``; referred to, not copied.
+        length: How many rows there are.
+
+    Examples:
+        >>> rows = array_rows({"x": np.arange(5)}, 5)
+        >>> for batch in rows.skip(1).batch(2, drop_remainder=False).elements():
+        ...     print(batch)
+        {'x': array([1, 2])}
+        {'x': array([3, 4])}
+    """
+    return Rows(ArraySource(arrays), lambda: chunks.counting(length))
+
+
+def numbers(start: int, step: int, dtype: np.dtype, length: int | None) -> Rows:
+    """Returns numbers in steps.
+
+    Args:
+        start: The first number.
+        step: From one number to the next.
+        dtype: The numbers' dtype.
+        length: How many there are; None for no end.
+    """
+    stop = sys.maxsize if length is None else length
+    source = RangeSource(start, step, dtype)
+    return Rows(source, lambda: chunks.counting(stop), finite=length is not None)
+
+
+def random_numbers(order: ShuffleOrder) -> Stream:
+    """Returns int64 numbers below ``2**32``, drawn at random without end."""
+
+    def open_pass() -> Iterator[Element]:
+        generator, _ = order.begin_pass()
+        while True:
+            yield from generator.integers(2**32, size=_DRAWS)
+
+    spec = ArraySpec((), np.dtype(np.int64))
+    return Stream(open_pass, Ready(), lambda: spec, not order.reshuffle, finite=False)
+
+
+def in_memory(members: Sequence[Element]) -> Form:
+    """Returns elements in memory, one at least; as rows if they can be stacked."""
+    if elements.can_stack(members):
+        return array_rows(elements.stack(members), len(members))
+    spec = Lazy(lambda: functools.reduce(specs.relaxed, map(specs.spec_of, members)))
+    return ready(lambda: iter(members), spec)
+
+
+def generated(
+    generator: Callable[..., Iterable[object]], args: tuple[Any, ...], signature: Specs | None
+) -> Stream:
+    """Returns what a generator function yields; see `open_generator`."""
+
+    def open_pass() -> Iterator[Element]:
+        return open_generator(generator, args, signature)
+
+    find_spec = (lambda: signature) if signature is not None else found_spec(lambda: form)
+    form = Stream(open_pass, Ready(), find_spec, stable=False, finite=True)
+    return form
+
+
+def iterated(source: Iterable[object], *, finite: bool) -> Stream:
+    """Returns the elements of an iterable, such as a Grain pipeline; each pass iterates over it anew."""
+    form = Stream(
+        lambda: map(elements.to_element, iter(source)),
+        Ready(),
+        found_spec(lambda: form),
+        stable=False,
+        finite=finite,
+    )
+    return form
+
+
+def file_records(
+    names: Form, open_names: Callable[[], Iterable[Paths]], compression: str | None, read: Reader
+) -> Stream:
+    """Returns the records of files, one file after the other.
+
+    Args:
+        names: The form that the names come from.
+        open_names: Starts a pass over the names.
+        compression: See `check_compression`.
+        read: Takes the records out of an open file.
+    """
+
+    def open_pass() -> Iterator[bytes]:
+        for name in open_names():
+            with opened(name, compression) as file:
+                yield from read(file)
+
+    spec = ArraySpec((), np.dtype(object))
+    return ready(open_pass, lambda: spec, names)

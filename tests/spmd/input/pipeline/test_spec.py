@@ -1,0 +1,50 @@
+"""Element specs: what tracing tells, and which sizes stay unknown."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from spmd.input.pipeline import spec as specs
+from spmd.input.pipeline.spec import ArraySpec
+
+F32 = np.dtype(np.float32)
+
+
+def test_array_spec():
+    spec = ArraySpec([None, 2], jnp.float32)
+    assert spec == ArraySpec((None, 2), F32)
+    assert hash(spec) == hash(ArraySpec((None, 2), "float32"))
+    assert ArraySpec(None, str).shape is None
+
+
+def test_traced_keeps_unknown_sizes_unknown():
+    spec = {"x": ArraySpec((None, 3), np.uint8), "y": ArraySpec((None,), np.int64)}
+    found = specs.traced(lambda e: (e["x"] / 2, e["x"].sum(0), e["y"], e["x"].reshape(-1)), spec)
+    assert found == (
+        ArraySpec((None, 3), np.float32),
+        ArraySpec((3,), np.uint32),
+        ArraySpec((None,), np.int32),
+        ArraySpec((None,), np.uint8),
+    )
+
+
+def test_batched_and_unbatched():
+    spec = (ArraySpec((3,), F32), ArraySpec(None, F32))
+    assert specs.batched(spec, 4) == (ArraySpec((4, 3), F32), ArraySpec(None, F32))
+    assert specs.unbatched(specs.batched(spec, None)) == spec
+
+
+def test_relaxed():
+    a, b = {"x": ArraySpec((2, 3), F32)}, {"x": ArraySpec((2, 4), F32)}
+    assert specs.relaxed(a, b) == {"x": ArraySpec((2, None), F32)}
+    assert specs.relaxed(a, {"x": ArraySpec((2,), F32)}) == {"x": ArraySpec(None, F32)}
+    assert specs.relaxed(ArraySpec((), "U1"), ArraySpec((), "U3")).dtype == "U3"
+    with pytest.raises(TypeError, match=r"\['x'\] is float32 .* int32"):
+        specs.relaxed(a, {"x": ArraySpec((2, 3), np.int32)})
+    with pytest.raises(TypeError, match="same structure"):
+        specs.relaxed(a, ArraySpec((), F32))
+
+
+def test_spec_of():
+    found = specs.spec_of((np.float32(1), np.zeros((2, 3)), b"x"))
+    assert found == (ArraySpec((), F32), ArraySpec((2, 3), np.float64), ArraySpec((), object))
