@@ -2,16 +2,11 @@
 
 import enum
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import jax
-import jax.numpy as jnp
 
-from frontends.tf._typing import TensorLike
-from spmd.replica import (
-    all_reduce,
-)
-from spmd.topology import REPLICA_AXIS
+from spmd.replica import all_reduce, broadcast, combine
 
 _Mode = TypeVar("_Mode", bound=enum.Enum)
 
@@ -58,20 +53,12 @@ def member(modes: type[_Mode], mode: _Mode | str, name: str | None) -> _Mode:
     )
 
 
-def first_only(value: TensorLike) -> jax.Array:
-    """Takes the value of the first replica, in a replica."""
-    first = jax.lax.axis_index(REPLICA_AXIS) == 0
-    value = jnp.asarray(value)
-    # A sum of booleans is a number.
-    return all_reduce(jnp.where(first, value, jnp.zeros_like(value))).astype(value.dtype)
-
-
 # What replicas assign, before it is.
 REDUCED: dict[VariableAggregation, Callable[[Any], Any]] = {
     VariableAggregation.NONE: lambda value: value,
     VariableAggregation.SUM: lambda value: all_reduce(value, "sum"),
     VariableAggregation.MEAN: lambda value: all_reduce(value, "mean"),
-    VariableAggregation.ONLY_FIRST_REPLICA: first_only,
+    VariableAggregation.ONLY_FIRST_REPLICA: broadcast,
 }
 
 
@@ -83,10 +70,13 @@ COMBINED: dict[VariableAggregation, Callable[[Any], Any]] = {
 }
 
 
+# The same, inside of a compiled step.
+_IN_STEP: dict[VariableAggregation, Literal["mean", "first"]] = {
+    VariableAggregation.MEAN: "mean",
+    VariableAggregation.ONLY_FIRST_REPLICA: "first",
+}
+
+
 def combined_in_step(value: jax.Array, aggregation: VariableAggregation) -> jax.Array:
     """Combines the values of all replicas, between the replicas of a compiled step."""
-    if aggregation is VariableAggregation.MEAN:
-        return jax.lax.pmean(value, REPLICA_AXIS)
-    if aggregation is VariableAggregation.ONLY_FIRST_REPLICA:
-        return jax.lax.all_gather(value, REPLICA_AXIS)[0]
-    return jax.lax.psum(value, REPLICA_AXIS)
+    return combine(value, _IN_STEP.get(aggregation, "sum"))

@@ -23,7 +23,7 @@ from spmd.replica import (
     current_frame,
     in_replica,
 )
-from spmd.topology import place, split_sharding
+from spmd.topology import layout_of, place
 
 
 class _Weight(Protocol):
@@ -120,7 +120,7 @@ class HeldVariable(ArrayLike, spmd.Variable):
         if current_frame() is not None:
             return TracedPerReplica(held)
         # Somebody may have assigned a value that is not on the replicas' devices yet.
-        held = place(held, split_sharding(self.distribute_strategy.mesh))
+        held = place(held, layout_of(self.distribute_strategy.mesh).local)
         return PerReplica(held, held.shape[0], stacked=True)
 
     def sparse_read(self, indices: Any, name: Any = None) -> Any:

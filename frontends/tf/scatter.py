@@ -6,14 +6,11 @@ import jax
 import jax.numpy as jnp
 from jax.core import Tracer
 
-from frontends.tf.aggregation import VariableAggregation, VariableSynchronization, first_only
+from frontends.tf.aggregation import VariableAggregation, VariableSynchronization
 from frontends.tf.assign import AssignedVariable
 from frontends.tf.distribute.scope import get_strategy
 from frontends.tf.indexed_slices import IndexedSlices, all_reduced
-from spmd.replica import (
-    current_frame,
-    in_replica,
-)
+from spmd.replica import broadcast, current_frame, in_replica
 
 
 class ScatteredVariable(AssignedVariable):
@@ -144,7 +141,7 @@ class ScatteredVariable(AssignedVariable):
         if self.aggregation is VariableAggregation.NONE:
             return slices
         if self.aggregation is VariableAggregation.ONLY_FIRST_REPLICA:
-            return jax.tree.map(lambda leaf: first_only(jnp.asarray(leaf)), slices)
+            return broadcast(slices)
         if verb in ("set", "max", "min"):
             raise NotImplementedError(
                 f"{self.name} has the aggregation {self.aggregation.name}, which does not say which "

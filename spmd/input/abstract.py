@@ -15,7 +15,7 @@ from spmd.replica import (
     deal,
     share,
 )
-from spmd.topology import make_mesh, num_replicas, split_sharding
+from spmd.topology import layout_of, make_mesh, num_replicas
 
 
 def abstract_batch(batch: Any, mesh: Mesh | None = None) -> Any:
@@ -48,7 +48,7 @@ def abstract_batch(batch: Any, mesh: Mesh | None = None) -> Any:
     Source: `jax.ShapeDtypeStruct`, `tf.data.Dataset.element_spec`.
     """
     mesh = make_mesh() if mesh is None else mesh
-    sharding = split_sharding(mesh)
+    sharding = layout_of(mesh).rows
     replicas = num_replicas(mesh)
     parts = read_batch(batch)
     if parts.rows == 0:

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
-from jax.sharding import Mesh, PartitionSpec
+from jax.sharding import Mesh
 
 from spmd.errors import BatchError
 from spmd.input.batch import leaf_name
-from spmd.topology import REPLICA_AXIS
+from spmd.topology import layout_of
 
 
 class DeviceMap:
@@ -55,9 +55,17 @@ class DeviceMap:
                     )
             return result
 
-        rows = PartitionSpec(REPLICA_AXIS)
+        layout = layout_of(mesh)
+        rows = layout.rows.spec
         self._run = jax.jit(
-            jax.shard_map(checked, mesh=mesh, in_specs=rows, out_specs=rows, check_vma=False)
+            jax.shard_map(
+                checked,
+                mesh=mesh,
+                in_specs=rows,
+                out_specs=rows,
+                axis_names=set(layout.data_axes),
+                check_vma=False,
+            )
         )
 
     def __call__(self, batch: Any) -> Any:

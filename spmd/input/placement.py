@@ -21,14 +21,7 @@ from spmd.replica import (
     deal,
     share,
 )
-from spmd.topology import (
-    num_replicas,
-    place,
-    place_all,
-    place_own,
-    spans_processes,
-    split_sharding,
-)
+from spmd.topology import layout_of, place, place_all, place_own
 
 
 class Share(NamedTuple):
@@ -65,9 +58,9 @@ class BatchPlacer:
             drop_remainder: leave out global batches of fewer rows.
             finish: makes another batch, of as many rows, of one that is placed.
         """
-        self._sharding = split_sharding(mesh)
-        self._replicas = num_replicas(mesh)
-        self._own = mesh.local_mesh.size if spans_processes(mesh) else self._replicas
+        self._layout = layout_of(mesh)
+        self._replicas = self._layout.replicas
+        self._own = self._layout.local_replicas
         self._drop_remainder = drop_remainder
         self._finish = finish
         self._lock = threading.Lock()
@@ -189,12 +182,9 @@ class BatchPlacer:
         with jax.enable_x64(x64):
             leaves = [_owned(leaf, index, tree, i) for i, leaf in enumerate(batch.leaves)]
             if len(own.counts) == self._replicas:
-                arrays = place_all(leaves, self._sharding)
+                arrays = place_all(leaves, self._layout.rows)
             else:
-                arrays = [
-                    place_own(np.split(leaf, self._own), self._sharding, self._replicas)
-                    for leaf in leaves
-                ]
+                arrays = [place_own(np.split(leaf, self._own), self._layout) for leaf in leaves]
             placed = batch.rebuild(arrays)
             if self._finish is not None:
                 placed = self._finish(placed)
@@ -219,7 +209,7 @@ class BatchPlacer:
     def _mask_of(self, layout: RowLayout) -> jax.Array:
         cached = self._last_mask
         if cached is None or cached[0] != layout:
-            cached = self._last_mask = (layout, place(layout.mask, self._sharding))
+            cached = self._last_mask = (layout, place(layout.mask, self._layout.rows))
         return cached[1]
 
 

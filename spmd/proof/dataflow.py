@@ -12,7 +12,7 @@ Loops are followed to a fixpoint. What is not known is taken to vary, so the pas
 """
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence, Set
 from typing import Any
 
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
@@ -20,7 +20,6 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 from spmd import _jax_internals
 from spmd.errors import ReplicaDivergenceError
 from spmd.replica import ANY_ROW
-from spmd.topology import REPLICA_AXIS
 
 # Collectives after which all replicas have the same value.
 _REDUCTIONS = frozenset(
@@ -52,12 +51,15 @@ class Collective:
     line: str | None
 
 
-def varying_outputs(jaxpr: Jaxpr, varying_inputs: Sequence[bool]) -> list[bool]:
+def varying_outputs(
+    jaxpr: Jaxpr, varying_inputs: Sequence[bool], axes: Sequence[str]
+) -> list[bool]:
     """Tells which outputs of a replica's program differ between replicas.
 
     Args:
         jaxpr: the program of one replica.
         varying_inputs: for every input, whether replicas see different values.
+        axes: of the mesh, along which replicas are counted.
 
     Returns:
         For every output, whether it may differ.
@@ -65,7 +67,9 @@ def varying_outputs(jaxpr: Jaxpr, varying_inputs: Sequence[bool]) -> list[bool]:
     Raises:
         ReplicaDivergenceError: a collective stands where only some replicas would reach it.
     """
-    return _Flow(REPLICA_AXIS).outputs(jaxpr, varying_inputs)
+    # Along one axis at a time: a reduction over one axis leaves a value as it varies along the others.
+    each = [_Flow(axis).outputs(jaxpr, varying_inputs) for axis in axes]
+    return [any(column) for column in zip(*each, strict=True)]
 
 
 def depends_on(jaxpr: Jaxpr, inputs: Sequence[bool]) -> list[bool]:
@@ -210,7 +214,7 @@ class _Flow:
         if self.axis is not None:
             if name in _REDUCTIONS and self._over_all_replicas(equation):
                 return [False] * count
-            if name in _EXCHANGES or name in _SOURCES:
+            if name in _SOURCES:
                 return [True] * count
             if name == "axis_index":
                 return [self.axis in _axes(equation)] * count
@@ -293,7 +297,12 @@ class _Flow:
     def _refuse_collectives(
         self, equation: Any, bodies: Sequence[Jaxpr], what: str, how: str
     ) -> None:
-        if self.axis is not None and any(_has(body, _COLLECTIVES) for body in bodies):
+        if self.axis is not None and any(
+            self.axis in _axes(equation)
+            for body in bodies
+            for equation in _equations(body)
+            if equation.primitive.name in _COLLECTIVES
+        ):
             line = _jax_internals.user_line(equation) or "an unknown line"
             raise ReplicaDivergenceError(
                 f"The {what} at {line} holds a collective (all_reduce, all_gather, ...), but its "
@@ -346,8 +355,13 @@ def _inner(equation: Any) -> list[Jaxpr]:
     return found
 
 
-def _has(jaxpr: Jaxpr, names: Any) -> bool:
-    return any(
-        equation.primitive.name in names or any(_has(inner, names) for inner in _inner(equation))
-        for equation in jaxpr.eqns
-    )
+def _equations(jaxpr: Jaxpr) -> Iterator[Any]:
+    """Lists the operations of a program and of those within it."""
+    for equation in jaxpr.eqns:
+        yield equation
+        for inner in _inner(equation):
+            yield from _equations(inner)
+
+
+def _has(jaxpr: Jaxpr, names: Set[str]) -> bool:
+    return any(equation.primitive.name in names for equation in _equations(jaxpr))

@@ -11,8 +11,7 @@ import jax
 import jax.numpy as jnp
 
 from spmd.errors import ReplicaContextError
-from spmd.replica.context import in_replica, replica_id
-from spmd.topology import REPLICA_AXIS
+from spmd.replica.context import in_replica, replica_axis, replica_id
 
 ReduceOp = Literal["sum", "mean", "min", "max"]
 
@@ -51,7 +50,7 @@ def all_reduce(tree: Any, op: ReduceOp = "sum") -> Any:
     if op not in _OPS:
         raise ValueError(f"Unknown reduction {op!r}. Expected one of {', '.join(map(repr, _OPS))}.")
     _require_replica("all_reduce")
-    return _OPS[op](tree, REPLICA_AXIS)
+    return _OPS[op](tree, replica_axis())
 
 
 def all_gather(tree: Any, axis: int = 0) -> Any:
@@ -86,7 +85,7 @@ def all_gather(tree: Any, axis: int = 0) -> Any:
                 "all_gather needs arrays with an axis to concatenate along, but got a scalar of "
                 f"type {leaf.dtype}. Give it one: x[None]."
             )
-        return jax.lax.all_gather(leaf, REPLICA_AXIS, axis=axis, tiled=True)
+        return jax.lax.all_gather(leaf, replica_axis(), axis=axis, tiled=True)
 
     return jax.tree.map(gather, tree)
 
@@ -114,7 +113,7 @@ def broadcast(tree: Any, source: int = 0) -> Any:
     Source: `tf.distribute.StrategyExtended.broadcast_to`.
     """
     _require_replica("broadcast")
-    replicas = jax.lax.axis_size(REPLICA_AXIS)
+    replicas = jax.lax.axis_size(replica_axis())
     if not 0 <= source < replicas:
         raise ValueError(
             f"There is no replica {source} to broadcast from: there are {replicas}, 0 to {replicas - 1}."
@@ -128,10 +127,28 @@ def broadcast(tree: Any, source: int = 0) -> Any:
             return jax.random.wrap_key_data(data, impl=jax.random.key_impl(leaf))
         # A sum in which all others contribute zero; where() keeps their NaN and inf out.
         wide = leaf.astype(jnp.int32) if leaf.dtype == jnp.bool_ else leaf
-        total = jax.lax.psum(jnp.where(mine, wide, jnp.zeros_like(wide)), REPLICA_AXIS)
+        total = jax.lax.psum(jnp.where(mine, wide, jnp.zeros_like(wide)), replica_axis())
         return total.astype(leaf.dtype)
 
     return jax.tree.map(send, tree)
+
+
+def combine(value: jax.Array, op: ReduceOp | Literal["first"]) -> jax.Array:
+    """Combines the values that replicas have, seen from between them, inside a step that is being traced.
+
+    Args:
+        value: the value of one replica.
+        op: as for `all_reduce`; or `"first"`, the value of the first replica.
+
+    Returns:
+        One value for all replicas.
+
+    Raises:
+        ReplicaContextError: no step is being traced.
+    """
+    if op == "first":
+        return jax.lax.all_gather(value, replica_axis())[0]
+    return _OPS[op](value, replica_axis())
 
 
 def _require_replica(name: str) -> None:

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 from jax.sharding import Mesh
 
 from spmd.errors import BatchError, ReplicaContextError
-from spmd.topology import REPLICA_AXIS
+from spmd.topology import Layout, layout_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,6 +99,11 @@ class Frame:
         default_factory=list[tuple[Any, Callable[[], None]]]
     )
     building: bool = False
+
+    @property
+    def layout(self) -> Layout:
+        """Axes of the mesh, and where arrays lie on it."""
+        return layout_of(self.mesh)
 
     @property
     def in_replica(self) -> bool:
@@ -191,7 +196,22 @@ def replica_id() -> jax.Array:
     """
     if not in_replica():
         return jnp.zeros((), jnp.int32)
-    return jax.lax.axis_index(REPLICA_AXIS)
+    return jax.lax.axis_index(replica_axis())
+
+
+def replica_axis() -> str | tuple[str, ...]:
+    """Returns the mesh axes that collectives of the step that is being traced go over.
+
+    Raises:
+        ReplicaContextError: no step is being traced.
+    """
+    frame = current_frame()
+    if frame is None:
+        raise ReplicaContextError(
+            "Expected a step that is being traced, but no step is running here. Call this from the "
+            "function of an spmd.Step."
+        )
+    return frame.layout.axis
 
 
 def valid_rows(batch: Any = None) -> jax.Array:

@@ -20,8 +20,7 @@ import jax
 import jax.numpy as jnp
 
 from spmd.replica.collectives import all_reduce
-from spmd.replica.context import current_frame
-from spmd.topology import REPLICA_AXIS
+from spmd.replica.context import current_frame, replica_axis
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,7 +98,7 @@ def sum_in_packs(gradients: Any) -> Any:
     Returns:
         The sums.
     """
-    options, replicas = _OPTIONS.get(), jax.lax.axis_size(REPLICA_AXIS)
+    options, replicas = _OPTIONS.get(), jax.lax.axis_size(replica_axis())
     if replicas == 1:
         return all_reduce(gradients)
     size = options.group_size
@@ -168,8 +167,9 @@ def _in_two_levels(flat: jax.Array, size: int, replicas: int) -> jax.Array:
     """Sums a vector; the proof knows these three operations, one after the other, as one reduction."""
     groups = [list(range(start, start + size)) for start in range(0, replicas, size)]
     across = [list(range(first, replicas, size)) for first in range(size)]
+    axis = replica_axis()
     padded = jnp.pad(flat, (0, -flat.size % size))
-    part = jax.lax.psum_scatter(padded, REPLICA_AXIS, axis_index_groups=groups, tiled=True)
-    part = jax.lax.psum(part, REPLICA_AXIS, axis_index_groups=across)
-    whole = jax.lax.all_gather(part, REPLICA_AXIS, axis_index_groups=groups, tiled=True)
+    part = jax.lax.psum_scatter(padded, axis, axis_index_groups=groups, tiled=True)
+    part = jax.lax.psum(part, axis, axis_index_groups=across)
+    whole = jax.lax.all_gather(part, axis, axis_index_groups=groups, tiled=True)
     return whole[: flat.size]

@@ -11,7 +11,7 @@ rows repeat a valid row, so that arithmetic on them stays finite; nobody may cou
 
 import abc
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 import jax
@@ -21,7 +21,7 @@ from jax.core import Tracer
 from spmd.errors import Remedy
 from spmd.replica.array_like import ArrayLike, array_of
 from spmd.replica.context import current_frame
-from spmd.topology import num_replicas, place
+from spmd.topology import layout_of, num_replicas, place
 
 
 @dataclasses.dataclass(frozen=True)
@@ -282,13 +282,13 @@ class TracedPerReplica(_ReplicaValue):
         return self.block
 
 
-def stack_replicas(values: list[Any], sharding: jax.sharding.NamedSharding) -> PerReplica:
+def stack_replicas(values: Sequence[Any], mesh: jax.sharding.Mesh) -> PerReplica:
     """Puts one value per replica on the devices.
 
     Args:
         values: arrays of one dtype, one per replica, of one shape but for the number of rows; if that
             differs, the value is padded and masked, as a partial batch is.
-        sharding: how the first axis is split over the mesh.
+        mesh: with one replica for each value.
 
     Returns:
         The values, stacked.
@@ -309,8 +309,9 @@ def stack_replicas(values: list[Any], sharding: jax.sharding.NamedSharding) -> P
             f"One value per replica needs one shape, but for the rows, and the shapes are "
             f"{sorted(shapes)}. Pad them, or reduce each to the same shape first."
         )
+    layout = layout_of(mesh)
     if len(shapes) == 1:
-        return PerReplica(place(np.stack(arrays), sharding), len(arrays), stacked=True)
+        return PerReplica(place(np.stack(arrays), layout.local), len(arrays), stacked=True)
     counts = tuple(len(array) for array in arrays)
     rows = max(counts)
     filler = next(array for array in arrays if len(array) == rows)[-1:]
@@ -318,8 +319,8 @@ def stack_replicas(values: list[Any], sharding: jax.sharding.NamedSharding) -> P
         np.concatenate([array, np.repeat(filler, rows - len(array), axis=0)]) for array in arrays
     ]
     valid = (np.arange(rows) < np.array(counts)[:, None]).reshape(-1)
-    mask = RowMask(place(valid, sharding), counts, rows)
-    stacked = place(np.stack(padded), sharding)
+    mask = RowMask(place(valid, layout.rows), counts, rows)
+    stacked = place(np.stack(padded), layout.local)
     return PerReplica(stacked, len(arrays), stacked=True, mask=mask)
 
 

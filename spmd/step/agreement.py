@@ -19,7 +19,7 @@ from jax.sharding import Mesh
 
 from spmd.cluster import all_gather_small, progress
 from spmd.errors import ProcessMismatchError
-from spmd.topology import place_own, readable, split_sharding, whole_sharding
+from spmd.topology import layout_of, place_own, readable
 
 
 def digest(value: Any) -> str:
@@ -95,10 +95,11 @@ def of_first_process(values: Sequence[jax.Array], mesh: Mesh) -> list[jax.Array]
     """
     bits = [_bits(value) for value in values]
     packed = np.concatenate([np.ascontiguousarray(one).reshape(-1).view(np.uint8) for one in bits])
-    blocks = [np.zeros((1, packed.size), np.uint8) for _ in mesh.local_devices]
+    layout = layout_of(mesh)
+    blocks = [np.zeros((1, packed.size), np.uint8) for _ in range(layout.local_replicas)]
     if jax.process_index() == mesh.devices.flat[0].process_index:
         blocks[0] = packed[None]
-    spread = place_own(blocks, split_sharding(mesh), mesh.devices.size)
+    spread = place_own(blocks, layout)
     packed = np.asarray(readable(_summed(mesh)(spread)))
     parts = np.split(packed, np.cumsum([one.nbytes for one in bits])[:-1])
     return [
@@ -110,7 +111,7 @@ def of_first_process(values: Sequence[jax.Array], mesh: Mesh) -> list[jax.Array]
 @functools.lru_cache(maxsize=4)
 def _summed(mesh: Mesh) -> Callable[[jax.Array], jax.Array]:
     return jax.jit(
-        lambda blocks: blocks.sum(0, dtype=blocks.dtype), out_shardings=whole_sharding(mesh)
+        lambda blocks: blocks.sum(0, dtype=blocks.dtype), out_shardings=layout_of(mesh).whole
     )
 
 

@@ -23,7 +23,7 @@ from spmd.replica import (
     TracedPerReplica,
 )
 from spmd.state import adapter_of
-from spmd.topology import num_replicas, place_own, split_sharding
+from spmd.topology import layout_of, place_own
 
 
 class Leaf(NamedTuple):
@@ -259,9 +259,9 @@ def _add(parts: Arguments, leaf: Any, mesh: Mesh, own: bool) -> Leaf:
 
 def _add_whole(parts: Arguments, array: Any, mesh: Mesh, own: bool, weak: bool = False) -> Leaf:
     if own:
-        blocks = [array[None]] * len(mesh.local_devices)
-        stacked = place_own(blocks, split_sharding(mesh), num_replicas(mesh))
-        return _add(parts, PerReplica(stacked, num_replicas(mesh), stacked=True), mesh, own)
+        layout = layout_of(mesh)
+        stacked = place_own([array[None]] * layout.local_replicas, layout)
+        return _add(parts, PerReplica(stacked, layout.replicas, stacked=True), mesh, own)
     parts.whole.append(array)
     return Leaf("whole", (array.shape, array.dtype, weak))
 

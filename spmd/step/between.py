@@ -17,9 +17,9 @@ import numpy as np
 
 from spmd.cluster import progress
 from spmd.errors import BatchError, ReplicaContextError
-from spmd.replica import PerReplica, TracedPerReplica, current_frame
+from spmd.replica import PerReplica, TracedPerReplica, current_frame, replica_axis
 from spmd.step.state_views import run_in_replicas
-from spmd.topology import REPLICA_AXIS, place, readable, whole_sharding
+from spmd.topology import layout_of, place, readable
 
 MeanOrSum = Literal["sum", "mean"]
 Axis: TypeAlias = int | tuple[int, ...] | None
@@ -96,7 +96,7 @@ def reduce(value: Any, op: MeanOrSum = "sum", axis: Axis = None) -> Any:
         if isinstance(leaf, TracedPerReplica):
             check_axis(axis, leaf.block.ndim)
             total, count = _reduce_block(leaf.block, leaf.mask, op, axis)
-            total, count = jax.lax.psum((total, count), REPLICA_AXIS)
+            total, count = jax.lax.psum((total, count), replica_axis())
             return _finish(total, count, op, leaf.block.dtype)
         if isinstance(leaf, PerReplica):
             check_axis(axis, len(leaf.shape))
@@ -153,7 +153,7 @@ def gather(value: Any, axis: int = 0) -> Any:
                     "program serves full and partial batches. Return the per-replica value, and "
                     "gather it outside."
                 )
-            return jax.lax.all_gather(leaf.block, REPLICA_AXIS, axis=axis, tiled=True)
+            return jax.lax.all_gather(leaf.block, replica_axis(), axis=axis, tiled=True)
         if isinstance(leaf, PerReplica):
             check_axis(axis, len(leaf.shape))
             mesh = leaf.mesh
@@ -169,7 +169,7 @@ def gather(value: Any, axis: int = 0) -> Any:
                     f"batch has {[value.shape[0] for value in valid]}. Gather along axis 0, or drop the "
                     "last batch with drop_remainder=True."
                 )
-            return readable(place(np.concatenate(valid, axis=axis), whole_sharding(mesh)))
+            return readable(place(np.concatenate(valid, axis=axis), layout_of(mesh).whole))
         raise _not_per_replica("gather", leaf)
 
     return jax.tree.map(one, value, is_leaf=_is_per_replica)
@@ -201,7 +201,7 @@ def local_values(value: Any) -> tuple[Any, ...]:
     columns: list[tuple[Any, ...]] = []
     for leaf in leaves:
         if isinstance(leaf, TracedPerReplica):
-            columns.append(tuple(jax.lax.all_gather(leaf.block, REPLICA_AXIS)))
+            columns.append(tuple(jax.lax.all_gather(leaf.block, replica_axis())))
         elif isinstance(leaf, PerReplica):
             columns.append(leaf.values)
         else:
@@ -275,12 +275,12 @@ def _reducer(
             totals, counts = jax.vmap(each)(blocks, masks)
         return _finish(totals.sum(0, dtype=totals.dtype), counts.sum(), op, array.dtype)
 
-    return jax.jit(reducer, out_shardings=whole_sharding(mesh))
+    return jax.jit(reducer, out_shardings=layout_of(mesh).whole)
 
 
 @functools.lru_cache(maxsize=16)
 def _replicate(mesh: Any) -> Callable[[jax.Array], jax.Array]:
-    return jax.jit(lambda array: array, out_shardings=whole_sharding(mesh))
+    return jax.jit(lambda array: array, out_shardings=layout_of(mesh).whole)
 
 
 def check_axis(axis: Axis, ndim: int) -> None:

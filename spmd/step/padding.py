@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from spmd.replica import PerReplica, RowLayout, RowMask
-from spmd.topology import split_sharding
+from spmd.topology import layout_of
 
 # Part of what a step changes in a variable that other padding may change too: sums in another order.
 _TOLERANCE = 1e-5
@@ -146,4 +146,4 @@ def _first_rows(
         blocks = array.reshape(replicas, block, *array.shape[1:])
         return blocks[:, :count].reshape(replicas * count, *array.shape[1:])
 
-    return jax.jit(first_rows, out_shardings=split_sharding(mesh))
+    return jax.jit(first_rows, out_shardings=layout_of(mesh).rows)

@@ -43,14 +43,11 @@ from spmd.step.arguments import Arguments, abstract
 from spmd.step.padding import counted, with_other_padding
 from spmd.step.trace import StepTracer, Trace
 from spmd.topology import (
-    REPLICA_AXIS,
     copied,
-    num_replicas,
+    layout_of,
     place,
     readable,
     spans_processes,
-    split_sharding,
-    whole_sharding,
 )
 
 # The program that ran last in this process; only this one remembers the arrays that it left behind.
@@ -103,9 +100,10 @@ class Program:
         self._name = name
         self._mesh = mesh
         self._compiler_options = compiler_options
-        self._replicas = num_replicas(mesh)
-        self._whole = whole_sharding(mesh)
-        self._split = split_sharding(mesh)
+        self._layout = layout_of(mesh)
+        self._replicas = self._layout.replicas
+        self._whole = self._layout.whole
+        self._split = self._layout.rows
         self._spans = spans_processes(mesh)
         self._ran = False
         # Keeps things and fixed values alive, so that their ids stay theirs.
@@ -431,7 +429,9 @@ class Program:
         check_state_keeps_shape(self.jaxpr, trace.inputs.constants, table, self._name)
         local, results = table.local, self._results
         varies = varying_outputs(
-            self.jaxpr, trace.inputs.marks(state=local, split=True, masks=True)
+            self.jaxpr,
+            trace.inputs.marks(state=local, split=True, masks=True),
+            self._layout.data_axes,
         )
         varying = trace.of_results(varies)
         if self._replicas > 1:
@@ -503,15 +503,15 @@ class Program:
         self._changed, changed_at = table.part(written)
         used = [i for i in range(size) if i not in changed_at and id(inner_in[i]) in read]
         self._kept, kept_at = table.part(used)
-        outer = (
-            trace.outer if self._replicas > 1 else without_reductions(trace.outer, (REPLICA_AXIS,))
-        )
+        outer, layout = trace.outer, self._layout
+        if self._replicas == 1:
+            outer = without_reductions(outer, layout.data_axes)
         run = jaxpr_as_fun(lowered(outer, self._mesh.devices.flat[0].platform))
         stacked_at = [size + i for i, r in enumerate(self._results) if r.per_replica]
         whole_at = [size + count + i for i, r in enumerate(self._results) if not r.per_replica]
         # What the step never reads is not passed in; XLA drops the stand-in.
         state_avals = [
-            abstract(jnp.asarray(leaf), self._split if own else self._whole)
+            abstract(jnp.asarray(leaf), layout.of_state(leaf, local=own))
             for leaf, own in zip(table.read(), table.local, strict=True)
         ]
 

@@ -20,10 +20,10 @@ from spmd.replica import (
     TracedPerReplica,
     has_rows,
     in_replica_of,
+    replica_axis,
 )
 from spmd.state import Kind, StateTable
 from spmd.step.arguments import is_thing
-from spmd.topology import REPLICA_AXIS
 
 
 def run_in_replicas(frame: Frame, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
@@ -92,7 +92,7 @@ def replica_state(table: StateTable, masks: Sequence[BlockMask], frame: Frame) -
         elif kind is Kind.KEY:
             frame.keys.append((index, entry[index], after[index]))
         elif kind is Kind.SUM:
-            after[index] = jax.lax.psum(after[index], REPLICA_AXIS)
+            after[index] = jax.lax.psum(after[index], replica_axis())
         elif kind is Kind.MEAN:
             after[index] = _mean(after[index], masks)
     table.write(after)
@@ -100,7 +100,7 @@ def replica_state(table: StateTable, masks: Sequence[BlockMask], frame: Frame) -
 
 def _axis_index() -> jax.Array:
     # replica_id() asks the frame, which is not in a replica yet when this is called.
-    return jax.lax.axis_index(REPLICA_AXIS)
+    return jax.lax.axis_index(replica_axis())
 
 
 def fold_key(key: jax.Array) -> jax.Array:
@@ -121,7 +121,7 @@ def _mean(value: jax.Array, masks: Sequence[BlockMask]) -> jax.Array:
     rows = has_rows(masks)
     seen = jnp.ones((), jnp.float32) if rows is None else rows.astype(jnp.float32)
     wide = value.astype(jnp.promote_types(value.dtype, jnp.float32))
-    total, count = jax.lax.psum((jnp.where(seen > 0, wide, 0), seen), REPLICA_AXIS)
+    total, count = jax.lax.psum((jnp.where(seen > 0, wide, 0), seen), replica_axis())
     return (total / jnp.maximum(count, 1)).astype(value.dtype)
 
 

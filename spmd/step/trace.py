@@ -21,11 +21,7 @@ from spmd.replica import Frame, TracedPerReplica, tracing
 from spmd.state import Kind, StateTable, adapters
 from spmd.step.arguments import Arguments, abstract
 from spmd.step.state_views import as_array, is_block, replica_state, run_in_replicas
-from spmd.topology import (
-    num_replicas,
-    split_sharding,
-    whole_sharding,
-)
+from spmd.topology import layout_of, num_replicas
 
 # JAX keeps traces of functions that a step passes to jit, scan or checkpoint. They hold traced values of
 # the state, so a trace of one program must not be taken for one of another.
@@ -234,13 +230,15 @@ class StepTracer:
             changed = [key for _, before, after in frame.keys for key in (before, after)]
             return new_state, [block[None] for block in blocks], blocks, changed
 
-        one, each = whole_sharding(self.mesh).spec, split_sharding(self.mesh).spec
-        state_specs = [each if own else one for own in local]
+        layout = layout_of(self.mesh)
+        each, one = layout.rows.spec, layout.whole.spec
+        state_specs = [layout.spec("local" if own else "whole") for own in local]
         step = jax.shard_map(
             body,
             mesh=self.mesh,
             in_specs=(state_specs, each, each, one),
             out_specs=(state_specs, each, one, one),
+            axis_names=set(layout.data_axes),
             check_vma=False,
         )
         try:

@@ -1,12 +1,7 @@
 """Devices and arrays on them: the mesh of a step, simulated devices, and where arrays lie."""
 
 from spmd.topology.devices import find_devices
-from spmd.topology.layout import (
-    REPLICA_AXIS,
-    num_replicas,
-    split_sharding,
-    whole_sharding,
-)
+from spmd.topology.layout import Layout, Placement, layout_of, num_replicas
 from spmd.topology.mesh import make_mesh
 from spmd.topology.placement import (
     copied,
@@ -19,9 +14,11 @@ from spmd.topology.placement import (
 from spmd.topology.simulation import simulate_devices, simulation_environment
 
 __all__ = [
-    "REPLICA_AXIS",
+    "Layout",
+    "Placement",
     "copied",
     "find_devices",
+    "layout_of",
     "make_mesh",
     "num_replicas",
     "place",
@@ -31,6 +28,4 @@ __all__ = [
     "simulate_devices",
     "simulation_environment",
     "spans_processes",
-    "split_sharding",
-    "whole_sharding",
 ]

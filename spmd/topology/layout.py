@@ -1,23 +1,147 @@
-"""How arrays lie on a mesh: the one place that names its axes.
+"""How arrays lie on a mesh: the one place that names a mesh axis.
 
-A *replica* is one position along the axis `"replica"`: it runs the step on its share of the global batch.
+A *replica* is one position along the *data axes*; it runs the step on its share of the global batch. All
+other axes are *model axes*: they divide the work of one replica, and `jax.shard_map` leaves them to XLA.
+
+What is placed is of one of three kinds. *Rows*: each replica has a block of the first axis (batches, masks,
+results). *Whole*: each replica has all of it (parameters, metrics). *Local*: each replica has a value of its
+own, and the values are stacked along a new first axis.
 """
 
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
+import dataclasses
+import functools
+import math
+from typing import Literal, TypeAlias
+
+import jax
+import numpy as np
+from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
 from spmd.errors import MeshError
 
-REPLICA_AXIS = "replica"
+Placement: TypeAlias = Literal["rows", "whole", "local"]
+
+_REPLICA = "replica"
+
+
+@dataclasses.dataclass(frozen=True)
+class Layout:
+    """The axes of a mesh, and where on it each kind of array lies.
+
+    Attributes:
+        mesh: the devices.
+        data_axes: axes along which replicas are counted.
+        model_axes: axes that divide the work of one replica.
+
+    Examples:
+        >>> layout = layout_of(make_mesh(["cpu:0", "cpu:1"]))
+        >>> layout.replicas, layout.rows.spec, layout.whole.spec
+        (2, PartitionSpec('replica',), PartitionSpec())
+        >>> layout.rows.shard_shape((8, 3)), layout.whole.shard_shape((8, 3))
+        ((4, 3), (8, 3))
+    """
+
+    mesh: Mesh
+    data_axes: tuple[str, ...] = (_REPLICA,)
+    model_axes: tuple[str, ...] = ()
+
+    @property
+    def axis(self) -> str | tuple[str, ...]:
+        """The data axes as `jax.lax.psum` and a `PartitionSpec` take them."""
+        return self.data_axes[0] if len(self.data_axes) == 1 else self.data_axes
+
+    @functools.cached_property
+    def replicas(self) -> int:
+        """How many replicas there are."""
+        return _product(self.mesh, self.data_axes)
+
+    @functools.cached_property
+    def local_replicas(self) -> int:
+        """How many of them have devices of this process."""
+        mesh = self.mesh.local_mesh if self.mesh.is_multi_process else self.mesh
+        return _product(mesh, self.data_axes)
+
+    def spec(self, placement: Placement) -> PartitionSpec:
+        """Returns how the axes of an array are divided.
+
+        Args:
+            placement: the kind of what is placed.
+        """
+        return PartitionSpec() if placement == "whole" else PartitionSpec(self.axis)
+
+    def sharding(self, placement: Placement) -> NamedSharding:
+        """Returns the sharding of one kind of arrays.
+
+        Args:
+            placement: the kind of what is placed.
+        """
+        return NamedSharding(self.mesh, self.spec(placement))
+
+    @functools.cached_property
+    def rows(self) -> NamedSharding:
+        """The sharding of what each replica has a block of."""
+        return self.sharding("rows")
+
+    @functools.cached_property
+    def whole(self) -> NamedSharding:
+        """The sharding of what each replica has all of."""
+        return self.sharding("whole")
+
+    @functools.cached_property
+    def local(self) -> NamedSharding:
+        """The sharding of stacked values, one of each replica."""
+        return self.sharding("local")
+
+    def of_state(self, value: object, *, local: bool) -> NamedSharding:
+        """Returns where a variable lies; one that is divided along model axes only stays so.
+
+        Args:
+            value: of the variable.
+            local: whether each replica has a value of its own.
+
+        Examples:
+            >>> import jax.numpy as jnp
+            >>> layout = layout_of(make_mesh(["cpu:0"]))
+            >>> layout.of_state(jnp.ones(3), local=False) == layout.whole
+            True
+        """
+        if local:
+            return self.local
+        if self.model_axes and isinstance(value, jax.Array):
+            sharding = value.sharding
+            if isinstance(sharding, NamedSharding) and sharding.mesh == self.mesh:
+                used = {axis for entry in sharding.spec for axis in _names(entry)}
+                return sharding if used <= set(self.model_axes) else self.whole
+        return self.whole
+
+
+@functools.lru_cache(maxsize=64)
+def layout_of(mesh: Mesh) -> Layout:
+    """Returns the layout of a mesh.
+
+    Args:
+        mesh: a mesh with the axis `"replica"`; any other is a model axis.
+
+    Raises:
+        MeshError: the mesh has no such axis.
+
+    Examples:
+        >>> layout_of(make_mesh(["cpu:0"])).data_axes
+        ('replica',)
+    """
+    if _REPLICA not in mesh.shape:
+        raise MeshError(
+            f"Expected a mesh with the axis {_REPLICA!r}, but this one has {mesh.axis_names}. "
+            "Make one with spmd.make_mesh(devices)."
+        )
+    return Layout(mesh, model_axes=tuple(name for name in mesh.axis_names if name != _REPLICA))
 
 
 def num_replicas(mesh: Mesh) -> int:
-    """Tells how many replicas a mesh has.
+    """Returns how many replicas a mesh has.
 
     Args:
         mesh: a mesh with the axis `"replica"`.
-
-    Returns:
-        The size of that axis.
 
     Raises:
         MeshError: the mesh has no such axis.
@@ -26,35 +150,21 @@ def num_replicas(mesh: Mesh) -> int:
         >>> num_replicas(make_mesh(["cpu:0"]))
         1
     """
-    if REPLICA_AXIS not in mesh.shape:
-        raise MeshError(
-            f"Expected a mesh with the axis {REPLICA_AXIS!r}, but this one has {mesh.axis_names}. "
-            "Make one with spmd.make_mesh(devices)."
-        )
-    return mesh.shape[REPLICA_AXIS]
+    return layout_of(mesh).replicas
 
 
-def split_sharding(mesh: Mesh) -> NamedSharding:
-    """Returns the sharding of what is split: every replica has a block of the first axis.
+def replica_mesh(devices: np.ndarray[tuple[int], np.dtype[np.object_]]) -> Mesh:
+    """Makes a mesh of one replica for each device.
 
     Args:
-        mesh: a mesh with the axis `"replica"`.
-
-    Examples:
-        >>> split_sharding(make_mesh(["cpu:0", "cpu:1"])).shard_shape((8, 3))
-        (4, 3)
+        devices: one for each replica, shape `(replicas,)`.
     """
-    return NamedSharding(mesh, PartitionSpec(REPLICA_AXIS))
+    return Mesh(devices, (_REPLICA,), axis_types=(AxisType.Auto,))
 
 
-def whole_sharding(mesh: Mesh) -> NamedSharding:
-    """Returns the sharding of what is whole: every device has all of it.
+def _product(mesh: Mesh, axes: tuple[str, ...]) -> int:
+    return math.prod(mesh.shape[axis] for axis in axes)
 
-    Args:
-        mesh: where it is.
 
-    Examples:
-        >>> whole_sharding(make_mesh(["cpu:0", "cpu:1"])).shard_shape((8, 3))
-        (8, 3)
-    """
-    return NamedSharding(mesh, PartitionSpec())
+def _names(entry: str | tuple[str, ...] | None) -> tuple[str, ...]:
+    return () if entry is None else (entry,) if isinstance(entry, str) else tuple(entry)

@@ -1,20 +1,19 @@
 """Devices to a mesh: which devices take part in a step, and along which axis they are laid out.
 
-A *mesh* is an array of devices with named axes (`jax.sharding.Mesh`). A *replica* is one position
-along the axis `"replica"`: it runs the step on its share of the global batch. Other axes are room for
-splitting one replica's work over several devices (a model axis).
+A *mesh* is an array of devices with named axes (`jax.sharding.Mesh`). `spmd.topology.layout` says what the
+axes mean.
 """
 
 from collections.abc import Sequence
 
 import jax
 import numpy as np
-from jax.sharding import AxisType, Mesh
+from jax.sharding import Mesh
 
 from spmd.errors import MeshError
 from spmd.lowering import keep_compiled_programs, share_one_arena
 from spmd.topology.devices import Device, find_devices
-from spmd.topology.layout import REPLICA_AXIS
+from spmd.topology.layout import replica_mesh
 
 
 def make_mesh(devices: Sequence[str | Device] | None = None, *, local: bool = False) -> Mesh:
@@ -56,4 +55,4 @@ def make_mesh(devices: Sequence[str | Device] | None = None, *, local: bool = Fa
         )
     array = np.empty(len(found), dtype=object)
     array[:] = found
-    return Mesh(array, (REPLICA_AXIS,), axis_types=(AxisType.Auto,))
+    return replica_mesh(array)

@@ -14,6 +14,9 @@ import numpy as np
 from jax.core import Tracer
 from jax.sharding import Mesh, Sharding
 
+from spmd.topology.layout import Layout
+from spmd.typing import AnyArray
+
 # Kinds of arrays that were placed on a single CPU device: for more like them a program is worth its compiling.
 _SEEN: set[Any] = set()
 _MAX_SEEN = 16
@@ -49,12 +52,10 @@ def place(value: Any, sharding: Sharding) -> jax.Array:
 
     Examples:
         >>> import numpy as np, spmd
-        >>> from spmd.topology.layout import split_sharding
+        >>> from spmd.topology.layout import layout_of
         >>> mesh = spmd.make_mesh(["cpu:0", "cpu:1"])
-        >>> [
-        ...     part.data.shape
-        ...     for part in place(np.ones((4, 3)), split_sharding(mesh)).addressable_shards
-        ... ]
+        >>> placed = place(np.ones((4, 3)), layout_of(mesh).rows)
+        >>> [part.data.shape for part in placed.addressable_shards]
         [(2, 3), (2, 3)]
 
     Source: `jax.make_array_from_callback`, which takes no random keys.
@@ -90,24 +91,24 @@ def place_all(values: Sequence[Any], sharding: Sharding) -> list[jax.Array]:
     return placed
 
 
-def place_own(values: Sequence[Any], sharding: Sharding, blocks: int) -> jax.Array:
-    """Puts blocks on the devices of this process, of an array that is split along its first axis.
+def place_own(values: Sequence[AnyArray], layout: Layout) -> jax.Array:
+    """Puts the blocks of this process's replicas on their devices.
 
     Args:
-        values: one block for each device of this process, of one shape `(rows, ...)`, in order.
-        sharding: how the whole is split.
-        blocks: how many blocks the whole has, those of other processes included.
+        values: one block for each replica of this process, of one shape `(rows, ...)`, in order.
+        layout: of the mesh.
 
     Returns:
-        The array, of shape `(blocks * rows, ...)`.
+        The array over the mesh, of shape `(replicas * rows, ...)`.
     """
     rows, *rest = values[0].shape
-    shape = (blocks * rows, *rest)
-    spans = sharding.addressable_devices_indices_map(shape)
-    # Without rows, every block begins at 0.
-    ordered = sorted(spans, key=lambda device: _start(spans[device])) if rows else list(spans)
-    parts = [jax.device_put(value, device) for value, device in zip(values, ordered, strict=True)]
-    return jax.make_array_from_single_device_arrays(shape, sharding, parts)
+    shape = (layout.replicas * rows, *rest)
+    spans = layout.rows.addressable_devices_indices_map(shape)
+    # Without rows every block begins at 0, and any of them will do.
+    starts = sorted({_start(span) for span in spans.values()})
+    blocks = dict(zip(starts, values, strict=rows > 0))
+    parts = [jax.device_put(blocks[_start(span)], device) for device, span in spans.items()]
+    return jax.make_array_from_single_device_arrays(shape, layout.rows, parts)
 
 
 def readable(array: jax.Array) -> jax.Array:

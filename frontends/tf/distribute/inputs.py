@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
-from jax.sharding import NamedSharding, PartitionSpec
 
 import spmd
 from frontends.tf.distribute.aliases import FormerNames
@@ -18,10 +17,8 @@ from frontends.tf.distribute.input import (
     ValueContext,
 )
 from frontends.tf.distribute.scope import require_cross_replica
-from spmd.replica import (
-    stack_replicas,
-)
-from spmd.topology import REPLICA_AXIS, spans_processes
+from spmd.replica import stack_replicas
+from spmd.topology import spans_processes
 
 
 class StrategyInputs(FormerNames):
@@ -163,8 +160,7 @@ class StrategyInputs(FormerNames):
         require_cross_replica("experimental_distribute_values_from_function")
         replicas = self.num_replicas_in_sync
         values = [value_fn(ValueContext(index, replicas)) for index in range(replicas)]
-        sharding = NamedSharding(self.mesh, PartitionSpec(REPLICA_AXIS))
-        return jax.tree.map(lambda *leaves: stack_replicas(list(leaves), sharding), *values)
+        return jax.tree.map(lambda *leaves: stack_replicas(leaves, self.mesh), *values)
 
 
 def _only_full_batches(dataset: Any) -> bool:

@@ -18,10 +18,9 @@ from jax.sharding import Mesh
 
 import spmd
 from spmd.proof.dataflow import collectives, depends_on, varying_outputs
-from spmd.topology.layout import REPLICA_AXIS
 
 MeshOf = Callable[[int], Mesh]
-R = REPLICA_AXIS
+R = "replica"
 HERE = __file__
 
 
@@ -399,8 +398,8 @@ def jaxpr_of(function: Callable[..., Any], *args: Any) -> Any:
 
 def test_varying_outputs_follows_each_output_by_itself() -> None:
     jaxpr = jaxpr_of(lambda a, b: (a * 2, b * 2, a + b, jax.lax.psum(b, R)), 1.0, 1.0)
-    assert varying_outputs(jaxpr, [False, True]) == [False, True, True, False]
-    assert varying_outputs(jaxpr, [False, False]) == [False] * 4
+    assert varying_outputs(jaxpr, [False, True], [R]) == [False, True, True, False]
+    assert varying_outputs(jaxpr, [False, False], [R]) == [False] * 4
 
 
 def test_depends_on_goes_through_collectives() -> None:

@@ -4,7 +4,6 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
@@ -107,8 +106,7 @@ def stack(table: np.ndarray[Any, Any], replicas: int) -> Any:
     from spmd.replica.values import stack_replicas
 
     mesh = mesh_of_size(replicas)
-    sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("replica"))
-    return stack_replicas(list(table), sharding)
+    return stack_replicas(list(table), mesh)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -16,7 +16,6 @@ import pytest
 from jax.sharding import AxisType, Mesh
 
 import spmd
-from spmd.topology.layout import split_sharding, whole_sharding
 
 MeshOf = Callable[[int], Mesh]
 ROOT = Path(spmd.__file__).parents[1]
@@ -178,21 +177,3 @@ def test_as_many_devices_as_there_are_may_be_asked_for_again() -> None:
 def test_less_than_one_device_is_refused(count: int) -> None:
     with pytest.raises(spmd.MeshError, match=f"1 device at least, but was asked for {count}"):
         spmd.simulate_devices(count)
-
-
-def test_shardings(mesh_of: MeshOf) -> None:
-    mesh = mesh_of(4)
-    array = jax.device_put(np.arange(8), split_sharding(mesh))
-    assert [shard.data.tolist() for shard in array.addressable_shards] == [
-        [0, 1],
-        [2, 3],
-        [4, 5],
-        [6, 7],
-    ]
-    array = jax.device_put(np.arange(2), whole_sharding(mesh))
-    assert [shard.data.tolist() for shard in array.addressable_shards] == [[0, 1]] * 4
-    model = jax.sharding.Mesh(np.array(jax.devices()[:4]).reshape(2, 2), ("replica", "model"))
-    array = jax.device_put(np.arange(4), split_sharding(model))
-    assert [shard.data.tolist() for shard in array.addressable_shards] == [[0, 1]] * 2 + [
-        [2, 3]
-    ] * 2
