@@ -1,5 +1,6 @@
 """Names for what an annotation means, where Python's types cannot say it."""
 
+import os
 from typing import Any, TypeAlias
 
 import jax
@@ -19,3 +20,5 @@ AnyArray: TypeAlias = jax.Array | np.ndarray[Any, Any]
 Stateful: TypeAlias = Any
 # A variable of any library; the adapter of that library reads and writes it.
 LibraryVariable: TypeAlias = Any
+# The path of a file or a folder.
+StrPath: TypeAlias = str | os.PathLike[str]

@@ -1,72 +1,60 @@
 """Checkpoints: the state of training on disk, and back onto any number of devices and processes.
 
 checkpoint = Checkpoint(model=model, optimizer=optimizer, step=step, data=iterator)
-manager = CheckpointManager(checkpoint, "runs/1", keep=3)
+manager = CheckpointManager(checkpoint, "runs/1", keep=KeepPolicy(last=3))
 manager.restore_latest()
 ...
 manager.save(step)
 """
 
-from spmd.checkpoint.arrays import read
+from spmd.checkpoint.array_entry import ArrayEntry
 from spmd.checkpoint.checkpoint import Checkpoint
 from spmd.checkpoint.errors import (
     CheckpointError,
     CheckpointNotFoundError,
     DamagedCheckpointError,
 )
-from spmd.checkpoint.graph import Entry
-from spmd.checkpoint.manager import CheckpointManager, KeepPolicy, SavePolicy
-from spmd.checkpoint.manifest import (
-    ARRAYS,
-    folder_of,
+from spmd.checkpoint.layout import (
+    checkpoint_folder,
     is_checkpoint,
-    read_manifest,
-    remove,
-    verify,
+    numbered_checkpoints,
+    remove_checkpoint,
 )
+from spmd.checkpoint.manager import CheckpointManager, KeepPolicy, SavePolicy
+from spmd.checkpoint.manifest import verify
 from spmd.checkpoint.position import HasPosition
 from spmd.checkpoint.preemption import PreemptionSync
-from spmd.checkpoint.saving import Save, clear
-from spmd.checkpoint.selection import (
-    DamagedCheckpointWarning,
-    chosen_by_first,
-    newest_intact,
-    numbered,
-)
-from spmd.checkpoint.status import LoadStatus, RestoreStatus
-from spmd.checkpoint.views import (
-    View,
-    register_view,
-    view_of_variable,
-)
+from spmd.checkpoint.reading import list_arrays, read_array
+from spmd.checkpoint.saving import remove_leftovers, wait_for_saves
+from spmd.checkpoint.selection import DamagedCheckpointWarning, agree_on_checkpoint, newest_intact
+from spmd.checkpoint.status import LoadStatus
+from spmd.checkpoint.view import View, register_view, view_of_variable
 
 __all__ = [
-    "ARRAYS",
+    "ArrayEntry",
     "Checkpoint",
     "CheckpointError",
     "CheckpointManager",
     "CheckpointNotFoundError",
     "DamagedCheckpointError",
     "DamagedCheckpointWarning",
-    "Entry",
     "HasPosition",
     "KeepPolicy",
     "LoadStatus",
     "PreemptionSync",
-    "RestoreStatus",
-    "Save",
     "SavePolicy",
     "View",
-    "chosen_by_first",
-    "clear",
-    "folder_of",
+    "agree_on_checkpoint",
+    "checkpoint_folder",
     "is_checkpoint",
+    "list_arrays",
     "newest_intact",
-    "numbered",
-    "read",
-    "read_manifest",
+    "numbered_checkpoints",
+    "read_array",
     "register_view",
-    "remove",
+    "remove_checkpoint",
+    "remove_leftovers",
     "verify",
     "view_of_variable",
+    "wait_for_saves",
 ]

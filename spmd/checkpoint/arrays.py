@@ -1,4 +1,4 @@
-"""Arrays on disk, with Orbax: written by all processes at the same time, read straight to where they belong."""
+"""Arrays on disk, with Orbax: written by all processes at the same time, read straight onto their devices."""
 
 import functools
 from collections.abc import Callable, Iterable, Mapping
@@ -8,27 +8,28 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from spmd.checkpoint.graph import Entry
+from spmd.checkpoint.array_entry import ArrayEntry
+from spmd.typing import AnyArray
 
 
-def write(directory: str, arrays: Mapping[str, Any], timeout: float) -> Callable[[], None]:
-    """Takes arrays to be written. All processes must call it.
+def write(directory: str, arrays: Mapping[str, AnyArray], timeout: float) -> Callable[[], None]:
+    """Begins to write arrays. All processes must call it.
 
     Blocks until the arrays may change: copies of them are in host memory.
 
     Args:
-        directory: where to; must not exist.
+        directory: to write into; must not exist.
         arrays: by name. Those without elements are not written.
-        timeout: seconds that one process waits for the others.
+        timeout: seconds that a process waits for the others.
 
     Returns:
-        A function to be called once, by any thread: it writes what is left, waits for it, and raises what went
+        A function that any thread calls once: it writes the rest, waits for that, and raises what went
         wrong. It does not use the devices.
     """
     several = jax.process_count() > 1
-    _start_for_host(arrays.values())
+    _start_host_copies(arrays.values())
     whole = {
-        # What one process alone holds cannot be written by all; what it holds is the same everywhere.
+        # Processes cannot write together what only one of them holds; it is the same everywhere.
         name: _copy(array) if not several or _is_local(array) else array
         for name, array in arrays.items()
         if array.size
@@ -37,7 +38,7 @@ def write(directory: str, arrays: Mapping[str, Any], timeout: float) -> Callable
         return lambda: None
     ocp, checkpointer = _orbax(), _checkpointer(timeout)
     begin = functools.partial(checkpointer.save, directory, args=ocp.args.PyTreeSave(whole))
-    if several:  # Orbax copies the parts that this process is to write
+    if several:  # Orbax copies the parts that this process writes
         begin()
         return checkpointer.wait_until_finished
 
@@ -49,15 +50,14 @@ def write(directory: str, arrays: Mapping[str, Any], timeout: float) -> Callable
 
 
 def read(
-    directory: str, targets: Mapping[str, tuple[Entry, Any]], timeout: float
-) -> dict[str, Any]:
-    """Reads some arrays. All processes must call it; it blocks until they are there.
+    directory: str, targets: Mapping[str, tuple[ArrayEntry, AnyArray]], timeout: float
+) -> dict[str, AnyArray]:
+    """Reads some arrays. All processes must call it; it blocks until they are read.
 
     Args:
-        directory: where they were written.
-        targets: by name, the description of the array and the array whose place it takes; it goes where
-            that one is.
-        timeout: seconds that one process waits for the others.
+        directory: that they were written into.
+        targets: by name, the description of an array and the array that it replaces; it goes to the same devices.
+        timeout: seconds that a process waits for the others.
 
     Returns:
         The arrays, by name.
@@ -72,7 +72,9 @@ def read(
     }
 
 
-def _read(directory: str, targets: Mapping[str, tuple[Entry, Any]], timeout: float) -> Any:
+def _read(
+    directory: str, targets: Mapping[str, tuple[ArrayEntry, AnyArray]], timeout: float
+) -> dict[str, AnyArray]:
     ocp = _orbax()
     shapes = {
         name: jax.ShapeDtypeStruct(entry.shape, jnp.dtype(entry.dtype))
@@ -80,7 +82,7 @@ def _read(directory: str, targets: Mapping[str, tuple[Entry, Any]], timeout: flo
     }
     arguments = {
         name: ocp.ArrayRestoreArgs(sharding=target.sharding)
-        if _has_place(target)
+        if isinstance(target, jax.Array) and target.committed
         else ocp.RestoreArgs(restore_type=np.ndarray)
         for name, (_, target) in targets.items()
     }
@@ -99,7 +101,7 @@ def _orbax() -> Any:
 
 @functools.cache
 def _checkpointer(timeout: float) -> Any:
-    """Makes what writes and reads; kept, because its threads take a while to start."""
+    """Makes the Orbax checkpointer; cached, because its threads take a while to start."""
     ocp = _orbax()
     kinds = ocp.type_handlers
     return ocp.AsyncCheckpointer(
@@ -115,21 +117,21 @@ def _checkpointer(timeout: float) -> Any:
     )
 
 
-def _is_local(array: Any) -> bool:
+def _is_local(array: AnyArray) -> bool:
     return not isinstance(array, jax.Array) or array.is_fully_addressable
 
 
-def _start_for_host(arrays: Iterable[Any]) -> None:
-    """Has arrays start for host memory all at once, where devices have memory of their own."""
+def _start_host_copies(arrays: Iterable[AnyArray]) -> None:
+    """Starts copying all arrays to host memory at once, where devices have memory of their own."""
     for array in arrays:
         if isinstance(array, jax.Array) and array.is_fully_addressable:
             array.copy_to_host_async()
 
 
-def _copy(array: Any) -> np.ndarray[Any, Any]:
-    """Makes an array in host memory that no step reuses."""
+def _copy(array: AnyArray) -> np.ndarray[Any, Any]:
+    """Copies an array to host memory that no step reuses."""
     host = np.asarray(array)
-    # Of what lies in parts, or in a device's memory, this is a copy already; else the memory of the array itself.
+    # For sharded arrays, and those in a device's memory, this is a copy already; else it aliases the array.
     if isinstance(array, jax.Array) and (not array.is_fully_replicated or _is_on_device(array)):
         return host
     return host.copy()
@@ -140,36 +142,17 @@ def _is_on_device(array: jax.Array) -> bool:
     return not on_cpu and array.sharding.memory_kind == "device"
 
 
-def _has_place(target: Any) -> bool:
-    """Whether a value is bound to devices; others go wherever they are used."""
-    return isinstance(target, jax.Array) and target.committed
-
-
-def _placed(value: Any, entry: Entry, target: Any) -> Any:
+def _placed(value: AnyArray, entry: ArrayEntry, target: AnyArray) -> AnyArray:
+    """Gives a value the devices of the array that it replaces, and random keys their type."""
     if not isinstance(target, jax.Array):
         return value
-    if not isinstance(value, jax.Array):
-        if _has_place(target):
-            value = jax.device_put(value, target.sharding)
-        else:
-            # Made of a Python number as the former was, it goes on to leave the type to other operands.
-            plain = value.ndim == 0 and getattr(target, "weak_type", False)
-            value = jnp.asarray(value.item() if plain else value)
-    return jax.random.wrap_key_data(value, impl=entry.prng) if entry.prng else value
+    placed = value if isinstance(value, jax.Array) else _on_devices_of(target, value)
+    return jax.random.wrap_key_data(placed, impl=entry.prng) if entry.prng else placed
 
 
-def misfit(entry: Entry, target: Any) -> str | None:
-    """Compares a saved array with the one whose place it takes.
-
-    Args:
-        entry: of the saved array.
-        target: the other.
-
-    Returns:
-        What the other one is, if they do not fit.
-    """
-    prng = None
-    if jnp.issubdtype(target.dtype, jax.dtypes.prng_key):
-        prng, target = str(jax.random.key_impl(target)), jax.eval_shape(jax.random.key_data, target)
-    held = Entry(entry.name, tuple(target.shape), target.dtype.name, prng)
-    return None if held == entry else str(held)
+def _on_devices_of(target: jax.Array, value: np.ndarray[Any, Any]) -> jax.Array:
+    if target.committed:
+        return jax.device_put(value, target.sharding)
+    # Weakly typed like the array that it replaces, it leaves the dtype to other operands.
+    weak = value.ndim == 0 and getattr(target, "weak_type", False)
+    return jnp.asarray(value.item() if weak else value)

@@ -1,4 +1,4 @@
-"""`spmd.checkpoint.Checkpoint`: a set of objects that is saved and restored as one."""
+"""`Checkpoint`: objects that are saved and restored together."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -6,27 +6,29 @@ from typing import Any
 
 import jax
 
-from spmd.checkpoint import manifest
 from spmd.checkpoint.errors import CheckpointError, DamagedCheckpointError
-from spmd.checkpoint.graph import look, snapshot
+from spmd.checkpoint.graph import track
+from spmd.checkpoint.manifest import read_manifest, verify
 from spmd.checkpoint.restoring import Restoration
-from spmd.checkpoint.saving import Save
+from spmd.checkpoint.saving import Save, wait_for_saves
 from spmd.checkpoint.selection import path_of_first
+from spmd.checkpoint.snapshot import take_snapshot
 from spmd.checkpoint.status import LoadStatus, NothingToRestore, RestoreStatus
-from spmd.checkpoint.views import View, register_view, view_of
+from spmd.checkpoint.view import View, register_view, view_of
 from spmd.cluster import all_gather_small, wait_seconds
 from spmd.errors import StateError
 from spmd.replica import current_frame
 from spmd.state import apply_pending
+from spmd.typing import Stateful, StrPath
 
 
 class Checkpoint:
     """Objects that are saved and restored together, each under a name.
 
-    What may be in it: modules, optimizers, metrics and random streams of Flax NNX and Keras, `spmd.Variable`,
-    arrays, numbers and texts, lists, dicts and other pytrees of these, iterators that know their position
+    It may hold modules, optimizers, metrics and random streams of Flax NNX and Keras, `spmd.Variable`,
+    arrays, numbers and strings, lists, dicts and other pytrees of these, iterators that know their position
     (`HasPosition`), and other checkpoints. Its attributes are these objects; more can be set later. Arrays and
-    numbers in it are restored as the attribute: read `checkpoint.step` afterwards.
+    numbers are restored as the attribute: read `checkpoint.step` afterwards.
 
     Examples:
         >>> import tempfile, jax.numpy as jnp, spmd
@@ -45,33 +47,35 @@ class Checkpoint:
 
     _own = frozenset({"_objects", "_root", "_timeout", "_save", "_restoration"})
 
-    def __init__(self, root: Any = None, *, timeout: float | None = None, **objects: Any) -> None:
+    def __init__(
+        self, root: Stateful = None, *, timeout: float | None = None, **objects: Stateful
+    ) -> None:
         """Names the objects.
 
         Args:
-            root: an object whose parts are to be in the checkpoint by their own names, beside the others.
+            root: an object whose parts are saved under their own names, beside the others.
             timeout: seconds that a process waits for the others, when it saves or restores; None is a minute more
                 than the watchdog waits.
             objects: what to save and restore, by name.
 
         Raises:
-            CheckpointError: one of the objects cannot be kept.
+            CheckpointError: one of the objects cannot be saved.
         """
         self._objects: dict[str, Any] = {}
         self._root = root
         self._timeout = timeout
         self._save: Save | None = None
         self._restoration: Restoration | None = None
-        for name, thing in objects.items():
-            setattr(self, name, thing)
+        for name, obj in objects.items():
+            setattr(self, name, obj)
 
     @property
     def timeout(self) -> float:
         """Seconds that a process waits for the others."""
-        # Asked now: the cluster, whose watchdog says how long, may be joined after the checkpoint was made.
+        # Read at each use: the cluster may be joined after the checkpoint was made, and its watchdog decides.
         return wait_seconds() if self._timeout is None else self._timeout
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: Stateful) -> None:
         if name in self._own:
             object.__setattr__(self, name, value)
             return
@@ -79,10 +83,10 @@ class Checkpoint:
             raise CheckpointError(
                 f"A checkpoint has a member {name!r} of its own. Give the object another name."
             )
-        look(value, name, None)
+        track(value, name, None)
         self._objects[name] = value
         if self._restoration is not None:
-            self._restoration.settle()
+            self._restoration.apply_pending()
 
     def __getattr__(self, name: str) -> Any:
         objects = self.__dict__.get("_objects", {})
@@ -98,28 +102,27 @@ class Checkpoint:
 
     def save(
         self,
-        path: Any,
+        path: StrPath,
         *,
         notes: Mapping[str, Any] | None = None,
         done: Callable[[], None] | None = None,
     ) -> str:
         """Saves all objects as they are now; all processes must call it.
 
-        Blocks until the state may change again: a checkpoint that is still being written is finished, and arrays
-        are copied to host memory. A thread writes them, checks them, and gives the checkpoint its name at the
-        end; `wait` waits for that.
+        Blocks until the state may change again: an earlier save is finished, and arrays are copied to host
+        memory. A thread writes them, and gives the checkpoint its name at the end; `wait` waits for that.
 
         Args:
-            path: a folder to make; a checkpoint of this path is replaced when the new one is complete. If processes
-                name several, that of the first one counts.
-            notes: what else the manifest is to say of it; JSON can hold it.
-            done: called when the checkpoint is there, by the thread of the first process.
+            path: the folder to make; a checkpoint there is replaced when the new one is complete. If processes
+                name several, that of process 0 is used.
+            notes: what else to record in the manifest; JSON can hold it.
+            done: called when the checkpoint is complete, by a thread of process 0.
 
         Returns:
             The path, the same in all processes.
 
         Raises:
-            CheckpointError: an object cannot be kept, or is not the same in all processes.
+            CheckpointError: an object cannot be saved, or is not the same in all processes.
             StateError: called while a step is traced.
             ClusterWaitError: a process does not save; the message names it.
         """
@@ -127,11 +130,11 @@ class Checkpoint:
         _check_between_steps("saved")
         apply_pending()
         self.wait()
-        self._save = Save(path, snapshot(self), notes or {}, self.timeout, done)
+        self._save = Save(path, take_snapshot(self), notes or {}, self.timeout, done)
         return self._save.path
 
     def wait(self) -> None:
-        """Waits until what was saved is on disk and checked.
+        """Waits until the checkpoint is on disk.
 
         Raises:
             BaseException: what went wrong while it was written.
@@ -140,17 +143,16 @@ class Checkpoint:
             save, self._save = self._save, None
             save.wait()
 
-    def restore(self, path: Any, *, checked: bool = False) -> LoadStatus:
-        """Gives all objects the values of a checkpoint; all processes must call it, and it blocks.
+    def restore(self, path: StrPath | None, *, checked: bool = False) -> LoadStatus:
+        """Restores the values of all objects; all processes must call it, and it blocks.
 
-        Every file is compared with what was written first. Arrays are read to where the present ones are: onto
-        the devices of the mesh that they are on, however many saved them. Variables that do not exist yet (of a
-        Keras model that was not built) get their values when they are made.
+        Every file is verified first. Arrays are read onto the devices of those that they replace, however many
+        devices saved them. Variables that do not exist yet (of a Keras model that is not built) get their values
+        when they are made.
 
         Args:
-            path: what `save` returned; None restores nothing. If processes name several, that of the first one
-                counts.
-            checked: whether the first process has just compared the files, as `newest_intact` does.
+            path: what `save` returned; None restores nothing. If processes name several, that of process 0 is used.
+            checked: whether process 0 has just verified the files, as `newest_intact` does.
 
         Returns:
             Which objects found values, and which values objects.
@@ -158,33 +160,33 @@ class Checkpoint:
         Raises:
             CheckpointNotFoundError: there is no checkpoint.
             DamagedCheckpointError: a file of it is damaged.
-            CheckpointError: shapes or types do not fit; the message lists them.
+            CheckpointError: shapes or dtypes do not match; the message lists them.
             StateError: called while a step is traced.
             ClusterWaitError: a process does not restore; the message names it.
         """
         path = "" if path is None else os.path.abspath(os.fspath(path))
         _check_between_steps("restored")
         self.wait()
-        Save.settle()
+        wait_for_saves()
         path = path_of_first(all_gather_small("checkpoint/restore", path, self.timeout))
         if not path:
             return NothingToRestore()
         _check_files(path, self.timeout, checked=checked)
         restoration = Restoration(path, self.timeout)
         if self._restoration is not None:
-            self._restoration.forget()
+            self._restoration.cancel()
         restoration.start(self)
         self._restoration = restoration
         return RestoreStatus(self, restoration)
 
     def view(self) -> View:
-        """Shows a checkpoint that is part of another one, or this one itself, what it holds."""
+        """Returns what a checkpoint sees of this one: its objects, and the parts of its root."""
         children = dict(self._objects)
         if self._root is not None:
             root = view_of(self._root)
             if root is None or root.kind != "node":
                 raise CheckpointError(
-                    f"The root of a checkpoint has named parts, and a {type(self._root).__name__} has none. "
+                    f"The root of a checkpoint must have named parts, and a {type(self._root).__name__} has none. "
                     "Give it a name: Checkpoint(value=...)."
                 )
             children = {**root.children, **children}
@@ -203,18 +205,18 @@ def _check_between_steps(verb: str) -> None:
 
 
 def _check_files(path: str, timeout: float, *, checked: bool) -> None:
-    """Has one process read the files and the others look for them, and all raise what any of them finds."""
+    """Lets process 0 verify the files and the others look for them; all raise an error if any of them does."""
     failure: Exception | None = None
     try:
         if jax.process_index() == 0 and not checked:
-            manifest.verify(path)
+            verify(path)
         else:
-            manifest.read_manifest(path)
+            read_manifest(path)
     except (CheckpointError, OSError) as error:
         failure = error
-    told = all_gather_small("checkpoint/files", "" if failure is None else str(failure), timeout)
+    errors = all_gather_small("checkpoint/files", "" if failure is None else str(failure), timeout)
     if failure is not None:
         raise failure
-    for process, error in enumerate(told):
+    for process, error in enumerate(errors):
         if error:
             raise DamagedCheckpointError(f"Process {process} says: {error}")

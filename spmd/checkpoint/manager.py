@@ -1,31 +1,33 @@
-"""`spmd.checkpoint.CheckpointManager`: the checkpoints of a run, of which some are kept."""
+"""`CheckpointManager`: the checkpoints of a run, when to save them and which to keep."""
 
 import math
 import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from spmd.checkpoint.checkpoint import Checkpoint
 from spmd.checkpoint.errors import CheckpointError
-from spmd.checkpoint.manifest import read_manifest, remove
-from spmd.checkpoint.saving import clear
-from spmd.checkpoint.selection import chosen_by_first, newest_intact, numbered
+from spmd.checkpoint.layout import numbered_checkpoints, remove_checkpoint
+from spmd.checkpoint.manifest import read_manifest
+from spmd.checkpoint.saving import remove_leftovers
+from spmd.checkpoint.selection import agree_on_checkpoint, newest_intact
 from spmd.cluster import all_gather_small
+from spmd.typing import StrPath
 
 _NAME = "step"
 
 
 @dataclass(frozen=True)
 class KeepPolicy:
-    """Which checkpoints are kept when a new one is there.
+    """Which checkpoints are kept when a new one is complete.
 
     Attributes:
         last: how many of the latest; None keeps all.
-        best: how many of the best, beside them.
-        metric: what says which are the best, by its name in `save(metrics=...)`.
-        mode: whether a low or a high value is good.
+        best: how many of the best, besides.
+        metric: name in `save(metrics=...)` of the metric that decides which are the best.
+        mode: whether lower or higher values are better.
 
     Examples:
         >>> KeepPolicy(last=2, best=1, metric="loss").mode
@@ -40,11 +42,11 @@ class KeepPolicy:
     def __post_init__(self) -> None:
         if self.last is not None and self.last < 1:
             raise ValueError(
-                f"last is {self.last}, but 1 checkpoint has to be kept at least. Use last=1, or None for all."
+                f"last is {self.last}, but at least 1 checkpoint has to be kept. Use last=1, or None for all."
             )
         if self.best < 0 or (self.best and self.metric is None):
             raise ValueError(
-                f"best is {self.best} and metric is {self.metric!r}. The best are found by a metric: "
+                f"best is {self.best} and metric is {self.metric!r}. The best are chosen by a metric: "
                 "KeepPolicy(best=1, metric='loss')."
             )
         if self.mode not in ("min", "max"):
@@ -53,12 +55,12 @@ class KeepPolicy:
 
 @dataclass(frozen=True)
 class SavePolicy:
-    """When `save` does save; without any condition, always.
+    """When `save` saves; without any condition, always.
 
     Attributes:
-        every_steps: the first step is saved, and then each that is so many after the last saved one.
-        every_seconds: so many seconds after the last one was saved. In a cluster the first process's clock
-            counts, and each call asks for it: steps are cheaper.
+        every_steps: steps between two saves, at least; the first step is saved.
+        every_seconds: seconds between two saves, at least. In a cluster the clock of process 0 decides, and
+            each call waits for it: steps are cheaper.
 
     Examples:
         >>> SavePolicy(every_steps=1000).every_seconds is None
@@ -78,10 +80,10 @@ class SavePolicy:
 
 
 class CheckpointManager:
-    """Saves a `Checkpoint` under step numbers, keeps some, and finds the one to go on from.
+    """Saves a `Checkpoint` under step numbers, keeps some, and finds the one to resume from.
 
-    Only one should save into a folder at a time. A checkpoint with a higher number than the one that is saved neither
-    counts among those that are kept nor is deleted.
+    Only one manager should save into a folder at a time. Checkpoints with a higher number than the one that is saved
+    are neither counted nor deleted.
 
     Examples:
         >>> import tempfile
@@ -103,25 +105,24 @@ class CheckpointManager:
     def __init__(
         self,
         checkpoint: Checkpoint,
-        directory: Any,
+        directory: StrPath,
         *,
         keep: KeepPolicy | None = None,
         when: SavePolicy | None = None,
     ) -> None:
-        """Takes a folder.
+        """Opens a folder of checkpoints.
 
         Args:
             checkpoint: what is saved and restored.
-            directory: where; it is made when something is saved. If processes name several, that of the first one
-                counts.
-            keep: which checkpoints stay; None keeps all.
+            directory: the folder, which the first save makes. If processes name several, that of process 0 is used.
+            keep: which checkpoints are kept; None keeps all.
             when: which calls of `save` save; None means all.
         """
         self._checkpoint = checkpoint
         self._directory = os.path.abspath(os.fspath(directory))
         self._keep = keep or KeepPolicy()
         self._when = when or SavePolicy()
-        self._clean = False
+        self._is_clean = False
         self._damaged: set[int] = set()
         self._last_step: int | None = None
         self._last_time: float | None = None
@@ -135,37 +136,37 @@ class CheckpointManager:
     @property
     def checkpoints(self) -> Mapping[int, str]:
         """The paths of all complete checkpoints, by step, the oldest first."""
-        return numbered(self._directory, _NAME)
+        return numbered_checkpoints(self._directory, _NAME)
 
     def save(
         self, step: int, *, metrics: Mapping[str, float] | None = None, force: bool = False
     ) -> str | None:
-        """Saves if it is time to; all processes must call it. Blocks as `Checkpoint.save` does.
+        """Saves if it is due; all processes must call it. Blocks as `Checkpoint.save` does.
 
         Args:
             step: number of the checkpoint.
             metrics: of this step, for `KeepPolicy.best`.
-            force: whether to save in any case.
+            force: whether to save even if it is not due.
 
         Returns:
-            The path of the checkpoint, which `wait` waits for; None if it was not time.
+            The path of the checkpoint, which `wait` waits for; None if it was not due.
 
         Raises:
-            CheckpointError: the metric that decides which are the best is missing, or see `Checkpoint.save`.
+            CheckpointError: the metric of `KeepPolicy.best` is missing; or as for `Checkpoint.save`.
             ClusterWaitError: a process does not save; the message names it.
         """
         step, metrics = int(step), dict(metrics or {})
-        if not force and not self._is_time(step):
+        if not force and not self._is_due(step):
             return None
         if self._keep.best and self._keep.metric not in metrics:
             raise CheckpointError(
-                f"The best checkpoints are found by {self._keep.metric!r}, but the metrics of step {step} are "
+                f"The best checkpoints are chosen by {self._keep.metric!r}, but the metrics of step {step} are "
                 f"{sorted(metrics)}. Pass it: save(step, metrics={{{self._keep.metric!r}: value}})."
             )
         self._checkpoint.wait()
-        if not self._clean:
-            clear(self._directory)
-            self._clean = True
+        if not self._is_clean:
+            remove_leftovers(self._directory)
+            self._is_clean = True
         notes = {"step": step, "metrics": {name: float(value) for name, value in metrics.items()}}
         path = os.path.join(self._directory, f"{_NAME}-{step}")
         path = self._checkpoint.save(path, notes=notes, done=lambda: self._sweep(step))
@@ -174,7 +175,7 @@ class CheckpointManager:
         return path
 
     def wait(self) -> None:
-        """Waits until what was saved is on disk and checked.
+        """Waits until the checkpoint is on disk.
 
         Raises:
             BaseException: what went wrong while it was written.
@@ -182,9 +183,9 @@ class CheckpointManager:
         self._checkpoint.wait()
 
     def restore_latest(self) -> int | None:
-        """Restores the newest checkpoint that is whole; all processes must call it.
+        """Restores the newest intact checkpoint; all processes must call it, and it blocks.
 
-        The first process chooses for all. It warns of a damaged one, and uses the one before it.
+        Process 0 chooses for all. It warns of a damaged one, and uses the one before it.
 
         Returns:
             Its step; None if there is none.
@@ -195,7 +196,7 @@ class CheckpointManager:
         """
         self.wait()
         found = self.checkpoints
-        path = chosen_by_first(
+        path = agree_on_checkpoint(
             lambda: newest_intact(list(found.values())[::-1]), self._checkpoint.timeout
         )
         step = None if path is None else int(path.rpartition("-")[2])
@@ -205,33 +206,33 @@ class CheckpointManager:
             self._directory, self._last_step = os.path.dirname(path), step
         return step
 
-    def _is_time(self, step: int) -> bool:
+    def _is_due(self, step: int) -> bool:
         steps, seconds = self._when.every_steps, self._when.every_seconds
         if steps is not None and self._last_step is not None and step < self._last_step + steps:
             return False
         if seconds is None:
             return True
         late = self._last_time is None or time.monotonic() >= self._last_time + seconds
-        told = all_gather_small("checkpoint/time", str(late), self._checkpoint.timeout)
-        return told[0] == "True"
+        answers = all_gather_small("checkpoint/time", str(late), self._checkpoint.timeout)
+        return answers[0] == "True"
 
     def _sweep(self, saved: int) -> None:
-        """Deletes what is not kept. The first process calls it, when a checkpoint is there."""
+        """Deletes what is not kept. Process 0 calls it, when a checkpoint is complete."""
         self._damaged.discard(saved)
-        # Whatever has a higher number was left by a run that this one does not go on with.
+        # Higher numbers are left over from a run that this one does not continue.
         found = {step: path for step, path in self.checkpoints.items() if step <= saved}
         if self._keep.last is None:
             return
-        whole = [step for step in found if step not in self._damaged]
-        kept = set(whole[-self._keep.last :])
+        intact = [step for step in found if step not in self._damaged]
+        kept = set(intact[-self._keep.last :])
         if self._keep.best:
             kept.update(
-                sorted(whole, key=lambda step: self._badness(found[step]))[: self._keep.best]
+                sorted(intact, key=lambda step: self._badness(found[step]))[: self._keep.best]
             )
         for step in set(found) - kept:
-            remove(found[step])
+            remove_checkpoint(found[step])
 
     def _badness(self, path: str) -> float:
         value = read_manifest(path).notes.get("metrics", {}).get(self._keep.metric, math.nan)
-        # What is no number is worse than any.
+        # NaN is worse than any number.
         return math.inf if math.isnan(value) else value if self._keep.mode == "min" else -value

@@ -1,89 +1,68 @@
-r"""What makes a folder a checkpoint: `manifest.json`, written last, and a name that it gets when it is complete.
+"""`manifest.json`: the graph of objects, and the size and CRC-32 of every file, its own included.
 
-A checkpoint is written into a folder beside its place, `ckpt-3.saving`. When all arrays are there, the manifest
-is written: the graph of objects, and the size and CRC-32 of every file, its own included. Then the folder gets
-its name. So a folder with the name is complete, whenever a process was killed; and a file that was cut,
-removed or changed later is found before anything of it is used. One that is replaced is `ckpt-3.replaced`
-until the new one has the name, and is the checkpoint if nothing has.
+It is written last, so a file that is truncated, missing or changed is detected before any of it is used.
 """
 
 import json
 import os
-import shutil
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from spmd.checkpoint.array_entry import ArrayEntry
 from spmd.checkpoint.errors import CheckpointNotFoundError, DamagedCheckpointError
-from spmd.checkpoint.graph import Entry, Saved
+from spmd.checkpoint.layout import MANIFEST, checkpoint_folder
 
 FORMAT = "jaxtribute checkpoint 1"
-ARRAYS = "arrays"
-_NAME = "manifest.json"
-_SAVING = ".saving"
-REPLACED = ".replaced"
+
+
+@dataclass(frozen=True)
+class SavedObject:
+    """An object of a checkpoint, as the manifest records it.
+
+    Attributes:
+        path: where it was found when it was saved.
+        kind: of its view.
+        children: index of each child among all saved objects, by name.
+        entries: its arrays.
+        value: its number or string.
+    """
+
+    path: str
+    kind: str
+    children: Mapping[str, int]
+    entries: tuple[ArrayEntry, ...] = ()
+    value: Any = None
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a checkpoint says of itself.
+    """What a checkpoint records about itself.
 
     Attributes:
         nodes: the graph of objects; the root is the first.
         positions: of iterators: for each process, by path.
-        notes: what the one who saved adds: a step, a metric.
+        notes: what the caller of `save` adds: a step, a metric.
     """
 
-    nodes: Sequence[Saved]
+    nodes: Sequence[SavedObject]
     positions: Sequence[Mapping[str, Any]]
     notes: Mapping[str, Any]
 
     @property
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[ArrayEntry]:
         """All arrays."""
         return [entry for node in self.nodes for entry in node.entries]
 
 
-def folder_of(path: str) -> str:
-    """Finds the folder that a checkpoint is in.
-
-    It has the checkpoint's name, unless the save that was to replace it was killed between two renames.
+def write_manifest(folder: str, manifest: Manifest) -> None:
+    """Writes the manifest of a checkpoint whose arrays are written. One process calls it.
 
     Args:
-        path: the checkpoint's.
+        folder: that the checkpoint is written into.
+        manifest: what to record, beside the files.
     """
-    replaced = path + REPLACED
-    return replaced if not os.path.isdir(path) and os.path.isdir(replaced) else path
-
-
-def saving_path(path: str) -> str:
-    """Names the folder in which a checkpoint is written.
-
-    Args:
-        path: the checkpoint's.
-    """
-    return path + _SAVING
-
-
-def prepare(path: str) -> None:
-    """Makes room for the folder in which a checkpoint is written. One process calls it.
-
-    Args:
-        path: the checkpoint's.
-    """
-    shutil.rmtree(saving_path(path), ignore_errors=True)
-    os.makedirs(saving_path(path))
-
-
-def commit(path: str, manifest: Manifest) -> None:
-    """Makes a checkpoint of a folder whose arrays are written. One process calls it.
-
-    Args:
-        path: the checkpoint's; one that is there already is replaced.
-        manifest: what it is to say.
-    """
-    folder = saving_path(path)
     content = {
         "format": FORMAT,
         "nodes": [asdict(node) for node in manifest.nodes],
@@ -92,26 +71,14 @@ def commit(path: str, manifest: Manifest) -> None:
         "files": {name: _fingerprint(os.path.join(folder, name)) for name in _files(folder)},
     }
     text = json.dumps(content)
-    with open(os.path.join(folder, _NAME), "w", encoding="utf-8") as file:
+    with open(os.path.join(folder, MANIFEST), "w", encoding="utf-8") as file:
         file.write(json.dumps({"crc32": zlib.crc32(text.encode()), "content": text}))
         file.flush()
         os.fsync(file.fileno())
-    if os.path.lexists(path):
-        shutil.rmtree(path + REPLACED, ignore_errors=True)
-        os.rename(path, path + REPLACED)
-    os.rename(folder, path)
-    shutil.rmtree(path + REPLACED, ignore_errors=True)
-    _sync_folder(os.path.dirname(path))
 
 
 def read_manifest(path: str) -> Manifest:
-    """Reads what a checkpoint says of itself, without looking at the arrays.
-
-    Args:
-        path: the checkpoint's.
-
-    Returns:
-        The manifest.
+    """Reads the manifest of a checkpoint, and none of its arrays.
 
     Raises:
         CheckpointNotFoundError: there is no checkpoint.
@@ -121,7 +88,7 @@ def read_manifest(path: str) -> Manifest:
 
 
 def verify(path: str) -> None:
-    """Reads a checkpoint back, and compares every file with what was written.
+    """Compares every file of a checkpoint with what was saved.
 
     Any process may call it; it does not wait for others.
 
@@ -139,7 +106,7 @@ def verify(path: str) -> None:
         >>> checkpoint.wait()
         >>> spmd.checkpoint.verify(path)
     """
-    content, folder = _content(path), folder_of(path)
+    content, folder = _content(path), checkpoint_folder(path)
     for name, written in content["files"].items():
         file = os.path.join(folder, name)
         try:
@@ -154,59 +121,9 @@ def verify(path: str) -> None:
             )
 
 
-def is_checkpoint(path: str) -> bool:
-    """Tells whether a folder is a checkpoint that was written to its end; `verify` tells whether it still is whole.
-
-    Args:
-        path: any path.
-    """
-    if path.endswith((_SAVING, REPLACED)):
-        return False
-    return os.path.isfile(os.path.join(folder_of(path), _NAME))
-
-
-def remove_leftovers(directory: str) -> list[str]:
-    """Removes what saves that were killed left behind. One process calls it, while nothing is saved.
-
-    Args:
-        directory: where checkpoints are.
-
-    Returns:
-        The names of the folders that were removed.
-    """
-    if not os.path.isdir(directory):
-        return []
-    removed: list[str] = []
-    for name in sorted(os.listdir(directory)):
-        path = os.path.join(directory, name)
-        if name.endswith(REPLACED) and not os.path.exists(path.removesuffix(REPLACED)):
-            # Killed between the two renames of a replacement: the former one is what there is.
-            os.rename(path, path.removesuffix(REPLACED))
-        elif name.endswith((_SAVING, REPLACED)) and os.path.isdir(path):
-            shutil.rmtree(path)
-            removed.append(name)
-    return removed
-
-
-def remove(path: str) -> None:
-    """Deletes a checkpoint, so that a process that is killed meanwhile leaves no part of one.
-
-    Args:
-        path: the checkpoint's.
-    """
-    if os.path.isdir(path):
-        # Else it would come back as what it had replaced.
-        shutil.rmtree(path + REPLACED, ignore_errors=True)
-    folder = folder_of(path)
-    if os.path.isdir(folder):
-        shutil.rmtree(saving_path(path), ignore_errors=True)
-        os.rename(folder, saving_path(path))
-        shutil.rmtree(saving_path(path))
-
-
-def _content(path: str) -> Any:
-    folder = folder_of(path)
-    file = os.path.join(folder, _NAME)
+def _content(path: str) -> dict[str, Any]:
+    folder = checkpoint_folder(path)
+    file = os.path.join(folder, MANIFEST)
     if not os.path.isdir(folder):
         raise CheckpointNotFoundError(
             f"There is no checkpoint at {path}. Check the path; you may be missing the number at its end "
@@ -217,14 +134,14 @@ def _content(path: str) -> Any:
             whole = json.load(stream)
         text = whole["content"]
         if zlib.crc32(text.encode()) != whole["crc32"]:
-            raise _damaged(folder, _NAME, "its checksum does not fit its contents")
+            raise _damaged(folder, MANIFEST, "its checksum does not match its contents")
         content = json.loads(text)
     except FileNotFoundError as error:
-        raise _damaged(folder, _NAME, "it is missing") from error
+        raise _damaged(folder, MANIFEST, "it is missing") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         if isinstance(error, DamagedCheckpointError):
             raise
-        raise _damaged(folder, _NAME, f"it is not what was written ({error})") from error
+        raise _damaged(folder, MANIFEST, f"it is not what was written ({error})") from error
     if content["format"] != FORMAT:
         raise DamagedCheckpointError(
             f"{file} has the format {content['format']!r}, and this version reads {FORMAT!r}. Read it with the "
@@ -233,14 +150,14 @@ def _content(path: str) -> Any:
     return content
 
 
-def _parsed(content: Any) -> Manifest:
+def _parsed(content: Mapping[str, Any]) -> Manifest:
     nodes = [
-        Saved(
+        SavedObject(
             node["path"],
             node["kind"],
             node["children"],
             tuple(
-                Entry(entry["name"], tuple(entry["shape"]), entry["dtype"], entry["prng"])
+                ArrayEntry(entry["name"], tuple(entry["shape"]), entry["dtype"], entry["prng"])
                 for entry in node["entries"]
             ),
             node["value"],
@@ -250,9 +167,9 @@ def _parsed(content: Any) -> Manifest:
     return Manifest(nodes, content["positions"], content["notes"])
 
 
-def _damaged(path: str, name: str, reason: str) -> DamagedCheckpointError:
+def _damaged(folder: str, name: str, reason: str) -> DamagedCheckpointError:
     return DamagedCheckpointError(
-        f"The checkpoint {path} is damaged: {os.path.join(path, name)}: {reason}. Restore the one before it."
+        f"The checkpoint {folder} is damaged: {os.path.join(folder, name)}: {reason}. Restore the one before it."
     )
 
 
@@ -265,17 +182,9 @@ def _files(folder: str) -> list[str]:
 
 
 def _fingerprint(file: str) -> list[int]:
+    """Returns the size and the CRC-32 of a file."""
     size, crc = 0, 0
     with open(file, "rb") as stream:
         while block := stream.read(1 << 20):
             size, crc = size + len(block), zlib.crc32(block, crc)
     return [size, crc]
-
-
-def _sync_folder(folder: str) -> None:
-    # The name itself has to reach the disk, too.
-    descriptor = os.open(folder or ".", os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

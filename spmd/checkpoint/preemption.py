@@ -1,10 +1,10 @@
-"""The step before which all processes save, when one of them is to be ended.
+"""Agreement on the step before which all processes save, when one of them is about to be terminated.
 
-When a process gets a notice (`spmd.cluster.notice`), all stop before their next step, say how many steps they have
-begun, and agree on the first that none of them has. Until then a step costs a lock that nobody else holds.
+When a process gets a notice (`spmd.cluster.Notice`), all stop before their next step, exchange how many steps they
+have begun, and agree on the first step that none of them has begun. Until then a step costs an uncontended lock.
 
-`jax.experimental.multihost_utils.reached_preemption_sync_point` does the same for SIGTERM alone and once, and JAX's
-service behind it takes SIGTERM away from every script, also from those that never ask.
+`jax.experimental.multihost_utils.reached_preemption_sync_point` does the same, but for SIGTERM only and only once, and
+JAX's service behind it takes over SIGTERM in every script, also in those that never ask.
 """
 
 import itertools
@@ -19,9 +19,9 @@ _numbers = itertools.count()
 
 @final
 class PreemptionSync:
-    """Tells when to save because a process is to be ended.
+    """Tells when to save because a process is about to be terminated.
 
-    All processes make it, in the same order, and ask it before each step. It takes SIGTERM over.
+    All processes make it, in the same order, and ask it before each step. It takes over SIGTERM.
 
     Examples:
         >>> with PreemptionSync() as sync:
@@ -32,18 +32,18 @@ class PreemptionSync:
     def __init__(
         self, *, watch: Callable[[], bool] | None = None, timeout: float | None = None
     ) -> None:
-        """Starts to wait for a notice, and does not block.
+        """Starts to watch for a notice; does not block.
 
         Args:
-            watch: tells whether this process is to be ended, instead of SIGTERM; asked once a second.
+            watch: tells whether this process is about to be terminated, instead of SIGTERM; called once a second.
             timeout: seconds that a process waits for the others to agree; None is a minute more than the watchdog
                 waits.
 
         Raises:
-            ValueError: without `watch`, on another thread than the main one.
+            ValueError: without `watch`, on a thread other than the main one.
         """
         self._timeout = timeout
-        # Its own: a notice that comes while one closes reaches some processes only, and shifts no later agreement.
+        # One key each: a notice that arrives during close reaches only some processes, and must not shift later rounds.
         self._key = f"preemption/begun/{next(_numbers)}"
         self._lock = threading.Lock()
         self._begun = 0
@@ -60,7 +60,7 @@ class PreemptionSync:
 
     @property
     def task(self) -> str | None:
-        """The task that is to be ended, as in `"worker 1"`; None as long as none is."""
+        """The task that is about to be terminated, such as `"worker 1"`; None until then."""
         return self._task
 
     @property
@@ -88,7 +88,7 @@ class PreemptionSync:
         return True
 
     def begin_last_round(self) -> None:
-        """Waits for another agreement, which `tell` asks for; all processes must call it, having saved."""
+        """Prepares another agreement, which `tell` asks for; all processes must call it, after they saved."""
         self._notice = Notice(self._agree, sigterm=False)
 
     def tell(self) -> None:
@@ -96,12 +96,12 @@ class PreemptionSync:
         self._notice.tell()
 
     def close(self) -> None:
-        """Stops waiting, and gives SIGTERM back."""
+        """Stops watching, and restores the former handling of SIGTERM."""
         self._notice.close()
         self._first.close()
 
     def _agree(self, task: str) -> None:
-        with self._lock:  # so this process begins no step meanwhile
+        with self._lock:  # this process begins no step meanwhile
             try:
                 begun = all_gather_small(self._key, str(self._begun), self._timeout)
                 self._save_at = max(map(int, begun)) + 1

@@ -1,6 +1,6 @@
 """Giving saved values to objects: now, and to variables that are made later, as soon as they are made.
 
-A *restoration* pairs saved objects with objects by their names. What finds no object waits for one. It keeps
+A *restoration* matches saved objects with objects. Saved values without an object wait for one. It keeps
 nothing alive that it restores into.
 """
 
@@ -12,13 +12,17 @@ from typing import Any
 
 import jax
 
-from spmd.checkpoint import arrays, manifest
+from spmd.checkpoint import arrays
 from spmd.checkpoint.errors import CheckpointError
-from spmd.checkpoint.graph import Match, Saved, match, position_of
-from spmd.checkpoint.saving import Save
-from spmd.checkpoint.views import items_of, view_of, with_items
+from spmd.checkpoint.layout import ARRAYS, checkpoint_folder
+from spmd.checkpoint.manifest import SavedObject, read_manifest
+from spmd.checkpoint.matching import Match, arrays_of, match, mismatches
+from spmd.checkpoint.position import decode_position
+from spmd.checkpoint.saving import wait_for_saves
+from spmd.checkpoint.view import items_of, view_of, with_items
 from spmd.replica import current_frame
 from spmd.state import adapter_of, defer, drop_deferred
+from spmd.typing import AnyArray, Stateful
 
 _LOG = logging.getLogger("spmd.checkpoint")
 _SHOWN = 10
@@ -32,112 +36,110 @@ class Restoration:
 
         Args:
             path: the checkpoint's.
-            timeout: seconds that one process waits for the others.
+            timeout: seconds that a process waits for the others.
 
         Raises:
             CheckpointError: there is no checkpoint, or its manifest is damaged.
         """
-        read = manifest.read_manifest(path)
+        manifest = read_manifest(path)
         self.path = path
-        self.nodes: Sequence[Saved] = read.nodes
+        self.nodes: Sequence[SavedObject] = manifest.nodes
         self.expect_partial = False
-        self._positions = read.positions
+        self._positions = manifest.positions
         self._timeout = timeout
         self._matched: set[int] = set()
-        # From where to look again: the root, and what makes variables late.
+        # Where to look for new objects: the root, and what makes variables late.
         self._starts: dict[int, weakref.ref[Any]] = {}
 
-    def start(self, root: Any) -> None:
-        """Restores into an object and what it reaches.
-
-        Args:
-            root: the object.
+    def start(self, root: Stateful) -> None:
+        """Restores into an object and all that it reaches.
 
         Raises:
-            CheckpointError: what is there does not fit.
+            CheckpointError: an object does not match its saved value.
         """
         self._extend([(0, root)])
         if self.unmatched():
-            defer(id(self), self.settle)
+            defer(id(self), self.apply_pending)
 
-    def settle(self) -> None:
+    def apply_pending(self) -> None:
         """Restores into objects that were made since; does nothing while a step is traced.
 
         Raises:
-            CheckpointError: what was made does not fit.
+            CheckpointError: one of them does not match its saved value.
         """
         if current_frame() is not None:
             return
-        starts = [(index, thing) for index, of in self._starts.items() if (thing := of())]
+        starts = [(index, obj) for index, ref in self._starts.items() if (obj := ref())]
         try:
             if starts and self.unmatched():
                 self._extend(starts)
         except CheckpointError:
-            self.forget()
+            self.cancel()
             raise
         if not starts or not self.unmatched():
-            self.forget()
+            self.cancel()
 
-    def forget(self) -> None:
-        """Waits for nothing any more."""
+    def cancel(self) -> None:
+        """Stops waiting for objects."""
         drop_deferred(id(self))
 
-    def unmatched(self) -> list[Saved]:
-        """Lists the saved objects whose value has gone nowhere."""
+    def unmatched(self) -> list[SavedObject]:
+        """Lists the saved objects whose value has not been restored."""
         return [
             node
             for index, node in enumerate(self.nodes)
             if node.kind != "node" and index not in self._matched
         ]
 
-    def warn(self) -> None:
-        """Tells of values that went nowhere, when the last object that might have taken them is gone."""
+    def _warn(self) -> None:
+        """Warns of values that were not restored, once the last object that might have taken them is gone."""
         left = self.unmatched()
-        if not left or self.expect_partial or any(of() for of in self._starts.values()):
+        if not left or self.expect_partial or any(ref() for ref in self._starts.values()):
             return
         self.expect_partial = True  # once is enough
         _LOG.warning(
-            "Of the checkpoint %s these values found no object: %s. If that is meant, write "
+            "These values of the checkpoint %s found no object: %s. If that is intended, write "
             "restore(path).expect_partial().",
             self.path,
             ", ".join(node.path for node in left[:_SHOWN]) + (" ..." if len(left) > _SHOWN else ""),
         )
 
-    def _extend(self, starts: Sequence[tuple[int, Any]]) -> None:
+    def _extend(self, starts: Sequence[tuple[int, Stateful]]) -> None:
         new: dict[int, Match] = {}
-        for index, thing in starts:
-            for pair in match(self.nodes, index, thing):
-                if pair.index not in self._matched:
-                    new.setdefault(pair.index, pair)
-                if pair.index not in self._starts and (pair.index == 0 or pair.found.view.grows):
-                    self._starts[pair.index] = weakref.ref(pair.found.view.thing)
-                    weakref.finalize(pair.found.view.thing, self.warn)
-        pairs = list(new.values())
-        self._check(pairs)
-        # Values are no part of what somebody may be tracing.
+        for index, obj in starts:
+            for found in match(self.nodes, index, obj):
+                view = found.obj.view
+                if found.index not in self._matched:
+                    new.setdefault(found.index, found)
+                if found.index not in self._starts and (found.index == 0 or view.grows):
+                    self._starts[found.index] = weakref.ref(view.obj)
+                    weakref.finalize(view.obj, self._warn)
+        matches = list(new.values())
+        self._check(matches)
+        # Restored values are concrete, even if the caller is tracing.
         with jax.ensure_compile_time_eval():
-            self._assign(pairs, starts)
+            self._assign(matches, starts)
         self._matched.update(new)
 
-    def _check(self, pairs: Sequence[Match]) -> None:
-        wrong = [line for pair in pairs for line in _misfits(pair)]
-        if wrong:
-            more = [f"  and {len(wrong) - _SHOWN} more"] if len(wrong) > _SHOWN else []
+    def _check(self, matches: Sequence[Match]) -> None:
+        lines = [line for found in matches for line in mismatches(found)]
+        if lines:
+            more = [f"  and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
             raise CheckpointError(
-                f"The checkpoint {self.path} does not fit what it is restored into:\n"
-                + "\n".join([*wrong[:_SHOWN], *more])
+                f"The checkpoint {self.path} does not fit the objects that it is restored into:\n"
+                + "\n".join([*lines[:_SHOWN], *more])
                 + "\nMake these as they were when it was saved, or leave them out of the Checkpoint."
             )
 
-    def _assign(self, pairs: Sequence[Match], starts: Sequence[tuple[int, Any]]) -> None:
-        # Before anything else changes, since an iterator may refuse a position.
-        for pair in pairs:
-            if pair.saved.kind == "position":
-                self._set_position(pair)
-        read = self._read(pairs)
+    def _assign(self, matches: Sequence[Match], starts: Sequence[tuple[int, Stateful]]) -> None:
+        # First of all, since an iterator may refuse its position.
+        for found in matches:
+            if found.saved.kind == "position":
+                self._set_position(found)
+        read = self._read(matches)
         items: dict[int, dict[str, Any]] = {}
-        for pair in pairs:
-            view, saved = pair.found.view, pair.saved
+        for found in matches:
+            view, saved = found.obj.view, found.saved
             if saved.kind in ("node", "position"):
                 continue
             if saved.kind == "arrays":
@@ -148,35 +150,37 @@ class Restoration:
                 value = saved.value
             if view.write is not None:
                 view.write(value)
-            elif isinstance(pair.found.key, tuple):
-                owner, name = pair.found.key
+            elif isinstance(found.obj.key, tuple):
+                owner, name = found.obj.key
                 items.setdefault(owner, {})[name] = value
         if items:
-            for _, thing in starts:
-                _put(thing, items)
+            for _, obj in starts:
+                _replace_items(obj, items)
 
-    def _read(self, pairs: Sequence[Match]) -> dict[str, Any]:
-        wanted = {
+    def _read(self, matches: Sequence[Match]) -> dict[str, AnyArray]:
+        targets = {
             entry.name: (entry, target)
-            for pair in pairs
-            if pair.saved.kind == "arrays"
-            for entry, target in zip(pair.saved.entries, _leaves(pair), strict=True)
+            for found in matches
+            if found.saved.kind == "arrays"
+            for entry, target in zip(found.saved.entries, arrays_of(found), strict=True)
         }
-        folder = os.path.join(manifest.folder_of(self.path), manifest.ARRAYS)
-        Save.settle()  # what is made late is read whenever that is, and what writes must not be disturbed
-        return arrays.read(folder, wanted, self._timeout)
+        folder = os.path.join(checkpoint_folder(self.path), ARRAYS)
+        wait_for_saves()  # deferred values may be read at any time, also during a later save
+        return arrays.read(folder, targets, self._timeout)
 
-    def _set_position(self, pair: Match) -> None:
-        assert pair.found.view.write is not None
-        position = position_of(self._position(pair.saved.path))
+    def _set_position(self, found: Match) -> None:
+        write = found.obj.view.write
+        assert write is not None
+        position = decode_position(self._position(found.saved.path))
         try:
-            pair.found.view.write(position)
+            write(position)
         except ValueError as error:
             raise CheckpointError(
-                f"The checkpoint {self.path} has a position of {pair.found.path} that does not fit: {error}"
+                f"The checkpoint {self.path} has a position of {found.obj.path} that does not fit: {error}"
             ) from error
 
-    def _position(self, path: str) -> Any:
+    def _position(self, path: str) -> Mapping[str, Any]:
+        """Returns the position that this process saved, or the one that all saved."""
         states = [states[path] for states in self._positions]
         if len(states) == jax.process_count():
             return states[jax.process_index()]
@@ -189,45 +193,19 @@ class Restoration:
         return states[0]
 
 
-def _misfits(pair: Match) -> list[str]:
-    """Says what of an object does not fit, one line each."""
-    path, saved, view = pair.found.path, pair.saved, pair.found.view
-    if saved.kind != view.kind:
-        return [f"  {path}: expected {_KINDS[view.kind]}, found {_KINDS[saved.kind]}"]
-    if saved.kind != "arrays":
-        return []
-    leaves = _leaves(pair)
-    if len(leaves) != len(saved.entries):
-        return [f"  {path}: expected {len(leaves)} arrays, found {len(saved.entries)}"]
-    pairs = zip(saved.entries, leaves, strict=True)
-    found = [(entry, arrays.misfit(entry, leaf)) for entry, leaf in pairs]
-    return [f"  {entry.name}: expected {held}, found {entry}" for entry, held in found if held]
-
-
-_KINDS = {
-    "node": "an object with parts",
-    "arrays": "an array",
-    "value": "a number or text",
-    "position": "the position of an iterator",
-}
-
-
-def _leaves(pair: Match) -> list[Any]:
-    read = pair.found.view.read
-    assert read is not None
-    return jax.tree.leaves(read())
-
-
-def _put(thing: Any, items: Mapping[int, Mapping[str, Any]]) -> Any:
-    """Puts plain values into the containers that they are in; returns what takes the container's place."""
-    view = view_of(thing)
-    if view is None or view.kind != "node" or adapter_of(view.thing) is not None:
-        return thing
-    container = view.thing if view.items is None else view.items
+def _replace_items(obj: Stateful, items: Mapping[int, Mapping[str, Any]]) -> Stateful:
+    """Puts plain values into the containers that hold them; returns the container or its replacement."""
+    view = view_of(obj)
+    if view is None or view.kind != "node" or adapter_of(view.obj) is not None:
+        return obj
+    container = view.obj if view.items is None else view.items
     parts = items_of(container) or {}
-    own = items.get(id(view.thing), {})
-    new = {name: own[name] if name in own else _put(part, items) for name, part in parts.items()}
+    own = items.get(id(view.obj), {})
+    new = {
+        name: own[name] if name in own else _replace_items(part, items)
+        for name, part in parts.items()
+    }
     if all(new[name] is part for name, part in parts.items()):
-        return thing
-    made = with_items(container, new)
-    return made if view.items is None else thing
+        return obj
+    replaced = with_items(container, new)
+    return replaced if view.items is None else obj

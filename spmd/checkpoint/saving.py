@@ -1,7 +1,7 @@
-"""Saving while training goes on: what the caller waits for, and what a thread does afterwards.
+"""Saving while training goes on: the caller waits for copies of the arrays, and a thread writes them.
 
-A script that ends has saved, and has failed if that failed. Internal to Python, and used here:
-`threading._register_atexit`. Nothing else runs before the threads' pools close, which Orbax needs until the end.
+A script that ends waits for its saves, and fails if one of them failed. Internal to Python, and used here:
+`threading._register_atexit`. Nothing else runs before the thread pools close, which Orbax needs until the end.
 """
 
 import atexit
@@ -12,18 +12,22 @@ import sys
 import threading
 import zlib
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, NoReturn
+from typing import Any, NoReturn
 
 import jax
 
-from spmd.checkpoint import arrays, manifest
+from spmd.checkpoint import arrays, layout, manifest
 from spmd.checkpoint.errors import CheckpointError
-from spmd.checkpoint.graph import Snapshot, fingerprints
 from spmd.checkpoint.selection import path_of_first
+from spmd.checkpoint.snapshot import Snapshot, fingerprints
 from spmd.cluster import all_gather_small
 
 _FIRST = 0
 _SHOWN = 10
+
+_running: "Save | None" = None
+# Those whose error has not been raised yet.
+_failed: list["Save"] = []
 
 
 class Save:
@@ -32,10 +36,6 @@ class Save:
     Attributes:
         path: where it will be.
     """
-
-    _running: "Save | None" = None
-    # Whose error nobody has seen yet.
-    _failed: ClassVar[list["Save"]] = []
 
     def __init__(
         self,
@@ -48,44 +48,45 @@ class Save:
         """Begins to write. All processes must call it; it blocks until the state may change.
 
         Args:
-            path: where the checkpoint will be; that of the first process counts.
+            path: where the checkpoint will be; that of process 0 is used.
             snapshot: what to write.
-            notes: what else the manifest is to say.
-            timeout: seconds that one process waits for the others.
-            done: called by the first process when the checkpoint is there.
+            notes: for the manifest.
+            timeout: seconds that a process waits for the others.
+            done: called by process 0 when the checkpoint is complete.
 
         Raises:
-            CheckpointError: the processes were not asked to save the same.
+            CheckpointError: the processes do not save the same.
             ClusterWaitError: a process does not save.
         """
-        Save.settle()
+        global _running
+        wait_for_saves()
         self._timeout = timeout
         self._error: BaseException | None = None
         objects = fingerprints(snapshot.nodes)
-        told = json.dumps(
+        message = json.dumps(
             {
                 "path": path,
                 "positions": snapshot.positions,
                 "objects": zlib.crc32(json.dumps(objects, sort_keys=True).encode()),
             }
         )
-        told_by_all = [
-            json.loads(text) for text in all_gather_small("checkpoint/save", told, timeout)
+        messages = [
+            json.loads(text) for text in all_gather_small("checkpoint/save", message, timeout)
         ]
-        self.path = path = path_of_first([other["path"] for other in told_by_all])
-        if len({other["objects"] for other in told_by_all}) > 1:
+        self.path = path = path_of_first([each["path"] for each in messages])
+        if len({each["objects"] for each in messages}) > 1:
             _raise_differences(path, objects, timeout)
         self._manifest = manifest.Manifest(
-            snapshot.nodes, [other["positions"] for other in told_by_all], notes
+            snapshot.nodes, [each["positions"] for each in messages], notes
         )
         self._done = done
         if jax.process_index() == _FIRST:
-            manifest.prepare(path)
-        folder = os.path.join(manifest.saving_path(path), manifest.ARRAYS)
-        # The thread alone holds what writes, and with it a copy of the state.
+            layout.make_saving_folder(path)
+        folder = os.path.join(layout.saving_folder(path), layout.ARRAYS)
+        # Only the thread holds this function, and with it a copy of the state.
         write = arrays.write(folder, snapshot.arrays, timeout)
         self._thread = threading.Thread(target=self._finish, args=[write], name="spmd-checkpoint")
-        Save._running = self
+        _running = self
         self._thread.start()
 
     def _finish(self, write: Callable[[], None]) -> None:
@@ -93,80 +94,67 @@ class Save:
         try:
             write()
             if jax.process_index() == _FIRST:
-                manifest.commit(self.path, self._manifest)
+                manifest.write_manifest(layout.saving_folder(self.path), self._manifest)
+                layout.publish(self.path)
                 if self._done is not None:
                     self._done()
-        except BaseException as error:  # whatever it is, wait() raises it where somebody sees it
+        except BaseException as error:  # raised by wait(), where somebody sees it
             self._error = error
             failure = f"{type(error).__name__}: {error}"
         try:
-            # Nobody goes on before the checkpoint is there.
+            # No process continues before the checkpoint is complete.
             first = all_gather_small("checkpoint/saved", failure, self._timeout)[_FIRST]
             if first and self._error is None:
                 self._error = CheckpointError(f"Process 0 could not save {self.path}: {first}")
         except BaseException as error:
             self._error = self._error or error
         if self._error is not None:
-            Save._failed.append(self)
+            _failed.append(self)
 
     def join(self) -> None:
-        """Waits until the checkpoint is there; raises nothing."""
+        """Waits until the checkpoint is complete or has failed; raises nothing."""
+        global _running
         if self._thread is threading.current_thread():
-            return  # what it calls at the end may ask for checkpoints
+            return  # `done` may ask for checkpoints
         self._thread.join()
-        if Save._running is self:
-            Save._running = None
+        if _running is self:
+            _running = None
 
     def wait(self) -> None:
-        """Waits until the checkpoint is there.
+        """Waits until the checkpoint is complete.
 
         Raises:
             BaseException: what went wrong.
         """
         self.join()
         if self._error is not None:
-            Save._failed.remove(self)
+            _failed.remove(self)
             error, self._error = self._error, None
             raise error
 
-    @staticmethod
-    def settle() -> None:
-        """Waits until no checkpoint is being written; what went wrong is left to the one who saves."""
-        if Save._running is not None:
-            Save._running.join()
-
-    @staticmethod
-    def finish() -> None:
-        """Waits until no checkpoint is being written, and tells of errors that nobody has seen."""
-        Save.settle()
-        for save in Save._failed:
-            if (error := save._error) is not None:
-                sys.excepthook(type(error), error, error.__traceback__)
-
-    @staticmethod
-    def exit() -> None:
-        """Ends the process with an error code if there was such an error."""
-        if Save._failed:
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(1)
+    def report(self) -> None:
+        """Prints the error that nobody waited for, as that of an uncaught exception."""
+        if (error := self._error) is not None:
+            sys.excepthook(type(error), error, error.__traceback__)
 
 
-def clear(directory: str) -> None:
-    """Removes what saves that were killed left in a folder; all processes may call it, and the first does it.
+def wait_for_saves() -> None:
+    """Blocks until no checkpoint is being written by this process; errors are raised where `save` was called."""
+    if _running is not None:
+        _running.join()
 
-    Args:
-        directory: where checkpoints are.
-    """
+
+def remove_leftovers(directory: str) -> None:
+    """Deletes what killed saves left in a folder; all processes may call it, and process 0 does it."""
     if jax.process_index() == _FIRST:
-        Save.settle()  # what another manager of the folder is writing is no leftover
-        manifest.remove_leftovers(directory)
+        wait_for_saves()  # another manager of the folder may be saving
+        layout.delete_leftovers(directory)
 
 
 def _raise_differences(path: str, objects: Mapping[str, str], timeout: float) -> NoReturn:
-    """Tells what the processes would save that is not the same; all of them call it."""
-    told = all_gather_small("checkpoint/objects", json.dumps(objects), timeout)
-    first, *others = (json.loads(text) for text in told)
+    """Names the objects that differ between processes; all of them call it."""
+    texts = all_gather_small("checkpoint/objects", json.dumps(objects), timeout)
+    first, *others = (json.loads(text) for text in texts)
     found = [
         f"  {name}: "
         + (
@@ -180,15 +168,28 @@ def _raise_differences(path: str, objects: Mapping[str, str], timeout: float) ->
     ]
     more = [f"  and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
     raise CheckpointError(
-        f"The processes do not save the same as {path}:\n"
+        f"The processes do not save the same objects as {path}:\n"
         + "\n".join([*found[:_SHOWN], *more])
         + "\nA checkpoint keeps what all processes have in common: make these the same in all, or leave them out "
-        "of the Checkpoint. What each process has of its own can be the position of an object with get_state() and "
+        "of the Checkpoint. What differs between processes can be the position of an object with get_state() and "
         "set_state()."
     )
 
 
-# That module registers the end of pools; what is registered later runs before.
+def _report_errors_at_exit() -> None:
+    wait_for_saves()
+    for save in _failed:
+        save.report()
+
+
+def _fail_at_exit() -> None:
+    if _failed:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(1)
+
+
+# That module registers the end of thread pools; what is registered later runs before.
 importlib.import_module("concurrent.futures.thread")
-threading._register_atexit(Save.finish)  # type: ignore[attr-defined]
-atexit.register(Save.exit)
+threading._register_atexit(_report_errors_at_exit)  # type: ignore[attr-defined]
+atexit.register(_fail_at_exit)

@@ -1,10 +1,12 @@
-"""What `restore` tells: which values have found an object, and which objects a value."""
+"""What `restore` returns: assertions about which values found an object, and which objects a value."""
 
 import abc
-from typing import Any
 
-from spmd.checkpoint.graph import Saved, match, walk
+from spmd.checkpoint.graph import walk
+from spmd.checkpoint.manifest import SavedObject
+from spmd.checkpoint.matching import match
 from spmd.checkpoint.restoring import Restoration
+from spmd.typing import Stateful
 
 _SHOWN = 10
 
@@ -33,27 +35,26 @@ class LoadStatus(abc.ABC):
 
     @abc.abstractmethod
     def assert_nontrivial_match(self) -> "LoadStatus":
-        """Asserts that the checkpoint has anything at all of the objects.
+        """Asserts that the checkpoint has a value for at least one of the objects.
 
         Raises:
-            AssertionError: it has nothing.
+            AssertionError: it has none.
         """
 
     @abc.abstractmethod
     def expect_partial(self) -> "LoadStatus":
-        """Keeps quiet about values of the checkpoint that find no object."""
+        """Suppresses the warning about values of the checkpoint that find no object."""
 
 
 class RestoreStatus(LoadStatus):
-    """The status of a checkpoint that is restored, or waits for objects that do not exist yet."""
+    """The status of a checkpoint that is restored, or waits for objects that do not exist yet.
 
-    def __init__(self, root: Any, restoration: Restoration) -> None:
-        """Takes what was restored.
+    Args:
+        root: the object that it was restored into.
+        restoration: the restoration.
+    """
 
-        Args:
-            root: the object that it was restored into.
-            restoration: the restoration.
-        """
+    def __init__(self, root: Stateful, restoration: Restoration) -> None:
         self._root = root
         self._restoration = restoration
 
@@ -72,7 +73,7 @@ class RestoreStatus(LoadStatus):
             raise AssertionError(
                 f"Unresolved object in checkpoint {_named(left[0])}: {_described(left[0])}. "
                 f"{len(left)} value(s) of {self._restoration.path} found no object: {_list(left)}. If their "
-                "objects are made later, assert it then; if they are not wanted, use expect_partial() or "
+                "objects are made later, assert it then; if they are not needed, use expect_partial() or "
                 "assert_existing_objects_matched()."
             )
         return self
@@ -86,7 +87,7 @@ class RestoreStatus(LoadStatus):
         Raises:
             AssertionError: one did not; the message names it.
         """
-        self._restoration.settle()
+        self._restoration.apply_pending()
         unmatched = self._unmatched_objects()
         if unmatched:
             raise AssertionError(
@@ -97,13 +98,13 @@ class RestoreStatus(LoadStatus):
         return self
 
     def assert_nontrivial_match(self) -> "RestoreStatus":
-        """Asserts that the checkpoint has anything at all of the objects.
+        """Asserts that the checkpoint has a value for at least one of the objects.
 
         Returns:
             The status.
 
         Raises:
-            AssertionError: it has nothing.
+            AssertionError: it has none.
         """
         if len(match(self._restoration.nodes, 0, self._root)) > 1:
             return self
@@ -119,7 +120,7 @@ class RestoreStatus(LoadStatus):
         )
 
     def expect_partial(self) -> "RestoreStatus":
-        """Keeps quiet about values of the checkpoint that find no object.
+        """Suppresses the warning about values of the checkpoint that find no object.
 
         Returns:
             The status.
@@ -128,47 +129,47 @@ class RestoreStatus(LoadStatus):
         return self
 
     def _unmatched_objects(self) -> list[str]:
-        matched = {pair.found.key for pair in match(self._restoration.nodes, 0, self._root)}
+        matched = {found.obj.key for found in match(self._restoration.nodes, 0, self._root)}
         return [
-            found.path
-            for found in walk(self._root)
-            if found.view.kind != "node" and found.key not in matched
+            obj.path
+            for obj in walk(self._root)
+            if obj.view.kind != "node" and obj.key not in matched
         ]
 
 
 class NothingToRestore(LoadStatus):
-    """The status where there was no checkpoint to restore: `restore(None)`."""
+    """The status of `restore(None)`, where there was no checkpoint."""
 
     def assert_consumed(self) -> "NothingToRestore":
-        """Fails, as nothing was restored."""
+        """Fails: nothing was restored."""
         raise AssertionError(_NOTHING)
 
     def assert_existing_objects_matched(self) -> "NothingToRestore":
-        """Fails, as nothing was restored."""
+        """Fails: nothing was restored."""
         raise AssertionError(_NOTHING)
 
     def assert_nontrivial_match(self) -> "NothingToRestore":
-        """Fails, as nothing was restored."""
+        """Fails: nothing was restored."""
         raise AssertionError(_NOTHING)
 
     def expect_partial(self) -> "NothingToRestore":
-        """Returns the status: there is nothing to warn of."""
+        """Returns the status: there is nothing to warn about."""
         return self
 
 
 _NOTHING = "No checkpoint specified (save_path=None); nothing is being restored."
 
 
-def _named(node: Saved) -> str:
+def _named(node: SavedObject) -> str:
     return "(root)." + node.path.replace("/", ".")
 
 
-def _described(node: Saved) -> str:
+def _described(node: SavedObject) -> str:
     if node.kind == "arrays":
         return ", ".join(map(str, node.entries))
     return repr(node.value) if node.kind == "value" else "a position"
 
 
-def _list(nodes: list[Saved]) -> str:
+def _list(nodes: list[SavedObject]) -> str:
     shown = ", ".join(node.path for node in nodes[:_SHOWN])
     return shown + (" ..." if len(nodes) > _SHOWN else "")

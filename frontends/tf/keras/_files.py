@@ -23,6 +23,7 @@ import h5py
 import keras
 from keras.src.legacy.saving import json_utils, legacy_h5_format, saving_utils
 
+from frontends.tf.train._explanation import tensorflow_explanation
 from frontends.tf.train.checkpoint_state import update_checkpoint_state
 from spmd.cluster import process_id
 
@@ -226,12 +227,7 @@ def _loads_from_prefix(load: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _missing(path: str, file: str) -> str:
-    if os.path.exists(f"{path}.index"):
-        return (
-            f"{path} is a checkpoint that TensorFlow wrote, which needs TensorFlow to be read. Load it there, "
-            f"and save the weights for Keras: model.save_weights({file!r})."
-        )
-    return (
+    return tensorflow_explanation(path) or (
         f"There is no checkpoint {path}: expected the file {file}. tf.train.latest_checkpoint(folder) "
         "gives the latest path of a folder."
     )

@@ -1,4 +1,4 @@
-"""`tf.train.Checkpoint`: TensorFlow's names over `spmd.checkpoint`."""
+"""`tf.train.Checkpoint`, over `spmd.checkpoint.Checkpoint`."""
 
 import inspect
 import os
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from frontends.tf.train._not_found import explained
+from frontends.tf.train._explanation import explained
 from frontends.tf.train.checkpoint_options import CheckpointOptions
 from frontends.tf.train.checkpoint_state import update_checkpoint_state
 from frontends.tf.variable import Variable, VariableAggregation
@@ -20,17 +20,18 @@ from spmd.checkpoint import (
     view_of_variable,
 )
 from spmd.state import adapter_of
+from spmd.typing import Stateful, StrPath
 
 _COUNTER = "save_counter"
 
 
 class Checkpoint:
-    """Objects that are saved and restored together, each under a name, as TensorFlow does it.
+    """Objects that are saved and restored together, each under a name.
 
-    Beside what TensorFlow keeps (models, optimizers, metrics, variables, iterators of datasets, and lists and dicts of
-    these), it takes Flax NNX modules, arrays, numbers and Grain's iterators; see `spmd.checkpoint.Checkpoint`. In a
-    cluster every process calls `save` and `restore`, and they write together: what the first one names counts. The
-    others may name folders of their own, as TensorFlow's tutorials do; these are made, and hold no checkpoint.
+    What differs here: it also takes Flax NNX modules, arrays, numbers and Grain's iterators; see
+    `spmd.checkpoint.Checkpoint`. In a cluster every process calls `save` and `restore`, they write together, and the
+    path that process 0 names is used. The others may name folders of their own, as TensorFlow's tutorials do; these
+    are made, and hold no checkpoint.
 
     Examples:
         >>> import tempfile
@@ -47,21 +48,21 @@ class Checkpoint:
     Source: `tf.train.Checkpoint`.
     """
 
-    def __init__(self, root: Any = None, **kwargs: Any) -> None:
+    def __init__(self, root: Stateful = None, **kwargs: Stateful) -> None:
         """Names the objects.
 
         Args:
-            root: an object whose parts are to be in the checkpoint by their own names, beside the others.
+            root: an object whose parts are saved under their own names, beside the others.
             kwargs: what to save and restore, by name.
 
         Raises:
-            ValueError: one of the objects cannot be kept.
+            ValueError: one of the objects cannot be saved.
         """
         object.__setattr__(self, "_engine", EngineCheckpoint(root))
-        for name, thing in sorted(kwargs.items()):
-            setattr(self, name, thing)
+        for name, obj in sorted(kwargs.items()):
+            setattr(self, name, obj)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: Stateful) -> None:
         try:
             setattr(self._engine, name, value)
         except CheckpointError as error:
@@ -70,7 +71,7 @@ class Checkpoint:
             ) from error
 
     def __getattr__(self, name: str) -> Any:
-        if name == "_engine":  # asked for before it is there, by copy.copy
+        if name == "_engine":  # copy.copy asks for it before it is set
             raise AttributeError(name)
         try:
             return getattr(self._engine, name)
@@ -82,7 +83,7 @@ class Checkpoint:
 
     @property
     def save_counter(self) -> Variable:
-        """How often `save` was called; it is part of the checkpoints, and numbers them."""
+        """How often `save` was called: a part of each checkpoint, and its number."""
         try:
             return getattr(self._engine, _COUNTER)
         except AttributeError:
@@ -90,20 +91,20 @@ class Checkpoint:
             setattr(self._engine, _COUNTER, counter)
             return counter
 
-    def save(self, file_prefix: Any, options: CheckpointOptions | None = None) -> str:
-        """Saves under the next number, and says in the file `checkpoint` that this is the latest checkpoint.
+    def save(self, file_prefix: StrPath, options: CheckpointOptions | None = None) -> str:
+        """Saves under the next number, and records it as the latest in the file `checkpoint`.
 
-        Blocks until it is on disk and checked, unless the options say otherwise. All processes must call it.
+        All processes must call it. Blocks until the checkpoint is on disk, unless the options say otherwise.
 
         Args:
-            file_prefix: path that the number is put behind: `"dir/ckpt"` gives the folder `dir/ckpt-1`.
+            file_prefix: path that the number is appended to: `"dir/ckpt"` gives the folder `dir/ckpt-1`.
             options: how to write.
 
         Returns:
-            The path, for `restore`; in all processes what the first one's is.
+            The path, for `restore`; that of process 0 in all processes.
 
         Raises:
-            ValueError: an object cannot be kept.
+            ValueError: an object cannot be saved.
             TimeoutError: a process does not save; the message names it.
 
         Source: `tf.train.Checkpoint.save`.
@@ -115,18 +116,18 @@ class Checkpoint:
             update_checkpoint_state(saved, folder=os.path.dirname(path))
         return saved
 
-    def write(self, file_prefix: Any, options: CheckpointOptions | None = None) -> str:
-        """Saves under a path as it is, without numbers; otherwise as `save`.
+    def write(self, file_prefix: StrPath, options: CheckpointOptions | None = None) -> str:
+        """Saves under a path as it is, without a number; otherwise as `save`.
 
         Args:
             file_prefix: the folder to make.
             options: how to write.
 
         Returns:
-            The path, for `read`; in all processes what the first one's is.
+            The path, for `read`; that of process 0 in all processes.
 
         Raises:
-            ValueError: an object cannot be kept.
+            ValueError: an object cannot be saved.
             TimeoutError: a process does not save; the message names it.
 
         Source: `tf.train.Checkpoint.write`.
@@ -136,15 +137,15 @@ class Checkpoint:
     def write_and(
         self, path: str, options: CheckpointOptions | None, done: Callable[[], None]
     ) -> str:
-        """Writes a checkpoint, and does something when it is there.
+        """Writes a checkpoint, and calls a function when it is complete.
 
         Args:
             path: the folder to make.
             options: how to write.
-            done: called by the first process.
+            done: called by process 0.
 
         Returns:
-            The path; if the first process names another, that one, absolute.
+            The path; if process 0 names another, that one, absolute.
         """
         options = options or CheckpointOptions()
         callbacks = list(options.experimental_write_callbacks or ())
@@ -156,7 +157,7 @@ class Checkpoint:
 
         saved = self._engine.save(path, done=finish)
         if saved != os.path.abspath(path):
-            # TensorFlow would have written here, and scripts delete it.
+            # TensorFlow would have written here, and scripts delete the folder.
             os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
             path = saved
         if not options.is_async:
@@ -165,20 +166,22 @@ class Checkpoint:
         return path
 
     def sync(self) -> None:
-        """Waits until what was saved is on disk and checked.
+        """Waits until the checkpoint is on disk.
 
         Raises:
             BaseException: what went wrong while it was written.
         """
         self._engine.wait()
 
-    def restore(self, save_path: Any, options: CheckpointOptions | None = None) -> LoadStatus:
-        """Gives all objects the values of a checkpoint that `save` wrote; all processes must call it.
+    def restore(
+        self, save_path: StrPath | None, options: CheckpointOptions | None = None
+    ) -> LoadStatus:
+        """Restores the values of all objects; all processes must call it.
 
         Variables that do not exist yet get their values when they are made.
 
         Args:
-            save_path: what `save` or `tf.train.latest_checkpoint` gave; None restores nothing.
+            save_path: what `save` or `tf.train.latest_checkpoint` returned; None restores nothing.
             options: accepted.
 
         Returns:
@@ -186,7 +189,7 @@ class Checkpoint:
 
         Raises:
             FileNotFoundError: there is no checkpoint.
-            ValueError: it is damaged, or does not fit; the message says where.
+            ValueError: it is damaged, or does not match the objects; the message says where.
             TimeoutError: a process does not restore; the message names it.
 
         Source: `tf.train.Checkpoint.restore`.
@@ -194,34 +197,26 @@ class Checkpoint:
         del options
         return self.restore_found(save_path, checked=False)
 
-    def restore_found(self, save_path: Any, *, checked: bool) -> LoadStatus:
+    def restore_found(self, save_path: StrPath | None, *, checked: bool) -> LoadStatus:
         """Restores as `restore` does.
 
         Args:
-            save_path: what `save` or `tf.train.latest_checkpoint` gave.
-            checked: whether the first process has just compared the files, as `tf.train.latest_checkpoint` does.
-
-        Returns:
-            A status, see `restore`.
+            save_path: see there.
+            checked: whether process 0 has just verified the files, as `tf.train.latest_checkpoint` does.
         """
         with explained(save_path):
             status = self._engine.restore(save_path, checked=checked)
-        _ = self.save_counter  # made now, so that it gets its value
+        _ = self.save_counter  # made now, to get its value
         return status
 
-    def read(self, save_path: Any, options: CheckpointOptions | None = None) -> LoadStatus:
-        """Gives all objects the values of a checkpoint that `write` wrote; otherwise as `restore`.
-
-        Args:
-            save_path: what `write` gave.
-            options: accepted.
-
-        Returns:
-            A status, see `restore`.
+    def read(
+        self, save_path: StrPath | None, options: CheckpointOptions | None = None
+    ) -> LoadStatus:
+        """Restores what `write` wrote; otherwise as `restore`.
 
         Raises:
             FileNotFoundError: there is no checkpoint.
-            ValueError: it is damaged, or does not fit; the message says where.
+            ValueError: it is damaged, or does not match the objects; the message says where.
 
         Source: `tf.train.Checkpoint.read`.
         """
@@ -230,7 +225,7 @@ class Checkpoint:
             return self._engine.restore(save_path)
 
     def view(self) -> View:
-        """Shows a checkpoint that is part of another one what it holds."""
+        """Returns what a checkpoint that contains this one sees of it."""
         return self._engine.view()
 
 
@@ -244,7 +239,7 @@ def _view_of_variable(variable: Variable) -> View:
         adapter = adapter_of(variable)
         assert adapter is not None
         return view_of_variable(variable, adapter)
-    # One value, as TensorFlow saves it: it can be restored into any number of replicas.
+    # One value, as in TensorFlow, which restores into any number of replicas.
     return View(variable, "arrays", read=variable.value, write=variable.assign)
 
 

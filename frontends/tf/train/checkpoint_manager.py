@@ -1,4 +1,4 @@
-"""`tf.train.CheckpointManager`: the checkpoints of a run, of which the last few are kept."""
+"""`tf.train.CheckpointManager`: keeps the last few checkpoints of a run."""
 
 import os
 import time
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from frontends.tf._typing import TensorLike
 from frontends.tf.train.checkpoint import Checkpoint
 from frontends.tf.train.checkpoint_options import CheckpointOptions
 from frontends.tf.train.checkpoint_state import (
@@ -15,7 +16,8 @@ from frontends.tf.train.checkpoint_state import (
     latest_checkpoint,
     update_checkpoint_state,
 )
-from spmd.checkpoint import chosen_by_first, clear, remove
+from spmd.checkpoint import agree_on_checkpoint, remove_checkpoint, remove_leftovers
+from spmd.typing import StrPath
 
 _HOUR = 3600.0
 
@@ -23,8 +25,8 @@ _HOUR = 3600.0
 class CheckpointManager:
     """Saves a `tf.train.Checkpoint` in a folder, and deletes older ones.
 
-    What it knows stands in the folder's file `checkpoint`, so a later manager goes on with it. If the latest checkpoint
-    is damaged, a warning says so, and the one before it is the latest.
+    Its state is in the folder's file `checkpoint`, from which a later manager continues. What differs here: if the
+    latest checkpoint is damaged, a warning says so, and the one before it is the latest.
 
     Examples:
         >>> import tempfile
@@ -42,26 +44,26 @@ class CheckpointManager:
     def __init__(
         self,
         checkpoint: Checkpoint,
-        directory: Any,
+        directory: StrPath,
         max_to_keep: int | None,
         keep_checkpoint_every_n_hours: float | None = None,
         checkpoint_name: str = "ckpt",
-        step_counter: Any = None,
+        step_counter: TensorLike = None,
         checkpoint_interval: int | None = None,
         init_fn: Callable[[], Any] | None = None,
         last_checkpoint_step: int | None = None,
     ) -> None:
-        """Takes a folder.
+        """Opens a folder of checkpoints.
 
         Args:
             checkpoint: what is saved and restored.
-            directory: where; that of the first process counts.
-            max_to_keep: how many checkpoints stay; None keeps all.
-            keep_checkpoint_every_n_hours: a checkpoint that would be deleted stays for good, if it is so many hours
-                younger than the last one that stayed.
-            checkpoint_name: what the names of the checkpoints begin with.
+            directory: the folder; that of process 0 is used.
+            max_to_keep: how many checkpoints are kept; None keeps all.
+            keep_checkpoint_every_n_hours: a checkpoint that would be deleted is preserved if it is that many hours
+                younger than the last one that was preserved.
+            checkpoint_name: prefix of the checkpoints' names.
             step_counter: variable with the number of the step, for `checkpoint_interval`.
-            checkpoint_interval: `save` saves only if so many steps have passed.
+            checkpoint_interval: `save` saves only if that many steps have passed.
             init_fn: called by `restore_or_initialize` if there is no checkpoint.
             last_checkpoint_step: step of the last checkpoint, for `checkpoint_interval`.
 
@@ -85,7 +87,7 @@ class CheckpointManager:
         self._interval = checkpoint_interval
         self._init_fn = init_fn
         self._last_step = last_checkpoint_step
-        self._clean = False
+        self._is_clean = False
         self._recover()
 
     @property
@@ -100,45 +102,45 @@ class CheckpointManager:
 
     @property
     def checkpoint_interval(self) -> int | None:
-        """How many steps pass between two checkpoints at least."""
+        """The minimum number of steps between two checkpoints."""
         return self._interval
 
     @property
     def latest_checkpoint(self) -> str | None:
         """The path of the latest checkpoint, for `checkpoint.restore`; None if there is none.
 
-        One of an earlier manager is read and checked when it is first asked for, by each process that asks.
+        One of an earlier manager is read and verified at the first access, by each process that asks.
         """
-        if self._is_to_find:
-            self._latest, self._is_to_find = latest_checkpoint(self._directory), False
+        if self._must_find:
+            self._latest, self._must_find = latest_checkpoint(self._directory), False
             self._is_checked = True
         return self._latest
 
     @property
     def checkpoints(self) -> list[str]:
-        """The paths of the checkpoints that may be deleted later, oldest first."""
+        """The paths of the checkpoints that may still be deleted, oldest first."""
         return list(self._times)
 
     def save(
         self,
-        checkpoint_number: Any = None,
+        checkpoint_number: TensorLike = None,
         check_interval: bool = True,
         options: CheckpointOptions | None = None,
     ) -> str | None:
-        """Saves if it is time to, and deletes what is too old; all processes must call it.
+        """Saves if it is due, and deletes old checkpoints; all processes must call it.
 
         Blocks as `Checkpoint.save` does.
 
         Args:
             checkpoint_number: number of the checkpoint; None takes the checkpoint's `save_counter`.
-            check_interval: False saves before `checkpoint_interval` has passed, too, but not twice at one step.
+            check_interval: False saves even before `checkpoint_interval` has passed, but never twice at one step.
             options: how to write.
 
         Returns:
-            The path, in all processes what the first one's is; None if nothing was saved.
+            The path, that of process 0 in all processes; None if nothing was saved.
 
         Raises:
-            ValueError: an object cannot be kept.
+            ValueError: an object cannot be saved.
             TimeoutError: a process does not save; the message names it.
 
         Source: `tf.train.CheckpointManager.save`.
@@ -157,19 +159,19 @@ class CheckpointManager:
             f"{self._prefix}-{_number(counter if checkpoint_number is None else checkpoint_number)}"
         )
         self._checkpoint.sync()
-        if not self._clean:
-            clear(self._directory)
-            self._clean = True
+        if not self._is_clean:
+            remove_leftovers(self._directory)
+            self._is_clean = True
         times = {old: when for old, when in self._times.items() if old != path} | {
             path: time.time()
         }
         kept, deleted, preserved = self._sweep(times)
 
         def done() -> None:
-            # Twice, so that who is killed in between finds the new one, and nothing that is gone.
+            # Twice, so that after a kill in between the new one is found, and none that is deleted.
             _record(path, times, self._preserved)
             for old in deleted:
-                remove(old)
+                remove_checkpoint(old)
             _record(path, kept, preserved)
 
         saved = self._checkpoint.write_and(path, options, done)
@@ -177,25 +179,25 @@ class CheckpointManager:
             kept[saved] = kept.pop(path)
             update_checkpoint_state(saved, list(kept), folder=self._directory)
         self._latest, self._times, self._preserved = saved, kept, preserved
-        self._is_to_find = self._is_checked = False
+        self._must_find = self._is_checked = False
         return saved
 
     def restore_or_initialize(self) -> str | None:
         """Restores the latest checkpoint, or calls `init_fn` if there is none; all processes must call it.
 
-        The first process says which is the latest, and alone reads all of it, once.
+        Process 0 decides which is the latest, and is the only one to verify its files, once.
 
         Returns:
             The path of what was restored, or None.
 
         Raises:
-            ValueError: the checkpoint does not fit the objects, or not all processes have it.
+            ValueError: the checkpoint does not match the objects, or not all processes find it.
             TimeoutError: a process does not restore; the message names it.
 
         Source: `tf.train.CheckpointManager.restore_or_initialize`.
         """
-        self._latest = chosen_by_first(lambda: self.latest_checkpoint, self._checkpoint.timeout)
-        checked, self._is_to_find, self._is_checked = self._is_checked, False, False
+        self._latest = agree_on_checkpoint(lambda: self.latest_checkpoint, self._checkpoint.timeout)
+        checked, self._must_find, self._is_checked = self._is_checked, False, False
         if self._latest is not None:
             self._checkpoint.restore_found(self._latest, checked=checked)
             if self._interval is not None:
@@ -206,7 +208,7 @@ class CheckpointManager:
         return None
 
     def sync(self) -> None:
-        """Waits until what was saved is on disk and checked.
+        """Waits until the checkpoint is on disk.
 
         Raises:
             BaseException: what went wrong while it was written.
@@ -214,13 +216,13 @@ class CheckpointManager:
         self._checkpoint.sync()
 
     def _recover(self) -> None:
-        """Takes over what an earlier manager of the folder knew."""
+        """Continues from the state of an earlier manager of the folder."""
         now = time.time()
         state = get_checkpoint_state(self._directory)
         self._times: dict[str, float] = {}
         self._latest: str | None = None
-        self._is_to_find, self._is_checked = state is not None, False
-        # TensorFlow's second: the first checkpoint of this manager is younger in any case.
+        self._must_find, self._is_checked = state is not None, False
+        # As in TensorFlow: a second earlier than any checkpoint of this manager.
         self._preserved = now - 1.0
         if state is None:
             return
@@ -232,7 +234,7 @@ class CheckpointManager:
                 self._times[path] = min(when, now)
 
     def _sweep(self, times: dict[str, float]) -> tuple[dict[str, float], list[str], float]:
-        """Says what stays, what goes, and when the last one was saved that stays for good."""
+        """Decides which are kept, which are deleted, and when the last preserved one was saved."""
         kept, deleted, preserved = dict(times), list[str](), self._preserved
         while self._max_to_keep is not None and len(kept) > self._max_to_keep:
             oldest = next(iter(kept))
@@ -248,5 +250,5 @@ def _record(latest: str, times: dict[str, float], preserved: float) -> None:
     update_checkpoint_state(latest, list(times), list(times.values()), preserved)
 
 
-def _number(value: Any) -> int:
+def _number(value: TensorLike) -> int:
     return int(np.asarray(value.numpy() if hasattr(value, "numpy") else value))

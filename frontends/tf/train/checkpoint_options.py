@@ -13,11 +13,11 @@ class CheckpointOptions:
         experimental_io_device: accepted; each process writes what it has.
         experimental_enable_async_checkpoint: whether `save` and `write` return once the state may change, before the
             checkpoint is on disk; `checkpoint.sync()` waits for it.
-        experimental_write_callbacks: called when the checkpoint is there, with its path, or without arguments; by
-            each process, or by a thread of the first one if the checkpoint is written asynchronously.
+        experimental_write_callbacks: called when the checkpoint is complete, with its path, or without arguments;
+            by each process, or by a thread of process 0 if the checkpoint is written asynchronously.
         enable_async: the same as `experimental_enable_async_checkpoint`.
         experimental_skip_slot_variables: accepted as False.
-        experimental_sharding_callback: accepted; files are split by processes.
+        experimental_sharding_callback: accepted; each process writes files of its own.
 
     Examples:
         >>> from frontends import tf
@@ -37,8 +37,8 @@ class CheckpointOptions:
     def __post_init__(self) -> None:
         if self.experimental_skip_slot_variables:
             raise ValueError(
-                "experimental_skip_slot_variables=True is not supported: a checkpoint has the optimizer's slots where "
-                "the optimizer is. Leave the optimizer out: tf.train.Checkpoint(model=model)."
+                "experimental_skip_slot_variables=True is not supported: the slots are saved as part of the "
+                "optimizer. Leave the optimizer out: tf.train.Checkpoint(model=model)."
             )
 
     @property

@@ -1,26 +1,15 @@
-"""What is in a checkpoint, without the objects: `tf.train.list_variables` and its like."""
+"""Reading a checkpoint without the objects: `tf.train.list_variables`, `tf.train.load_checkpoint`."""
 
 import os
 from typing import Any
 
-import numpy as np
-
 from frontends.tf.dtypes import DType, as_dtype
-from frontends.tf.train._not_found import explained
+from frontends.tf.train._explanation import explained
 from frontends.tf.train.checkpoint_state import latest_checkpoint
-from spmd.checkpoint import (
-    ARRAYS,
-    CheckpointNotFoundError,
-    Entry,
-    Save,
-    folder_of,
-    is_checkpoint,
-    read,
-    read_manifest,
-)
-from spmd.cluster import wait_seconds
+from spmd.checkpoint import CheckpointNotFoundError, is_checkpoint, list_arrays, read_array
+from spmd.typing import StrPath
 
-# TensorFlow's names of the values of variables end in it.
+# TensorFlow's names of variables' values end in it.
 _VALUE = "/.ATTRIBUTES/VARIABLE_VALUE"
 
 
@@ -31,25 +20,21 @@ class CheckpointReader:
     """
 
     def __init__(self, path: str) -> None:
-        """Reads what there is, but no values.
-
-        Args:
-            path: of the checkpoint.
-        """
+        """Lists the values, and reads none."""
         self._path = path
         with explained(path):
-            self._entries = {entry.name + _VALUE: entry for entry in read_manifest(path).entries}
+            self._entries = {entry.name + _VALUE: entry for entry in list_arrays(path)}
 
     def get_variable_to_shape_map(self) -> dict[str, list[int]]:
         """Returns the shape of each value, by name."""
         return {name: list(entry.shape) for name, entry in self._entries.items()}
 
     def get_variable_to_dtype_map(self) -> dict[str, DType]:
-        """Returns the type of each value, by name."""
+        """Returns the dtype of each value, by name."""
         return {name: as_dtype(entry.dtype) for name, entry in self._entries.items()}
 
     def has_tensor(self, tensor_str: str) -> bool:
-        """Tells whether there is a value of a name."""
+        """Tells whether there is a value with this name."""
         return tensor_str in self._entries
 
     def get_tensor(self, tensor_str: str) -> Any:
@@ -68,24 +53,14 @@ class CheckpointReader:
             raise ValueError(
                 f"Key {tensor_str} not found in checkpoint {self._path}. It has: {', '.join(self._entries)}."
             )
-        entry = self._entries[tensor_str]
-        # In the place of a NumPy array, so it becomes one; random keys come as numbers.
-        plain = Entry(entry.name, entry.shape, entry.dtype)
-        place = np.zeros(0)
-        folder = os.path.join(folder_of(self._path), ARRAYS)
-        Save.settle()  # what reads would otherwise wait for what writes, or disturb it
-        values = read(folder, {entry.name: (plain, place)}, wait_seconds())
-        return np.asarray(values[entry.name])[()]
+        return read_array(self._path, self._entries[tensor_str])[()]
 
 
-def load_checkpoint(ckpt_dir_or_file: Any) -> CheckpointReader:
+def load_checkpoint(ckpt_dir_or_file: StrPath) -> CheckpointReader:
     """Opens a checkpoint to read values by name.
 
     Args:
-        ckpt_dir_or_file: what `save` returned, or a folder, of which the latest checkpoint is taken.
-
-    Returns:
-        The reader.
+        ckpt_dir_or_file: what `save` returned, or a folder, for its latest checkpoint.
 
     Raises:
         FileNotFoundError: there is no checkpoint.
@@ -110,11 +85,11 @@ def load_checkpoint(ckpt_dir_or_file: Any) -> CheckpointReader:
     return CheckpointReader(path)
 
 
-def list_variables(ckpt_dir_or_file: Any) -> list[tuple[str, list[int]]]:
+def list_variables(ckpt_dir_or_file: StrPath) -> list[tuple[str, list[int]]]:
     """Lists the values of a checkpoint.
 
     Args:
-        ckpt_dir_or_file: what `save` returned, or a folder, of which the latest checkpoint is taken.
+        ckpt_dir_or_file: what `save` returned, or a folder, for its latest checkpoint.
 
     Returns:
         Names and shapes, sorted.
@@ -134,11 +109,11 @@ def list_variables(ckpt_dir_or_file: Any) -> list[tuple[str, list[int]]]:
     return sorted(load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map().items())
 
 
-def load_variable(ckpt_dir_or_file: Any, name: str) -> Any:
+def load_variable(ckpt_dir_or_file: StrPath, name: str) -> Any:
     """Reads one value of a checkpoint; all processes must call it.
 
     Args:
-        ckpt_dir_or_file: what `save` returned, or a folder, of which the latest checkpoint is taken.
+        ckpt_dir_or_file: what `save` returned, or a folder, for its latest checkpoint.
         name: of the value, as `list_variables` lists it.
 
     Returns:

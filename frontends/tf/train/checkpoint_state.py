@@ -1,12 +1,12 @@
-r"""The text file `checkpoint`, which says what the latest checkpoint of its folder is.
+r"""The text file `checkpoint`, which names the latest checkpoint of its folder.
 
-A *prefix* is the path that a checkpoint was saved under, `dir/ckpt_3`. It is the start of the names of
-the checkpoint's files, and stands in the file as TensorFlow writes it, relative to the folder:
+A *prefix* is the path that a checkpoint was saved under, `dir/ckpt_3`: the names of its files begin with it. The
+file names it as TensorFlow does, relative to the folder:
 
     model_checkpoint_path: "ckpt_3"
     all_model_checkpoint_paths: "ckpt_3"
 
-A manager of checkpoints adds when each was saved, and when it last kept one for good.
+A `CheckpointManager` adds when each was saved, and when the last preserved one was.
 """
 
 import dataclasses
@@ -14,12 +14,17 @@ import logging
 import os
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-from spmd.checkpoint import Save, folder_of, newest_intact, numbered
+from spmd.checkpoint import (
+    checkpoint_folder,
+    newest_intact,
+    numbered_checkpoints,
+    wait_for_saves,
+)
 from spmd.cluster import process_id
+from spmd.typing import StrPath
 
-# What the names of a checkpoint's files end in: Keras's weights, and TensorFlow's own.
+# Endings of files beside a prefix: Keras's weights, and TensorFlow's checkpoints.
 _ENDINGS = (".weights.h5", ".index")
 _FIELD = re.compile(r'^\s*(\w+)\s*:\s*"((?:[^"\\]|\\.)*)"\s*$', re.MULTILINE)
 _NUMBER = re.compile(r"^\s*(\w+)\s*:\s*([-+.\deE]+)\s*$", re.MULTILINE)
@@ -33,7 +38,7 @@ class CheckpointState:
         model_checkpoint_path: prefix of the latest checkpoint.
         all_model_checkpoint_paths: prefixes of all that are kept, oldest first.
         all_model_checkpoint_timestamps: when each of them was saved, in seconds since 1970; may be empty.
-        last_preserved_timestamp: when the last one was saved that is kept for good.
+        last_preserved_timestamp: when the last one was saved that is never deleted.
     """
 
     model_checkpoint_path: str
@@ -43,16 +48,16 @@ class CheckpointState:
 
 
 def get_checkpoint_state(
-    checkpoint_dir: Any, latest_filename: str | None = None
+    checkpoint_dir: StrPath, latest_filename: str | None = None
 ) -> CheckpointState | None:
     """Reads the file `checkpoint` of a folder.
 
     Args:
         checkpoint_dir: the folder.
-        latest_filename: name of the file, if it is another.
+        latest_filename: name of the file, if it is not `checkpoint`.
 
     Returns:
-        What it says, with the folder in front of relative paths; None if there is no such file.
+        Its contents, with absolute or relative paths as seen from here; None if there is no such file.
 
     Raises:
         ValueError: the file names no checkpoint.
@@ -89,21 +94,20 @@ def get_checkpoint_state(
     return CheckpointState(latest, paths, times, *preserved[-1:])
 
 
-def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -> str | None:
-    """Finds the latest checkpoint of a folder that is whole.
+def latest_checkpoint(checkpoint_dir: StrPath, latest_filename: str | None = None) -> str | None:
+    """Finds the latest intact checkpoint of a folder.
 
-    Checkpoints of `tf.train.Checkpoint` are read and checked. Of a damaged one it warns, and takes the one before
-    it. One that this process is still saving is waited for.
-
-    Any process may call it alone, so each finds for itself; `checkpoint.restore` then takes what the first one found.
+    What differs here: the files of a `tf.train.Checkpoint` are verified; if one is damaged, it warns and takes the
+    one before. It waits for a save of this process. Any process may call it alone, and each looks on its own;
+    `checkpoint.restore` then takes what process 0 found.
 
     Args:
         checkpoint_dir: the folder that checkpoints were saved in.
-        latest_filename: name of the file that says which is the latest, if it is not `checkpoint`.
+        latest_filename: name of the file that names the latest, if it is not `checkpoint`.
 
     Returns:
-        The checkpoint's prefix, for `checkpoint.restore` or `model.load_weights`; None if the folder has no
-        checkpoint, or its files are gone.
+        Its prefix, for `checkpoint.restore` or `model.load_weights`; None if the folder has no checkpoint, or its
+        files are gone.
 
     Raises:
         ValueError: the file names no checkpoint.
@@ -115,7 +119,7 @@ def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -
 
     Source: `tf.train.latest_checkpoint`.
     """
-    Save.settle()
+    wait_for_saves()
     state = get_checkpoint_state(checkpoint_dir, latest_filename)
     if state is None:
         return None
@@ -129,7 +133,7 @@ def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -
 
 
 def _candidates(state: CheckpointState) -> Iterator[str]:
-    """Lists checkpoints from the latest back: those that the file names, and those before them."""
+    """Lists checkpoints, the latest first: those that the file names, then older ones."""
     named = list(
         dict.fromkeys([state.model_checkpoint_path, *state.all_model_checkpoint_paths[::-1]])
     )
@@ -137,19 +141,15 @@ def _candidates(state: CheckpointState) -> Iterator[str]:
     for prefix in named:
         name, _, number = os.path.basename(prefix).rpartition("-")
         if number.isdigit():
-            before = numbered(os.path.dirname(prefix), name)
+            before = numbered_checkpoints(os.path.dirname(prefix), name)
             others = [before[n] for n in reversed(before) if n < int(number)]
             yield from (path for path in others if path not in named)
             return
 
 
 def is_present(prefix: str) -> bool:
-    """Tells whether there is anything of a checkpoint.
-
-    Args:
-        prefix: the path that it was saved under.
-    """
-    return os.path.isdir(folder_of(prefix)) or any(
+    """Tells whether any files of a checkpoint are there."""
+    return os.path.isdir(checkpoint_folder(prefix)) or any(
         os.path.exists(prefix + ending) for ending in _ENDINGS
     )
 
@@ -161,14 +161,14 @@ def update_checkpoint_state(
     last_preserved: float | None = None,
     folder: str | None = None,
 ) -> None:
-    """Says in the folder of a checkpoint that it is the latest one.
+    """Records a checkpoint as the latest of its folder.
 
     Args:
         prefix: the path that it was saved under.
-        kept: the prefixes of all that are known, oldest first; by default it is the only one.
+        kept: the prefixes of all that are kept, oldest first; by default only this one.
         timestamps: when these were saved, in seconds since 1970.
-        last_preserved: when the last one was saved that is kept for good.
-        folder: where to say it, if it is not the checkpoint's folder.
+        last_preserved: when the last one was saved that is never deleted.
+        folder: where to record it, if it is not the checkpoint's folder.
     """
     folder = os.path.dirname(prefix) if folder is None else folder
     lines = [f'model_checkpoint_path: "{_escaped(prefix, folder)}"']
@@ -183,17 +183,17 @@ def update_checkpoint_state(
         file.write("".join(f"{line}\n" for line in lines))
         file.flush()
         os.fsync(file.fileno())
-    # A process that reads at the same time finds the former file or the new one, never a part.
+    # A concurrent reader finds the old file or the new one, never a part.
     os.replace(file.name, path)
 
 
 def _escaped(prefix: str, folder: str) -> str:
-    # Relative, so that a folder can be moved; but from elsewhere a checkpoint is found as long as it is there.
+    # Relative, so that a folder can be moved; absolute, if the checkpoint is in another folder.
     beside = os.path.dirname(prefix) == folder
     name = os.path.basename(prefix) if beside else os.path.abspath(prefix)
     return name.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def _unescaped(text: str) -> str:
-    # Protocol buffers write what is no ASCII as octal bytes, or as it is.
+    # Protocol buffers write non-ASCII characters as octal bytes, or unchanged.
     return text.encode().decode("unicode_escape").encode("latin-1").decode()

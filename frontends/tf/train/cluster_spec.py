@@ -1,18 +1,20 @@
-"""The addresses of a cluster's tasks, as TensorFlow's programs pass them around."""
+"""`tf.train.ClusterSpec`: the addresses of a cluster's tasks."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+# Addresses by task index, where some indices may be missing, or in order.
+Tasks: TypeAlias = Mapping[int, str] | Sequence[str]
 
 
 class ClusterSpec:
     """Addresses by job and task index.
 
     Args:
-        cluster: a dict from job to a list of addresses, or to a dict from task index to address where
-            some indices are missing; or another `ClusterSpec`.
+        cluster: a list of addresses for each job, or a dict from task index to address; or another `ClusterSpec`.
 
     Raises:
-        TypeError: it is something else.
+        TypeError: it is neither.
 
     Examples:
         >>> cluster = ClusterSpec({"worker": ["a:1", "b:1"], "ps": {1: "c:1"}})
@@ -24,7 +26,7 @@ class ClusterSpec:
     Source: `tf.train.ClusterSpec`.
     """
 
-    def __init__(self, cluster: Any) -> None:
+    def __init__(self, cluster: "Mapping[Any, Tasks] | ClusterSpec") -> None:
         if isinstance(cluster, ClusterSpec):
             cluster = cluster._tasks
         if not isinstance(cluster, Mapping):
@@ -49,14 +51,10 @@ class ClusterSpec:
         tasks = self.as_dict()
         return f"ClusterSpec({{{', '.join(f'{job!r}: {tasks[job]!r}' for job in sorted(tasks))}}})"
 
-    def as_dict(self) -> dict[str, Any]:
-        """Lists the tasks of each job.
-
-        Returns:
-            For each job a list of addresses, or a dict by index where some indices are missing.
-        """
+    def as_dict(self) -> dict[str, list[str] | dict[int, str]]:
+        """Returns for each job a list of addresses, or a dict by task index where some are missing."""
         return {
-            job: self.job_tasks(job)
+            job: [tasks[index] for index in range(len(tasks))]
             if tasks and max(tasks) + 1 == len(tasks)
             else dict(sorted(tasks.items()))
             for job, tasks in self._tasks.items()
@@ -131,11 +129,10 @@ class ClusterSpec:
         return self._tasks[name]
 
 
-def _by_index(job: str, tasks: Any) -> dict[int, str]:
-    if isinstance(tasks, (list, tuple)):
-        tasks = dict(enumerate(tasks))
+def _by_index(job: str, tasks: Tasks) -> dict[int, str]:
+    by_index: Any = dict(enumerate(tasks)) if isinstance(tasks, (list, tuple)) else tasks
     try:
-        found = {int(index): address for index, address in tasks.items()}
+        found = {int(index): address for index, address in by_index.items()}
     except (AttributeError, TypeError, ValueError):
         found = None
     if found is None or min(found, default=0) < 0:
@@ -146,7 +143,7 @@ def _by_index(job: str, tasks: Any) -> dict[int, str]:
     for index, address in found.items():
         if not isinstance(address, str):
             raise TypeError(
-                f"The address of {job} {index} is {address!r:.80}, and no string. Write "
-                f'"host{index}:2222" in its place.'
+                f"The address of {job} {index} is {address!r:.80}, not a string. Write "
+                f'"host{index}:2222" instead.'
             )
     return found

@@ -171,7 +171,7 @@ def test_a_mismatch_says_where_and_what(tmp_path):
         )
     text = str(error.value)
     assert "group/a: expected float32[3], found float32[2]" in text
-    assert "group/b: expected an array, found a number or text" in text
+    assert "group/b: expected an array, found a number or string" in text
     assert "group/c: expected int32[3], found float32[3]" in text
 
 
@@ -185,10 +185,10 @@ def test_nothing_is_restored_if_something_does_not_fit(tmp_path):
 
 
 def test_what_cannot_be_kept_is_refused_by_name():
-    with pytest.raises(CheckpointError, match="cannot keep thing, a object"):
-        Checkpoint(thing=object())
-    checkpoint = Checkpoint(things=[object()])
-    with pytest.raises(CheckpointError, match="cannot keep things/0"):
+    with pytest.raises(CheckpointError, match="cannot keep item, a object"):
+        Checkpoint(item=object())
+    checkpoint = Checkpoint(items=[object()])
+    with pytest.raises(CheckpointError, match="cannot keep items/0"):
         checkpoint.save("unused")
     with pytest.raises(CheckpointError, match="'save' of its own"):
         Checkpoint(save=1)

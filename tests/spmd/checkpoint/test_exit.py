@@ -15,13 +15,13 @@ Checkpoint(**{f"x{i}": jnp.ones((800, 800)) for i in range(8)}).save(sys.argv[1]
 """
 FAILS = """
 import atexit, sys
-from spmd.checkpoint import Checkpoint, manifest
+from spmd.checkpoint import Checkpoint, layout
 
-def commit(*_):
+def publish(*_):
     raise OSError("the disk is full")
 
 atexit.register(print, "the script's own end")
-manifest.commit = commit
+layout.publish = publish
 Checkpoint(a=1).save(sys.argv[1])
 """
 

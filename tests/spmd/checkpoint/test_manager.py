@@ -46,7 +46,7 @@ def test_the_best_are_kept_beside_the_last(tmp_path, mode, best):
 
 def test_a_missing_metric_is_named(tmp_path):
     with pytest.raises(
-        CheckpointError, match=r"found by 'loss', but the metrics of step 0 are \[\]"
+        CheckpointError, match=r"chosen by 'loss', but the metrics of step 0 are \[\]"
     ):
         run(tmp_path, [0], KeepPolicy(last=1, best=1, metric="loss"))
 
@@ -172,7 +172,7 @@ def test_what_another_manager_is_writing_is_no_leftover(tmp_path, monkeypatch):
     first.save(1)
     running = []
     monkeypatch.setattr(
-        saving.manifest, "remove_leftovers", lambda _: running.append(saving.Save._running)
+        saving.layout, "delete_leftovers", lambda _: running.append(saving._running)
     )
     second.save(2)
     second.wait()
@@ -183,7 +183,7 @@ def test_what_another_manager_is_writing_is_no_leftover(tmp_path, monkeypatch):
     ("make", "message"),
     [
         (lambda: KeepPolicy(last=0), "1 checkpoint has to be kept"),
-        (lambda: KeepPolicy(best=1), "found by a metric"),
+        (lambda: KeepPolicy(best=1), "chosen by a metric"),
         (lambda: KeepPolicy(mode="low"), "'min' or 'max'"),
         (lambda: SavePolicy(every_steps=0), "every_steps is 0"),
         (lambda: SavePolicy(every_seconds=-1.0), "every_seconds is -1.0"),

@@ -8,7 +8,7 @@ import pytest
 from flax import nnx
 
 import spmd
-from spmd.checkpoint import Checkpoint
+from spmd.checkpoint import Checkpoint, list_arrays
 
 
 class Net(nnx.Module):
@@ -90,12 +90,10 @@ def test_other_numbers_of_devices_get_the_same_state(tmp_path, mesh_of):
 
 
 def test_arrays_have_the_names_of_attributes(tmp_path, mesh_of):
-    from spmd.checkpoint.manifest import read_manifest
-
     training = Training(mesh_of(1), 0)
     path = training.checkpoint.save(tmp_path / "ckpt")
     training.checkpoint.wait()
-    names = {entry.name for entry in read_manifest(path).entries}
+    names = {entry.name for entry in list_arrays(path)}
     assert {
         "model/layers/0/kernel",
         "model/dropout/rngs/key",

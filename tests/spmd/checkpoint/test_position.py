@@ -75,6 +75,6 @@ def test_numbers_of_numpy_are_numbers(tmp_path):
 
 def test_a_position_that_cannot_be_written_is_named(tmp_path):
     with pytest.raises(
-        CheckpointError, match="position of data cannot be written: it holds a object"
+        CheckpointError, match="position of data cannot be saved: it holds a object"
     ):
         Checkpoint(data=Counter(object())).save(tmp_path / "ckpt")

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import pytest
 
 from spmd.checkpoint import Checkpoint, CheckpointError, saving
-from spmd.checkpoint.graph import fingerprints, snapshot
+from spmd.checkpoint.snapshot import fingerprints, take_snapshot
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from spmd.checkpoint.graph import fingerprints, snapshot
 def test_what_differs_between_processes_is_named(tmp_path, store, others, difference):
     def answer(key, text):
         """Gives what this process says, and what one with the others says."""
-        objects = json.dumps(fingerprints(snapshot(Checkpoint(**others)).nodes))
+        objects = json.dumps(fingerprints(take_snapshot(Checkpoint(**others)).nodes))
         if key == "checkpoint/save":
             return (text, json.dumps({**json.loads(text), "objects": objects}))
         return (text, objects)
@@ -40,7 +40,7 @@ def test_a_save_that_is_done_keeps_no_copy_of_the_state(tmp_path):
     tracemalloc.start()
     try:
         checkpoint.save(tmp_path / "second")
-        saving.Save.settle()
+        saving.wait_for_saves()
         left, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

@@ -23,13 +23,13 @@ def refuse():
 
 def test_the_first_process_chooses(second, tmp_path):
     second["path"] = str(tmp_path / "ckpt-2")
-    assert selection.chosen_by_first(refuse, 1.0) == second["path"]
+    assert selection.agree_on_checkpoint(refuse, 1.0) == second["path"]
 
 
 def test_what_keeps_the_first_process_from_choosing_is_told(second):
     second["error"] = "no permission"
     with pytest.raises(CheckpointError, match=r"Process 0 could not choose.*no permission"):
-        selection.chosen_by_first(refuse, 1.0)
+        selection.agree_on_checkpoint(refuse, 1.0)
 
 
 def test_a_manager_goes_by_the_first_process(second, tmp_path):
@@ -50,7 +50,7 @@ def test_the_path_of_the_first_process_counts(monkeypatch, store, tmp_path, path
 
 
 def test_other_paths_are_told_of_once(monkeypatch, caplog):
-    monkeypatch.setattr(selection, "_has_told", False)
+    monkeypatch.setattr(selection, "_has_warned", False)
     assert selection.path_of_first(["", ""]) == ""
     assert caplog.text == ""
     for _ in range(2):

@@ -99,4 +99,4 @@ def test_values_that_went_nowhere_are_told_of_at_the_end(tmp_path, caplog, quiet
     with caplog.at_level(logging.WARNING, "spmd.checkpoint"):
         del checkpoint, status
         gc.collect()
-    assert ("these values found no object: w." in caplog.text) is not quiet
+    assert ("ckpt found no object: w." in caplog.text) is not quiet

@@ -193,7 +193,7 @@ def test_what_another_manager_is_writing_is_no_leftover(tmp_path, monkeypatch):
     first.save(options=tf.train.CheckpointOptions(experimental_enable_async_checkpoint=True))
     running = []
     monkeypatch.setattr(
-        saving.manifest, "remove_leftovers", lambda _: running.append(saving.Save._running)
+        saving.layout, "delete_leftovers", lambda _: running.append(saving._running)
     )
     second.save()
     assert running == [None]

@@ -14,7 +14,7 @@ from frontends import tf
         ({"worker": {"x": "a:1"}}, "dictionary from integers"),
         ({"worker": {-1: "a:1"}}, "dictionary from integers"),
         ({"worker": None}, "must be a list of addresses"),
-        ({"worker": ["a:1", 2]}, 'address of worker 1 is 2, and no string.*"host1:2222"'),
+        ({"worker": ["a:1", 2]}, 'address of worker 1 is 2, not a string.*"host1:2222"'),
     ],
 )
 def test_what_is_no_cluster(cluster, says):

@@ -114,7 +114,7 @@ def test_no_variable_of_a_compiled_model_is_left_out(optimizer, mesh_of):
 
 
 def _nothing_is_left_out(thing):
-    found = {id(f.view.thing) for f in walk(Checkpoint(thing=thing)) if f.view.kind == "arrays"}
+    found = {id(f.view.obj) for f in walk(Checkpoint(thing=thing)) if f.view.kind == "arrays"}
     missing = [name for name, v in KerasAdapter().variables(thing) if id(v) not in found]
     assert not missing
 

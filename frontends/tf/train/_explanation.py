@@ -1,0 +1,40 @@
+"""Explains why a path is not a checkpoint."""
+
+import contextlib
+import os
+from collections.abc import Iterator
+
+from spmd.checkpoint import CheckpointNotFoundError
+from spmd.typing import StrPath
+
+
+def tensorflow_explanation(path: str) -> str | None:
+    """Says how to bring over what TensorFlow wrote under a path; None if it wrote nothing there."""
+    if not os.path.exists(f"{path}.index"):
+        return None
+    return (
+        f"{path} is a checkpoint that TensorFlow wrote, and only TensorFlow can read it. To take the weights along, "
+        f"load it there, call model.save_weights('w.weights.h5'), and here model.load_weights('w.weights.h5'). "
+        "Keep new checkpoints in another folder."
+    )
+
+
+@contextlib.contextmanager
+def explained(path: StrPath | None) -> Iterator[None]:
+    """Lets the error that there is no checkpoint say what the path is instead.
+
+    Raises:
+        FileNotFoundError: there is no checkpoint.
+    """
+    try:
+        yield
+    except CheckpointNotFoundError as error:
+        name = "" if path is None else os.fspath(path)
+        if os.path.exists(f"{name}.weights.h5"):
+            raise CheckpointNotFoundError(
+                f"{name} are the weights of a Keras model: load them with model.load_weights({name!r})."
+            ) from error
+        explanation = tensorflow_explanation(name)
+        if explanation is not None:
+            raise CheckpointNotFoundError(explanation) from error
+        raise

@@ -1,0 +1,108 @@
+"""The folders of a checkpoint on disk: a save becomes visible by a rename, when it is complete.
+
+A checkpoint is written into a folder beside its path, `ckpt-3.saving`, and renamed when it is complete. So a folder
+with the final name is complete, whenever a process was killed. A checkpoint that is overwritten is `ckpt-3.replaced`
+until the new one has the name, and still counts if the process is killed between the two renames.
+"""
+
+import os
+import re
+import shutil
+
+ARRAYS = "arrays"
+MANIFEST = "manifest.json"
+_SAVING = ".saving"
+_REPLACED = ".replaced"
+
+
+def checkpoint_folder(path: str) -> str:
+    """Returns the folder that holds a checkpoint.
+
+    It is the checkpoint's path, unless the save that was to overwrite it was killed between two renames.
+    """
+    replaced = path + _REPLACED
+    return replaced if not os.path.isdir(path) and os.path.isdir(replaced) else path
+
+
+def saving_folder(path: str) -> str:
+    """Returns the folder that a checkpoint is first written into."""
+    return path + _SAVING
+
+
+def is_checkpoint(path: str) -> bool:
+    """Tells whether a folder is a checkpoint that was saved completely; `verify` tells whether it is still intact."""
+    if path.endswith((_SAVING, _REPLACED)):
+        return False
+    return os.path.isfile(os.path.join(checkpoint_folder(path), MANIFEST))
+
+
+def numbered_checkpoints(directory: str, name: str) -> dict[int, str]:
+    """Lists the complete checkpoints `<name>-<number>` of a folder.
+
+    Returns:
+        Their paths by number, lowest first.
+    """
+    if not os.path.isdir(directory):
+        return {}
+    pattern = re.compile(re.escape(name) + r"-(\d+)")
+    entries = {entry.removesuffix(_REPLACED) for entry in os.listdir(directory)}
+    found = [(pattern.fullmatch(entry), os.path.join(directory, entry)) for entry in entries]
+    checkpoints = {int(hit[1]): path for hit, path in found if hit and is_checkpoint(path)}
+    return dict(sorted(checkpoints.items()))
+
+
+def make_saving_folder(path: str) -> None:
+    """Makes an empty folder to write a checkpoint into. One process calls it."""
+    shutil.rmtree(saving_folder(path), ignore_errors=True)
+    os.makedirs(saving_folder(path))
+
+
+def publish(path: str) -> None:
+    """Gives a checkpoint that was written completely its name. One process calls it."""
+    if os.path.lexists(path):
+        shutil.rmtree(path + _REPLACED, ignore_errors=True)
+        os.rename(path, path + _REPLACED)
+    os.rename(saving_folder(path), path)
+    shutil.rmtree(path + _REPLACED, ignore_errors=True)
+    _sync_folder(os.path.dirname(path))
+
+
+def remove_checkpoint(path: str) -> None:
+    """Deletes a checkpoint. One process calls it; if that is killed meanwhile, no half of a checkpoint is left."""
+    if os.path.isdir(path):
+        # Otherwise the checkpoint that it replaced would come back.
+        shutil.rmtree(path + _REPLACED, ignore_errors=True)
+    folder = checkpoint_folder(path)
+    if os.path.isdir(folder):
+        shutil.rmtree(saving_folder(path), ignore_errors=True)
+        os.rename(folder, saving_folder(path))
+        shutil.rmtree(saving_folder(path))
+
+
+def delete_leftovers(directory: str) -> list[str]:
+    """Deletes what saves that were killed left behind. One process calls it, while nothing is being saved.
+
+    Returns:
+        The names of the folders that were deleted.
+    """
+    if not os.path.isdir(directory):
+        return []
+    deleted: list[str] = []
+    for name in sorted(os.listdir(directory)):
+        path = os.path.join(directory, name)
+        if name.endswith(_REPLACED) and not os.path.exists(path.removesuffix(_REPLACED)):
+            # Killed between the two renames: the old checkpoint is the only one.
+            os.rename(path, path.removesuffix(_REPLACED))
+        elif name.endswith((_SAVING, _REPLACED)) and os.path.isdir(path):
+            shutil.rmtree(path)
+            deleted.append(name)
+    return deleted
+
+
+def _sync_folder(folder: str) -> None:
+    # The rename itself has to reach the disk, too.
+    descriptor = os.open(folder or ".", os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,55 @@
+"""Reading the arrays of a checkpoint by name, without the objects that were saved."""
+
+import os
+from typing import Any
+
+import numpy as np
+
+from spmd.checkpoint.array_entry import ArrayEntry
+from spmd.checkpoint.arrays import read
+from spmd.checkpoint.layout import ARRAYS, checkpoint_folder
+from spmd.checkpoint.manifest import read_manifest
+from spmd.checkpoint.saving import wait_for_saves
+from spmd.cluster import wait_seconds
+
+
+def list_arrays(path: str) -> list[ArrayEntry]:
+    """Lists the arrays of a checkpoint, and reads none of them.
+
+    Args:
+        path: what `save` returned.
+
+    Raises:
+        CheckpointNotFoundError: there is no checkpoint.
+        DamagedCheckpointError: its manifest is missing or damaged.
+
+    Examples:
+        >>> import tempfile
+        >>> from spmd.checkpoint import Checkpoint, list_arrays, read_array
+        >>> checkpoint = Checkpoint(w=np.ones(3, np.float32))
+        >>> path = checkpoint.save(tempfile.mkdtemp() + "/ckpt")
+        >>> checkpoint.wait()
+        >>> [entry] = list_arrays(path)
+        >>> entry.name, str(entry), read_array(path, entry)
+        ('w', 'float32[3]', array([1., 1., 1.], dtype=float32))
+    """
+    return read_manifest(path).entries
+
+
+def read_array(path: str, entry: ArrayEntry) -> np.ndarray[Any, Any]:
+    """Reads one array of a checkpoint; all processes must call it, and it blocks.
+
+    Args:
+        path: what `save` returned.
+        entry: of the array, from `list_arrays`.
+
+    Returns:
+        The array, in host memory; random keys as numbers.
+    """
+    as_numbers = ArrayEntry(entry.name, entry.shape, entry.dtype)
+    host_array = np.zeros(0)  # what it replaces is of NumPy, so the array is
+    folder = os.path.join(checkpoint_folder(path), ARRAYS)
+    wait_for_saves()  # reading would otherwise wait for the writer, or disturb it
+    return np.asarray(
+        read(folder, {entry.name: (as_numbers, host_array)}, wait_seconds())[entry.name]
+    )

@@ -1,0 +1,79 @@
+"""A folder is a checkpoint only when it is complete, whenever a save was killed."""
+
+import shutil
+from pathlib import Path
+
+import jax.numpy as jnp
+import pytest
+
+from spmd.checkpoint import Checkpoint, is_checkpoint, remove_checkpoint, verify
+from spmd.checkpoint.layout import delete_leftovers, numbered_checkpoints
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    checkpoint = Checkpoint(b=jnp.ones(3), c=1)
+    made = checkpoint.save(tmp_path / "ckpt")
+    checkpoint.wait()
+    return Path(made)
+
+
+def test_a_folder_without_a_manifest_is_no_checkpoint(path):
+    (path / "manifest.json").unlink()
+    assert not is_checkpoint(str(path))
+
+
+def test_leftovers_of_a_killed_save_are_removed(path):
+    folder = path.parent
+    (folder / "next.saving" / "arrays").mkdir(parents=True)
+    (folder / "ckpt.replaced").mkdir()
+    (folder / "notes").mkdir()
+    assert delete_leftovers(str(folder)) == ["ckpt.replaced", "next.saving"]
+    assert sorted(entry.name for entry in folder.iterdir()) == ["ckpt", "notes"]
+
+
+def test_a_replacement_that_was_killed_leaves_the_former_one(path):
+    path.rename(f"{path}.replaced")
+    verify(str(path))
+    assert is_checkpoint(str(path))
+    checkpoint = Checkpoint(c=0, b=jnp.zeros(3))
+    checkpoint.restore(path)
+    assert (checkpoint.c, checkpoint.b.tolist()) == (1, [1, 1, 1])
+    delete_leftovers(str(path.parent))
+    assert path.is_dir()
+    verify(str(path))
+
+
+def test_a_replacement_that_was_killed_can_be_done_again(path):
+    path.rename(f"{path}.replaced")
+    checkpoint = Checkpoint(c=2)
+    checkpoint.save(path)
+    checkpoint.wait()
+    assert list(path.parent.iterdir()) == [path]
+    checkpoint.c = 0
+    checkpoint.restore(path)
+    assert checkpoint.c == 2
+
+
+def test_a_removed_checkpoint_is_gone(path):
+    remove_checkpoint(str(path))
+    assert list(path.parent.iterdir()) == []
+    remove_checkpoint(str(path))
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_with_a_checkpoint_goes_what_it_replaced(path, is_there):
+    shutil.copytree(path, f"{path}.replaced")
+    if not is_there:
+        shutil.rmtree(path)
+    remove_checkpoint(str(path))
+    assert list(path.parent.iterdir()) == []
+
+
+def test_checkpoints_are_listed_by_number(path):
+    for name in ("ckpt-10", "ckpt-9", "other-1", "ckpt-x", "ckpt-11.replaced", "ckpt-12.saving"):
+        shutil.copytree(path, path.with_name(name))
+    path.with_name("ckpt-13").mkdir()  # without a manifest
+    found = numbered_checkpoints(str(path.parent), "ckpt")
+    assert found == {number: f"{path}-{number}" for number in (9, 10, 11)}
+    assert numbered_checkpoints(str(path / "none"), "ckpt") == {}
