@@ -11,6 +11,7 @@ from typing import Any, Never
 import numpy as np
 from jax._src.array import ArrayImpl
 from jax._src.core import ShapedArray, aval_property
+from jax.core import Tracer
 
 
 def install() -> None:
@@ -20,7 +21,7 @@ def install() -> None:
     ShapedArray.numpy = aval_property(_no_numpy)  # pyright: ignore[reportAttributeAccessIssue]
 
 
-def _no_numpy(tracer: Any) -> Never:
+def _no_numpy(tracer: Tracer) -> Never:
     raise AttributeError(
         f"numpy() was asked of {tracer.aval.str_short()} while a function is traced: its values are not "
         "known yet. Return it from the function, and call numpy() on what that gives: "

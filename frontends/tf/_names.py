@@ -124,7 +124,7 @@ def attributes(
     return getattr_, lambda: sorted(set(existing))
 
 
-def unknown_name(module: str, name: str, existing: Any) -> str:
+def unknown_name(module: str, name: str, existing: Iterable[str]) -> str:
     """Says what to use instead of a name that does not exist.
 
     Args:

@@ -19,3 +19,5 @@ Nested: TypeAlias = Any
 VariableLike: TypeAlias = Any
 # A device of JAX, whose stubs show `jax.Device` as a variable, which cannot stand in a type.
 Device: TypeAlias = Any
+# A `tf.data.Dataset`, TensorFlow's, or any other source of batches that `spmd.distribute` takes.
+Source: TypeAlias = Any

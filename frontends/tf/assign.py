@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from frontends.tf._typing import DTypeLike
+from frontends.tf._typing import DTypeLike, TensorLike
 from frontends.tf.aggregation import REDUCED, VariableAggregation, VariableSynchronization
 from frontends.tf.distribute.scope import get_strategy
 from frontends.tf.held_variable import HeldVariable
@@ -26,7 +26,7 @@ class AssignedVariable(HeldVariable):
 
     def assign(
         self,
-        value: Any,
+        value: TensorLike,
         use_locking: bool = False,
         name: str | None = None,
         read_value: bool = True,
@@ -52,7 +52,7 @@ class AssignedVariable(HeldVariable):
 
     def assign_add(
         self,
-        delta: Any,
+        delta: TensorLike,
         use_locking: bool = False,
         name: str | None = None,
         read_value: bool = True,
@@ -79,7 +79,7 @@ class AssignedVariable(HeldVariable):
 
     def assign_sub(
         self,
-        delta: Any,
+        delta: TensorLike,
         use_locking: bool = False,
         name: str | None = None,
         read_value: bool = True,
@@ -104,7 +104,7 @@ class AssignedVariable(HeldVariable):
         del use_locking, name, read_value
         return self._write(delta, operator.sub, "assign_sub")
 
-    def _write(self, operand: Any, combine: Callable[[Any, Any], Any], verb: str) -> Any:
+    def _write(self, operand: TensorLike, combine: Callable[[Any, Any], Any], verb: str) -> Any:
         held = self._get()
         if isinstance(operand, PerReplica):
             operand = self._of_each(operand)
@@ -133,7 +133,7 @@ class AssignedVariable(HeldVariable):
             'them. Combine them first: variable.assign(strategy.reduce("MEAN", value, axis=None)).'
         )
 
-    def _divided(self, value: Any, verb: str) -> Any:
+    def _divided(self, value: TensorLike, verb: str) -> Any:
         """Spreads a value over the replicas of an `ON_READ` variable."""
         if self.aggregation is not VariableAggregation.SUM:
             return value
@@ -157,7 +157,7 @@ class AssignedVariable(HeldVariable):
             return each.at[0].add(value - replicas * (value // replicas))
         return value / replicas
 
-    def _checked(self, operand: Any) -> Any:
+    def _checked(self, operand: TensorLike) -> Any:
         if isinstance(operand, HeldVariable):
             operand = operand.value()
         new = self._typed(operand)
@@ -169,7 +169,7 @@ class AssignedVariable(HeldVariable):
         # A copy: two variables with one array would be one source to a tape.
         return jnp.array(new, self.dtype)
 
-    def _typed(self, operand: Any) -> Any:
+    def _typed(self, operand: TensorLike) -> Any:
         """Makes an array of an operand whose type fits."""
         new = operand if isinstance(operand, jax.Array) else np.asarray(operand)
         exact = isinstance(operand, (jax.Array, np.ndarray, np.generic))

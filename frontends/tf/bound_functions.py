@@ -27,7 +27,7 @@ class _Methods:
 
     __slots__ = ("_bound", "owner")
 
-    def __init__(self, owner: Any = None) -> None:
+    def __init__(self, owner: object = None) -> None:
         self.owner = owner
         self._bound: dict[Any, Any] = {}
 

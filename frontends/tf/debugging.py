@@ -14,11 +14,16 @@ import numpy as np
 from jax.core import Tracer
 
 from frontends.tf._names import attributes
+from frontends.tf._typing import TensorLike
 from frontends.tf.ops.convert import computed_now, convert_to_tensor
 
 
 def assert_equal(
-    x: Any, y: Any, message: str | None = None, summarize: Any = None, name: Any = None
+    x: TensorLike,
+    y: TensorLike,
+    message: str | None = None,
+    summarize: int | None = None,
+    name: str | None = None,
 ) -> None:
     """Raises ValueError unless all entries are equal."""
     del summarize, name
@@ -26,7 +31,11 @@ def assert_equal(
 
 
 def assert_less(
-    x: Any, y: Any, message: str | None = None, summarize: Any = None, name: Any = None
+    x: TensorLike,
+    y: TensorLike,
+    message: str | None = None,
+    summarize: int | None = None,
+    name: str | None = None,
 ) -> None:
     """Raises ValueError unless all entries of `x` are less than those of `y`."""
     del summarize, name
@@ -34,7 +43,11 @@ def assert_less(
 
 
 def assert_greater(
-    x: Any, y: Any, message: str | None = None, summarize: Any = None, name: Any = None
+    x: TensorLike,
+    y: TensorLike,
+    message: str | None = None,
+    summarize: int | None = None,
+    name: str | None = None,
 ) -> None:
     """Raises ValueError unless all entries of `x` are greater than those of `y`."""
     del summarize, name
@@ -42,18 +55,18 @@ def assert_greater(
 
 
 def assert_near(
-    x: Any,
-    y: Any,
+    x: TensorLike,
+    y: TensorLike,
     rtol: float | None = None,
     atol: float | None = None,
     message: str | None = None,
-    summarize: Any = None,
-    name: Any = None,
+    summarize: int | None = None,
+    name: str | None = None,
 ) -> None:
     """Raises ValueError unless `|x - y| <= atol + rtol * |y|`; both are 10 epsilons by default."""
     del summarize, name
 
-    def near(x: Any, y: Any) -> Any:
+    def near(x: TensorLike, y: TensorLike) -> Any:
         epsilon = 10 * float(jnp.finfo(x.dtype).eps)
         bound = (epsilon if atol is None else atol) + (epsilon if rtol is None else rtol) * abs(y)
         return abs(x - y) <= bound
@@ -61,7 +74,7 @@ def assert_near(
     _check("assert_near", near, x, y, message)
 
 
-def check_numerics(tensor: Any, message: str, name: Any = None) -> Any:
+def check_numerics(tensor: TensorLike, message: str, name: str | None = None) -> Any:
     """Returns the array, or raises ValueError if an entry is NaN or infinite."""
     del name
     x = convert_to_tensor(tensor)
@@ -70,7 +83,7 @@ def check_numerics(tensor: Any, message: str, name: Any = None) -> Any:
 
 
 def _check(
-    name: str, holds: Callable[[Any, Any], Any], x: Any, y: Any, message: str | None
+    name: str, holds: Callable[[Any, Any], Any], x: TensorLike, y: TensorLike, message: str | None
 ) -> None:
     with computed_now((x, y)):
         first, second = convert_to_tensor(x), convert_to_tensor(y)

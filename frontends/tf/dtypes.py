@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from frontends.tf._names import attributes
+from frontends.tf._typing import DTypeLike, TensorLike
 
 
 class DType:
@@ -33,7 +34,7 @@ class DType:
 
     __slots__ = ("dtype",)
 
-    def __init__(self, dtype: Any) -> None:
+    def __init__(self, dtype: DTypeLike) -> None:
         """Wraps a dtype.
 
         Args:
@@ -86,7 +87,7 @@ class DType:
         """Smallest finite value."""
         return _limit(self, "min")
 
-    def __eq__(self, other: Any) -> bool:
+    def __eq__(self, other: DTypeLike) -> bool:
         try:
             return self.dtype == np.dtype(other)
         except TypeError:
@@ -154,7 +155,7 @@ class TensorShape(tuple[int | None, ...]):
         return count
 
 
-def as_dtype(type_value: Any) -> DType:
+def as_dtype(type_value: DTypeLike) -> DType:
     """Makes a dtype of a name, or of a dtype of NumPy or JAX."""
     if isinstance(type_value, str) and type_value == "string":
         return DType(str)
@@ -162,7 +163,7 @@ def as_dtype(type_value: Any) -> DType:
     return DType(np.float32 if type_value is float else type_value)
 
 
-def jax_dtype(dtype: Any) -> np.dtype:
+def jax_dtype(dtype: DTypeLike) -> np.dtype:
     """Gives the dtype that JAX holds numbers of `dtype` in."""
     return jax.dtypes.canonicalize_dtype(as_dtype(dtype).dtype)
 
@@ -177,7 +178,7 @@ DTYPES: dict[str, DType] = {
 } | {"string": DType(str), "half": DType("float16"), "double": DType("float64")}
 
 
-def cast(x: Any, dtype: Any, name: Any = None) -> jax.Array:
+def cast(x: TensorLike, dtype: DTypeLike, name: str | None = None) -> jax.Array:
     """Converts numbers; floating-point numbers lose their fraction, as in NumPy."""
     del name
     target = jax_dtype(dtype)
@@ -199,7 +200,7 @@ def fits(integers: np.ndarray, dtype: np.dtype) -> bool:
     )
 
 
-def require_room(numbers: np.ndarray, dtype: Any) -> None:
+def require_room(numbers: np.ndarray, dtype: DTypeLike) -> None:
     """Makes sure that no integer is cut because JAX holds a dtype of 64 bits in 32.
 
     Args:

@@ -13,6 +13,7 @@ import numpy as np
 from jax.sharding import Mesh
 
 import spmd
+from frontends.tf._typing import Nested, TensorLike
 from frontends.tf.bound_functions import methods_of
 from frontends.tf.data.iterator import OutOfRangeError
 from frontends.tf.data.tracing import ElementAsked, traced_function
@@ -57,7 +58,7 @@ class Function:
         self._last: tuple[StrategyLike, spmd.Step[..., Any]] | None = None
         self._runs_as_python = False
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Nested, **kwargs: Nested) -> Any:
         """Calls the function.
 
         Args:
@@ -94,7 +95,7 @@ class Function:
         """
         return sum(step.trace_count for step in self._steps.values())
 
-    def get_concrete_function(self, *args: Any, **kwargs: Any) -> spmd.Program:
+    def get_concrete_function(self, *args: Nested, **kwargs: Nested) -> spmd.Program:
         """Traces the function ahead of time.
 
         Args:
@@ -121,7 +122,7 @@ class Function:
             "train_step.get_concrete_function(next(iter(dataset)))."
         )
 
-    def __get__(self, instance: Any, owner: Any = None) -> "Function":
+    def __get__(self, instance: object, owner: type | None = None) -> "Function":
         return self if instance is None else methods_of(instance).get(self, owner)
 
     def __reduce__(self) -> Any:
@@ -131,7 +132,7 @@ class Function:
     def __repr__(self) -> str:
         return f"<tf.function {self.python_function!r}>"
 
-    def _run_as_python(self, args: Any, kwargs: Any) -> Any:
+    def _run_as_python(self, args: Nested, kwargs: Nested) -> Any:
         try:
             result = self.python_function(*args, **kwargs)
         except StopIteration:
@@ -141,8 +142,8 @@ class Function:
     def _compiled(
         self,
         strategy: StrategyLike,
-        args: Any,
-        kwargs: Any,
+        args: Nested,
+        kwargs: Nested,
         use: Callable[["spmd.Step[..., Any]"], Any],
     ) -> Any:
         """Uses the function as a program.
@@ -161,8 +162,8 @@ class Function:
     def _with_step(
         self,
         strategy: StrategyLike,
-        args: Any,
-        kwargs: Any,
+        args: Nested,
+        kwargs: Nested,
         use: Callable[["spmd.Step[..., Any]"], Any],
     ) -> Any:
         """Finds the step for the devices that the function's arguments, or the strategies in it, need."""
@@ -208,19 +209,19 @@ class FunctionOptions(TypedDict, total=False):
 
 @overload
 def function(
-    func: Callable[..., Any], input_signature: Any = None, **options: Unpack[FunctionOptions]
+    func: Callable[..., Any], input_signature: object = None, **options: Unpack[FunctionOptions]
 ) -> Function: ...
 
 
 @overload
 def function(
-    func: None = None, input_signature: Any = None, **options: Unpack[FunctionOptions]
+    func: None = None, input_signature: object = None, **options: Unpack[FunctionOptions]
 ) -> Callable[[Callable[..., Any]], Function]: ...
 
 
 def function(
     func: Callable[..., Any] | None = None,
-    input_signature: Any = None,
+    input_signature: object = None,
     **options: Unpack[FunctionOptions],
 ) -> Any:
     """Compiles a function, with every `strategy.run` and `strategy.reduce` in it, into one program.
@@ -283,11 +284,11 @@ _VALUE_ASKED = (
 )
 
 
-def _is_whole(value: Any) -> bool:
+def _is_whole(value: TensorLike) -> bool:
     return isinstance(value, (PerReplica, Variable))
 
 
-def _as_result(leaf: Any) -> Any:
+def _as_result(leaf: TensorLike) -> Any:
     """Makes of what Python code returned what a program would have returned."""
     if isinstance(leaf, Variable):
         return leaf.value()
@@ -295,7 +296,7 @@ def _as_result(leaf: Any) -> Any:
     return convert_to_tensor(leaf) if isinstance(leaf, numbers) else leaf
 
 
-def _mesh_of(tree: Any) -> Mesh | None:
+def _mesh_of(tree: Nested) -> Mesh | None:
     """The mesh of the first per-replica value among arguments."""
     for leaf in jax.tree.leaves(tree):
         if isinstance(leaf, PerReplica):

@@ -6,6 +6,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from frontends.tf._typing import Nested, TensorLike
 from spmd.state import adapter_of
 
 LEAF = jax.tree.structure(0)
@@ -51,13 +52,13 @@ class Sources:
         return jax.tree.unflatten(self.structure, leaves)
 
 
-def is_variable(leaf: Any) -> bool:
+def is_variable(leaf: object) -> bool:
     """Tells whether a leaf is a variable, of any library."""
     adapter = adapter_of(leaf)
     return adapter is not None and adapter.is_variable(leaf)
 
 
-def value_of(leaf: Any) -> Any:
+def value_of(leaf: TensorLike) -> Any:
     """Takes the value of a variable; others as they are. A variable that is being made counts as zeros."""
     adapter = adapter_of(leaf)
     if adapter is None or not adapter.is_variable(leaf):
@@ -66,12 +67,12 @@ def value_of(leaf: Any) -> Any:
     return jnp.zeros(leaf.shape, leaf.dtype) if value is None else value
 
 
-def leaves_of(tree: Any) -> list[Any]:
+def leaves_of(tree: Nested) -> list[Any]:
     """Lists the arrays and variables in a structure."""
     return jax.tree.leaves(tree, is_leaf=is_variable)
 
 
-def is_below_plain(tree: Any) -> bool:
+def is_below_plain(tree: Nested) -> bool:
     """Tells whether a part of a structure is no list, tuple or dictionary: a leaf, or a structure of another library."""
     return tree is not None and not isinstance(tree, (list, tuple, dict))
 
@@ -87,7 +88,7 @@ def conjugates(values: list[Any]) -> list[Any]:
     ]
 
 
-def weights_of(targets: list[Any], output_gradients: Any) -> list[Any]:
+def weights_of(targets: list[Any], output_gradients: Nested) -> list[Any]:
     """Takes weights apart like the target, and broadcasts them to it.
 
     Raises:

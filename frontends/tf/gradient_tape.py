@@ -10,6 +10,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from frontends.tf._typing import Nested, TensorLike
 from frontends.tf.gradient_sources import (
     LEAF,
     Sources,
@@ -83,7 +84,7 @@ class GradientTape:
             stack, self._open = self._open, None
             stack.close()
 
-    def watch(self, tensor: Any) -> None:
+    def watch(self, tensor: Nested) -> None:
         """Makes arrays sources of gradients; variables are sources anyway.
 
         Args:
@@ -130,9 +131,9 @@ class GradientTape:
 
     def gradient(
         self,
-        target: Any,
-        sources: Any,
-        output_gradients: Any = None,
+        target: Nested,
+        sources: Nested,
+        output_gradients: Nested = None,
         unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
     ) -> Any:
         """Computes the gradient of the sum of a target's elements.
@@ -181,8 +182,8 @@ class GradientTape:
 
     def jacobian(
         self,
-        target: Any,
-        sources: Any,
+        target: Nested,
+        sources: Nested,
         unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
         parallel_iterations: int | None = None,
         experimental_use_pfor: bool = True,
@@ -222,8 +223,8 @@ class GradientTape:
 
     def batch_jacobian(
         self,
-        target: Any,
-        source: Any,
+        target: Nested,
+        source: Nested,
         unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
         parallel_iterations: int | None = None,
         experimental_use_pfor: bool = True,
@@ -280,7 +281,7 @@ class GradientTape:
             if not self._persistent:
                 self._recording.forget()
 
-    def _sources(self, tree: Any) -> Sources:
+    def _sources(self, tree: Nested) -> Sources:
         """Takes sources apart; in a structure of another library (`nnx.State`) all arrays are sources."""
         outer, structure = jax.tree.flatten(tree, is_leaf=is_below_plain)
         found = Sources([], [], structure, [], [])
@@ -300,7 +301,7 @@ class GradientTape:
             found.connected.extend(values if connected else [None] * len(values))
         return found
 
-    def _is_source(self, leaf: Any) -> bool:
+    def _is_source(self, leaf: TensorLike) -> bool:
         if any(leaf is watched for watched in self._watched):
             return True
         if is_variable(leaf):

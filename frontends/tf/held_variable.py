@@ -8,6 +8,7 @@ import numpy as np
 from jax.core import Tracer
 
 import spmd
+from frontends.tf._typing import DTypeLike, TensorLike
 from frontends.tf.aggregation import (
     COMBINED,
     VariableAggregation,
@@ -31,7 +32,7 @@ class _Weight(Protocol):
 
     def scoped_value(self) -> jax.Array | None: ...
 
-    def set_scoped(self, value: Any) -> bool: ...
+    def set_scoped(self, value: TensorLike) -> bool: ...
 
 
 class HeldVariable(ArrayLike, spmd.Variable):
@@ -123,12 +124,12 @@ class HeldVariable(ArrayLike, spmd.Variable):
         held = place(held, layout_of(self.distribute_strategy.mesh).local)
         return PerReplica(held, held.shape[0], stacked=True)
 
-    def sparse_read(self, indices: Any, name: Any = None) -> Any:
+    def sparse_read(self, indices: TensorLike, name: str | None = None) -> Any:
         """Returns some rows; see `tf.gather`."""
         del name
         return jnp.take(self.value(), jnp.asarray(indices), axis=0)
 
-    def gather_nd(self, indices: Any, name: Any = None) -> Any:
+    def gather_nd(self, indices: TensorLike, name: str | None = None) -> Any:
         """Returns some elements or slices; see `scatter_nd_update` for `indices`."""
         del name
         return self.value()[tuple(jnp.moveaxis(jnp.asarray(indices), -1, 0))]
@@ -157,7 +158,7 @@ class HeldVariable(ArrayLike, spmd.Variable):
     def __jax_array__(self) -> Any:
         return self.value()
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> np.ndarray:
         del copy
         return np.asarray(self.value(), dtype)
 
@@ -180,6 +181,6 @@ class HeldVariable(ArrayLike, spmd.Variable):
         scoped = None if self._weight is None else self._weight.scoped_value()
         return super()._get() if scoped is None else scoped
 
-    def _set(self, value: Any) -> None:
+    def _set(self, value: TensorLike) -> None:
         if self._weight is None or not self._weight.set_scoped(value):
             super()._set(value)

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from frontends.tf._names import attributes
+from frontends.tf._typing import DTypeLike, ShapeLike, TensorLike
 from frontends.tf.dtypes import as_dtype, jax_dtype
 from frontends.tf.ops.convert import convert_to_tensor, static_shape
 
@@ -28,12 +29,12 @@ _METHODS = {name: name for name in ("bilinear", "nearest", "bicubic", "lanczos3"
 
 
 def resize(
-    images: Any,
-    size: Any,
+    images: TensorLike,
+    size: ShapeLike,
     method: str = "bilinear",
     preserve_aspect_ratio: bool = False,
     antialias: bool = False,
-    name: Any = None,
+    name: str | None = None,
 ) -> jax.Array:
     """Scales images to a height and width, with half-pixel centres and, unlike JAX, no antialiasing.
 
@@ -93,7 +94,7 @@ def _resize_on_host(x: np.ndarray, height: int, width: int, nearest: bool) -> np
 
 
 def convert_image_dtype(
-    image: Any, dtype: Any, saturate: bool = False, name: Any = None
+    image: TensorLike, dtype: DTypeLike, saturate: bool = False, name: str | None = None
 ) -> jax.Array:
     """Converts between dtypes and scales: floats are from 0 to 1, integers up to their maximum."""
     del name
@@ -120,17 +121,17 @@ def convert_image_dtype(
     return scaled.astype(target.dtype) * factor
 
 
-def flip_left_right(image: Any) -> jax.Array:
+def flip_left_right(image: TensorLike) -> jax.Array:
     """Mirrors images, left to right."""
     return jnp.flip(convert_to_tensor(image), -2)
 
 
-def flip_up_down(image: Any) -> jax.Array:
+def flip_up_down(image: TensorLike) -> jax.Array:
     """Mirrors images, upside down."""
     return jnp.flip(convert_to_tensor(image), -3)
 
 
-def per_image_standardization(image: Any) -> jax.Array:
+def per_image_standardization(image: TensorLike) -> jax.Array:
     """Scales each image to a mean of 0 and a variance of 1; an even image becomes 0."""
     x = convert_to_tensor(image)
     x = x if jnp.issubdtype(x.dtype, jnp.floating) else x.astype(jnp.float32)
@@ -140,7 +141,7 @@ def per_image_standardization(image: Any) -> jax.Array:
     return (x - mean) / deviation
 
 
-def rgb_to_grayscale(images: Any, name: Any = None) -> jax.Array:
+def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> jax.Array:
     """Weighs the three channels to one, as bright as they look, and keeps the dtype."""
     del name
     x = convert_to_tensor(images)
@@ -149,13 +150,13 @@ def rgb_to_grayscale(images: Any, name: Any = None) -> jax.Array:
     return convert_image_dtype(gray, x.dtype)
 
 
-def grayscale_to_rgb(images: Any, name: Any = None) -> jax.Array:
+def grayscale_to_rgb(images: TensorLike, name: str | None = None) -> jax.Array:
     """Repeats the one channel three times."""
     del name
     return jnp.repeat(convert_to_tensor(images), 3, axis=-1)
 
 
-def central_crop(image: Any, central_fraction: float) -> jax.Array:
+def central_crop(image: TensorLike, central_fraction: float) -> jax.Array:
     """Cuts the border off, so that a fraction of the height and of the width stays."""
     if not 0 < central_fraction <= 1:
         raise ValueError(

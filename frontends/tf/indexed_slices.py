@@ -1,5 +1,6 @@
 """`tf.IndexedSlices`: some rows of an array, with their numbers."""
 
+from collections.abc import Sequence
 from typing import Any, final
 
 import jax
@@ -7,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
+from frontends.tf._typing import ShapeLike, TensorLike
 from spmd.replica import all_gather
 
 
@@ -26,7 +28,9 @@ class IndexedSlices:
     Source: `tf.IndexedSlices`.
     """
 
-    def __init__(self, values: Any, indices: Any, dense_shape: Any = None) -> None:
+    def __init__(
+        self, values: TensorLike, indices: TensorLike, dense_shape: TensorLike = None
+    ) -> None:
         """Makes slices.
 
         Args:
@@ -71,13 +75,13 @@ class IndexedSlices:
         return (self.values, self.indices, shape), None  # what a trace made
 
     @classmethod
-    def tree_unflatten(cls, shape: Any, children: Any) -> "IndexedSlices":
+    def tree_unflatten(cls, shape: ShapeLike, children: Sequence[TensorLike]) -> "IndexedSlices":
         """Puts it together, for JAX."""
         values, indices, *traced = children
         return cls(values, indices, traced[0] if traced else shape)
 
 
-def is_slices(value: Any) -> bool:
+def is_slices(value: object) -> bool:
     """Tells whether a value is an `IndexedSlices`."""
     return isinstance(value, IndexedSlices)
 

@@ -8,15 +8,17 @@ order of their sorted keys.
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from frontends.tf._typing import Nested
+
 __all__ = ["assert_same_structure", "flatten", "is_nested", "map_structure", "pack_sequence_as"]
 
 
-def is_nested(structure: Any) -> bool:
+def is_nested(structure: Nested) -> bool:
     """Tells whether a value is a structure, not a leaf."""
     return isinstance(structure, list | tuple | Mapping)
 
 
-def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
+def flatten(structure: Nested, expand_composites: bool = False) -> list[Any]:
     """Lists the leaves.
 
     Examples:
@@ -31,7 +33,9 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
     return [leaf for _, child in _children(structure) for leaf in flatten(child)]
 
 
-def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:
+def pack_sequence_as(
+    structure: Nested, flat_sequence: Nested, expand_composites: bool = False
+) -> Any:
     """Puts leaves into a structure.
 
     Raises:
@@ -53,7 +57,7 @@ def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool
     return _packed(structure, iter(leaves))
 
 
-def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
+def map_structure(func: Callable[..., Any], *structure: Nested, **kwargs: Any) -> Any:
     """Calls a function with the leaves of structures, and returns the results in the first one's.
 
     Raises:
@@ -75,7 +79,7 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
 
 
 def assert_same_structure(
-    nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False
+    nest1: Nested, nest2: Nested, check_types: bool = True, expand_composites: bool = False
 ) -> None:
     """Raises if two structures differ.
 
@@ -107,7 +111,7 @@ def assert_same_structure(
         assert_same_structure(one, other, check_types)
 
 
-def _children(structure: Any) -> list[tuple[Any, Any]]:
+def _children(structure: Nested) -> list[tuple[Any, Any]]:
     if not isinstance(structure, Mapping):
         return list(enumerate(structure))
     try:
@@ -118,7 +122,7 @@ def _children(structure: Any) -> list[tuple[Any, Any]]:
         ) from None
 
 
-def _packed(structure: Any, leaves: Any) -> Any:
+def _packed(structure: Nested, leaves: Nested) -> Any:
     if not is_nested(structure):
         return next(leaves)
     packed = {key: _packed(child, leaves) for key, child in _children(structure)}

@@ -3,22 +3,21 @@
 The averages are this module's own; the others stand in a table, `frontends.tf.ops.nn.NN`.
 """
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 
 import spmd
 from frontends.tf._names import attributes
+from frontends.tf._typing import Nested, TensorLike
 from frontends.tf.distribute.scope import get_strategy, in_cross_replica_context
 from frontends.tf.ops.nn import NN
 from spmd.replica import weighted
 
 
 def compute_average_loss(
-    per_example_loss: Any,
-    sample_weight: Any = None,
-    global_batch_size: Any = None,
+    per_example_loss: TensorLike,
+    sample_weight: TensorLike = None,
+    global_batch_size: TensorLike = None,
 ) -> jax.Array:
     """Computes this replica's share of the mean loss over the global batch.
 
@@ -51,7 +50,7 @@ def compute_average_loss(
     return spmd.average_loss(loss, global_batch_size=global_batch_size)
 
 
-def scale_regularization_loss(regularization_loss: Any) -> jax.Array:
+def scale_regularization_loss(regularization_loss: Nested) -> jax.Array:
     """Divides a regularisation loss by the number of replicas, because gradients are summed.
 
     Args:

@@ -1,17 +1,17 @@
 """Whether a function reads a dataset, so that it runs as Python."""
 
 import types
-from typing import Any
 
 import jax
 
+from frontends.tf._typing import Nested
 from frontends.tf.data.base import DatasetBase
 from frontends.tf.data.iterator import ElementIterator
 from frontends.tf.distribute.dataset import DistributedDataset
 from spmd.state import cell_contents
 
 
-def reads_dataset(function: Any, args: Any, kwargs: Any) -> bool:
+def reads_dataset(function: object, args: Nested, kwargs: Nested) -> bool:
     """Tells whether code can reach a dataset, or an iterator of one.
 
     Args:

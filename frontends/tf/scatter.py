@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax.core import Tracer
 
+from frontends.tf._typing import TensorLike
 from frontends.tf.aggregation import VariableAggregation, VariableSynchronization
 from frontends.tf.assign import AssignedVariable
 from frontends.tf.distribute.scope import get_strategy
@@ -18,37 +19,51 @@ class ScatteredVariable(AssignedVariable):
 
     __slots__ = ()
 
-    def scatter_add(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+    def scatter_add(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> Any:
         """Adds rows to some rows; see `scatter_update`."""
         del use_locking, name
         return self._scatter("add", sparse_delta)
 
-    def scatter_sub(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+    def scatter_sub(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> Any:
         """Subtracts rows from some rows; see `scatter_update`."""
         del use_locking, name
         return self._scatter("subtract", sparse_delta)
 
-    def scatter_mul(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+    def scatter_mul(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> Any:
         """Multiplies some rows by rows; see `scatter_update`."""
         del use_locking, name
         return self._scatter("multiply", sparse_delta)
 
-    def scatter_div(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+    def scatter_div(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> Any:
         """Divides some rows by rows; see `scatter_update`."""
         del use_locking, name
         return self._scatter("divide", sparse_delta)
 
-    def scatter_max(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+    def scatter_max(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> Any:
         """Takes the larger of some rows and others, element by element; see `scatter_update`."""
         del use_locking, name
         return self._scatter("max", sparse_delta)
 
-    def scatter_min(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+    def scatter_min(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> Any:
         """Takes the smaller of some rows and others, element by element; see `scatter_update`."""
         del use_locking, name
         return self._scatter("min", sparse_delta)
 
-    def scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:
+    def scatter_update(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> Any:
         """Replaces some rows.
 
         Args:
@@ -79,27 +94,37 @@ class ScatteredVariable(AssignedVariable):
         del use_locking, name
         return self._scatter("set", sparse_delta)
 
-    def scatter_nd_add(self, indices: Any, updates: Any, name: Any = None) -> Any:
+    def scatter_nd_add(
+        self, indices: TensorLike, updates: TensorLike, name: str | None = None
+    ) -> Any:
         """Adds to some elements or slices; see `scatter_nd_update`."""
         del name
         return self._scatter_nd("add", indices, updates)
 
-    def scatter_nd_sub(self, indices: Any, updates: Any, name: Any = None) -> Any:
+    def scatter_nd_sub(
+        self, indices: TensorLike, updates: TensorLike, name: str | None = None
+    ) -> Any:
         """Subtracts from some elements or slices; see `scatter_nd_update`."""
         del name
         return self._scatter_nd("subtract", indices, updates)
 
-    def scatter_nd_max(self, indices: Any, updates: Any, name: Any = None) -> Any:
+    def scatter_nd_max(
+        self, indices: TensorLike, updates: TensorLike, name: str | None = None
+    ) -> Any:
         """Takes the larger of some elements or slices and others; see `scatter_nd_update`."""
         del name
         return self._scatter_nd("max", indices, updates)
 
-    def scatter_nd_min(self, indices: Any, updates: Any, name: Any = None) -> Any:
+    def scatter_nd_min(
+        self, indices: TensorLike, updates: TensorLike, name: str | None = None
+    ) -> Any:
         """Takes the smaller of some elements or slices and others; see `scatter_nd_update`."""
         del name
         return self._scatter_nd("min", indices, updates)
 
-    def scatter_nd_update(self, indices: Any, updates: Any, name: Any = None) -> Any:
+    def scatter_nd_update(
+        self, indices: TensorLike, updates: TensorLike, name: str | None = None
+    ) -> Any:
         """Replaces some elements or slices.
 
         Args:
@@ -120,7 +145,7 @@ class ScatteredVariable(AssignedVariable):
         del name
         return self._scatter_nd("set", indices, updates)
 
-    def _scatter(self, verb: str, slices: Any) -> Any:
+    def _scatter(self, verb: str, slices: IndexedSlices) -> Any:
         if not isinstance(slices, IndexedSlices):
             raise TypeError(
                 f"Argument `sparse_delta` must be a `tf.IndexedSlices`. Received arg: {slices!r}. "
@@ -152,7 +177,7 @@ class ScatteredVariable(AssignedVariable):
         replicas = get_strategy().num_replicas_in_sync
         return all_reduced(slices, self.aggregation.name.lower(), replicas)
 
-    def _scatter_nd(self, verb: str, indices: Any, updates: Any) -> Any:
+    def _scatter_nd(self, verb: str, indices: TensorLike, updates: TensorLike) -> Any:
         if self.distribute_strategy.has_components:
             raise NotImplementedError(
                 f"{self.name} belongs to {self.distribute_strategy!r}, whose variables have no "
@@ -161,7 +186,7 @@ class ScatteredVariable(AssignedVariable):
             )
         return self._put(verb, tuple(jnp.moveaxis(jnp.asarray(indices), -1, 0)), updates)
 
-    def _put(self, verb: str, places: tuple[jax.Array, ...], rows: Any) -> Any:
+    def _put(self, verb: str, places: tuple[jax.Array, ...], rows: TensorLike) -> Any:
         held, rows = self._get(), self._typed(rows)
         found: list[jax.Array] = []
         for indices, size in zip(places, held.shape, strict=False):

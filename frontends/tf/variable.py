@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
+from frontends.tf._typing import DTypeLike, ShapeLike, TensorLike
 from frontends.tf.aggregation import VariableAggregation, VariableSynchronization, member
 from frontends.tf.assign import loses
 from frontends.tf.distribute.scope import get_strategy
@@ -46,18 +47,18 @@ class Variable(ScatteredVariable):
 
     def __init__(
         self,
-        initial_value: Any = None,
+        initial_value: TensorLike = None,
         trainable: bool | None = None,
         validate_shape: bool = True,
-        caching_device: Any = None,
+        caching_device: object = None,
         name: str | None = None,
-        variable_def: Any = None,
-        dtype: Any = None,
-        import_scope: Any = None,
+        variable_def: object = None,
+        dtype: DTypeLike = None,
+        import_scope: object = None,
         constraint: Callable[[Any], Any] | None = None,
-        synchronization: Any = VariableSynchronization.AUTO,
-        aggregation: Any = VariableAggregation.NONE,
-        shape: Any = None,
+        synchronization: VariableSynchronization | str = VariableSynchronization.AUTO,
+        aggregation: VariableAggregation | str = VariableAggregation.NONE,
+        shape: ShapeLike = None,
         experimental_enable_variable_lifting: bool = True,
     ) -> None:
         """Makes a variable.
@@ -151,7 +152,7 @@ class Variable(ScatteredVariable):
         lines = [f"  {index}: {one}" for index, one in enumerate(shown)]
         return "SyncOnReadVariable:{\n" + ",\n".join(lines) + "\n}"
 
-    def _shown(self, name: str | None, value: Any) -> str:
+    def _shown(self, name: str | None, value: TensorLike) -> str:
         about = f"<tf.Variable '{name}' shape={self.shape} dtype={self.dtype}"
         if isinstance(value, Tracer):
             return f"{about}>"
@@ -183,7 +184,7 @@ class _Reference:
         return id(self._variable)
 
 
-def _array(value: Any, dtype: Any) -> jax.Array:
+def _array(value: TensorLike, dtype: DTypeLike) -> jax.Array:
     if isinstance(value, Variable):
         value = value.value()
     if dtype is None and not isinstance(value, (jax.Array, np.ndarray, np.generic)):

@@ -2,16 +2,18 @@
 
 import abc
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
 from jax.sharding import Mesh
 
+from frontends.tf._typing import Nested, Source
 from frontends.tf.data import Dataset
 from frontends.tf.distribute.dataset import DistributedDataset, DistributedIterator
 from frontends.tf.distribute.extended import StrategyExtended
-from frontends.tf.distribute.input import InputContext, InputReplicationMode
+from frontends.tf.distribute.input import InputContext, InputOptions, InputReplicationMode
+from frontends.tf.distribute.options import RunOptions
 
 
 class FormerNames(abc.ABC):
@@ -31,28 +33,35 @@ class FormerNames(abc.ABC):
 
     @abc.abstractmethod
     def run(
-        self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: Any = None
+        self,
+        fn: Callable[..., Any],
+        args: Sequence[Nested] = (),
+        kwargs: Mapping[str, Nested] | None = None,
+        options: RunOptions | None = None,
     ) -> Any:
         """Runs a function on every replica."""
 
     @abc.abstractmethod
-    def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
+    def experimental_local_results(self, value: Nested) -> tuple[Any, ...]:
         """Lists what the replicas of this process have."""
 
     @abc.abstractmethod
     def experimental_distribute_dataset(
-        self, dataset: Any, options: Any = None
+        self, dataset: Source, options: InputOptions | None = None
     ) -> DistributedDataset:
         """Splits the global batches of a dataset over the replicas."""
 
     @abc.abstractmethod
     def distribute_datasets_from_function(
-        self, dataset_fn: Callable[[InputContext], Any], options: Any = None
+        self, dataset_fn: Callable[[InputContext], Any], options: InputOptions | None = None
     ) -> DistributedDataset:
         """Distributes a dataset that a function makes."""
 
     def experimental_run_v2(
-        self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None
+        self,
+        fn: Callable[..., Any],
+        args: Sequence[Nested] = (),
+        kwargs: Mapping[str, Nested] | None = None,
     ) -> Any:
         """Runs a function on every replica; now `run`.
 
@@ -87,7 +96,7 @@ class FormerNames(abc.ABC):
         """
         return self.run(fn, () if input_iterator is None else (input_iterator.get_next(),))
 
-    def unwrap(self, value: Any) -> tuple[Any, ...]:
+    def unwrap(self, value: Nested) -> tuple[Any, ...]:
         """Lists what the replicas of this process have; now `experimental_local_results`.
 
         Args:
@@ -100,7 +109,7 @@ class FormerNames(abc.ABC):
         """
         return self.experimental_local_results(value)
 
-    def group(self, value: Any, name: str | None = None) -> Any:
+    def group(self, value: Nested, name: str | None = None) -> Any:
         """Waits until a value is computed.
 
         Args:
@@ -116,7 +125,7 @@ class FormerNames(abc.ABC):
         jax.block_until_ready(values)
         return values[0] if len(values) == 1 and name is None else None
 
-    def make_dataset_iterator(self, dataset: Any) -> DistributedIterator:
+    def make_dataset_iterator(self, dataset: Source) -> DistributedIterator:
         """Splits a dataset over the replicas, and starts a pass over it.
 
         Args:
@@ -155,7 +164,9 @@ class FormerNames(abc.ABC):
             )
         return iter(self.distribute_datasets_from_function(input_fn))
 
-    def experimental_make_numpy_dataset(self, numpy_input: Any, session: Any = None) -> Dataset:
+    def experimental_make_numpy_dataset(
+        self, numpy_input: Nested, session: object = None
+    ) -> Dataset:
         """Makes a dataset of the rows of arrays.
 
         Args:
@@ -182,7 +193,7 @@ class FormerNames(abc.ABC):
     make_experimental_numpy_dataset = experimental_make_numpy_dataset
 
     def colocate_vars_with(
-        self, colocate_with_variable: Any
+        self, colocate_with_variable: object
     ) -> contextlib.AbstractContextManager[None]:
         """Makes variables stand where another one does, as all of them do.
 

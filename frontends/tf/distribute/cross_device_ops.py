@@ -5,7 +5,9 @@ from collections.abc import Iterable
 from typing import Any
 
 import spmd
-from frontends.tf.distribute.reduce_op import op_name
+from frontends.tf._typing import TensorLike
+from frontends.tf.distribute.options import CollectiveHints
+from frontends.tf.distribute.reduce_op import ReduceOp, op_name
 from frontends.tf.distribute.values import DistributedValues
 
 
@@ -27,7 +29,11 @@ class CrossDeviceOps:
     """
 
     def reduce(
-        self, reduce_op: Any, per_replica_value: Any, destinations: Any, options: Any = None
+        self,
+        reduce_op: ReduceOp | str,
+        per_replica_value: TensorLike,
+        destinations: object,
+        options: CollectiveHints | None = None,
     ) -> Any:
         """Combines a per-replica value into one.
 
@@ -59,9 +65,9 @@ class CrossDeviceOps:
 
     def batch_reduce(
         self,
-        reduce_op: Any,
+        reduce_op: ReduceOp | str,
         value_destination_pairs: Iterable[tuple[Any, Any]],
-        options: Any = None,
+        options: CollectiveHints | None = None,
     ) -> list[Any]:
         """Combines several per-replica values into one each; see `reduce`.
 
@@ -83,7 +89,7 @@ class CrossDeviceOps:
             for value, destination in value_destination_pairs
         ]
 
-    def broadcast(self, tensor: Any, destinations: Any) -> Any:
+    def broadcast(self, tensor: TensorLike, destinations: object) -> Any:
         """Returns a value as it is: one array is on every device.
 
         Args:

@@ -5,13 +5,16 @@ array, and `update` calls its function once.
 """
 
 import contextlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import jax
 
+from frontends.tf._typing import Nested, TensorLike, VariableLike
 from frontends.tf.data import Dataset
 from frontends.tf.distribute.device_names import long_name
+from frontends.tf.distribute.options import CollectiveHints
+from frontends.tf.distribute.reduce_op import ReduceOp
 from frontends.tf.distribute.scope import StrategyLike, entered
 from frontends.tf.distribute.values import DistributedValues
 from spmd.replica import PerReplica, in_replica
@@ -68,7 +71,7 @@ class StrategyExtended:
         self._require_chosen("parameter_devices")
         return tuple(map(long_name, self.holders))
 
-    def non_slot_devices(self, var_list: Any) -> tuple[str, ...]:
+    def non_slot_devices(self, var_list: object) -> tuple[str, ...]:
         """Names the devices for variables that belong to no other one.
 
         Args:
@@ -82,7 +85,13 @@ class StrategyExtended:
         del var_list
         return self.parameter_devices
 
-    def reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Any = None) -> Any:
+    def reduce_to(
+        self,
+        reduce_op: ReduceOp | str,
+        value: Nested,
+        destinations: object,
+        options: CollectiveHints | None = None,
+    ) -> Any:
         """Combines per-replica values into one.
 
         Args:
@@ -111,9 +120,9 @@ class StrategyExtended:
 
     def batch_reduce_to(
         self,
-        reduce_op: Any,
+        reduce_op: ReduceOp | str,
         value_destination_pairs: Iterable[tuple[Any, Any]],
-        options: Any = None,
+        options: CollectiveHints | None = None,
     ) -> list[Any]:
         """Combines several per-replica values into one each; see `reduce_to`.
 
@@ -136,7 +145,7 @@ class StrategyExtended:
             for value, destination in value_destination_pairs
         ]
 
-    def broadcast_to(self, tensor: Any, destinations: Any) -> Any:
+    def broadcast_to(self, tensor: TensorLike, destinations: object) -> Any:
         """Returns a value as it is: one array is on every device.
 
         Args:
@@ -157,10 +166,10 @@ class StrategyExtended:
 
     def update(
         self,
-        var: Any,
+        var: VariableLike,
         fn: Callable[..., Any],
-        args: Any = (),
-        kwargs: Any = None,
+        args: Sequence[Nested] = (),
+        kwargs: Mapping[str, Nested] | None = None,
         group: bool = True,
     ) -> Any:
         """Calls a function that updates a variable, in cross-replica context.
@@ -200,10 +209,10 @@ class StrategyExtended:
 
     def update_non_slot(
         self,
-        colocate_with: Any,
+        colocate_with: VariableLike,
         fn: Callable[..., Any],
-        args: Any = (),
-        kwargs: Any = None,
+        args: Sequence[Nested] = (),
+        kwargs: Mapping[str, Nested] | None = None,
         group: bool = True,
     ) -> Any:
         """Calls a function that updates variables which belong to no other one.
@@ -227,7 +236,10 @@ class StrategyExtended:
         return self.update(colocate_with, lambda _, *a, **k: fn(*a, **k), args, kwargs, group)
 
     def call_for_each_replica(
-        self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None
+        self,
+        fn: Callable[..., Any],
+        args: Sequence[Nested] = (),
+        kwargs: Mapping[str, Nested] | None = None,
     ) -> Any:
         """Runs a function on every replica; see `Strategy.run`.
 
@@ -243,7 +255,7 @@ class StrategyExtended:
         """
         return self._strategy.run(fn, args, kwargs)
 
-    def read_var(self, v: Any) -> Any:
+    def read_var(self, v: VariableLike) -> Any:
         """Reads a variable.
 
         Args:
@@ -256,7 +268,7 @@ class StrategyExtended:
         """
         return v.read_value()
 
-    def value_container(self, value: Any) -> Any:
+    def value_container(self, value: VariableLike) -> Any:
         """Returns the variable that a component belongs to, which is the component: there is one.
 
         Args:
@@ -269,7 +281,7 @@ class StrategyExtended:
         """
         return value
 
-    def variable_created_in_scope(self, v: Any) -> bool:
+    def variable_created_in_scope(self, v: VariableLike) -> bool:
         """Tells whether a variable was made in this strategy's scope.
 
         Args:
@@ -285,7 +297,7 @@ class StrategyExtended:
         return getattr(v, "distribute_strategy", None) is self._strategy
 
     def colocate_vars_with(
-        self, colocate_with_variable: Any
+        self, colocate_with_variable: object
     ) -> contextlib.AbstractContextManager[None]:
         """Makes variables stand where another one does, as all of them do.
 
@@ -300,7 +312,9 @@ class StrategyExtended:
         del colocate_with_variable
         return contextlib.nullcontext()
 
-    def experimental_make_numpy_dataset(self, numpy_input: Any, session: Any = None) -> Dataset:
+    def experimental_make_numpy_dataset(
+        self, numpy_input: Nested, session: object = None
+    ) -> Dataset:
         """Makes a dataset of the rows of arrays; see `Strategy.experimental_make_numpy_dataset`.
 
         Args:
@@ -327,7 +341,7 @@ class StrategyExtended:
 
     make_experimental_numpy_dataset = experimental_make_numpy_dataset
 
-    def _whole(self, leaf: Any) -> Any:
+    def _whole(self, leaf: TensorLike) -> Any:
         if not _is_per_replica(leaf):
             return leaf
         if self._strategy.num_replicas_in_sync > 1:
@@ -352,5 +366,5 @@ class StrategyExtended:
             )
 
 
-def _is_per_replica(value: Any) -> bool:
+def _is_per_replica(value: Nested) -> bool:
     return isinstance(value, DistributedValues)

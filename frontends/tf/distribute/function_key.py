@@ -33,7 +33,7 @@ def function_key(fn: Any, inside: tuple[Any, ...] = ()) -> Hashable:
         return "recursion"
     inside = (*inside, fn)
 
-    def key(thing: Any) -> Hashable:
+    def key(thing: object) -> Hashable:
         if isinstance(thing, (bool, int, float, str, bytes, type(None))):
             return (type(thing), repr(thing))  # 0.0 and -0.0 are equal, but not the same
         return function_key(thing, inside)

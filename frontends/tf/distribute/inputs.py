@@ -7,6 +7,7 @@ from typing import Any
 import jax
 
 import spmd
+from frontends.tf._typing import Source
 from frontends.tf.distribute.aliases import FormerNames
 from frontends.tf.distribute.auto_shard import distributed
 from frontends.tf.distribute.dataset import DistributedDataset
@@ -25,7 +26,7 @@ class StrategyInputs(FormerNames):
     """Methods of strategies that distribute datasets and values over the replicas."""
 
     def experimental_distribute_dataset(
-        self, dataset: Any, options: InputOptions | None = None
+        self, dataset: Source, options: InputOptions | None = None
     ) -> DistributedDataset:
         """Splits the global batches of a dataset over the replicas, ahead of use.
 
@@ -163,7 +164,7 @@ class StrategyInputs(FormerNames):
         return jax.tree.map(lambda *leaves: stack_replicas(leaves, self.mesh), *values)
 
 
-def _only_full_batches(dataset: Any) -> bool:
+def _only_full_batches(dataset: Source) -> bool:
     """Tells whether a dataset was batched with `drop_remainder`: then its shapes are all known.
 
     TensorFlow runs such a dataset's last step only if all replicas got a batch.

@@ -1,6 +1,7 @@
 """`tf.distribute.experimental.PreemptionCheckpointHandler`: saves when a task is to be ended."""
 
 import contextlib
+import os
 import sys
 import time
 import weakref
@@ -49,7 +50,7 @@ class PreemptionCheckpointHandler:
         self,
         cluster_resolver: ClusterResolver | None,
         checkpoint_or_checkpoint_manager: Checkpoint | CheckpointManager,
-        checkpoint_dir: Any = None,
+        checkpoint_dir: str | os.PathLike[str] | None = None,
         termination_config: TerminationConfig | None = None,
     ) -> None:
         """Restores the latest checkpoint, and starts to watch for SIGTERM; all tasks must call it.

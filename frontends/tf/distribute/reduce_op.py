@@ -1,7 +1,7 @@
 """`tf.distribute.ReduceOp`."""
 
 import enum
-from typing import Any, Literal
+from typing import Literal
 
 
 class ReduceOp(enum.Enum):
@@ -18,7 +18,7 @@ class ReduceOp(enum.Enum):
     MEAN = "MEAN"
 
 
-def op_name(op: Any) -> Literal["sum", "mean"]:
+def op_name(op: ReduceOp | str) -> Literal["sum", "mean"]:
     """Reads a reduction as TensorFlow users spell it.
 
     Args:

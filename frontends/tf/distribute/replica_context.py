@@ -1,14 +1,16 @@
 """`tf.distribute.ReplicaContext`: what a function that a strategy runs can ask and do as one replica."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from frontends.tf._typing import Nested, TensorLike
 from frontends.tf.distribute.device_names import long_name
-from frontends.tf.distribute.reduce_op import op_name
+from frontends.tf.distribute.options import CollectiveHints
+from frontends.tf.distribute.reduce_op import ReduceOp, op_name
 from frontends.tf.distribute.scope import (
     StrategyLike,
     get_strategy,
@@ -80,7 +82,9 @@ class ReplicaContext:
             else tuple(map(long_name, self._strategy.mesh.local_devices))
         )
 
-    def all_reduce(self, reduce_op: Any, value: Any, options: Any = None) -> Any:
+    def all_reduce(
+        self, reduce_op: ReduceOp | str, value: Nested, options: CollectiveHints | None = None
+    ) -> Any:
         """Combines a value over all replicas.
 
         Args:
@@ -106,7 +110,7 @@ class ReplicaContext:
             is_leaf=is_slices,
         )
 
-    def all_gather(self, value: Any, axis: int, options: Any = None) -> Any:
+    def all_gather(self, value: Nested, axis: int, options: CollectiveHints | None = None) -> Any:
         """Concatenates the values of all replicas along an axis.
 
         Args:
@@ -123,7 +127,12 @@ class ReplicaContext:
         value = _read(value)
         return all_gather(value, axis) if self._in_replica("all_gather") else value
 
-    def merge_call(self, merge_fn: Callable[..., Any], args: Any = (), kwargs: Any = None) -> Any:
+    def merge_call(
+        self,
+        merge_fn: Callable[..., Any],
+        args: Sequence[Nested] = (),
+        kwargs: Mapping[str, Nested] | None = None,
+    ) -> Any:
         """Calls a function once for all replicas, in cross-replica context.
 
         Args:
@@ -179,10 +188,10 @@ def get_replica_context() -> ReplicaContext | None:
     return None if in_cross_replica_context() else ReplicaContext(get_strategy())
 
 
-def _read(value: Any) -> Any:
+def _read(value: Nested) -> Any:
     """Takes the values of the variables in a structure."""
 
-    def one(leaf: Any) -> Any:
+    def one(leaf: TensorLike) -> Any:
         if isinstance(leaf, jax.Array) or not hasattr(leaf, "__jax_array__"):
             return leaf
         return leaf.__jax_array__()
@@ -190,7 +199,7 @@ def _read(value: Any) -> Any:
     return jax.tree.map(one, value)
 
 
-def _per_replica(leaf: Any) -> Any:
+def _per_replica(leaf: TensorLike) -> Any:
     """What a merge function sees of a replica's argument; a text or other object is the same for all."""
     return TracedPerReplica(jnp.asarray(leaf)) if isinstance(leaf, _ARRAYS) else leaf
 

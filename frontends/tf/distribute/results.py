@@ -7,8 +7,9 @@ import numpy as np
 from jax.core import Tracer
 
 import spmd
+from frontends.tf._typing import Nested, TensorLike
 from frontends.tf.distribute.aliases import FormerNames
-from frontends.tf.distribute.reduce_op import op_name
+from frontends.tf.distribute.reduce_op import ReduceOp, op_name
 from frontends.tf.distribute.scope import require_cross_replica
 from frontends.tf.distribute.values import is_per_replica
 from frontends.tf.indexed_slices import is_slices
@@ -21,7 +22,9 @@ from spmd.step import check_axis
 class StrategyResults(FormerNames):
     """Methods of strategies that combine or list per-replica values."""
 
-    def reduce(self, reduce_op: Any, value: Any, axis: int | tuple[int, ...] | None) -> Any:
+    def reduce(
+        self, reduce_op: ReduceOp | str, value: Nested, axis: int | tuple[int, ...] | None
+    ) -> Any:
         """Combines per-replica values into one.
 
         Args:
@@ -50,7 +53,7 @@ class StrategyResults(FormerNames):
         """
         op = op_name(reduce_op)
 
-        def one(leaf: Any) -> Any:
+        def one(leaf: TensorLike) -> Any:
             leaf = _without_variable(leaf)
             if is_per_replica(leaf):
                 return spmd.reduce(leaf, op, axis)
@@ -65,7 +68,7 @@ class StrategyResults(FormerNames):
             one, value, is_leaf=lambda leaf: is_per_replica(leaf) or is_slices(leaf)
         )
 
-    def gather(self, value: Any, axis: int) -> Any:
+    def gather(self, value: Nested, axis: int) -> Any:
         """Concatenates per-replica values along an axis; padding rows are left out.
 
         Args:
@@ -92,13 +95,13 @@ class StrategyResults(FormerNames):
         """
         require_cross_replica("gather")
 
-        def one(leaf: Any) -> Any:
+        def one(leaf: TensorLike) -> Any:
             leaf = _without_variable(leaf)
             return spmd.gather(leaf, axis) if is_per_replica(leaf) else leaf
 
         return jax.tree.map(one, value, is_leaf=is_per_replica)
 
-    def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
+    def experimental_local_results(self, value: Nested) -> tuple[Any, ...]:
         """Lists what the replicas of this process have.
 
         Args:
@@ -136,14 +139,14 @@ class StrategyResults(FormerNames):
             for replica in range(count)
         )
 
-    def _local_values(self, leaf: Any) -> tuple[Any, ...]:
+    def _local_values(self, leaf: TensorLike) -> tuple[Any, ...]:
         """Lists what the replicas have of a leaf; nothing, if it is the same for all."""
         if is_per_replica(leaf):
             return spmd.local_values(leaf)
         values = getattr(leaf, "values", ()) if isinstance(leaf, spmd.Variable) else ()
         return values if 1 < len(values) == len(self.extended.holders) else ()
 
-    def _reduce_plain(self, op: str, value: Any, axis: Any) -> Any:
+    def _reduce_plain(self, op: str, value: Nested, axis: int | tuple[int, ...] | None) -> Any:
         """Reduces a value that all replicas share, by TensorFlow's rule: along an axis, each has it."""
         require_cross_replica("reduce")
         array = value if isinstance(value, jax.Array) else np.asarray(value)
@@ -161,5 +164,5 @@ class StrategyResults(FormerNames):
         return value
 
 
-def _without_variable(leaf: Any) -> Any:
+def _without_variable(leaf: TensorLike) -> Any:
     return leaf.per_replica() if hasattr(leaf, "per_replica") else leaf

@@ -15,6 +15,8 @@ from jax.sharding import Mesh
 
 import frontends
 from frontends.tf._typing import Nested
+from frontends.tf.distribute.options import RunOptions
+from frontends.tf.distribute.reduce_op import ReduceOp
 from spmd.replica import in_replica
 from spmd.source_lines import add_library
 
@@ -46,12 +48,14 @@ class StrategyLike(Protocol):
         fn: Callable[..., Nested],
         args: Sequence[Nested] = (),
         kwargs: Mapping[str, Nested] | None = None,
-        options: Any = None,
+        options: RunOptions | None = None,
     ) -> Nested:
         """Runs a function on every replica."""
         ...
 
-    def reduce(self, reduce_op: Any, value: Nested, axis: int | tuple[int, ...] | None) -> Nested:
+    def reduce(
+        self, reduce_op: ReduceOp | str, value: Nested, axis: int | tuple[int, ...] | None
+    ) -> Nested:
         """Combines per-replica values into one."""
         ...
 

@@ -5,17 +5,19 @@ import operator
 import threading
 import warnings
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import jax
 from jax.sharding import Mesh
 
 import spmd
+from frontends.tf._typing import Nested
 from frontends.tf.data.iterator import OutOfRangeError
 from frontends.tf.distribute.extended import StrategyExtended
 from frontends.tf.distribute.function_key import function_key
 from frontends.tf.distribute.inputs import StrategyInputs
+from frontends.tf.distribute.options import RunOptions
 from frontends.tf.distribute.results import StrategyResults
 from frontends.tf.distribute.scope import WrongMeshError, entered, in_force, require_cross_replica
 from frontends.tf.distribute.values import is_per_replica
@@ -135,7 +137,11 @@ class Strategy(StrategyInputs, StrategyResults):
         return entered(self)
 
     def run(
-        self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: Any = None
+        self,
+        fn: Callable[..., Any],
+        args: Sequence[Nested] = (),
+        kwargs: Mapping[str, Nested] | None = None,
+        options: RunOptions | None = None,
     ) -> Any:
         """Runs a function on every replica, as one compiled program.
 
@@ -237,7 +243,11 @@ class Strategy(StrategyInputs, StrategyResults):
                 raise OutOfRangeError from None
 
     def verify(
-        self, step: Callable[..., Any], batch: Any = None, *, args: Any = None
+        self,
+        step: Callable[..., Any],
+        batch: Nested = None,
+        *,
+        args: Sequence[Nested] | None = None,
     ) -> spmd.Verification:
         """Compares a training step on one device with the same step on all replicas.
 
@@ -283,7 +293,7 @@ class Strategy(StrategyInputs, StrategyResults):
         if args is not None:
             batch = tuple(args)
 
-            def function(batch: Any) -> Any:
+            def function(batch: Nested) -> Any:
                 return step(*batch)
 
         alone = Strategy(spmd.make_mesh([self._mesh.devices.flat[0]]))
@@ -297,7 +307,7 @@ class Strategy(StrategyInputs, StrategyResults):
         platform = self._mesh.devices.flat[0].platform
         return f"{type(self).__name__}({self.num_replicas_in_sync} x {platform})"
 
-    def __deepcopy__(self, memo: Any) -> "Strategy":
+    def __deepcopy__(self, memo: object) -> "Strategy":
         # Models that keep a strategy are copied, but devices and compiled steps are shared.
         return self
 
@@ -313,7 +323,7 @@ class Strategy(StrategyInputs, StrategyResults):
 
         return self._kept(function_key(fn), fn, make)
 
-    def _kept(self, key: Hashable, fn: Any, make: Callable[[], _Made]) -> _Made:
+    def _kept(self, key: Hashable, fn: Callable[..., Any], make: Callable[[], _Made]) -> _Made:
         """Returns what was made for a function before, or makes it."""
         with self._lock:
             if key not in self._steps:
@@ -324,7 +334,7 @@ class Strategy(StrategyInputs, StrategyResults):
             self._steps.move_to_end(key)
             return self._steps[key][1]
 
-    def _warn_of_copies(self, fn: Any) -> None:
+    def _warn_of_copies(self, fn: Callable[..., Any]) -> None:
         """Warns if functions made by the same lines, but bound to other objects, are compiled anew."""
         names = getattr(_code(fn), "co_freevars", ())
         count = 1 + sum(_code(known) is _code(fn) for known, _ in self._steps.values())
@@ -339,11 +349,11 @@ class Strategy(StrategyInputs, StrategyResults):
             )
 
 
-def _code(fn: Any) -> Any:
+def _code(fn: Callable[..., Any]) -> Any:
     return getattr(fn, "__code__", None)
 
 
-def _require_distributed(batch: Any) -> Any:
+def _require_distributed(batch: Nested) -> Any:
     leaves = jax.tree.leaves(batch)
     if not all(map(is_per_replica, leaves)) or not leaves:
         kinds = sorted({type(leaf).__name__ for leaf in leaves if not is_per_replica(leaf)})

@@ -7,48 +7,49 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from frontends.tf._typing import Axis, DTypeLike, Nested, ShapeLike, TensorLike
 from frontends.tf.dtypes import jax_dtype
 from frontends.tf.ops.convert import computed_now, convert_to_tensor, static_shape
 from spmd import _jax_internals
 
 
-def shape(input: Any, out_type: Any = "int32", name: Any = None) -> Any:
+def shape(input: TensorLike, out_type: DTypeLike = "int32", name: str | None = None) -> Any:
     """Returns the shape: an integer array, in a program NumPy's, so that its items can be sizes."""
     del name
     return _integers(np.shape(_sized(input)), out_type)
 
 
-def size(input: Any, out_type: Any = "int32", name: Any = None) -> Any:
+def size(input: TensorLike, out_type: DTypeLike = "int32", name: str | None = None) -> Any:
     """Returns the number of elements, an integer that is known in a program, too."""
     del name
     return _integers(np.size(_sized(input)), out_type)
 
 
-def rank(input: Any, name: Any = None) -> Any:
+def rank(input: TensorLike, name: str | None = None) -> Any:
     """Returns the number of dimensions, an integer that is known in a program, too."""
     del name
     return _integers(np.ndim(_sized(input)), "int32")
 
 
-def _sized(value: Any) -> Any:
+def _sized(value: TensorLike) -> Any:
     # What is symbolic, such as Keras's tensors, has a shape, too; converting it raises.
     known = isinstance(value, jax.Array | np.ndarray | np.generic)
     return value if known else convert_to_tensor(value)
 
 
-def _integers(value: Any, dtype: Any) -> Any:
+def _integers(value: TensorLike, dtype: DTypeLike) -> Any:
     if _jax_internals.is_tracing():
         return np.asarray(value, jax_dtype(dtype))[()]
     return jnp.asarray(value, jax_dtype(dtype))
 
 
-def reshape(tensor: Any, shape: Any, name: Any = None) -> jax.Array:
+def reshape(tensor: TensorLike, shape: ShapeLike, name: str | None = None) -> jax.Array:
     """Gives an array another shape, -1 for the size that is left."""
     del name
     return jnp.reshape(convert_to_tensor(tensor), static_shape(shape))
 
 
-def ensure_shape(x: Any, shape: Any, name: Any = None) -> jax.Array:
+def ensure_shape(x: TensorLike, shape: ShapeLike, name: str | None = None) -> jax.Array:
     """Returns the array, or raises ValueError if its shape is another one; None fits any size."""
     del name
     tensor = convert_to_tensor(x)
@@ -60,20 +61,22 @@ def ensure_shape(x: Any, shape: Any, name: Any = None) -> jax.Array:
     return tensor
 
 
-def squeeze(input: Any, axis: Any = None, name: Any = None) -> jax.Array:
+def squeeze(input: TensorLike, axis: Axis = None, name: str | None = None) -> jax.Array:
     """Drops dimensions of size 1: those of `axis`, or all, also if `axis` is empty."""
     del name
     axes = () if axis is None else static_shape(axis)
     return jnp.squeeze(convert_to_tensor(input), axes or None)
 
 
-def expand_dims(input: Any, axis: int, name: Any = None) -> jax.Array:
+def expand_dims(input: TensorLike, axis: int, name: str | None = None) -> jax.Array:
     """Adds a dimension of size 1."""
     del name
     return jnp.expand_dims(convert_to_tensor(input), int(axis))
 
 
-def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: Any = None) -> jax.Array:
+def transpose(
+    a: TensorLike, perm: ShapeLike = None, conjugate: bool = False, name: str | None = None
+) -> jax.Array:
     """Permutes dimensions, or reverses them."""
     del name
     tensor = convert_to_tensor(a)
@@ -81,32 +84,34 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: Any = Non
     return jnp.transpose(tensor, None if perm is None else static_shape(perm))
 
 
-def broadcast_to(input: Any, shape: Any, name: Any = None) -> jax.Array:
+def broadcast_to(input: TensorLike, shape: ShapeLike, name: str | None = None) -> jax.Array:
     """Broadcasts to a shape."""
     del name
     return jnp.broadcast_to(convert_to_tensor(input), static_shape(shape))
 
 
-def _join(function: Callable[..., jax.Array], values: Any, axis: int) -> jax.Array:
+def _join(function: Callable[..., jax.Array], values: Nested, axis: int) -> jax.Array:
     """Joins values; what is known while tracing stays known, since shapes are made like this."""
     with computed_now(values):
         return function([convert_to_tensor(value) for value in values], axis=axis)
 
 
-def concat(values: Any, axis: int, name: Any = None) -> jax.Array:
+def concat(values: Nested, axis: int, name: str | None = None) -> jax.Array:
     """Joins arrays along an axis; one array, which is no list of them, stays as it is."""
     del name
     values = values if isinstance(values, list | tuple) else [values]
     return _join(jnp.concatenate, values, int(axis))
 
 
-def stack(values: Any, axis: int = 0, name: Any = "stack") -> jax.Array:
+def stack(values: Nested, axis: int = 0, name: str | None = "stack") -> jax.Array:
     """Joins arrays along a new axis."""
     del name
     return _join(jnp.stack, values, int(axis))
 
 
-def unstack(value: Any, num: int | None = None, axis: int = 0, name: Any = None) -> list[jax.Array]:
+def unstack(
+    value: TensorLike, num: int | None = None, axis: int = 0, name: str | None = None
+) -> list[jax.Array]:
     """Splits an array into a list along an axis, which goes."""
     del name, num
     tensor = jnp.moveaxis(convert_to_tensor(value), axis, 0)
@@ -114,7 +119,11 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: Any = None)
 
 
 def split(
-    value: Any, num_or_size_splits: Any, axis: int = 0, num: int | None = None, name: Any = None
+    value: TensorLike,
+    num_or_size_splits: TensorLike,
+    axis: int = 0,
+    num: int | None = None,
+    name: str | None = None,
 ) -> list[jax.Array]:
     """Splits an array into a list: of that many parts, or of parts of those sizes (-1 once)."""
     del name, num
@@ -132,13 +141,15 @@ def split(
     return list(jnp.split(tensor, np.cumsum(sizes)[:-1].tolist(), axis=axis))
 
 
-def tile(input: Any, multiples: Any, name: Any = None) -> jax.Array:
+def tile(input: TensorLike, multiples: ShapeLike, name: str | None = None) -> jax.Array:
     """Repeats an array as a whole."""
     del name
     return jnp.tile(convert_to_tensor(input), static_shape(multiples))
 
 
-def repeat(input: Any, repeats: Any, axis: int | None = None, name: Any = None) -> jax.Array:
+def repeat(
+    input: TensorLike, repeats: TensorLike, axis: int | None = None, name: str | None = None
+) -> jax.Array:
     """Repeats each element; `repeats` is known while tracing."""
     del name
     times = np.asarray(repeats)
@@ -147,7 +158,11 @@ def repeat(input: Any, repeats: Any, axis: int | None = None, name: Any = None) 
 
 
 def pad(
-    tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0, name: Any = None
+    tensor: TensorLike,
+    paddings: ShapeLike,
+    mode: str = "CONSTANT",
+    constant_values: TensorLike = 0,
+    name: str | None = None,
 ) -> jax.Array:
     """Pads each dimension before and after; mode is CONSTANT, REFLECT or SYMMETRIC."""
     del name
@@ -156,32 +171,32 @@ def pad(
     return jnp.pad(convert_to_tensor(tensor), widths, mode=mode.lower(), **options)
 
 
-def reverse(tensor: Any, axis: Any, name: Any = None) -> jax.Array:
+def reverse(tensor: TensorLike, axis: Axis, name: str | None = None) -> jax.Array:
     """Reverses dimensions."""
     del name
     return jnp.flip(convert_to_tensor(tensor), static_shape(axis))
 
 
-def roll(input: Any, shift: Any, axis: Any, name: Any = None) -> jax.Array:
+def roll(input: TensorLike, shift: ShapeLike, axis: Axis, name: str | None = None) -> jax.Array:
     """Shifts dimensions, wrapping around."""
     del name
     return jnp.roll(convert_to_tensor(input), static_shape(shift), static_shape(axis))
 
 
-def identity(input: Any, name: Any = None) -> Any:
+def identity(input: TensorLike, name: str | None = None) -> Any:
     """Returns the value as another array: a tape that watches the one does not know the other."""
     del name
     return jnp.copy(convert_to_tensor(input))
 
 
-def stop_gradient(input: Any, name: Any = None) -> Any:
+def stop_gradient(input: TensorLike, name: str | None = None) -> Any:
     """Returns the value, through which no gradient flows."""
     del name
     # Outside of a tape JAX returns the array itself, through which a later tape finds its source.
     return jnp.copy(jax.lax.stop_gradient(convert_to_tensor(input)))
 
 
-def is_tensor(x: Any) -> bool:
+def is_tensor(x: TensorLike) -> bool:
     """Tells whether a value is an array of JAX or a variable; NumPy's are not."""
     return isinstance(x, jax.Array) or hasattr(x, "__jax_array__")
 

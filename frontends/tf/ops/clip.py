@@ -5,6 +5,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from frontends.tf._typing import Axis, Nested, TensorLike
 from frontends.tf.ops.convert import (
     convert_to_tensor,
     static_axes,
@@ -12,7 +13,9 @@ from frontends.tf.ops.convert import (
 from frontends.tf.ops.math import add_n
 
 
-def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: Any = None) -> jax.Array:
+def clip_by_value(
+    t: TensorLike, clip_value_min: TensorLike, clip_value_max: TensorLike, name: str | None = None
+) -> jax.Array:
     """Limits every entry; at the limits, the gradient is that of the entry."""
     del name
     x = convert_to_tensor(t)
@@ -21,7 +24,9 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: Any = 
     return jnp.where(x < low, low, x)
 
 
-def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: Any = None) -> jax.Array:
+def clip_by_norm(
+    t: TensorLike, clip_norm: TensorLike, axes: Axis = None, name: str | None = None
+) -> jax.Array:
     """Scales an array down to a Euclidean norm, over all axes or over some."""
     del name
     x = convert_to_tensor(t)
@@ -31,7 +36,7 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: Any = None) -> 
     return x * clip_norm / jnp.maximum(norm, clip_norm)
 
 
-def global_norm(t_list: Any, name: Any = None) -> jax.Array:
+def global_norm(t_list: Nested, name: str | None = None) -> jax.Array:
     """Euclidean norm of all arrays of a list together; None entries do not count."""
     del name
     squares = [jnp.sum(jnp.square(convert_to_tensor(t))) for t in t_list if t is not None]
@@ -39,7 +44,7 @@ def global_norm(t_list: Any, name: Any = None) -> jax.Array:
 
 
 def clip_by_global_norm(
-    t_list: Any, clip_norm: Any, use_norm: Any = None, name: Any = None
+    t_list: Nested, clip_norm: TensorLike, use_norm: TensorLike = None, name: str | None = None
 ) -> tuple[list[Any], jax.Array]:
     """Scales all arrays of a list by one factor; if their norm is not finite, to NaN.
 

@@ -15,6 +15,7 @@ import numpy as np
 from jax.core import Tracer
 
 from frontends.tf import nest
+from frontends.tf._typing import Nested, TensorLike
 from frontends.tf.ops.convert import convert_to_tensor
 from spmd import _jax_internals
 
@@ -25,10 +26,10 @@ def executing_eagerly() -> bool:
 
 
 def cond(
-    pred: Any,
+    pred: TensorLike,
     true_fn: Callable[[], Any] | None = None,
     false_fn: Callable[[], Any] | None = None,
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Calls one of two functions; in a program both are traced and must return the same dtypes."""
     del name
@@ -43,24 +44,24 @@ def cond(
 def while_loop(
     cond: Callable[..., Any],
     body: Callable[..., Any],
-    loop_vars: Any,
-    shape_invariants: Any = None,
+    loop_vars: Nested,
+    shape_invariants: object = None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,
     maximum_iterations: int | None = None,
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Repeats `body` while `cond` holds; in a program it has no gradient: use `jax.lax.scan`."""
     del shape_invariants, parallel_iterations, back_prop, swap_memory, name
     kind = type(loop_vars) if isinstance(loop_vars, list | tuple) else None
 
-    def step(count: Any, variables: Any) -> tuple[Any, Any]:
+    def step(count: TensorLike, variables: Nested) -> tuple[Any, Any]:
         result = body(*variables)
         result = result if isinstance(result, list | tuple) and kind else (result,)
         return count + 1, nest.map_structure(convert_to_tensor, tuple(result))
 
-    def goes_on(count: Any, variables: Any) -> Any:
+    def goes_on(count: TensorLike, variables: Nested) -> Any:
         # Without short cuts: these are arrays of the program.
         within = True if maximum_iterations is None else count < maximum_iterations
         return convert_to_tensor(cond(*variables)).reshape(()) & within
@@ -81,7 +82,7 @@ def while_loop(
     )
 
 
-def map_fn(fn: Callable[[Any], Any], elems: Any, *unused: Any, **options: Any) -> Any:
+def map_fn(fn: Callable[[Any], Any], elems: Nested, *unused: object, **options: object) -> Any:
     """Calls a function with each row and stacks the results; `jax.vmap` is faster where it works.
 
     Args:
@@ -98,24 +99,24 @@ def _tensors(function: Callable[..., Any]) -> Callable[..., Any]:
     """Makes a function return arrays, and None where it returned None."""
 
     @functools.wraps(function)
-    def call(*args: Any) -> Any:
+    def call(*args: Nested) -> Any:
         return jax.tree.map(convert_to_tensor, function(*args))
 
     return call
 
 
-def no_op(name: Any = None) -> None:
+def no_op(name: str | None = None) -> None:
     """Does nothing."""
     del name
 
 
-def group(*inputs: Any, **kwargs: Any) -> None:
+def group(*inputs: Nested, **kwargs: object) -> None:
     """Does nothing: what a program computes is run because it is used, or has an effect."""
     del inputs, kwargs
 
 
 @contextlib.contextmanager
-def control_dependencies(control_inputs: Any) -> Generator[None]:
+def control_dependencies(control_inputs: object) -> Generator[None]:
     """Does nothing: effects come in the order of the Python code."""
     del control_inputs
     yield
@@ -128,7 +129,7 @@ def init_scope() -> Generator[None]:
 
 
 @contextlib.contextmanager
-def device(device_name: Any) -> Generator[None]:
+def device(device_name: object) -> Generator[None]:
     """Does nothing: the strategy, or JAX's default device, says where code runs; never this."""
     del device_name
     yield
@@ -142,12 +143,12 @@ def name_scope(name: str) -> Generator[str]:
 
 
 def print_(
-    *inputs: Any,
+    *inputs: Nested,
     output_stream: Any = None,
     summarize: int = 3,
     sep: str = " ",
     end: str = "\n",
-    name: Any = None,
+    name: str | None = None,
 ) -> None:
     """Prints to standard error, as TensorFlow does; in a program, each time it runs.
 
@@ -188,7 +189,7 @@ def print_(
         jax.debug.callback(show, numbers)
 
 
-def _is_array(value: Any) -> bool:
+def _is_array(value: TensorLike) -> bool:
     return isinstance(value, jax.Array | np.ndarray | np.generic) and value.dtype.kind not in "OSU"
 
 
@@ -201,7 +202,7 @@ class _Text(str):
         return str(self)
 
 
-def _format(array: Any, summarize: int) -> str:
+def _format(array: TensorLike, summarize: int) -> str:
     edge = sys.maxsize if summarize < 0 else summarize
     return np.array2string(
         np.asarray(array),
@@ -213,7 +214,7 @@ def _format(array: Any, summarize: int) -> str:
     )
 
 
-def _format_float(value: Any) -> str:
+def _format_float(value: TensorLike) -> str:
     return str(value).removesuffix(".0")
 
 

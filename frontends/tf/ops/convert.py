@@ -15,13 +15,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from frontends.tf._typing import Axis, DTypeLike, Nested, ShapeLike, TensorLike
 from frontends.tf.dtypes import DType, as_dtype, fits, jax_dtype, require_room
 
 _NARROW = {"f": np.float32, "i": np.int32, "c": np.complex64}
 
 
 def convert_to_tensor(
-    value: Any, dtype: Any = None, dtype_hint: Any = None, name: Any = None
+    value: TensorLike,
+    dtype: DTypeLike = None,
+    dtype_hint: DTypeLike = None,
+    name: str | None = None,
 ) -> Any:
     """Makes an array; Python's floats become float32, and integers int32 (int64 where they need it).
 
@@ -65,7 +69,7 @@ def convert_to_tensor(
     return jnp.asarray(array, jax_dtype(array.dtype))
 
 
-def _of_dtype(value: Any, dtype: DType) -> Any:
+def _of_dtype(value: TensorLike, dtype: DType) -> Any:
     if _has_arrays(value):
         array, target = jnp.asarray(value), jax_dtype(dtype)
         if array.dtype != target and (_is_array(value) or _rank(array.dtype) > _rank(target)):
@@ -93,13 +97,13 @@ def _of_dtype(value: Any, dtype: DType) -> Any:
     return jnp.asarray(value, jax_dtype(dtype))
 
 
-def _rank(dtype: Any) -> int:
+def _rank(dtype: DTypeLike) -> int:
     """Orders the kinds of numbers: one fits a later kind, such as an integer a float."""
     kinds = jnp.bool_, jnp.integer, jnp.floating, jnp.complexfloating
     return next(rank for rank, kind in enumerate(kinds) if jnp.issubdtype(dtype, kind))
 
 
-def _as_numpy(value: Any) -> np.ndarray:
+def _as_numpy(value: TensorLike) -> np.ndarray:
     array = np.asarray(value)
     if array.dtype.kind == "O" and not all(isinstance(item, str | bytes) for item in array.flat):
         raise ValueError(
@@ -109,11 +113,11 @@ def _as_numpy(value: Any) -> np.ndarray:
     return array
 
 
-def _is_array(value: Any) -> bool:
+def _is_array(value: TensorLike) -> bool:
     return isinstance(value, jax.Array) or hasattr(value, "__jax_array__")
 
 
-def _has_arrays(value: Any) -> bool:
+def _has_arrays(value: TensorLike) -> bool:
     if isinstance(value, list | tuple):
         return any(map(_has_arrays, value))
     return _is_array(value)
@@ -125,7 +129,7 @@ def _narrow(array: np.ndarray) -> np.ndarray:
     return array.astype(_NARROW.get(array.dtype.kind, array.dtype.type))
 
 
-def computed_now(values: Any) -> contextlib.AbstractContextManager[None]:
+def computed_now(values: Nested) -> contextlib.AbstractContextManager[None]:
     """Computes in the block while a program is traced, if Python's and NumPy's are all the values."""
     numbers = int, float, np.ndarray, np.generic
     if all(isinstance(leaf, numbers) for leaf in jax.tree.leaves(values)):
@@ -133,24 +137,24 @@ def computed_now(values: Any) -> contextlib.AbstractContextManager[None]:
     return contextlib.nullcontext()
 
 
-def operands(x: Any, y: Any) -> tuple[Any, Any]:
+def operands(x: TensorLike, y: TensorLike) -> tuple[Any, Any]:
     """Converts two arguments; a Python number beside an array takes the array's dtype."""
     return _operand(x, y), _operand(y, x)
 
 
-def _operand(value: Any, other: Any) -> Any:
+def _operand(value: TensorLike, other: TensorLike) -> Any:
     weak = isinstance(value, int | float | complex) and hasattr(other, "dtype")
     return value if weak else convert_to_tensor(value)
 
 
-def static_shape(shape: Any) -> tuple[int, ...]:
+def static_shape(shape: ShapeLike) -> tuple[int, ...]:
     """Converts a shape: a number, or a list or array of numbers that are known while tracing."""
     if isinstance(shape, list | tuple):
         return tuple(int(size) for size in shape)
     return tuple(int(size) for size in np.asarray(shape).reshape(-1))
 
 
-def static_axes(axis: Any) -> int | tuple[int, ...] | None:
+def static_axes(axis: Axis) -> int | tuple[int, ...] | None:
     """Converts the `axis` of a reduction: None, a number, or several."""
     if axis is None or isinstance(axis, int):
         return axis
@@ -161,7 +165,7 @@ def static_axes(axis: Any) -> int | tuple[int, ...] | None:
 def unary(function: Callable[..., Any]) -> Callable[..., jax.Array]:
     """Makes the alias of a function of one array, `x`."""
 
-    def alias(x: Any, name: Any = None) -> jax.Array:
+    def alias(x: TensorLike, name: str | None = None) -> jax.Array:
         del name
         return function(convert_to_tensor(x))
 
@@ -171,7 +175,7 @@ def unary(function: Callable[..., Any]) -> Callable[..., jax.Array]:
 def activation(function: Callable[..., Any]) -> Callable[..., jax.Array]:
     """Makes the alias of a function of one array, `features`."""
 
-    def alias(features: Any, name: Any = None) -> jax.Array:
+    def alias(features: TensorLike, name: str | None = None) -> jax.Array:
         del name
         return function(convert_to_tensor(features))
 
@@ -181,7 +185,7 @@ def activation(function: Callable[..., Any]) -> Callable[..., jax.Array]:
 def binary(function: Callable[..., Any]) -> Callable[..., jax.Array]:
     """Makes the alias of a function of two arrays, `x` and `y`."""
 
-    def alias(x: Any, y: Any, name: Any = None) -> jax.Array:
+    def alias(x: TensorLike, y: TensorLike, name: str | None = None) -> jax.Array:
         del name
         return function(*operands(x, y))
 
@@ -192,7 +196,7 @@ def reduction(function: Callable[..., Any], of_bools: bool = False) -> Callable[
     """Makes the alias of a reduction, of booleans or of numbers."""
 
     def alias(
-        input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None
+        input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
     ) -> jax.Array:
         del name
         x = convert_to_tensor(input_tensor)

@@ -7,11 +7,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from frontends.tf._typing import DTypeLike, ShapeLike, TensorLike
 from frontends.tf.dtypes import jax_dtype
 from frontends.tf.ops.convert import convert_to_tensor, static_shape
 
 
-def constant(value: Any, dtype: Any = None, shape: Any = None, name: Any = None) -> Any:
+def constant(
+    value: TensorLike, dtype: DTypeLike = None, shape: ShapeLike = None, name: str | None = None
+) -> Any:
     """Makes an array of a value; a scalar fills `shape`."""
     del name
     tensor = convert_to_tensor(value, dtype)
@@ -21,31 +24,31 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: Any = None)
     return jnp.broadcast_to(tensor, sizes) if tensor.size == 1 else tensor.reshape(sizes)
 
 
-def zeros(shape: Any, dtype: Any = "float32", name: Any = None) -> jax.Array:
+def zeros(shape: ShapeLike, dtype: DTypeLike = "float32", name: str | None = None) -> jax.Array:
     """Makes zeros."""
     del name
     return jnp.zeros(static_shape(shape), jax_dtype(dtype))
 
 
-def ones(shape: Any, dtype: Any = "float32", name: Any = None) -> jax.Array:
+def ones(shape: ShapeLike, dtype: DTypeLike = "float32", name: str | None = None) -> jax.Array:
     """Makes ones."""
     del name
     return jnp.ones(static_shape(shape), jax_dtype(dtype))
 
 
-def zeros_like(input: Any, dtype: Any = None, name: Any = None) -> jax.Array:
+def zeros_like(input: TensorLike, dtype: DTypeLike = None, name: str | None = None) -> jax.Array:
     """Makes zeros of an array's shape."""
     del name
     return jnp.zeros_like(convert_to_tensor(input), None if dtype is None else jax_dtype(dtype))
 
 
-def ones_like(input: Any, dtype: Any = None, name: Any = None) -> jax.Array:
+def ones_like(input: TensorLike, dtype: DTypeLike = None, name: str | None = None) -> jax.Array:
     """Makes ones of an array's shape."""
     del name
     return jnp.ones_like(convert_to_tensor(input), None if dtype is None else jax_dtype(dtype))
 
 
-def fill(dims: Any, value: Any, name: Any = None) -> jax.Array:
+def fill(dims: ShapeLike, value: TensorLike, name: str | None = None) -> jax.Array:
     """Makes an array of one value."""
     del name
     return jnp.broadcast_to(convert_to_tensor(value), static_shape(dims))
@@ -54,9 +57,9 @@ def fill(dims: Any, value: Any, name: Any = None) -> jax.Array:
 def eye(
     num_rows: int,
     num_columns: int | None = None,
-    batch_shape: Any = None,
-    dtype: Any = "float32",
-    name: Any = None,
+    batch_shape: ShapeLike = None,
+    dtype: DTypeLike = "float32",
+    name: str | None = None,
 ) -> jax.Array:
     """Makes identity matrices."""
     del name
@@ -66,7 +69,11 @@ def eye(
 
 
 def range_(
-    start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: Any = None
+    start: TensorLike,
+    limit: TensorLike = None,
+    delta: TensorLike = 1,
+    dtype: DTypeLike = None,
+    name: str | None = None,
 ) -> jax.Array:
     """Makes a sequence of numbers: integers if all arguments are; `tf.range(5)` starts at 0."""
     del name
@@ -77,20 +84,22 @@ def range_(
     return jnp.arange(*(np.asarray(part) for part in (start, limit, delta)), dtype=jax_dtype(dtype))
 
 
-def linspace(start: Any, stop: Any, num: int, name: Any = None, axis: int = 0) -> jax.Array:
+def linspace(
+    start: TensorLike, stop: TensorLike, num: int, name: str | None = None, axis: int = 0
+) -> jax.Array:
     """Makes evenly spaced numbers, `stop` included."""
     del name
     return jnp.linspace(convert_to_tensor(start), convert_to_tensor(stop), int(num), axis=axis)
 
 
 def one_hot(
-    indices: Any,
-    depth: Any,
-    on_value: Any = None,
-    off_value: Any = None,
+    indices: TensorLike,
+    depth: TensorLike,
+    on_value: TensorLike = None,
+    off_value: TensorLike = None,
     axis: int | None = None,
-    dtype: Any = None,
-    name: Any = None,
+    dtype: DTypeLike = None,
+    name: str | None = None,
 ) -> jax.Array:
     """Makes one-hot rows; an index out of range makes a row without a one."""
     del name
@@ -105,7 +114,10 @@ def one_hot(
 
 
 def sequence_mask(
-    lengths: Any, maxlen: Any = None, dtype: Any = "bool", name: Any = None
+    lengths: TensorLike,
+    maxlen: TensorLike = None,
+    dtype: DTypeLike = "bool",
+    name: str | None = None,
 ) -> jax.Array:
     """Marks the first `lengths[i]` columns of row i; in a program, `maxlen` must be given."""
     del name

@@ -9,17 +9,18 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
+from frontends.tf._typing import ShapeLike, TensorLike
 from frontends.tf.dtypes import cast
 from frontends.tf.ops.convert import computed_now, convert_to_tensor, operands, static_shape
 
 
 def gather(
-    params: Any,
-    indices: Any,
-    validate_indices: Any = None,
+    params: TensorLike,
+    indices: TensorLike,
+    validate_indices: object = None,
     axis: int | None = None,
     batch_dims: int = 0,
-    name: Any = None,
+    name: str | None = None,
 ) -> jax.Array:
     """Takes slices along an axis; out of range, floats become NaN, where TensorFlow raises."""
     del name, validate_indices
@@ -33,14 +34,16 @@ def gather(
     return take(table, rows)
 
 
-def _from_the_start(rows: Any, size: int) -> Any:
+def _from_the_start(rows: TensorLike, size: int) -> Any:
     """Puts indices below 0 out of range: JAX would count them from the end."""
     return (
         rows if jnp.issubdtype(rows.dtype, jnp.unsignedinteger) else jnp.where(rows < 0, size, rows)
     )
 
 
-def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: Any = None) -> jax.Array:
+def gather_nd(
+    params: TensorLike, indices: TensorLike, batch_dims: int = 0, name: str | None = None
+) -> jax.Array:
     """Takes slices by the coordinates in the last axis of `indices`; out of range as in `gather`."""
     del name
 
@@ -53,7 +56,9 @@ def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: Any = None) 
     return take(convert_to_tensor(params), convert_to_tensor(indices))
 
 
-def boolean_mask(tensor: Any, mask: Any, axis: int | None = None, name: Any = None) -> jax.Array:
+def boolean_mask(
+    tensor: TensorLike, mask: TensorLike, axis: int | None = None, name: str | None = None
+) -> jax.Array:
     """Takes the entries that a mask marks; not in a program, where the count is not known."""
     del name
     values = convert_to_tensor(tensor)
@@ -62,7 +67,9 @@ def boolean_mask(tensor: Any, mask: Any, axis: int | None = None, name: Any = No
     return values[(*before, cast(convert_to_tensor(mask), bool))]
 
 
-def slice_(input_: Any, begin: Any, size: Any, name: Any = None) -> jax.Array:
+def slice_(
+    input_: TensorLike, begin: TensorLike, size: ShapeLike, name: str | None = None
+) -> jax.Array:
     """Takes a block; size -1 is the rest. `size` is known while tracing, `begin` need not be."""
     del name
     tensor, sizes = convert_to_tensor(input_), static_shape(size)
@@ -80,7 +87,9 @@ def slice_(input_: Any, begin: Any, size: Any, name: Any = None) -> jax.Array:
     return jax.lax.dynamic_slice(tensor, list(starts), sizes)
 
 
-def where(condition: Any, x: Any = None, y: Any = None, name: Any = None) -> jax.Array:
+def where(
+    condition: TensorLike, x: TensorLike = None, y: TensorLike = None, name: str | None = None
+) -> jax.Array:
     """Chooses by a condition; without `x` and `y`, the coordinates of True (not in a program)."""
     del name
     if x is None and y is None:

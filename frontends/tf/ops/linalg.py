@@ -1,11 +1,10 @@
 """Functions of `tf.linalg`, most of them in `tf.*` as well: products, norms, diagonals and inverses."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from frontends.tf._typing import Axis, ShapeLike, TensorLike
 from frontends.tf.ops.convert import (
     convert_to_tensor,
     static_axes,
@@ -14,13 +13,13 @@ from frontends.tf.ops.math import euclidean_norm_
 
 
 def matmul(
-    a: Any,
-    b: Any,
+    a: TensorLike,
+    b: TensorLike,
     transpose_a: bool = False,
     transpose_b: bool = False,
     adjoint_a: bool = False,
     adjoint_b: bool = False,
-    name: Any = None,
+    name: str | None = None,
 ) -> jax.Array:
     """Multiplies matrices, of which the last two axes are rows and columns."""
     del name
@@ -35,21 +34,25 @@ def _matrix(x: jax.Array, transpose: bool, adjoint: bool) -> jax.Array:
     return jnp.conj(x) if adjoint else x
 
 
-def tensordot(a: Any, b: Any, axes: Any, name: Any = None) -> jax.Array:
+def tensordot(a: TensorLike, b: TensorLike, axes: ShapeLike, name: str | None = None) -> jax.Array:
     """Multiplies and sums over axes of both arrays."""
     del name
     axes = np.asarray(axes).tolist()
     return jnp.tensordot(convert_to_tensor(a), convert_to_tensor(b), axes)
 
 
-def einsum(equation: str, *inputs: Any, **kwargs: Any) -> jax.Array:
+def einsum(equation: str, *inputs: TensorLike, **kwargs: object) -> jax.Array:
     """Sums over products of arrays, as Einstein wrote them."""
     del kwargs
     return jnp.einsum(equation, *map(convert_to_tensor, inputs))
 
 
 def norm(
-    tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: Any = False, name: Any = None
+    tensor: TensorLike,
+    ord: str | float = "euclidean",
+    axis: Axis = None,
+    keepdims: bool = False,
+    name: str | None = None,
 ) -> jax.Array:
     """Norm of a vector, of each along an axis, or of each matrix in two axes."""
     del name
@@ -62,7 +65,9 @@ def norm(
     return jnp.linalg.norm(x, ord, axes, bool(keepdims))
 
 
-def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: Any = None) -> jax.Array:
+def l2_normalize(
+    x: TensorLike, axis: Axis = None, epsilon: float = 1e-12, name: str | None = None
+) -> jax.Array:
     """Scales to a Euclidean norm of 1 along axes, or over all of them."""
     del name
     x = convert_to_tensor(x)
@@ -70,7 +75,7 @@ def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: Any = N
     return x * jax.lax.rsqrt(jnp.maximum(squares, epsilon))
 
 
-def diag(diagonal: Any, name: Any = None) -> jax.Array:
+def diag(diagonal: TensorLike, name: str | None = None) -> jax.Array:
     """Makes matrices of their diagonals, in the last axis."""
     del name
     entries = convert_to_tensor(diagonal)
@@ -78,7 +83,7 @@ def diag(diagonal: Any, name: Any = None) -> jax.Array:
     return jnp.where(eye, entries[..., None], jnp.zeros((), entries.dtype))
 
 
-def diag_part(input: Any, name: Any = None) -> jax.Array:
+def diag_part(input: TensorLike, name: str | None = None) -> jax.Array:
     """Takes the diagonals of matrices, in the last two axes."""
     del name
     return jnp.diagonal(convert_to_tensor(input), axis1=-2, axis2=-1)
@@ -89,13 +94,13 @@ def trace_(x: jax.Array) -> jax.Array:
     return jnp.trace(x, axis1=-2, axis2=-1)
 
 
-def inv(input: Any, adjoint: bool = False, name: Any = None) -> jax.Array:
+def inv(input: TensorLike, adjoint: bool = False, name: str | None = None) -> jax.Array:
     """Inverts matrices."""
     del name
     return jnp.linalg.inv(_matrix(convert_to_tensor(input), False, adjoint))
 
 
-def det(input: Any, name: Any = None) -> jax.Array:
+def det(input: TensorLike, name: str | None = None) -> jax.Array:
     """Determinants of matrices."""
     del name
     return jnp.linalg.det(convert_to_tensor(input))

@@ -1,19 +1,20 @@
 """Functions of `tf.*` and `tf.math` about numbers, entry by entry or along axes."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
+from frontends.tf._typing import TensorLike
 from frontends.tf.ops.convert import (
     convert_to_tensor,
     operands,
 )
 
 
-def mean_(x: jax.Array, axis: Any, keepdims: bool) -> jax.Array:
+def mean_(x: jax.Array, axis: int | tuple[int, ...] | None, keepdims: bool) -> jax.Array:
     """Mean; of integers, an integer, rounded towards zero."""
     if not jnp.issubdtype(x.dtype, jnp.integer):
         return jnp.mean(x, axis=axis, keepdims=keepdims)
@@ -22,17 +23,17 @@ def mean_(x: jax.Array, axis: Any, keepdims: bool) -> jax.Array:
     return jax.lax.div(total, jnp.full_like(total, count)).astype(x.dtype)
 
 
-def sum_(x: jax.Array, axis: Any, keepdims: bool) -> jax.Array:
+def sum_(x: jax.Array, axis: int | tuple[int, ...] | None, keepdims: bool) -> jax.Array:
     """Sum, in the dtype of the array."""
     return jnp.sum(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
 
 
-def prod_(x: jax.Array, axis: Any, keepdims: bool) -> jax.Array:
+def prod_(x: jax.Array, axis: int | tuple[int, ...] | None, keepdims: bool) -> jax.Array:
     """Product, in the dtype of the array."""
     return jnp.prod(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
 
 
-def euclidean_norm_(x: jax.Array, axis: Any, keepdims: bool) -> jax.Array:
+def euclidean_norm_(x: jax.Array, axis: int | tuple[int, ...] | None, keepdims: bool) -> jax.Array:
     """Square root of the sum of squares."""
     return sqrt_(jnp.sum(jnp.square(jnp.abs(x)), axis=axis, keepdims=keepdims))
 
@@ -41,17 +42,17 @@ def masked_gradient(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Makes the gradient zero where what comes from above is: behind a mask, infinity is not NaN."""
 
     @functools.wraps(function)
-    def forward(x: Any) -> tuple[Any, Any]:
+    def forward(x: jax.Array) -> tuple[Any, Any]:
         return jax.vjp(function, x)
 
-    def backward(pullback: Any, above: Any) -> tuple[Any]:
+    def backward(pullback: Any, above: TensorLike) -> tuple[Any]:
         return (jnp.where(above == 0, 0, pullback(above)[0]),)
 
     masked = jax.custom_vjp(function)
     masked.defvjp(forward, backward)
 
     @functools.wraps(function)
-    def call(x: Any) -> Any:
+    def call(x: jax.Array) -> Any:
         # Integers have no gradient, but a root that is no integer.
         return masked(x) if jnp.issubdtype(x.dtype, jnp.inexact) else function(x)
 
@@ -61,27 +62,27 @@ def masked_gradient(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
 sqrt_ = masked_gradient(jnp.sqrt)
 
 
-def std_(x: jax.Array, axis: Any, keepdims: bool) -> jax.Array:
+def std_(x: jax.Array, axis: int | tuple[int, ...] | None, keepdims: bool) -> jax.Array:
     """Standard deviation, of all the entries and not of a sample."""
     return sqrt_(jnp.var(x, axis=axis, keepdims=keepdims))
 
 
-def abs_(x: Any) -> jax.Array:
+def abs_(x: jax.Array) -> jax.Array:
     """Absolute value; its gradient at zero is 0, in JAX 1."""
     return x * jnp.sign(x) if jnp.issubdtype(x.dtype, jnp.floating) else jnp.abs(x)
 
 
-def maximum_(x: Any, y: Any) -> jax.Array:
+def maximum_(x: jax.Array, y: TensorLike) -> jax.Array:
     """The larger one; where both are equal, the gradient is the first one's, in JAX both halve it."""
     return jnp.where(jnp.greater_equal(x, y) | jnp.isnan(x), x, y)
 
 
-def minimum_(x: Any, y: Any) -> jax.Array:
+def minimum_(x: jax.Array, y: TensorLike) -> jax.Array:
     """The smaller one; where both are equal, the gradient is the first one's, in JAX both halve it."""
     return jnp.where(jnp.less_equal(x, y) | jnp.isnan(x), x, y)
 
 
-def add_n(inputs: Any, name: Any = None) -> jax.Array:
+def add_n(inputs: Sequence[TensorLike], name: str | None = None) -> jax.Array:
     """Adds arrays of one shape."""
     del name
     total, *rest = [convert_to_tensor(value) for value in inputs]
@@ -90,13 +91,13 @@ def add_n(inputs: Any, name: Any = None) -> jax.Array:
     return total
 
 
-def atan2(y: Any, x: Any, name: Any = None) -> jax.Array:
+def atan2(y: TensorLike, x: jax.Array, name: str | None = None) -> jax.Array:
     """Angle of the point `(x, y)`, in radians."""
     del name
     return jnp.arctan2(*operands(y, x))
 
 
-def divide_no_nan(x: Any, y: Any, name: Any = None) -> jax.Array:
+def divide_no_nan(x: jax.Array, y: TensorLike, name: str | None = None) -> jax.Array:
     """Divides; zero where the divisor is zero."""
     del name
     x, y = operands(x, y)
@@ -104,13 +105,17 @@ def divide_no_nan(x: Any, y: Any, name: Any = None) -> jax.Array:
     return jnp.where(zero, 0, jnp.true_divide(x, jnp.where(zero, 1, y)))
 
 
-def squared_difference_(x: Any, y: Any) -> jax.Array:
+def squared_difference_(x: jax.Array, y: TensorLike) -> jax.Array:
     """Square of the difference."""
     return jnp.square(jnp.subtract(x, y))
 
 
 def cumsum(
-    x: Any, axis: int = 0, exclusive: bool = False, reverse: bool = False, name: Any = None
+    x: jax.Array,
+    axis: int = 0,
+    exclusive: bool = False,
+    reverse: bool = False,
+    name: str | None = None,
 ) -> jax.Array:
     """Sums up along an axis; `exclusive` leaves out the entry itself."""
     del name
@@ -118,7 +123,12 @@ def cumsum(
 
 
 def _cumulative(
-    function: Callable[..., Any], neutral: int, x: Any, axis: int, exclusive: bool, reverse: bool
+    function: Callable[..., Any],
+    neutral: int,
+    x: jax.Array,
+    axis: int,
+    exclusive: bool,
+    reverse: bool,
 ) -> jax.Array:
     x = convert_to_tensor(x)
     x = jnp.flip(x, axis) if reverse else x
@@ -132,7 +142,11 @@ def _cumulative(
 
 
 def cumprod(
-    x: Any, axis: int = 0, exclusive: bool = False, reverse: bool = False, name: Any = None
+    x: jax.Array,
+    axis: int = 0,
+    exclusive: bool = False,
+    reverse: bool = False,
+    name: str | None = None,
 ) -> jax.Array:
     """Multiplies up along an axis; `exclusive` leaves out the entry itself."""
     del name

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from frontends.tf._typing import Axis, ShapeLike, TensorLike
 from frontends.tf.ops.clip import clip_by_norm
 from frontends.tf.ops.convert import activation, convert_to_tensor, static_axes, unary
 from frontends.tf.ops.indexing import gather
@@ -20,7 +21,7 @@ from frontends.tf.ops.ranking import in_top_k, top_k
 _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 
 
-def leaky_relu(features: Any, alpha: float = 0.2, name: Any = None) -> jax.Array:
+def leaky_relu(features: TensorLike, alpha: float = 0.2, name: str | None = None) -> jax.Array:
     """Scales negative entries by `alpha`, which is 0.2 here and 0.01 in JAX."""
     del name
     x = convert_to_tensor(features)
@@ -28,7 +29,7 @@ def leaky_relu(features: Any, alpha: float = 0.2, name: Any = None) -> jax.Array
     return jnp.where(x > 0, x, alpha * x)
 
 
-def selu(features: Any, name: Any = None) -> jax.Array:
+def selu(features: TensorLike, name: str | None = None) -> jax.Array:
     """Scaled exponential linear unit."""
     del name
     x = convert_to_tensor(features)
@@ -36,32 +37,32 @@ def selu(features: Any, name: Any = None) -> jax.Array:
     return _SELU_SCALE * jnp.where(x >= 0, x, _SELU_ALPHA * jnp.expm1(jnp.where(x >= 0, 0, x)))
 
 
-def gelu(features: Any, approximate: bool = False, name: Any = None) -> jax.Array:
+def gelu(features: TensorLike, approximate: bool = False, name: str | None = None) -> jax.Array:
     """Gaussian error linear unit, exact unless asked; JAX's default is the approximation."""
     del name
     return jax.nn.gelu(convert_to_tensor(features), approximate=approximate)
 
 
-def silu(features: Any, beta: float = 1.0) -> jax.Array:
+def silu(features: TensorLike, beta: float = 1.0) -> jax.Array:
     """`x * sigmoid(beta * x)`."""
     x = convert_to_tensor(features)
     return x * jax.nn.sigmoid(beta * x)
 
 
-def softmax(logits: Any, axis: int | None = None, name: Any = None) -> jax.Array:
+def softmax(logits: TensorLike, axis: int | None = None, name: str | None = None) -> jax.Array:
     """Exponentials, scaled to add up to 1 along an axis, the last one by default."""
     del name
     return jax.nn.softmax(convert_to_tensor(logits), -1 if axis is None else axis)
 
 
-def log_softmax(logits: Any, axis: int | None = None, name: Any = None) -> jax.Array:
+def log_softmax(logits: TensorLike, axis: int | None = None, name: str | None = None) -> jax.Array:
     """Logarithm of `softmax`."""
     del name
     return jax.nn.log_softmax(convert_to_tensor(logits), -1 if axis is None else axis)
 
 
 def softmax_cross_entropy_with_logits(
-    labels: Any, logits: Any, axis: int = -1, name: Any = None
+    labels: TensorLike, logits: TensorLike, axis: int = -1, name: str | None = None
 ) -> jax.Array:
     """Cross entropy of probabilities `labels` and logits, one number an example."""
     del name
@@ -76,7 +77,7 @@ def softmax_cross_entropy_with_logits(
 
 
 def sparse_softmax_cross_entropy_with_logits(
-    labels: Any, logits: Any, name: Any = None
+    labels: TensorLike, logits: TensorLike, name: str | None = None
 ) -> jax.Array:
     """Cross entropy of class numbers `labels` and logits; NaN for a class that does not exist."""
     del name
@@ -87,7 +88,7 @@ def sparse_softmax_cross_entropy_with_logits(
 
 
 def sigmoid_cross_entropy_with_logits(
-    labels: Any = None, logits: Any = None, name: Any = None
+    labels: TensorLike = None, logits: TensorLike = None, name: str | None = None
 ) -> jax.Array:
     """Cross entropy of independent probabilities `labels` and logits, one number an entry."""
     del name
@@ -104,13 +105,15 @@ def sigmoid_cross_entropy_with_logits(
     return jnp.where(positive, scores, 0) - scores * targets + softplus
 
 
-def l2_loss(t: Any, name: Any = None) -> jax.Array:
+def l2_loss(t: TensorLike, name: str | None = None) -> jax.Array:
     """Half of the sum of squares."""
     del name
     return jnp.sum(jnp.square(convert_to_tensor(t))) / 2
 
 
-def bias_add(value: Any, bias: Any, data_format: str | None = None, name: Any = None) -> jax.Array:
+def bias_add(
+    value: TensorLike, bias: TensorLike, data_format: str | None = None, name: str | None = None
+) -> jax.Array:
     """Adds a bias to the channels: the last axis, or axis 1 for `"NC..."`."""
     del name
     x, offsets = convert_to_tensor(value), convert_to_tensor(bias)
@@ -120,7 +123,11 @@ def bias_add(value: Any, bias: Any, data_format: str | None = None, name: Any = 
 
 
 def moments(
-    x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: Any = None
+    x: TensorLike,
+    axes: Axis,
+    shift: ShapeLike = None,
+    keepdims: bool = False,
+    name: str | None = None,
 ) -> tuple[jax.Array, jax.Array]:
     """Mean and variance."""
     del name, shift
@@ -129,13 +136,13 @@ def moments(
 
 
 def batch_normalization(
-    x: Any,
-    mean: Any,
-    variance: Any,
-    offset: Any,
-    scale: Any,
+    x: TensorLike,
+    mean: TensorLike,
+    variance: TensorLike,
+    offset: TensorLike,
+    scale: TensorLike,
     variance_epsilon: float,
-    name: Any = None,
+    name: str | None = None,
 ) -> jax.Array:
     """`(x - mean) / sqrt(variance + epsilon) * scale + offset`; the last two may be None."""
     del name
@@ -148,7 +155,9 @@ def batch_normalization(
     return values * factor.astype(values.dtype) + shift.astype(values.dtype)
 
 
-def embedding_lookup(params: Any, ids: Any, max_norm: float | None = None, name: Any = None) -> Any:
+def embedding_lookup(
+    params: TensorLike, ids: TensorLike, max_norm: float | None = None, name: str | None = None
+) -> Any:
     """Takes rows of a table, scaled down to a norm of `max_norm` if that is given."""
     del name
     if isinstance(params, list | tuple):
@@ -165,13 +174,13 @@ def embedding_lookup(params: Any, ids: Any, max_norm: float | None = None, name:
 
 
 def conv2d(
-    input: Any,
-    filters: Any,
-    strides: Any,
-    padding: Any,
+    input: TensorLike,
+    filters: TensorLike,
+    strides: ShapeLike,
+    padding: str | Sequence[Sequence[int]],
     data_format: str = "NHWC",
-    dilations: Any = None,
-    name: Any = None,
+    dilations: ShapeLike = None,
+    name: str | None = None,
 ) -> jax.Array:
     """Convolves images with filters of shape `[height, width, channels in, channels out]`."""
     del name
@@ -187,12 +196,12 @@ def conv2d(
 
 
 def max_pool2d(
-    input: Any,
-    ksize: Any,
-    strides: Any,
-    padding: Any,
+    input: TensorLike,
+    ksize: ShapeLike,
+    strides: ShapeLike,
+    padding: str | Sequence[Sequence[int]],
     data_format: str | None = "NHWC",
-    name: Any = None,
+    name: str | None = None,
 ) -> jax.Array:
     """Takes the largest number of each window."""
     del name
@@ -202,12 +211,12 @@ def max_pool2d(
 
 
 def avg_pool2d(
-    input: Any,
-    ksize: Any,
-    strides: Any,
-    padding: Any,
+    input: TensorLike,
+    ksize: ShapeLike,
+    strides: ShapeLike,
+    padding: str | Sequence[Sequence[int]],
     data_format: str | None = "NHWC",
-    name: Any = None,
+    name: str | None = None,
 ) -> jax.Array:
     """Takes the mean of each window, padding left out."""
     del name
@@ -220,10 +229,10 @@ def avg_pool2d(
 def _pool(
     x: jax.Array,
     function: Callable[..., Any],
-    start: Any,
-    ksize: Any,
-    strides: Any,
-    padding: Any,
+    start: TensorLike,
+    ksize: ShapeLike,
+    strides: ShapeLike,
+    padding: str | Sequence[Sequence[int]],
     data_format: str,
 ) -> jax.Array:
     pads = _padding(padding, data_format)
@@ -244,7 +253,7 @@ def _everywhere(spatial: Sequence[Any], elsewhere: Any, data_format: str) -> tup
     return tuple({"H": height, "W": width}.get(axis, elsewhere) for axis in data_format)
 
 
-def _spatial(sizes: Any, data_format: str) -> tuple[int, int]:
+def _spatial(sizes: ShapeLike, data_format: str) -> tuple[int, int]:
     """Reads a number, one for each of height and width, or one for each dimension."""
     each = [int(size) for size in np.ravel(sizes)]
     if len(each) == 4:
@@ -252,7 +261,7 @@ def _spatial(sizes: Any, data_format: str) -> tuple[int, int]:
     return (each[0], each[-1])
 
 
-def _padding(padding: Any, data_format: str) -> Any:
+def _padding(padding: str | Sequence[Sequence[int]], data_format: str) -> Any:
     if isinstance(padding, str):
         return padding.upper()
     pairs = [tuple(int(size) for size in pair) for pair in padding]

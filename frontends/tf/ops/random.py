@@ -13,6 +13,7 @@ import jax.numpy as jnp
 from jax.core import Tracer
 
 import spmd
+from frontends.tf._typing import DTypeLike, ShapeLike, TensorLike
 from frontends.tf.dtypes import jax_dtype
 from frontends.tf.ops.convert import static_shape
 from frontends.tf.ops.map_stream import in_map, next_key
@@ -72,10 +73,10 @@ def set_seed(seed: SupportsIndex | None) -> None:
 
 
 def normal(
-    shape: Any,
-    mean: Any = 0.0,
-    stddev: Any = 1.0,
-    dtype: Any = jnp.float32,
+    shape: ShapeLike,
+    mean: TensorLike = 0.0,
+    stddev: TensorLike = 1.0,
+    dtype: DTypeLike = jnp.float32,
     seed: int | None = None,
     name: str | None = None,
 ) -> jax.Array:
@@ -85,10 +86,10 @@ def normal(
 
 
 def truncated_normal(
-    shape: Any,
-    mean: Any = 0.0,
-    stddev: Any = 1.0,
-    dtype: Any = jnp.float32,
+    shape: ShapeLike,
+    mean: TensorLike = 0.0,
+    stddev: TensorLike = 1.0,
+    dtype: DTypeLike = jnp.float32,
     seed: int | None = None,
     name: str | None = None,
 ) -> jax.Array:
@@ -100,10 +101,10 @@ def truncated_normal(
 
 
 def uniform(
-    shape: Any,
-    minval: Any = 0,
-    maxval: Any = None,
-    dtype: Any = jnp.float32,
+    shape: ShapeLike,
+    minval: TensorLike = 0,
+    maxval: TensorLike = None,
+    dtype: DTypeLike = jnp.float32,
     seed: int | None = None,
     name: str | None = None,
 ) -> jax.Array:
@@ -116,16 +117,16 @@ def uniform(
     return _uniform(lambda: _key(seed), shape, minval, maxval, dtype)
 
 
-def shuffle(value: Any, seed: int | None = None, name: str | None = None) -> jax.Array:
+def shuffle(value: TensorLike, seed: int | None = None, name: str | None = None) -> jax.Array:
     """Shuffles an array along its first axis; see `tf.random.shuffle`."""
     del name
     return jax.random.permutation(_key(seed), jnp.asarray(value))
 
 
 def categorical(
-    logits: Any,
+    logits: TensorLike,
     num_samples: int,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     seed: int | None = None,
     name: str | None = None,
 ) -> jax.Array:
@@ -144,11 +145,11 @@ def categorical(
 
 
 def stateless_normal(
-    shape: Any,
+    shape: ShapeLike,
     seed: Sequence[int],
-    mean: Any = 0.0,
-    stddev: Any = 1.0,
-    dtype: Any = jnp.float32,
+    mean: TensorLike = 0.0,
+    stddev: TensorLike = 1.0,
+    dtype: DTypeLike = jnp.float32,
     name: str | None = None,
     alg: str = "auto_select",
 ) -> jax.Array:
@@ -161,11 +162,11 @@ def stateless_normal(
 
 
 def stateless_uniform(
-    shape: Any,
+    shape: ShapeLike,
     seed: Sequence[int],
-    minval: Any = 0,
-    maxval: Any = None,
-    dtype: Any = jnp.float32,
+    minval: TensorLike = 0,
+    maxval: TensorLike = None,
+    dtype: DTypeLike = jnp.float32,
     name: str | None = None,
     alg: str = "auto_select",
 ) -> jax.Array:
@@ -181,9 +182,9 @@ def stateless_uniform(
 
 
 def dropout(
-    x: Any,
+    x: TensorLike,
     rate: float,
-    noise_shape: Any = None,
+    noise_shape: ShapeLike = None,
     seed: int | None = None,
     name: str | None = None,
 ) -> jax.Array:
@@ -240,14 +241,20 @@ def _from_stream() -> tuple[Any, Any]:
     return state[:2], state[2]
 
 
-def _normal(key: jax.Array, shape: Any, mean: Any, stddev: Any, dtype: Any) -> jax.Array:
+def _normal(
+    key: jax.Array, shape: ShapeLike, mean: TensorLike, stddev: TensorLike, dtype: DTypeLike
+) -> jax.Array:
     dtype = jax_dtype(dtype)
     drawn = jax.random.normal(key, static_shape(shape), dtype)
     return drawn * _cast(stddev, dtype) + _cast(mean, dtype)
 
 
 def _uniform(
-    key: Callable[[], jax.Array], shape: Any, minval: Any, maxval: Any, dtype: Any
+    key: Callable[[], jax.Array],
+    shape: ShapeLike,
+    minval: TensorLike,
+    maxval: TensorLike,
+    dtype: DTypeLike,
 ) -> jax.Array:
     """Draws evenly; what fails takes no key from the stream."""
     dtype, sizes = jax_dtype(dtype), static_shape(shape)
@@ -268,7 +275,7 @@ def _stateless_key(seed: Sequence[int]) -> jax.Array:
     return jax.random.wrap_key_data(words, impl="threefry2x32")
 
 
-def _cast(value: Any, dtype: Any) -> jax.Array:
+def _cast(value: TensorLike, dtype: DTypeLike) -> jax.Array:
     return jnp.asarray(value, dtype)
 
 

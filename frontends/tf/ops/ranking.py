@@ -1,10 +1,11 @@
 """Functions of `tf.*` and `tf.math` that order entries or count them: sorting, largest entries, confusion."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple, SupportsInt
 
 import jax
 import jax.numpy as jnp
 
+from frontends.tf._typing import DTypeLike, TensorLike
 from frontends.tf.dtypes import cast, jax_dtype
 from frontends.tf.ops.convert import (
     convert_to_tensor,
@@ -23,30 +24,42 @@ class TopK(NamedTuple):
     indices: jax.Array
 
 
-def argmax(input: Any, axis: Any = None, output_type: Any = "int64", name: Any = None) -> jax.Array:
+def argmax(
+    input: TensorLike,
+    axis: SupportsInt | None = None,
+    output_type: DTypeLike = "int64",
+    name: str | None = None,
+) -> jax.Array:
     """Finds the largest entries along an axis, which is 0 if it is not given (NumPy: all axes)."""
     del name
     return cast(jnp.argmax(convert_to_tensor(input), 0 if axis is None else int(axis)), output_type)
 
 
-def argmin(input: Any, axis: Any = None, output_type: Any = "int64", name: Any = None) -> jax.Array:
+def argmin(
+    input: TensorLike,
+    axis: SupportsInt | None = None,
+    output_type: DTypeLike = "int64",
+    name: str | None = None,
+) -> jax.Array:
     """Finds the smallest entries along an axis, which is 0 if it is not given (NumPy: all axes)."""
     del name
     return cast(jnp.argmin(convert_to_tensor(input), 0 if axis is None else int(axis)), output_type)
 
 
-def sort(values: Any, axis: int = -1, direction: str = "ASCENDING", name: Any = None) -> jax.Array:
+def sort(
+    values: TensorLike, axis: int = -1, direction: str = "ASCENDING", name: str | None = None
+) -> jax.Array:
     """Sorts along an axis."""
     del name
     return jnp.sort(convert_to_tensor(values), axis=axis, descending=_descending(direction))
 
 
 def argsort(
-    values: Any,
+    values: TensorLike,
     axis: int = -1,
     direction: str = "ASCENDING",
     stable: bool = False,
-    name: Any = None,
+    name: str | None = None,
 ) -> jax.Array:
     """Finds the order that sorts along an axis; it is stable always."""
     del name, stable
@@ -61,7 +74,11 @@ def _descending(direction: str) -> bool:
 
 
 def top_k(
-    input: Any, k: int = 1, sorted: bool = True, index_type: Any = "int32", name: Any = None
+    input: TensorLike,
+    k: int = 1,
+    sorted: bool = True,
+    index_type: DTypeLike = "int32",
+    name: str | None = None,
 ) -> TopK:
     """Finds the k largest entries of the last axis, in order."""
     del name, sorted
@@ -69,7 +86,9 @@ def top_k(
     return TopK(values, cast(indices, index_type))
 
 
-def in_top_k(targets: Any, predictions: Any, k: int, name: Any = None) -> jax.Array:
+def in_top_k(
+    targets: TensorLike, predictions: TensorLike, k: int, name: str | None = None
+) -> jax.Array:
     """Tells of each row whether fewer than k entries are larger than its target's, which is finite."""
     del name
     scores = convert_to_tensor(predictions)
@@ -79,12 +98,12 @@ def in_top_k(targets: Any, predictions: Any, k: int, name: Any = None) -> jax.Ar
 
 
 def confusion_matrix(
-    labels: Any,
-    predictions: Any,
+    labels: TensorLike,
+    predictions: TensorLike,
     num_classes: int | None = None,
-    weights: Any = None,
-    dtype: Any = "int32",
-    name: Any = None,
+    weights: TensorLike = None,
+    dtype: DTypeLike = "int32",
+    name: str | None = None,
 ) -> jax.Array:
     """Counts predictions (columns) of labels (rows); in a program, `num_classes` must be given."""
     del name

@@ -2,7 +2,6 @@
 
 import logging
 from logging import DEBUG, ERROR, FATAL, INFO, WARN
-from typing import Any
 
 __all__ = [
     "DEBUG",
@@ -26,7 +25,7 @@ def get_logger() -> logging.Logger:
     return logging.getLogger("tensorflow")
 
 
-def set_verbosity(v: Any) -> None:
+def set_verbosity(v: int | str) -> None:
     """Sets the level under which nothing is logged."""
     get_logger().setLevel(v)
 

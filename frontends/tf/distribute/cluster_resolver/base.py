@@ -48,7 +48,7 @@ class ClusterResolver(abc.ABC):
         """
 
     def num_accelerators(
-        self, task_type: str | None = None, task_id: int | None = None, config_proto: Any = None
+        self, task_type: str | None = None, task_id: int | None = None, config_proto: object = None
     ) -> dict[str, int]:
         """Counts the accelerators of a task, by kind; starts JAX's backend.
 
@@ -111,7 +111,9 @@ class ClusterResolver(abc.ABC):
     def rpc_layer(self, rpc_layer: str | None) -> None:
         self._rpc_layer = rpc_layer
 
-    def _task_url(self, task_type: Any, task_id: Any, rpc_layer: Any, otherwise: str = "") -> str:
+    def _task_url(
+        self, task_type: Any, task_id: Any, rpc_layer: str | None, otherwise: str = ""
+    ) -> str:
         task_type = self.task_type if task_type is None else task_type
         task_id = self.task_id if task_id is None else task_id
         if task_type is None or task_id is None:

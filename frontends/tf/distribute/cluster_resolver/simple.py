@@ -1,7 +1,5 @@
 """The resolver that is told everything."""
 
-from typing import Any
-
 from frontends.tf.distribute.cluster_resolver.base import ClusterResolver, url
 from frontends.tf.train.cluster_spec import ClusterSpec
 
@@ -73,7 +71,7 @@ class SimpleClusterResolver(ClusterResolver):
         return url(self._master, rpc_layer or self._rpc_layer)
 
     def num_accelerators(
-        self, task_type: str | None = None, task_id: int | None = None, config_proto: Any = None
+        self, task_type: str | None = None, task_id: int | None = None, config_proto: object = None
     ) -> dict[str, int]:
         """Gives the accelerators, whatever the task."""
         del task_type, task_id, config_proto

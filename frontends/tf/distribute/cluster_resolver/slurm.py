@@ -4,7 +4,6 @@ import os
 import shutil
 import subprocess
 from collections.abc import Mapping
-from typing import Any
 
 from frontends.tf.distribute.cluster_resolver.base import ClusterResolver
 from frontends.tf.train.cluster_spec import ClusterSpec
@@ -109,7 +108,7 @@ class SlurmClusterResolver(ClusterResolver):
         return self._task_url(task_type, task_id, rpc_layer)
 
     def num_accelerators(
-        self, task_type: str | None = None, task_id: int | None = None, config_proto: Any = None
+        self, task_type: str | None = None, task_id: int | None = None, config_proto: object = None
     ) -> dict[str, int]:
         """Gives the GPUs of each task."""
         del task_type, task_id, config_proto

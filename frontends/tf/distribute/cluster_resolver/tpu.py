@@ -116,7 +116,7 @@ class TPUClusterResolver(ClusterResolver):
         return f"/job:{self.get_job_name()}/task:0"
 
     def num_accelerators(
-        self, task_type: str | None = None, task_id: int | None = None, config_proto: Any = None
+        self, task_type: str | None = None, task_id: int | None = None, config_proto: object = None
     ) -> dict[str, int]:
         """Counts the TPU cores of this machine; starts JAX's backend."""
         del task_type, task_id, config_proto

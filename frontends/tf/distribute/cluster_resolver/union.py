@@ -113,7 +113,7 @@ class UnionClusterResolver(ClusterResolver):
         return self._resolvers[0].master(rpc_layer=rpc_layer)
 
     def num_accelerators(
-        self, task_type: str | None = None, task_id: int | None = None, config_proto: Any = None
+        self, task_type: str | None = None, task_id: int | None = None, config_proto: object = None
     ) -> dict[str, int]:
         """Asks the first resolver."""
         return self._resolvers[0].num_accelerators(task_type, task_id, config_proto)

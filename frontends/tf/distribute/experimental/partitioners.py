@@ -8,9 +8,10 @@ import abc
 import dataclasses
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
+
+from frontends.tf._typing import DTypeLike
 
 
 class Partitioner(abc.ABC):
@@ -20,7 +21,7 @@ class Partitioner(abc.ABC):
     """
 
     @abc.abstractmethod
-    def __call__(self, shape: Sequence[int], dtype: Any, axis: int = 0) -> list[int]:
+    def __call__(self, shape: Sequence[int], dtype: DTypeLike, axis: int = 0) -> list[int]:
         """Splits a shape.
 
         Args:
@@ -49,7 +50,7 @@ class FixedShardsPartitioner(Partitioner):
 
     num_shards: int
 
-    def __call__(self, shape: Sequence[int], dtype: Any, axis: int = 0) -> list[int]:
+    def __call__(self, shape: Sequence[int], dtype: DTypeLike, axis: int = 0) -> list[int]:
         """Splits a shape; see `Partitioner`."""
         return _along(axis, shape, min(self.num_shards, shape[axis]))
 
@@ -80,7 +81,7 @@ class MinSizePartitioner(Partitioner):
     def __post_init__(self) -> None:
         _check_positive(self, "min_shard_bytes", "max_shards", "bytes_per_string")
 
-    def __call__(self, shape: Sequence[int], dtype: Any, axis: int = 0) -> list[int]:
+    def __call__(self, shape: Sequence[int], dtype: DTypeLike, axis: int = 0) -> list[int]:
         """Splits a shape; see `Partitioner`."""
         total = math.prod(shape) * _bytes(dtype, self.bytes_per_string)
         shards = min(math.ceil(total / self.min_shard_bytes), self.max_shards, shape[axis])
@@ -115,7 +116,7 @@ class MaxSizePartitioner(Partitioner):
         if self.max_shards is not None:
             _check_positive(self, "max_shards")
 
-    def __call__(self, shape: Sequence[int], dtype: Any, axis: int = 0) -> list[int]:
+    def __call__(self, shape: Sequence[int], dtype: DTypeLike, axis: int = 0) -> list[int]:
         """Splits a shape; see `Partitioner`."""
         others = math.prod(size for index, size in enumerate(shape) if index != axis % len(shape))
         row = others * _bytes(dtype, self.bytes_per_string)
@@ -130,12 +131,12 @@ def _along(axis: int, shape: Sequence[int], shards: int) -> list[int]:
     return parts
 
 
-def _bytes(dtype: Any, text: int) -> int:
+def _bytes(dtype: DTypeLike, text: int) -> int:
     kind = np.dtype(getattr(dtype, "as_numpy_dtype", dtype))
     return text if kind.kind in "OSU" else kind.itemsize
 
 
-def _check_positive(partitioner: Any, *fields: str) -> None:
+def _check_positive(partitioner: object, *fields: str) -> None:
     for field in fields:
         if getattr(partitioner, field) < 1:
             raise ValueError(
