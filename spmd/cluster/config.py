@@ -1,4 +1,4 @@
-"""A cluster and this process's place in it, checked as a whole.
+"""A cluster and which of its tasks this process is, checked as a whole.
 
 The *tasks that train* are the chief and the workers. A *parameter server* (`ps`) holds variables for
 them, and an *evaluator* reads their checkpoints; neither takes part in collectives. The *chief* is the
@@ -16,7 +16,7 @@ from typing import NamedTuple, NoReturn
 from spmd.errors import ClusterConfigError
 
 _ROLES = ("chief", "worker", "ps", "evaluator")
-_ALONE = ("chief", "evaluator")  # roles of which a cluster has one task at most
+_ALONE = ("chief", "evaluator")  # roles that a cluster has at most one task of
 _ADDRESS = re.compile(r"(?P<host>\[[0-9A-Fa-f:.%\w]+\]|[^\s/:\[\]]+):(?P<port>[0-9]{1,5})")
 
 
@@ -24,8 +24,8 @@ class Task(NamedTuple):
     """One task of a cluster.
 
     Attributes:
-        task_type: its job, such as `"worker"`.
-        task_index: its number in the job.
+        task_type: the task's job, such as `"worker"`.
+        task_index: its index in the job.
         address: `"host:port"`; None for an evaluator that the cluster does not list.
     """
 
@@ -82,7 +82,7 @@ class Cluster:
 
     @property
     def task(self) -> Task:
-        """This process."""
+        """The task of this process."""
         addresses = self.jobs.get(self.task_type)
         return Task(
             self.task_type, self.task_index, addresses[self.task_index] if addresses else None
@@ -95,17 +95,17 @@ class Cluster:
 
     @property
     def process_id(self) -> int | None:
-        """Place of this process among the tasks that train; None for a task that does not."""
+        """Index of this process among the tasks that train; None if it does not train."""
         return self.processes.index(self.task) if self.task in self.processes else None
 
     @property
     def is_chief(self) -> bool:
-        """Whether this process writes what only one may; an evaluator is chief of its own, as in TensorFlow."""
+        """Whether this process writes what only one may write; an evaluator is a chief of its own, as in TensorFlow."""
         return self.is_evaluator or self.process_id == 0
 
     @property
     def is_evaluator(self) -> bool:
-        """Whether this process only evaluates what the others train."""
+        """Whether this process only evaluates checkpoints of the others."""
         return self.task_type == "evaluator"
 
     def _tasks(self) -> Iterator[Task]:
@@ -121,13 +121,13 @@ class Cluster:
             if job not in _ROLES:
                 self._fail(
                     f"cluster.{job}",
-                    f"is no role; the roles are {', '.join(_ROLES)}",
+                    f"is not a role; the roles are {', '.join(_ROLES)}",
                     f'"{_closest(job)}": [...]',
                 )
             if job in _ALONE and len(addresses) > 1:
                 self._fail(
                     f"cluster.{job}",
-                    f"has {len(addresses)} addresses, but a cluster has one {job} at most",
+                    f"has {len(addresses)} addresses, but a cluster has at most one {job}",
                     f'"{job}": ["{addresses[0]}"], and the others as "worker"',
                 )
         if not self.processes and not self.is_evaluator:
@@ -141,9 +141,9 @@ class Cluster:
         type_, index = self.task_type, self.task_index
         # A resolver hands on whatever a script gave it.
         if not isinstance(type_, str):
-            self._fail("task.type", f"is {type_!r:.80}, and no string", '"worker"')
+            self._fail("task.type", f"is {type_!r:.80}, not a string", '"worker"')
         if not isinstance(index, int) or isinstance(index, bool):
-            self._fail("task.index", f"is {index!r:.80}, and no whole number", "0")
+            self._fail("task.index", f"is {index!r:.80}, not an integer", "0")
         if type_ not in _ROLES or (type_ not in self.jobs and type_ != "evaluator"):
             self._fail(
                 "task.type",
@@ -168,13 +168,13 @@ class Cluster:
             if other is not task:
                 self._fail(
                     key,
-                    f"is {task.address}, the address of {other} as well; every task needs its own",
+                    f"is {task.address}, which is also the address of {other}; every task needs its own",
                     "another host, or another port on the same host",
                 )
             if _is_loopback(host):
                 loopback.append(task)
-        # All on this machine is a cluster for trying things out. Between machines a task may list itself
-        # so, since its server listens on all interfaces, but nobody else.
+        # A cluster with only loopback addresses runs on one machine. Between machines, a task may list only itself
+        # that way: its server listens on all interfaces.
         remote = [task for task in self._tasks() if task not in loopback]
         for task in loopback if remote else ():
             if task != self.task:
@@ -182,12 +182,12 @@ class Cluster:
                     f"cluster.{task.task_type}[{task.task_index}]",
                     f"is {task.address}, which on {self.task} means {self.task}'s own machine, while {remote[0]} is "
                     f"at {remote[0].address}: {task} cannot be reached there",
-                    f"the name or address under which other machines know {task}",
+                    f"the name or address by which other machines reach {task}",
                 )
 
     def _host_and_port(self, key: str, address: object) -> tuple[str, int]:
         if not isinstance(address, str):
-            self._fail(key, f"is {address!r:.80}, and no string", '"host:port"')
+            self._fail(key, f"is {address!r:.80}, not a string", '"host:port"')
         bare = re.sub(r"^[a-z+]+://", "", address)
         match = _ADDRESS.fullmatch(address)
         if match is None:
@@ -196,8 +196,7 @@ class Cluster:
             host = re.match(r"[\w.-]+", address)
             self._fail(
                 key,
-                f'is {address!r:.80}, and not "host:port", where port is a number and an IPv6 address stands in '
-                "brackets",
+                f'is {address!r:.80}, not "host:port", with a number for the port and brackets around an IPv6 address',
                 f'"{host[0]:.60}:2222"' if host else '"host:2222"',
             )
         port = int(match["port"])
@@ -214,7 +213,7 @@ def from_tasks(
     task_index: int | None,
     source: str,
 ) -> Cluster | None:
-    """Makes a cluster of what a description says, in which parts may be missing.
+    """Makes a cluster from a description, parts of which may be missing.
 
     Args:
         jobs: for each job its addresses, or addresses by task index.
@@ -223,7 +222,7 @@ def from_tasks(
         source: where this was read, for errors.
 
     Returns:
-        The cluster; None where it lists no task, which means one process.
+        The cluster; None if it lists no task, which means one process.
 
     Raises:
         ClusterConfigError: the parts do not make a cluster.
@@ -236,7 +235,7 @@ def from_tasks(
         if not task_index:
             return None
         raise ClusterConfigError(
-            f'"cluster" in {source} lists no task, but this is {task_type} {task_index}, so there must be others. '
+            f'"cluster" in {source} lists no task, but this is {task_type} {task_index}, so there must be other tasks. '
             'Add "cluster": {"worker": ["host0:2222", ...]}, or leave the task out to train in one process.',
             key="cluster",
         )
@@ -259,7 +258,7 @@ def _addresses(job: str, tasks: Mapping[int, str] | Sequence[str], source: str) 
     if missing:
         raise ClusterConfigError(
             f'"cluster.{job}" in {source} has the indices {", ".join(map(str, sorted(tasks)))}, without '
-            f'{min(missing)}: every process must know the address of all. Add "{min(missing)}": "host:port".',
+            f'{min(missing)}: every process must know all addresses. Add "{min(missing)}": "host:port".',
             key=f"cluster.{job}",
         )
     return [tasks[index] for index in range(len(tasks))]

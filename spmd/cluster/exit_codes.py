@@ -1,5 +1,5 @@
-"""Exit codes that tell a job controller what to do with a process that ended."""
+"""The exit code that asks a job controller for a restart."""
 
-# 128 + SIGTERM: "start me again". Kubeflow's restart policy `ExitCode` takes codes from 128 on as retryable, and
-# TensorFlow's PreemptionCheckpointHandler exits with this one after it has saved.
+# 128 + SIGTERM. Kubeflow's restart policy `ExitCode` treats codes from 128 on as retryable, and TensorFlow's
+# PreemptionCheckpointHandler exits with this one after it has saved.
 RETRYABLE_EXIT_CODE = 143

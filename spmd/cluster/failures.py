@@ -1,6 +1,6 @@
-"""What a process of a cluster does about its own end: an error that nobody catches, or SIGTERM.
+"""How a process of a cluster ends itself: after an uncaught error, or on SIGTERM.
 
-The other processes hear of it through the watchdog, and the exit code says whether another start may help.
+The watchdog tells the other processes, and the exit code says whether a restart may help.
 """
 
 import os
@@ -21,11 +21,11 @@ from spmd.cluster.sigterm import Sigterm
 from spmd.cluster.watchdog import Watchdog
 from spmd.errors import ClusterStartError, ClusterWaitError
 
-_LONGEST = 2000
-_OF_ANOTHER_SECONDS = 5.0  # so long the watchdog may take to see that another process has died
-_FLUSH_SECONDS = 5.0  # so long a reader of the output may keep this process from ending
-# What a collective or the coordination service says when a peer has died, behind XLA's status. In the first line only:
-# an error of a function of the script that a step calls follows in others.
+_MAX_CHARACTERS = 2000
+_OF_ANOTHER_SECONDS = 5.0  # how long the watchdog may take to see that another process has died
+_FLUSH_SECONDS = 5.0  # how long a stuck reader of the output may delay the exit
+# What a collective or the coordination service reports when a peer has died, after XLA's status. Only the first line
+# counts: an error of a Python function that a step calls follows in later ones.
 _OF_PEERS = re.compile(r"UNAVAILABLE: |[A-Z_]+: .*(Gloo |NCCL operation|[Cc]oordination)")
 _OF_GLOO = re.compile(r"[A-Z_]+: Gloo ")  # which JAX raises as a ValueError
 
@@ -33,33 +33,33 @@ _watchdog: Watchdog | None = None
 
 
 def take_over() -> None:
-    """Takes over what happens to errors that nobody catches, and SIGTERM unless the script handles it."""
+    """Installs handlers for uncaught errors, and for SIGTERM unless the script handles it."""
     sys.excepthook = _Uncaught(sys.excepthook)
     on_main = threading.current_thread() is threading.main_thread()
     if on_main and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
-        # Also as the first process of a container, which SIGTERM would not end.
+        # Process 1 of a container ignores SIGTERM unless there is a handler.
         Sigterm(_end, ends=True)
 
 
-def tell(watchdog: Watchdog | None) -> None:
-    """Sets who is told from here on.
+def report_to(watchdog: Watchdog | None) -> None:
+    """Sets the watchdog that failures are reported to.
 
     Args:
-        watchdog: that of the cluster which this process has joined; None for nobody.
+        watchdog: the one of the cluster that this process has joined; None for no report.
     """
     global _watchdog
     _watchdog = watchdog
 
 
 def report_failure(error: BaseException, *, shown: bool = False) -> None:
-    """Tells the other processes that this one cannot go on, and ends it; does nothing in no cluster.
+    """Tells the other processes that this one has failed, and ends it; does nothing outside a cluster.
 
-    An error of JAX's may be the consequence of another process's death. So the watchdog has five seconds to say who
-    died, and the exit code is the retryable one then, and for what a collective says of its peers. `initialize`
-    installs it for errors that nobody catches; call it where errors are caught.
+    An error from JAX may follow from another process's death. So the watchdog gets five seconds to find out who
+    died; if it does, or a collective blames its peers, the exit code is the retryable one. `initialize` installs
+    this for uncaught errors; call it where a script catches them.
 
     Args:
-        error: why.
+        error: the failure.
         shown: whether its traceback has been printed.
     """
     if _watchdog is None:
@@ -68,7 +68,7 @@ def report_failure(error: BaseException, *, shown: bool = False) -> None:
     of_peers = any(map(_is_of_peers, chain))
     may_be = of_peers or any(isinstance(one, jax.errors.JaxRuntimeError) for one in chain)
     code = RETRYABLE_EXIT_CODE if of_peers else 130 if isinstance(error, KeyboardInterrupt) else 1
-    text = "".join(traceback.format_exception_only(error)).strip()[:_LONGEST]
+    text = "".join(traceback.format_exception_only(error)).strip()[:_MAX_CHARACTERS]
     what = f"failed: {text}\nThe whole traceback is in its own output."
     _watchdog.fail(what, code, _OF_ANOTHER_SECONDS if may_be else 0.0, shown=shown)
 
@@ -104,7 +104,7 @@ def _exit_for_restart() -> None:
 def _with_causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
-        error = error.__cause__  # a step that fails says what has become of its state
+        error = error.__cause__  # a failed step raises an error of its own about its state
 
 
 def _is_of_peers(error: BaseException) -> bool:

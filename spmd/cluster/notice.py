@@ -1,7 +1,7 @@
-"""A notice that a process will be ended soon, which all processes hear of.
+"""A preemption notice: one process will be ended soon, and all of them learn of it.
 
-It comes as SIGTERM, or out of a function that asks the platform. The thread that looks for it, `spmd-preemption`, costs
-the training nothing: once a second it reads one key of the cluster's store.
+The notice is SIGTERM, or comes from a function that polls the platform. The thread that waits for it,
+`spmd-preemption`, reads one key of the cluster's store once a second, so training pays nothing.
 """
 
 import contextlib
@@ -16,16 +16,16 @@ from spmd.cluster.sigterm import Sigterm
 from spmd.errors import StoreKeyError
 
 _LOG = logging.getLogger("spmd.cluster")
-_LOOK_SECONDS = 1.0
+_POLL_SECONDS = 1.0
 _END_SECONDS = 2.0
 _numbers = itertools.count()
 
 
 class Notice:
-    """Waits for a notice to any process. All processes make it, in the same order; it does not block.
+    """Waits, on a thread, for a notice to any process. All processes construct it, in the same order.
 
     Attributes:
-        told_at: when this process was told, by `time.monotonic`; None if it was not.
+        told_at: when this process was notified, by `time.monotonic`; None if it was not.
 
     Examples:
         >>> heard = threading.Event()
@@ -42,32 +42,33 @@ class Notice:
         watch: Callable[[], bool] | None = None,
         sigterm: bool = True,
     ) -> None:
-        """Starts to wait.
+        """Starts the thread.
 
         Args:
             heard: called once, by the thread, with the name of the task that got the notice.
-            watch: asked once a second whether this process got it; must not block. If it raises, it is asked again.
-            sigterm: whether SIGTERM is the notice; the signal does not end the process any more.
+            watch: returns whether this process got a notice; called once a second, must not block, and is called
+                again if it raises.
+            sigterm: whether SIGTERM is a notice; if so, it no longer ends the process.
 
         Raises:
-            ValueError: signals can be taken over by the main thread only, and this is another one.
+            ValueError: `sigterm` is set, and this is not the main thread, which alone can handle signals.
         """
         self._heard, self._watch = heard, watch
         self._key = f"preemption/{next(_numbers)}"
         self._told, self._closed = threading.Event(), threading.Event()
         self.told_at: float | None = None
         self._sigterm = Sigterm(self.tell) if sigterm else None
-        self._thread = threading.Thread(target=self._look, name="spmd-preemption", daemon=True)
+        self._thread = threading.Thread(target=self._poll, name="spmd-preemption", daemon=True)
         self._thread.start()
 
     def tell(self) -> None:
-        """Gives the notice to this process; does not block."""
+        """Notifies this process; does not block."""
         if self.told_at is None:
             self.told_at = time.monotonic()
         self._told.set()
 
     def close(self) -> None:
-        """Stops waiting, and gives the signal back."""
+        """Stops the thread, and restores the handling of SIGTERM."""
         self._closed.set()
         self._told.set()  # wakes the thread
         if threading.current_thread() is not self._thread:
@@ -75,10 +76,10 @@ class Notice:
         if self._sigterm is not None:
             self._sigterm.close()
 
-    def _look(self) -> None:
+    def _poll(self) -> None:
         said = ""
         while True:
-            told = self._told.wait(_LOOK_SECONDS)
+            told = self._told.wait(_POLL_SECONDS)
             if self._closed.is_set():
                 return
             try:
@@ -86,8 +87,10 @@ class Notice:
             except Exception as error:  # the platform or the store may be back in a second
                 if str(error) != said:
                     said = str(error)
-                    _LOG.warning("Looked for a notice in vain, and goes on: %r", error)
-                self._closed.wait(_LOOK_SECONDS)
+                    _LOG.warning(
+                        "Polling for a preemption notice failed and will be retried: %r", error
+                    )
+                self._closed.wait(_POLL_SECONDS)
                 continue
             if task is not None:
                 self._heard(task)
@@ -96,6 +99,6 @@ class Notice:
     def _who_was_told(self, told: bool) -> str | None:
         if told or (self._watch is not None and self._watch()):
             self.tell()
-            with contextlib.suppress(StoreKeyError):  # another task was told before
+            with contextlib.suppress(StoreKeyError):  # another task was notified first
                 store.put(self._key, runtime.task_names()[runtime.process_id()])
         return store.peek(self._key)

@@ -1,4 +1,4 @@
-"""How far this process is: what it tells the others through the watchdog.
+"""The progress of this process, which it reports to the others through the watchdog.
 
     from spmd.cluster.watchdog import progress
 
@@ -7,12 +7,11 @@
     progress.step_started()  # right before each step that runs on all processes
     progress.step_dispatched(state, results)  # right after
 
-Counted is what a process has asked its devices for, not what has come back: of processes that wait for each other in
-step 8, those which are in it say 8, and the one that has not come to it says 7.
+A step counts once it is dispatched, whether or not it has finished: of processes that wait for each other in step 8,
+those in it report 8, and the straggler reports 7.
 
-The counts of different processes are compared, so a step counts only if every process takes part in it. So are
-their *orders*, a number for each count, made of all steps up to it: processes that ran the same steps in the same
-order have the same.
+Processes compare their counts, so only steps count in which all of them take part. They also compare *orders*: a
+hash for each count, of all steps up to it, which is equal in processes that ran the same steps in the same order.
 """
 
 import contextlib
@@ -21,17 +20,17 @@ import weakref
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
-_REMEMBERED = 1024  # steps: by less than so many may process 0 be ahead of what it hears of another
-_TOLD = 16
+_REMEMBERED = 1024  # steps; process 0 must be ahead of what it hears from others by less
+_REPORTED = 16
 _FACTOR = 6364136223846793005  # Knuth's, of a generator modulo 2**64
 _MASK = 2**64 - 1
 
 
 class Progress:
-    """A count of steps, and what keeps the process from the next one.
+    """A count of steps, and what the process does between them.
 
-    Written by the thread that trains and read by the watchdog's, without a lock: a reader may see a
-    count that is one step old. A count and its order are one tuple, so that they fit together.
+    The training thread writes and the watchdog's reads, without a lock: a reader may see a count that is
+    one step old. A count and its order are one tuple, so that they always match.
 
     Examples:
         >>> progress = Progress()
@@ -52,30 +51,30 @@ class Progress:
 
     @property
     def steps(self) -> int:
-        """How many steps it has started."""
+        """Number of steps started."""
         return self._last[0]
 
     @property
     def orders(self) -> list[tuple[int, int]]:
         """The last 16 counts and their orders, latest first."""
-        counts = range(self.steps, max(self.steps - _TOLD, -1), -1)
+        counts = range(self.steps, max(self.steps - _REPORTED, -1), -1)
         return [self._past[count % _REMEMBERED] for count in counts]
 
     def agrees(self, orders: Sequence[tuple[int, int]]) -> bool:
-        """Tells whether another process has run the same steps in the same order, as far as both are known.
+        """Tells whether another process has run the same steps in the same order, as far as is known.
 
         Args:
-            orders: the `orders` of the other one.
+            orders: the `orders` of the other process.
         """
         for count, order in orders:
             known, mine = self._past[count % _REMEMBERED]
             if known == count:
-                return order == mine  # and so were all before
+                return order == mine  # an order covers all steps before it
         return True
 
     @property
     def waits(self) -> bool:
-        """Whether it waits for what all compute: it says so, or its devices have not finished the last step."""
+        """Whether the process waits for the devices: it says so, or they have not finished the last step."""
         if self._says_it_waits:
             return True
         return not self.doing and _is_unfinished(self._output())
@@ -84,23 +83,23 @@ class Progress:
         """Counts a step, before it is dispatched.
 
         Args:
-            program: a number of 64 bits that stands for what is run, the same in all processes.
+            program: a 64-bit hash of the program, equal in all processes.
         """
-        self._output = _to_come  # where a dispatch blocks, there is no output to look at
+        self._output = _to_come  # a dispatch that blocks has no output yet
         steps, order = self._last
         steps += 1
         last = self._past[steps % _REMEMBERED] = (steps, (order ^ program) * _FACTOR + 1 & _MASK)
         self._last = last
 
     def step_dispatched(self, state: Sequence[Any], results: Sequence[Any]) -> None:
-        """Says that the devices have a step, or that it failed; costs less than a microsecond.
+        """Records that a step was dispatched, or failed; costs less than a microsecond.
 
         Args:
-            state: arrays that the step gives and others keep; not kept alive, so that they may be donated.
-            results: other arrays that it gives; if there is no state, one is kept alive until the next step.
+            state: output arrays that become state; held weakly, so that they may be donated.
+            results: other output arrays; if there is no state, one is kept alive until the next step.
         """
         for array in state:
-            if hasattr(array, "is_ready"):  # random keys have not
+            if hasattr(array, "is_ready"):  # random keys lack it
                 self._output = weakref.ref(array)
                 return
         for array in results:
@@ -111,12 +110,12 @@ class Progress:
 
     @contextlib.contextmanager
     def calling(self, call: str) -> Generator[None]:
-        """Says that this process waits in what all must call; on other threads than the main one it says nothing.
+        """Reports that this process waits in a call that all must make; does nothing on threads other than the main one.
 
-        Tasks that wait in different calls are ended: so calls of one name are either all of main threads, or none.
+        Tasks that wait in different calls are ended, so calls of one name must all come from main threads, or none.
 
         Args:
-            call: the name and number of the call, which all processes give it.
+            call: the name and number of the call, equal in all processes.
         """
         if threading.current_thread() is not threading.main_thread():
             yield
@@ -129,7 +128,7 @@ class Progress:
 
     @contextlib.contextmanager
     def busy(self, doing: str) -> Generator[None]:
-        """Says that this process is at work, so that the others wait longer before they give it up.
+        """Reports that this process is at work, so that the others are more patient with it.
 
         Args:
             doing: what it does, as in `"compiles train_step"`.
@@ -143,9 +142,9 @@ class Progress:
 
     @contextlib.contextmanager
     def waiting(self, for_what: str) -> Generator[None]:
-        """Says that this process waits for what all of them compute, such as the loss of a step.
+        """Reports that this process waits for what all of them compute, such as the loss of a step.
 
-        If all wait and nobody gets on, the watchdog ends them.
+        If all of them wait and none makes progress, the watchdog ends them.
 
         Args:
             for_what: what it waits for, as in `"the loss"`.
@@ -159,7 +158,7 @@ class Progress:
 
 
 class _ToCome:
-    """Stands for the output of a step that is still being dispatched."""
+    """The output of a step that is still being dispatched."""
 
     def is_ready(self) -> bool:
         return False
@@ -179,7 +178,7 @@ def _nothing() -> None:
 def _is_unfinished(output: Any) -> bool:
     try:
         return output is not None and not output.is_ready()
-    except RuntimeError:  # it was deleted or donated, so nobody waits for it
+    except RuntimeError:  # deleted or donated, so nobody waits for it
         return False
 
 

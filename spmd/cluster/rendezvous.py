@@ -1,11 +1,10 @@
 """How processes find each other before anything else runs: all connect to process 0.
 
-Process 0 listens at its own address. The others connect, say who they are and what they think the cluster
-is, and are told who is still missing. Once all are there, process 0 stops listening, which leaves its
-port to `jax.distributed`, and says "go". The connections stay: they are how the processes notice
-afterwards that one has ended (`spmd.cluster.watchdog`).
+Process 0 listens on its own address. The others connect, say who they are and what their list of the cluster
+is, and hear who is still missing. Once all are there, process 0 stops listening, which leaves its port to
+`jax.distributed`, and says "go". The connections stay open for the watchdog (`spmd.cluster.watchdog`).
 
-JAX could wait by itself, but ends a process by an abort when it has waited in vain, without saying for whom.
+`jax.distributed` can wait too, but aborts the process when it times out, without saying who is missing.
 """
 
 import contextlib
@@ -20,21 +19,21 @@ from spmd.cluster.roster import Roster
 from spmd.cluster.wire import Line, connect, join_address, listen, readable, split_address
 from spmd.errors import ClusterStartError
 
-_BEAT = 1.0  # seconds between two words of a process that waits
-_SILENCE = 5.0  # a process that says nothing for so long is not there
-_PATIENCE = 10.0  # process 0 may have to wait for such a silence before it answers
+_BEAT = 1.0  # seconds between two messages of a waiting process
+_SILENCE = 5.0  # a process that is silent for so long has left
+_PATIENCE = 10.0  # process 0 may have to wait out a silence before it answers
 _QUIET = 1.0  # a start that takes no longer prints nothing
-_AGAIN = 10.0  # seconds after which the same is printed again
-_STARTED = "Check that each missing task was started and still runs: its own output tells what it waits for."
+_AGAIN = 10.0  # seconds after which the same line is printed again
+_STARTED = "Check that each missing task was started and still runs: its own output says what it waits for."
 
 
 class Meeting(NamedTuple):
-    """What comes of a rendezvous.
+    """The result of a rendezvous.
 
     Attributes:
-        lines: a line to every other process, by process, in process 0; in the others the one to process 0.
-        coordinator: the address at which this process reaches the port of process 0.
-        bind: the address at which process 0 is to listen there from now on.
+        lines: in process 0 a line to every other process, by process; in the others the line to process 0.
+        coordinator: the address under which this process reaches the port of process 0.
+        bind: the address on which process 0 is to listen there from now on.
     """
 
     lines: dict[int, Line]
@@ -52,42 +51,42 @@ def meet(
     """Waits until all processes of a cluster are there; blocks, and every process must call it.
 
     Args:
-        roster: the processes, and which of them this is; two at least.
+        roster: the processes, at least two, and which of them this is.
         timeout_seconds: how long to wait.
-        clock: gives seconds.
-        say: prints a line; None takes the standard error.
+        clock: returns seconds.
+        say: prints a line; None prints to standard error.
 
     Returns:
         Lines between the processes, and where process 0 listens.
 
     Raises:
-        ClusterStartError: tasks are missing after the time, or disagree about the cluster.
+        ClusterStartError: tasks are missing after the timeout, or disagree about the cluster.
     """
     wait = _Wait(roster, timeout_seconds, clock, _print if say is None else say)
     return _gather(wait) if roster.process_id == 0 else _join(wait)
 
 
 class _Wait:
-    """One wait: for how long, for whom, and what was said about it."""
+    """The deadline of a wait, who is missing, and what was printed about it."""
 
     def __init__(
         self, roster: Roster, seconds: float, clock: Callable[[], float], say: Callable[[str], None]
     ) -> None:
         self.roster, self.seconds, self.clock, self._say = roster, seconds, clock, say
         self.deadline = clock() + seconds
-        self.refused: list[str] = []  # what strangers were told
-        self.departed: set[int] = set()  # who came, and went again
+        self.refused: list[str] = []  # why processes were sent away
+        self.departed: set[int] = set()  # processes that came and left again
         self._printed: tuple[float, str] = (clock() - _AGAIN + _QUIET, "")
 
     def left(self) -> float:
         return self.deadline - self.clock()
 
     def tell(self, missing: Iterable[int], why: str = "") -> None:
-        """Prints who is missing."""
+        """Prints which processes are missing."""
         self.tell_what(self.roster.listed(missing) + (f" ({why})" if why else ""))
 
     def tell_what(self, text: str) -> None:
-        """Prints what this process waits for, when that changed or was last said a while ago."""
+        """Prints what this process waits for, if that changed or was last printed a while ago."""
         at, before = self._printed
         now = self.clock()
         if now - at < (_BEAT if text != before and before else _AGAIN):
@@ -98,7 +97,7 @@ class _Wait:
         )
 
     def refuse(self, line: Line, text: str, stranger: str) -> None:
-        """Sends a process away, and says so here as well."""
+        """Sends a process away, and prints so."""
         line.send({"refused": text})
         line.finish()
         line.close()
@@ -109,16 +108,16 @@ class _Wait:
     def give_up(self, missing: Iterable[int], check: str) -> ClusterStartError:
         roster, missing = self.roster, sorted(missing)
         here = [name for i, name in enumerate(roster.names) if i not in missing]
-        # Who else is there, only process 0 knows.
-        came = f" Of {len(roster.names)} tasks came: {', '.join(here)}." * (0 not in missing)
+        # Only process 0 knows who else is there.
+        came = f" Of {len(roster.names)} tasks, {len(here)} came: {', '.join(here)}." * (
+            0 not in missing
+        )
         came += "".join(
-            f" {roster.names[i]} was there, but ended before."
-            for i in missing
-            if i in self.departed
+            f" {roster.names[i]} was there, but has ended." for i in missing if i in self.departed
         )
         refused = "".join(f" Refused meanwhile: {text}" for text in self.refused)
         return ClusterStartError(
-            f"{roster.me} waited {self.seconds - self.left():.0f} s for {roster.listed(missing)}, and gives up."
+            f"{roster.me} waited {self.seconds - self.left():.0f} s for {roster.listed(missing)} and gives up."
             f"{came}{refused} {check} To wait longer, set JAXTRIBUTE_START_TIMEOUT={max(1, round(2 * self.seconds))}.",
             missing=[roster.names[i] for i in missing],
             retryable=True,
@@ -129,7 +128,7 @@ class _Wait:
 
 
 class _Guest:
-    """Somebody who has connected to process 0."""
+    """A process that has connected to process 0."""
 
     def __init__(self, line: Line, now: float) -> None:
         self.line, self.arrived, self.heard = line, now, now
@@ -139,7 +138,7 @@ class _Guest:
 def _gather(wait: _Wait) -> Meeting:
     roster = wait.roster
     host, port = split_address(roster.addresses[0])
-    # What only this machine can reach stays out of the network.
+    # A cluster on this machine does not listen on the network.
     local = host if roster.is_local else None
     listener = _listen(wait, local, port)
     strangers: list[_Guest] = []
@@ -165,7 +164,7 @@ def _gather(wait: _Wait) -> Meeting:
                 for guest in guests.values():
                     guest.line.send({"waiting": missing})
         on_failure.pop_all()
-    # JAX's coordination service listens here next, so that nobody who is told to go can come too early.
+    # JAX's coordination service listens here next, so the port must be free before anyone hears "go".
     listener.close()
     for stranger in strangers:
         stranger.line.close()
@@ -186,9 +185,9 @@ def _listen(wait: _Wait, host: str | None, port: int) -> socket.socket:
         except OSError as error:
             if wait.left() <= 0:
                 raise ClusterStartError(
-                    f"{wait.roster.me} could not listen at its port {port} for {wait.seconds:g} s: "
-                    f"{_reason(error)}. Most often a process of a former run still holds it, or two tasks of "
-                    f"the cluster have this address: `ss -ltnp 'sport = :{port}'` shows who. End that "
+                    f"{wait.roster.me} could not listen on its port {port} for {wait.seconds:g} s: "
+                    f"{_reason(error)}. Usually a process of an earlier run still holds it, or two tasks of "
+                    f"the cluster have this address: `ss -ltnp 'sport = :{port}'` shows which. End that "
                     "process, or give this task another port in every task's list.",
                     retryable=True,
                 ) from error
@@ -203,7 +202,7 @@ def _all(guests: Mapping[int, _Guest], strangers: list[_Guest]) -> list[_Guest]:
 def _receive(
     wait: _Wait, listener: socket.socket, guests: dict[int, _Guest], strangers: list[_Guest]
 ) -> None:
-    """Waits a little for newcomers and words; forgets who has left or says nothing."""
+    """Waits briefly for connections and messages; drops processes that have left or are silent."""
     by_line = {guest.line: guest for guest in _all(guests, strangers)}
     gone: list[_Guest] = []
     for ready in readable([listener, *by_line], min(0.2, max(0.0, wait.left()))):
@@ -231,18 +230,18 @@ def _receive(
 
 
 def _admit(wait: _Wait, guests: dict[int, _Guest], strangers: list[_Guest]) -> None:
-    """Lets those in who are of this cluster, sends others away."""
+    """Admits processes of this cluster, and sends others away."""
     for guest in [stranger for stranger in strangers if stranger.hello]:
         who = _who(guest)
         problem = _disagreement(wait.roster, guest.hello, who)
         process = guest.hello.get("process_id")
         if problem is None and process in guests:
-            # Its former self, whose end nobody noticed, says nothing any more; another process does.
+            # If the one admitted has been silent since, it died unnoticed, and this one replaces it.
             if guests[process].heard <= guest.arrived:
                 continue
             problem = (
-                f"Two processes say that they are {wait.roster.label(process)}: {_who(guests[process])} came "
-                f'first, {who} after it. Give each its own "task" in TF_CONFIG.'
+                f"Two processes claim to be {wait.roster.label(process)}: {_who(guests[process])} came "
+                f'first, then {who}. Give each its own "task" in TF_CONFIG.'
             )
         strangers.remove(guest)
         if problem is None:
@@ -256,7 +255,7 @@ def _who(guest: _Guest) -> str:
 
 
 def _disagreement(roster: Roster, hello: Mapping[str, Any], who: str) -> str | None:
-    """Tells in which way a newcomer's cluster is not this one."""
+    """Says how a newcomer's cluster differs from this one; None if it does not."""
     process, theirs = hello.get("process_id"), hello.get("addresses")
     if not isinstance(theirs, list) or not isinstance(process, int):
         return f"{who} sent no list of addresses: is it the same release of jaxtribute?"
@@ -273,17 +272,17 @@ def _disagreement(roster: Roster, hello: Mapping[str, Any], who: str) -> str | N
             None,
         )
     if what is None and not 0 < process < len(mine):
-        what = f"it says that it is process {process}, which is {roster.me} itself"
+        what = f"it claims to be process {process}, which is {roster.me} itself"
     if what is None:
         return None
     return (
-        f"{roster.me} and {who} disagree about the cluster ({what}). Expected {mine}, as in {roster.me}; it has "
+        f"{roster.me} and {who} disagree about the cluster ({what}). Expected {mine}, as in {roster.me}, but it has "
         f'{theirs}. Give every task the same "cluster" in TF_CONFIG.'
     )
 
 
 def _reachable(roster: Roster, listener: socket.socket, strangers: list[_Guest]) -> str:
-    """Tells what to check, and whether the address of this process leads here."""
+    """Says what to check, and whether the address of this process leads here."""
     host, port = split_address(roster.addresses[0])
     try:
         with contextlib.closing(connect(host, port, 2.0)):
@@ -291,7 +290,7 @@ def _reachable(roster: Roster, listener: socket.socket, strangers: list[_Guest])
         leads = "leads to this process from here" if here else "leads to another process"
     except OSError as error:
         leads = f"does not lead to this process even from here: {_reason(error)}"
-    silent = f" {len(strangers)} connection(s) came that never said who they are." * bool(strangers)
+    silent = f" {len(strangers)} connection(s) never said who they were." * bool(strangers)
     return f"{_STARTED} Check that it can connect to {roster.addresses[0]}, which {leads}.{silent}"
 
 
@@ -299,7 +298,7 @@ def _reachable(roster: Roster, listener: socket.socket, strangers: list[_Guest])
 
 
 def _join(wait: _Wait) -> Meeting:
-    roster, why = wait.roster, "no try yet"
+    roster, why = wait.roster, "not tried yet"
     host, port = split_address(roster.addresses[0])
     while wait.left() > 0:
         try:
@@ -319,15 +318,15 @@ def _join(wait: _Wait) -> Meeting:
         [0],
         f"The last try to connect: {why}. Check that {roster.names[0]} was started and still runs, that "
         f"{host!r} resolves here to its machine (`getent hosts {host}`), and that nothing blocks port {port} "
-        "between the two. Which other tasks are there is known once it is.",
+        "between the two. Only it knows which other tasks are there.",
     )
 
 
 def _hear(wait: _Wait, line: Line) -> list[int]:
-    """Says hello to process 0, and listens to it; returns who is missing when time is over, nobody before.
+    """Greets process 0, and listens; returns nobody once told to go, at the deadline who is missing.
 
     Raises:
-        ConnectionError: process 0 is lost, or it is somebody else who listens.
+        ConnectionError: process 0 is lost, or another program listens there.
     """
     roster, missing = wait.roster, list[int]()
     hello = {
@@ -353,7 +352,7 @@ def _hear(wait: _Wait, line: Line) -> list[int]:
             raise ConnectionError("it was there, and has ended")
         if messages is None:
             raise ConnectionError(
-                "somebody listens there who is no starting task: the former run of this cluster, if it has not "
+                "somebody listens there who is not a starting task: an earlier run of this cluster that has not "
                 "ended yet, or another program"
             )
         heard = wait.clock()
@@ -367,7 +366,7 @@ def _hear(wait: _Wait, line: Line) -> list[int]:
                 continue
             missing = [i for i in waiting if isinstance(i, int) and 0 < i < len(roster.names)]
             if "gave_up" in message:
-                raise wait.give_up(missing, f"{roster.names[0]} waits no longer either. {_STARTED}")
+                raise wait.give_up(missing, f"{roster.names[0]} has given up too. {_STARTED}")
             wait.tell(missing)
     if not missing:
         raise ConnectionError("somebody listens there, but has said nothing")

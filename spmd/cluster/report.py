@@ -1,4 +1,4 @@
-"""What a process prints when its cluster cannot go on: lines for people, and where its threads are."""
+"""What a process prints when its cluster cannot go on: lines for people, and its threads' stacks."""
 
 import faulthandler
 import sys
@@ -6,22 +6,22 @@ import threading
 import traceback
 from collections.abc import Callable, Sequence
 
-_SECONDS = 5.0  # a report into a pipe that nobody reads ends then
-_MINE = "spmd-watchdog"
-_NOT_OF_SCRIPTS = (_MINE, "spmd-sigterm")
+_SECONDS = 5.0  # for a report into a pipe that nobody reads
+_OWN_THREAD = "spmd-watchdog"
+_OWN_THREADS = (_OWN_THREAD, "spmd-sigterm")
 
 
 def write(lines: Sequence[str], *, stacks: bool) -> None:
-    """Prints lines to the standard error, each behind `jaxtribute: `; takes five seconds at most.
+    """Prints lines to standard error, each prefixed `jaxtribute: `; takes at most five seconds.
 
     Args:
-        lines: what to say.
-        stacks: whether to print the Python stacks of all threads but the cluster's own after it.
+        lines: the lines.
+        stacks: whether to append the Python stacks of all threads but the cluster's own.
     """
 
     def print_all() -> None:
         text = "".join(f"jaxtribute: {line}\n" for line in lines)
-        # On a line of its own, also where the script is in the middle of one.
+        # The script may be in the middle of a line.
         print(f"\n{text}", end="", file=sys.stderr, flush=True)
         if stacks:
             print(*_stacks(), sep="\n", file=sys.stderr, flush=True)
@@ -31,17 +31,17 @@ def write(lines: Sequence[str], *, stacks: bool) -> None:
 
 
 def within(seconds: float, act: Callable[[], None]) -> None:
-    """Does what may block for ever, such as writing where nobody reads, and waits for it only so long.
+    """Runs what may block forever, such as writing where nobody reads, and waits for it only so long.
 
     Args:
-        seconds: how long.
-        act: what to do.
+        seconds: how long to wait.
+        act: what to run.
     """
-    thread = threading.Thread(target=act, name=_MINE, daemon=True)
+    thread = threading.Thread(target=act, name=_OWN_THREAD, daemon=True)
     try:
         thread.start()
     except RuntimeError:
-        # From Python 3.12 on there are no new threads once the script has ended.
+        # Python 3.12 and later start no threads once the script has ended.
         faulthandler.dump_traceback_later(seconds, exit=True)
         act()
     else:
@@ -56,5 +56,5 @@ def _stacks() -> list[str]:
         f"Thread {thread.name} (most recent call last):\n"
         + "".join(traceback.format_stack(frames[thread.ident]))
         for thread in threads
-        if thread.ident in frames and thread.name not in _NOT_OF_SCRIPTS
+        if thread.ident in frames and thread.name not in _OWN_THREADS
     ]

@@ -1,4 +1,4 @@
-"""Who is in a cluster, as the processes of it know each other: addresses and names, by process."""
+"""The processes of a cluster: their addresses and names."""
 
 import dataclasses
 import ipaddress
@@ -13,8 +13,8 @@ class Roster:
 
     Attributes:
         addresses: `"host:port"` of each process.
-        process_id: place of this process among them.
-        names: what errors call the processes; `worker 0`, `worker 1` and so on if there are none.
+        process_id: index of this process.
+        names: names of the processes in messages; by default `worker 0`, `worker 1` and so on.
 
     Raises:
         ValueError: an address is malformed, or `process_id` or `names` does not fit the addresses.
@@ -63,12 +63,12 @@ class Roster:
 
     @staticmethod
     def same_address(mine: str, other: object, own: bool) -> bool:
-        """Tells whether two tasks mean the same by an address.
+        """Tells whether two tasks' lists agree about an address.
 
         Args:
             mine: the address in this task's list.
-            other: the address in another task's list.
-            own: whether it is the address of one of the two; a task may list itself as localhost.
+            other: the address in the other task's list.
+            own: whether it is the address of one of the two, which may list itself as localhost.
         """
         if not isinstance(other, str):
             return False
@@ -82,7 +82,7 @@ class Roster:
 
 
 def is_loopback(host: str) -> bool:
-    """Tells whether a host stands for the machine that asks.
+    """Tells whether a host means the local machine.
 
     Args:
         host: a name or address, without brackets.

@@ -2,7 +2,7 @@
 
     spmd.cluster.initialize(["10.0.0.1:2222", "10.0.0.2:2222"], process_id=0)
 
-What may go wrong, and what one then sees, is described in docs/failures.md.
+docs/failures.md describes what may go wrong, and what one sees then.
 """
 
 import atexit
@@ -23,20 +23,20 @@ from spmd.cluster.watchdog import Watchdog, delay_aborts
 from spmd.cluster.wire import split_address
 from spmd.errors import ClusterStartError
 
-# As torch.distributed's watchdog of collectives. A dead process is found at once, whatever this is.
+# As in torch.distributed's watchdog of collectives. A dead process is noticed at once all the same.
 _WATCHDOG_SECONDS = 600.0
 _START_SECONDS = 300.0
-_SILENT_SECONDS = 100.0  # JAX's own heartbeat time-out, which comes later here
-_APART_SECONDS = 30.0  # a lost packet or a full disk may keep news from process 0 for some seconds
-# By so much other time-outs are longer, so that the watchdog's come first and say more.
+_SILENT_SECONDS = 100.0  # as JAX's heartbeat timeout, which is set to expire later
+_APART_SECONDS = 30.0  # a lost packet or a full disk may delay news to process 0 by some seconds
+# Other timeouts are this much longer, so that the watchdog, which says more, comes first.
 _AFTER_OURS = 60.0
 _PREEMPTION_SERVICE = "jax_enable_preemption_service"
-_NO_PROXY = "no_grpc_proxy"  # gRPC reads it in small letters
+_NO_PROXY = "no_grpc_proxy"  # gRPC reads the lower-case name
 
 
 @dataclasses.dataclass
 class _Joined:
-    """What this process has joined."""
+    """The cluster that this process has joined."""
 
     roster: Roster
     watchdog: Watchdog | None = None
@@ -57,25 +57,25 @@ def initialize(
 ) -> None:
     """Joins this process to a cluster; blocks until all its processes are there, and each must call it.
 
-    With one address nothing is started. Otherwise call it before anything makes an array. While it waits it prints
+    With one address it does nothing. Otherwise call it before anything makes an array. While it waits, it prints
     who is missing. Later calls with the same arguments do nothing.
 
     Args:
-        addresses: `"host:port"` of each process, the same list in each. Process 0 listens at its own.
-        process_id: place of this process in the list.
-        names: what messages call the processes, as in `"chief 0"`; `"worker 0"` and so on if None.
+        addresses: `"host:port"` of each process, the same list in each. Process 0 listens on its own.
+        process_id: index of this process in the list.
+        names: names of the processes in messages, such as `"chief 0"`; None for `"worker 0"` and so on.
         timeout_seconds: how long to wait for the others; None takes the environment variable
             JAXTRIBUTE_START_TIMEOUT, or 300.
-        watchdog_seconds: how long a process may make no step while the others wait for it; None takes
-            JAXTRIBUTE_WATCHDOG_SECONDS, or 600. One that says nothing at all is given up after this time too,
-            or after 100 seconds if that is less; what can never end, after 30. Calls that all must make, such as
-            saves, wait a minute more.
+        watchdog_seconds: how long a process may start no step while the others wait for it; None takes
+            JAXTRIBUTE_WATCHDOG_SECONDS, or 600. It also caps the 100 seconds for which a process may be silent,
+            and the 30 seconds after which a wait that can never end is given up. Calls that all must make, such
+            as saves, wait a minute longer.
         local_devices: indices of the GPUs that this process uses; None for all.
 
     Raises:
-        ClusterStartError: processes are missing after the time, do not agree about the cluster, or this one has
-            joined another; or a backend runs already. Where another try may help and nobody catches it, the process
-            exits with the retryable code, 143.
+        ClusterStartError: processes are missing after the timeout or disagree about the cluster; or this one has
+            joined another cluster, or a backend runs already. If a retry may help and nobody catches it, the
+            process exits with the retryable code, 143.
         ValueError: an argument or environment variable is malformed.
 
     Examples:
@@ -91,8 +91,8 @@ def initialize(
         if _joined.roster == roster:
             return
         raise ClusterStartError(
-            f"This process has joined a cluster already, as {_place(_joined.roster)}, and cannot join another one, "
-            f"as {_place(roster)}. Call it once, or with the same arguments."
+            f"This process has joined a cluster already, as {_position(_joined.roster)}, and cannot join another one, "
+            f"as {_position(roster)}. Call it once, or with the same arguments."
         )
     if len(roster.addresses) == 1:
         _joined = _Joined(roster, None, patience)
@@ -103,15 +103,15 @@ def initialize(
     limits = Limits(patience, min(patience, _SILENT_SECONDS), min(patience, _APART_SECONDS))
     watchdog = Watchdog(roster, meeting.lines, limits)
     _joined = _Joined(roster, watchdog, patience)
-    failures.tell(watchdog)
+    failures.report_to(watchdog)
     delay_aborts()
-    watchdog.start()  # now, since a process may also die while JAX starts
+    watchdog.start()  # now: a process may die while JAX starts
     try:
         _start_jax(roster, meeting, limits, start, local_devices)
     except BaseException:
-        # Another call shall try again, or say why it cannot, and not take this process for one of the cluster.
+        # A later call is to try again or say why it cannot, and not to find that this process has joined.
         _joined = None
-        failures.tell(None)
+        failures.report_to(None)
         watchdog.stop()
         raise
     atexit.register(_leave, os.getpid())
@@ -120,8 +120,8 @@ def initialize(
 def shutdown() -> None:
     """Leaves the cluster once all processes have called this or ended; blocks, and each must call it.
 
-    Ending the script does the same. How long it may take is bounded: the watchdog ends processes that others wait
-    for too long.
+    The end of the script does the same. The wait is bounded: the watchdog ends processes that keep the others
+    waiting for too long.
 
     Examples:
         >>> shutdown()  # in one process: there is nothing to leave
@@ -133,15 +133,15 @@ def shutdown() -> None:
     if joined is None or joined.watchdog is None:
         return
     joined.watchdog.end()
-    failures.tell(None)
+    failures.report_to(None)
     jax.distributed.shutdown()
     joined.watchdog.stop()
 
 
 def process_id() -> int:
-    """Returns the place of this process in its cluster, 0 in none.
+    """Returns the index of this process in its cluster; 0 if it is in none.
 
-    In a cluster that `jax.distributed.initialize` joined by itself, too.
+    Also in a cluster that was joined by calling `jax.distributed.initialize`.
 
     Examples:
         >>> process_id()
@@ -166,9 +166,9 @@ def task_names() -> tuple[str, ...]:
 
 
 def wait_seconds() -> float:
-    """Returns how long this process waits in a call for the others to make it, too.
+    """Returns how long this process waits in a call for the others to make it too.
 
-    It is a minute more than the watchdog waits, which knows more of the others, and says it.
+    One minute longer than the watchdog waits, whose report says more.
 
     Examples:
         >>> wait_seconds()
@@ -196,14 +196,14 @@ def _seconds(value: float | None, argument: str, variable: str, default: float) 
     return seconds
 
 
-def _place(roster: Roster) -> str:
+def _position(roster: Roster) -> str:
     return f"process {roster.process_id} of {list(roster.addresses)}"
 
 
 def _check_nothing_runs(roster: Roster) -> None:
     if _jax_internals.coordination_client() is not None:
         raise ClusterStartError(
-            "jax.distributed.initialize was called before. Take that call out: the cluster's start replaces it."
+            "jax.distributed.initialize was called before. Remove that call: joining the cluster replaces it."
         )
     if _jax_internals.backend_is_running():
         arrays = [
@@ -211,9 +211,9 @@ def _check_nothing_runs(roster: Roster) -> None:
             for name, value in vars(sys.modules.get("__main__", os)).items()
             if isinstance(value, jax.Array)
         ]
-        made = f" {_some(arrays)} of the script are arrays made before." if arrays else ""
+        made = f" Arrays of the script that exist already: {_some(arrays)}." if arrays else ""
         raise ClusterStartError(
-            f"{roster.label(roster.process_id)} cannot join its cluster any more: JAX's backend runs already, with "
+            f"{roster.label(roster.process_id)} can no longer join its cluster: JAX's backend already runs, with "
             f"this process's devices alone. Something before this line made an array, a variable or a model, or "
             f"asked for devices.{made} Move the line that makes the strategy (or calls spmd.cluster.initialize) "
             "above it, to the top of the script, right after the imports."
@@ -234,7 +234,7 @@ def _start_jax(
     if jax.config.values.get("jax_cpu_collectives_implementation") is None:
         jax.config.update("jax_cpu_collectives_implementation", "gloo")
     if _PREEMPTION_SERVICE.upper() not in os.environ:
-        jax.config.update(_PREEMPTION_SERVICE, False)  # it takes SIGTERM away, whoever listens
+        jax.config.update(_PREEMPTION_SERVICE, False)  # it would take over SIGTERM
     try:
         with _past_proxies(split_address(meeting.coordinator)[0]):
             jax.distributed.initialize(
@@ -251,21 +251,21 @@ def _start_jax(
     except jax.errors.JaxRuntimeError as error:
         raise ClusterStartError(
             f"All tasks were there, but {roster.me} could not start jax.distributed with the coordinator at "
-            f"{meeting.coordinator}: {error} If the port was taken in this moment, another start helps.",
+            f"{meeting.coordinator}: {error} If another program took the port at that moment, a restart helps.",
             retryable=True,
         ) from error
 
 
 @contextlib.contextmanager
 def _past_proxies(host: str) -> Generator[None]:
-    """Keeps gRPC from asking a proxy of the environment for another host of the cluster, where it would hang."""
+    """Keeps gRPC from connecting to a host of the cluster through the environment's proxy, where it would hang."""
     if not any(f"{kind}_proxy" in os.environ for kind in ("grpc", "https", "http")):
         yield
         return
     before = os.environ.get(_NO_PROXY)
     others = before if before is not None else os.environ.get("no_proxy", "")
     os.environ[_NO_PROXY] = ",".join(filter(None, [others, host]))
-    jax.config.update("jax_check_proxy_envs", False)  # it warns of what cannot happen now
+    jax.config.update("jax_check_proxy_envs", False)  # its warning does not apply
     try:
         yield
     finally:
@@ -276,7 +276,7 @@ def _past_proxies(host: str) -> Generator[None]:
 
 
 def _leave(process: int) -> None:
-    """Runs when the script ends: whoever leaves alone would take the others down."""
+    """Leaves with the others when the script ends: to leave alone would take them down."""
     if os.getpid() != process or _joined is None or _joined.watchdog is None:
         return
     _joined.watchdog.end()

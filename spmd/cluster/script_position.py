@@ -1,6 +1,6 @@
-"""Where in its script a process is: what the others say of one that does not get on.
+"""Where in its script a process is, for reports about one that makes no progress.
 
-It reads the stack of the main thread through `sys._current_frames`, which Python documents for such uses.
+Reads the main thread's stack with `sys._current_frames`, which Python documents for debugging deadlocks.
 """
 
 import os
@@ -10,10 +10,10 @@ from types import FrameType
 
 
 def of_main_thread() -> str:
-    """Tells which line of the script the main thread has come to, and what that line has called.
+    """Finds the line of the script that the main thread is at, and what that line has called.
 
     Returns:
-        The line and the function, as in `"CheckpointManager.save (train.py:31)"`, or the line alone; empty if
+        The function and the line, as in `"CheckpointManager.save (train.py:31)"`, or the line alone; empty if
         no script runs.
     """
     frames = sys._current_frames()  # pyright: ignore[reportPrivateUsage]
@@ -21,7 +21,7 @@ def of_main_thread() -> str:
 
 
 def of(frame: FrameType | None) -> str:
-    """Tells the same of a stack.
+    """Finds the position of any stack.
 
     Args:
         frame: its innermost frame.
@@ -31,7 +31,7 @@ def of(frame: FrameType | None) -> str:
     """
     called = ""
     while frame is not None and frame.f_globals.get("__name__") != "__main__":
-        if _is_telling(frame.f_code.co_qualname):
+        if _is_informative(frame.f_code.co_qualname):
             called = frame.f_code.co_qualname
         frame = frame.f_back
     if frame is None:
@@ -40,8 +40,8 @@ def of(frame: FrameType | None) -> str:
     return f"{called} ({line})" if called else line
 
 
-def _is_telling(name: str) -> bool:
-    # Wrappers, lambdas and what is private say nothing to a reader; `DistributedInput.__next__` does.
+def _is_informative(name: str) -> bool:
+    # Wrappers, lambdas and private names tell a reader nothing; `DistributedInput.__next__` does.
     return "<" not in name and not any(
         part.startswith("_") and not part.startswith("__") for part in name.split(".")
     )

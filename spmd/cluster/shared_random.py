@@ -1,4 +1,4 @@
-"""Random numbers that are other ones in every run, and the same in all processes."""
+"""Random numbers that differ from run to run, and are equal in all processes."""
 
 import functools
 import secrets
@@ -12,10 +12,10 @@ from spmd.cluster.store import all_gather_small
 
 
 def shared_seed() -> int:
-    """Returns a random number of 64 bits: another one in every run, the same in all processes.
+    """Returns a random 64-bit number, new in every run and equal in all processes.
 
     Raises:
-        ClusterWaitError: the first process does not tell its number in time.
+        ClusterWaitError: some process does not take part in time.
     """
     return _seed(jax.distributed.is_initialized())
 
@@ -27,22 +27,22 @@ def _seed(in_cluster: bool) -> int:
 
 
 class SharedDraws:
-    """NumPy's global random numbers, the same in all processes while data is read.
+    """NumPy's global random state, made equal in all processes while data is read.
 
-    Keras shuffles with them. They begin with a number that the first process draws from its own.
+    Keras shuffles with it. Process 0 draws the seed from its own state.
     """
 
     def __init__(self) -> None:
-        """Agrees on the numbers; all processes call it, in the same order."""
+        """Agrees on the seed; blocks, and all processes must call it, in the same order."""
         drawn = str(np.random.randint(2**32, dtype=np.uint32))
         seed = all_gather_small("spmd/draws", drawn)[0]
         self._state = np.random.RandomState(int(seed)).get_state()
 
     def read(self, iterator: Iterator[Any]) -> Iterator[Any]:
-        """Reads an iterator; what runs between its items draws from the process's own numbers.
+        """Reads an iterator; code that runs between its items draws from the process's own state.
 
         Args:
-            iterator: what to read.
+            iterator: the iterator.
 
         Yields:
             Its items.

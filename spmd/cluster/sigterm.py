@@ -1,9 +1,8 @@
-"""SIGTERM, heard at once, whatever the main thread is at.
+"""SIGTERM, handled at once, whatever the main thread does.
 
-Python runs a handler between two instructions of the main thread: none while that waits for a collective, the devices or
-a compiler. But the number of a signal is written to a file at once (`signal.set_wakeup_fd`), so a thread, `spmd-sigterm`,
-reads it there and acts. The handler itself may interrupt the main thread anywhere, also with a lock in its hands: it
-only wakes the thread.
+Python runs handlers between two instructions of the main thread, so not while it waits for a collective, the devices or a
+compiler. But it writes the signal's number to a file at once (`signal.set_wakeup_fd`), where a thread, `spmd-sigterm`,
+reads it and acts. The handler itself may interrupt the main thread while it holds a lock, so it only wakes the thread.
 """
 
 import contextlib
@@ -17,18 +16,18 @@ from typing import Any
 _BY_HANDLER = b"\0"  # no signal has this number
 _END_SECONDS = 2.0
 
-_taken: list["Sigterm"] = []  # those that are not closed, and others that they came after
+_taken: list["Sigterm"] = []  # the open ones, and closed ones below them
 
 
 class Sigterm:
-    """What SIGTERM does from now on, until `close`, instead of what it did before.
+    """A handler of SIGTERM, until `close`.
 
-    A handler that the script installs later replaces it. Children that are forked have none of this: SIGTERM ends them.
+    A handler that the script installs later replaces it. Forked children do not inherit it: SIGTERM ends them.
 
     Attributes:
         act: called at each SIGTERM.
-        ends: whether this ends the process.
-        closed: whether it is over.
+        ends: whether `act` ends the process.
+        closed: whether `close` was called.
 
     Examples:
         >>> heard = threading.Event()
@@ -40,15 +39,15 @@ class Sigterm:
     """
 
     def __init__(self, act: Callable[[], None], *, ends: bool = False) -> None:
-        """Takes SIGTERM over.
+        """Installs the handler.
 
         Args:
             act: called by the thread at each SIGTERM.
-            ends: whether it ends the process, and so is called only if there is nothing else to call. Of the others all
-                are called.
+            ends: whether it ends the process; if so, it is called only if no open handler does not. All others are
+                called.
 
         Raises:
-            ValueError: this is not the main thread, which alone can take signals over.
+            ValueError: this is not the main thread, which alone can handle signals.
         """
         self.act, self.ends, self.closed = act, ends, False
         if not _taken:
@@ -57,7 +56,7 @@ class Sigterm:
         _taken.append(self)
 
     def close(self) -> None:
-        """Gives SIGTERM back, on the main thread once all that took it over later are closed, too."""
+        """Restores the former handler, on the main thread, once all handlers installed later are closed too."""
         self.closed = True
         if threading.current_thread() is not threading.main_thread():
             return
@@ -70,13 +69,13 @@ class Sigterm:
 
 
 class _Wakeup:
-    """The file that the numbers of signals are written to, and the thread that reads it."""
+    """The file that Python writes signal numbers to, and the thread that reads it."""
 
     def open(self) -> None:
         reading, self._writing = socket.socketpair()
         self._writing.setblocking(False)
         try:
-            # asyncio's, for instance: it goes on to hear of all signals.
+            # The former file, asyncio's for instance, still gets all signals.
             self._former = signal.set_wakeup_fd(self._writing.fileno(), warn_on_full_buffer=False)
         except ValueError:
             reading.close()
@@ -92,21 +91,21 @@ class _Wakeup:
         replaced = last != self._writing.fileno()
         with contextlib.suppress(OSError, ValueError):  # the former one has been closed since
             signal.set_wakeup_fd(last if replaced else self._former)
-        self.let_go()
+        self.release()
         self._thread.join(_END_SECONDS)
 
-    def let_go(self) -> None:
-        self._writing.close()  # which the thread sees, once nobody else has it
+    def release(self) -> None:
+        self._writing.close()  # ends the thread, unless another process holds it open
 
     def wake(self) -> None:
-        with contextlib.suppress(OSError):  # there is so much to read that the thread is awake
+        with contextlib.suppress(OSError):  # full, so the thread is awake
             self._writing.send(_BY_HANDLER)
 
     @staticmethod
     def _read(reading: socket.socket, former: int) -> None:
         with reading:
             while numbers := reading.recv(4096):
-                # What the handler says is not passed on: the former file may have been closed by then.
+                # The handler's own byte is not passed on: the former file may have been closed by then.
                 with contextlib.suppress(OSError):
                     if former != -1 and (signals := numbers.replace(_BY_HANDLER, b"")):
                         os.write(former, signals)
@@ -115,7 +114,7 @@ class _Wakeup:
 
 
 def _handle(*_: object) -> None:
-    # The thread knows already, unless somebody has replaced the file.
+    # The thread knows already, unless the wakeup file was replaced.
     _wakeup.wake()
 
 
@@ -127,12 +126,12 @@ def _act() -> None:
         one.act()
 
 
-def _let_go() -> None:
-    # Else a forked child (a reader of data, say) that gets SIGTERM would tell this process so, and live on.
+def _release_in_child() -> None:
+    # Else a forked child (a data loader, say) would pass its SIGTERM on to this process, and live on.
     if _taken:
         _taken.clear()
         signal.set_wakeup_fd(-1)
-        _wakeup.let_go()
+        _wakeup.release()
         if signal.getsignal(signal.SIGTERM) is _handle:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
@@ -140,4 +139,4 @@ def _let_go() -> None:
 _wakeup = _Wakeup()
 
 if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork either
-    os.register_at_fork(after_in_child=_let_go)
+    os.register_at_fork(after_in_child=_release_in_child)

@@ -1,17 +1,17 @@
-"""Who keeps the others waiting: a decision from what each process last said, without a clock or socket.
+"""Who keeps the others waiting: a decision from what each process last reported, with no clock or socket.
 
-**Idle**: a process that starts no step. **Silent**: one that has not been heard of. **Lags**: has started
-fewer steps than another one, while nobody starts any. **Diverged**: has run different steps from task 0.
-**Calls**: waits in something that all must call, such as the save of a checkpoint.
+**Idle**: starts no step. **Silent**: has not been heard from. **Lags**: has started fewer steps than another
+process, while nobody starts any. **Diverged**: has run different steps from task 0. **Calls**: waits in a call
+that all processes must make, such as saving a checkpoint.
 """
 
 import dataclasses
 from collections.abc import Callable, Sequence
 
-# So many times longer others wait for a process that says what it does, has not made its first step (reads data,
-# compiles), or still writes something when they have ended.
+# How much longer others wait for a process that reports what it does, has not started its first step (it reads
+# data, compiles), or still runs when their scripts have ended.
 _PATIENCE = 10
-_MOST_NAMES = 8
+_MAX_NAMES = 8
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,19 +19,19 @@ class TaskState:
     """What is known of a process.
 
     Attributes:
-        name: what to call it.
-        steps: how many steps it has started.
-        idle_seconds: since when it has started none.
-        silent_seconds: since when it has not been heard of.
-        doing: what it says it does; empty for nothing in particular.
-        waits: whether it waits for what all compute.
-        call: which of the calls that all must make it waits in; empty for none.
+        name: its name.
+        steps: number of steps started.
+        idle_seconds: time since it last started one.
+        silent_seconds: time since it was last heard from.
+        doing: what it reports to do; empty for nothing in particular.
+        waits: whether it waits for the devices.
+        call: the call that it waits in, of those that all must make; empty for none.
         script_position: line of its script, and what that line has called; empty if unknown.
-        settled_seconds: how long it has said the same of `call` and `ended`.
+        settled_seconds: how long `call` and `ended` have been the same.
         diverged: whether it has run different steps from task 0, or run them in another order.
         ended: whether its script has ended.
         lost: whether its connection broke.
-        failure: what ended it, as the rest of a sentence that begins with its name; empty for nothing.
+        failure: what ended it, as the rest of a sentence that begins with its name; empty for no failure.
     """
 
     name: str
@@ -55,7 +55,7 @@ class TaskState:
 
     @property
     def what(self) -> str:
-        """What it does and where, as far as it is known: `"waits in CheckpointManager.save (train.py:31)"`."""
+        """What it does and where, as far as is known: `"waits in CheckpointManager.save (train.py:31)"`."""
         if self.ended:
             return "its script has ended"
         position = self.script_position
@@ -71,9 +71,9 @@ class Limits:
 
     Attributes:
         idle_seconds: how long it may start no step while the others wait for it.
-        silent_seconds: how long it may not be heard of.
-        apart_seconds: how long some may wait in a call while others have ended or wait in another one, which is
-            for ever; only news of it may take some seconds.
+        silent_seconds: how long it may be silent.
+        apart_seconds: how long some may wait in a call while others have ended or wait in another one. Such a wait
+            never ends, but news of it may take some seconds.
     """
 
     idle_seconds: float
@@ -86,10 +86,10 @@ class Verdict:
     """Why the processes cannot go on.
 
     Attributes:
-        text: names the tasks that are to blame, and what to do.
-        retryable: whether another start may help.
-        failed: whether an error has ended a script; those of other tasks may be about to end in the same way.
-        shows_stacks: whether it matters where each process is, and the text does not say it.
+        text: names the tasks to blame, and what to do.
+        retryable: whether a restart may help.
+        failed: whether an error has ended a script; other tasks may be about to fail in the same way.
+        shows_stacks: whether the processes' stacks add to the text.
     """
 
     text: str
@@ -106,7 +106,7 @@ def judge(tasks: Sequence[TaskState], limits: Limits) -> Verdict | None:
         limits: how long they may take.
 
     Returns:
-        Why they cannot; None if they can.
+        Why they cannot go on; None if they can.
 
     Examples:
         >>> tasks = [
@@ -126,7 +126,7 @@ def judge(tasks: Sequence[TaskState], limits: Limits) -> Verdict | None:
     if lost:
         return Verdict(
             f"{_are(lost)} gone: its connection closed without a goodbye{_last_heard(lost[0])}.\n"
-            "Killed, out of memory, crashed, or cut off; its own output or the job controller knows."
+            "It was killed, ran out of memory, crashed, or was cut off; its own output or the job controller says which."
         )
     diverged = [task for task in tasks if task.diverged]
     if diverged:
@@ -139,7 +139,7 @@ def judge(tasks: Sequence[TaskState], limits: Limits) -> Verdict | None:
     silent = [task for task in tasks if task.silent_seconds > limits.silent_seconds]
     if silent:
         return Verdict(
-            f"{_are(silent)} stopped: not heard of for {silent[0].silent_seconds:.0f} s{_last_heard(silent[0])}.\n"
+            f"{_are(silent)} stopped: not heard from for {silent[0].silent_seconds:.0f} s{_last_heard(silent[0])}.\n"
             "Its process or machine is frozen, or the network is cut.",
             shows_stacks=True,
         )
@@ -147,7 +147,7 @@ def judge(tasks: Sequence[TaskState], limits: Limits) -> Verdict | None:
 
 
 def _apart(tasks: Sequence[TaskState], limits: Limits) -> Verdict | None:
-    """Finds waits for what never comes: from tasks that have ended, or that wait in another call."""
+    """Finds waits that never end: for tasks that have ended, or that wait in another call."""
     settled = [task for task in tasks if task.settled_seconds > limits.apart_seconds]
     calls = {task.call for task in settled if task.call}
     ended = [task for task in settled if task.ended]
@@ -159,7 +159,7 @@ def _apart(tasks: Sequence[TaskState], limits: Limits) -> Verdict | None:
 
 
 def _late(tasks: Sequence[TaskState], limits: Limits) -> Verdict | None:
-    """Finds waits for what has not come in time."""
+    """Finds waits that have lasted too long."""
     running = [task for task in tasks if not task.ended]
     if not running or any(task.idle_seconds <= limits.idle_seconds for task in running):
         return None
@@ -168,9 +168,9 @@ def _late(tasks: Sequence[TaskState], limits: Limits) -> Verdict | None:
     calling = [task for task in running if task.call and task.settled_seconds > limits.idle_seconds]
     absent = [task for task in running if not task.call] if calling else behind
     if any(task.idle_seconds <= limits.idle_seconds * _patience(task) for task in absent):
-        return None  # it has its reasons
+        return None  # it needs its time
     if calling and absent:
-        # A task that is a step ahead has passed the call by.
+        # A task that is a step ahead has missed the call.
         passed = any(task.steps > calling[0].steps for task in absent)
         more = f"\nIf the others only need more than {limits.idle_seconds:.0f} s, raise JAXTRIBUTE_WATCHDOG_SECONDS."
         return _not_all_call(tasks) if passed else _not_all_call(tasks, more)
@@ -179,8 +179,8 @@ def _late(tasks: Sequence[TaskState], limits: Limits) -> Verdict | None:
     if all(task.waits for task in tasks):
         return Verdict(
             f"All tasks wait for what step {first.steps} computes, for more than {limits.idle_seconds:.0f} s: no task "
-            "lags, so a device or a callback of the step is stuck, or their programs do not fit together.\n"
-            "If a step may take so long, set JAXTRIBUTE_WATCHDOG_SECONDS above it.\n"
+            "lags, so a device or a callback of the step is stuck, or their programs do not match.\n"
+            "If a step may take that long, set JAXTRIBUTE_WATCHDOG_SECONDS above it.\n"
             + _table(tasks),
             shows_stacks=True,
         )
@@ -196,8 +196,8 @@ def _late(tasks: Sequence[TaskState], limits: Limits) -> Verdict | None:
 
 
 def _last_heard(task: TaskState) -> str:
-    # A process that has just begun to train says so some seconds later.
-    return f"; last heard of {task.at}" if task.steps else ""
+    # News of the first steps may take some seconds.
+    return f"; last heard from {task.at}" if task.steps else ""
 
 
 def _patience(task: TaskState) -> int:
@@ -210,7 +210,7 @@ def _lag(behind: Sequence[TaskState], first: TaskState) -> Verdict:
         if task.ended
         else f"{_names([task])} lags: no step {f'since step {task.steps}' if task.steps else 'at all'}, "
         f"for {task.idle_seconds:.0f} s"
-        for task in behind[:_MOST_NAMES]
+        for task in behind[:_MAX_NAMES]
     )
     return Verdict(
         f"{'; '.join(how)}, while {first.name} is {first.at} and waits.\n"
@@ -237,7 +237,7 @@ def _table(tasks: Sequence[TaskState]) -> str:
 
 
 def _grouped(tasks: Sequence[TaskState], what: Callable[[TaskState], str]) -> list[tuple[str, str]]:
-    """Puts those together of whom the same is to be said."""
+    """Groups tasks of which the same is to be said."""
     groups: dict[str, list[TaskState]] = {}
     for task in tasks:
         groups.setdefault(what(task), []).append(task)
@@ -245,8 +245,8 @@ def _grouped(tasks: Sequence[TaskState], what: Callable[[TaskState], str]) -> li
 
 
 def _names(tasks: Sequence[TaskState]) -> str:
-    more = len(tasks) - _MOST_NAMES
-    return ", ".join(task.name for task in tasks[:_MOST_NAMES]) + f" and {more} more" * (more > 0)
+    more = len(tasks) - _MAX_NAMES
+    return ", ".join(task.name for task in tasks[:_MAX_NAMES]) + f" and {more} more" * (more > 0)
 
 
 def _are(tasks: Sequence[TaskState]) -> str:

@@ -1,12 +1,10 @@
 """Notices when a process of the cluster has ended, is frozen, or keeps the others waiting.
 
-In each process a thread tells process 0 how far it is, over the connections that stay from the start
-(`spmd.cluster.rendezvous`). Process 0 decides (`spmd.cluster.verdict`) and tells all; the others decide only
-about process 0. Each then reports the verdict and exits, with the retryable code if another start may help.
+A thread in each process sends *beats*, heartbeats with the progress of the process (`spmd.cluster.progress`), to
+process 0, over the connections of the rendezvous. Process 0 decides (`spmd.cluster.verdict`) and tells all; the
+others judge only process 0. Each then reports the verdict and exits, with the retryable code if a restart may help.
 
-None of this passes through JAX's coordination service, which process 0 hosts and which dies with it.
-
-The engine reports progress through `progress` (`spmd.cluster.progress`).
+None of this goes through JAX's coordination service, which process 0 hosts and which dies with it.
 """
 
 import ctypes
@@ -29,10 +27,11 @@ from spmd.cluster.wire import Line, readable
 __all__ = ["Progress", "Watchdog", "delay_aborts", "progress"]
 
 _LONGEST_BEAT = 5.0
-_LISTEN_SECONDS = 0.2  # after so long the thread sees what this process itself has to say
-_GOODBYE_SECONDS = 1.0  # how long process 0 waits for the others to hear its verdict
-_END_SECONDS = 10.0  # what fails is ended then, whatever the thread does
-# So long a process may take to fail by itself when another one has failed; less than `delay_aborts` gives.
+_LISTEN_SECONDS = 0.2  # how soon the thread sees news of its own process
+_GOODBYE_SECONDS = 1.0  # how long process 0 waits for the others to read its verdict
+_EXIT_SECONDS = 10.0  # after which a failed process exits, whatever the thread does
+_ALIVE_SECONDS = 1.0  # how often a process that has ended looks whether the thread still runs
+# How long a process may take to fail by itself after another one has failed; less than `delay_aborts` gives.
 _SAME_ERROR_SECONDS = 3.0
 
 
@@ -42,9 +41,9 @@ class Watchdog(threading.Thread):
     Args:
         roster: the processes, and which of them this is.
         lines: the lines of `spmd.cluster.rendezvous.meet`.
-        limits: how long a process may be idle or silent.
-        progress: how far this process is.
-        clock: gives seconds.
+        limits: how long a process may keep the others waiting.
+        progress: progress of this process.
+        clock: returns seconds.
         exit_process: ends the process with a code, at once.
     """
 
@@ -59,7 +58,7 @@ class Watchdog(threading.Thread):
         exit_process: Callable[[int], None] = os._exit,
     ) -> None:
         super().__init__(name="spmd-watchdog", daemon=True)
-        if roster.process_id != 0:  # who lags is seen by process 0 alone
+        if roster.process_id != 0:  # only process 0 sees who lags
             limits = Limits(math.inf, limits.silent_seconds, math.inf)
         self._roster, self._lines, self._limits = roster, dict(lines), limits
         self._progress, self._clock, self._exit = progress, clock, exit_process
@@ -68,7 +67,7 @@ class Watchdog(threading.Thread):
         self._peers = {process: _Peer(now) for process in lines}
         self._me = _Peer(now)
         self._next_beat = now
-        self._told: Any = None
+        self._told: object = None
         self._all_ended = threading.Event()
         self._over = threading.Event()
         self._ended = False
@@ -84,7 +83,7 @@ class Watchdog(threading.Thread):
             line.close()
 
     def tick(self, seconds: float) -> None:
-        """Listens, speaks and decides once.
+        """Receives, decides and sends once.
 
         Args:
             seconds: how long to listen at most.
@@ -92,40 +91,40 @@ class Watchdog(threading.Thread):
         for line in readable(self._lines.values(), min(seconds, _LISTEN_SECONDS)):
             process = next(i for i, other in self._lines.items() if other is line)
             self._receive(process, line.receive())
-        # Asked before the verdict, which is to know all that was run before the end.
+        # Read before the verdict, which must know all steps that were run before the end.
         all_ended = all(peer.ended for peer in (self._me, *self._peers.values()))
         verdict = None if self._all_ended.is_set() else judge(self.tasks(), self._limits)
         if verdict:
-            self._end(verdict)
-        self._speak(all_ended)
+            self._announce(verdict)
+        self._send_news(all_ended)
 
     def tasks(self) -> list[TaskState]:
-        """Returns what this process knows: process 0 of all, the others of themselves and process 0."""
+        """Returns what is known: in process 0 of all processes, in the others of themselves and process 0."""
         now = self._clock()
-        self._me.take(self._beat_of_mine(), self._ended, now)
+        self._me.take(self._own_beat(), self._ended, now)
         known = self._peers | {self._roster.process_id: self._me}
         compared = self._progress if self._roster.process_id == 0 else None
         return [known[i].state(self._task(i), now, compared) for i in sorted(known)]
 
     def _task(self, process: int) -> str:
-        # On one machine the ports are new at each start, and say nothing.
+        # On one machine addresses say nothing: the ports are new at each start.
         roster = self._roster
         return roster.names[process] if roster.is_local else roster.label(process)
 
-    def _beat_of_mine(self) -> list[Any]:
+    def _own_beat(self) -> list[Any]:
         mine = self._progress
         return [mine.orders, mine.doing, mine.waits, mine.call, script_position.of_main_thread()]
 
     def end(self) -> bool:
-        """Says that the script of this process has ended, and waits until all have; every process must call it.
+        """Reports that the script of this process has ended, and waits for the others; all processes must call it.
 
-        The wait is bounded by the watchdog itself, which ends processes that make no step for too long.
+        The wait is bounded by the watchdog itself, which ends processes that start no step for too long.
 
         Returns:
             Whether all have ended.
         """
         self._ended = True
-        while not self._all_ended.wait(1.0):
+        while not self._all_ended.wait(_ALIVE_SECONDS):
             if not self.is_alive():
                 return False
         return True
@@ -136,20 +135,20 @@ class Watchdog(threading.Thread):
         self.join(self._beat + 1)
 
     def fail(self, text: str, exit_code: int, seconds: float, *, shown: bool = False) -> None:
-        """Tells the others that this process has failed, and ends it; blocks for `seconds` and 10 more at most.
+        """Tells the others that this process has failed, and ends it; blocks for at most `seconds` and 10 more.
 
         Args:
             text: what happened, as the rest of a sentence that begins with the name of this task.
-            exit_code: with which code this process ends.
-            seconds: how long the failure may be the consequence of another one, which the watchdog then
-                reports instead.
+            exit_code: the exit code of this process.
+            seconds: how long to wait first for news that another process has failed, of which this failure is a
+                consequence; the watchdog then reports that one instead.
             shown: whether this process has printed what happened.
         """
         self.join(seconds)
         self._exit_code, self._is_shown = exit_code, shown
         self._me.failure = text
         self._fails.set()
-        self.join(_END_SECONDS)
+        self.join(_EXIT_SECONDS)
         self._exit(exit_code)
 
     def _receive(self, process: int, messages: list[dict[str, Any]] | None) -> None:
@@ -168,7 +167,7 @@ class Watchdog(threading.Thread):
                 peer.take(message["beat"], bool(message.get("ended")), now)
                 peer.failure = str(message.get("failure", ""))
 
-    def _speak(self, all_ended: bool) -> None:
+    def _send_news(self, all_ended: bool) -> None:
         now = self._clock()
         everybody = (self._me, *self._peers.values())
         news = all_ended, [(peer.ended, peer.failure) for peer in everybody]
@@ -176,7 +175,7 @@ class Watchdog(threading.Thread):
             return
         self._next_beat, self._told = now + self._beat, news
         beat = {
-            "beat": self._beat_of_mine(),
+            "beat": self._own_beat(),
             "ended": self._ended,
             "failure": self._me.failure,
         }
@@ -190,22 +189,22 @@ class Watchdog(threading.Thread):
         for line in self._lines.values():
             line.send(message)
 
-    def _end(self, verdict: Verdict) -> None:
+    def _announce(self, verdict: Verdict) -> None:
         if self._roster.process_id == 0:
             self._send({"verdict": dataclasses.asdict(verdict)})
             for line in self._lines.values():
                 line.finish()
         elif self._me.failure:
-            # Process 0 hears of it, decides, and tells all, this process too.
+            # Process 0 hears of the failure, decides, and tells all, including this process.
             return
         self._report(verdict)
 
     def _report(self, verdict: Verdict) -> None:
-        """Prints what happened, and ends this process."""
+        """Prints the verdict, and ends this process."""
         if self._over.is_set():
             return
         if verdict.failed:
-            # What is wrong with one script is often wrong with all: then it ends this process as well.
+            # What is wrong with one script is often wrong with all: leave this one time to fail by itself.
             self._fails.wait(_SAME_ERROR_SECONDS)
         code = self._exit_code
         if code is None:
@@ -223,7 +222,7 @@ class Watchdog(threading.Thread):
         self._exit(code)
 
     def _say_goodbye(self) -> None:
-        """Lets the others read what was sent: to close a connection with something unread in it may take that back."""
+        """Lets the others read what was sent: closing a connection that has unread data may discard it."""
         if self._roster.process_id != 0:
             return
         patience = time.monotonic() + _GOODBYE_SECONDS
@@ -276,12 +275,12 @@ class _Peer:
 
 
 def delay_aborts() -> None:
-    """Lets six seconds pass between a call of `abort` and the end of the process.
+    """Delays the end of the process by six seconds when it calls `abort`.
 
-    When process 0 dies, JAX's client in the others aborts them at once, from a thread of C++, and no option
-    of `jax.distributed` prevents it. In these seconds the watchdog says who died, and ends the process with
-    its own code. The handler of the signal is C's `sleep`, called with the signal's number, 6; it
-    runs no Python, is safe in a handler, and afterwards the abort goes on.
+    When process 0 dies, JAX's client in the others aborts them at once, from a C++ thread, and no option of
+    `jax.distributed` prevents it. In the six seconds the watchdog reports who died, and exits with its own
+    code. The signal handler is C's `sleep`, called with the signal's number, 6: it runs no Python, is
+    async-signal-safe, and returns to the abort.
     """
     library = ctypes.CDLL(None)
     library.signal.argtypes = [ctypes.c_int, ctypes.c_void_p]

@@ -1,7 +1,7 @@
 """Messages between the processes of a cluster: one JSON object a line, over TCP.
 
-They say who is there and how far it is, no more, and are read by `json` only, so that nothing that a
-stranger sends can run. A line has an end at both ends: whoever loses its process sees the other one close.
+They carry membership and progress, and are parsed by `json` only, so that nothing a stranger sends can
+run. When a process dies, the kernel closes its end, and the peer sees that.
 """
 
 import contextlib
@@ -13,8 +13,8 @@ import weakref
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-_LONGEST = 1 << 20  # a table of thousands of tasks fits in
-_SEND_SECONDS = 5.0  # messages are small: one that finds no room for so long has no reader
+_MAX_BYTES = 1 << 20  # room for a list of thousands of tasks
+_SEND_SECONDS = 5.0  # a small message that cannot be sent for so long has no reader
 _open_lines: "weakref.WeakSet[Line]" = weakref.WeakSet()
 
 
@@ -22,7 +22,7 @@ class Line:
     """One end of a connection that carries JSON objects.
 
     Args:
-        connection: a connected socket, which the line owns from now on.
+        connection: a connected socket, which the line takes over.
     """
 
     def __init__(self, connection: socket.socket) -> None:
@@ -32,7 +32,7 @@ class Line:
         _open_lines.add(self)
 
     def fileno(self) -> int:
-        """Returns the file descriptor, for `select`."""
+        """Returns the file descriptor, for selectors."""
         return self._socket.fileno()
 
     def peer_address(self) -> str:
@@ -40,13 +40,13 @@ class Line:
         return self._socket.getpeername()[0]
 
     def send(self, message: Mapping[str, Any]) -> bool:
-        """Sends a message; blocks for 5 seconds at most.
+        """Sends a message; blocks for at most 5 seconds.
 
         Args:
             message: what `json` can write.
 
         Returns:
-            Whether it could be handed to the system; the other end may be gone all the same.
+            Whether the kernel took it; the peer may be gone all the same.
         """
         try:
             self._socket.sendall(json.dumps(message).encode() + b"\n")
@@ -55,17 +55,17 @@ class Line:
         return True
 
     def receive(self) -> list[dict[str, Any]] | None:
-        """Reads what has arrived; blocks unless `select` named this line.
+        """Reads what has arrived; blocks unless `readable` returned this line.
 
         Returns:
-            The messages that are complete; None when the other end closed, or sent what is no message.
+            The complete messages; None if the peer closed the line or sent something that is not a message.
         """
         try:
             arrived = self._socket.recv(1 << 16)
         except OSError:
             return None
         *lines, self._unread = (self._unread + arrived).split(b"\n")
-        if not arrived or len(self._unread) > _LONGEST:
+        if not arrived or len(self._unread) > _MAX_BYTES:
             return None
         try:
             messages = [json.loads(line) for line in lines]
@@ -74,24 +74,24 @@ class Line:
         return messages if all(isinstance(message, dict) for message in messages) else None
 
     def close(self) -> None:
-        """Closes this end; what was sent before still arrives."""
+        """Closes this end; what was sent still arrives."""
         self._socket.close()
 
     def finish(self) -> None:
-        """Says that nothing more will be sent; the other end reads what was sent, then the end."""
+        """Ends sending; the peer reads what was sent, then the end."""
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_WR)
 
 
 def readable(lines: Iterable[Any], seconds: float) -> list[Any]:
-    """Waits until something can be read.
+    """Waits until a line has data, or a listening socket a connection.
 
     Args:
-        lines: lines, or sockets that listen.
+        lines: lines and listening sockets.
         seconds: how long to wait at most.
 
     Returns:
-        Those that `receive`, or `accept`, does not block on.
+        Those whose `receive`, or `accept`, does not block.
     """
     with selectors.DefaultSelector() as selector:
         for line in lines:
@@ -100,12 +100,12 @@ def readable(lines: Iterable[Any], seconds: float) -> list[Any]:
 
 
 def connect(host: str, port: int, seconds: float) -> Line:
-    """Connects to a process that listens.
+    """Connects to a listening process.
 
     Args:
         host: a name or address, without brackets.
         port: its port.
-        seconds: how long each of the addresses of the host is tried.
+        seconds: how long to try each address of the host.
 
     Returns:
         The line.
@@ -117,15 +117,15 @@ def connect(host: str, port: int, seconds: float) -> Line:
 
 
 def listen(host: str | None, port: int) -> socket.socket:
-    """Listens at a port.
+    """Listens on a port.
 
     Args:
-        host: the address to listen at; None stands for every address of this machine.
+        host: the address to listen on; None for all addresses of this machine.
         port: the port.
 
     Returns:
-        The socket. Its port is free again for others to listen at as soon as it is closed, even while
-        connections that came through it stay open.
+        The socket. Closing it frees the port for other listeners at once, even while connections that it
+        accepted stay open.
 
     Raises:
         OSError: the port is taken.
@@ -134,22 +134,22 @@ def listen(host: str | None, port: int) -> socket.socket:
         family, _, _, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         return socket.create_server((str(where[0]), port), family=family)
     if socket.has_dualstack_ipv6():
-        with contextlib.suppress(OSError):  # a kernel with IPv6, a container without
+        with contextlib.suppress(OSError):  # the kernel has IPv6, but the container does not
             return socket.create_server(("::", port), family=socket.AF_INET6, dualstack_ipv6=True)
     return socket.create_server(("", port))
 
 
 def split_address(address: str) -> tuple[str, int]:
-    """Takes an address apart.
+    """Splits an address.
 
     Args:
-        address: `"host:port"`; an IPv6 address stands in brackets.
+        address: `"host:port"`, with an IPv6 address in brackets.
 
     Returns:
         The host, without brackets, and the port.
 
     Raises:
-        ValueError: it is no such address.
+        ValueError: it is not such an address.
 
     Examples:
         >>> split_address("[::1]:2222")
@@ -162,7 +162,7 @@ def split_address(address: str) -> tuple[str, int]:
 
 
 def join_address(host: str, port: int) -> str:
-    """Puts an address together.
+    """Joins a host and a port.
 
     Args:
         host: a name or address, without brackets.
@@ -178,12 +178,12 @@ def join_address(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def _let_go() -> None:
-    # A forked child (a reader of data, say) that outlives this process would keep the lines open, and the
-    # others would not see that their peer is dead.
+def _close_in_child() -> None:
+    # A forked child (a data loader, say) that outlives this process would keep the lines open, and the
+    # peers would not see that it is dead.
     for line in list(_open_lines):
         line.close()
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork either
-    os.register_at_fork(after_in_child=_let_go)
+    os.register_at_fork(after_in_child=_close_in_child)

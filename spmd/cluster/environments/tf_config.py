@@ -1,6 +1,6 @@
-"""TF_CONFIG as it is written: JSON with a cluster and a task, of the right types.
+"""TF_CONFIG: JSON with a cluster and a task, checked for types.
 
-Whether they make sense together is the question of `spmd.cluster.config`.
+`spmd.cluster.config` checks whether they fit together.
 """
 
 import dataclasses
@@ -16,13 +16,13 @@ from spmd.errors import ClusterConfigError
 _EXAMPLE = (
     '{"cluster": {"worker": ["host0:2222", "host1:2222"]}, "task": {"type": "worker", "index": 0}}'
 )
-# More digits than any cluster has tasks would be a slow way to say that an index is wrong.
+# No cluster has more tasks; longer numbers are slow to parse.
 _INDEX = re.compile(r"[0-9]{1,9}")
 
 
 @dataclasses.dataclass(frozen=True)
 class TFConfig:
-    """What TF_CONFIG says; every part may be absent.
+    """The contents of TF_CONFIG; every part may be absent.
 
     Attributes:
         jobs: addresses by job and task index.
@@ -44,16 +44,16 @@ class TFConfig:
 
 
 def read_tf_config(text_or_environment: str | Mapping[str, str] | None = None) -> TFConfig:
-    """Reads TF_CONFIG, and checks the type of every part that it uses.
+    """Parses TF_CONFIG, and checks the type of every part that it uses.
 
     Args:
         text_or_environment: the JSON itself, or environment variables; None takes this process's.
 
     Returns:
-        What it says. A variable that is not set, or empty, says nothing.
+        Its contents; empty if the variable is unset or empty.
 
     Raises:
-        ClusterConfigError: it is no JSON, or a part has another type than TensorFlow takes.
+        ClusterConfigError: it is not JSON, or a part has a type that TensorFlow does not accept.
 
     Examples:
         >>> config = read_tf_config('{"cluster": {"worker": {"1": "b:1"}}, "task": {"index": "1"}}')
@@ -82,10 +82,10 @@ def from_tf_config(text_or_environment: str | Mapping[str, str] | None = None) -
         text_or_environment: the JSON itself, or environment variables; None takes this process's.
 
     Returns:
-        The cluster; None where TF_CONFIG is not set or says nothing, which means one process.
+        The cluster; None if TF_CONFIG is unset or names no task, which means one process.
 
     Raises:
-        ClusterConfigError: TF_CONFIG is malformed: the message quotes the key and gives the correction.
+        ClusterConfigError: TF_CONFIG is malformed; the message quotes the key and gives the correction.
 
     Examples:
         >>> from_tf_config({}) is None
@@ -103,20 +103,20 @@ def from_tf_config(text_or_environment: str | Mapping[str, str] | None = None) -
 
 
 def _parse(text: str, source: str) -> Any:
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) < len(pairs):
             names = [name for name, _ in pairs]
             twice = next(name for name in names if names.count(name) > 1)
             raise ClusterConfigError(
-                f"{_shown(twice)} is twice in one object of {source}, and JSON keeps only one of them. "
-                f"Write one {_shown(twice)}: with what both hold.",
+                f"{_shown(twice)} appears twice in one object of {source}, and JSON keeps only one of them. "
+                f"Write one {_shown(twice)}: with the contents of both.",
                 key=twice,
             )
         return found
 
     try:
-        return json.loads(text, object_pairs_hook=once)
+        return json.loads(text, object_pairs_hook=unique)
     except ClusterConfigError:
         raise
     except (ValueError, RecursionError) as error:
@@ -130,7 +130,7 @@ def _parse(text: str, source: str) -> Any:
 
 @dataclasses.dataclass(frozen=True)
 class _Reader:
-    """Takes values of a type, and says which key has another."""
+    """Checks types, and names the key whose value has the wrong one."""
 
     source: str
 
@@ -149,16 +149,16 @@ class _Reader:
 
     def text(self, key: str, value: Any, example: str) -> str:
         if not isinstance(value, str) or not value:
-            self.fail(key, "a string that is not empty", value, example)
+            self.fail(key, "a non-empty string", value, example)
         return value
 
     def index(self, key: str, value: Any, fix: str) -> int:
-        # TensorFlow calls int() on it, so text such as "0" is an index. It takes true for 1 as well, and
-        # 0.9 for 0; those are mistakes that would give two tasks one name.
+        # TensorFlow calls int() on it, so text such as "0" is an index. It also takes true for 1 and 0.9 for 0,
+        # mistakes that would give two tasks the same name.
         if isinstance(value, str) and _INDEX.fullmatch(value):
             return int(value)
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            self.fail(key, "a whole number from 0 on", value, fix)
+            self.fail(key, "a non-negative integer", value, fix)
         return value
 
     def tasks(self, job: str, value: Any) -> dict[int, str]:
@@ -215,7 +215,7 @@ def _sentence(text: str) -> str:
 
 
 def _or(value: Any, default: Any) -> Any:
-    # null is how some templates write "nothing".
+    # Some templates write null for an absent part.
     return default if value is None else value
 
 
@@ -223,5 +223,5 @@ def _shown(value: Any) -> str:
     try:
         text = json.dumps(value)
     except RecursionError:
-        text = "a value of many nested parts"
+        text = "a deeply nested value"
     return text if len(text) <= 80 else f"{text[:80]} ..."

@@ -14,7 +14,15 @@ from spmd.cluster.wire import listen
 
 _SECONDS = 200.0  # reached only by what hangs
 
-# What every script begins with; `train` runs steps that wait for all processes.
+# Waits of the engine that are fixed numbers of seconds, shortened; `{}` leaves them as they are.
+QUICK = {
+    "failures._OF_ANOTHER_SECONDS": 2.0,
+    "runtime._APART_SECONDS": 2.0,
+    "watchdog._LONGEST_BEAT": 0.5,
+    "watchdog._SAME_ERROR_SECONDS": 1.0,
+}
+
+# What every script begins with, after the waits; `train` runs steps that wait for all processes.
 _START = """
 import os, sys, time
 from spmd import cluster
@@ -49,7 +57,7 @@ class Gang:
         self._processes: dict[int, subprocess.Popen[bytes]] = {}
         self.addresses: list[str] = []
 
-    def start(self, script, tasks=2, *, only=None, addresses=None, **variables):
+    def start(self, script, tasks=2, *, only=None, addresses=None, waits=QUICK, **variables):
         """Starts tasks; `only` those, with their own `addresses` if there are some."""
         if not self.addresses:
             sockets = [listen("127.0.0.1", 0) for _ in range(tasks)]
@@ -57,7 +65,9 @@ class Gang:
             for one in sockets:
                 one.close()
         path = self._folder / "script.py"
-        path.write_text(_START + textwrap.dedent(script))
+        imports = "from spmd.cluster import failures, runtime, watchdog"
+        settings = "".join(f"; {name} = {seconds}" for name, seconds in waits.items())
+        path.write_text(imports + settings + _START + textwrap.dedent(script))
         times = {"JAXTRIBUTE_START_TIMEOUT": "100", "JAXTRIBUTE_WATCHDOG_SECONDS": "100"}
         for task in range(tasks) if only is None else only:
             with self.output(task).open("wb") as output:

@@ -94,7 +94,7 @@ def test_addresses_that_work(addresses):
     [
         (WORKERS, (None, 0), "task.type", "does not know which task of the cluster it is"),
         (WORKERS, ("worker", None), "task.index", "does not know which task of the cluster it is"),
-        ({}, ("worker", 1), "cluster", "this is worker 1, so there must be others"),
+        ({}, ("worker", 1), "cluster", "this is worker 1, so there must be other tasks"),
         (
             WORKERS,
             ("worker", 2),
@@ -106,12 +106,12 @@ def test_addresses_that_work(addresses):
         (WORKERS, ("wroker", 0), "task.type", '"type": "worker"'),
         ({"workers": ["a:1"]}, ("worker", 0), "cluster.workers", 'Write "worker"'),
         ({"ps": ["a:1"]}, ("ps", 0), "cluster", "no task that trains, only 1 ps"),
-        ({"chief": ["a:1", "b:1"]}, ("chief", 0), "cluster.chief", "one chief at most"),
+        ({"chief": ["a:1", "b:1"]}, ("chief", 0), "cluster.chief", "at most one chief"),
         (
             {**WORKERS, "evaluator": ["c:1", "d:1"]},
             ("worker", 0),
             "cluster.evaluator",
-            "one evaluator at most",
+            "at most one evaluator",
         ),
         (
             {"chief": ["a:1"], "master": ["b:1"]},
@@ -124,13 +124,13 @@ def test_addresses_that_work(addresses):
             {"worker": ["a:1", "a:1"]},
             ("worker", 0),
             "cluster.worker[1]",
-            "the address of worker 0 as well",
+            "also the address of worker 0",
         ),
         (
             {"chief": ["A:01"], **WORKERS},
             ("chief", 0),
             "cluster.worker[0]",
-            "the address of chief 0 as well",
+            "also the address of chief 0",
         ),
         ({"worker": ["a:1", "b"]}, ("worker", 0), "cluster.worker[1]", 'Write "b:2222"'),
         ({"worker": ["a:1", "b:"]}, ("worker", 0), "cluster.worker[1]", 'not "host:port"'),
@@ -142,7 +142,7 @@ def test_addresses_that_work(addresses):
             {"worker": ["a:1", "::1:2222"]},
             ("worker", 0),
             "cluster.worker[1]",
-            "IPv6 address stands in brackets",
+            "brackets around an IPv6 address",
         ),
         ({"worker": ["a:1", "grpc://b:1"]}, ("worker", 0), "cluster.worker[1]", 'Write "b:1"'),
         ({"worker": ["a:1", "b:0"]}, ("worker", 0), "cluster.worker[1]", "has port 0"),
@@ -187,12 +187,12 @@ def test_the_error_is_a_value_error_and_names_its_source():
     with pytest.raises(ValueError, match="in the arguments of Cluster is 5") as error:
         Cluster(WORKERS, "worker", 5)
     assert isinstance(error.value, SpmdError)
-    with pytest.raises(ClusterConfigError, match=r"cluster.worker\[0\].* 7, and no string"):
+    with pytest.raises(ClusterConfigError, match=r"cluster.worker\[0\].* 7, not a string"):
         Cluster({"worker": [7]}, "worker", 0)
     for index in ("0", True, 0.0):
-        with pytest.raises(ClusterConfigError, match=r"task.index.*, and no whole number"):
+        with pytest.raises(ClusterConfigError, match=r"task.index.*, not an integer"):
             Cluster(WORKERS, "worker", index)
-    with pytest.raises(ClusterConfigError, match=r"task.type.* is \[0\], and no string"):
+    with pytest.raises(ClusterConfigError, match=r"task.type.* is \[0\], not a string"):
         Cluster(WORKERS, [0], 0)
 
 

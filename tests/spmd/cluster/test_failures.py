@@ -23,9 +23,9 @@ class _Watchdog:
 @pytest.fixture
 def told():
     watchdog = _Watchdog()
-    failures.tell(watchdog)
+    failures.report_to(watchdog)
     yield watchdog.told
-    failures.tell(None)
+    failures.report_to(None)
 
 
 def test_failures_are_reported_in_clusters_only():

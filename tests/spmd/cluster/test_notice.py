@@ -15,7 +15,7 @@ SECONDS = 60  # longer than it ever takes
 
 @pytest.fixture(autouse=True)
 def _looks_often(monkeypatch):
-    monkeypatch.setattr(notice, "_LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(notice, "_POLL_SECONDS", 0.01)
 
 
 class Heard:

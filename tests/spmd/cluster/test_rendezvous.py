@@ -8,12 +8,20 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from spmd.cluster import rendezvous
 from spmd.cluster.rendezvous import meet
 from spmd.cluster.roster import Roster
 from spmd.cluster.wire import connect, listen, split_address
 from spmd.errors import ClusterStartError
 
 LONG = 30.0  # never reached
+
+
+@pytest.fixture(autouse=True)
+def _sooner(monkeypatch):
+    """Has processes speak and print more often than once a second."""
+    monkeypatch.setattr(rendezvous, "_BEAT", 0.1)
+    monkeypatch.setattr(rendezvous, "_QUIET", 0.1)
 
 
 @pytest.fixture
@@ -91,9 +99,9 @@ def test_a_process_with_others_elsewhere_listens_at_all_its_addresses(start, add
 
 
 def test_who_does_not_come_is_named(start, addresses):
-    first = start(addresses, 0, 4.0)
+    first = start(addresses, 0, 2.0)
     first[1].wait_for("waits for")
-    other = start(addresses, 1, 2.0)
+    other = start(addresses, 1, 1.0)
     for error in (error_of(first), error_of(other)):
         assert "worker 2" in error.missing
         assert f"worker 2 ({addresses[2]})" in str(error)
@@ -105,20 +113,20 @@ def test_who_does_not_come_is_named(start, addresses):
 
 
 def test_without_process_0_it_is_named_with_the_reason(start, addresses):
-    error = error_of(start(addresses, 1, 1.5))
+    error = error_of(start(addresses, 1, 0.5))
     assert error.missing == ("worker 0",)
     assert "The last try to connect: Connection refused" in str(error)
     assert "`getent hosts 127.0.0.1`" in str(error)
 
 
 def test_a_name_that_does_not_resolve(start):
-    error = error_of(start(["nowhere.invalid:1", "localhost:1"], 1, 1.0))
+    error = error_of(start(["nowhere.invalid:1", "localhost:1"], 1, 0.5))
     assert "'nowhere.invalid' resolves" in str(error)
     assert "known" in str(error) or "resolution" in str(error)
 
 
 def test_lists_that_differ_are_quoted_on_both_sides(start, addresses):
-    first = start(addresses[:2], 0, 4.0)
+    first = start(addresses[:2], 0, 1.5)
     other = start([addresses[0], addresses[2]], 1)
     error = error_of(other)
     assert not error.retryable
@@ -129,7 +137,7 @@ def test_lists_that_differ_are_quoted_on_both_sides(start, addresses):
 
 
 def test_lists_of_other_lengths(start, addresses):
-    start(addresses[:2], 0, 3.0)
+    start(addresses[:2], 0, 1.5)
     assert "2 tasks here, 3 there" in str(error_of(start(addresses, 1)))
 
 
@@ -137,7 +145,7 @@ def test_two_processes_with_one_index(start, addresses):
     first, one = start(addresses, 0), start(addresses, 1)
     first[1].wait_for("waits for worker 2")  # so the other one has come
     error = error_of(start(addresses, 1))
-    assert "Two processes say that they are worker 1" in str(error)
+    assert "Two processes claim to be worker 1" in str(error)
     assert str(error).count(socket.gethostname()) == 2
     # Neither of the others is harmed.
     start(addresses, 2)
@@ -190,7 +198,7 @@ def test_a_port_that_stays_taken(start, addresses):
 
 def test_process_0_says_nothing(start, addresses):
     with listen(*split_address(addresses[0])):
-        error = error_of(start(addresses, 1, 1.0))
+        error = error_of(start(addresses, 1, 0.5))
     assert error.missing == ("worker 0",)
     assert "somebody listens there, but has said nothing" in str(error)
 
@@ -209,9 +217,9 @@ def test_somebody_else_at_the_address_of_process_0(start, addresses):
     with listen(*split_address(addresses[0])) as listener:
         service = threading.Thread(target=speak_http2, args=[listener])
         service.start()
-        error = error_of(start(addresses, 1, 2.0))
+        error = error_of(start(addresses, 1, 1.0))
         listener.shutdown(socket.SHUT_RDWR)
     service.join(LONG)
     assert error.missing == ("worker 0",)
-    assert "somebody listens there who is no starting task" in str(error)
+    assert "somebody listens there who is not a starting task" in str(error)
     assert {tuple(hello["addresses"]) for hello in hellos} == {tuple(addresses)}

@@ -43,8 +43,8 @@ def test_a_backend_that_runs_already(monkeypatch):
     monkeypatch.setattr(sys.modules["__main__"], "too_early", jax.numpy.ones(2), raising=False)
     with pytest.raises(ClusterStartError) as caught:
         initialize(["localhost:1", "localhost:2"], 1, names=["chief 0", "worker 0"])
-    assert str(caught.value).startswith("worker 0 (localhost:2) cannot join its cluster any more")
-    assert "too_early of the script are arrays" in str(caught.value)
+    assert str(caught.value).startswith("worker 0 (localhost:2) can no longer join its cluster")
+    assert "Arrays of the script that exist already: too_early" in str(caught.value)
     assert "right after the imports" in str(caught.value)
     assert not caught.value.retryable
 
@@ -72,7 +72,7 @@ def test_a_start_that_failed_is_tried_again(monkeypatch):
     initialize(["localhost:1", "localhost:2"], 0)
     assert len(tries) == 3
     assert runtime.task_names() == ("worker 0", "worker 1")
-    runtime.failures.tell(None)
+    runtime.failures.report_to(None)
     tries[-1].watchdog.stop()
 
 

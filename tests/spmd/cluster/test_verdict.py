@@ -80,11 +80,11 @@ def test_processes_that_can_go_on(states):
         ),
         (
             tasks(5, 5, last={"silent_seconds": 31}),
-            "task 1 is stopped: not heard of for 31 s; last heard of at step 5.",
+            "task 1 is stopped: not heard from for 31 s; last heard from at step 5.",
         ),
         (
             tasks(5, 4, 4, last={"lost": True, "silent_seconds": 99}),
-            "task 2 is gone: its connection closed without a goodbye; last heard of at step 4.",
+            "task 2 is gone: its connection closed without a goodbye; last heard from at step 4.",
         ),
         (
             tasks(0, 0, last={"lost": True}),

@@ -77,6 +77,7 @@ def _connection():
 def gang(monkeypatch):
     monkeypatch.setattr(watchdog, "_GOODBYE_SECONDS", 0.0)  # nobody ends here
     monkeypatch.setattr(watchdog, "_SAME_ERROR_SECONDS", 0.0)
+    monkeypatch.setattr(watchdog, "_ALIVE_SECONDS", 0.05)
     gangs = []
 
     def make(count, host=""):

@@ -4,6 +4,7 @@ Kubernetes: its OpenAPI as JSON schemas, in `kubernetes-validate`. JobSet: model
 Kubeflow's `kubeflow-trainer-api`. TFJob: the same in `kubeflow-training`; their types are checked here.
 """
 
+import functools
 from typing import Any
 
 import jsonschema
@@ -37,6 +38,15 @@ def check_pod_template(template: dict[str, Any]) -> None:
 
 def check_jobset(manifest: dict[str, Any]) -> None:
     """Fails unless a manifest is a JobSet, and its Jobs are Jobs, with no field that is not known."""
+    _jobset_validator().validate(manifest)
+    for job in manifest["spec"]["replicatedJobs"]:
+        check_kubernetes(
+            {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}, **job["template"]}
+        )
+
+
+@functools.cache
+def _jobset_validator() -> jsonschema.Draft202012Validator:
     schema = JobsetV1alpha2JobSet.model_json_schema(by_alias=True)
     # Kubernetes's own types of several kinds, which the generator of the models makes objects of.
     for name in ("ApiResourceQuantity", "UtilIntstrIntOrString"):
@@ -44,11 +54,8 @@ def check_jobset(manifest: dict[str, Any]) -> None:
     for each in [schema, *schema["$defs"].values()]:
         if "properties" in each:
             each["additionalProperties"] = False
-    jsonschema.validate(manifest, schema)
-    for job in manifest["spec"]["replicatedJobs"]:
-        check_kubernetes(
-            {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}, **job["template"]}
-        )
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
 
 
 def check_tfjob(manifest: dict[str, Any]) -> None:

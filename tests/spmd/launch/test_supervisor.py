@@ -15,19 +15,23 @@ from spmd.launch.supervisor import Patience
 pytestmark = pytest.mark.multiprocess
 
 
-def test_all_end_well(launch: Callable) -> None:
+def test_all_find_their_place_and_devices_and_end_well(launch: Callable) -> None:
     script = """
         print(task, attempt, *(f"{kind}: {len(config['cluster'][kind])}" for kind in config["cluster"]))
         print("careful", file=sys.stderr)
+        print(os.environ["A"], os.environ["JAX_PLATFORMS"], os.environ["XLA_FLAGS"])
     """
-    status, out, err = launch(script, "--chief", "--workers", 2, "--evaluator").end()
+    options = ("--devices-per-worker", 3, "--env", "A=b=c", "--env", "JAX_PLATFORMS=cpu")
+    tasks = ("--chief", "--workers", 2, "--evaluator")
+    status, out, err = launch(script, *tasks, *options, XLA_FLAGS="").end()
     assert status == 0
-    assert sorted(out.splitlines()) == [
-        "[chief 0] chief 0 0 chief: 1 worker: 2",
-        "[evaluator 0] evaluator 0 0 chief: 1 worker: 2",
-        "[worker 0] worker 0 0 chief: 1 worker: 2",
-        "[worker 1] worker 1 0 chief: 1 worker: 2",
-    ]
+    names = ("chief 0", "evaluator 0", "worker 0", "worker 1")
+    devices = "--xla_force_host_platform_device_count=3"
+    assert sorted(out.splitlines()) == sorted(
+        line
+        for name in names
+        for line in (f"[{name}] {name} 0 chief: 1 worker: 2", f"[{name}] b=c cpu {devices}")
+    )
     assert "[worker 1] careful" in err
     assert "chief 0, worker 0, worker 1 ended well" in err
     assert "first to end" not in err  # no table when there is nothing to tell
@@ -113,7 +117,14 @@ def test_one_that_does_not_end_when_asked_is_killed(launch: Callable, tmp_path: 
     assert "worker 1 did not end within 0 s: SIGKILL" in err
 
 
-@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "sent",
+    [
+        pytest.param(signal.SIGTERM, marks=pytest.mark.slow),
+        signal.SIGINT,
+        pytest.param(signal.SIGHUP, marks=pytest.mark.slow),
+    ],
+)
 def test_a_signal_is_passed_on_and_nothing_starts_again(launch: Callable, sent: int) -> None:
     script = """
         def stop(number, frame):
@@ -225,16 +236,6 @@ def test_a_training_that_fails_takes_the_evaluator_along(launch: Callable) -> No
     status, _, err = launch(script, "--evaluator", "--max-restarts", 0).end()
     assert status == 9
     assert "the training failed: SIGTERM to evaluator 0" in err
-
-
-def test_variables_and_devices_reach_the_tasks(launch: Callable) -> None:
-    script = "print(os.environ['A'], os.environ['JAX_PLATFORMS'], os.environ['XLA_FLAGS'])"
-    options = ("--devices-per-worker", 3, "--env", "A=b=c", "--env", "JAX_PLATFORMS=cpu")
-    status, out, _ = launch(script, *options, XLA_FLAGS="").end()
-    assert (status, out) == (
-        0,
-        "[worker 0] b=c cpu --xla_force_host_platform_device_count=3\n",
-    )
 
 
 @pytest.mark.parametrize("name", ["grace_seconds", "evaluator_seconds"])

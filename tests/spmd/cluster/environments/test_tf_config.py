@@ -53,7 +53,7 @@ WORKERS = {"cluster": {"worker": ["a:1", "b:1"]}}
         ("9" * 10_000, "", "not valid JSON"),
         ("null", "", "must be a JSON object, but it is null"),
         ("[]", "", "must be a JSON object"),
-        ('{"task": {}, "task": {}}', "task", '"task" is twice in one object'),
+        ('{"task": {}, "task": {}}', "task", '"task" appears twice in one object'),
         ({"cluster": []}, "cluster", "must be a JSON object, but it is []"),
         ({"cluster": "a:1"}, "cluster", '"a:1"'),
         ({"cluster": {"worker": "a:1"}}, "cluster.worker", "must be a list of addresses"),
@@ -61,10 +61,10 @@ WORKERS = {"cluster": {"worker": ["a:1", "b:1"]}}
         (
             {"cluster": {"worker": ["a:1", 2]}},
             "cluster.worker[1]",
-            "a string that is not empty, but it is 2",
+            "a non-empty string, but it is 2",
         ),
         ({"cluster": {"worker": [""]}}, "cluster.worker[0]", 'but it is ""'),
-        ({"cluster": {"worker": {"x": "a:1"}}}, "cluster.worker.x", "a whole number from 0 on"),
+        ({"cluster": {"worker": {"x": "a:1"}}}, "cluster.worker.x", "a non-negative integer"),
         (
             {"cluster": {"worker": {"0": "a:1", "00": "b:1"}}},
             "cluster.worker.00",
@@ -73,7 +73,7 @@ WORKERS = {"cluster": {"worker": ["a:1", "b:1"]}}
         (
             {"cluster": {"worker": {"9" * 5000: "a:1"}}},
             f"cluster.worker.{'9' * 5000}",
-            "a whole number",
+            "a non-negative integer",
         ),
         ({**WORKERS, "task": ["worker", 0]}, "task", "must be a JSON object"),
         ({"task": {"type": "worker", "index": 0}}, "cluster", '"cluster" is not in'),

@@ -56,7 +56,7 @@ def test_no_tasks_are_one_process(arguments):
             '"cluster" in SimpleClusterResolver lists no task',
         ),
         (simple({"worker": {1: "a:1"}}, task_type="worker", task_id=1), "without 0"),
-        (simple({"local": ["a:1"]}, task_type="local", task_id=0), "is no role"),
+        (simple({"local": ["a:1"]}, task_type="local", task_id=0), "is not a role"),
         (Own(task_id=5), '"task.index" in Own is 5'),
     ],
 )
