@@ -16,7 +16,7 @@ import spmd
 from frontends.tf._typing import Nested, TensorLike
 from frontends.tf.bound_functions import methods_of
 from frontends.tf.data.iterator import OutOfRangeError
-from frontends.tf.data.tracing import ElementAsked, traced_function
+from frontends.tf.data.tracing import DatasetReadDuringTrace, traced_function
 from frontends.tf.distribute.scope import StrategyLike, WrongMeshError, get_strategy
 from frontends.tf.ops.convert import convert_to_tensor
 from frontends.tf.ops.random import STREAM
@@ -83,7 +83,7 @@ class Function:
             result = self._last[1].call_again(args)
             if result is not NO_SHORTCUT:
                 return result
-        with contextlib.suppress(ElementAsked):
+        with contextlib.suppress(DatasetReadDuringTrace):
             return self._compiled(strategy, args, kwargs, lambda step: step(*args, **kwargs))
         self._runs_as_python = True
         return self._run_as_python(args, kwargs)
@@ -111,7 +111,7 @@ class Function:
         Source: `tf.types.experimental.PolymorphicFunction.get_concrete_function`.
         """
         if not self._runs_as_python:
-            with contextlib.suppress(ElementAsked):
+            with contextlib.suppress(DatasetReadDuringTrace):
                 return self._compiled(
                     get_strategy(), args, kwargs, lambda step: step.lower(*args, **kwargs)
                 )
@@ -149,14 +149,14 @@ class Function:
         """Uses the function as a program.
 
         Raises:
-            ElementAsked: it cannot be one.
+            DatasetReadDuringTrace: it cannot be one.
         """
         try:
             return self._with_step(strategy, args, kwargs, use)
         except _VALUE_ASKED:
             # Python's `for _ in tf.range(k): next(iterator)` fails before it gets to the iterator.
             if reads_dataset(self.python_function, args, kwargs):
-                raise ElementAsked from None
+                raise DatasetReadDuringTrace from None
             raise
 
     def _with_step(

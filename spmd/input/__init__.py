@@ -1,9 +1,9 @@
 """From any data source to batches on the devices, split over the replicas, ahead of use.
 
 The path of a batch, one file each: a *source* (`sources/`) is read in passes of batches; a batch is
-checked and flattened (`batch`); its rows are dealt out to the replicas (`layout`); it is placed on the
-devices (`placement`), by a thread that works ahead of the training loop (`prefetch`). Processes that each
-have a source of their own agree on the rows of every step (`shares`).
+checked and flattened (`batch`); it is placed on the devices, each replica's rows on its own (`placement`), by a
+thread that works ahead of the training loop (`prefetch`). Processes that each have a source of their own agree
+on the rows of every step (`shares`). `pipeline/` is the machinery of front ends' datasets.
 
 A *full batch* is one of the size that programs are compiled for. A *pass* is one reading of a source,
 an epoch.
@@ -20,7 +20,14 @@ from spmd.input.position import (
     without_unused,
 )
 from spmd.input.prefetch import BatchIterator, ResumableIterator
-from spmd.input.sources import ResumableBatches, SizedBatches
+from spmd.input.sources import (
+    ResumableBatches,
+    SizedBatches,
+    Source,
+    register_source,
+    reject_batch_size,
+    require_batch_size,
+)
 
 __all__ = [
     "BatchIterator",
@@ -31,9 +38,13 @@ __all__ = [
     "ResumableBatches",
     "ResumableIterator",
     "SizedBatches",
+    "Source",
     "abstract_batch",
     "agree_on_order",
     "distribute",
     "mark_used",
+    "register_source",
+    "reject_batch_size",
+    "require_batch_size",
     "without_unused",
 ]

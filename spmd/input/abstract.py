@@ -1,6 +1,6 @@
 """A batch without its data, to compile for ahead of time."""
 
-from typing import Any, cast
+from typing import cast
 
 import jax
 import numpy as np
@@ -16,9 +16,10 @@ from spmd.replica import (
     share,
 )
 from spmd.topology import layout_of, make_mesh, num_replicas
+from spmd.typing import PyTree
 
 
-def abstract_batch(batch: Any, mesh: Mesh | None = None) -> Any:
+def abstract_batch(batch: PyTree, mesh: Mesh | None = None) -> PyTree:
     """Describes a full batch as `distribute` would hand it out, for `Step.lower`.
 
     Needs no data and no memory: a step can be compiled while the first batch is still being read. Any
@@ -30,7 +31,7 @@ def abstract_batch(batch: Any, mesh: Mesh | None = None) -> Any:
         mesh: where the step will run; None takes all devices of the default platform.
 
     Returns:
-        The same structure of `PerReplica`, over descriptions of the global arrays, rows padded up to
+        The same structure of `PerReplica`, over descriptions of the global arrays, rows padded to
         a multiple of the number of replicas.
 
     Raises:
@@ -52,10 +53,12 @@ def abstract_batch(batch: Any, mesh: Mesh | None = None) -> Any:
     replicas = num_replicas(mesh)
     parts = read_batch(batch)
     if parts.rows == 0:
-        raise BatchError("A batch to compile for needs 1 row at least, but this one has none.")
+        raise BatchError("A batch to compile for needs at least 1 row, but this one has none.")
     layout = RowLayout(deal(parts.rows, replicas), share(parts.rows, replicas))
     rows = replicas * layout.rows_per_replica
-    mask = RowMask(_described((rows,), np.bool_, sharding), layout.counts, layout.rows_per_replica)
+    mask = RowMask(
+        _described((rows,), np.dtype(np.bool_), sharding), layout.counts, layout.rows_per_replica
+    )
     return parts.rebuild(
         [
             PerReplica(
@@ -69,7 +72,7 @@ def abstract_batch(batch: Any, mesh: Mesh | None = None) -> Any:
     )
 
 
-def _described(shape: tuple[int, ...], dtype: Any, sharding: NamedSharding) -> jax.Array:
-    # A step looks at shape, dtype and sharding only until it runs.
+def _described(shape: tuple[int, ...], dtype: np.dtype, sharding: NamedSharding) -> jax.Array:
+    # Until it runs, a step looks at shape, dtype and sharding only.
     dtype = jax.dtypes.canonicalize_dtype(dtype)
     return cast(jax.Array, jax.ShapeDtypeStruct(shape, dtype, sharding=sharding))

@@ -1,7 +1,8 @@
-"""A batch before it is placed: a structure of arrays that all have the same number of rows."""
+"""A batch before it is placed: a structure of arrays with equally many rows."""
 
 import dataclasses
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeAlias, cast
 
 import jax
 import jax.numpy as jnp
@@ -9,43 +10,47 @@ import numpy as np
 
 from spmd.errors import BatchError
 from spmd.replica import PerReplica
+from spmd.typing import AnyArray, ArrayLike, PyTree, Structure
+
+# An array with rows; or the description of one, which is treated alike until the batch is placed.
+RowArray: TypeAlias = AnyArray
 
 
 @dataclasses.dataclass(frozen=True)
 class Batch:
-    """A batch, taken apart.
+    """A batch, flattened.
 
     Attributes:
         leaves: NumPy or JAX arrays, or descriptions of arrays; the first axis counts rows.
-        structure: how they belong together.
+        structure: of the batch.
         rows: how many rows each has.
     """
 
-    leaves: list[Any]
-    structure: Any
+    leaves: Sequence[RowArray]
+    structure: Structure
     rows: int
 
     def owned(self) -> "Batch":
-        """Returns the same batch in memory of its own."""
+        """Copies the batch, so that its source may overwrite the original."""
         return Batch([_copied(leaf) for leaf in self.leaves], self.structure, self.rows)
 
-    def rebuild(self, leaves: list[Any]) -> Any:
+    def rebuild(self, leaves: Sequence[Any]) -> PyTree:
         """Puts other leaves into the batch's structure."""
         return jax.tree.unflatten(self.structure, leaves)
 
 
-def read_batch(tree: Any) -> Batch:
-    """Takes a batch apart, and checks that it has rows and that devices can hold it.
+def read_batch(tree: PyTree) -> Batch:
+    """Flattens a batch, and checks that it has rows and that devices can hold it.
 
     Args:
-        tree: nested tuples, lists, dicts and other pytrees of arrays `(rows, ...)`; anything that
-            NumPy can read as an array will do, such as the tensors of other libraries.
+        tree: a pytree of arrays `(rows, ...)`, or of anything that NumPy can read as one, such as the
+            tensors of other libraries.
 
     Returns:
         Its parts; no array is copied.
 
     Raises:
-        BatchError: there is no array, a leaf is no array of numbers or has no batch axis, or the
+        BatchError: there is no array, a leaf does not hold numbers or has no batch axis, or the
             numbers of rows differ.
 
     Examples:
@@ -75,20 +80,20 @@ def read_batch(tree: Any) -> Batch:
     return Batch(leaves, structure, leaves[0].shape[0])
 
 
-def _copied(leaf: Any) -> Any:
+def _copied(leaf: RowArray) -> RowArray:
     return leaf if isinstance(leaf, jax.Array) else np.array(leaf)
 
 
-def leaf_name(tree: Any, index: int) -> str:
+def leaf_name(tree: PyTree, index: int) -> str:
     """Names a leaf of a batch by its path, such as `batch['image']`."""
     path, _ = jax.tree_util.tree_leaves_with_path(tree)[index]
     return f"batch{jax.tree_util.keystr(path)}"
 
 
-def _array(leaf: Any, tree: Any, index: int) -> Any:
+def _array(leaf: ArrayLike, tree: PyTree, index: int) -> RowArray:
     if isinstance(leaf, PerReplica):
         raise BatchError(
-            f"{leaf_name(tree, index)} is split over the replicas already. Distribute a data source "
+            f"{leaf_name(tree, index)} is already split over the replicas. Distribute a data source "
             "once, and iterate over the result."
         )
     if not isinstance(leaf, np.ndarray | jax.Array | jax.ShapeDtypeStruct):
@@ -98,4 +103,4 @@ def _array(leaf: Any, tree: Any, index: int) -> Any:
             f"Devices hold numbers and booleans, but {leaf_name(tree, index)} has elements of type "
             f"{leaf.dtype}. Encode it as numbers, or leave it out of the batch."
         )
-    return leaf
+    return cast(RowArray, leaf)

@@ -1,11 +1,10 @@
-"""A function of rows that the devices apply to a batch, after it came to them.
+"""A function of rows that the devices apply to a batch once it is placed.
 
-What a pipeline makes larger, such as numbers of 32 bits out of pixels of 8, is made where it is needed: less
-travels to the devices, and the host has less to do.
+Data that a pipeline makes larger, such as pixels of 8 bits that become 32-bit floats, is made where it is needed:
+less travels to the devices, and the host does less.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import jax
 from jax.sharding import Mesh
@@ -13,6 +12,7 @@ from jax.sharding import Mesh
 from spmd.errors import BatchError
 from spmd.input.batch import leaf_name
 from spmd.topology import layout_of
+from spmd.typing import PyTree
 
 
 class DeviceMap:
@@ -29,7 +29,7 @@ class DeviceMap:
         PerReplica(0: [[0., 1.]])
     """
 
-    def __init__(self, function: Callable[[Any], Any], mesh: Mesh) -> None:
+    def __init__(self, function: Callable[[PyTree], PyTree], mesh: Mesh) -> None:
         """Prepares a function; it is traced with the first batch.
 
         Args:
@@ -37,13 +37,13 @@ class DeviceMap:
             mesh: where the batches are.
         """
 
-        def checked(batch: Any) -> Any:
+        def checked(batch: PyTree) -> PyTree:
             result = function(batch)
             rows = jax.tree.leaves(batch)[0].shape[0]
             if not jax.tree.leaves(result):
                 raise BatchError(
                     f"The function that is mapped on the devices returned {result!r}, which has no array. Return the "
-                    "batch that the loop is to get."
+                    "batch that the training loop shall get."
                 )
             for index, leaf in enumerate(jax.tree.leaves(result)):
                 shape = jax.numpy.shape(leaf)
@@ -68,14 +68,14 @@ class DeviceMap:
             )
         )
 
-    def __call__(self, batch: Any) -> Any:
+    def __call__(self, batch: PyTree) -> PyTree:
         """Applies the function; does not wait for the devices.
 
         Args:
             batch: arrays whose rows are split over the replicas.
 
         Returns:
-            What the function returns for all rows, split alike.
+            The function's results for all rows, split in the same way.
 
         Raises:
             BatchError: the function returns another number of rows.

@@ -23,16 +23,16 @@ from spmd.input.prefetch import (
     ResumableIterator,
 )
 from spmd.input.shares import SharedPass
-from spmd.input.sources import Source, find_source
-from spmd.input.sources.base import count_batches
+from spmd.input.sources import AnySource, Source, count_batches, find_source
 from spmd.replica import share
 from spmd.topology import make_mesh, num_replicas, spans_processes
+from spmd.typing import Json, PyTree
 
 _INPUTS = itertools.count()
 
 
 def distribute(
-    source: Any,
+    source: AnySource,
     mesh: Mesh | None = None,
     *,
     batch_size: int | None = None,
@@ -40,7 +40,7 @@ def distribute(
     per_replica: bool = False,
     per_process: bool = False,
     prefetch: int = 2,
-    map_on_devices: Callable[[Any], Any] | DeviceMap | None = None,
+    map_on_devices: Callable[[PyTree], PyTree] | DeviceMap | None = None,
 ) -> "DistributedInput":
     """Splits the batches of a data source over the replicas, on the devices ahead of use.
 
@@ -61,10 +61,11 @@ def distribute(
     * A `tf.data.Dataset` or a Keras `PyDataset`: they give batches, so no `batch_size`.
     * Any other iterable of batches, or a function that returns an iterator over batches and is called
       anew for every pass: no `batch_size`. An iterator can be passed over once.
+    * Other kinds by `spmd.input.register_source`.
 
-    Over several processes, all read the same source, and each places the rows of its own replicas; so the
+    Several processes all read the same source, and each places the rows of its own replicas; so the
     source must give the same batches in all of them. If each has a source of its own (`per_process`,
-    `per_replica`), the processes tell each other how many rows they have, and those that end early go on
+    `per_replica`), the processes exchange how many rows they have, and those that end early continue
     without rows.
 
     Starts the backend, but reads nothing of the source yet. Each pass runs the source on a thread named
@@ -74,17 +75,15 @@ def distribute(
         source: where batches come from; each is a pytree of arrays of shape `(rows, ...)`.
         mesh: whose replicas share a batch; None takes all devices of the default platform.
         batch_size: rows of a full batch, over all replicas, for a source of single rows.
-        drop_remainder: leave out batches of fewer rows than a full one.
+        drop_remainder: drop batches of fewer rows than a full one.
         per_replica: the source's batches are one replica's, not global: each replica takes the next.
-            At the end of a pass the last replicas may get none; `drop_remainder` leaves such a step
-            out.
+            At the end of a pass the last replicas may get none; `drop_remainder` drops such a step.
         per_process: the source's batches are this process's part of the global ones, to be dealt out to
             its replicas.
         prefetch: how many batches may wait on the devices; 0 makes each when it is asked for.
         map_on_devices: a function that JAX can trace. It takes one replica's rows of a batch, as they came to
-            the device, padding included, and returns a batch of as many rows, which is what the loop gets. What it
-            does must be one row's matter, without collectives. Pixels travel as bytes if it is what makes floats of
-            them.
+            the device, padding included, and returns a batch of as many rows, which the loop gets. It must treat
+            each row by itself, without collectives. Pixels travel as bytes if it converts them to floats.
 
     Returns:
         An iterable; every iteration is a new pass over the source. It yields the source's batches, with
@@ -128,8 +127,8 @@ def distribute(
             f"{type(map_on_devices).__name__}."
         )
     if map_on_devices is not None and spans_processes(mesh):
-        # A program over devices of several processes has to be run by all in one order with the steps,
-        # which a thread that makes batches ahead cannot keep.
+        # All processes must run a program over their devices in one order with the steps, which a thread
+        # that makes batches ahead cannot keep.
         raise ValueError(
             "map_on_devices needs all devices in one process, but the mesh is of several. Call the function at "
             "the beginning of the step."
@@ -149,7 +148,7 @@ def distribute(
 
 
 @final
-class DistributedInput(Iterable[Any]):
+class DistributedInput(Iterable[PyTree]):
     """Batches on the devices, split over the replicas; `distribute` makes it.
 
     Examples:
@@ -196,7 +195,7 @@ class DistributedInput(Iterable[Any]):
         self._prefetch = prefetch
         divided = self._spans and batch_of != "all"
         self._parts = num_replicas(mesh) // self._placer.own_replicas if divided else 1
-        # What processes compare for a pass has the number of the input and of its pass.
+        # Processes compare a pass under the number of the input and of the pass.
         self._number = next(_INPUTS) if self._spans else 0
         self._passes = itertools.count()
         self._progress: Position | None = None
@@ -218,28 +217,28 @@ class DistributedInput(Iterable[Any]):
         progress, resumed = self._progress, self._resume
         if progress is None or not resumed:
             progress = Position(self._source.position(), parts=self._parts)
-        # Not the iterator itself: one that nobody holds any more is to be collected.
+        # Not the iterator itself: one without references must be collected.
         self._progress, self._resume = progress, False
         return ResumableIterator(
             progress,
             self._source.position,
             self._begin,
             resumed=resumed,
-            # Of parts, a pass that is begun and not read would keep other processes waiting.
+            # A pass in parts that is begun and not read would keep other processes waiting.
             ahead=self._parts == 1,
         )
 
-    def position(self) -> Any:
-        """Tells what the next pass depends on, such as the state of a shuffle, in JSON's types."""
+    def position(self) -> Json:
+        """Returns what the next pass depends on, such as the state of a shuffle."""
         return self._source.position()
 
     def get_state(self) -> dict[str, Any]:
-        """Tells how far the latest pass has come; see `ResumableIterator.get_state`."""
+        """Returns how far the latest pass has come; see `ResumableIterator.get_state`."""
         progress = self._progress or Position(self._source.position(), parts=self._parts)
         return progress.state()
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Lets the next pass go on where another one was.
+        """Makes the next pass continue where another one was.
 
         Args:
             state: what `get_state` returned, in this process or an earlier one.
@@ -255,7 +254,7 @@ class DistributedInput(Iterable[Any]):
         progress.go_to(state)
         self._progress, self._resume = progress, True
 
-    def _begin(self, position: Any, skipped: int) -> BatchIterator:
+    def _begin(self, position: Json, skipped: int) -> BatchIterator:
         # Numbered here: the thread that makes batches may start later than that of another pass.
         name = f"spmd/input/{self._number}/{next(self._passes)}" if self._spans else None
         begin = functools.partial(
@@ -284,12 +283,12 @@ class DistributedInput(Iterable[Any]):
     def _batches(
         self,
         name: str | None,
-        position: Any,
+        position: Json,
         skipped: int,
         x64: bool,
         wanted: Callable[[], bool] | None = None,
-    ) -> Generator[tuple[int, Any], None, None]:
-        """Yields batches on the devices, each with how many the source gave for it."""
+    ) -> Generator[tuple[int, PyTree], None, None]:
+        """Yields batches on the devices, each with how many batches of the source it took."""
         if name is not None and self._batch_of == "all":
             begins = self._source.position() if position is None else position
             count = self._source.num_batches(self._drop_remainder)
@@ -314,7 +313,9 @@ class DistributedInput(Iterable[Any]):
                     yield given, step
                     given = 0
 
-    def _opened(self, stack: contextlib.ExitStack, position: Any, skipped: int) -> Iterator[Any]:
+    def _opened(
+        self, stack: contextlib.ExitStack, position: Json, skipped: int
+    ) -> Iterator[PyTree]:
         if skipped or position is not None:
             iterator = self._source.resumed_at(position, skipped)
         else:
@@ -325,7 +326,7 @@ class DistributedInput(Iterable[Any]):
             stack.callback(close)
         return iterator
 
-    def _shares(self, stack: contextlib.ExitStack, position: Any, skipped: int) -> Iterator[Share]:
+    def _shares(self, stack: contextlib.ExitStack, position: Json, skipped: int) -> Iterator[Share]:
         """Yields what this process has of each step."""
         if self._batch_of == "process":
             shares = map(self._placer.share_of, self._opened(stack, position, skipped))

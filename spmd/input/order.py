@@ -1,28 +1,28 @@
-"""That all processes are about to read the same batches, as far as it can be told before they do."""
+"""Checks, before reading, that all processes will read the same batches."""
 
 import json
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
 
 from spmd.cluster import all_gather_small
 from spmd.errors import ProcessMismatchError
+from spmd.typing import Json
 
 
 def agree_on_order(
-    name: str, position: Any, batches: int | None, wanted: Callable[[], bool] | None = None
+    name: str, position: Json, batches: int | None, wanted: Callable[[], bool] | None = None
 ) -> None:
-    """Compares what a pass depends on; all processes must call it before they read, and it blocks.
+    """Compares what a pass depends on. All processes must call it before they read, and it blocks.
 
-    What the batches hold is not compared: data that is changed at random before it is used may well differ.
+    The content of batches is not compared: random augmentation may make it differ.
 
     Args:
         name: of the pass, the same in all processes.
-        position: what its order depends on, in JSON's types; see `Source.position`.
+        position: what its order depends on; see `Source.position`.
         batches: how many it has; None if that is not known.
-        wanted: tells whether somebody still waits for the pass.
+        wanted: tells whether the pass is still wanted; None if it is.
 
     Raises:
-        ProcessMismatchError: it is not the same in all.
+        ProcessMismatchError: the processes would read different batches, or in different orders.
         ClusterWaitError: a process does not read.
     """
     told = all_gather_small(name, json.dumps([position, batches]), wanted=wanted)
@@ -42,5 +42,5 @@ def agree_on_order(
     )
 
 
-def _listed(values: Any) -> str:
+def _listed(values: Iterable[object]) -> str:
     return ", then ".join("unknown" if value is None else str(value) for value in values)

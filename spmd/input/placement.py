@@ -1,19 +1,19 @@
 """Batches placed on the devices, each replica's rows on its own.
 
-What is learned about a source is kept over all passes: the structure of its batches, and the rows of a
-full one, which programs are compiled for. Two passes at once, on two threads, share both.
+The structure of a source's batches and the rows of a full one, which programs are compiled for, are learned once
+and kept over all passes. Two passes at once, on two threads, share both.
 """
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import numpy as np
 from jax.sharding import Mesh
 
 from spmd.errors import BatchError
-from spmd.input.batch import Batch, leaf_name, read_batch
+from spmd.input.batch import Batch, RowArray, leaf_name, read_batch
 from spmd.replica import (
     PerReplica,
     RowLayout,
@@ -22,6 +22,7 @@ from spmd.replica import (
     share,
 )
 from spmd.topology import layout_of, place, place_all, place_own
+from spmd.typing import PyTree, Structure
 
 
 class Share(NamedTuple):
@@ -48,7 +49,7 @@ class BatchPlacer:
         mesh: Mesh,
         full_rows: int | None,
         drop_remainder: bool = False,
-        finish: Callable[[Any], Any] | None = None,
+        finish: Callable[[PyTree], PyTree] | None = None,
     ) -> None:
         """Makes a placer; touches no device.
 
@@ -56,7 +57,7 @@ class BatchPlacer:
             mesh: where batches go.
             full_rows: rows of a full batch, or None to take those of the largest so far.
             drop_remainder: leave out global batches of fewer rows.
-            finish: makes another batch, of as many rows, of one that is placed.
+            finish: makes another batch, of as many rows, from a placed one.
         """
         self._layout = layout_of(mesh)
         self._replicas = self._layout.replicas
@@ -65,7 +66,7 @@ class BatchPlacer:
         self._finish = finish
         self._lock = threading.Lock()
         self._full_rows = full_rows
-        self._structure: Any = None
+        self._structure: Structure = None
         self._last_mask: tuple[RowLayout, jax.Array] | None = None
 
     @property
@@ -78,8 +79,8 @@ class BatchPlacer:
         """How many replicas this process has."""
         return self._own
 
-    def place(self, tree: Any, *, x64: bool) -> Any:
-        """Puts a global batch on the devices; does not wait until it is there.
+    def place(self, tree: PyTree, *, x64: bool) -> PyTree | None:
+        """Puts a global batch on the devices; does not wait for the transfer.
 
         Args:
             tree: the batch.
@@ -103,7 +104,7 @@ class BatchPlacer:
         layout = RowLayout(deal(batch.rows, self._replicas), share(full, self._replicas))
         return self._put(batch, layout, tree, layout, x64=x64)
 
-    def share_of(self, tree: Any) -> Share | None:
+    def share_of(self, tree: PyTree) -> Share | None:
         """Reads a batch of this process, to be dealt out to its replicas.
 
         Args:
@@ -127,7 +128,7 @@ class BatchPlacer:
         """Puts together one batch for each replica of this process.
 
         Args:
-            batches: at most one for each replica; the replicas that are left get no rows.
+            batches: at most one for each replica; replicas without one get no rows.
 
         Returns:
             What this process has of a step, or None if the batches are empty.
@@ -157,8 +158,8 @@ class BatchPlacer:
 
     def put_share(
         self, mine: Share, counts: tuple[int, ...], rows_per_replica: int, *, x64: bool
-    ) -> Any:
-        """Puts this process's part of a step on its devices; does not wait until it is there.
+    ) -> PyTree:
+        """Puts this process's part of a step on its devices; does not wait for the transfer.
 
         Args:
             mine: the part.
@@ -177,7 +178,9 @@ class BatchPlacer:
         tree = mine.batch.rebuild(mine.batch.leaves)
         return self._put(mine.batch, own, tree, layout, x64=x64)
 
-    def _put(self, batch: Batch, own: RowLayout, tree: Any, layout: RowLayout, *, x64: bool) -> Any:
+    def _put(
+        self, batch: Batch, own: RowLayout, tree: PyTree, layout: RowLayout, *, x64: bool
+    ) -> PyTree:
         index = None if own.is_identity else own.row_index
         with jax.enable_x64(x64):
             leaves = [_owned(leaf, index, tree, i) for i, leaf in enumerate(batch.leaves)]
@@ -213,12 +216,12 @@ class BatchPlacer:
         return cached[1]
 
 
-def _owned(leaf: Any, index: Any, tree: Any, position: int) -> Any:
+def _owned(leaf: RowArray, index: np.ndarray | None, tree: PyTree, position: int) -> RowArray:
     """Lays out an array's rows, in memory that nobody else writes to.
 
-    On the CPU, `device_put` may keep using NumPy's memory, whatever its `may_alias` says. A source that
-    fills the same buffer again, or a person who changes the data, would change batches that were
-    handed out; so what is not gathered is copied.
+    On the CPU, `device_put` may alias NumPy's memory, whatever its `may_alias` says. A source that refills
+    its buffer, or a user who changes the data, would change batches that were handed out; so arrays
+    that are not gathered are copied.
     """
     dtype = jax.dtypes.canonicalize_dtype(leaf.dtype)
     if dtype != leaf.dtype and leaf.dtype.kind in "iu" and leaf.size:

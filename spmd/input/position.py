@@ -1,7 +1,7 @@
-"""How far a pass over an input has come; also without what was read, but not used yet.
+"""How far a pass over an input has come, with or without batches that were read but not used yet.
 
-A script may read a batch, and be told to save before it trains with it. The checkpoint is to count that batch as not
-read. So whoever decides about saving says when the batches read so far have been used.
+A script may read a batch, and be told to save before it trains on it. The checkpoint must count that batch as
+unread. So the code that decides when to save also says when the batches read so far have been used.
 """
 
 import contextlib
@@ -9,6 +9,7 @@ from collections.abc import Generator, Mapping
 from typing import Any
 
 from spmd.errors import BatchError
+from spmd.typing import Json
 
 
 class Position:
@@ -28,29 +29,29 @@ class Position:
 
     __slots__ = ("_at_mark", "_mark", "batches", "parts", "position")
 
-    def __init__(self, position: Any, *, parts: int = 1) -> None:
+    def __init__(self, position: Json, *, parts: int = 1) -> None:
         """Begins a pass.
 
         Args:
-            position: what the pass depends on; JSON can hold it.
+            position: what the pass depends on.
             parts: into how many parts processes divide the data; 1 if each reads all of it.
         """
         self.parts = parts
         self.begin(position)
 
-    def begin(self, position: Any, batches: int = 0) -> None:
+    def begin(self, position: Json, batches: int = 0) -> None:
         """Begins another pass; see `__init__`."""
         self.position, self.batches = position, batches
         self._mark, self._at_mark = -1, batches
 
     def advance(self, batches: int = 1) -> None:
-        """Counts a batch that is handed out, and those that were left out before it."""
+        """Counts a batch that is handed out, and those that were dropped before it."""
         if self._mark != _marks.used:
             self._mark, self._at_mark = _marks.used, self.batches
         self.batches += batches
 
     def state(self) -> dict[str, Any]:
-        """Tells it as a checkpoint keeps it: a dict of JSON's types."""
+        """Returns the position as a checkpoint keeps it, in JSON's types."""
         unused = _marks.leave_out and self._mark == _marks.used
         return {
             "position": self.position,
@@ -59,7 +60,7 @@ class Position:
         }
 
     def go_to(self, state: Mapping[str, Any]) -> None:
-        """Takes over what `state` told.
+        """Goes to a position that `state` returned.
 
         Raises:
             BatchError: the data was divided into another number of parts.
@@ -68,7 +69,7 @@ class Position:
         if parts != self.parts:
             raise BatchError(
                 f"The data was divided among {parts} process(es) when its position was saved, and is now "
-                f"divided among {self.parts}, so nobody can tell which rows were read. Go on with {parts}, or "
+                f"divided among {self.parts}, so it is not known which rows were read. Go on with {parts}, or "
                 "let each process read all of the data: AutoShardPolicy.DATA, per_process=False."
             )
         self.begin(state["position"], state["batches"])
@@ -83,13 +84,13 @@ _marks = _Marks()
 
 
 def mark_used() -> None:
-    """Says that all batches read so far have been used."""
+    """Marks all batches read so far as used."""
     _marks.used += 1
 
 
 @contextlib.contextmanager
 def without_unused() -> Generator[None]:
-    """Lets positions be told as if what was read since `mark_used` were not read yet."""
+    """Makes positions in the block leave out the batches that were read since `mark_used`."""
     _marks.leave_out = True
     try:
         yield

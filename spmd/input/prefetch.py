@@ -1,8 +1,8 @@
 """Iterators over placed batches: with a thread that works ahead of the training loop, or without.
 
-The thread, named `spmd-input`, is a daemon. It shares a bounded *buffer* with the iterator and knows
-nothing else of it: an iterator that nobody holds any more is collected, and its finalizer stops the
-thread. The thread alone runs the source, and closes it.
+The thread, named `spmd-input`, is a daemon. It shares only a bounded *buffer* with the iterator, so an
+iterator without references is collected, and its finalizer stops the thread. The thread alone runs
+the source, and closes it.
 """
 
 import abc
@@ -13,12 +13,13 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import Any, Self, final
 
 from spmd.input.position import Position
+from spmd.typing import Json, PyTree
 
-# A source that is stuck must not hang whoever leaves the loop; its thread ends when it returns.
+# A stuck source must not hang the code that leaves the loop; its thread ends when it returns.
 _JOIN_SECONDS = 5.0
 
 
-class BatchIterator(Iterator[Any]):
+class BatchIterator(Iterator[PyTree]):
     """One pass over distributed batches; leave it early by `close()`, `with`, or by dropping it.
 
     Examples:
@@ -54,8 +55,8 @@ class ResumableIterator(BatchIterator):
     def __init__(
         self,
         progress: Position,
-        position: Callable[[], Any],
-        begin: Callable[[Any, int], BatchIterator],
+        position: Callable[[], Json],
+        begin: Callable[[Json, int], BatchIterator],
         *,
         resumed: bool,
         ahead: bool,
@@ -63,11 +64,11 @@ class ResumableIterator(BatchIterator):
         """Begins a pass.
 
         Args:
-            progress: where.
-            position: tells what a pass that begins now depends on.
-            begin: begins the pass of a position, without its first batches; None is a new pass. Batches come
-                with how many the source gave for each: more than one, if it left some out.
-            resumed: whether it goes on with another pass.
+            progress: its position.
+            position: returns what a pass that begins now depends on.
+            begin: begins the pass of a position, without its first batches; None is a new pass. Each batch
+                comes with how many batches of the source it took: more than one, if some were dropped.
+            resumed: whether it continues another pass.
             ahead: whether to begin now, before the first batch is asked for.
         """
         self.progress = progress
@@ -86,7 +87,7 @@ class ResumableIterator(BatchIterator):
         return batch
 
     def get_state(self) -> dict[str, Any]:
-        """Tells how far the pass has come; after its end, where the next one begins.
+        """Returns how far the pass has come; after its end, where the next one begins.
 
         Returns:
             Which pass it is, and how many batches were handed out; a dict of JSON's types, the same in
@@ -95,7 +96,7 @@ class ResumableIterator(BatchIterator):
         return self.progress.state()
 
     def set_state(self, state: Mapping[str, Any]) -> None:
-        """Goes on where another pass over the same source was, with its next batch.
+        """Continues where another pass over the same source was, with its next batch.
 
         Args:
             state: what its `get_state` returned, in this process or an earlier one, on any number of
@@ -145,8 +146,8 @@ class PrefetchIterator(BatchIterator):
         """Starts the thread.
 
         Args:
-            begin: begins to make batches, for the thread; it is given what tells whether they are wanted, and
-                waits for nobody else once they are not.
+            begin: begins to make batches, on the thread; it is given a function that tells whether they are
+                still wanted, and must stop waiting once they are not.
             size: how many batches may wait on the devices, at least 1.
         """
         self._buffer = _Buffer(size)
@@ -161,7 +162,7 @@ class PrefetchIterator(BatchIterator):
         try:
             return self._buffer.take()
         except BaseException:
-            # The pass is over; whoever sees it end finds no thread any more.
+            # The pass is over: the thread has ended by the time that the caller knows.
             self.close()
             raise
 
@@ -187,12 +188,12 @@ class _Buffer:
         return not self._ended
 
     def wait_for_room(self) -> bool:
-        """Waits until a batch fits in; False means that no more are wanted."""
+        """Waits until there is room for a batch; returns False if no more are wanted."""
         with self._condition:
             self._condition.wait_for(lambda: self._ended or len(self._batches) < self._size)
             return not self._ended
 
-    def put(self, batch: Any) -> None:
+    def put(self, batch: PyTree) -> None:
         """Adds a batch."""
         with self._condition:
             if not self._ended:
@@ -200,20 +201,20 @@ class _Buffer:
                 self._condition.notify_all()
 
     def end(self, error: BaseException | None = None) -> None:
-        """Says that no batch follows; batches that wait are still handed out, then the error."""
+        """Marks the end; batches in the buffer are still handed out, then the error."""
         with self._condition:
             if not self._ended:
                 self._ended, self._error = True, error
                 self._condition.notify_all()
 
     def stop(self) -> None:
-        """Says that no batch is wanted any more, and lets go of those that wait."""
+        """Marks batches as no longer wanted, and drops those in the buffer."""
         with self._condition:
             self._ended, self._error = True, None
             self._batches.clear()
             self._condition.notify_all()
 
-    def take(self) -> Any:
+    def take(self) -> PyTree:
         """Waits for the next batch."""
         with self._condition:
             self._condition.wait_for(lambda: self._ended or self._batches)
@@ -231,13 +232,13 @@ class _Buffer:
 
 
 def _fill(buffer: _Buffer, batches: Generator[Any, None, None]) -> None:
-    # Room first: no more batches than asked for are on the devices, not even the one in hand.
+    # Wait for room first: no more batches than asked for are on the devices, not even the next one.
     try:
         while buffer.wait_for_room():
             buffer.put(next(batches))
     except StopIteration:
         buffer.end()
-    except BaseException as error:  # whatever it is, the training loop must get it
+    except BaseException as error:  # of any kind: the training loop must get it
         buffer.end(error)
     finally:
         batches.close()

@@ -1,18 +1,18 @@
 """Steps of which each process has a share, from a source of its own.
 
-The processes tell each other the rows of their replicas, through the coordination service. So each
-batch has the same shape everywhere, and all end at the same step: a process whose source is exhausted
-goes on, with no rows, until the last one's is.
+The processes exchange the numbers of rows of their replicas through the coordination service. So each batch has
+the same shape everywhere, and all processes end at the same step: one whose source is exhausted continues
+without rows until the last one ends.
 """
 
 import itertools
 import json
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 from spmd.cluster import all_gather_small
 from spmd.errors import BatchError
 from spmd.input.placement import BatchPlacer, Share
+from spmd.typing import PyTree
 
 
 class SharedPass:
@@ -30,10 +30,10 @@ class SharedPass:
 
         Args:
             placer: places the shares.
-            drop_remainder: whether to leave out steps of which some process has not a full share.
+            drop_remainder: whether to drop steps of which a process lacks a full share.
             name: of the pass, the same in all processes; None if there are no others.
-            first: gives the first share of a pass that goes on, for one whose data has ended by then.
-            wanted: tells whether anybody still waits for its steps; None if that is sure.
+            first: returns the first share of a resumed pass, for a process whose data has ended by then.
+            wanted: tells whether the steps are still wanted; None if they are.
         """
         self._placer = placer
         self._drop_remainder = drop_remainder
@@ -41,7 +41,7 @@ class SharedPass:
         self._first = first
         self._wanted = wanted
 
-    def steps(self, shares: Iterator[Share], *, x64: bool) -> Iterator[Any]:
+    def steps(self, shares: Iterator[Share], *, x64: bool) -> Iterator[PyTree | None]:
         """Places the shares of this process, step by step.
 
         Args:
@@ -49,10 +49,10 @@ class SharedPass:
             x64: whether 64-bit types stay as they are.
 
         Yields:
-            The step's batch, with a `PerReplica` for every array; None for one that is left out.
+            The step's batch, with a `PerReplica` for every array; None for a step that is dropped.
 
         Raises:
-            BatchError: some process has no batch at all, and others do.
+            BatchError: a process has no batch at all, and others do.
             ClusterWaitError: another process does not read in time.
         """
         last: Share | None = None
@@ -64,7 +64,7 @@ class SharedPass:
             if not any(counts):
                 return
             if last is None or not all(known):
-                # In all processes, since none would get an answer from one that has stopped.
+                # In all processes: one that has stopped would answer no other.
                 empty = [str(process) for process, knows in enumerate(known) if not knows]
                 raise BatchError(
                     f"Process {', '.join(empty)} has no batch, while others have: its part of the data is "
@@ -80,7 +80,7 @@ class SharedPass:
     def _agree(
         self, mine: Share | None, knows: bool
     ) -> tuple[Sequence[Sequence[int]], int, bool, Sequence[bool]]:
-        """Tells what the processes have of a step.
+        """Exchanges what the processes have of a step.
 
         Returns:
             The rows of each process's replicas, the rows of a block, whether all shares are full, and which

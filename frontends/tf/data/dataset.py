@@ -18,7 +18,7 @@ from frontends.tf.data.options import Options
 from frontends.tf.data.reordering import Reordering
 from frontends.tf.data.sources import Sources
 from frontends.tf.data.spec import tensor_specs
-from frontends.tf.data.tracing import before_element
+from frontends.tf.data.tracing import check_may_read
 from frontends.tf.data.transforms import Transforms
 from spmd.input.pipeline import LastMaps
 
@@ -186,7 +186,7 @@ class Dataset(
         return Options().merge(self._options)
 
     def __iter__(self) -> DatasetIterator:
-        before_element()
+        check_may_read()
         return DatasetIterator(self._form().elements(), self)
 
     def __len__(self) -> int:

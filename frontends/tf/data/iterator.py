@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from frontends.tf.data.tracing import before_next
+from frontends.tf.data.tracing import check_may_advance
 from spmd.input import Position
 from spmd.replica import current_frame
 
@@ -96,7 +96,7 @@ class DatasetIterator(ElementIterator):
         return self._dataset.element_spec
 
     def __next__(self) -> Any:
-        before_next(self._frame)
+        check_may_advance(self._frame)
         element = next(self._elements)
         self._progress.advance()
         return element

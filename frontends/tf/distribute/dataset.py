@@ -10,7 +10,7 @@ import spmd
 from frontends.tf.data.constants import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from frontends.tf.data.iterator import ElementIterator
 from frontends.tf.data.spec import TensorSpec
-from frontends.tf.data.tracing import before_element
+from frontends.tf.data.tracing import check_may_read
 from frontends.tf.distribute.values import PerReplicaSpec
 from spmd.input import ResumableIterator
 from spmd.replica import current_frame, in_replica, share
@@ -124,7 +124,7 @@ class DistributedDataset(Iterable[Any]):
                 "A distributed dataset was iterated in a function that strategy.run calls. Iterate "
                 "outside, and pass the batch: strategy.run(step, args=(next(iterator),))."
             )
-        before_element()
+        check_may_read()
         return DistributedIterator(iter(self._batches), self)
 
     def get_state(self) -> dict[str, Any]:
@@ -196,11 +196,11 @@ class DistributedIterator(ElementIterator):
         return self._dataset.element_spec
 
     def __next__(self) -> Any:
-        before_element()
+        check_may_read()
         if current_frame() is not None:
             raise ValueError(
                 "An iterator of a distributed dataset was asked for a batch inside a compiled step, "
-                "which would keep this one batch for ever. Take it outside, and pass it: "
+                "which would keep this one batch forever. Take it outside, and pass it: "
                 "strategy.run(step, args=(next(iterator),))."
             )
         return next(self._batches)

@@ -1,14 +1,14 @@
 """Arrays in memory."""
 
 from collections.abc import Iterator
-from typing import Any, final
+from typing import final
 
 import jax
 import numpy as np
 
 from spmd.input.batch import read_batch
-from spmd.input.sources.base import Source, count_batches, require_batch_size
-from spmd.typing import Json
+from spmd.input.sources.base import AnySource, Source, count_batches, require_batch_size
+from spmd.typing import Json, PyTree
 
 
 @final
@@ -16,31 +16,28 @@ class ArraySource(Source):
     """A pytree of NumPy or JAX arrays, one row per example; batches are slices."""
 
     @classmethod
-    def accepts(cls, source: Any, batch_size: int | None) -> bool:
+    def accepts(cls, source: AnySource, batch_size: int | None) -> bool:
         """Accepts arrays and pytrees; a list without a batch size is a list of batches."""
         if source is None or (isinstance(source, list) and batch_size is None):
             return False
         return isinstance(source, np.ndarray | jax.Array) or not jax.tree_util.all_leaves([source])
 
-    def __init__(self, source: Any, batch_size: int | None) -> None:
+    def __init__(self, source: AnySource, batch_size: int | None) -> None:
         """Wraps arrays; they are not copied."""
-        self._batch_size = require_batch_size(batch_size, "An array, or a pytree of arrays,")
+        self._batch_size = self.full_batch_rows = require_batch_size(
+            batch_size, "An array, or a pytree of arrays,"
+        )
         self._data = read_batch(source)
-
-    @property
-    def full_batch_rows(self) -> int:
-        """Rows of a full batch."""
-        return self._batch_size
 
     def num_batches(self, drop_remainder: bool) -> int:
         """Counts the batches of a pass."""
         return count_batches(self._data.rows, self._batch_size, drop_remainder)
 
-    def batches(self) -> Iterator[Any]:
+    def batches(self) -> Iterator[PyTree]:
         """Starts a pass."""
         return self.resumed_at(None, 0)
 
-    def resumed_at(self, position: Json, batches: int) -> Iterator[Any]:
+    def resumed_at(self, position: Json, batches: int) -> Iterator[PyTree]:
         """Starts a pass at a later batch; see `Source.resumed_at`."""
         del position
         for start in range(batches * self._batch_size, self._data.rows, self._batch_size):

@@ -1,58 +1,57 @@
-"""What every kind of source is to the rest: passes over batches."""
+"""`Source`: what the engine asks of a data source."""
 
 import abc
 import contextlib
 import itertools
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 from spmd.errors import BatchError
-from spmd.typing import Json
+from spmd.typing import Json, PyTree
+
+# What `spmd.distribute` is given: arrays, a data set of any library, an iterable, a function.
+AnySource: TypeAlias = Any
 
 
 class Source(abc.ABC):
-    """A data source. Nothing is read before `batches`, which may run on another thread."""
+    """A data source, read in passes of batches.
 
-    @classmethod
-    @abc.abstractmethod
-    def accepts(cls, source: Any, batch_size: int | None) -> bool:
-        """Tells whether a data source is of this kind."""
+    `distribute` takes one as it is, or makes it by the table that `register_source` adds to. Nothing is read
+    before `batches` or `resumed_at`, which may run on another thread.
 
-    @abc.abstractmethod
-    def __init__(self, source: Any, batch_size: int | None) -> None:
-        """Wraps a data source of this kind.
+    Attributes:
+        full_batch_rows: rows of a full batch; None if unknown before one is read.
 
-        Args:
-            source: what the user passed.
-            batch_size: likewise.
+    Examples:
+        >>> import numpy as np, spmd
+        >>> class Countdown(Source):
+        ...     def batches(self):
+        ...         return (np.full(2, n) for n in (2, 1))
+        >>> list(spmd.distribute(Countdown(), spmd.make_mesh(["cpu:0"])))
+        [PerReplica(0: [2, 2]), PerReplica(0: [1, 1])]
+    """
 
-        Raises:
-            BatchError: `batch_size` is missing, or out of place.
-        """
-
-    @property
-    @abc.abstractmethod
-    def full_batch_rows(self) -> int | None:
-        """Rows of a full batch, if known before one is read."""
+    full_batch_rows: int | None = None
 
     @abc.abstractmethod
+    def batches(self) -> Iterator[PyTree]:
+        """Starts a pass. If the iterator has a method `close`, it is called when the pass ends."""
+
     def num_batches(self, drop_remainder: bool) -> int | None:
         """Counts the batches of a pass; None if unknown or endless.
 
         Args:
             drop_remainder: without those of fewer rows than a full one.
         """
-
-    @abc.abstractmethod
-    def batches(self) -> Iterator[Any]:
-        """Starts a pass. If the iterator has a method `close`, it is called when the pass ends."""
+        del drop_remainder
+        return None
 
     def position(self) -> Json:
         """Returns what the next pass depends on, such as the state of a shuffle."""
         return None
 
-    def resumed_at(self, position: Json, batches: int) -> Iterator[Any]:
+    def resumed_at(self, position: Json, batches: int) -> Iterator[PyTree]:
         """Starts the pass that began at a position, without its first batches.
 
         Args:
@@ -63,7 +62,7 @@ class Source(abc.ABC):
         return _without_first(self.batches(), batches)
 
 
-def _without_first(iterator: Iterator[Any], count: int) -> Iterator[Any]:
+def _without_first(iterator: Iterator[PyTree], count: int) -> Iterator[PyTree]:
     with contextlib.ExitStack() as stack:
         if hasattr(iterator, "close"):
             stack.callback(iterator.close)  # pyright: ignore[reportAttributeAccessIssue]
@@ -75,8 +74,8 @@ def count_batches(rows: int, batch_size: int, drop_remainder: bool) -> int:
     return rows // batch_size if drop_remainder else -(-rows // batch_size)
 
 
-def length_of(source: Any) -> int | None:
-    """Returns `len(source)`, or None if it does not tell."""
+def length_of(source: AnySource) -> int | None:
+    """Returns `len(source)`, or None if it has no length."""
     try:
         return len(source)
     except TypeError:
@@ -104,7 +103,11 @@ def imported(module: str, *names: str) -> tuple[type, ...]:
 
 
 def require_batch_size(batch_size: int | None, what: str) -> int:
-    """Returns the batch size of a source of rows.
+    """Returns the batch size of a source of single rows.
+
+    Args:
+        batch_size: what `distribute` was given.
+        what: names the source at the beginning of the error: "An array", for instance.
 
     Raises:
         BatchError: there is none.
@@ -118,7 +121,7 @@ def require_batch_size(batch_size: int | None, what: str) -> int:
 
 
 def reject_batch_size(batch_size: int | None, what: str) -> None:
-    """Checks that a source of batches came without a batch size.
+    """Checks that a source of batches came without a batch size; see `require_batch_size`.
 
     Raises:
         BatchError: there is one.

@@ -2,10 +2,11 @@
 
 import sys
 from collections.abc import Iterator
-from typing import Any, final
+from typing import final
 
-from spmd.input.sources.base import Source, count_batches, imported
+from spmd.input.sources.base import AnySource, Source, count_batches, imported
 from spmd.input.sources.stacking import stack_in_batches
+from spmd.typing import PyTree
 
 
 @final
@@ -18,19 +19,14 @@ class GrainSource(Source):
     """
 
     @classmethod
-    def accepts(cls, source: Any, batch_size: int | None) -> bool:
+    def accepts(cls, source: AnySource, batch_size: int | None) -> bool:
         """Accepts Grain's classes."""
         return isinstance(source, imported("grain", "MapDataset", "IterDataset", "DataLoader"))
 
-    def __init__(self, source: Any, batch_size: int | None) -> None:
+    def __init__(self, source: AnySource, batch_size: int | None) -> None:
         """Wraps a pipeline; one of batches comes without a batch size."""
         self._source = source
-        self._batch_size = batch_size
-
-    @property
-    def full_batch_rows(self) -> int | None:
-        """Rows of a full batch, if it is batched here."""
-        return self._batch_size
+        self._batch_size = self.full_batch_rows = batch_size
 
     def num_batches(self, drop_remainder: bool) -> int | None:
         """Counts the batches of a pass, if Grain knows."""
@@ -41,7 +37,7 @@ class GrainSource(Source):
             return None if drop_remainder else count
         return count_batches(count, self._batch_size, drop_remainder)
 
-    def batches(self) -> Iterator[Any]:
+    def batches(self) -> Iterator[PyTree]:
         """Starts a pass."""
         if self._batch_size is None:
             return iter(self._source)
@@ -51,7 +47,7 @@ class GrainSource(Source):
         return f"grain.{type(self._source).__name__}"
 
 
-def _count_elements(dataset: Any) -> int | None:
+def _count_elements(dataset: AnySource) -> int | None:
     if not isinstance(dataset, imported("grain", "MapDataset")):
         return None
     nodes = [dataset]

@@ -1,12 +1,12 @@
 """Plain Python: iterables, iterators and generator functions, all of batches."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, final
+from typing import final
 
 from spmd.errors import BatchError
-from spmd.input.sources.base import Source, length_of, reject_batch_size
+from spmd.input.sources.base import AnySource, Source, length_of, reject_batch_size
 from spmd.input.sources.protocols import ResumableBatches, SizedBatches
-from spmd.typing import Json
+from spmd.typing import Json, PyTree
 
 
 @final
@@ -14,25 +14,22 @@ class IterableSource(Source):
     """An iterable of batches; each pass iterates over it anew."""
 
     @classmethod
-    def accepts(cls, source: Any, batch_size: int | None) -> bool:
-        """Accepts whatever can be iterated over."""
+    def accepts(cls, source: AnySource, batch_size: int | None) -> bool:
+        """Accepts every iterable."""
         return isinstance(source, Iterable)
 
-    def __init__(self, source: Any, batch_size: int | None) -> None:
+    def __init__(self, source: AnySource, batch_size: int | None) -> None:
         """Wraps an iterable of batches."""
         reject_batch_size(batch_size, f"An iterable, like this {type(source).__name__},")
         self._source = source
-
-    @property
-    def full_batch_rows(self) -> int | None:
-        """Rows of a full batch, if the iterable knows; see `SizedBatches`."""
-        return self._source.full_batch_rows if isinstance(self._source, SizedBatches) else None
+        if isinstance(source, SizedBatches):
+            self.full_batch_rows = source.full_batch_rows
 
     def num_batches(self, drop_remainder: bool) -> int | None:
         """Counts the batches of a pass, if the iterable has a length."""
         return None if drop_remainder else length_of(self._source)
 
-    def batches(self) -> Iterator[Any]:
+    def batches(self) -> Iterator[PyTree]:
         """Starts a pass."""
         return iter(self._source)
 
@@ -40,7 +37,7 @@ class IterableSource(Source):
         """Returns what the next pass depends on, if the iterable knows; see `ResumableBatches`."""
         return self._source.position() if isinstance(self._source, ResumableBatches) else None
 
-    def resumed_at(self, position: Json, batches: int) -> Iterator[Any]:
+    def resumed_at(self, position: Json, batches: int) -> Iterator[PyTree]:
         """Resumes a pass, by the iterable's own means if it has any; see `Source.resumed_at`."""
         if position is not None and isinstance(self._source, ResumableBatches):
             return iter(self._source.resumed_at(position, batches))
@@ -50,34 +47,21 @@ class IterableSource(Source):
         return type(self._source).__name__
 
 
-class _UnknownSource(Source):
-    """A source that tells nothing before it is read."""
-
-    @property
-    def full_batch_rows(self) -> None:
-        """Unknown before the first batch."""
-        return None
-
-    def num_batches(self, drop_remainder: bool) -> None:
-        """Unknown."""
-        return None
-
-
 @final
-class IteratorSource(_UnknownSource):
+class IteratorSource(Source):
     """An iterator over batches, such as a generator: good for one pass."""
 
     @classmethod
-    def accepts(cls, source: Any, batch_size: int | None) -> bool:
+    def accepts(cls, source: AnySource, batch_size: int | None) -> bool:
         """Accepts iterators."""
         return isinstance(source, Iterator)
 
-    def __init__(self, source: Any, batch_size: int | None) -> None:
+    def __init__(self, source: AnySource, batch_size: int | None) -> None:
         """Wraps an iterator over batches."""
         reject_batch_size(batch_size, f"An iterator, like this {type(source).__name__},")
-        self._source: Iterator[Any] | None = source
+        self._source: Iterator[PyTree] | None = source
 
-    def batches(self) -> Iterator[Any]:
+    def batches(self) -> Iterator[PyTree]:
         """Starts the only pass.
 
         Raises:
@@ -97,24 +81,24 @@ class IteratorSource(_UnknownSource):
 
 
 @final
-class GeneratorFunctionSource(_UnknownSource):
+class GeneratorFunctionSource(Source):
     """A function that returns an iterator over batches; each pass calls it anew."""
 
     @classmethod
-    def accepts(cls, source: Any, batch_size: int | None) -> bool:
-        """Accepts whatever can be called."""
+    def accepts(cls, source: AnySource, batch_size: int | None) -> bool:
+        """Accepts every callable."""
         return callable(source)
 
-    def __init__(self, source: Any, batch_size: int | None) -> None:
+    def __init__(self, source: AnySource, batch_size: int | None) -> None:
         """Wraps a function without arguments."""
         reject_batch_size(batch_size, "A function that returns an iterator")
-        self._source: Callable[[], Iterable[Any]] = source
+        self._source: Callable[[], Iterable[PyTree]] = source
 
-    def batches(self) -> Iterator[Any]:
+    def batches(self) -> Iterator[PyTree]:
         """Starts a pass.
 
         Raises:
-            BatchError: the function returns something else.
+            BatchError: the function returns no iterable.
         """
         result = self._source()
         if not isinstance(result, Iterable):

@@ -2,41 +2,37 @@
 
 import itertools
 from collections.abc import Iterator
-from typing import Any, final
+from typing import final
 
-from spmd.input.sources.base import Source, imported, reject_batch_size
+from spmd.input.sources.base import AnySource, Source, imported, reject_batch_size
+from spmd.typing import PyTree
 
 
 @final
 class PyDatasetSource(Source):
     """A `keras.utils.PyDataset`: batches by index, and hooks around an epoch.
 
-    Its `workers` are not used: batches are made one after the other, on the thread of the pass.
+    Its `workers` are not used: batches are made one after another, on the thread of the pass.
     `on_epoch_end` is called after a pass that was read to its end.
 
     Source: `keras.utils.PyDataset`.
     """
 
     @classmethod
-    def accepts(cls, source: Any, batch_size: int | None) -> bool:
+    def accepts(cls, source: AnySource, batch_size: int | None) -> bool:
         """Accepts Keras's class."""
         return isinstance(source, imported("keras", "utils.PyDataset"))
 
-    def __init__(self, source: Any, batch_size: int | None) -> None:
+    def __init__(self, source: AnySource, batch_size: int | None) -> None:
         """Wraps a data set of batches."""
         reject_batch_size(batch_size, "A Keras PyDataset")
         self._source = source
-
-    @property
-    def full_batch_rows(self) -> None:
-        """Unknown before the first batch."""
-        return None
 
     def num_batches(self, drop_remainder: bool) -> int | None:
         """Counts the batches of a pass; None if endless."""
         return None if drop_remainder else self._source.num_batches
 
-    def batches(self) -> Iterator[Any]:
+    def batches(self) -> Iterator[PyTree]:
         """Starts a pass."""
         self._source.on_epoch_begin()
         count = self._source.num_batches

@@ -1,11 +1,11 @@
 """Data whose rows are read by index."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, final
+from typing import final
 
-from spmd.input.sources.base import Source, count_batches, require_batch_size
+from spmd.input.sources.base import AnySource, Source, count_batches, require_batch_size
 from spmd.input.sources.stacking import stack_rows
-from spmd.typing import Json
+from spmd.typing import Json, PyTree
 
 
 @final
@@ -16,32 +16,27 @@ class RandomAccessSource(Source):
     """
 
     @classmethod
-    def accepts(cls, source: Any, batch_size: int | None) -> bool:
-        """Accepts objects with a length and items by number; a list is none."""
+    def accepts(cls, source: AnySource, batch_size: int | None) -> bool:
+        """Accepts objects with a length and items by number; a list is not one."""
         is_indexed = hasattr(source, "__len__") and hasattr(source, "__getitem__")
         return is_indexed and not isinstance(source, list | Mapping | type)
 
-    def __init__(self, source: Any, batch_size: int | None) -> None:
+    def __init__(self, source: AnySource, batch_size: int | None) -> None:
         """Wraps a sequence of rows."""
         self._source = source
-        self._batch_size = require_batch_size(
+        self._batch_size = self.full_batch_rows = require_batch_size(
             batch_size, f"Data with random access, like this {type(source).__name__},"
         )
-
-    @property
-    def full_batch_rows(self) -> int:
-        """Rows of a full batch."""
-        return self._batch_size
 
     def num_batches(self, drop_remainder: bool) -> int:
         """Counts the batches of a pass."""
         return count_batches(len(self._source), self._batch_size, drop_remainder)
 
-    def batches(self) -> Iterator[Any]:
+    def batches(self) -> Iterator[PyTree]:
         """Starts a pass, in the order of the indices."""
         return self.resumed_at(None, 0)
 
-    def resumed_at(self, position: Json, batches: int) -> Iterator[Any]:
+    def resumed_at(self, position: Json, batches: int) -> Iterator[PyTree]:
         """Starts a pass at a later batch; see `Source.resumed_at`."""
         del position
         rows = len(self._source)

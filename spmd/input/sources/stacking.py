@@ -1,8 +1,8 @@
-"""Single rows to a batch."""
+"""Single rows stacked to batches."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import numpy as np
@@ -10,8 +10,10 @@ import numpy as np
 from spmd.errors import BatchError
 from spmd.input.batch import leaf_name
 
+T = TypeVar("T")
 
-def stack_rows(rows: Sequence[Any]) -> Any:
+
+def stack_rows(rows: Sequence[T]) -> T:
     """Stacks rows of one structure into a batch.
 
     Args:
@@ -48,7 +50,7 @@ def stack_rows(rows: Sequence[Any]) -> Any:
     return jax.tree.unflatten(structure, [np.stack(column) for column in columns])
 
 
-def stack_in_batches(rows: Iterable[Any], batch_size: int) -> Iterator[Any]:
+def stack_in_batches(rows: Iterable[T], batch_size: int) -> Iterator[T]:
     """Stacks every `batch_size` rows into a batch; the last may have fewer.
 
     Args:

@@ -1,11 +1,12 @@
 """TensorFlow's input pipelines, where TensorFlow is imported already."""
 
 from collections.abc import Iterator
-from typing import Any, final
+from typing import final
 
 import jax
 
-from spmd.input.sources.base import Source, imported, length_of, reject_batch_size
+from spmd.input.sources.base import AnySource, Source, imported, length_of, reject_batch_size
+from spmd.typing import PyTree
 
 
 @final
@@ -16,29 +17,25 @@ class TfDataSource(Source):
     """
 
     @classmethod
-    def accepts(cls, source: Any, batch_size: int | None) -> bool:
+    def accepts(cls, source: AnySource, batch_size: int | None) -> bool:
         """Accepts TensorFlow's class."""
         return isinstance(source, imported("tensorflow", "data.Dataset"))
 
-    def __init__(self, source: Any, batch_size: int | None) -> None:
+    def __init__(self, source: AnySource, batch_size: int | None) -> None:
         """Wraps a dataset of batches."""
         reject_batch_size(batch_size, "A tf.data.Dataset")
         self._source = source
-
-    @property
-    def full_batch_rows(self) -> int | None:
-        """Rows of a full batch: static if the dataset dropped the remainder itself."""
-        for spec in jax.tree.leaves(self._source.element_spec):
+        # Static if the dataset dropped the remainder itself.
+        for spec in jax.tree.leaves(source.element_spec)[:1]:
             shape = getattr(spec, "shape", None)
-            return shape[0] if shape is not None and shape.rank else None
-        return None
+            self.full_batch_rows = shape[0] if shape is not None and shape.rank else None
 
     def num_batches(self, drop_remainder: bool) -> int | None:
         """Counts the batches of a pass, if TensorFlow knows."""
         # len() of a dataset raises TypeError if that is unknown or infinite.
         return None if drop_remainder else length_of(self._source)
 
-    def batches(self) -> Iterator[Any]:
+    def batches(self) -> Iterator[PyTree]:
         """Starts a pass."""
         return self._source.as_numpy_iterator()
 

@@ -51,7 +51,7 @@ def test_closing_closes_a_generator():
 def test_a_replica_takes_nothing_from_an_iterator_made_outside():
     strategy = tf.distribute.OneDeviceStrategy("/cpu:0")
     iterator = iter(tf.data.Dataset.range(3))
-    with pytest.raises(ValueError, match=r"would keep this one element for ever.*pass it"):
+    with pytest.raises(ValueError, match=r"would keep this one element forever.*pass it"):
         strategy.run(lambda: next(iterator))
     assert int(next(iterator)) == 0
     own = strategy.run(lambda: sum(tf.data.Dataset.range(3)))

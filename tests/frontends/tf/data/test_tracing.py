@@ -324,5 +324,5 @@ def test_a_step_of_the_engine_does_not_ask():
     strategy = mirrored()
     iterator = iter(distributed(strategy, 8))
     step = spmd.Step(lambda: next(iterator), strategy.mesh, per_replica=False)
-    with pytest.raises(ValueError, match="keep this one batch for ever"):
+    with pytest.raises(ValueError, match="keep this one batch forever"):
         step()

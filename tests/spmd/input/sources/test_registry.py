@@ -19,6 +19,8 @@ from tensorflow_datasets.core.data_sources import base as tfds_base
 from tensorflow_datasets.core.data_sources import python as tfds_python
 
 import spmd
+from spmd.input import Source, register_source, require_batch_size
+from spmd.input.sources import registry
 
 MeshOf = Callable[[int], Mesh]
 ROWS: list[Any] = [{"x": np.full((2,), n, np.float32), "y": n} for n in range(10)]
@@ -144,7 +146,7 @@ def test_tfds_source_is_read_many_rows_at_once(mesh_of: MeshOf) -> None:
 
 
 def test_tfds_data_source(mesh_of: MeshOf) -> None:
-    data = pathlib.Path(__file__).parents[3] / "examples" / "data"
+    data = pathlib.Path(__file__).parents[4] / "examples" / "data"
     source: Any = tfds.data_source("mnist", split="test", data_dir=data, download=False)
     batches = spmd.distribute(source, mesh_of(2), batch_size=384)
     read = list(batches)
@@ -249,6 +251,46 @@ def test_an_iterable_may_tell_the_rows_of_a_full_batch(mesh_of: MeshOf) -> None:
     batches = spmd.distribute(Batches(), mesh_of(2))
     assert batches.batch_size == 8
     assert [batch.shape for batch in batches] == [(4,)]
+
+
+class Squares:
+    """A data source of a kind that nobody knows."""
+
+
+class SquaresSource(Source):
+    def __init__(self, squares: Squares, batch_size: int | None) -> None:
+        self.full_batch_rows = require_batch_size(batch_size, "Squares")
+
+    def batches(self) -> Iterator[np.ndarray]:
+        return iter([np.arange(self.full_batch_rows) ** 2])
+
+
+@pytest.fixture
+def table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_KINDS", list(registry._KINDS))
+
+
+@pytest.mark.parametrize("kind", [Squares, lambda source, batch_size: type(source) is Squares])
+def test_a_kind_can_be_added(mesh_of: MeshOf, table: None, kind: Any) -> None:
+    with pytest.raises(spmd.BatchError, match="register_source adds a kind"):
+        spmd.distribute(Squares(), mesh_of(2), batch_size=4)
+    register_source(kind, SquaresSource)
+    (batch,) = spmd.distribute(Squares(), mesh_of(2), batch_size=4)
+    assert batch.array.tolist() == [0, 1, 4, 9]
+
+
+def test_kinds_that_were_added_are_asked_first(mesh_of: MeshOf, table: None) -> None:
+    register_source(np.ndarray, lambda source, batch_size: SquaresSource(Squares(), 3))
+    assert spmd.distribute(np.zeros(9), mesh_of(2), batch_size=9).batch_size == 3
+
+
+def test_a_source_is_taken_as_it_is(mesh_of: MeshOf) -> None:
+    source = SquaresSource(Squares(), 4)
+    assert spmd.distribute(source, mesh_of(2)).batch_size == 4
+    with pytest.raises(
+        spmd.BatchError, match="A Source, like this SquaresSource, is a source of whole"
+    ):
+        spmd.distribute(source, mesh_of(2), batch_size=4)
 
 
 def test_generator_functions_are_called_for_every_pass(mesh_of: MeshOf) -> None:

@@ -1,0 +1,106 @@
+"""The table of the kinds of data sources: who reads what `distribute` is given."""
+
+from collections.abc import Callable
+from typing import Any, TypeAlias, TypeVar
+
+from spmd.errors import BatchError
+from spmd.input.sources.arrays import ArraySource
+from spmd.input.sources.base import AnySource, Source, reject_batch_size
+from spmd.input.sources.grain_dataset import GrainSource
+from spmd.input.sources.iterables import GeneratorFunctionSource, IterableSource, IteratorSource
+from spmd.input.sources.py_dataset import PyDatasetSource
+from spmd.input.sources.random_access import RandomAccessSource
+from spmd.input.sources.tf_data import TfDataSource
+
+T = TypeVar("T")
+_Accepts: TypeAlias = Callable[[AnySource, int | None], bool]
+_Make: TypeAlias = Callable[[Any, int | None], Source]
+
+# The latest comes last, and is asked first.
+_KINDS: list[tuple[_Accepts, _Make]] = []
+
+
+def register_source(kind: type[T] | _Accepts, make: Callable[[T, int | None], Source]) -> None:
+    """Teaches `distribute` to read another kind of data source.
+
+    Kinds that are registered later are asked first. An object that is a `Source` needs no registration.
+
+    Args:
+        kind: a class; or a predicate of the data source and the batch size, which must be quick and read
+            nothing.
+        make: takes the data source and the batch size that `distribute` was given, or None, and returns
+            what reads it. Raises `BatchError` if the batch size is missing or out of place; see
+            `require_batch_size` and `reject_batch_size`.
+
+    Examples:
+        >>> import numpy as np, spmd
+        >>> from spmd.input import Source, register_source, require_batch_size
+        >>> class Squares:
+        ...     def __init__(self, count):
+        ...         self.count = count
+        >>> class SquaresSource(Source):
+        ...     def __init__(self, squares, batch_size):
+        ...         self.count = squares.count
+        ...         self.full_batch_rows = require_batch_size(batch_size, "Squares")
+        ...
+        ...     def num_batches(self, drop_remainder):
+        ...         return None
+        ...
+        ...     def batches(self):
+        ...         for start in range(0, self.count, self.full_batch_rows):
+        ...             yield np.arange(start, min(start + self.full_batch_rows, self.count)) ** 2
+        >>> register_source(Squares, SquaresSource)
+        >>> for batch in spmd.distribute(Squares(3), spmd.make_mesh(["cpu:0"]), batch_size=2):
+        ...     print(batch)
+        PerReplica(0: [0, 1])
+        PerReplica(0: [4])
+    """
+    if isinstance(kind, type):
+        _KINDS.append((lambda source, batch_size: isinstance(source, kind), make))
+    else:
+        _KINDS.append((kind, make))
+
+
+# The last one is asked first: libraries' classes come before what they also are.
+for _kind in (
+    GeneratorFunctionSource,
+    IterableSource,
+    IteratorSource,
+    RandomAccessSource,
+    ArraySource,
+    PyDatasetSource,
+    TfDataSource,
+    GrainSource,
+):
+    register_source(_kind.accepts, _kind)
+
+
+def find_source(source: AnySource, batch_size: int | None) -> Source:
+    """Finds what reads a data source.
+
+    Args:
+        source: what the user passed.
+        batch_size: rows of a full batch, for a source of single rows.
+
+    Raises:
+        BatchError: the source is of no known kind, or `batch_size` does not go with it.
+
+    Examples:
+        >>> import numpy as np
+        >>> find_source(np.ones((5, 2)), 4)
+        1 array(s) of 5 rows
+    """
+    if isinstance(source, Source):
+        reject_batch_size(batch_size, f"A Source, like this {type(source).__name__},")
+        return source
+    if not isinstance(source, str | bytes):
+        for accepts, make in reversed(_KINDS):
+            if accepts(source, batch_size):
+                return make(source, batch_size)
+    raise BatchError(
+        f"Expected a source of batches, but got {source!r} of type {type(source).__name__}. Supported "
+        "are NumPy and JAX arrays and pytrees of them, data with len() and [index] such as "
+        "tfds.data_source, Grain's MapDataset, IterDataset and DataLoader, tf.data.Dataset, Keras's "
+        "PyDataset, iterables of batches, and functions that return an iterator over batches. "
+        "spmd.input.register_source adds a kind."
+    )
