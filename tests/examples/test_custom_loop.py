@@ -1,0 +1,17 @@
+"""The TensorFlow script among the examples, run as a person runs it."""
+
+import re
+from pathlib import Path
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "custom_loop.py"
+
+
+def test_a_tensorflow_script_learns_on_two_devices(run_python):
+    done = run_python("-W", "error::UserWarning", EXAMPLE, "--epochs", "1")
+    assert "Number of devices: 2" in done.stdout
+    result = re.search(
+        r"Epoch 1, loss: ([\d.]+), accuracy: ([\d.]+), test accuracy: ([\d.]+)", done.stdout
+    )
+    assert result is not None, done.stdout
+    # Guessing gives 10.
+    assert float(result[3]) > 80
