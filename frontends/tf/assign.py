@@ -31,13 +31,7 @@ class AssignedVariable(HeldVariable):
         name: str | None = None,
         read_value: bool = True,
     ) -> Any:
-        """Replaces the value.
-
-        Args:
-            value: array of the variable's shape.
-            use_locking: accepted.
-            name: accepted.
-            read_value: accepted.
+        """Replaces the value by another one of the same shape.
 
         Returns:
             The variable; in a compiled step, its new value.
@@ -59,15 +53,6 @@ class AssignedVariable(HeldVariable):
     ) -> Any:
         """Adds to the value.
 
-        Args:
-            delta: array of the variable's shape.
-            use_locking: accepted.
-            name: accepted.
-            read_value: accepted.
-
-        Returns:
-            The variable; in a compiled step, its new value.
-
         Raises:
             ValueError: shape or type do not fit, or the variable is an `ON_READ` sum and this is no
                 replica.
@@ -85,15 +70,6 @@ class AssignedVariable(HeldVariable):
         read_value: bool = True,
     ) -> Any:
         """Subtracts from the value.
-
-        Args:
-            delta: array of the variable's shape.
-            use_locking: accepted.
-            name: accepted.
-            read_value: accepted.
-
-        Returns:
-            The variable; in a compiled step, its new value.
 
         Raises:
             ValueError: shape or type do not fit, or the variable is an `ON_READ` sum and this is no
@@ -123,7 +99,7 @@ class AssignedVariable(HeldVariable):
         return self.value() if current_frame() is not None else self
 
     def _of_each(self, value: PerReplica) -> Any:
-        """Takes a value for each replica, as the variable holds it."""
+        """Returns a per-replica value in the form in which the variable holds it."""
         if self.kind == "local" and value.stacked and value.array.shape == self._value.shape:
             return value.array
         if value.num_replicas == 1:
@@ -170,7 +146,7 @@ class AssignedVariable(HeldVariable):
         return jnp.array(new, self.dtype)
 
     def _typed(self, operand: TensorLike) -> Any:
-        """Makes an array of an operand whose type fits."""
+        """Converts an operand to an array, and checks its type."""
         new = operand if isinstance(operand, jax.Array) else np.asarray(operand)
         exact = isinstance(operand, (jax.Array, np.ndarray, np.generic))
         if not exact and loses(new, self.dtype):
@@ -187,5 +163,5 @@ class AssignedVariable(HeldVariable):
 
 
 def loses(array: np.ndarray | jax.Array, dtype: DTypeLike) -> bool:
-    """Tells whether a dtype would cut the fraction off."""
+    """Tells whether a dtype would lose the fraction."""
     return array.dtype.kind == "f" and jnp.issubdtype(dtype, jnp.integer)

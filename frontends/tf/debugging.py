@@ -1,7 +1,7 @@
 """`tf.debugging`: checks of numbers.
 
-They raise ValueError (TensorFlow: InvalidArgumentError, which is none). While a program is traced
-there are no numbers yet: then a check warns that it is left out.
+They raise ValueError, which is what `tf.errors.InvalidArgumentError` is here. While a program is traced
+there are no numbers yet: a check then warns that it is left out.
 """
 
 import warnings

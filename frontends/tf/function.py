@@ -38,9 +38,6 @@ class Function:
     def __init__(self, python_function: Callable[..., Any]) -> None:
         """Wraps a function; nothing is traced yet. Use `tf.function`.
 
-        Args:
-            python_function: code between the replicas; what `strategy.run` calls is a replica's.
-
         Raises:
             TypeError: it cannot be called.
         """
@@ -98,10 +95,6 @@ class Function:
     def get_concrete_function(self, *args: Nested, **kwargs: Nested) -> spmd.Program:
         """Traces the function ahead of time.
 
-        Args:
-            *args: as for a call.
-            **kwargs: as for a call.
-
         Returns:
             The engine's program: look at `hlo`, `memory`, `cost`, `collectives`.
 
@@ -126,7 +119,7 @@ class Function:
         return self if instance is None else methods_of(instance).get(self, owner)
 
     def __reduce__(self) -> Any:
-        # A copy compiles anew: programs belong to the objects that they were traced for.
+        # Programs belong to the objects that they were traced for, so a copy compiles its own.
         return Function, (self.python_function,)
 
     def __repr__(self) -> str:
@@ -146,14 +139,14 @@ class Function:
         kwargs: Nested,
         use: Callable[["spmd.Step[..., Any]"], Any],
     ) -> Any:
-        """Uses the function as a program.
+        """Runs or lowers the function as a program.
 
         Raises:
             DatasetReadDuringTrace: it cannot be one.
         """
         try:
             return self._with_step(strategy, args, kwargs, use)
-        except _VALUE_ASKED:
+        except _CONCRETE_VALUE_ERRORS:
             # Python's `for _ in tf.range(k): next(iterator)` fails before it gets to the iterator.
             if reads_dataset(self.python_function, args, kwargs):
                 raise DatasetReadDuringTrace from None
@@ -173,7 +166,7 @@ class Function:
             with traced_function():
                 result = use(step)
         except WrongMeshError as other:
-            # Which devices they are shows only when the function runs a strategy.
+            # The devices are known only once the function runs a strategy.
             step = self._step(strategy, other.mesh)
             with traced_function():
                 result = use(step)
@@ -236,11 +229,6 @@ def function(
     operation by operation, so a loop over a dataset without a strategy is best left outside, and its body
     compiled. Python's `if` and `while` work on values there.
 
-    Args:
-        func: the function; None makes a decorator.
-        input_signature: accepted; a program is made for the shapes that come.
-        **options: `FunctionOptions`, accepted.
-
     Returns:
         The compiled function, or a decorator.
 
@@ -277,7 +265,7 @@ def function(
     return Function if func is None else Function(func)
 
 
-_VALUE_ASKED = (
+_CONCRETE_VALUE_ERRORS = (
     jax.errors.ConcretizationTypeError,
     jax.errors.TracerArrayConversionError,
     jax.errors.TracerIntegerConversionError,
@@ -289,7 +277,7 @@ def _is_whole(value: TensorLike) -> bool:
 
 
 def _as_result(leaf: TensorLike) -> Any:
-    """Makes of what Python code returned what a program would have returned."""
+    """Converts what Python code returned to what a program would have returned."""
     if isinstance(leaf, Variable):
         return leaf.value()
     numbers = (bool, int, float, complex, np.ndarray, np.generic)

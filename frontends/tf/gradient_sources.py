@@ -34,8 +34,8 @@ class Sources:
         """Lists what to differentiate by: the sources, then what variables among them held before."""
         return [*self.connected, *(value for _, value in self.former)]
 
-    def sum_of_former(self, gradients: list[Any]) -> list[Any]:
-        """Adds up the gradients by all that a variable held: it is one source, whatever it held."""
+    def sum_overwritten(self, gradients: list[Any]) -> list[Any]:
+        """Sums the gradients over every value that a variable held: it is one source."""
         sums = gradients[: len(self.values)]
         for (index, _), gradient in zip(self.former, gradients[len(self.values) :], strict=True):
             if gradient is not None:
@@ -78,9 +78,9 @@ def is_below_plain(tree: Nested) -> bool:
 
 
 def conjugates(values: list[Any]) -> list[Any]:
-    """Turns gradients by complex arrays from JAX's convention into TensorFlow's, or back.
+    """Turns gradients with respect to complex arrays from JAX's convention into TensorFlow's, or back.
 
-    A step against the gradient goes down where it is TensorFlow's; JAX's is its conjugate.
+    TensorFlow's gradient points uphill; JAX's is its conjugate.
     """
     return [
         jnp.conj(value) if value is not None and jnp.iscomplexobj(value) else value

@@ -26,7 +26,7 @@ from spmd.replica import current_frame
 
 
 class UnconnectedGradients(enum.Enum):
-    """What the gradient of a source is that the target does not depend on.
+    """The gradient of a source that the target does not depend on.
 
     Source: `tf.UnconnectedGradients`.
     """
@@ -41,10 +41,10 @@ class GradientTape:
     In a replica the gradient is the replica's own, as in TensorFlow: an optimizer sums it over the
     replicas. The forward pass is computed once, with what its gradient needs.
 
-    By a complex array it is the conjugate of what `jax.grad` gives: a step against it goes down.
+    With respect to a complex array it is the conjugate of what `jax.grad` gives, and points uphill.
 
-    A variable is one source, whatever it held: what was computed before it was assigned, or before a step
-    moved or changed it, counts as what was computed after.
+    A variable is one source: what was computed before an assignment, or before a step moved or changed it,
+    counts like what was computed after.
 
     Examples:
         >>> import jax.numpy as jnp
@@ -96,7 +96,7 @@ class GradientTape:
         for leaf in leaves_of(tensor):
             if not isinstance(leaf, jax.Array) and not is_variable(leaf):
                 raise ValueError(
-                    f"Passed in object {leaf!r} of type {type(leaf).__name__}, which is no array. "
+                    f"Passed in object {leaf!r} of type {type(leaf).__name__}, which is not an array. "
                     "Make it one, and use that in the computation: x = tf.constant(...)."
                 )
             if not jnp.issubdtype(value_of(leaf).dtype, jnp.inexact):
@@ -172,7 +172,7 @@ class GradientTape:
             gradients = conjugates(
                 recording.gradient(targets, found.arrays(), weights and conjugates(weights))
             )
-        gradients = found.sum_of_former(gradients)
+        gradients = found.sum_overwritten(gradients)
         return found.rebuild(
             [
                 jnp.zeros_like(value) if gradient is None and zero else gradient
@@ -194,8 +194,6 @@ class GradientTape:
             target: array.
             sources: as for `gradient`.
             unconnected_gradients: as for `gradient`.
-            parallel_iterations: accepted; all elements are computed together.
-            experimental_use_pfor: accepted.
 
         Returns:
             For each source, an array of shape `target.shape + source.shape`, in the structure of
@@ -210,7 +208,7 @@ class GradientTape:
         basis = jnp.eye(target.size, dtype=target.dtype).reshape(-1, *target.shape)
         with self._use() as recording:
             rows = conjugates(recording.gradients(target, found.arrays(), basis))
-        rows = found.sum_of_former(rows)
+        rows = found.sum_overwritten(rows)
         shapes = [target.shape + value.shape for value in found.values]
         return found.rebuild(
             [
@@ -235,8 +233,6 @@ class GradientTape:
             target: array of shape `(rows, ...)`; each row depends on the same row of `source` only.
             source: array of shape `(rows, ...)`.
             unconnected_gradients: as for `gradient`.
-            parallel_iterations: accepted; all elements are computed together.
-            experimental_use_pfor: accepted.
 
         Returns:
             Array of shape `(rows,) + target.shape[1:] + source.shape[1:]`.
@@ -260,14 +256,14 @@ class GradientTape:
         weights = jnp.broadcast_to(basis, (size, *target.shape))
         with self._use() as recording:
             columns = conjugates(recording.gradients(target, found.arrays(), weights))
-        (columns,) = found.sum_of_former(columns)
+        (columns,) = found.sum_overwritten(columns)
         if columns is None:
             return jnp.zeros(shape, target.dtype) if zero else None
         return jnp.moveaxis(columns, 0, 1).reshape(shape)
 
     @contextlib.contextmanager
     def _use(self) -> Generator[Recording]:
-        """Uses the recording for a set of gradients; a tape that is not persistent has only one."""
+        """Uses the recording for one set of gradients; a tape that is not persistent allows only one."""
         if self._used and not self._persistent:
             raise RuntimeError(
                 "A non-persistent GradientTape can only be used to compute one set of gradients (or "
@@ -282,7 +278,7 @@ class GradientTape:
                 self._recording.forget()
 
     def _sources(self, tree: Nested) -> Sources:
-        """Takes sources apart; in a structure of another library (`nnx.State`) all arrays are sources."""
+        """Flattens sources; in a structure of another library (`nnx.State`) all arrays are sources."""
         outer, structure = jax.tree.flatten(tree, is_leaf=is_below_plain)
         found = Sources([], [], structure, [], [])
         for leaf in outer:

@@ -81,8 +81,7 @@ class HeldVariable(ArrayLike, spmd.Variable):
     def read_value(self) -> Any:
         """Returns a copy of the current value; see `value`.
 
-        A tape takes an array that was read before for the variable's value, if it is the same object; the
-        copy is none.
+        A tape treats the array that `value` returned as the variable; it does not treat this copy so.
         """
         return jnp.copy(self.value())
 
@@ -120,7 +119,7 @@ class HeldVariable(ArrayLike, spmd.Variable):
             return held
         if current_frame() is not None:
             return TracedPerReplica(held)
-        # Somebody may have assigned a value that is not on the replicas' devices yet.
+        # An assigned value may not be on the replicas' devices yet.
         held = place(held, layout_of(self.distribute_strategy.mesh).local)
         return PerReplica(held, held.shape[0], stacked=True)
 
@@ -148,7 +147,7 @@ class HeldVariable(ArrayLike, spmd.Variable):
 
     @property
     def device(self) -> str:
-        """Where the first replica's value lies."""
+        """Device of the first replica's value."""
         return long_name(self.distribute_strategy.mesh.local_devices[0])
 
     def get_shape(self) -> tuple[int, ...]:
@@ -176,7 +175,7 @@ class HeldVariable(ArrayLike, spmd.Variable):
         if self.kind == "local" and frame is not None and not frame.in_replica:
             mesh = self.distribute_strategy.mesh
             if mesh != frame.mesh:
-                # Nothing else in a tf.function may tell whose replicas it is for.
+                # In a tf.function this may be the only sign of the replicas that it is for.
                 raise WrongMeshError(frame.mesh, mesh)
         scoped = None if self._weight is None else self._weight.scoped_value()
         return super()._get() if scoped is None else scoped

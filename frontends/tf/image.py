@@ -44,7 +44,6 @@ def resize(
         method: one of `tf.image.ResizeMethod`.
         preserve_aspect_ratio: whether to keep it, and make the image fit into `size`.
         antialias: whether to average what is scaled down.
-        name: accepted.
 
     Returns:
         float32, but for the method "nearest", which keeps the dtype. TensorFlow rounds the weights of

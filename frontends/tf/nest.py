@@ -5,7 +5,7 @@ array, and a module or per-replica value too, which `jax.tree` would look into. 
 order of their sorted keys.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from frontends.tf._typing import Nested
@@ -122,7 +122,7 @@ def _children(structure: Nested) -> list[tuple[Any, Any]]:
         ) from None
 
 
-def _packed(structure: Nested, leaves: Nested) -> Any:
+def _packed(structure: Nested, leaves: Iterator[Any]) -> Any:
     if not is_nested(structure):
         return next(leaves)
     packed = {key: _packed(child, leaves) for key, child in _children(structure)}

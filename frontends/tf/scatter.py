@@ -68,8 +68,6 @@ class ScatteredVariable(AssignedVariable):
 
         Args:
             sparse_delta: a `tf.IndexedSlices`: rows, and where they go.
-            use_locking: accepted.
-            name: accepted.
 
         Returns:
             The variable; in a compiled step, its new value.
@@ -128,15 +126,14 @@ class ScatteredVariable(AssignedVariable):
         """Replaces some elements or slices.
 
         Args:
-            indices: integers of shape `(..., k)`: along the last axis, a place on the first `k` axes.
+            indices: integers of shape `(..., k)`: along the last axis, a position on the first `k` axes.
             updates: what goes there, of shape `indices.shape[:-1] + variable.shape[k:]`.
-            name: accepted.
 
         Returns:
             The variable; in a compiled step, its new value.
 
         Raises:
-            ValueError: there is no such place, or the type does not fit. In a compiled step, places that
+            ValueError: there is no such position, or the type does not fit. In a compiled step, positions that
                 do not exist are left out.
             NotImplementedError: the variable belongs to a `MirroredStrategy`, as in TensorFlow.
 
@@ -186,10 +183,10 @@ class ScatteredVariable(AssignedVariable):
             )
         return self._put(verb, tuple(jnp.moveaxis(jnp.asarray(indices), -1, 0)), updates)
 
-    def _put(self, verb: str, places: tuple[jax.Array, ...], rows: TensorLike) -> Any:
+    def _put(self, verb: str, positions: tuple[jax.Array, ...], rows: TensorLike) -> Any:
         held, rows = self._get(), self._typed(rows)
         found: list[jax.Array] = []
-        for indices, size in zip(places, held.shape, strict=False):
+        for indices, size in zip(positions, held.shape, strict=False):
             wrong = (indices < 0) | (indices >= size)
             if not isinstance(wrong, Tracer) and wrong.any():
                 raise ValueError(

@@ -66,17 +66,11 @@ class Variable(ScatteredVariable):
         Args:
             initial_value: array, number, nested list, or a function that returns one.
             trainable: whether a tape takes it as a source; None means yes, unless `ON_READ`.
-            validate_shape: accepted; shapes are always known.
-            caching_device: accepted.
             name: shown in messages.
-            variable_def: accepted.
             dtype: type of the elements; None takes that of the initial value.
-            import_scope: accepted.
-            constraint: accepted; optimizers of Keras apply their own variables' constraints.
             synchronization: a `tf.VariableSynchronization`.
             aggregation: a `tf.VariableAggregation`.
             shape: accepted if it is the initial value's.
-            experimental_enable_variable_lifting: accepted.
 
         Raises:
             ValueError: no initial value, an unknown mode, or one that the strategy cannot keep.

@@ -1,4 +1,4 @@
-"""Names that strategies had in TensorFlow 1 and 2.0, for scripts that still use them."""
+"""Aliases of strategies' methods: their names in TensorFlow 1 and 2.0, for scripts that still use them."""
 
 import abc
 import contextlib
@@ -16,8 +16,8 @@ from frontends.tf.distribute.input import InputContext, InputOptions, InputRepli
 from frontends.tf.distribute.options import RunOptions
 
 
-class FormerNames(abc.ABC):
-    """Methods of strategies that have another name now."""
+class StrategyAliases(abc.ABC):
+    """Methods of strategies under the names of TensorFlow 1 and 2.0, and what they need of a strategy."""
 
     extended: StrategyExtended
 
@@ -65,14 +65,6 @@ class FormerNames(abc.ABC):
     ) -> Any:
         """Runs a function on every replica; now `run`.
 
-        Args:
-            fn: what one replica does.
-            args: positional arguments.
-            kwargs: keyword arguments.
-
-        Returns:
-            The function's result; every leaf is a per-replica value.
-
         Source: `tf.distribute.Strategy.experimental_run_v2` of TensorFlow 2.0 and 2.1.
         """
         return self.run(fn, args, kwargs)
@@ -81,13 +73,6 @@ class FormerNames(abc.ABC):
         self, fn: Callable[..., Any], input_iterator: DistributedIterator | None = None
     ) -> Any:
         """Runs a function on every replica, on the next element of an iterator; now `run`.
-
-        Args:
-            fn: what one replica does.
-            input_iterator: where its argument comes from, if it has one.
-
-        Returns:
-            The function's result; every leaf is a per-replica value.
 
         Raises:
             IndexError: the iterator has no further element.
@@ -99,22 +84,12 @@ class FormerNames(abc.ABC):
     def unwrap(self, value: Nested) -> tuple[Any, ...]:
         """Lists what the replicas of this process have; now `experimental_local_results`.
 
-        Args:
-            value: nested structure of per-replica values and plain ones.
-
-        Returns:
-            One structure for every replica, in order; a plain value alone.
-
         Source: `tf.distribute.Strategy.unwrap`.
         """
         return self.experimental_local_results(value)
 
     def group(self, value: Nested, name: str | None = None) -> Any:
         """Waits until a value is computed.
-
-        Args:
-            value: nested structure of per-replica values and plain ones.
-            name: accepted.
 
         Returns:
             None; if there is only one value, that of the only replica, this value.
@@ -128,12 +103,6 @@ class FormerNames(abc.ABC):
     def make_dataset_iterator(self, dataset: Source) -> DistributedIterator:
         """Splits a dataset over the replicas, and starts a pass over it.
 
-        Args:
-            dataset: a dataset of global batches.
-
-        Returns:
-            The iterator.
-
         Source: `tf.distribute.Strategy.make_dataset_iterator`.
         """
         return iter(self.experimental_distribute_dataset(dataset))
@@ -144,13 +113,6 @@ class FormerNames(abc.ABC):
         replication_mode: InputReplicationMode = InputReplicationMode.PER_WORKER,
     ) -> DistributedIterator:
         """Distributes a dataset that a function makes, and starts a pass over it.
-
-        Args:
-            input_fn: takes an `InputContext`, and returns a dataset of per-replica batches.
-            replication_mode: `PER_WORKER`, the only one that TensorFlow takes here.
-
-        Returns:
-            The iterator.
 
         Raises:
             ValueError: another mode.
@@ -167,14 +129,7 @@ class FormerNames(abc.ABC):
     def experimental_make_numpy_dataset(
         self, numpy_input: Nested, session: object = None
     ) -> Dataset:
-        """Makes a dataset of the rows of arrays.
-
-        Args:
-            numpy_input: nested structure of arrays with the same number of rows.
-            session: accepted; there are no sessions.
-
-        Returns:
-            A dataset of single rows: batch it, then distribute it.
+        """Makes a dataset of single rows of arrays: batch it, then distribute it.
 
         Raises:
             ValueError: there is no array, one is a scalar, or two of them differ in length.
@@ -195,13 +150,7 @@ class FormerNames(abc.ABC):
     def colocate_vars_with(
         self, colocate_with_variable: object
     ) -> contextlib.AbstractContextManager[None]:
-        """Makes variables stand where another one does, as all of them do.
-
-        Args:
-            colocate_with_variable: the other one; accepted.
-
-        Returns:
-            A context manager.
+        """Does nothing: all variables are on the same devices.
 
         Source: `tf.distribute.Strategy.colocate_vars_with`.
         """

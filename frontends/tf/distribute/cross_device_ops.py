@@ -37,15 +37,6 @@ class CrossDeviceOps:
     ) -> Any:
         """Combines a per-replica value into one.
 
-        Args:
-            reduce_op: a `tf.distribute.ReduceOp` or its name.
-            per_replica_value: the value; one that is not per-replica is returned as it is.
-            destinations: accepted; every device gets the result.
-            options: accepted.
-
-        Returns:
-            The combined value.
-
         Raises:
             ValueError: unknown reduction.
 
@@ -71,14 +62,6 @@ class CrossDeviceOps:
     ) -> list[Any]:
         """Combines several per-replica values into one each; see `reduce`.
 
-        Args:
-            reduce_op: a `tf.distribute.ReduceOp` or its name.
-            value_destination_pairs: values and where they are to go.
-            options: accepted.
-
-        Returns:
-            The combined values.
-
         Raises:
             ValueError: unknown reduction.
 
@@ -91,13 +74,6 @@ class CrossDeviceOps:
 
     def broadcast(self, tensor: TensorLike, destinations: object) -> Any:
         """Returns a value as it is: one array is on every device.
-
-        Args:
-            tensor: an array.
-            destinations: accepted.
-
-        Returns:
-            The array.
 
         Source: `tf.distribute.CrossDeviceOps.broadcast`.
         """

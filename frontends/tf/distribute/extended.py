@@ -21,7 +21,7 @@ from spmd.replica import PerReplica, in_replica
 
 
 class StrategyExtended:
-    """TensorFlow's second door to a strategy, for code that handles variables itself.
+    """TensorFlow's second interface to a strategy, for code that handles variables itself.
 
     Examples:
         >>> from frontends import tf
@@ -38,12 +38,7 @@ class StrategyExtended:
     experimental_require_static_shapes = False
 
     def __init__(self, strategy: StrategyLike, parameter_devices: Iterable[Any]) -> None:
-        """Makes it; a strategy has one as `extended`.
-
-        Args:
-            strategy: its strategy.
-            parameter_devices: where variables stand.
-        """
+        """Makes it; a strategy has one as `extended`."""
         self._strategy = strategy
         self.holders = tuple(parameter_devices)
 
@@ -74,12 +69,6 @@ class StrategyExtended:
     def non_slot_devices(self, var_list: object) -> tuple[str, ...]:
         """Names the devices for variables that belong to no other one.
 
-        Args:
-            var_list: the variables that are optimized; accepted.
-
-        Returns:
-            The devices that hold variables.
-
         Source: `tf.distribute.StrategyExtended.non_slot_devices` of TensorFlow 1.
         """
         del var_list
@@ -93,15 +82,6 @@ class StrategyExtended:
         options: CollectiveHints | None = None,
     ) -> Any:
         """Combines per-replica values into one.
-
-        Args:
-            reduce_op: a `tf.distribute.ReduceOp` or its name.
-            value: nested structure of per-replica values.
-            destinations: a variable, value or device; accepted, since every device gets the result.
-            options: accepted; XLA chooses the algorithm.
-
-        Returns:
-            The structure, with one array for each value.
 
         Raises:
             ValueError: unknown reduction, or the sum of a value that is not per-replica.
@@ -126,14 +106,6 @@ class StrategyExtended:
     ) -> list[Any]:
         """Combines several per-replica values into one each; see `reduce_to`.
 
-        Args:
-            reduce_op: a `tf.distribute.ReduceOp` or its name.
-            value_destination_pairs: values and where they are to go.
-            options: accepted.
-
-        Returns:
-            The combined values.
-
         Raises:
             ValueError: as for `reduce_to`.
             RuntimeError: called inside a replica.
@@ -147,13 +119,6 @@ class StrategyExtended:
 
     def broadcast_to(self, tensor: TensorLike, destinations: object) -> Any:
         """Returns a value as it is: one array is on every device.
-
-        Args:
-            tensor: an array.
-            destinations: accepted.
-
-        Returns:
-            The array.
 
         Raises:
             RuntimeError: called inside a replica.
@@ -186,7 +151,7 @@ class StrategyExtended:
             The result, or the tuple.
 
         Raises:
-            ValueError: an argument differs between replicas, so that copies would drift apart.
+            ValueError: an argument differs between replicas, so that copies would diverge.
             RuntimeError: called inside a replica.
 
         Examples:
@@ -217,16 +182,6 @@ class StrategyExtended:
     ) -> Any:
         """Calls a function that updates variables which belong to no other one.
 
-        Args:
-            colocate_with: what `non_slot_devices` returned; accepted.
-            fn: takes the arguments.
-            args: as for `update`.
-            kwargs: as for `update`.
-            group: as for `update`.
-
-        Returns:
-            As `update`.
-
         Raises:
             ValueError: as for `update`.
             RuntimeError: called inside a replica.
@@ -243,14 +198,6 @@ class StrategyExtended:
     ) -> Any:
         """Runs a function on every replica; see `Strategy.run`.
 
-        Args:
-            fn: what one replica does.
-            args: positional arguments.
-            kwargs: keyword arguments.
-
-        Returns:
-            The function's result; every leaf is a per-replica value.
-
         Source: `tf.distribute.StrategyExtended.call_for_each_replica` of TensorFlow 1.
         """
         return self._strategy.run(fn, args, kwargs)
@@ -258,37 +205,19 @@ class StrategyExtended:
     def read_var(self, v: VariableLike) -> Any:
         """Reads a variable.
 
-        Args:
-            v: the variable.
-
-        Returns:
-            Its value.
-
         Source: `tf.distribute.StrategyExtended.read_var` of TensorFlow 1.
         """
         return v.read_value()
 
     def value_container(self, value: VariableLike) -> Any:
-        """Returns the variable that a component belongs to, which is the component: there is one.
-
-        Args:
-            value: a variable.
-
-        Returns:
-            The same.
+        """Returns the variable itself, which is its only component.
 
         Source: `tf.distribute.StrategyExtended.value_container`.
         """
         return value
 
     def variable_created_in_scope(self, v: VariableLike) -> bool:
-        """Tells whether a variable was made in this strategy's scope.
-
-        Args:
-            v: the variable.
-
-        Returns:
-            Whether it was; True for all where no strategy was chosen.
+        """Tells whether a variable was made in this strategy's scope; True for all where none was chosen.
 
         Source: `tf.distribute.StrategyExtended.variable_created_in_scope`.
         """
@@ -299,13 +228,7 @@ class StrategyExtended:
     def colocate_vars_with(
         self, colocate_with_variable: object
     ) -> contextlib.AbstractContextManager[None]:
-        """Makes variables stand where another one does, as all of them do.
-
-        Args:
-            colocate_with_variable: the other one; accepted.
-
-        Returns:
-            A context manager.
+        """Does nothing: all variables are on the same devices.
 
         Source: `tf.distribute.StrategyExtended.colocate_vars_with`.
         """
@@ -316,13 +239,6 @@ class StrategyExtended:
         self, numpy_input: Nested, session: object = None
     ) -> Dataset:
         """Makes a dataset of the rows of arrays; see `Strategy.experimental_make_numpy_dataset`.
-
-        Args:
-            numpy_input: nested structure of arrays with the same number of rows.
-            session: accepted; there are no sessions.
-
-        Returns:
-            A dataset of single rows.
 
         Raises:
             ValueError: there is no array, one is a scalar, or two of them differ in length.

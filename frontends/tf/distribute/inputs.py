@@ -8,7 +8,7 @@ import jax
 
 import spmd
 from frontends.tf._typing import Source
-from frontends.tf.distribute.aliases import FormerNames
+from frontends.tf.distribute.aliases import StrategyAliases
 from frontends.tf.distribute.auto_shard import distributed
 from frontends.tf.distribute.dataset import DistributedDataset
 from frontends.tf.distribute.input import (
@@ -22,7 +22,7 @@ from spmd.replica import stack_replicas
 from spmd.topology import spans_processes
 
 
-class StrategyInputs(FormerNames):
+class StrategyInputs(StrategyAliases):
     """Methods of strategies that distribute datasets and values over the replicas."""
 
     def experimental_distribute_dataset(
@@ -40,7 +40,6 @@ class StrategyInputs(FormerNames):
 
         Args:
             dataset: a batched `tf.data.Dataset`, or any source that `spmd.distribute` takes.
-            options: accepted.
 
         Returns:
             An iterable of batches whose leaves are per-replica values.
@@ -81,8 +80,6 @@ class StrategyInputs(FormerNames):
         Args:
             dataset_fn: takes an `InputContext`, and returns a dataset of per-replica batches. Each
                 replica takes the next batch.
-            options: with `experimental_replication_mode` `PER_REPLICA`, the function is called for
-                each replica, whose batches all come from its own dataset. Otherwise accepted.
 
         Returns:
             An iterable of batches whose leaves are per-replica values.

@@ -45,11 +45,7 @@ class ReplicaContext:
     """
 
     def __init__(self, strategy: StrategyLike) -> None:
-        """Makes the context of the running replica; use `tf.distribute.get_replica_context()`.
-
-        Args:
-            strategy: that runs the replica.
-        """
+        """Makes the context of the running replica; use `tf.distribute.get_replica_context()`."""
         self._strategy = strategy
         self._frame = current_frame()
 
@@ -85,12 +81,7 @@ class ReplicaContext:
     def all_reduce(
         self, reduce_op: ReduceOp | str, value: Nested, options: CollectiveHints | None = None
     ) -> Any:
-        """Combines a value over all replicas.
-
-        Args:
-            reduce_op: a `tf.distribute.ReduceOp` or its name.
-            value: nested structure of arrays, variables and `tf.IndexedSlices`.
-            options: accepted; XLA chooses the algorithm.
+        """Combines arrays, variables and `tf.IndexedSlices`, in any nested structure, over all replicas.
 
         Returns:
             The structure, combined; the same on every replica. Of slices, those of all replicas.
@@ -112,11 +103,6 @@ class ReplicaContext:
 
     def all_gather(self, value: Nested, axis: int, options: CollectiveHints | None = None) -> Any:
         """Concatenates the values of all replicas along an axis.
-
-        Args:
-            value: nested structure of arrays with at least one axis.
-            axis: the axis.
-            options: accepted; XLA chooses the algorithm.
 
         Returns:
             The structure, concatenated; the same on every replica.
@@ -160,7 +146,7 @@ class ReplicaContext:
         )
 
     def _in_replica(self, name: str) -> bool:
-        """Tells a replica from code that no strategy runs; refuses a context that is out of its place."""
+        """Tells whether this is a replica; refuses a context that is used outside of its own replica."""
         if current_frame() is not self._frame or in_cross_replica_context():
             raise RuntimeError(
                 f"ReplicaContext.{name} was called outside of the replica that the context belongs to. "
@@ -189,7 +175,7 @@ def get_replica_context() -> ReplicaContext | None:
 
 
 def _read(value: Nested) -> Any:
-    """Takes the values of the variables in a structure."""
+    """Replaces the variables in a structure by their values."""
 
     def one(leaf: TensorLike) -> Any:
         if isinstance(leaf, jax.Array) or not hasattr(leaf, "__jax_array__"):
@@ -200,7 +186,7 @@ def _read(value: Nested) -> Any:
 
 
 def _per_replica(leaf: TensorLike) -> Any:
-    """What a merge function sees of a replica's argument; a text or other object is the same for all."""
+    """Wraps a replica's argument as a merge function sees it; texts and other objects are the same for all."""
     return TracedPerReplica(jnp.asarray(leaf)) if isinstance(leaf, _ARRAYS) else leaf
 
 

@@ -8,7 +8,7 @@ from jax.core import Tracer
 
 import spmd
 from frontends.tf._typing import Nested, TensorLike
-from frontends.tf.distribute.aliases import FormerNames
+from frontends.tf.distribute.aliases import StrategyAliases
 from frontends.tf.distribute.reduce_op import ReduceOp, op_name
 from frontends.tf.distribute.scope import require_cross_replica
 from frontends.tf.distribute.values import is_per_replica
@@ -19,7 +19,7 @@ from spmd.replica import (
 from spmd.step import check_axis
 
 
-class StrategyResults(FormerNames):
+class StrategyResults(StrategyAliases):
     """Methods of strategies that combine or list per-replica values."""
 
     def reduce(
@@ -38,7 +38,7 @@ class StrategyResults(FormerNames):
 
         Raises:
             ValueError: unknown reduction or axis; the sum, with no axis, of a value that is not
-                per-replica; or, with no axis, rows of a partial batch that do not face each other.
+                per-replica; or, with no axis, rows of a partial batch without a counterpart on the other replicas.
             TypeError: a value is `tf.IndexedSlices`, whose row numbers are not to be reduced.
             RuntimeError: called inside a replica.
 

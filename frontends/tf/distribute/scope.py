@@ -64,12 +64,7 @@ class WrongMeshError(RuntimeError):
     """A strategy runs inside a compiled function that is being traced for other devices."""
 
     def __init__(self, traced: Mesh, mesh: Mesh) -> None:
-        """Makes the error.
-
-        Args:
-            traced: the mesh that the function is traced for.
-            mesh: of the strategy.
-        """
+        """Makes the error."""
         super().__init__(
             f"A tf.function runs strategies of different devices, {list(traced.devices.flat)} and "
             f"{list(mesh.devices.flat)}. A compiled function runs on one set of devices: make one "
@@ -92,11 +87,7 @@ _default_makers: list[Callable[[], StrategyLike]] = []
 
 
 def register_default(make: Callable[[], StrategyLike]) -> None:
-    """Registers the function that returns the default strategy.
-
-    Args:
-        make: called whenever the default strategy is asked for; returns the same one each time.
-    """
+    """Registers the function that returns the default strategy, the same one each time."""
     _default_makers[:] = [make]
 
 

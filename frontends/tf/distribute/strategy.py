@@ -149,7 +149,6 @@ class Strategy(StrategyInputs, StrategyResults):
             fn: what one replica does.
             args: positional arguments; per-replica leaves are split, others go whole to each replica.
             kwargs: keyword arguments, likewise.
-            options: `tf.distribute.RunOptions`; accepted.
 
         Returns:
             The function's result; every leaf is a per-replica value.
@@ -189,7 +188,7 @@ class Strategy(StrategyInputs, StrategyResults):
     def run_steps(self, fn: Callable[[Any], Any], iterator: Iterator[Any], steps: int) -> Any:
         """Runs a training step on each of the next batches, all in one compiled program.
 
-        For steps that take less time than it takes to ask for them.
+        For steps that take less time than their dispatch.
 
         Args:
             fn: what is done with a batch, between the replicas: the function with `run` and `reduce` in it,

@@ -160,7 +160,6 @@ def print_(
         summarize: how many items to show at the ends of each dimension; -1 shows all.
         sep: between the values.
         end: after the last one.
-        name: accepted.
 
     Raises:
         ValueError: `output_stream` is a text: files are not written.

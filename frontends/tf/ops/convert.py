@@ -34,7 +34,6 @@ def convert_to_tensor(
         dtype: dtype of the result. NumPy's arrays are cast to it, as in TensorFlow; of anything else
             nothing is cut off.
         dtype_hint: dtype to use if the value fits it; an array of JAX keeps its own.
-        name: accepted.
 
     Returns:
         An array of JAX; of texts, NumPy's.

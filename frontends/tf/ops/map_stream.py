@@ -1,8 +1,7 @@
-"""What `tf.random` draws from in the map function of a dataset: a stream of that function's own.
+"""The random stream of a dataset's map function: `tf.random` draws from it there.
 
-Datasets are read on threads of their own, ahead of training. The global stream belongs to steps, which take it in
-and write it back; what a map function drew from it would depend on when a thread ran, and could meet a step that
-has it in its hands.
+Datasets are read on threads of their own, ahead of training. The global stream belongs to steps, which read it
+and write it back; draws of a map function from it would depend on thread timing, and could collide with a step.
 """
 
 import contextlib
@@ -14,7 +13,7 @@ from frontends.tf.ops.seeds import key_words, map_entropy
 
 
 class MapStream:
-    """Keys for one map function: words that its seeds make, and how many keys were taken.
+    """Keys for one map function: the words of its seeds, and a count of the keys taken.
 
     Examples:
         >>> from frontends import tf
@@ -42,10 +41,10 @@ _CURRENT: contextvars.ContextVar[MapStream | None] = contextvars.ContextVar("tf_
 
 @contextlib.contextmanager
 def drawing_from(stream: MapStream | None) -> Generator[None]:
-    """Makes a block in which a map function runs.
+    """Marks a block in which a map function runs.
 
     Args:
-        stream: what it draws from; None where it is traced, which nothing can be drawn in.
+        stream: what it draws from; None while it is traced, when nothing can be drawn.
     """
     token = _CURRENT.set(stream)
     try:

@@ -39,7 +39,7 @@ def euclidean_norm_(x: jax.Array, axis: int | tuple[int, ...] | None, keepdims: 
 
 
 def masked_gradient(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Makes the gradient zero where what comes from above is: behind a mask, infinity is not NaN."""
+    """Makes the gradient zero where the incoming one is, so that infinity behind a mask is not NaN."""
 
     @functools.wraps(function)
     def forward(x: jax.Array) -> tuple[Any, Any]:

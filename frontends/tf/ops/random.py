@@ -1,7 +1,7 @@
 """Random numbers from the global stream, eagerly and in compiled steps: `tf.random.normal` and its kin.
 
-The stream is a variable of the engine: a key, and how many numbers were drawn. A step that draws takes it in
-and advances it, so numbers differ from step to step; every replica folds its index into what it draws.
+The stream is a variable of the engine: a key, and a count of draws. A step that draws advances
+it, so numbers differ from step to step; every replica folds in its index.
 """
 
 import threading
@@ -44,10 +44,10 @@ class _Stream(spmd.Variable):
 
 
 def set_seed(seed: SupportsIndex | None) -> None:
-    """Sets the global seed, and starts counting operations without a seed of their own anew.
+    """Sets the global seed, and restarts the count of operations without a seed of their own.
 
     The seed belongs to the process, not to a thread. Call it first in a script: an operation that
-    exists already keeps the numbers that it was made with. `tf.random.normal` and its kin start anew.
+    exists already keeps its numbers. `tf.random.normal` and its kin start over.
 
     Args:
         seed: An integer, or None to go back to different numbers in every run.
@@ -108,7 +108,7 @@ def uniform(
     seed: int | None = None,
     name: str | None = None,
 ) -> jax.Array:
-    """Draws evenly from an interval; see `tf.random.uniform`.
+    """Draws uniformly from an interval; see `tf.random.uniform`.
 
     Raises:
         ValueError: integers are to be drawn, and `maxval` is not given.
@@ -133,7 +133,7 @@ def categorical(
     """Draws classes by their unnormalized log-probabilities; see `tf.random.categorical`.
 
     Raises:
-        ValueError: `logits` is no matrix.
+        ValueError: `logits` is not a matrix.
     """
     del name
     logits = jnp.asarray(logits)
@@ -188,10 +188,10 @@ def dropout(
     seed: int | None = None,
     name: str | None = None,
 ) -> jax.Array:
-    """Sets a share of the elements to zero, and scales the others up; see `tf.nn.dropout`.
+    """Zeroes a fraction of the elements, and scales up the rest; see `tf.nn.dropout`.
 
     Raises:
-        ValueError: the rate is none.
+        ValueError: `rate` is not in [0, 1), or `x` is not floating point.
     """
     del name
     if not 0 <= rate < 1:
@@ -233,8 +233,8 @@ def _from_stream() -> tuple[Any, Any]:
         after = state + jnp.asarray([0, 0, 1], jnp.uint32)
         if isinstance(after, Tracer) and not isinstance(state, Tracer) and current_frame() is None:
             raise RuntimeError(
-                "tf.random draws from a stream that goes on with every call, and a function that jax.jit or another "
-                "transformation traces is not called again. Draw in a step (strategy.run, tf.function), or from a "
+                "tf.random draws from a stream that advances with every call, but a function traced by jax.jit or another "
+                "transformation is not called again. Draw in a step (strategy.run, tf.function), or from a "
                 "seed that is an argument: tf.random.stateless_uniform(shape, seed=[7, number])."
             )
         stream.value = after
@@ -256,7 +256,7 @@ def _uniform(
     maxval: TensorLike,
     dtype: DTypeLike,
 ) -> jax.Array:
-    """Draws evenly; what fails takes no key from the stream."""
+    """Draws uniformly; a call that fails takes no key from the stream."""
     dtype, sizes = jax_dtype(dtype), static_shape(shape)
     if jnp.issubdtype(dtype, jnp.integer):
         if maxval is None:

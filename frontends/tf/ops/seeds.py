@@ -1,4 +1,4 @@
-"""The global seed, and what operations make of it.
+"""The global seed, and how operations derive their own from it.
 
 **Global seed**: one number for the whole process, set by `tf.random.set_seed`.
 **Op seed**: the ``seed=`` argument of one operation, such as ``Dataset.shuffle``.
@@ -61,7 +61,7 @@ _STATE = _GlobalSeed()
 
 
 def set_global_seed(seed: SupportsIndex | None) -> None:
-    """Sets the global seed, and starts counting operations without a seed of their own anew.
+    """Sets the global seed, and restarts the count of operations without a seed of their own.
 
     Args:
         seed: An integer, or None to go back to different numbers in every run.

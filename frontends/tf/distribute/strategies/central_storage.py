@@ -10,10 +10,9 @@ from spmd.topology import find_devices
 class CentralStorageStrategy(Strategy):
     """Trains on all devices of one machine, as `MirroredStrategy` does; results are the same.
 
-    In TensorFlow the variables stand on one device, and the others fetch them for every step. Here
-    every device holds a copy, because XLA's program of a step keeps its state on the devices that
-    compute. What follows from a central copy in TensorFlow does not show here: memory is not saved on
-    the other devices. Parameters are where `extended.parameter_devices` says as far as a script can tell.
+    In TensorFlow the variables live on one device, and the others fetch them for every step. Here every
+    device holds a copy, because XLA's programs keep their state on the devices that compute, so no memory
+    is saved. `extended.parameter_devices` names the device that a script expects.
 
     Examples:
         >>> strategy = CentralStorageStrategy(["cpu:0"], "cpu:0")
