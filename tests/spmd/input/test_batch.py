@@ -1,0 +1,46 @@
+"""Batches before they are placed: what has rows, and what devices can hold."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import spmd
+from spmd.input.batch import leaf_name, read_batch
+from spmd.typing import PyTree
+
+
+def test_a_batch_can_be_put_together_again() -> None:
+    tree = {"x": np.ones((4, 3)), "y": (jnp.arange(4), np.zeros(4, bool))}
+    batch = read_batch(tree)
+    assert batch.rows == 4
+    jax.tree.map(np.testing.assert_array_equal, batch.rebuild(batch.leaves), tree)
+
+
+def test_an_owned_batch_does_not_change_with_its_source() -> None:
+    array = np.zeros(2)
+    owned = read_batch(array).owned()
+    array[:] = 1
+    assert np.asarray(owned.leaves[0]).tolist() == [0, 0]
+
+
+def test_descriptions_of_arrays_have_rows_too() -> None:
+    assert read_batch(jax.ShapeDtypeStruct((8, 3), jnp.float32)).rows == 8
+
+
+@pytest.mark.parametrize(
+    ("tree", "match"),
+    [
+        ((), "this one has no array"),
+        ({"x": np.float32(1)}, r"batch\['x'\] is a scalar"),
+        ({"x": np.ones(2), "y": np.ones(3)}, r"batch\['x'\] has 2 and batch\['y'\] has 3"),
+        ([np.array(["text"])], r"batch\[0\] has elements of type <U4"),
+    ],
+)
+def test_what_is_not_a_batch(tree: PyTree, match: str) -> None:
+    with pytest.raises(spmd.BatchError, match=match):
+        read_batch(tree)
+
+
+def test_leaves_are_named_by_their_paths() -> None:
+    assert leaf_name({"a": [0, {"b": 1}]}, 1) == "batch['a'][1]['b']"

@@ -1,0 +1,70 @@
+"""Batches on the devices: blocks of one size, rows that nobody else writes to."""
+
+from collections.abc import Callable
+
+import jax
+import numpy as np
+import pytest
+from jax.sharding import Mesh
+
+import spmd
+from spmd.input.batch import read_batch
+from spmd.input.placement import BatchPlacer
+
+MeshOf = Callable[[int], Mesh]
+
+
+def test_every_block_has_the_rows_of_a_full_batch(mesh_of: MeshOf) -> None:
+    placer = BatchPlacer(mesh_of(2), full_rows=6)
+    batch = placer.place(np.arange(4), x64=False)
+    assert batch.array.shape == (6,)
+    assert batch.mask.counts == (2, 2)
+    assert [part.tolist() for part in batch] == [[0, 1], [2, 3]]
+
+
+def test_the_largest_batch_so_far_is_a_full_one(mesh_of: MeshOf) -> None:
+    placer = BatchPlacer(mesh_of(2), full_rows=None)
+    assert placer.full_rows is None
+    for rows, full in [(4, 4), (8, 8), (2, 8)]:
+        placer.place(np.zeros(rows), x64=False)
+        assert placer.full_rows == full
+
+
+def test_empty_and_dropped_batches(mesh_of: MeshOf) -> None:
+    placer = BatchPlacer(mesh_of(2), full_rows=4, drop_remainder=True)
+    assert placer.place(np.zeros(0), x64=False) is None
+    assert placer.place(np.zeros(3), x64=False) is None
+    assert placer.place(np.zeros(4), x64=False) is not None
+
+
+def test_a_source_may_overwrite_its_array(mesh_of: MeshOf) -> None:
+    array = np.zeros(4, np.float32)
+    batch = BatchPlacer(mesh_of(2), 4).place(array, x64=False)
+    array[:] = 1
+    assert np.asarray(batch.array).tolist() == [0, 0, 0, 0]
+
+
+def test_integers_are_not_cut(mesh_of: MeshOf) -> None:
+    placer = BatchPlacer(mesh_of(2), 2)
+    with pytest.raises(spmd.BatchError, match="int64 values from 0 to 4294967296"):
+        placer.place(np.array([0, 2**32]), x64=False)
+    assert placer.place(np.array([0, 2**32]), x64=True).array.dtype == np.int64
+
+
+def test_the_structure_stays(mesh_of: MeshOf) -> None:
+    placer = BatchPlacer(mesh_of(2), 2)
+    placer.place({"x": np.zeros(2)}, x64=False)
+    with pytest.raises(spmd.BatchError, match="structure of the batches changed"):
+        placer.place((np.zeros(2),), x64=False)
+
+
+def test_one_batch_for_each_replica(mesh_of: MeshOf) -> None:
+    placer = BatchPlacer(mesh_of(2), None)
+    share = placer.share_of_each([read_batch(np.arange(3))])
+    assert share is not None
+    assert (share.counts, share.rows_per_replica, share.full) == ((3, 0), 3, False)
+    batch = placer.put_share(share, share.counts, 3, x64=False)
+    assert [part.tolist() for part in batch] == [[0, 1, 2], []]
+    assert isinstance(batch.array, jax.Array)
+    with pytest.raises(spmd.BatchError, match="rows of one shape and type"):
+        placer.share_of_each([read_batch(np.ones(2)), read_batch(np.ones((2, 2)))])
