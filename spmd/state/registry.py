@@ -2,6 +2,7 @@
 
 import importlib
 import sys
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,24 +19,44 @@ _INTEGRATIONS = {
 }
 
 
+# Held while an adapter is registered, so that no thread sees a library without its adapter.
+_LOCK = threading.RLock()
+_LOADING: set[str] = set()
+
+
 def register_adapter(adapter: Adapter) -> None:
     """Makes the engine find and lift the state of one more library.
+
+    Another adapter of the same class changes nothing. Threads may call it at the same time.
 
     Args:
         adapter: asked about every object that a step can reach, after those registered before.
     """
-    _ADAPTERS.append(adapter)
+    with _LOCK:
+        if all(type(adapter) is not type(other) for other in _ADAPTERS):
+            _ADAPTERS.append(adapter)
 
 
 def adapters() -> Sequence[Adapter]:
     """Returns the adapters of all libraries that the process has imported."""
-    for library in list(_INTEGRATIONS):
-        last_name, module = _INTEGRATIONS[library]
+    for library, (last_name, _) in list(_INTEGRATIONS.items()):
         if hasattr(sys.modules.get(library), last_name):
-            importlib.import_module(module).register()
-            # Not before: an import that fails must fail the next time as well.
-            _INTEGRATIONS.pop(library, None)
+            _register(library)
     return _ADAPTERS
+
+
+def _register(library: str) -> None:
+    with _LOCK:
+        # Gone if another thread was first; loading if the integration's own import asks for adapters.
+        if library not in _INTEGRATIONS or library in _LOADING:
+            return
+        _LOADING.add(library)
+        try:
+            importlib.import_module(_INTEGRATIONS[library][1]).register()
+            # Not before: an import that fails must fail the next time as well.
+            del _INTEGRATIONS[library]
+        finally:
+            _LOADING.discard(library)
 
 
 def adapter_of(thing: Any) -> Adapter | None:
