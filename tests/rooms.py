@@ -43,7 +43,9 @@ FLOORS = (
 # ours may have the same names.
 FOREIGN = {
     "spmd.integrations.keras.adapter": {"_value"},
+    "spmd.integrations.keras.metrics": {"_value"},
     "spmd.integrations.keras.names": {"_value"},
+    "spmd.integrations.keras.variables": {"_value"},
     "spmd.checkpoint.saving": {"_exit"},  # os._exit
 }
 # Each module directly below it is a face: Keras and Flax are imported only when they are used.

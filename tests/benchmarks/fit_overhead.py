@@ -123,7 +123,7 @@ def main(devices: int) -> None:
     spmd.simulate_devices(devices)
     import keras
 
-    from spmd.integrations.keras.trainer import distribute_model
+    from spmd.integrations.keras import distribute_model
 
     rows = ROWS * devices
     generator = np.random.default_rng(0)

@@ -11,19 +11,9 @@ this module imports Keras; `from frontends import tf` alone does not.
 
 from frontends.tf.keras import _select as _select  # isort: skip  (chooses the backend)
 
-from frontends.tf.keras import (
-    _added,
-    _backup,
-    _export,
-    _files,
-    _fit,
-    _injected,
-    _namespace,
-)
+from frontends.tf.keras import _added, _fit, _namespace, _patches
+from spmd.integrations.keras import patch_keras
 
-_injected.install()
-_fit.install()
-_backup.install()
-_files.install()
-_export.install()
+patch_keras(_patches.patches())
+_fit.connect()
 __getattr__, __dir__ = _namespace.build(__name__, _added.NAMES, _added.SAME_AS, _added.HINTS)

@@ -1,7 +1,7 @@
 """`tf.keras.backend`'s functions, where Keras 3's remains of them need more of TensorFlow than `tf` has.
 
 Keras 3 keeps Keras 2's backend functions for `tf.keras`, written in TensorFlow. Most run on `tf` as it is
-here (see `_injected`); these are over `keras.ops`.
+here (see `_patches`); these are over `keras.ops`.
 """
 
 from collections.abc import Callable

@@ -18,7 +18,6 @@ from typing import Any
 
 import jax
 import keras
-from keras.src.trainers.epoch_iterator import EpochIterator
 
 from frontends.tf.ops.random import STREAM
 from spmd.checkpoint import Checkpoint, CheckpointManager, KeepPolicy, PreemptionSync
@@ -31,18 +30,9 @@ _ITERATORS: weakref.WeakKeyDictionary[Any, weakref.ref[Any]] = weakref.WeakKeyDi
 _SYNCS: weakref.WeakKeyDictionary[Any, list[PreemptionSync]] = weakref.WeakKeyDictionary()
 
 
-def install() -> None:
-    """Changes Keras; once more changes nothing."""
-    iterator: Any = EpochIterator
-    if getattr(iterator, "resumes", False):
-        return
-    iterator.resumes = True
-    iterator._enumerate_iterator = _resuming(iterator._enumerate_iterator)
-    trainer = next(cls for cls in keras.Model.__mro__ if "_symbolic_build" in vars(cls))
-    trainer._symbolic_build = _noting_iterator(trainer._symbolic_build)
+def noting_iterator(build: Callable[..., None]) -> Callable[..., None]:
+    """Wraps `Trainer._symbolic_build`: notes the iterator that a loop shows to the model."""
 
-
-def _noting_iterator(build: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(build)
     def _symbolic_build(self: Any, iterator: Any = None, *args: Any, **kwargs: Any) -> None:
         if iterator is not None:
@@ -66,8 +56,8 @@ def giving_sigterm_back(model: Any) -> Generator[None]:
             sync.close()
 
 
-def _resuming(enumerate_: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
-    """Makes the first epoch after a restart begin where the one before it was left."""
+def resuming(enumerate_: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
+    """Wraps `EpochIterator._enumerate_iterator`: the first epoch after a restart begins where the one before it was left."""
 
     @functools.wraps(enumerate_)
     def _enumerate_iterator(self: Any) -> Iterator[Any]:

@@ -27,7 +27,6 @@ _LAYER: Any = keras.Layer
 _MODEL: Any = keras.Model
 # What Keras writes and reads itself.
 _FILES = (".keras", ".h5", ".hdf5")
-_DONE: list[bool] = []
 
 
 def write_model(
@@ -130,14 +129,6 @@ def read_model(
             # The predictions do not depend on it.
             warnings.warn(f"{error} The optimizer starts anew.", stacklevel=3)
     return model
-
-
-def install() -> None:
-    """Makes `model.save` of a directory write an artifact; once more changes nothing."""
-    owner = next(cls for cls in _MODEL.__mro__ if "save" in vars(cls))
-    if not _DONE:
-        owner.save = _saves_directories(owner.save)
-        _DONE.append(True)
 
 
 def save_model(
@@ -271,7 +262,9 @@ NAMES = {
 }
 
 
-def _saves_directories(save: Callable[..., None]) -> Callable[..., None]:
+def saves_directories(save: Callable[..., None]) -> Callable[..., None]:
+    """Wraps `Model.save`: a path without an ending becomes a directory, an artifact of `tf.saved_model`."""
+
     @functools.wraps(save)
     def with_directories(
         self: Any,

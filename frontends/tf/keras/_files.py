@@ -36,20 +36,6 @@ _LOSSES = {
     "mse": keras.losses.mean_squared_error,
     "msle": keras.losses.mean_squared_logarithmic_error,
 }
-_DONE: list[bool] = []
-
-
-def install() -> None:
-    """Changes Keras; once more changes nothing."""
-    model: Any = keras.Model
-    if not _DONE:
-        _DONE.append(True)
-        model.save = _saves_whole_files(model.save)
-        model.save_weights = _saves_under_prefix(model.save_weights)
-        model.load_weights = _loads_from_prefix(model.load_weights)
-        legacy_h5_format.load_model_from_hdf5 = _loads_optimizer(
-            legacy_h5_format.load_model_from_hdf5
-        )
 
 
 class LoadStatus:
@@ -131,7 +117,9 @@ def _is_keras_2(path: str) -> bool:
     return path.endswith(_KERAS_2) and not path.endswith(_ENDING)
 
 
-def _saves_under_prefix(save: Callable[..., None]) -> Callable[..., None]:
+def saves_under_prefix(save: Callable[..., None]) -> Callable[..., None]:
+    """Wraps `Model.save_weights`: takes prefixes, and paths of Keras 2's files."""
+
     @functools.wraps(save)
     def save_weights(
         self: Any,
@@ -163,7 +151,9 @@ def _saves_under_prefix(save: Callable[..., None]) -> Callable[..., None]:
     return save_weights
 
 
-def _saves_whole_files(save: Callable[..., None]) -> Callable[..., None]:
+def saves_whole_files(save: Callable[..., None]) -> Callable[..., None]:
+    """Wraps `Model.save`: a file gets its name when it is complete."""
+
     @functools.wraps(save)
     def save_(self: Any, filepath: Any, overwrite: bool = True, *args: Any, **kwargs: Any) -> None:
         with _replaced(os.fspath(filepath), overwrite) as file:
@@ -198,7 +188,9 @@ def _save_as_keras_2(model: Any, path: str, overwrite: bool) -> None:
         legacy_h5_format.save_weights_to_hdf5_group(file, model)
 
 
-def _loads_from_prefix(load: Callable[..., Any]) -> Callable[..., Any]:
+def loads_from_prefix(load: Callable[..., Any]) -> Callable[..., Any]:
+    """Wraps `Model.load_weights`: takes prefixes."""
+
     @functools.wraps(load)
     def load_weights(
         self: Any, filepath: Any, *args: Any, options: Any = None, **kwargs: Any
@@ -246,8 +238,8 @@ def _build_optimizer(model: Any, file: str) -> None:
         optimizer.build(model.trainable_variables)
 
 
-def _loads_optimizer(load: Callable[..., Any]) -> Callable[..., Any]:
-    """Makes the model of a `.h5` file compiled as it was, with the optimizer's state."""
+def loads_optimizer(load: Callable[..., Any]) -> Callable[..., Any]:
+    """Wraps `load_model_from_hdf5`: compiles the model as it was, with the optimizer's state."""
 
     @functools.wraps(load)
     def load_model_from_hdf5(

@@ -1,9 +1,9 @@
-"""What Keras's optimizers get of Keras 2: `lr`, `apply_gradients`, `minimize`, and loss scaling."""
+"""What Keras 2's optimizers have and scripts still use: `lr`, `apply_gradients`, `minimize`, and loss scaling."""
 
 import functools
 import numbers
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import jax
@@ -11,17 +11,25 @@ import jax.numpy as jnp
 import numpy as np
 from keras import ops
 
+from frontends.tf._typing import TensorLike, VariableLike
 from frontends.tf.distribute.scope import in_cross_replica_context
 from frontends.tf.gradient_tape import GradientTape
 from frontends.tf.keras._weights import as_weight
 from frontends.tf.variable import Variable
+from spmd.integrations.keras import Method, Optimizer
 
 
-def takes_lr(make: Callable[..., None]) -> Callable[..., None]:
-    """Makes optimizers take `lr=`, and a learning rate that is an integer or an array."""
+def take_lr(make: Method) -> Method:
+    """Wraps `Optimizer.__init__`: takes `lr=`, and a learning rate that is an integer or an array."""
 
     @functools.wraps(make)
-    def __init__(self: Any, learning_rate: Any, *args: Any, lr: Any = None, **kwargs: Any) -> None:
+    def __init__(
+        self: Optimizer,
+        learning_rate: object,
+        *args: object,
+        lr: object = None,
+        **kwargs: object,
+    ) -> None:
         rate = learning_rate if lr is None else lr
         if isinstance(rate, (numbers.Real, jax.Array, np.ndarray)):
             rate = float(rate)
@@ -30,29 +38,34 @@ def takes_lr(make: Callable[..., None]) -> Callable[..., None]:
     return __init__
 
 
-def get_lr(self: Any) -> Any:
+def get_lr(self: Optimizer) -> Any:
     """The learning rate; Keras 3 calls this `learning_rate`."""
     return self.learning_rate
 
 
-def set_lr(self: Any, rate: Any) -> None:
+def set_lr(self: Optimizer, rate: object) -> None:
     """Changes the learning rate."""
     self.learning_rate = rate
 
 
-def takes_name(apply_gradients: Callable[..., Any]) -> Callable[..., Any]:
-    """Makes `apply_gradients` take what it does in Keras 2, and refuse what it refuses there."""
+def take_name(apply_gradients: Method) -> Method:
+    """Wraps `Optimizer.apply_gradients`: takes what Keras 2's does, and refuses what it refuses."""
 
     @functools.wraps(apply_gradients)
-    def with_name(self: Any, grads_and_vars: Any, name: str | None = None, **kwargs: Any) -> Any:
-        """Changes variables by gradients, with the arguments that Keras 2 has.
+    def with_name(
+        self: Optimizer,
+        grads_and_vars: Iterable[tuple[TensorLike, VariableLike]],
+        name: str | None = None,
+        **kwargs: object,
+    ) -> VariableLike:
+        """Updates variables by gradients, with the arguments that Keras 2 has.
 
         In a function that `strategy.run` runs, the gradients are summed over the replicas first.
 
         Args:
             self: the optimizer.
             grads_and_vars: pairs of a gradient and a variable; gradients may be None, but not all.
-            name: accepted.
+            name: ignored.
             **kwargs: `skip_gradients_aggregation`, whether the gradients are sums over the replicas
                 already, or `experimental_aggregate_gradients`, the opposite.
 
@@ -84,11 +97,15 @@ def takes_name(apply_gradients: Callable[..., Any]) -> Callable[..., Any]:
     return with_name
 
 
-def takes_variables(apply: Callable[..., Any]) -> Callable[..., Any]:
-    """Makes `apply` train `tf.Variable`, and take gradients that were gathered in variables."""
+def take_variables(apply: Method) -> Method:
+    """Wraps `Optimizer.apply`: trains `tf.Variable`, with gradients that may be gathered in variables."""
 
     @functools.wraps(apply)
-    def with_weights(self: Any, grads: Any, trainable_variables: Any = None) -> Any:
+    def with_weights(
+        self: Optimizer,
+        grads: Sequence[TensorLike],
+        trainable_variables: Iterable[VariableLike] | None = None,
+    ) -> object:
         grads = [grad.value() if isinstance(grad, Variable) else grad for grad in grads]
         if trainable_variables is not None:
             trainable_variables = [*map(as_weight, trainable_variables)]
@@ -97,17 +114,23 @@ def takes_variables(apply: Callable[..., Any]) -> Callable[..., Any]:
     return with_weights
 
 
-def builds_for_variables(build: Callable[..., None]) -> Callable[..., None]:
-    """Makes `build` take `tf.Variable`."""
+def build_for_variables(build: Method) -> Method:
+    """Wraps `Optimizer.build`: takes `tf.Variable`."""
 
     @functools.wraps(build)
-    def with_weights(self: Any, var_list: Any) -> None:
+    def with_weights(self: Optimizer, var_list: Iterable[VariableLike]) -> None:
         build(self, [*map(as_weight, var_list)])
 
     return with_weights
 
 
-def minimize(self: Any, loss: Any, var_list: Any, tape: Any = None, name: str = "") -> Any:
+def minimize(
+    self: Optimizer,
+    loss: TensorLike | Callable[[], TensorLike],
+    var_list: Iterable[VariableLike] | Callable[[], Iterable[VariableLike]],
+    tape: GradientTape | None = None,
+    name: str = "",
+) -> VariableLike:
     """Computes the gradients of a loss and applies them.
 
     Args:
@@ -115,7 +138,7 @@ def minimize(self: Any, loss: Any, var_list: Any, tape: Any = None, name: str = 
         loss: a function without arguments, or an array that `tape` recorded.
         var_list: variables, or a function that returns them.
         tape: the tape that recorded the loss.
-        name: accepted.
+        name: ignored.
 
     Returns:
         The number of steps so far.
@@ -132,16 +155,19 @@ def minimize(self: Any, loss: Any, var_list: Any, tape: Any = None, name: str = 
             "minimize got a loss that is an array, but no tape. Pass the tape that recorded it, "
             "tape=tape, or a function that computes the loss."
         )
-    variables: Any = var_list() if callable(var_list) else var_list
-    return self.apply_gradients(zip(tape.gradient(loss, [*variables]), variables, strict=True))
+    variables = [*(var_list() if callable(var_list) else var_list)]
+    return self.apply_gradients(zip(tape.gradient(loss, variables), variables, strict=True))
 
 
-def loss_scale(self: Any) -> Any:
-    """What the loss is multiplied by now."""
-    return self.dynamic_scale.value if self.built else ops.convert_to_tensor(self.initial_scale)
+def loss_scale(self: Optimizer) -> jax.Array:
+    """The factor that the loss is multiplied by now."""
+    scale: Any = (
+        self.dynamic_scale.value if self.built else ops.convert_to_tensor(self.initial_scale)
+    )
+    return scale
 
 
-def get_scaled_loss(self: Any, loss: Any) -> Any:
+def get_scaled_loss(self: Optimizer, loss: TensorLike | Callable[[], TensorLike]) -> Any:
     """Scales a loss, or a function that computes one; Keras 3 calls this `scale_loss`."""
     if callable(loss):
         return lambda: get_scaled_loss(self, loss())
@@ -149,7 +175,7 @@ def get_scaled_loss(self: Any, loss: Any) -> Any:
     return loss * ops.cast(loss_scale(self), loss.dtype)
 
 
-def get_unscaled_gradients(self: Any, grads: Sequence[Any]) -> list[Any]:
+def get_unscaled_gradients(self: Optimizer, grads: Sequence[TensorLike]) -> list[jax.Array | None]:
     """Divides gradients of a scaled loss by the scale.
 
     From then on `apply_gradients` takes unscaled gradients, as in Keras 2, until `scale_loss` is
@@ -164,22 +190,26 @@ def get_unscaled_gradients(self: Any, grads: Sequence[Any]) -> list[Any]:
 _UNSCALED: "weakref.WeakSet[Any]" = weakref.WeakSet()
 
 
-def scales_as_keras_3(scale_loss: Callable[..., Any]) -> Callable[..., Any]:
-    """Makes `scale_loss` the start of a step as Keras 3 writes it, whatever ran before."""
+def scale_as_keras_3(scale_loss: Method) -> Method:
+    """Wraps `LossScaleOptimizer.scale_loss`: begins a step as Keras 3 writes it, whatever ran before."""
 
     @functools.wraps(scale_loss)
-    def with_scale(self: Any, loss: Any) -> Any:
+    def with_scale(self: Optimizer, loss: TensorLike) -> jax.Array:
         _UNSCALED.discard(self)
         return scale_loss(self, loss)
 
     return with_scale
 
 
-def takes_unscaled(apply: Callable[..., Any]) -> Callable[..., Any]:
-    """Makes `apply` take what `get_unscaled_gradients` returned."""
+def take_unscaled(apply: Method) -> Method:
+    """Wraps `LossScaleOptimizer.apply`: takes what `get_unscaled_gradients` returned."""
 
     @functools.wraps(apply)
-    def scaled_again(self: Any, grads: Any, trainable_variables: Any = None) -> Any:
+    def scaled_again(
+        self: Optimizer,
+        grads: Sequence[TensorLike],
+        trainable_variables: Sequence[VariableLike] | None = None,
+    ) -> object:
         if self in _UNSCALED:
             # Keras divides. The scale is a power of two, so nothing is lost.
             scale = loss_scale(self)

@@ -8,7 +8,6 @@ Internals of Keras, which tests/frontends/tf/keras/test_weights.py runs on every
 """
 
 import functools
-from collections.abc import Callable
 from typing import Any
 
 import jax.numpy as jnp
@@ -18,6 +17,7 @@ from keras.src.backend.common.stateless_scope import get_stateless_scope
 from keras.src.utils.tracking import is_tracking_enabled
 
 from frontends.tf.variable import Variable
+from spmd.integrations.keras import KerasObject, Method
 from spmd.replica import in_replica
 
 _BASE: Any = keras.Variable
@@ -108,18 +108,11 @@ def as_weight(variable: Any) -> Any:
     return variable._weight
 
 
-def tracks_variables(track: Callable[..., Any]) -> Callable[..., Any]:
-    """Makes Keras's tracker of attributes track a `tf.Variable`.
-
-    Args:
-        track: method of Keras's tracker.
-
-    Returns:
-        The method instead of it.
-    """
+def track_variables(track: Method) -> Method:
+    """Wraps `Tracker.track`, Keras's tracker of attributes: tracks a `tf.Variable`."""
 
     @functools.wraps(track)
-    def with_variables(self: Any, attr: Any) -> Any:
+    def with_variables(self: KerasObject, attr: object) -> object:
         if not isinstance(attr, Variable):
             return track(self, attr)
         if is_tracking_enabled():

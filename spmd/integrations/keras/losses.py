@@ -1,7 +1,9 @@
-"""Losses of Keras in replicas: a mean is this replica's share of the mean over the whole batch.
+"""Losses of Keras in replicas: a mean is this replica's share of the mean over the global batch.
 
-Shares add up to what one device computes, and so do their gradients, whatever rows a replica has. Touches
-internals of Keras, as keras_trainer.py does: `Model._loss_tracker`, `._compile_loss`, `get_keras_mask`.
+The shares add up to what one device computes, and so do their gradients, whatever rows a replica has.
+
+Touches Keras internals, which tests/spmd/integrations/keras/test_losses.py runs on every supported version:
+`Model._loss_tracker` and `._compile_loss`, `get_keras_mask`.
 """
 
 import contextlib
@@ -11,12 +13,16 @@ import functools
 from collections.abc import Callable, Generator
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import keras
 from keras.src.backend.common.masking import get_keras_mask
 
-from spmd.integrations.keras.adapter import rows_of, with_methods
+from spmd.integrations.keras.masking import rows_of, without_padding
+from spmd.integrations.keras.methods import with_methods
+from spmd.integrations.keras.typing import Loss, Method, Metric, Model
 from spmd.replica import all_reduce, current_frame
+from spmd.typing import ArrayLike, PyTree
 
 _MODEL: Any = keras.Model
 
@@ -27,23 +33,23 @@ class _Share:
 
     Attributes:
         valid: which rows of its block are data, or None if the batch has no mask.
-        rows: how many that are.
-        whole: how many rows all replicas have.
+        rows: the number of those rows.
+        whole: the number of rows of all replicas.
     """
 
-    valid: Any
-    rows: Any
-    whole: Any
+    valid: jax.Array | None
+    rows: jax.Array
+    whole: jax.Array
 
-    def of(self, loss: Any, fraction: Any = None) -> Any:
-        """Makes a replica's own mean its part of the mean over the whole batch.
+    def of(self, loss: jax.Array, fraction: jax.Array | None = None) -> jax.Array:
+        """Turns a mean over the replica's rows into its part of the mean over the global batch.
 
         Args:
-            loss: the mean over the replica's rows.
-            fraction: the part, if it is not that of the rows.
+            loss: the mean.
+            fraction: the part; None for the replica's fraction of the rows.
         """
         fraction = self.rows / self.whole if fraction is None else fraction
-        # Without rows the mean may be anything, also no number.
+        # Without rows the mean may be anything, NaN included.
         return jnp.where(fraction > 0, loss * fraction.astype(loss.dtype), 0)
 
 
@@ -51,16 +57,16 @@ _REPLICAS: list[Callable[[], int]] = [lambda: 1]
 
 
 def share_losses(replicas: Callable[[], int]) -> None:
-    """Makes a mean of a Keras loss a replica's share of the whole batch's mean outside of fit, too.
+    """Makes a mean of a Keras loss a replica's share of the global mean outside of `fit`, too.
 
     Args:
-        replicas: tells how many replicas share a loss that is computed now; for one it stays as it is.
+        replicas: returns how many replicas share a loss computed now; with one, losses stay as they are.
     """
     _REPLICAS[0] = replicas
 
 
-def _share_in_loop(values: Any) -> _Share | None:
-    """Finds the share of a loss that the code of a person's own loop computes."""
+def _share_in_loop(values: PyTree) -> _Share | None:
+    """Finds the share of a loss computed in a user's own loop."""
     replicas = _REPLICAS[0]()
     if replicas == 1:
         return None
@@ -70,13 +76,13 @@ def _share_in_loop(values: Any) -> _Share | None:
     return _share_of(mask.rows)
 
 
-def _share_of(valid: Any) -> _Share:
+def _share_of(valid: jax.Array | None) -> _Share:
     rows = jnp.ones(()) if valid is None else valid.sum().astype(jnp.float32)
     return _Share(valid, rows, all_reduce(rows))
 
 
-# Finds the share of a loss by its arguments; another way while the code of fit or evaluate runs.
-_SHARE: contextvars.ContextVar[Callable[[Any], _Share | None]] = contextvars.ContextVar(
+# Finds the share of a loss from its arguments; while the code of fit or evaluate runs, from its batch.
+_SHARE: contextvars.ContextVar[Callable[[PyTree], _Share | None]] = contextvars.ContextVar(
     "keras_share", default=_share_in_loop
 )
 
@@ -91,11 +97,11 @@ def _share(share: _Share | None) -> Generator[None]:
 
 
 @contextlib.contextmanager
-def sharing(model: Any) -> Generator[None]:
-    """Runs a training or evaluation step in a replica: losses are shares, the logs are of the whole batch.
+def sharing(model: Model) -> Generator[None]:
+    """Runs a training or evaluation step in a replica: losses are shares, logs cover the global batch.
 
     Args:
-        model: whose step it is. A step that it calls in turn shares in the same way.
+        model: the model whose step it is. A step that it calls in turn shares in the same way.
     """
     if _SHARE.get() is not _share_in_loop:
         yield
@@ -108,32 +114,34 @@ def sharing(model: Any) -> Generator[None]:
 
 
 def unshared() -> contextlib.AbstractContextManager[None]:
-    """Runs code whose losses are of the whole batch."""
+    """Runs code whose losses cover the global batch."""
     return _share(None)
 
 
-def _fraction_of(part: Any) -> Any:
-    """This replica's part of a sum over replicas."""
+def _fraction_of(part: jax.Array) -> jax.Array:
+    """This replica's fraction of a sum over replicas."""
     part = jnp.asarray(part, jnp.float32)
     whole = all_reduce(part)
     return part / jnp.where(whole == 0, 1.0, whole)
 
 
-def loss_as_share(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Wraps `Loss.__call__`."""
+def loss_as_share(call: Method) -> Method:
+    """Wraps `Loss.__call__`: a mean becomes the replica's share."""
 
     @functools.wraps(call)
-    def of_share(self: Any, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+    def of_share(
+        self: Loss, y_true: PyTree, y_pred: PyTree, sample_weight: ArrayLike = None
+    ) -> jax.Array:
         loss = call(self, y_true, y_pred, sample_weight)
         if self.reduction in (None, "none", "sum"):
             return loss
         share = _SHARE.get()([y_true, y_pred])
         if share is None:
             return loss
-        kept = get_keras_mask(y_pred)
+        kept: Any = get_keras_mask(y_pred)
         if kept is not None:
             if share.valid is not None:
-                kept = kept & share.valid.reshape(-1, *[1] * (kept.ndim - 1))
+                kept = without_padding(kept, share.valid)
             fraction = _fraction_of(kept.sum())
         elif self.reduction == "mean_with_sample_weight" and sample_weight is not None:
             weight = jnp.asarray(sample_weight, jnp.float32)
@@ -147,12 +155,11 @@ def loss_as_share(call: Callable[..., Any]) -> Callable[..., Any]:
     return of_share
 
 
-def additional_loss_as_share(aggregate: Callable[..., Any]) -> Callable[..., Any]:
-    """Wraps `Trainer._aggregate_additional_loss`."""
+def additional_loss_as_share(aggregate: Method) -> Method:
+    """Wraps `Trainer._aggregate_additional_loss`: penalties are equal on all replicas, so each takes its share."""
 
-    # A penalty on weights is the same on every replica, and shares add up to one.
     @functools.wraps(aggregate)
-    def of_share(self: Any, loss: Any) -> Any:
+    def of_share(self: Model, loss: jax.Array) -> jax.Array:
         total = aggregate(self, loss)
         share = _SHARE.get()(None)
         return total if share is None else share.of(total)
@@ -160,12 +167,11 @@ def additional_loss_as_share(aggregate: Callable[..., Any]) -> Callable[..., Any
     return of_share
 
 
-def own_loss_as_share(compute: Callable[..., Any]) -> Callable[..., Any]:
-    """Wraps `Trainer._compute_loss`."""
+def own_loss_as_share(compute: Method) -> Method:
+    """Wraps `Trainer._compute_loss`: a user's `compute_loss` knows no shares, so its whole result becomes one."""
 
-    # A compute_loss that a person wrote knows of no shares: as a mean over rows it is one as a whole.
     @functools.wraps(compute)
-    def of_share(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def of_share(self: Model, *args: object, **kwargs: object) -> jax.Array:
         share = _SHARE.get()(None)
         if share is None or type(self).compute_loss is _MODEL.compute_loss:
             return compute(self, *args, **kwargs)
@@ -177,8 +183,8 @@ def own_loss_as_share(compute: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @contextlib.contextmanager
-def _tracking_shares(model: Any) -> Generator[None]:
-    """Makes the metrics that follow losses take shares: they mean the loss of the whole batch."""
+def _tracking_shares(model: Model) -> Generator[None]:
+    """Makes the metrics that track losses report the loss of the global batch from shares."""
     trackers = [model._loss_tracker, *(model._compile_loss.metrics if model._compile_loss else [])]
     with contextlib.ExitStack() as stack:
         for tracker in filter(None, trackers):
@@ -187,12 +193,12 @@ def _tracking_shares(model: Any) -> Generator[None]:
         yield
 
 
-def _track(tracker: Any, value: Any, sample_weight: Any = None) -> Any:
+def _track(tracker: Metric, value: jax.Array, sample_weight: ArrayLike = None) -> None:
     update = functools.partial(type(tracker).update_state, tracker)
     share = _SHARE.get()(None)
     if share is None:
         return update(value, sample_weight=sample_weight)
-    # Without a mask every replica has as many rows as the others, and counts them.
+    # Without a mask all replicas have equally many rows, and count them.
     rows = sample_weight if share.valid is None else share.rows
     scale = share.whole / jnp.maximum(share.rows, 1)
     return update(value * scale.astype(value.dtype), sample_weight=rows)

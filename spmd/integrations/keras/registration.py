@@ -2,13 +2,13 @@
 
 import keras
 
+from spmd.integrations.keras.adapter import KerasAdapter
+from spmd.integrations.keras.patches import patch_keras
 from spmd.state import register_adapter
 
 
 def register() -> None:
-    """Adds the adapter for Keras's objects; does nothing on another backend than JAX."""
+    """Patches Keras and adds the adapter for its objects; does nothing on another backend than JAX."""
     if keras.backend.backend() == "jax":
-        # The adapter takes Keras's JAX backend apart, which other backends do not have.
-        from spmd.integrations.keras.adapter import KerasAdapter
-
+        patch_keras()
         register_adapter(KerasAdapter())

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from spmd.checkpoint import Checkpoint, CheckpointError
-from spmd.integrations.keras.trainer import distribute_model
+from spmd.integrations.keras import distribute_model
 
 X = np.random.default_rng(0).normal(size=(24, 4)).astype(np.float32)
 Y = X[:, :1]

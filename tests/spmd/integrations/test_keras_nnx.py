@@ -7,7 +7,7 @@ import pytest
 from flax import nnx
 
 import spmd
-from spmd.integrations.keras.trainer import distribute_model
+from spmd.integrations.keras import distribute_model
 from spmd.integrations.keras_nnx import NNXLayer
 
 RNG = np.random.default_rng(0)
@@ -78,9 +78,8 @@ def values(module):
 @pytest.mark.parametrize(
     ("replicas", "rows"),
     [
-        (1, 32),
         (2, 29),
-        *(pytest.param(*pair, marks=pytest.mark.slow) for pair in [(1, 29), (2, 32)]),
+        *(pytest.param(*pair, marks=pytest.mark.slow) for pair in [(1, 29), (1, 32), (2, 32)]),
     ],
 )
 def test_fit_gives_what_the_engines_own_loop_gives(mesh_of, replicas, rows):
@@ -99,7 +98,7 @@ def test_keras_alone_trains_it_too(mesh_of):
     assert_alike(one.module, other.module)
 
 
-@pytest.mark.parametrize("replicas", [1, 2])
+@pytest.mark.parametrize("replicas", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_every_replica_drops_others_and_predictions_none(mesh_of, replicas):
     layer = NNXLayer(nnx.Dropout(0.5, rngs=nnx.Rngs(0)))
     step = spmd.Step(lambda x: layer(x, training=True), mesh_of(replicas))

@@ -112,10 +112,17 @@ MODELS = {
 }
 
 
-# What is particular to recurrent layers, tests/spmd/integrations/keras/test_adapter.py tests every day.
+# The others show nothing that tests below, or tests/spmd/integrations/keras/test_adapter.py, do not show every day.
+SHOWN = (
+    "built in the step",
+    "functional, nested, shared",
+    "regularized",
+    "synchronized statistics",
+)
+
+
 @pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=pytest.mark.slow if name == "recurrent" else ()) for name in MODELS],
+    "name", [pytest.param(name, marks=() if name in SHOWN else pytest.mark.slow) for name in MODELS]
 )
 def test_strategies_train_alike(name):
     loops = {
@@ -148,11 +155,11 @@ class AveragingLoop(Loop):
 
 
 @pytest.mark.parametrize("reduction", ["sum_over_batch_size", "mean_with_sample_weight"])
-def test_a_loss_that_averages_is_the_replica_s_share(reduction):
+@pytest.mark.parametrize("replicas", [pytest.param(2, marks=pytest.mark.slow), 4])
+def test_a_loss_that_averages_is_the_replica_s_share(reduction, replicas):
     """Also of the last batch, whose 6 rows are dealt out as 3 and 3 to two, and as 2, 2, 2 and 0 to four."""
-    losses = {count: AveragingLoop(mirrored(count), reduction).train() for count in (1, 2, 4)}
-    np.testing.assert_allclose(losses[2], losses[1], rtol=1e-5)
-    np.testing.assert_allclose(losses[4], losses[1], rtol=1e-5)
+    one, several = (AveragingLoop(mirrored(n), reduction).train() for n in (1, replicas))
+    np.testing.assert_allclose(several, one, rtol=1e-5)
 
 
 def batches_on(strategy):
@@ -169,7 +176,7 @@ def compiled_model(strategy):
     return model
 
 
-@pytest.mark.parametrize("replicas", [1, 2])
+@pytest.mark.parametrize("replicas", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_a_loop_may_call_the_step_of_a_compiled_model(replicas):
     fitted = compiled_model(mirrored(replicas))
     history = fitted.fit(X, Y, batch_size=BATCH, shuffle=False, verbose=0).history
@@ -201,7 +208,9 @@ def test_a_loop_may_update_the_metrics_of_a_compiled_model():
     assert float(model.get_metrics_result()["accuracy"]) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("make", [keras.metrics.F1Score, keras.metrics.R2Score])
+@pytest.mark.parametrize(
+    "make", [keras.metrics.F1Score, pytest.param(keras.metrics.R2Score, marks=pytest.mark.slow)]
+)
 def test_metrics_that_make_their_variables_late(make):
     results = []
     for replicas in (1, 2):
@@ -313,7 +322,10 @@ VALUES = np.arange(10, dtype=np.float32) * 0.5 + 1
 WEIGHTS = np.float32([1, 2, 0, 1, 0.5, 1, 1, 3, 1, 0.25])
 
 
-@pytest.mark.parametrize("replicas", [1, 2, 4])
+@pytest.mark.parametrize(
+    "replicas",
+    [pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow), 4],
+)
 @pytest.mark.parametrize(
     ("weighted", "expected"), [(False, [1.75, 2.75, 3.25]), (True, [1.625, 3.0526316, 3.2906976])]
 )

@@ -64,7 +64,9 @@ def test_a_scope_around_compile_alone(expected):
     assert fitted(model, dataset(X, Y)) == expected
 
 
-@pytest.mark.parametrize("what", ["dataset", "distributed", "arrays", "generator"])
+@pytest.mark.parametrize(
+    "what", [pytest.param("dataset", marks=pytest.mark.slow), "distributed", "arrays", "generator"]
+)
 def test_all_kinds_of_data(expected, what):
     strategy = mirrored()
     with strategy.scope():
@@ -105,7 +107,7 @@ def test_targets_beside_a_dataset_are_refused():
 def test_order_and_length_of_predictions():
     with mirrored(4).scope():
         model = regression()
-    by_hand = np.concatenate([np.asarray(model(X[i : i + 1])) for i in range(22)])
+    by_hand = np.asarray(model(X))
     for data in (dataset(X, size=8), dataset(X, Y, size=5), dataset(X, size=3).repeat()):
         steps = 8 if data.cardinality() < 0 else None
         found = model.predict(data, steps=steps, verbose=0)
@@ -154,11 +156,10 @@ def own_steps(replicas):
     return history["mae"], model.evaluate(dataset(X, Y), verbose=0), np.asarray(model.weights[0])
 
 
-def test_own_training_and_test_steps_on_any_number_of_replicas():
-    alone = own_steps(1)
-    for replicas in (2, 4):
-        for one, other in zip(own_steps(replicas), alone, strict=True):
-            np.testing.assert_allclose(one, other, rtol=1e-5)
+@pytest.mark.parametrize("replicas", [pytest.param(2, marks=pytest.mark.slow), 4])
+def test_own_training_and_test_steps_on_any_number_of_replicas(replicas):
+    for one, other in zip(own_steps(replicas), own_steps(1), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5)
 
 
 class Logging(Tape):
@@ -282,7 +283,9 @@ def test_running_eagerly_gives_the_same_and_plain_values(expected):
     assert model.sums == pytest.approx([X[i : i + 8].sum() for i in range(0, 22, 8)], rel=1e-4)
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
+@pytest.mark.parametrize(
+    "error", [KeyboardInterrupt, pytest.param(RuntimeError, marks=pytest.mark.slow)]
+)
 def test_a_fit_that_was_interrupted_leaves_the_last_weights(error):
     class Stop(tf.keras.callbacks.Callback):
         def on_train_batch_end(self, batch, logs=None):

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 import spmd
-import spmd.integrations.keras.trainer  # what runs a model's own steps
 
 X = np.random.default_rng(0).normal(size=(11, 3)).astype(np.float32)
 Y = (X @ [[1.0], [2.0], [3.0]] + 0.5).astype(np.float32)

@@ -7,8 +7,8 @@ import pytest
 import spmd
 from spmd.checkpoint import Checkpoint
 from spmd.checkpoint.graph import walk
+from spmd.integrations.keras import distribute_model
 from spmd.integrations.keras.adapter import KerasAdapter
-from spmd.integrations.keras.trainer import distribute_model
 
 
 def names(**objects):

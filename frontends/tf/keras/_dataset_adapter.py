@@ -1,0 +1,135 @@
+"""How Keras's loops read `tf.data` datasets.
+
+Internals of Keras that this touches: `keras.src.trainers.data_adapters`, where Keras chooses how to read its input;
+tests/frontends/tf/keras/test_dataset_adapter.py runs it on every supported version.
+"""
+
+import functools
+from collections.abc import Iterator
+from contextvars import ContextVar
+from typing import Any
+
+import jax
+from keras.src.trainers.data_adapters.data_adapter import DataAdapter
+from keras.src.trainers.data_adapters.data_adapter_utils import class_weight_to_sample_weights
+
+from frontends.tf._typing import Nested
+from frontends.tf.data.dataset import Dataset
+from frontends.tf.distribute.dataset import DistributedDataset
+from spmd.input import agree_on_order
+from spmd.integrations.keras import Method
+from spmd.typing import Json
+
+# Whether all workers are in a loop of Keras.
+ON_ALL_WORKERS: ContextVar[bool] = ContextVar("keras_on_all_workers", default=False)
+
+
+def read_datasets(find: Method) -> Method:
+    """Wraps Keras's choice of how to read `x`: a dataset has an adapter here."""
+
+    @functools.wraps(find)
+    def get_data_adapter(
+        x: object,
+        y: object = None,
+        sample_weight: object = None,
+        batch_size: int | None = None,
+        steps_per_epoch: int | None = None,
+        shuffle: object = False,
+        class_weight: dict[int, float] | None = None,
+    ) -> DataAdapter:
+        if not isinstance(x, (Dataset, DistributedDataset)):
+            return find(x, y, sample_weight, batch_size, steps_per_epoch, shuffle, class_weight)
+        for name, value in (("y", y), ("sample_weight", sample_weight)):
+            if value is not None:
+                raise ValueError(
+                    f"`{name}` was given together with a dataset. Expected: elements of the dataset that "
+                    "are (x, y) or (x, y, sample_weight). Write "
+                    "tf.data.Dataset.from_tensor_slices((x, y)).batch(size)."
+                )
+        return DatasetAdapter(x, class_weight)
+
+    return get_data_adapter
+
+
+class DatasetAdapter(DataAdapter):
+    """Reads a dataset for Keras's loops; every epoch is a new pass.
+
+    Attributes:
+        position: what the order of the latest pass depends on.
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset | DistributedDataset,
+        class_weight: dict[int, float] | None = None,
+    ) -> None:
+        """Makes the adapter; reads nothing.
+
+        Args:
+            dataset: yields batches.
+            class_weight: of each class, if the elements have targets and no weights.
+        """
+        self._dataset = dataset
+        self._class_weight = class_weight
+        self._resume: dict[str, Any] | None = None
+        self.position = self.next_position
+
+    def get_numpy_iterator(self) -> Iterator[Any]:
+        """Iterates over the batches."""
+        elements = iter(self._dataset)
+        if self._resume is not None:
+            elements.set_state(self._resume)
+            self._resume = None
+        self.position = elements.get_state()["position"]
+        if ON_ALL_WORKERS.get() and isinstance(self._dataset, Dataset):  # else the engine compares
+            agree_on_order("keras/order", self.position, self.num_batches)
+        for element in elements:
+            yield element if self._class_weight is None else self._weighted(element)
+
+    @property
+    def next_position(self) -> Json:
+        """What the order of the next pass depends on, in JSON's types."""
+        return self._dataset.position()
+
+    def resume_at(self, position: Json, batches: int) -> None:
+        """Makes the next pass continue an earlier one.
+
+        Args:
+            position: `position` during that pass.
+            batches: how many batches it had read.
+        """
+        self._resume = {"position": position, "batches": batches}
+
+    get_jax_iterator = get_numpy_iterator
+
+    def _weighted(self, element: Nested) -> Nested:
+        if not isinstance(element, tuple) or len(element) != 2:
+            raise ValueError(
+                "class_weight needs elements (x, y), without weights of their own, but the dataset's are "
+                f"{jax.tree.map(lambda _: '*', element)}. Leave class_weight out, or the weights."
+            )
+        x, y = element
+        return x, y, class_weight_to_sample_weights(y, self._class_weight)
+
+    @property
+    def num_batches(self) -> int | None:
+        """The number of batches in a pass; None if unknown or infinite."""
+        try:
+            return len(self._dataset)
+        except TypeError:
+            return None
+
+    @property
+    def batch_size(self) -> int | None:
+        """The rows of a batch: unknown."""
+        return None
+
+    @property
+    def has_partial_batch(self) -> bool | None:
+        """Whether the last batch has fewer rows: unknown."""
+        return None
+
+    @property
+    def partial_batch_size(self) -> int | None:
+        """The rows of the last batch: unknown."""
+        return None

@@ -1,0 +1,203 @@
+"""The front end's rows of the table of changes to Keras: what Keras 2 had, and what reads and writes `tf`'s objects.
+
+Every use of Keras in the process sees the changes; they add names and arguments, and take nothing away. The engine's
+rows, and the function that applies them all, are in `spmd.integrations.keras`. Internals of Keras that this touches:
+the owners of private attributes below, `Tracker`, `keras.src.legacy`; tests/frontends/tf/keras/test_patches.py
+checks every row on every supported version.
+"""
+
+from typing import Any
+
+import keras
+import keras.src.legacy.backend
+import keras.src.legacy.layers
+from keras.src.legacy.saving import legacy_h5_format
+from keras.src.trainers import data_adapters
+from keras.src.trainers.epoch_iterator import EpochIterator
+from keras.src.utils.tracking import Tracker
+
+import frontends.tf
+from frontends.tf.keras import (
+    _backup,
+    _dataset_adapter,
+    _export,
+    _files,
+    _fit,
+    _keras_2,
+    _optimizers,
+    _weights,
+)
+from spmd.integrations.keras import Patch, jax_trainer
+
+
+def patches() -> tuple[Patch, ...]:
+    """Lists the front end's rows."""
+    return (*_of_layers(), *_of_optimizers(), *_of_loops(), *_of_files())
+
+
+def _of_layers() -> tuple[Patch, ...]:
+    variable: Any = keras.Variable
+    layer: Any = keras.Layer
+    loss: Any = keras.losses.Loss
+    metric: Any = keras.metrics.Metric
+    sequential: Any = keras.Sequential
+    legacy = "what Keras keeps of Keras 2 calls TensorFlow, and can call this instead"
+    add, replace, wrap = Patch.add, Patch.replace, Patch.wrap
+    return (
+        replace(keras.src.legacy.backend, "tf", frontends.tf, legacy),
+        replace(keras.src.legacy.layers, "tf", frontends.tf, legacy),
+        replace(
+            *(variable, "__array__", _keras_2.array),
+            "Keras's own lacks an argument of NumPy 2, which warns",
+            "self dtype",
+        ),
+        replace(variable, "numpy", _keras_2.numpy, "a scalar becomes a NumPy scalar", "self"),
+        add(variable, "read_value", _keras_2.read_value, "Keras 3 calls it value"),
+        wrap(
+            *(Tracker, "track", _weights.track_variables),
+            "attributes of a layer may be a tf.Variable",
+            "self attr",
+        ),
+        wrap(
+            *(layer, "__init__", _keras_2.take_input_shape),
+            "a first layer may name its input's shape",
+            "self activity_regularizer trainable dtype autocast name kwargs",
+        ),
+        wrap(
+            *(layer, "add_weight", _keras_2.take_name_first),
+            "Keras 2 takes the name first, and TensorFlow's enumerations",
+            "self args shape initializer dtype",
+        ),
+        wrap(
+            *(loss, "__init__", _keras_2.take_auto),
+            "Keras 2's default reduction is 'auto'",
+            "self name reduction dtype",
+        ),
+        replace(
+            *(metric, "add_weight", _keras_2.add_metric_weight),
+            "Keras 2 takes an aggregation",
+            "self shape initializer dtype name",
+        ),
+        add(metric, "reset_states", _keras_2.reset_states, "Keras 3 calls it reset_state"),
+        add(keras.Model, "reset_states", _keras_2.reset_layers, "Keras 3 has it in layers only"),
+        wrap(
+            *(sequential, "add", _keras_2.add_with_batch_shape),
+            "a first layer may name its number of rows",
+            "self layer rebuild",
+        ),
+    )
+
+
+def _of_optimizers() -> tuple[Patch, ...]:
+    optimizer: Any = keras.optimizers.Optimizer
+    scaled: Any = keras.optimizers.LossScaleOptimizer
+    built = [
+        cls
+        for cls in vars(keras.optimizers).values()
+        if isinstance(cls, type) and issubclass(cls, optimizer) and "build" in vars(cls)
+    ]
+    add, wrap = Patch.add, Patch.wrap
+    weights = "optimizers train tf.Variable"
+    keras_3 = "Keras 3 has it under another name"
+    lr = property(_optimizers.get_lr, _optimizers.set_lr)
+    return (
+        *(wrap(cls, "build", _optimizers.build_for_variables, weights, "self") for cls in built),
+        wrap(
+            *(optimizer, "__init__", _optimizers.take_lr),
+            "Keras 2 calls the learning rate lr",
+            "self learning_rate",
+        ),
+        add(optimizer, "lr", lr, "Keras 3 calls it learning_rate"),
+        wrap(
+            *(optimizer, "apply", _optimizers.take_variables, weights),
+            "self grads trainable_variables",
+        ),
+        wrap(
+            *(optimizer, "apply_gradients", _optimizers.take_name),
+            "Keras 2 takes a name, and refuses to run between replicas",
+            "self grads_and_vars",
+        ),
+        add(optimizer, "minimize", _optimizers.minimize, "Keras 3 has none"),
+        add(scaled, "get_scaled_loss", _optimizers.get_scaled_loss, keras_3),
+        add(scaled, "get_unscaled_gradients", _optimizers.get_unscaled_gradients, keras_3),
+        add(scaled, "loss_scale", property(_optimizers.loss_scale), keras_3),
+        wrap(
+            *(scaled, "scale_loss", _optimizers.scale_as_keras_3),
+            "it begins a step as Keras 3 writes it",
+            "self loss",
+        ),
+        wrap(
+            *(scaled, "apply", _optimizers.take_unscaled),
+            "Keras 2 unscales gradients before",
+            "self grads trainable_variables",
+        ),
+        wrap(
+            *(scaled, "apply", _optimizers.take_variables, weights),
+            "self grads trainable_variables",
+        ),
+    )
+
+
+def _of_loops() -> tuple[Patch, ...]:
+    trainer = jax_trainer()
+    # Keras compares a model's compile with that of this class, to see whether a user wrote one.
+    compiles = next(cls for cls in keras.Model.__mro__ if "compile" in vars(cls))
+    workers = "a loop of several processes agrees on what it reads and writes"
+    wrap = Patch.wrap
+    return (
+        wrap(
+            *(data_adapters, "get_data_adapter", _dataset_adapter.read_datasets),
+            "loops read datasets of tf.data",
+            "x y sample_weight batch_size steps_per_epoch shuffle class_weight",
+        ),
+        wrap(
+            *(compiles, "compile", _fit.take_strategy),
+            "Keras 2 takes a strategy, and obeys a scope around compile alone",
+            "self optimizer loss",
+        ),
+        wrap(trainer, "fit", _fit.on_all_workers, workers, "self x y batch_size epochs"),
+        wrap(trainer, "evaluate", _fit.on_all_workers, workers, "self x y batch_size verbose"),
+        wrap(trainer, "predict", _fit.on_all_workers, workers, "self x batch_size verbose steps"),
+        wrap(
+            *(EpochIterator, "_enumerate_iterator", _backup.resuming),
+            "the first epoch after a restart begins where the one before it was left",
+            "self",
+        ),
+        wrap(
+            *(trainer, "_symbolic_build", _backup.noting_iterator),
+            "a callback asks the loop's iterator how far it has read",
+            "self iterator data_batch",
+        ),
+    )
+
+
+def _of_files() -> tuple[Patch, ...]:
+    model: Any = keras.Model
+    wrap = Patch.wrap
+    return (
+        wrap(
+            *(model, "save", _files.saves_whole_files),
+            "a task that is killed leaves the former file",
+            "self filepath overwrite",
+        ),
+        wrap(
+            *(model, "save_weights", _files.saves_under_prefix),
+            "TensorFlow's paths have no ending",
+            "self filepath overwrite",
+        ),
+        wrap(
+            *(model, "load_weights", _files.loads_from_prefix),
+            "TensorFlow's paths have no ending",
+            "self filepath",
+        ),
+        wrap(
+            *(legacy_h5_format, "load_model_from_hdf5", _files.loads_optimizer),
+            "Keras 3 does not restore the optimizer of a .h5 file",
+            "filepath custom_objects compile",
+        ),
+        wrap(
+            *(model, "save", _export.saves_directories),
+            "a path without an ending is a directory",
+            "self filepath overwrite",
+        ),
+    )

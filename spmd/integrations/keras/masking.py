@@ -1,0 +1,120 @@
+"""Padding left out of what Keras computes from rows: losses and penalties on outputs.
+
+Touches Keras internals, which tests/spmd/integrations/keras/test_masking.py runs on every supported version:
+`get_keras_mask`, `set_keras_mask`.
+"""
+
+import contextlib
+import functools
+from collections.abc import Generator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.typing import DTypeLike
+from keras.src.backend.common.masking import get_keras_mask, set_keras_mask
+
+from spmd.integrations.keras.typing import Loss, Method
+from spmd.replica import BlockMask, current_frame
+from spmd.typing import ArrayLike, PyTree
+
+
+def rows_of(values: PyTree) -> BlockMask | None:
+    """Finds the mask of the batch that has as many rows as these values.
+
+    Args:
+        values: arrays of one replica.
+
+    Returns:
+        The mask; None outside of a step, and where several batches would fit.
+    """
+    frame = current_frame()
+    leaves = [leaf for leaf in jax.tree.leaves(values) if jnp.ndim(leaf)]
+    if frame is None or not frame.masks or not leaves:
+        return None
+    fitting = [mask for mask in frame.masks if mask.rows.shape[0] == jnp.shape(leaves[0])[0]]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def weights_of_rows(rows: jax.Array, weight: ArrayLike, dtype: DTypeLike) -> jax.Array:
+    """Multiplies sample weights (None: one each) by the validity of their rows."""
+    valid = rows.astype(dtype)
+    if weight is None:
+        return valid
+    weight = jnp.asarray(weight, dtype)
+    if weight.ndim == 0:
+        return weight * valid
+    return weight * valid.reshape(-1, *[1] * (weight.ndim - 1))
+
+
+def without_padding(kept: jax.Array, rows: jax.Array) -> jax.Array:
+    """Combines a Keras mask, `[rows, ...]`, with the validity of the rows."""
+    return kept & rows.reshape(-1, *[1] * (kept.ndim - 1))
+
+
+@contextlib.contextmanager
+def padding_masked(value: ArrayLike, mask: BlockMask) -> Generator[None]:
+    """Takes padding out of the Keras mask of a value for a `with` block."""
+    kept: Any = get_keras_mask(value)
+    set_keras_mask(value, without_padding(kept, mask.rows))
+    try:
+        yield
+    finally:
+        set_keras_mask(value, kept)
+
+
+def penalty_of_valid_rows(regularizer: Method, output: jax.Array) -> jax.Array:
+    """Penalizes the outputs of valid rows; Keras divides by the number of all rows."""
+    mask = rows_of([output])
+    if mask is None:
+        return regularizer(output)
+    rows = mask.rows.reshape(-1, *[1] * (output.ndim - 1))
+    valid = jnp.maximum(mask.rows.sum(), 1)
+    return regularizer(jnp.where(rows, output, 0)) * (mask.rows.shape[0] / valid)
+
+
+def loss_of_valid_rows(call: Method) -> Method:
+    """Wraps `Loss.__call__`: padding has no weight, and means are over valid rows."""
+
+    @functools.wraps(call)
+    def of_valid_rows(
+        self: Loss, y_true: PyTree, y_pred: PyTree, sample_weight: ArrayLike = None
+    ) -> jax.Array:
+        mask = None if self.reduction in (None, "none") else rows_of([y_true, y_pred])
+        if mask is None:
+            return call(self, y_true, y_pred, sample_weight)
+        if get_keras_mask(y_pred) is not None:
+            # Keras divides by what its mask keeps, so the rows go into that.
+            with padding_masked(y_pred, mask):
+                return call(self, y_true, y_pred, sample_weight)
+        losses = jax.eval_shape(
+            lambda: self.call(
+                jax.tree.map(lambda y: jnp.asarray(y, self.dtype), y_true),
+                jax.tree.map(lambda y: jnp.asarray(y, self.dtype), y_pred),
+            )
+        )
+        if losses.ndim == 0:
+            of_all = call(self, y_true, y_pred, sample_weight)
+            return _mean_of_rows(self, mask, y_true, y_pred, of_all)
+        weight = weights_of_rows(mask.rows, sample_weight, losses.dtype)
+        weight = weight.reshape(weight.shape + (1,) * (len(losses.shape) - weight.ndim))
+        if self.reduction in ("mean", "sum_over_batch_size"):
+            valid = mask.rows.sum().astype(losses.dtype)
+            weight = weight * (mask.rows.shape[0] / jnp.maximum(valid, 1))
+        return call(self, y_true, y_pred, jnp.broadcast_to(weight, losses.shape))
+
+    return of_valid_rows
+
+
+def _mean_of_rows(
+    loss: Loss, mask: BlockMask, y_true: PyTree, y_pred: PyTree, of_all: jax.Array
+) -> jax.Array:
+    """Averages over valid rows a loss that gives one number for a batch, so a mean by itself."""
+
+    def of_row(y_true: PyTree, y_pred: PyTree) -> jax.Array:
+        one = jax.tree.map(lambda row: jnp.asarray(row, loss.dtype)[None], (y_true, y_pred))
+        return loss.call(*one)
+
+    losses = jax.vmap(of_row)(y_true, y_pred)
+    mean = jnp.where(mask.rows, losses, 0).sum() / jnp.maximum(mask.rows.sum(), 1)
+    return jnp.where(mask.rows.all(), of_all, mean.astype(of_all.dtype))

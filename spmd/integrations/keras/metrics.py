@@ -1,0 +1,56 @@
+"""Metrics of Keras in a replica: updates leave padding out, a result is that of all replicas.
+
+Touches Keras internals, which tests/spmd/integrations/keras/test_metrics.py runs on every supported version:
+`Variable._value`, `get_keras_mask`.
+"""
+
+import contextlib
+import inspect
+
+import jax.numpy as jnp
+from keras.src.backend.common.masking import get_keras_mask
+
+from spmd.integrations.keras.masking import padding_masked, rows_of, weights_of_rows
+from spmd.integrations.keras.parts import kind_of, variables_of
+from spmd.integrations.keras.typing import Method, Metric
+from spmd.replica import ReduceOp, all_reduce
+from spmd.state import Kind
+from spmd.typing import PyTree
+
+_REDUCTIONS: dict[Kind, ReduceOp] = {Kind.SUM: "sum", Kind.MEAN: "mean"}
+
+
+def update_with_valid_rows(update: Method, *args: object, **kwargs: object) -> None:
+    """Calls a metric's `update_state` with weights, or masks, that leave padding out."""
+    try:
+        signature = inspect.signature(update)
+        bound = signature.bind(*args, **kwargs)
+    except (TypeError, ValueError):
+        return update(*args, **kwargs)  # the error, if it is one, is Keras's
+    if "sample_weight" in signature.parameters:
+        weight = bound.arguments.get("sample_weight")
+        values = [value for name, value in bound.arguments.items() if name != "sample_weight"]
+        mask = rows_of(values)
+        masked = [value for value in values if get_keras_mask(value) is not None]
+        if mask is not None and masked:
+            # Keras refuses weights of rows together with a mask of what is in them.
+            with contextlib.ExitStack() as stack:
+                for value in masked:
+                    stack.enter_context(padding_masked(value, mask))
+                return update(*bound.args, **bound.kwargs)
+        if mask is not None:
+            bound.arguments["sample_weight"] = weights_of_rows(mask.rows, weight, jnp.float32)
+    return update(*bound.args, **bound.kwargs)
+
+
+def result_of_all(metric: Metric, result: Method, *args: object, **kwargs: object) -> PyTree:
+    """Reads a metric in a replica: the result over all replicas, as outside of the step."""
+    parts = [v for v in variables_of(metric) if kind_of(v) in _REDUCTIONS and v._value is not None]
+    own = [variable._value for variable in parts]
+    try:
+        for variable in parts:
+            variable._value = all_reduce(variable._value, _REDUCTIONS[kind_of(variable)])
+        return result(*args, **kwargs)
+    finally:
+        for variable, value in zip(parts, own, strict=True):
+            variable._value = value

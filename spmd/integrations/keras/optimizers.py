@@ -1,0 +1,82 @@
+"""Optimizers of Keras in a replica: gradients are summed once, and a scaled loss needs no branch.
+
+Touches Keras internals, which tests/spmd/integrations/keras/test_optimizers.py runs on every supported version:
+`Optimizer._trainable_variables` and `._overwrite_variable_with_gradient`, `LossScaleOptimizer._common_apply`.
+"""
+
+import contextvars
+import functools
+from collections.abc import Iterable, Sequence
+
+import jax
+import jax.numpy as jnp
+
+from spmd.integrations.keras.typing import Method, Optimizer, Variable
+from spmd.replica import sum_gradients
+
+# Whether gradients are sums over the replicas: an outer optimizer has summed them, or the user said so.
+_SUMMED: contextvars.ContextVar[bool] = contextvars.ContextVar("keras_summed", default=False)
+
+
+def apply_summed(
+    apply: Method,
+    grads: Iterable[jax.Array | None],
+    trainable_variables: Sequence[Variable] | None = None,
+) -> None:
+    """Calls an optimizer's `apply` with gradients that are summed over the replicas, unless they are."""
+    if _SUMMED.get():
+        return apply(grads, trainable_variables)
+    token = _SUMMED.set(True)
+    try:
+        arrays = [grad if grad is None else jnp.asarray(grad) for grad in grads]
+        return apply(sum_gradients(arrays), trainable_variables)
+    finally:
+        _SUMMED.reset(token)
+
+
+def take_aggregation(apply_gradients: Method) -> Method:
+    """Wraps `Optimizer.apply_gradients`: takes Keras 2's keyword arguments for replicas."""
+
+    @functools.wraps(apply_gradients)
+    def with_aggregation(
+        self: Optimizer,
+        grads_and_vars: Iterable[tuple[jax.Array | None, Variable]],
+        skip_gradients_aggregation: bool = False,
+        experimental_aggregate_gradients: bool = True,
+    ) -> object:
+        aggregate = experimental_aggregate_gradients and not skip_gradients_aggregation
+        token = _SUMMED.set(_SUMMED.get() or not aggregate)
+        try:
+            return apply_gradients(self, grads_and_vars)
+        finally:
+            _SUMMED.reset(token)
+
+    return with_aggregation
+
+
+def apply_if_finite(
+    optimizer: Optimizer,
+    grads: Sequence[jax.Array | None],
+    trainable_variables: Sequence[Variable] | None = None,
+) -> None:
+    """Replaces `LossScaleOptimizer._common_apply`: selects values, where Keras writes variables in branches."""
+    inner = optimizer.inner_optimizer
+    weights = list(trainable_variables or optimizer._trainable_variables)
+    finite = optimizer.check_finite(grads)
+    scale, count = optimizer.dynamic_scale.value, optimizer.step_counter.value
+    variables = [*weights, *inner.variables]
+    before = [variable.value for variable in variables]
+    unscaled = [
+        grad
+        if grad is None or optimizer._overwrite_variable_with_gradient(weight)
+        else grad / scale
+        for grad, weight in zip(grads, weights, strict=True)
+    ]
+    inner.apply(unscaled, weights)
+    for variable, value in zip(variables, before, strict=True):
+        variable.assign(jnp.where(finite, variable.value, value))
+    grown = count == optimizer.dynamic_growth_steps - 1
+    optimizer.dynamic_scale.assign(
+        jnp.where(finite, jnp.where(grown, scale * 2, scale), scale * 0.5)
+    )
+    optimizer.step_counter.assign(jnp.where(finite & ~grown, count + 1, 0))

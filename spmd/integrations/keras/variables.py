@@ -1,0 +1,125 @@
+"""Keras variables in a step: one that the step did not find is an error, and one made in it is deferred.
+
+Touches Keras internals, which tests/spmd/integrations/keras/test_variables.py runs on every supported version:
+`Variable._value`, `.value` and `.assign`, `SymbolicScope`, `in_stateless_scope`.
+"""
+
+import contextlib
+import contextvars
+import functools
+from collections.abc import Callable, Generator, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import keras
+from jax.core import Tracer
+from jax.typing import DTypeLike
+from keras.src.backend.common.stateless_scope import in_stateless_scope
+from keras.src.backend.common.symbolic_scope import SymbolicScope
+
+from spmd.errors import StateError
+from spmd.integrations.keras.typing import Method, Variable
+from spmd.replica import current_frame
+from spmd.state import apply_pending, note_variable_made, overwritten
+from spmd.typing import ArrayLike
+
+_VARIABLE: Any = keras.Variable
+
+# The variables that the running step has found, by id.
+_LIFTED: contextvars.ContextVar[frozenset[int]] = contextvars.ContextVar(
+    "keras_lifted", default=frozenset()
+)
+
+
+@contextlib.contextmanager
+def lifting(variables: Sequence[Variable]) -> Generator[None]:
+    """Lets the code of a step use these variables."""
+    token = _LIFTED.set(frozenset(map(id, variables)))
+    try:
+        yield
+    finally:
+        _LIFTED.reset(token)
+
+
+@contextlib.contextmanager
+def deferring() -> Generator[None]:
+    """Runs code as Keras runs its shape inference: variables made inside get their values afterwards."""
+    with keras.StatelessScope(), SymbolicScope():
+        yield
+
+
+def _check_lifted(variable: Variable, verb: str) -> None:
+    """Raises for a variable that the step did not find; Keras lets code read and write any."""
+    frame = current_frame()
+    if frame is None:
+        apply_pending()
+        return
+    if frame.building or id(variable) in _LIFTED.get():
+        return
+    if isinstance(variable._value, jax.Array) and not isinstance(variable._value, Tracer):
+        raise StateError(
+            f"The step {verb} the Keras variable {variable.path!r}, which it did not find among the "
+            "objects that it can reach, so its value would be frozen into the program. Make what holds "
+            "it an attribute of the model (in lists and dicts, too), or use it in the step's function "
+            "by name; or name it: spmd.Step(fn, mesh, state=[variable])."
+        )
+
+
+def guard_value(value: property) -> property:
+    """Wraps `Variable.value`: an error in a step that did not find the variable."""
+    read: Callable[[Any], Any] = value.fget  # pyright: ignore[reportAssignmentType]
+
+    def guarded(self: Variable) -> jax.Array:
+        """The current value of the variable."""
+        if not in_stateless_scope():
+            _check_lifted(self, "reads")
+        return read(self)
+
+    return property(guarded)
+
+
+def guard_assign(assign: Method) -> Method:
+    """Wraps `Variable.assign`: an error in a step that did not find the variable."""
+
+    @functools.wraps(assign)
+    def guarded(self: Variable, value: ArrayLike) -> ArrayLike:
+        if not in_stateless_scope():
+            _check_lifted(self, "writes")
+        # A copy of another variable's array: a recording tells sources apart by their arrays.
+        new = jnp.copy(value.value) if isinstance(value, _VARIABLE) else value
+        return assign(self, overwritten(self, self._value, new))
+
+    return guarded
+
+
+def _constant(value: ArrayLike, shape: Sequence[int], dtype: DTypeLike) -> jax.Array:
+    del shape
+    return jnp.asarray(value, dtype)
+
+
+def make_late(make: Method) -> Method:
+    """Wraps `Variable.__init__`: a value given while a step defers variables becomes an initializer."""
+
+    @functools.wraps(make)
+    def __init__(
+        self: Variable,
+        initializer: ArrayLike | Callable[..., Any],
+        shape: Sequence[int] | None = None,
+        dtype: object = None,
+        *args: object,
+        **kwargs: object,
+    ) -> None:
+        frame = current_frame()
+        late = frame is not None and frame.building and in_stateless_scope()
+        if isinstance(initializer, jax.Array):
+            # A copy: a recording tells sources apart by their arrays.
+            initializer = jnp.copy(initializer)
+        # Keras takes only functions there, and Nadam gives a number.
+        if late and not callable(initializer) and not isinstance(initializer, str):
+            shape, dtype = jnp.shape(initializer), dtype or getattr(initializer, "dtype", None)
+            initializer = functools.partial(_constant, initializer)
+        make(self, initializer, shape, dtype, *args, **kwargs)
+        note_variable_made()
+
+    return __init__

@@ -1,0 +1,182 @@
+"""Arguments and methods of Keras 2's classes, outside of replicas and in them."""
+
+import os
+
+os.environ.setdefault("KERAS_BACKEND", "jax")
+
+import numpy as np
+import pytest
+
+from frontends import tf
+
+keras = tf.keras
+
+
+def mirrored(count=2):
+    return tf.distribute.MirroredStrategy([f"cpu:{index}" for index in range(count)])
+
+
+@pytest.mark.parametrize(
+    "options", [{"input_shape": (4,)}, {"input_dim": 4}, {"batch_input_shape": (None, 4)}]
+)
+def test_a_first_layer_may_name_its_input_shape(options):
+    model = keras.Sequential([keras.layers.Dense(3, **options), keras.layers.Dense(2)])
+    assert model.input_shape == (None, 4)
+    assert model.count_params() == 4 * 3 + 3 + 3 * 2 + 2
+
+
+def test_a_first_layer_may_name_its_number_of_rows():
+    model = keras.Sequential(
+        [keras.layers.LSTM(2, stateful=True, batch_input_shape=[4, None, 3]), keras.layers.Dense(1)]
+    )
+    assert model.input_shape == (4, None, 3)
+    assert model(np.ones((4, 5, 3), np.float32)).shape == (4, 1)
+    assert keras.Sequential(
+        [keras.layers.Dense(1), keras.layers.Dense(2, batch_input_shape=[3, 1])]
+    )
+
+
+def test_an_unknown_argument_of_a_layer_is_still_an_error():
+    with pytest.raises(ValueError, match="foo"):
+        keras.layers.Dense(3, foo=1)
+    with pytest.raises(ValueError, match="reduction"):
+        keras.losses.MeanSquaredError(reduction="foo")
+    assert keras.losses.MeanSquaredError(reduction="auto").reduction == "sum_over_batch_size"
+
+
+def test_reset_states():
+    metric = keras.metrics.Mean()
+    metric.update_state([1.0, 3.0])
+    assert float(metric.result()) == 2.0
+    metric.reset_states()
+    assert float(metric.result()) == 0.0
+    model = keras.Sequential(
+        [keras.Input(batch_shape=(1, 2, 1)), keras.layers.LSTM(2, stateful=True)]
+    )
+    first = model(np.ones((1, 2, 1), np.float32))
+    assert np.any(np.asarray(model(np.ones((1, 2, 1), np.float32))) != np.asarray(first))
+    model.reset_states()
+    np.testing.assert_array_equal(model(np.ones((1, 2, 1), np.float32)), first)
+
+
+class _Counter(keras.layers.Layer):
+    def build(self, input_shape):
+        self.kernel = self.add_weight("kernel", shape=(int(input_shape[-1]), 2))
+        self.mean = self.add_weight(
+            name="mean",
+            shape=(),
+            trainable=False,
+            initializer="zeros",
+            synchronization=tf.VariableSynchronization.ON_READ,
+            aggregation=tf.VariableAggregation.MEAN,
+        )
+        self.rows = self.add_weight(
+            name="rows",
+            shape=(),
+            trainable=False,
+            initializer="zeros",
+            synchronization=tf.VariableSynchronization.ON_READ,
+            aggregation=tf.VariableAggregation.SUM,
+        )
+
+    def call(self, inputs):
+        self.mean.assign(tf.reduce_mean(inputs))
+        self.rows.assign_add(tf.cast(tf.shape(inputs)[0], tf.float32))
+        return tf.matmul(inputs, self.kernel)
+
+
+def test_add_weight_takes_what_it_did():
+    layer = _Counter()
+    strategy = mirrored()
+    ones = tf.ones((3, 4))
+
+    def replica():
+        return layer(
+            ones * tf.cast(tf.distribute.get_replica_context().replica_id_in_sync_group, tf.float32)
+        )
+
+    for _ in range(2):
+        strategy.run(replica)
+    assert layer.kernel.name == "kernel"
+    assert layer.mean.numpy() == 0.5
+    assert layer.rows.numpy() == 12.0
+
+
+class _OfKeras2(keras.layers.Layer):
+    def build(self, input_shape):
+        self.first = self.add_weight("first", [2], tf.float32, "ones", None, False)
+        self.second = self.add_weight(
+            "second", [2], None, "zeros", trainable=None, use_resource=True
+        )
+        self.third = self.add_weight([2], "ones")
+        self.mean = self.add_weight(
+            "mean", synchronization=tf.VariableSynchronization.ON_READ, initializer="zeros"
+        )
+        self.count = self.add_weight("count", (), tf.int32, "zeros", experimental_autocast=False)
+
+
+def test_a_layers_add_weight_takes_the_order_of_keras_2():
+    layer = _OfKeras2()
+    layer.build((None, 1))
+    np.testing.assert_array_equal(layer.first.numpy(), [1, 1])
+    assert not layer.first.trainable
+    assert layer.second.trainable
+    assert not layer.mean.trainable
+    assert layer.third.shape == (2,)
+    assert layer.count.dtype == "int32"
+    with pytest.raises(TypeError, match="name, shape, dtype, initializer"):
+        layer.add_weight("twice", [2], name="again")
+    with pytest.raises(ValueError, match="ON_READ only for non-trainable"):
+        layer.add_weight("m", synchronization=tf.VariableSynchronization.ON_READ, trainable=True)
+
+
+class _Extremes(keras.metrics.Metric):
+    def __init__(self):
+        super().__init__()
+        self.total = self.add_weight("total", (), tf.VariableAggregation.SUM, initializer="zeros")
+        self.mean = self.add_weight(
+            name="mean", initializer="zeros", aggregation=tf.VariableAggregation.MEAN
+        )
+        self.count = self.add_weight((), "zeros", "int32", "count")
+
+    def update_state(self, values, sample_weight=None):
+        self.total.assign_add(tf.reduce_sum(values))
+        self.mean.assign_add(tf.reduce_mean(values))
+        self.count.assign_add(1)
+
+    def result(self):
+        return tf.stack([self.total.read_value(), self.mean.read_value()])
+
+
+def test_a_metrics_add_weight_takes_an_aggregation():
+    metric = _Extremes()
+
+    def replica():
+        replica_id = tf.distribute.get_replica_context().replica_id_in_sync_group
+        metric.update_state(tf.ones(2) * tf.cast(replica_id + 1, tf.float32))
+        return metric.result()
+
+    for result in mirrored().run(replica).values:
+        np.testing.assert_allclose(result, [6.0, 1.5])
+    np.testing.assert_allclose(metric.result(), [6.0, 1.5])
+    assert metric.count.numpy() == 2
+    assert metric.count.dtype == "int32"
+
+
+def test_variables_of_one_array_are_two_sources():
+    start = tf.constant([1.0, 2.0])
+    first, second = keras.Variable(start), keras.Variable(start)
+    third = keras.Variable(np.zeros(2, np.float32))
+    third.assign(second)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(first * 2 + second * 3 + third * 5)
+    gradients = [gradient.numpy()[0] for gradient in tape.gradient(loss, [first, second, third])]
+    assert gradients == [2, 3, 5]
+
+
+def test_fit_under_a_scope_still_works():
+    with mirrored().scope():
+        model = keras.Sequential([keras.layers.Dense(1, input_shape=(1,))])
+        model.compile(loss="mse", optimizer="sgd")
+        history = model.fit(np.ones((8, 1)), np.ones((8, 1)), epochs=2, verbose=0)
+    assert history.history["loss"][1] < history.history["loss"][0]

@@ -1,0 +1,75 @@
+"""Every row of the front end's table of changes to Keras."""
+
+import inspect
+
+import keras
+import pytest
+
+from frontends import tf
+from frontends.tf.keras import _patches
+from spmd.integrations.keras import applied_patches, patch_keras
+
+
+def key(patch):
+    return patch.owner, patch.attribute, patch.why
+
+
+OURS = {key(patch) for patch in _patches.patches()}
+ROWS = [applied for applied in applied_patches() if key(applied.patch) in OURS]
+
+
+def test_all_rows_are_applied_once():
+    before = applied_patches()
+    assert len(ROWS) == len(OURS) == len(_patches.patches())
+    patch_keras(_patches.patches())
+    assert applied_patches() == before
+
+
+@pytest.mark.parametrize("applied", ROWS, ids=lambda applied: applied.patch.name)
+def test_keras_is_as_a_row_assumes_and_the_row_is_in_place(applied):
+    patch = applied.patch
+    owner, attribute = patch.owner, patch.attribute
+    if patch.kind == "add":
+        assert not any(attribute in vars(base) for base in owner.__mro__[1:]), "Keras has it now"
+    elif patch.takes is None:
+        assert not inspect.isfunction(applied.before), (
+            "the row says nothing of what Keras's own takes"
+        )
+    else:
+        parameters = tuple(inspect.signature(applied.before).parameters)
+        assert parameters[: len(patch.takes)] == patch.takes
+    same = [
+        other
+        for other in applied_patches()
+        if (other.patch.owner, other.patch.attribute) == (owner, attribute)
+    ]
+    later = same[same.index(applied) + 1 :]
+    assert (later[0].before if later else vars(owner)[attribute]) is applied.after
+
+
+def test_keras_has_what_the_rows_say():
+    assert tf.keras.Variable is keras.Variable
+    assert keras.optimizers.SGD(lr=0.5).lr == 0.5
+    assert keras.Variable(1.0).read_value() == 1.0
+
+
+ALL_OR_NONE = """
+import keras
+from frontends import tf
+before, add = keras.Layer.add_weight, keras.Sequential.add
+value = keras.Variable.value
+del keras.Sequential.add
+try:
+    tf.keras
+except AttributeError:
+    assert keras.Layer.add_weight is before
+    assert keras.Variable.value is value, "the engine's rows are not made either"
+    keras.Sequential.add = add
+    assert tf.keras.layers.Layer.add_weight.__wrapped__ is before
+    print("made the second time")
+"""
+
+
+def test_changes_are_made_all_or_none(run_python):
+    environment = {"KERAS_BACKEND": "jax"}
+    assert run_python("-c", ALL_OR_NONE, environment=environment).stdout == "made the second time\n"
