@@ -1,8 +1,8 @@
 """The `jaxtribute` command.
 
 A *subcommand* is one function: its name is the command's name, the first line of its docstring the
-help text. It receives a parser, adds its arguments to it, and returns what runs once they are
-parsed. `COMMANDS` lists them; adding one there is all it takes.
+help text. It adds its arguments to the parser that it receives, and returns a function that runs once
+they are parsed. `COMMANDS` lists the subcommands; adding one there is all it takes.
 """
 
 import argparse
@@ -35,7 +35,7 @@ def info(parser: argparse.ArgumentParser) -> Run:
         parser: the parser of this subcommand; it takes no arguments.
 
     Returns:
-        What prints the table and returns the exit status, which is 0 if JAX has devices to offer.
+        A function that prints the table and returns the exit status: 0 if JAX finds devices.
     """
     del parser
 
@@ -47,7 +47,7 @@ def info(parser: argparse.ArgumentParser) -> Run:
         table.add_row("TF_CONFIG", Text(describe_tf_config(os.environ.get("TF_CONFIG"))))
         try:
             devices = device_counts()
-        except RuntimeError as error:  # JAX's answer to a platform that is asked for and missing
+        except RuntimeError as error:  # JAX_PLATFORMS names a platform that is missing
             table.add_row("devices", Text(f"none: {error}"))
             devices = {}
         for name, count in devices.items():
@@ -96,7 +96,7 @@ def device_counts() -> dict[str, int]:
     """
     found = list(jax.local_devices())
     for backend in backends():
-        # A platform can go by two names ("gpu" and "cuda"), so devices are told apart, not names.
+        # A platform may have two names ("gpu" and "cuda"), so compare devices, not names.
         found.extend(device for device in jax.local_devices(backend=backend) if device not in found)
     counts: Counter[str] = Counter()
     for device in found:
@@ -109,10 +109,10 @@ def describe_tf_config(text: str | None) -> str:
     """Summarizes the environment variable TF_CONFIG for a person.
 
     Args:
-        text: the variable's value, or None where it is not set.
+        text: the variable's value, or None if it is unset.
 
     Returns:
-        One line: that it is not set, which task of which cluster this is, or why it cannot be read.
+        One line: that it is unset, which task of which cluster this is, or what is wrong with it.
 
     Examples:
         >>> describe_tf_config(None)
@@ -133,10 +133,10 @@ def describe_tf_config(text: str | None) -> str:
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """Makes the parser of the whole command out of `COMMANDS`.
+    """Makes the parser of the whole command from `COMMANDS`.
 
     Returns:
-        A parser whose result has `run`, the chosen subcommand's, or None where none was given.
+        A parser whose result has `run`, the function of the chosen subcommand, or None if none was given.
     """
     parser = argparse.ArgumentParser(
         prog="jaxtribute", description="SPMD training on JAX, compiled by XLA."
@@ -161,10 +161,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: the words after `jaxtribute`; None takes those of this process.
 
     Returns:
-        The exit status: 0 for success, 2 for a command that is not given.
+        The exit status: 0 for success, 2 if no command was given.
 
     Raises:
-        SystemExit: after `--help` and `--version`, and with status 2 for arguments that do not exist.
+        SystemExit: after `--help` and `--version`, and with status 2 for invalid arguments.
 
     Examples:
         >>> main(["info", "--help"])  # doctest: +ELLIPSIS

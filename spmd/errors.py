@@ -26,7 +26,7 @@ class ReplicaDivergenceError(SpmdError, RuntimeError):
 
 
 class ReplicaContextError(SpmdError, RuntimeError):
-    """A call that belongs inside a step made outside of one, or the other way round."""
+    """A call that belongs inside a step was made outside one, or the other way round."""
 
 
 class PaddedBatchError(SpmdError, ValueError):
@@ -34,7 +34,7 @@ class PaddedBatchError(SpmdError, ValueError):
 
 
 class StepOutputError(SpmdError, TypeError):
-    """A step returned something that is not an array."""
+    """A step returned a value that is not an array."""
 
 
 class BatchError(SpmdError, ValueError):
@@ -42,14 +42,14 @@ class BatchError(SpmdError, ValueError):
 
 
 class ProcessMismatchError(SpmdError, RuntimeError):
-    """Processes that are to run one program run different ones, or hold different values."""
+    """Processes that must run the same program run different ones, or hold different values."""
 
 
 class ClusterConfigError(SpmdError, ValueError):
-    """A description of a cluster, such as TF_CONFIG, that cannot be right.
+    """An invalid description of a cluster, such as TF_CONFIG.
 
     Attributes:
-        key: the offending key, such as `"cluster.worker[1]"`; empty where it is the whole.
+        key: the offending key, such as `"cluster.worker[1]"`; empty for the whole description.
     """
 
     def __init__(self, message: str, key: str = "") -> None:
@@ -58,11 +58,11 @@ class ClusterConfigError(SpmdError, ValueError):
 
 
 class ClusterStartError(SpmdError, RuntimeError):
-    """Processes of a cluster did not find each other, or do not agree about the cluster.
+    """Processes of a cluster did not find each other, or disagree about the cluster.
 
     Attributes:
-        missing: the tasks that are not there, such as `("worker 1",)`.
-        retryable: whether starting this process again may help; a wrong list of addresses stays wrong.
+        missing: the tasks that are missing, such as `("worker 1",)`.
+        retryable: whether restarting this process may help; a wrong list of addresses stays wrong.
     """
 
     def __init__(
@@ -74,10 +74,10 @@ class ClusterStartError(SpmdError, RuntimeError):
 
 
 class ClusterWaitError(SpmdError, TimeoutError):
-    """A task did not give in time what the others wait for.
+    """A task did not make a call in time that the others wait in.
 
     Attributes:
-        missing: the tasks that are waited for, such as `("worker 1",)`.
+        missing: the tasks that did not make it, such as `("worker 1",)`.
     """
 
     def __init__(self, message: str, *, missing: Sequence[str] = ()) -> None:
@@ -86,15 +86,15 @@ class ClusterWaitError(SpmdError, TimeoutError):
 
 
 class StoreKeyError(SpmdError, ValueError):
-    """A key of the cluster's store that has a text already."""
+    """A key of the cluster's store was used before."""
 
 
 class ExportError(SpmdError, ValueError):
-    """A program that cannot be written to disk, or a directory that holds no readable one."""
+    """A program cannot be written to disk, or a directory holds no readable one."""
 
 
 class LaunchError(SpmdError, ValueError):
-    """What `jaxtribute launch` is asked for cannot be started or written."""
+    """`jaxtribute launch` was asked for a job that cannot be started or written."""
 
 
 class RecompilationWarning(UserWarning):

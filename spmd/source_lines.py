@@ -1,7 +1,6 @@
-"""Whose code is it: the user's, or a library's?
+"""Tells the user's code from that of libraries, this package and front ends.
 
-Messages name the innermost line that the user wrote, and a step looks for state in what the user wrote.
-So both need to know which files and modules are of libraries, of this package or of a front end.
+Messages name the innermost line of the user's code, and a step searches only the user's code for state.
 """
 
 import inspect
@@ -10,8 +9,8 @@ import sys
 import sysconfig
 from types import ModuleType
 
-# Names, because a library may be installed anywhere (a checkout, a build system's folder). One that is
-# not listed is searched for state like the user's code, which costs time while tracing and no more.
+# By name, because a library may be installed anywhere (a checkout, a build system's folder). An unlisted
+# one is searched for state like the user's code, which only costs time while tracing.
 _libraries = {
     "absl",
     "array_record",
@@ -61,12 +60,12 @@ _INSTALLED = tuple(
 
 
 def add_library(package: ModuleType) -> None:
-    """Takes a package for a library: its lines are not the user's, and its code is not searched.
+    """Registers a package as a library: its lines are not the user's, and it is not searched for state.
 
-    A front end names itself.
+    Front ends register themselves.
 
     Args:
-        package: with an `__init__.py`.
+        package: a package with an `__init__.py`.
 
     Examples:
         >>> import spmd
@@ -74,19 +73,19 @@ def add_library(package: ModuleType) -> None:
         >>> is_user_file(spmd.__file__), is_library("spmd.step.step")
         (False, True)
     """
-    assert package.__file__ is not None  # of a package with an __init__.py
+    assert package.__file__ is not None  # it has an __init__.py
     _libraries.add(package.__name__)
     _own.append(_folder(os.path.dirname(package.__file__)))
 
 
 def is_library(module: str | None) -> bool:
-    """Tells whether a module is of a library, and so is not searched for state.
+    """Tells whether a module belongs to a library, and so is not searched for state.
 
     Args:
         module: its full name, as in `__module__`.
 
     Returns:
-        False also for a module of the user's that has a name of the standard library.
+        False also for a user's module that shadows one of the standard library.
 
     Examples:
         >>> is_library("jax.numpy"), is_library("queue"), is_library("__main__")
@@ -102,10 +101,10 @@ def is_library(module: str | None) -> bool:
 
 
 def is_user_file(path: str) -> bool:
-    """Tells whether a source file is the user's: not of a library, this package or a front end.
+    """Tells whether a source file is the user's.
 
     Args:
-        path: as in a code object's `co_filename`.
+        path: its path, as in a code object's `co_filename`.
 
     Examples:
         >>> import json
@@ -116,7 +115,7 @@ def is_user_file(path: str) -> bool:
 
 
 def user_stacklevel() -> int:
-    """Finds the user's frame for `warnings.warn(..., stacklevel=)`, as the caller has to give it."""
+    """Returns the `stacklevel` with which the caller's `warnings.warn` blames the innermost user's line."""
     level, frame = 0, inspect.currentframe()
     while frame is not None and not is_user_file(frame.f_code.co_filename):
         level, frame = level + 1, frame.f_back

@@ -1,9 +1,9 @@
 """`jaxtribute launch`: one script as several tasks that train together.
 
-A *task* is a process with a type and an index, such as `worker 1`; TF_CONFIG tells it the others. The
-*launcher* is the process that starts tasks, shows their output and passes signals on. Tasks that train are
-a *gang*: when one fails, all start again, in the next *attempt*. To *render* is to write down what another
-machine, Slurm or Kubernetes shall start.
+A *task* is a process with a type and an index, such as `worker 1`; TF_CONFIG tells it about the others. The
+*launcher* is the process that starts tasks, shows their output and forwards signals. The tasks that train are
+a *gang*: when one fails, all start again, in the next *attempt*. To *render* is to write a manifest or script
+that other machines, Slurm or Kubernetes start the job from.
 """
 
 from spmd.launch.command import launch

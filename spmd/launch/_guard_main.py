@@ -1,4 +1,4 @@
-"""The guard's program, see guard.py: reads `+PID` and `-PID` until the end, then kills what is left."""
+"""The guard's program, see guard.py: reads `+PID` and `-PID` until end of file, then kills what is left."""
 
 import contextlib
 import os

@@ -6,5 +6,5 @@ import sys
 if __name__ == "__main__":
     _, file, *command = sys.argv
     os.write(int(file), b"+%d\n" % os.getpid())
-    os.set_inheritable(int(file), False)  # so that the command does not hold the pipe open
+    os.set_inheritable(int(file), False)  # else the command would hold the pipe open
     os.execvp(command[0], command)

@@ -1,4 +1,4 @@
-"""The subcommand `jaxtribute launch`: its options, and what they ask for."""
+"""The subcommand `jaxtribute launch`: parses its options and acts on them."""
 
 import argparse
 import os
@@ -43,24 +43,24 @@ examples:
       --image REGISTRY/train:1 --volume checkpoints:/checkpoints train.py |
       kubectl apply --filename -
 
-Every task finds its place in TF_CONFIG, and the number of restarts so far in
-JAXTRIBUTE_RESTART. When a task fails, all that train start again: from the
-last checkpoint if the script restores it, or else from the start. Ctrl-C asks
-all to end; twice kills.
+TF_CONFIG tells every task its place in the cluster, JAXTRIBUTE_RESTART the
+number of restarts so far. When a task fails, all that train start again: from
+the last checkpoint if the script restores it, else from the beginning. Ctrl-C
+asks all to end; a second one kills them.
 
-The exit status is 0 if all ended well, 2 if nothing could be started, and
+The exit status is 0 if all tasks succeeded, 2 if nothing could be started, and
 otherwise that of the task that failed first: 128 + N if signal N ended it.
 """
 
 
 def launch(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
-    """Start a script as several processes that train together, or write down how to.
+    """Start a script as several processes that train together, or print how to.
 
     Args:
         parser: the parser of this subcommand; its arguments are added here.
 
     Returns:
-        What starts or writes, and returns the exit status: 2 for a request that cannot be met.
+        A function that starts or prints, and returns the exit status: 2 if the request cannot be met.
     """
     parser.usage = (
         "jaxtribute launch [--workers N] [options] SCRIPT [ARGUMENT ...]\n"
@@ -74,7 +74,7 @@ def launch(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], in
         "script",
         nargs=argparse.REMAINDER,
         metavar="SCRIPT",
-        help="a Python file, and its arguments",
+        help="a Python file and its arguments",
     )
     what.add_argument(
         "-m",
@@ -89,7 +89,7 @@ def launch(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], in
         "--workers",
         type=int,
         metavar="N",
-        help="number of workers, next to the chief if there is one (default: 1, or one a host)",
+        help="number of workers, besides the chief if there is one (default: 1, or one per host)",
     )
     tasks.add_argument(
         "--chief", action="store_true", help="add a chief; without one, worker 0 is the chief"
@@ -97,13 +97,13 @@ def launch(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], in
     tasks.add_argument(
         "--evaluator",
         action="store_true",
-        help="add an evaluator, which reads the checkpoints of the others",
+        help="add an evaluator, which reads the others' checkpoints",
     )
     tasks.add_argument(
         "--devices-per-worker",
         type=int,
         metavar="N",
-        help="simulated devices on a processor, GPUs where there are GPUs (default: equal parts of the GPUs)",
+        help="GPUs per task, or simulated devices where there are none (default: an equal share of the GPUs)",
     )
     tasks.add_argument(
         "--env",
@@ -111,7 +111,7 @@ def launch(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], in
         default=[],
         type=_pair("="),
         metavar="K=V",
-        help="set a variable for all tasks; may be repeated",
+        help="set an environment variable for all tasks; may be repeated",
     )
 
     failures = parser.add_argument_group("when a task fails")
@@ -127,7 +127,7 @@ def launch(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], in
         type=float,
         default=1,
         metavar="S",
-        help="wait before the first restart; doubled each time, up to 60 (default: 1)",
+        help="wait before the first restart; doubles each time, up to 60 (default: 1)",
     )
     failures.add_argument(
         "--grace-seconds",
@@ -141,34 +141,34 @@ def launch(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], in
         type=float,
         default=300,
         metavar="S",
-        help="time that the evaluator has after the training (default: 300)",
+        help="how long the evaluator may run after the training (default: 300)",
     )
 
     elsewhere = parser.add_argument_group("other machines: print, start nothing")
     elsewhere.add_argument(
         "--hosts",
         metavar="A,B,C",
-        help="hosts, or a file with one a line: print the command of each",
+        help="hosts, or a file with one per line: print the command for each",
     )
     elsewhere.add_argument(
         "--render",
         choices=["slurm", *_MANIFESTS],
         help="print a Slurm script, or a Kubernetes manifest: Indexed Jobs, a Kubeflow TFJob or a JobSet",
     )
-    elsewhere.add_argument("--name", help="name of the job (default: after the script)")
+    elsewhere.add_argument("--name", help="name of the job (default: from the script's)")
     elsewhere.add_argument(
         "--port",
         type=int,
         default=DEFAULT_PORT,
         metavar="P",
-        help=f"where tasks listen (default: {DEFAULT_PORT})",
+        help=f"port that tasks listen on (default: {DEFAULT_PORT})",
     )
     elsewhere.add_argument("--image", default="", help="container image of the pods")
     elsewhere.add_argument(
         "--resource",
         default="nvidia.com/gpu",
         metavar="NAME",
-        help="how the cluster calls the devices, such as google.com/tpu (default: nvidia.com/gpu)",
+        help="the cluster's name for the devices, such as google.com/tpu (default: nvidia.com/gpu)",
     )
     elsewhere.add_argument(
         "--volume",
@@ -184,7 +184,7 @@ def launch(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], in
         default=[],
         type=_pair("="),
         metavar="K=V",
-        help="run pods on nodes with this label; may be repeated",
+        help="run pods only on nodes with this label; may be repeated",
     )
 
     def run(options: argparse.Namespace) -> int:
@@ -201,7 +201,7 @@ def _run(options: argparse.Namespace) -> int:
     words = _words(options.script, options.module)
     for name in dict(options.env).keys() & {"TF_CONFIG", RESTART_VARIABLE}:
         raise LaunchError(
-            f"Expected no --env {name}=..., since every task gets its own. Leave it out; --workers, --chief and "
+            f"Expected no --env {name}=..., since every task gets a value of its own. Leave it out; --workers, --chief and "
             "--evaluator say which tasks there are."
         )
     if options.hosts is None and options.render is None:
@@ -255,14 +255,14 @@ def _render(options: argparse.Namespace, job: Job, hosts: Sequence[str]) -> str:
 
 
 def _words(script: Sequence[str], module: Sequence[str] | None) -> tuple[str, ...]:
-    """What comes after `python`."""
+    """Returns the words after `python`."""
     words = ("-m", *module) if module is not None else tuple(script)
     if words[:1] == ("--",):
         words = words[1:]
     if not words or words == ("-m",):
         raise LaunchError(
             "Expected a script, but none is given. Write jaxtribute launch --workers 2 train.py, or -m MODULE; "
-            "jaxtribute launch --help tells more."
+            "jaxtribute launch --help says more."
         )
     return words
 

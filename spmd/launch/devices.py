@@ -1,4 +1,4 @@
-"""Which devices each task of this machine gets, told without starting a backend."""
+"""Which devices each task on this machine gets, found out without starting a backend."""
 
 import glob
 import importlib.util
@@ -17,14 +17,14 @@ def devices_of_tasks(
 ) -> dict[Task, dict[str, str]]:
     """Divides this machine's devices among the tasks of a job.
 
-    On a processor each task gets as many simulated devices as asked for. NVIDIA GPUs are divided in
-    order; the evaluator gets those that are left, or the processor. What cannot be told from outside,
-    such as the chips of a TPU, is left as it is.
+    On the CPU each task gets as many simulated devices as requested. NVIDIA GPUs are divided in order; the
+    evaluator gets those that remain, or the CPU. Devices that cannot be counted without a backend, such as
+    the chips of a TPU, are left to JAX.
 
     Args:
         roles: the tasks.
-        devices_per_worker: how many devices a task gets. None: one processor, or equal parts of the GPUs.
-        environment: variables of all tasks; `JAX_PLATFORMS` in it says what to run on.
+        devices_per_worker: how many devices a task gets; None for one CPU device, or an equal share of the GPUs.
+        environment: environment variables of all tasks; `JAX_PLATFORMS` selects the platform.
 
     Returns:
         Environment variables for each task.
@@ -52,18 +52,18 @@ def devices_of_tasks(
         return {task: {"JAX_PLATFORMS": "cpu", **simulated} for task in roles.all}
     if platform == "tpu" and len(roles.training) > 1:
         raise LaunchError(
-            f"This machine has TPU chips, which one process uses as a whole, but there are {len(roles.training)} "
-            "tasks that train. Start one on each TPU host (--hosts), or try it out on the processor: "
+            f"This machine has TPU chips, all of which one process uses, but there are {len(roles.training)} "
+            "tasks that train. Start one on each TPU host (--hosts), or try it out on the CPU: "
             "--env JAX_PLATFORMS=cpu."
         )
     return {task: {} for task in roles.all}
 
 
 def _platform(environment: Mapping[str, str]) -> str:
-    """The platform that JAX will use by default, as far as can be told from outside."""
-    asked = environment.get("JAX_PLATFORMS", "").split(",")[0].strip().lower()
-    if asked:
-        return asked
+    """Returns the platform that JAX will use by default, as far as can be told without starting it."""
+    requested = environment.get("JAX_PLATFORMS", "").split(",")[0].strip().lower()
+    if requested:
+        return requested
     if _visible_gpus(environment) and _has_plugin("xla_cuda"):
         return "cuda"
     if importlib.util.find_spec("libtpu") and glob.glob("/dev/accel[0-9]*"):
@@ -73,15 +73,15 @@ def _platform(environment: Mapping[str, str]) -> str:
 
 def _has_plugin(prefix: str) -> bool:
     spec = importlib.util.find_spec("jax_plugins")
-    places = spec.submodule_search_locations if spec else None
-    return any(module.name.startswith(prefix) for module in pkgutil.iter_modules(places or []))
+    paths = spec.submodule_search_locations if spec else None
+    return any(module.name.startswith(prefix) for module in pkgutil.iter_modules(paths or []))
 
 
 def _visible_gpus(environment: Mapping[str, str]) -> list[str]:
     visible = environment.get("CUDA_VISIBLE_DEVICES")
     if visible is not None:
         return [name for name in map(str.strip, visible.split(",")) if name not in ("", "-1")]
-    # CUDA numbers what it sees from 0, whatever the device files are called in a container.
+    # CUDA numbers the devices that it sees from 0, whatever their files are called in a container.
     return [str(index) for index in range(len(glob.glob("/dev/nvidia[0-9]*")))]
 
 
@@ -91,19 +91,19 @@ def _divide_gpus(
     training = roles.training
     if per_worker is None:
         if len(training) == 1:
-            return {task: {} if task in training else _ON_PROCESSOR for task in roles.all}
+            return {task: {} if task in training else _ON_CPU for task in roles.all}
         per_worker = max(1, len(gpus) // len(training))
     if len(gpus) < per_worker * len(training):
         raise LaunchError(
             f"Expected {per_worker * len(training)} GPUs, {per_worker} for each of {len(training)} tasks that "
             f"train, but this machine shows {len(gpus)} ({', '.join(gpus) or 'none'}; CUDA_VISIBLE_DEVICES or "
-            "/dev/nvidia*). Ask for fewer, or try it out on the processor: --env JAX_PLATFORMS=cpu."
+            "/dev/nvidia*). Ask for fewer, or try it out on the CPU: --env JAX_PLATFORMS=cpu."
         )
     divided: dict[Task, dict[str, str]] = {}
     for position, task in enumerate(roles.all):
         own = gpus[position * per_worker : (position + 1) * per_worker]
-        divided[task] = {"CUDA_VISIBLE_DEVICES": ",".join(own)} if own else _ON_PROCESSOR
+        divided[task] = {"CUDA_VISIBLE_DEVICES": ",".join(own)} if own else _ON_CPU
     return divided
 
 
-_ON_PROCESSOR = {"CUDA_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu"}
+_ON_CPU = {"CUDA_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu"}

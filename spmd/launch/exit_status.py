@@ -1,13 +1,13 @@
-"""How processes end, in words and as an exit status."""
+"""How a process ended, in words and as an exit status."""
 
 import signal
 
-# What Python's subprocess gives as minus the signal, shells give as 128 plus it.
+# Python's subprocess reports minus the signal, shells 128 plus it.
 _SIGNALLED = 128
 
 
 def describe_end(returncode: int) -> str:
-    """Says how a process ended.
+    """Describes how a process ended.
 
     Args:
         returncode: `subprocess.Popen.returncode`: minus the signal for a process that one killed.
@@ -28,7 +28,7 @@ def describe_end(returncode: int) -> str:
 
 
 def exit_status(returncode: int) -> int:
-    """Gives the status with which the launcher passes on how a process ended.
+    """Converts how a process ended to an exit status.
 
     Args:
         returncode: `subprocess.Popen.returncode`.

@@ -1,6 +1,6 @@
 """Tasks that start, fail and start again together.
 
-The tasks that train are one *gang*: they compute together, so none can go on without the others. An
+The tasks that train are one *gang*: they compute together, so none can continue without the others. An
 evaluator is a gang of its own. An *attempt* is one start of all tasks of a gang.
 
 A gang does nothing by itself: `poll` advances it, and `deadline` is when to poll it at the latest.
@@ -19,16 +19,16 @@ from spmd.launch.process import Process
 from spmd.launch.restart_policy import Failure, RestartPolicy
 from spmd.launch.tasks import Task, names_of
 
-# The system ends a killed process at once, unless it is stuck in the kernel (a dead network drive).
-_AFTER_SIGKILL = 10.0
-_FOR_OUTPUT = 5.0
+# A killed process ends at once, unless it is stuck in the kernel (a dead network drive).
+_SIGKILL_SECONDS = 10.0
+_OUTPUT_SECONDS = 5.0
 
 Start = Callable[[int, Guard], list[Process]]
 
 
 class _Phase(enum.Enum):
     RUNNING = enum.auto()
-    STOPPING = enum.auto()  # one has failed, or all are asked to stop; some still run
+    STOPPING = enum.auto()  # one has failed, or all were asked to stop; some still run
     WAITING = enum.auto()  # until the next attempt
     ENDED = enum.auto()
 
@@ -40,7 +40,7 @@ class Gang:
         tasks: its tasks.
         start: starts all of them, given the number of the attempt and a guard.
         policy: decides about restarts.
-        grace_seconds: how long tasks may take to end when they are asked to, before they are killed.
+        grace_seconds: time between asking tasks to end and killing them.
         printer: shows what happens.
     """
 
@@ -71,7 +71,7 @@ class Gang:
 
     @property
     def ended(self) -> bool:
-        """Whether nothing runs and nothing will."""
+        """Whether nothing runs or will start again."""
         return self._phase is _Phase.ENDED
 
     @property
@@ -81,12 +81,12 @@ class Gang:
 
     @property
     def was_stopped(self) -> bool:
-        """Whether its last attempt ended because it was asked to, before anything failed."""
+        """Whether its last attempt ended on request, before anything failed."""
         return self._stopped
 
     @property
     def is_last_attempt(self) -> bool:
-        """Whether there will be no other attempt, whatever happens."""
+        """Whether there will be no further attempt."""
         return self._last_attempt or self.ended
 
     @property
@@ -121,12 +121,12 @@ class Gang:
             self._kill_overdue(running)
 
     def stop(self, signal_number: int, why: str, forgive: bool = False) -> None:
-        """Asks the tasks to end; there will be no other attempt.
+        """Asks the tasks to end; there will be no further attempt.
 
         Args:
             signal_number: the signal to send.
-            why: what to show.
-            forgive: whether it is no failure if they do not end well.
+            why: the reason to show.
+            forgive: whether to ignore that they fail.
         """
         self._last_attempt = True
         self._forgiven = forgive
@@ -139,7 +139,7 @@ class Gang:
         self._say(f"{why}: {self._ask_to_end(running, signal_number)}")
 
     def kill(self) -> None:
-        """Kills what runs, now; there will be no other attempt."""
+        """Kills what runs, now; there will be no further attempt."""
         self._last_attempt = True
         if self._phase is _Phase.WAITING:
             self._phase, self.deadline = _Phase.ENDED, float("inf")
@@ -147,13 +147,13 @@ class Gang:
             return
         for process in self._processes:
             process.send(signal.SIGKILL)
-        self._killed, self.deadline = True, time.monotonic() + _AFTER_SIGKILL
+        self._killed, self.deadline = True, time.monotonic() + _SIGKILL_SECONDS
 
     def _find_failure(self, running: Sequence[Process]) -> None:
         failed = [process for process in self._processes if process.returncode]
         if not failed:
             return
-        # Of several at once, one that was killed is the cause, or else one that failed by itself.
+        # Of several at once, the cause is one that was killed, or else one that failed by itself.
         self._first = min(failed, key=lambda process: _is_consequence(process.returncode or 0))
         how = describe_end(self._first.returncode or 0)
         text = f"{self._first.task} ended with {how} after {self._first.seconds:.1f} s"
@@ -178,17 +178,17 @@ class Gang:
             self._say(f"{names} did not end within {self._grace_seconds:g} s: SIGKILL")
             for process in running:
                 process.send(signal.SIGKILL)
-            self._killed, self.deadline = True, time.monotonic() + _AFTER_SIGKILL
+            self._killed, self.deadline = True, time.monotonic() + _SIGKILL_SECONDS
             return
         numbers = ", ".join(str(process.number) for process in running)
-        self._say(f"SIGKILL did not end {names} (process {numbers}): left alone, and no restart")
+        self._say(f"SIGKILL did not end {names} (process {numbers}): abandoned, no restart")
         self._last_attempt = True
         self._finish()
 
     def _finish(self) -> None:
-        """All have ended: what now?"""
+        """Ends the attempt once all tasks have, and decides about the next one."""
         for process in self._processes:
-            process.drain(_FOR_OUTPUT)
+            process.drain(_OUTPUT_SECONDS)
         if self._guard is not None:
             self._guard.close()
             self._guard = None
@@ -212,13 +212,13 @@ class Gang:
             return
         self._say(
             f"restart {self.attempts} of {self._policy.max_restarts} in {decision:g} s ({self.name}): from the last "
-            "checkpoint if the script restores it, or else from the start"
+            "checkpoint if the script restores it, else from the beginning"
         )
         self._phase, self.deadline = _Phase.WAITING, time.monotonic() + decision
 
 
 def _is_consequence(returncode: int) -> int:
-    """Ranks how a task ended by how likely it did because another one had: JAX aborts when a peer is gone."""
+    """Ranks how likely a task ended because another one had: JAX aborts when a peer is gone."""
     if returncode in (RETRYABLE_EXIT_CODE, -signal.SIGABRT):
         return 2
     return int(returncode > 0)

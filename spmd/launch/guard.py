@@ -1,15 +1,15 @@
-"""A process that outlives the launcher by a moment, and takes its tasks along if it dies.
+"""A process that briefly outlives the launcher, and kills its tasks if the launcher dies.
 
-The launcher can be killed in ways it never sees (`kill -9`, no memory), and its tasks must not go on
-without it. Of the ways to see to that, this one covers the whole process group of a task, workers that
-load its data included, on every Unix, and runs nothing between `fork` and `exec`, where a process with
-threads must not run Python: `prctl(PR_SET_PDEATHSIG)` reaches direct children on Linux only, and is
-lifted by the death of the thread that made them.
+The launcher can be killed without warning (`kill -9`, out of memory), and its tasks must not run on
+without it. The guard covers the whole process group of a task, data loaders included, on every Unix, and
+runs no Python between `fork` and `exec`, which is unsafe in a process with threads. (The alternative,
+`prctl(PR_SET_PDEATHSIG)`, reaches direct children on Linux only, and fires when the thread that started
+them ends.)
 
-The *guard* (`_guard_main.py`) reads a pipe that only the launcher writes to; the system closes it when the
+The *guard* (`_guard_main.py`) reads a pipe that only the launcher writes to; the kernel closes it when the
 launcher dies, however it dies. A task is started through the *leash* (`_leash_main.py`), which writes its
-process number into that pipe and then becomes the task. So there is no moment at which a task runs and the
-guard does not know it: while the leash has not written yet, it holds the pipe open itself.
+process ID into that pipe and then becomes the task. So no task ever runs that the guard does not know of:
+until the leash has written, it holds the pipe open itself.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ _HERE = Path(__file__).parent
 
 
 class Guard:
-    """Kills the process groups that it was told of when this process dies, or closes it."""
+    """Kills the process groups that it knows of when this process dies or closes it."""
 
     def __init__(self) -> None:
         reading, self._pipe = os.pipe()
@@ -47,28 +47,28 @@ class Guard:
             command: the words of the command.
 
         Returns:
-            The words to start instead, and the file that they must inherit.
+            The words to start instead, and the file descriptor that they must inherit.
         """
         return [*_PYTHON, str(_HERE / "_leash_main.py"), str(self._pipe), *command], self._pipe
 
     def release(self, process: int) -> None:
-        """Tells that a process has ended; its number may come to belong to another one.
+        """Forgets a process that has ended, since its ID may be reused.
 
         Args:
-            process: its number.
+            process: its ID.
         """
         self._write(b"-%d\n" % process)
 
     def close(self) -> None:
-        """Kills what is still there, and ends the guard."""
+        """Kills what still runs, and ends the guard."""
         os.close(self._pipe)
         try:
             self._process.wait(10)
-        except subprocess.TimeoutExpired:  # it was stopped (SIGSTOP), and everything else has ended
+        except subprocess.TimeoutExpired:  # the guard got SIGSTOP; all tasks have ended
             self._process.kill()
             self._process.wait()
 
     def _write(self, line: bytes) -> None:
-        # Without a reader somebody killed the guard; the next start of the tasks has a new one.
+        # The pipe breaks if the guard was killed; the next attempt has a new one.
         with contextlib.suppress(BrokenPipeError):
             os.write(self._pipe, line)

@@ -1,4 +1,4 @@
-"""What a job is, for those who write it down for other machines to start."""
+"""A job, as the manifests describe it to other machines."""
 
 import dataclasses
 import re
@@ -13,7 +13,7 @@ from spmd.topology import simulation_environment
 
 # TensorFlow's own default, and that of Kubeflow's training operator.
 DEFAULT_PORT = 2222
-# Which attempt this is, for the script: 0 for the first, 1 after one restart.
+# Tells the script which attempt this is: 0 for the first, 1 after one restart.
 RESTART_VARIABLE = "JAXTRIBUTE_RESTART"
 
 _NAME = re.compile(r"[a-z]([-a-z0-9]{0,38}[a-z0-9])?")
@@ -21,20 +21,20 @@ _NAME = re.compile(r"[a-z]([-a-z0-9]{0,38}[a-z0-9])?")
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """A script, the tasks that run it, and what every task has.
+    """A script, the tasks that run it, and their settings.
 
     Attributes:
         name: the job's name, of lower-case letters, digits and dashes, 40 at most.
-        words: what comes after `python`: a script or `-m` and a module, and arguments.
+        words: what comes after `python`: a script, or `-m` and a module, and arguments.
         roles: the tasks, each on a machine of its own.
-        environment: variables of all tasks.
-        devices_per_worker: devices that each task that trains uses; None for no say in it.
-        port: where each task listens.
+        environment: environment variables of all tasks.
+        devices_per_worker: devices of each task that trains; None if unspecified.
+        port: the port that each task listens on.
         max_restarts: how often the tasks start again when one fails.
-        grace_seconds: how long a task may take to end when it is asked to.
+        grace_seconds: how long a task may take to end when asked to.
 
     Raises:
-        LaunchError: the name or the port is none.
+        LaunchError: the name or the port is invalid.
     """
 
     name: str
@@ -57,39 +57,39 @@ class Job:
 
     @property
     def command(self) -> tuple[str, ...]:
-        """The words of the command; `python` is the one of the machine that runs it."""
+        """The words of the command, with the `python` of the machine that runs it."""
         return ("python", *self.words)
 
     @property
-    def on_processor(self) -> bool:
-        """Whether the tasks are told to compute on the processor."""
+    def on_cpu(self) -> bool:
+        """Whether `JAX_PLATFORMS` selects the CPU."""
         return self.environment.get("JAX_PLATFORMS", "").split(",")[0] == "cpu"
 
     @property
     def variables(self) -> dict[str, str]:
-        """Variables of all tasks, with those that make simulated devices."""
+        """Environment variables of all tasks, including those that simulate devices."""
         simulated: dict[str, str] = {}
-        if self.on_processor and self.devices_per_worker is not None:
+        if self.on_cpu and self.devices_per_worker is not None:
             simulated = simulation_environment(self.devices_per_worker, self.environment)
         return {"PYTHONUNBUFFERED": "1", **self.environment, **simulated}
 
     @property
     def title(self) -> str:
-        """One short line on what this is, for the head of a file."""
+        """One line that describes the job, for the head of a file."""
         count = len(self.roles.all)
-        # Arguments may have lines of their own, which would not be comments any more.
+        # An argument with a line break would end the comment.
         command = textwrap.shorten(shlex.join(self.command), 80, placeholder=" ...")
         return f"{command}: {count} {'task' if count == 1 else 'tasks'}"
 
 
 def name_of(text: str) -> str:
-    """Makes a job's name out of a file's or a module's.
+    """Derives a job's name from that of a file or module.
 
     Args:
         text: such as `"Train_mnist.py"`.
 
     Returns:
-        A name that `Job` takes.
+        A valid name for `Job`.
 
     Examples:
         >>> name_of("examples/Train_mnist.py"), name_of("package.train"), name_of("1.py")

@@ -1,19 +1,19 @@
-"""The last lines of a process's standard error, which say why it failed."""
+"""The last lines of a process's standard error, which tend to say why it failed."""
 
 import re
 from collections import deque
 
-# What the summary shows of standard error: so many lines, so many letters of each.
-_COUNT = 3
-_LONGEST = 500
+# What the summary shows of standard error: lines, and characters of each.
+_MAX_LINES = 3
+_MAX_CHARACTERS = 500
 
-# What the watchdog adds at the end, with a step that may be another one at each start; stacks may follow.
+# The watchdog's last line, whose step differs between attempts; stacks may follow.
 _OF_WATCHDOG = re.compile(r"jaxtribute: .*, exits with code ")
 _STACKS = "Its Python stacks:"
 
 
 class LastLines:
-    """Remembers the last lines that a script wrote itself.
+    """Collects the last lines that the script itself wrote.
 
     Examples:
         >>> lines = LastLines()
@@ -28,20 +28,20 @@ class LastLines:
     """
 
     def __init__(self) -> None:
-        self._lines: deque[str] = deque(maxlen=_COUNT)
+        self._lines: deque[str] = deque(maxlen=_MAX_LINES)
         self._over = False
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The lines, the last one last."""
+        """The lines, the latest last."""
         return tuple(self._lines)
 
     def add(self, line: str) -> None:
-        """Takes the next line.
+        """Adds a line.
 
         Args:
-            line: without its end.
+            line: without its line break.
         """
         if line.strip() and not self._over and not _OF_WATCHDOG.match(line):
-            self._lines.append(line.strip()[:_LONGEST])
+            self._lines.append(line.strip()[:_MAX_CHARACTERS])
         self._over = self._over or line.endswith(_STACKS)

@@ -1,7 +1,7 @@
-"""Output of many processes in one place: whole lines, each behind the name of its task.
+"""Output of many processes in one place: whole lines, each prefixed with the name of its task.
 
-A *pump* is a thread that reads one pipe of one process and splits what comes into lines. The *printer*
-is the thread that writes; it is the only one, so that no line is interrupted by another.
+A *pump* is a thread that reads one pipe of one process and splits its output into lines. The *printer* is the
+only thread that writes, so that lines do not mix.
 """
 
 import os
@@ -16,23 +16,23 @@ from rich.console import Console
 from rich.text import Text
 
 _COLOURS = ("cyan", "green", "yellow", "magenta", "blue", "bright_red")
-# A line longer than this is shown in pieces: somebody who never ends a line must not take all memory.
-_LONGEST = 1 << 20
-# What gloo prints for every collective group that it connects, and nothing can turn off.
+# A longer line is shown in pieces: output without line breaks must not exhaust memory.
+_MAX_BYTES = 1 << 20
+# Gloo prints this for every group of processes that it connects, and nothing turns it off.
 _NOISE = b"[Gloo] Rank "
-# Lines that may wait for the printer. When there are more, processes wait as they would for a terminal.
-_WAITING = 1000
+# Lines that may wait for the printer. When there are more, processes block as they would on a terminal.
+_MAX_WAITING = 1000
 
 
 class LineSplitter:
-    r"""Splits bytes into lines as a terminal would show them in the end.
+    r"""Splits bytes into lines, in the state that a terminal would show last.
 
-    What a carriage return starts anew (a progress bar) is left out, but for a state now and then, so
-    that a log shows progress and yet stays readable. Bytes need not be UTF-8.
+    Text that a carriage return overwrites (a progress bar) is left out, except for a state now and then, so
+    that a log shows progress but stays readable. Bytes need not be UTF-8.
 
     Args:
-        update_seconds: least time between two states that are shown of a line that is not over.
-        clock: tells the time in seconds.
+        update_seconds: least time between two shown states of an unfinished line.
+        clock: returns seconds.
 
     Examples:
         >>> splitter = LineSplitter(update_seconds=60, clock=lambda: 0.0)
@@ -53,17 +53,17 @@ class LineSplitter:
         self._next_update = float("-inf")
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Takes what was read.
+        """Adds bytes.
 
         Args:
             data: any number of bytes.
 
         Returns:
-            The lines to show now, without their ends.
+            The lines to show now, without line breaks.
         """
         *whole, self._partial = (self._partial + data).split(b"\n")
         lines = [line for each in whole for line in _final_state(each)]
-        # A carriage return that comes last may be half of a line's end.
+        # A trailing carriage return may be the first half of a line break.
         state, returned, rest = self._partial[:-1].rpartition(b"\r")
         if returned:
             self._partial = rest + self._partial[-1:]
@@ -71,41 +71,41 @@ class LineSplitter:
             if b"".join(shown).strip() and self._clock() >= self._next_update:
                 self._next_update = self._clock() + self._update_seconds
                 lines += shown
-        if len(self._partial) > _LONGEST:
+        if len(self._partial) > _MAX_BYTES:
             lines.append(self._partial)
             self._partial = b""
         return lines
 
     def end(self) -> list[bytes]:
-        """Tells that nothing more comes.
+        """Ends the input.
 
         Returns:
-            The line that was not ended, if there is one.
+            The unfinished line, if there is one.
         """
         rest, self._partial = self._partial, b""
         return _final_state(rest) if rest else []
 
 
 def _final_state(line: bytes) -> list[bytes]:
-    """What is left of a line after its carriage returns; a progress bar that was wiped leaves nothing."""
+    """Returns what remains of a line after its carriage returns; a cleared progress bar leaves nothing."""
     state = line.rstrip(b"\r").rpartition(b"\r")[2]
     return [state] if state.strip() or b"\r" not in line.rstrip(b"\r") else []
 
 
 class Printer:
-    """Writes lines of processes, and the launcher's own, to this process's outputs.
+    """Writes the lines of processes, and the launcher's own, to this process's outputs.
 
-    Its thread ends with `close`. A reader that goes away (`| head`) stops the output, not the training.
+    `close` ends its thread. A reader that goes away (`| head`) stops the output, not the training.
 
     Args:
-        stdout: where standard output goes.
-        stderr: where standard error and the launcher's own lines go.
+        stdout: for the processes' standard output.
+        stderr: for their standard error and the launcher's own lines.
     """
 
     def __init__(self, stdout: IO[str], stderr: IO[str]) -> None:
         self._consoles = {"stdout": Console(file=stdout), "stderr": Console(file=stderr)}
         self._lines: queue.SimpleQueue[tuple[str, bytes, bool] | None] = queue.SimpleQueue()
-        self._room = threading.Semaphore(_WAITING)
+        self._room = threading.Semaphore(_MAX_WAITING)
         self._colours: dict[str, str] = {}
         self._written = 0
         self._pumps: list[threading.Thread] = []
@@ -119,16 +119,16 @@ class Printer:
         pipe: IO[bytes],
         remember: Callable[[str], None] = lambda _: None,
     ) -> threading.Thread:
-        """Starts to show what comes out of a pipe, until its end.
+        """Starts a pump.
 
         Args:
             name: name of the task.
             output: `"stdout"` or `"stderr"`.
-            pipe: where to read; it is closed at the end.
-            remember: is called with every line.
+            pipe: where to read; closed at its end.
+            remember: called with every line.
 
         Returns:
-            The thread that reads; it ends when all has been handed to the printer.
+            The thread, which ends once all output was handed to the printer.
         """
         prefix = self._prefix(name, output)
         splitter = LineSplitter(1 if self._consoles[output].is_terminal else 10)
@@ -153,7 +153,7 @@ class Printer:
         return thread
 
     def say(self, text: str) -> None:
-        """Shows a line of the launcher's own; does not wait.
+        """Prints a line of the launcher's own; does not wait.
 
         Args:
             text: the line.
@@ -161,10 +161,10 @@ class Printer:
         self.print(Text.assemble(("[launch] ", "bold"), text))
 
     def print(self, what: object) -> None:
-        """Shows what rich can show, on standard error; does not wait.
+        """Prints what rich can render, on standard error; does not wait.
 
         Args:
-            what: the text or table.
+            what: a text or table.
         """
         console = self._consoles["stderr"]
         with console.capture() as capture:
@@ -172,11 +172,11 @@ class Printer:
         self._lines.put(("stderr", capture.get().encode(), False))
 
     def close(self, seconds: float) -> None:
-        """Writes what waits, and ends the thread.
+        """Writes what is queued, and ends the thread.
 
         Args:
-            seconds: how long to wait without a single line being written: for a terminal that takes nothing,
-                or a process that holds an output open and says nothing.
+            seconds: how long to wait while no line is written, because the terminal blocks or a silent process
+                holds an output open.
         """
         for pump in self._pumps:
             self._wait(pump, seconds)
@@ -215,5 +215,5 @@ def _write_all(file: int, data: bytes) -> None:
     while view:
         try:
             view = view[os.write(file, view) :]
-        except BlockingIOError:  # another process that shares the terminal has made it so
+        except BlockingIOError:  # another process has made the shared terminal non-blocking
             select.select([], [file], [])

@@ -1,4 +1,4 @@
-"""One process of one task: started on a leash, its output shown, its process group ended with it."""
+"""The process of a task: started on a leash, its output shown, its process group killed when it ends."""
 
 import contextlib
 import os
@@ -16,15 +16,15 @@ from spmd.launch.tasks import Task
 class Process:
     """A running task.
 
-    It has a session of its own, so that Ctrl-C in the terminal reaches it once, through the launcher, and
-    the processes that it starts itself can be ended with it.
+    It has a session of its own, so that Ctrl-C in the terminal reaches it once, through the launcher, and the
+    processes that it starts can be killed with it.
 
     Args:
         task: the task.
         command: its command.
         environment: its whole environment.
         printer: shows its output.
-        guard: ends it if this process dies.
+        guard: kills it if this process dies.
     """
 
     def __init__(
@@ -65,26 +65,26 @@ class Process:
 
     @property
     def number(self) -> int:
-        """Its process number, which is that of its process group as well."""
+        """Its process ID, which is also that of its process group."""
         return self._child.pid
 
     def has_ended(self) -> bool:
-        """Looks whether it has ended; what it started and left behind is killed then.
+        """Tells whether it has ended; if so, kills the processes that it left behind.
 
         Returns:
             True once `returncode` is known.
         """
         if self.returncode is None and (code := self._child.poll()) is not None:
             self.seconds = time.monotonic() - self._since
-            # Before anything else: while somebody is left in the group nobody else can get its number, and
-            # if nobody is, it takes far longer than this until the system has used up all numbers.
+            # First of all: the ID cannot be reused while the group has members, nor, if it has none, within the
+            # moment that has passed.
             _signal_group(self.number, signal.SIGKILL)
             self._guard.release(self.number)
             self.returncode = code
         return self.returncode is not None
 
     def send(self, signal_number: int) -> None:
-        """Sends a signal to it, and to SIGKILL's case also to all that it started.
+        """Sends it a signal, and SIGKILL also to all processes that it started.
 
         Args:
             signal_number: the signal.
@@ -94,15 +94,14 @@ class Process:
         if signal_number == signal.SIGKILL:
             _signal_group(self.number, signal_number)
         else:
-            # Not to its helpers: a script that saves what it has when asked to end still needs them.
+            # Not to its helpers: a script that saves when asked to end still needs them.
             self._child.send_signal(signal_number)
 
     def drain(self, seconds: float) -> None:
         """Waits until all its output is shown.
 
         Args:
-            seconds: how long at most; only a process that left the process group on purpose can hold an
-                output open for longer than its task.
+            seconds: how long at most; a process that left the process group may hold an output open.
         """
         deadline = time.monotonic() + seconds
         for pump in self._pumps:
@@ -110,6 +109,6 @@ class Process:
 
 
 def _signal_group(group: int, signal_number: int) -> None:
-    # macOS says PermissionError of a group in which nobody is left but who was not waited for.
+    # macOS raises PermissionError for a group whose only members are zombies.
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, signal_number)

@@ -1,13 +1,13 @@
 """Whether tasks that failed start again, and when.
 
-A *failure* is the first task of an attempt that did not end well; what the others do after that follows
-from it. Every failure counts as a restart, whatever ended the task: a preemption, a lack of memory and an
-error in Python look alike to a launcher, and a person can tell from the summary.
+A *failure* is the first task of an attempt that failed; what happens to the others follows from it. Every
+failure counts as a restart, whatever ended the task: a preemption, a lack of memory and a Python error look
+alike to a launcher, and the summary lets a person tell them apart.
 
-One kind of failure is not worth trying again: the same error, at once, each time, such as a module that is
-not there. If two attempts in a row end within seconds, with the same exit code and the same last line of
-standard error, the second one is the last. A signal never counts as "the same", nor does the exit code that
-asks for a restart: those come from outside of the script.
+One kind of failure is not worth a retry: the same error, at once, each time, such as a missing module. If two
+attempts in a row end within seconds, with the same exit code and the same last line of standard error, there
+is no third. Signals never count as "the same", nor does the exit code that asks for a restart: they come
+from outside the script.
 """
 
 import dataclasses
@@ -17,15 +17,14 @@ from spmd.cluster import RETRYABLE_EXIT_CODE
 from spmd.errors import LaunchError
 
 _LONGEST_DELAY = 60.0
-_MOST_DOUBLINGS = 60  # more come to more than a float can hold
-# Starting Python, JAX and a cluster of processes takes some seconds; what an attempt does later than this
-# may well be progress.
+_MOST_DOUBLINGS = 60  # more would overflow a float
+# Starting Python, JAX and a cluster takes some seconds; an attempt that lasts longer may have made progress.
 _AT_ONCE = 30.0
 
 
 @dataclasses.dataclass(frozen=True)
 class Failure:
-    """The first task of an attempt that did not end well.
+    """The first task of an attempt that failed.
 
     Attributes:
         attempt: number of the attempt, from 0.
@@ -42,13 +41,10 @@ class Failure:
     last_lines: tuple[str, ...] = ()
 
     def repeats(self, other: "Failure") -> bool:
-        """Whether another attempt has failed in the same way, both at once.
+        """Tells whether two attempts failed in the same way, at once, so that another would too.
 
         Args:
-            other: the attempt's failure.
-
-        Returns:
-            True if it is of no use to try again.
+            other: the other attempt's failure.
         """
         return (
             self.returncode == other.returncode > 0
@@ -60,12 +56,12 @@ class Failure:
 
 @dataclasses.dataclass(frozen=True)
 class RestartPolicy:
-    """How often to start again, and how long to wait before.
+    """How often to start again, and how long to wait before each restart.
 
     Attributes:
         max_restarts: number of restarts; 0 for none.
-        backoff_seconds: wait before the first restart; each one after it waits twice as long, up to a
-            minute. A task that ran for longer than a minute starts the row anew.
+        backoff_seconds: wait before the first restart; it doubles each time, up to a minute. A task that ran
+            for more than a minute resets it.
 
     Raises:
         LaunchError: a number is negative.
@@ -92,7 +88,7 @@ class RestartPolicy:
         """Decides after an attempt that failed.
 
         Args:
-            failures: of all attempts so far, the latest last.
+            failures: those of all attempts so far, the latest last.
 
         Returns:
             Seconds to wait before the next attempt, or why there is none.

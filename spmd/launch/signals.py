@@ -1,21 +1,21 @@
-"""Signals to this process, taken where the main loop waits and nowhere else."""
+"""Signals to this process, received only where the main loop waits."""
 
 import select
 import signal
 import socket
 from types import TracebackType
 
-_ASKED_TO_STOP = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Signals:
     """A context in which SIGINT, SIGTERM, SIGHUP and the end of a child wake `wait`.
 
-    For the main thread. What the process ignores, such as SIGHUP under `nohup`, it goes on to ignore.
+    For the main thread. Ignored signals, such as SIGHUP under `nohup`, stay ignored.
     """
 
     def __enter__(self) -> "Signals":
-        """Takes the signals over.
+        """Installs the handlers.
 
         Returns:
             The context itself.
@@ -26,7 +26,7 @@ class Signals:
         self._former_file = signal.set_wakeup_fd(self._writing.fileno(), warn_on_full_buffer=False)
         self._former = {
             number: signal.signal(number, lambda *_: None)
-            for number in (*_ASKED_TO_STOP, signal.SIGCHLD)
+            for number in (*_STOP_SIGNALS, signal.SIGCHLD)
             if number == signal.SIGCHLD or signal.getsignal(number) != signal.SIG_IGN
         }
         return self
@@ -37,7 +37,7 @@ class Signals:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Gives the signals back."""
+        """Restores the former handlers."""
         for number, handler in self._former.items():
             signal.signal(number, handler)
         signal.set_wakeup_fd(self._former_file)
@@ -51,8 +51,8 @@ class Signals:
             seconds: how long at most.
 
         Returns:
-            The signals that ask to stop, in their order; empty if a child ended or the time is over.
+            The signals that ask to stop, in order; empty if a child ended or the time is over.
         """
         readable, _, _ = select.select([self._reading], [], [], max(0.0, seconds))
         received = self._reading.recv(4096) if readable else b""
-        return [number for number in received if number in _ASKED_TO_STOP]
+        return [number for number in received if number in _STOP_SIGNALS]

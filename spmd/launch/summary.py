@@ -1,4 +1,4 @@
-"""What happened, in a table, when there is more to tell than that all ended well."""
+"""The summary at the end: a table of failed attempts, if any, and how each gang ended."""
 
 from rich.table import Table
 from rich.text import Text
@@ -10,17 +10,17 @@ from spmd.launch.restart_policy import Failure
 
 
 def summarize(training: Gang, evaluator: Gang | None, seconds: float, printer: Printer) -> None:
-    """Shows the attempts that failed, and how it ended.
+    """Prints the failed attempts, and how the job ended.
 
     Args:
         training: the tasks that train, all ended.
         evaluator: the evaluator, or None.
-        seconds: how long everything took.
-        printer: where to show it.
+        seconds: how long the job took.
+        printer: where to print.
     """
     gangs = [training] if evaluator is None else [training, evaluator]
     failures = [
-        failure for gang in gangs for failure in gang.failures if not _was_asked_for(gang, failure)
+        failure for gang in gangs for failure in gang.failures if not _was_requested(gang, failure)
     ]
     if failures:
         table = Table(show_edge=False, pad_edge=False)
@@ -49,5 +49,5 @@ def summarize(training: Gang, evaluator: Gang | None, seconds: float, printer: P
         printer.say(f"{gang.name} {end} ({seconds:.1f} s)")
 
 
-def _was_asked_for(gang: Gang, failure: Failure) -> bool:
+def _was_requested(gang: Gang, failure: Failure) -> bool:
     return gang.was_stopped and failure.attempt == gang.attempts - 1

@@ -1,4 +1,4 @@
-"""All processes of a job on this machine, from the first start to the last end."""
+"""Runs all processes of a job on this machine, from start to end."""
 
 import dataclasses
 import signal
@@ -25,11 +25,11 @@ _POLL_SECONDS = 1.0
 
 @dataclasses.dataclass(frozen=True)
 class Patience:
-    """How long the launcher waits for tasks that are asked to end.
+    """How long the launcher waits for tasks to end.
 
     Attributes:
         grace_seconds: from SIGTERM to SIGKILL.
-        evaluator_seconds: from the end of the training to the SIGTERM for an evaluator that still runs.
+        evaluator_seconds: from the end of the training to SIGTERM for an evaluator that still runs.
 
     Raises:
         LaunchError: a number is negative.
@@ -54,27 +54,27 @@ def supervise(
     policy: RestartPolicy | None = None,
     patience: Patience | None = None,
 ) -> int:
-    """Runs a script as all tasks of a job, and waits for their end. For the main thread.
+    """Runs a script as all tasks of a job; blocks until they have ended. For the main thread.
 
     Args:
-        words: what comes after `python`: a script or `-m` and a module, and arguments.
+        words: what comes after `python`: a script, or `-m` and a module, and arguments.
         roles: the tasks.
-        environment: variables of all tasks.
-        devices_per_worker: devices of each task; None leaves it to JAX.
-        policy: when to start again.
-        patience: how long to wait for tasks that are asked to end.
+        environment: environment variables of all tasks.
+        devices_per_worker: devices of each task; None for an equal share of the GPUs, or one CPU device.
+        policy: when to restart.
+        patience: how long to wait for tasks to end.
 
     Returns:
-        0 if all ended well, otherwise the exit status of the task that failed first.
+        0 if all succeeded, otherwise the exit status of the task that failed first.
 
     Raises:
-        LaunchError: this machine has not the devices for these tasks.
+        LaunchError: this machine lacks the devices for these tasks.
     """
     policy, patience = policy or RestartPolicy(), patience or Patience()
     devices = devices_of_tasks(roles, devices_per_worker, environment)
     printer = Printer(sys.stdout, sys.stderr)
 
-    # Python holds back what it prints into a pipe, and what it holds back is lost when it is killed.
+    # Python buffers what it prints into a pipe, and loses the buffer when it is killed.
     common = {"PYTHONUNBUFFERED": "1", **environment}
 
     def start(tasks: Sequence[Task], attempt: int, guard: Guard) -> list[Process]:
@@ -119,7 +119,7 @@ def _run(
     training: Gang, evaluator: Gang | None, evaluator_seconds: float, printer: Printer
 ) -> None:
     gangs = [training] if evaluator is None else [training, evaluator]
-    asked = False
+    interrupted = False
     evaluator_deadline = float("inf")
     with Signals() as signals:
         try:
@@ -128,8 +128,8 @@ def _run(
             while not all(gang.ended for gang in gangs):
                 until = min(evaluator_deadline, *(gang.deadline for gang in gangs))
                 for number in signals.wait(min(_POLL_SECONDS, until - time.monotonic())):
-                    _pass_on(number, gangs, printer, again=asked)
-                    asked = True
+                    _forward(number, gangs, printer, again=interrupted)
+                    interrupted = True
                 for gang in gangs:
                     gang.poll()
                 if evaluator is None or evaluator.is_last_attempt or not training.ended:
@@ -149,7 +149,7 @@ def _run(
                 gang.kill()
 
 
-def _pass_on(number: int, gangs: Sequence[Gang], printer: Printer, again: bool) -> None:
+def _forward(number: int, gangs: Sequence[Gang], printer: Printer, again: bool) -> None:
     name = signal.Signals(number).name
     if again:
         printer.say(f"{name} again: SIGKILL to all")
@@ -157,7 +157,7 @@ def _pass_on(number: int, gangs: Sequence[Gang], printer: Printer, again: bool) 
             gang.kill()
         return
     for gang in gangs:
-        # The terminal is gone, but its hang-up is nothing that a script saves its work for.
+        # Scripts save their work on SIGTERM, not when a terminal hangs up.
         gang.stop(
             signal.SIGTERM if number == signal.SIGHUP else number,
             f"{name} (once more to kill at once)",

@@ -1,4 +1,4 @@
-"""Which tasks a job has: how many workers, whether there is a chief, whether there is an evaluator."""
+"""The tasks of a job: its workers, and maybe a chief and an evaluator."""
 
 import dataclasses
 import itertools
@@ -13,7 +13,7 @@ class Task:
 
     Attributes:
         type: `"chief"`, `"worker"` or `"evaluator"`.
-        index: its number among the tasks of this type.
+        index: its index among the tasks of this type.
     """
 
     type: str
@@ -24,13 +24,13 @@ class Task:
 
 
 def names_of(tasks: Iterable[Task]) -> str:
-    """Names tasks in a short line.
+    """Names tasks on one line.
 
     Args:
         tasks: the tasks.
 
     Returns:
-        Their names, those of many workers as a range.
+        Their names; those of many workers as a range.
 
     Examples:
         >>> names_of(Roles(workers=2, chief=True).training), names_of(Roles(workers=16).training)
@@ -51,12 +51,12 @@ class Roles:
     """How many tasks of each type a job has.
 
     Attributes:
-        workers: number of workers, next to the chief if there is one.
+        workers: number of workers, besides the chief if there is one.
         chief: whether there is a chief; without one, `worker 0` is the chief.
         evaluator: whether there is an evaluator, which takes no part in the training.
 
     Raises:
-        LaunchError: no task is left that trains.
+        LaunchError: no task trains.
 
     Examples:
         >>> [str(task) for task in Roles(workers=1, chief=True, evaluator=True).all]
@@ -76,7 +76,7 @@ class Roles:
 
     @property
     def training(self) -> tuple[Task, ...]:
-        """The tasks that train, in the order of their process numbers: the chief first."""
+        """The tasks that train, in the order of their process indices: the chief first."""
         chief = (Task("chief", 0),) if self.chief else ()
         return chief + tuple(Task("worker", index) for index in range(self.workers))
 

@@ -1,4 +1,4 @@
-"""Writing TF_CONFIG, the variable that tells each task the cluster and its place in it."""
+"""Writes TF_CONFIG, the variable that describes the cluster to each task."""
 
 import json
 import socket
@@ -9,10 +9,10 @@ from spmd.launch.tasks import Task
 
 
 def cluster_of(training: Sequence[Task], addresses: Sequence[str]) -> dict[str, list[str]]:
-    """Groups addresses by task type, as TF_CONFIG has them.
+    """Groups addresses by task type, as in TF_CONFIG.
 
-    An evaluator is not in the cluster: it waits for nobody, and nobody waits for it. Kubeflow writes
-    TF_CONFIG so as well.
+    An evaluator is not in the cluster: it waits for nobody, and nobody waits for it. Kubeflow leaves it
+    out too.
 
     Args:
         training: the tasks that train.
@@ -39,7 +39,7 @@ def write_tf_config(cluster: Mapping[str, Sequence[str]], task: Task) -> str:
         task: the task.
 
     Returns:
-        JSON in one line.
+        JSON on one line.
 
     Examples:
         >>> print(write_tf_config({"worker": ["a:1"]}, Task("worker", 0)))
@@ -63,7 +63,7 @@ def free_addresses(count: int) -> list[str]:
         >>> len(set(free_addresses(3)))
         3
     """
-    with ExitStack() as stack:  # all are held until all are found, or one could be found twice
+    with ExitStack() as stack:  # held until all are found, or one might be found twice
         sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
         for each in sockets:
             each.bind(("127.0.0.1", 0))

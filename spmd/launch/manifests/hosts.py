@@ -1,4 +1,4 @@
-"""The command of each host, for a cluster that only has a shell on each machine."""
+"""The command for each host, for a cluster with nothing but a shell on each machine."""
 
 import shlex
 from collections.abc import Sequence
@@ -11,17 +11,17 @@ from spmd.launch.write_tf_config import cluster_of, write_tf_config
 
 
 def read_hosts(text: str) -> list[str]:
-    """Reads the hosts that a person names.
+    """Reads a list of hosts.
 
     Args:
-        text: names or addresses with commas between them, or a file with one on each line; `#` begins a
-            comment. `host:port` sets the port of this host.
+        text: comma-separated names or addresses, or a file with one per line; `#` starts a comment. `host:port`
+            sets the port of that host.
 
     Returns:
-        The hosts, in their order.
+        The hosts, in order.
 
     Raises:
-        LaunchError: there is none, or one is there twice.
+        LaunchError: the list is empty, or has a host twice.
 
     Examples:
         >>> read_hosts("a, b:2300")
@@ -36,14 +36,14 @@ def read_hosts(text: str) -> list[str]:
     twice = sorted({host for host in hosts if hosts.count(host) > 1})
     if not hosts or twice:
         raise LaunchError(
-            f"Expected hosts, each one once, but {where} names "
+            f"Expected hosts, each of them once, but {where} names "
             f"{' and '.join(twice) + ' more than once' if twice else 'none'}. Write --hosts host0,host1."
         )
     return hosts
 
 
 def roles_on(hosts: Sequence[str], workers: int | None, chief: bool, evaluator: bool) -> Roles:
-    """Gives each host a task: the chief comes first, the evaluator last.
+    """Assigns each host a task: the chief first, the evaluator last.
 
     Args:
         hosts: the hosts.
@@ -52,7 +52,7 @@ def roles_on(hosts: Sequence[str], workers: int | None, chief: bool, evaluator: 
         evaluator: whether there is an evaluator.
 
     Returns:
-        The tasks, as many as there are hosts.
+        The tasks, one for each host.
 
     Raises:
         LaunchError: there are more or fewer hosts than tasks.
@@ -66,20 +66,20 @@ def roles_on(hosts: Sequence[str], workers: int | None, chief: bool, evaluator: 
     if len(roles.all) != len(hosts):
         raise LaunchError(
             f"Expected a host for each of {len(roles.all)} tasks ({', '.join(map(str, roles.all))}), but there are "
-            f"{len(hosts)}: {', '.join(hosts)}. Leave --workers out, and there is one on each host."
+            f"{len(hosts)}: {', '.join(hosts)}. Leave --workers out to have one on each host."
         )
     return roles
 
 
 def render_hosts(job: Job, hosts: Sequence[str]) -> str:
-    """Writes the command of each host.
+    """Writes the command for each host.
 
     Args:
         job: the job.
         hosts: a host for each task.
 
     Returns:
-        A text for a person: shell commands, each under a comment with its host.
+        Shell commands, each under a comment that names its task and host.
 
     Examples:
         >>> print(render_hosts(Job("train", ("train.py",), Roles(1)), ["a"]).splitlines()[-1])
@@ -89,7 +89,7 @@ def render_hosts(job: Job, hosts: Sequence[str]) -> str:
     training = job.roles.training
     cluster = cluster_of(training, addresses[: len(training)])
     variables = dict(job.variables)
-    if job.devices_per_worker is not None and not job.on_processor:
+    if job.devices_per_worker is not None and not job.on_cpu:
         variables["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, range(job.devices_per_worker)))
     lines = [
         f"# {job.title}. Start each on its host, all within the cluster's start-up time-out, in a directory with",

@@ -1,4 +1,4 @@
-"""A JobSet: Jobs that start again together, as `jaxtribute launch` does it on one machine."""
+"""A JobSet: Jobs that restart together, as tasks of `jaxtribute launch` do on one machine."""
 
 from spmd.launch.job import RESTART_VARIABLE, Job
 from spmd.launch.manifests.kubernetes import restart_rules
@@ -9,8 +9,8 @@ from spmd.launch.write_tf_config import cluster_of
 def render_jobset(job: Job, options: PodOptions) -> str:
     """Writes a JobSet with a Job for each task type.
 
-    When a pod that trains fails, all Jobs are made anew. Pods that ask for it by their exit code, or that
-    were taken away by the cluster, do not count.
+    When a pod that trains fails, all Jobs are recreated. That does not count as a restart if the pod asked for it
+    with its exit code, or was taken away by the cluster.
 
     Args:
         job: the job.
@@ -41,7 +41,7 @@ def render_jobset(job: Job, options: PodOptions) -> str:
             job,
             options,
             container=kind,
-            # An evaluator starts again by itself, in its pod: that is no reason to stop the training.
+            # An evaluator restarts by itself, in its pod: that must not stop the training.
             restart="Never" if trains else "OnFailure",
             environment=[*task_environment(cluster, kind), attempt],
             with_devices=trains,
@@ -61,7 +61,7 @@ def render_jobset(job: Job, options: PodOptions) -> str:
         "metadata": {"name": job.name},
         "spec": {
             "network": {"enableDNSHostnames": True, "publishNotReadyAddresses": True},
-            # The set is complete, and an evaluator ended, when all that train have ended well.
+            # The set is complete, and its evaluator is stopped, when all tasks that train have succeeded.
             "successPolicy": {
                 "operator": "All",
                 "targetReplicatedJobs": list(cluster),

@@ -9,8 +9,8 @@ from spmd.launch.write_tf_config import cluster_of
 def render_kubernetes(job: Job, options: PodOptions) -> str:
     """Writes an Indexed Job for each task type, and a headless Service.
 
-    Kubernetes starts only the pod again that failed. The others find that it is gone, and ask for a
-    restart by their exit code, which does not count as a failure.
+    Kubernetes restarts only the pod that failed. The others notice that it is gone, and ask for a restart
+    with their exit code, which does not count as a failure.
 
     Args:
         job: the job.
@@ -29,7 +29,7 @@ def render_kubernetes(job: Job, options: PodOptions) -> str:
         "spec": {
             "clusterIP": "None",
             "selector": {"app.kubernetes.io/name": job.name},
-            # Tasks look for each other before they are ready.
+            # Tasks connect to each other before they are ready.
             "publishNotReadyAddresses": True,
             "ports": [{"name": "training", "port": job.port}],
         },
@@ -63,7 +63,7 @@ def render_kubernetes(job: Job, options: PodOptions) -> str:
                     "completionMode": "Indexed",
                     "completions": pods,
                     "parallelism": pods,
-                    # One fault can end every pod, and each of them counts.
+                    # One fault can end every pod, and each counts.
                     "backoffLimit": job.max_restarts * pods,
                     "podFailurePolicy": restart_rules("Ignore"),
                     "template": pod,
@@ -75,11 +75,11 @@ def render_kubernetes(job: Job, options: PodOptions) -> str:
 
 
 def restart_rules(action: str) -> Manifest:
-    """Says what becomes of a pod that asks for a restart, or was taken away.
+    """Makes the rules for pods that ask for a restart or were taken away.
 
     Args:
-        action: `"Ignore"` to start the pod again without counting it, `"FailJob"` to leave it to whoever
-            watches the Job.
+        action: `"Ignore"` to restart the pod without counting it, `"FailJob"` to leave that to the controller
+            that watches the Job.
 
     Returns:
         A `PodFailurePolicy`.

@@ -1,6 +1,6 @@
-"""The pod that runs one task on Kubernetes, and the YAML that all manifests are written in.
+"""The pod that runs one task on Kubernetes, and the YAML of all manifests.
 
-A *manifest* here is plain dictionaries and lists, as `kubectl` reads them.
+A *manifest* here is made of plain dictionaries and lists, as `kubectl` reads them.
 """
 
 import dataclasses
@@ -18,16 +18,16 @@ Manifest = dict[str, Any]
 
 @dataclasses.dataclass(frozen=True)
 class PodOptions:
-    """What a pod has besides the command.
+    """Settings of a pod besides the command.
 
     Attributes:
         image: the container image, with Python, the script and jaxtribute in it.
-        resource: name under which the cluster counts devices, such as `"google.com/tpu"`.
-        volumes: paths by persistent volume claim; checkpoints belong on one that all pods reach.
+        resource: the cluster's name for the devices, such as `"google.com/tpu"`.
+        volumes: mount paths by persistent volume claim; checkpoints belong on one that all pods reach.
         node_selector: labels of the nodes to run on.
 
     Raises:
-        LaunchError: there is no image.
+        LaunchError: the image is empty.
     """
 
     image: str
@@ -55,10 +55,10 @@ def pod_spec(
 
     Args:
         job: the job.
-        options: what the pod has.
+        options: settings of the pod.
         container: name of its container.
-        restart: its restart policy, or "" where another controller sets it.
-        environment: further variables, as Kubernetes has them.
+        restart: its restart policy, or "" if another controller sets it.
+        environment: further variables, as Kubernetes writes them.
         with_devices: whether it gets the devices of a task that trains.
         port_name: name of its port.
 
@@ -80,7 +80,7 @@ def pod_spec(
     if options.node_selector:
         spec["nodeSelector"] = dict(options.node_selector)
     spec["containers"] = [main]
-    if with_devices and job.devices_per_worker is not None and not job.on_processor:
+    if with_devices and job.devices_per_worker is not None and not job.on_cpu:
         main["resources"] = {"limits": {options.resource: job.devices_per_worker}}
     if options.volumes:
         main["volumeMounts"] = [
@@ -94,17 +94,17 @@ def pod_spec(
 
 
 def task_environment(cluster: Mapping[str, Sequence[str]], kind: str) -> list[Manifest]:
-    """Makes TF_CONFIG of the pods of an Indexed Job, which Kubernetes completes in each pod.
+    """Makes the TF_CONFIG of an Indexed Job's pods, into which Kubernetes fills the index of each.
 
     Args:
         cluster: addresses by task type.
         kind: the task type of these pods.
 
     Returns:
-        Variables: the pod's index, and TF_CONFIG with it.
+        Two variables: the pod's index, and TF_CONFIG.
     """
-    # The index must come first: Kubernetes fills in `$(NAME)` from the variables before, and what it adds
-    # to the pods of an Indexed Job by itself comes last.
+    # The index must come first: Kubernetes expands `$(NAME)` from earlier variables only, and appends its own
+    # variable of this name.
     task = {"type": kind, "index": "INDEX"}
     config = json.dumps({"cluster": cluster, "task": task})
     return [
@@ -124,8 +124,8 @@ def to_yaml(job: Job, title: str, manifests: Sequence[Manifest]) -> str:
     """Writes manifests.
 
     Args:
-        job: the job, for the comment at the head.
-        title: what the manifests are, for the same.
+        job: the job, for the comment at the top.
+        title: what the manifests are, for the same comment.
         manifests: one for each document.
 
     Returns:
@@ -138,12 +138,12 @@ def to_yaml(job: Job, title: str, manifests: Sequence[Manifest]) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes what stands in two places twice: nobody wants to read YAML's references."""
+    """Repeats values that occur twice, instead of YAML's anchors and aliases."""
 
     def ignore_aliases(self, data: object) -> bool:
         return True
 
 
 def _literal(text: str) -> str:
-    """Keeps Kubernetes from filling in `$(NAME)` in what a person wrote."""
+    """Keeps Kubernetes from expanding `$(NAME)` in what a person wrote."""
     return text.replace("$(", "$$(")

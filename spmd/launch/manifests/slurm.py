@@ -1,4 +1,4 @@
-"""A Slurm batch script: one task on each node, with TF_CONFIG from the nodes that Slurm gave."""
+"""A Slurm batch script: one task per node, with TF_CONFIG made from the nodes that Slurm allocates."""
 
 import json
 import shlex
@@ -72,7 +72,7 @@ def render_slurm(job: Job, hosts: Sequence[str] = ()) -> str:
 
     Args:
         job: the job; every task has a node of its own.
-        hosts: the nodes to ask for; empty to take what Slurm gives.
+        hosts: the nodes to request; empty to leave the choice to Slurm.
 
     Returns:
         The script.
@@ -84,7 +84,7 @@ def render_slurm(job: Job, hosts: Sequence[str] = ()) -> str:
     """
     if job.roles.evaluator:
         raise LaunchError(
-            "A Slurm step ends when all of its tasks have, but an evaluator goes on for longer. Leave --evaluator "
+            "A Slurm step ends when all of its tasks have, but an evaluator runs for longer. Leave --evaluator "
             "out, and submit a job of its own whose TF_CONFIG has the task "
             '{"type": "evaluator", "index": 0}.'
         )
@@ -97,7 +97,7 @@ def render_slurm(job: Job, hosts: Sequence[str] = ()) -> str:
         "--requeue",
         "--open-mode=append",
     ]
-    if job.devices_per_worker is not None and not job.on_processor:
+    if job.devices_per_worker is not None and not job.on_cpu:
         directives.append(f"--gpus-per-node={job.devices_per_worker}")
     if hosts:
         directives.append(f"--nodelist={','.join(hosts)}")

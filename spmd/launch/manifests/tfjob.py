@@ -7,8 +7,8 @@ from spmd.launch.manifests.pod import Manifest, PodOptions, pod_spec, to_yaml
 def render_tfjob(job: Job, options: PodOptions) -> str:
     """Writes a TFJob.
 
-    Its restart policy takes exit codes from 128 on, signals among them, as a wish to start again, and those
-    below, a Python error among them, as the end of the job.
+    Its restart policy restarts pods with exit codes from 128 on, signals included, and ends the job on lower
+    ones, Python errors included.
 
     Args:
         job: the job.
@@ -45,7 +45,7 @@ def render_tfjob(job: Job, options: PodOptions) -> str:
         "metadata": {"name": job.name},
         "spec": {
             "runPolicy": {"backoffLimit": job.max_restarts, "cleanPodPolicy": "Running"},
-            # Or the job is over, and its pods are stopped, as soon as worker 0 has ended.
+            # Else the job is over, and its pods are stopped, as soon as worker 0 has ended.
             "successPolicy": "AllWorkers",
             "tfReplicaSpecs": replicas,
         },

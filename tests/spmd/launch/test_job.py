@@ -1,0 +1,40 @@
+"""What a job takes, and what its tasks get."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spmd.errors import LaunchError
+from spmd.launch import Job, Roles
+from spmd.launch.job import name_of
+
+
+@given(st.text(max_size=80))
+def test_every_text_gives_a_name_that_a_job_takes(text: str) -> None:
+    Job(name_of(text), ("train.py",), Roles(1))
+
+
+@pytest.mark.parametrize("name", ["", "Train", "1st", "a_b", "a-", "a" * 41])
+def test_other_names_are_refused_with_one_that_fits(name: str) -> None:
+    with pytest.raises(LaunchError, match=r"--name is .* Write, for example, --name [a-z]"):
+        Job(name, ("train.py",), Roles(1))
+
+
+@pytest.mark.parametrize("port", [0, -1, 65536])
+def test_other_ports_are_refused(port: int) -> None:
+    with pytest.raises(LaunchError, match=f"between 1 and 65535, but it is {port}"):
+        Job("a", ("train.py",), Roles(1), port=port)
+
+
+@pytest.mark.parametrize("platforms", [None, "cpu", "cuda,cpu"])
+def test_devices_are_simulated_on_the_cpu_only(platforms: str | None) -> None:
+    environment = {"A": "b"} | ({} if platforms is None else {"JAX_PLATFORMS": platforms})
+    job = Job("a", ("train.py",), Roles(1), environment, devices_per_worker=3)
+    assert job.variables.items() >= environment.items()
+    assert ("device_count=3" in job.variables.get("XLA_FLAGS", "")) == (platforms == "cpu")
+
+
+def test_the_title_stays_on_one_line() -> None:
+    title = Job("a", ("train.py", "two\nlines", "x" * 100), Roles(2)).title
+    assert title.endswith(" ...: 2 tasks")
+    assert "\n" not in title

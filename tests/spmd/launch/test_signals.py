@@ -1,0 +1,38 @@
+"""Signals that wake the launcher's main loop."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from spmd.launch.signals import Signals
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_wait_and_nothing_else(number: int) -> None:
+    before = signal.getsignal(number)
+    with Signals() as signals:
+        assert signals.wait(0.0) == []
+        os.kill(os.getpid(), number)
+        assert signals.wait(60.0) == [number]
+    assert signal.getsignal(number) == before
+
+
+def test_the_end_of_a_child_ends_the_wait() -> None:
+    with Signals() as signals:
+        child = subprocess.Popen([sys.executable, "-I", "-S", "-c", ""])
+        assert signals.wait(60.0) == []
+        child.wait()
+    assert child.returncode == 0
+
+
+def test_what_is_ignored_stays_ignored() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with Signals() as signals:
+            os.kill(os.getpid(), signal.SIGHUP)
+            assert signals.wait(0.01) == []
+    finally:
+        signal.signal(signal.SIGHUP, before)
