@@ -83,13 +83,6 @@ def test_auto_shard_policies(run_cluster):
 
         for name in ("AUTO", "DATA", "FILE", "OFF"):
             print(name, rows(name))
-        options = tf.data.Options()
-        options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.FILE
-        with strategy.scope():
-            model = tf.keras.Sequential([tf.keras.layers.Dense(1, use_bias=False)])
-            model.compile("sgd", "mse")
-        pairs = dataset.map(lambda x: (x[:, None], x)).with_options(options)
-        print(model.evaluate(pairs, verbose=0) > 0)
         """
     )
     assert first.lines == [
@@ -97,14 +90,12 @@ def test_auto_shard_policies(run_cluster):
         "DATA [[1, 2], [21, 22]]",
         "FILE [[1, 2], [21, 22]]",
         "OFF [[1, 2], [11, 12], [21, 22], [31, 32]]",
-        "True",
     ]
     assert second.lines == [
         "AUTO [[11, 12], [31, 32]]",
         "DATA [[11, 12], [31, 32]]",
         "FILE [[11, 12], [31, 32]]",
         "OFF [[1, 2], [11, 12], [21, 22], [31, 32]]",
-        "True",
     ]
     assert first.stderr.count("each reads files of its own") == 1
     assert "AutoShardPolicy" not in second.stderr
@@ -152,8 +143,9 @@ def test_uneven_shards_end_together(run_cluster):
         ):
             seen.reset_state()
             print(sum(1 for batch in batches if train(batch) >= 0), float(seen.result()))
+        print(model.evaluate(files, verbose=0) > 0)
         print(model.fit(files, verbose=0).history.keys())
         """
     )
     # Files of 5 + 7 and 6 rows, by twos; then 9 rows for each.
-    assert first.lines == second.lines == ["6 18.0", "5 18.0", "dict_keys(['loss'])"]
+    assert first.lines == second.lines == ["6 18.0", "5 18.0", "True", "dict_keys(['loss'])"]

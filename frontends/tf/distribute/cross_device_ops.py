@@ -13,7 +13,7 @@ from frontends.tf.distribute.values import DistributedValues
 
 @dataclasses.dataclass(frozen=True)
 class CrossDeviceOps:
-    """A way to combine values of several devices.
+    """An algorithm that combines values of several devices.
 
     Scripts pass one to a strategy. XLA compiles all-reduces for the hardware itself (NCCL rings and
     trees on GPUs, the interconnect of a TPU), so the choice is accepted and changes no result.

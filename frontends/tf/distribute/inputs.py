@@ -1,4 +1,4 @@
-"""The ways in for data: methods of strategies that distribute datasets and values."""
+"""Methods of strategies that distribute datasets and values."""
 
 import itertools
 from collections.abc import Callable, Iterator
@@ -36,13 +36,8 @@ class StrategyInputs(StrategyAliases):
         dividing the data to the script (`OFF`).
 
         GPUs and TPUs apply the last map functions of a `tf.data.Dataset` of rows in memory, if these make rows
-        larger, so that pixels travel as bytes.
-
-        Args:
-            dataset: a batched `tf.data.Dataset`, or any source that `spmd.distribute` takes.
-
-        Returns:
-            An iterable of batches whose leaves are per-replica values.
+        larger, so that pixels travel as bytes. Besides a batched `tf.data.Dataset` it takes any source that
+        `spmd.distribute` takes.
 
         Raises:
             spmd.BatchError: while iterating, if elements have no batch axis.
@@ -77,12 +72,8 @@ class StrategyInputs(StrategyAliases):
     ) -> DistributedDataset:
         """Distributes a dataset that a function makes; its batches are per replica.
 
-        Args:
-            dataset_fn: takes an `InputContext`, and returns a dataset of per-replica batches. Each
-                replica takes the next batch.
-
-        Returns:
-            An iterable of batches whose leaves are per-replica values.
+        Each replica takes the next batch. With `InputReplicationMode.PER_REPLICA` the function is called for
+        each replica, whose batches all come from its own dataset.
 
         Raises:
             RuntimeError: called inside a replica.
@@ -136,12 +127,9 @@ class StrategyInputs(StrategyAliases):
             value_fn: takes a `ValueContext`, and returns one replica's value, a nested structure of
                 arrays or numbers of the same shapes for all; the number of rows may differ.
 
-        Returns:
-            The structure, with per-replica values.
-
         Raises:
             ValueError: the shapes differ between replicas, after the first axis.
-            TypeError: devices cannot hold the values, such as texts.
+            TypeError: devices cannot hold the values, such as strings.
             RuntimeError: called inside a replica.
 
         Examples:

@@ -1,4 +1,4 @@
-"""Options that scripts hand to strategies: how to run, and how to communicate. They change no result."""
+"""Options of strategies: how to run, and how to communicate. They change no result."""
 
 import dataclasses
 import enum
@@ -31,7 +31,7 @@ class RunOptions:
 
 
 class CommunicationImplementation(enum.Enum):
-    """By what library collectives travel; XLA chooses.
+    """The library of collectives; XLA chooses.
 
     Source: `tf.distribute.experimental.CommunicationImplementation`.
     """
@@ -59,7 +59,7 @@ class CollectiveHints:
     timeout_seconds: float | None = None
 
     def __post_init__(self) -> None:
-        _ = self.collectives  # which raises what is wrong with them
+        _ = self.collectives  # raises if they are wrong
 
     @property
     def collectives(self) -> CollectiveOptions:
@@ -72,10 +72,10 @@ class CommunicationOptions(CollectiveHints):
     """Options of collectives of a `MultiWorkerMirroredStrategy`; elsewhere accepted.
 
     Attributes:
-        bytes_per_pack: gradients are joined to packs of so many bytes; with 0 XLA's combiner decides on GPUs
-            and TPUs, and small ones are joined on processors.
+        bytes_per_pack: gradients are summed in buckets of this many bytes; with 0 XLA's combiner decides on GPUs
+            and TPUs, and small ones share buckets on CPUs.
         timeout_seconds: how long to wait for other processes at the start.
-        implementation: the library; XLA takes NCCL on GPUs and gloo on processors, whatever this says.
+        implementation: the library; XLA takes NCCL on GPUs and gloo on CPUs, whatever this says.
         compression: not in TensorFlow: "bfloat16" sends gradients with half the bits.
 
     Raises:

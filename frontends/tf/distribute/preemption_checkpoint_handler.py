@@ -1,4 +1,4 @@
-"""`tf.distribute.experimental.PreemptionCheckpointHandler`: saves when a task is to be ended."""
+"""`tf.distribute.experimental.PreemptionCheckpointHandler`: saves and exits on preemption."""
 
 import contextlib
 import os
@@ -20,16 +20,16 @@ from spmd.cluster import RETRYABLE_EXIT_CODE
 from spmd.input import mark_used, without_unused
 
 _CALLS = "checkpointed_runs"
-# As in TensorFlow: the last save is to begin while there is time for so many more steps.
+# As in TensorFlow: the last save begins while there is time for this many more steps.
 _SPARE_STEPS = 6
 
 
 class PreemptionCheckpointHandler:
     """Saves a checkpoint in all tasks before the same step when one of them gets SIGTERM, and exits.
 
-    It restores the latest checkpoint when it is made, so that a task that was started again goes on where it was.
-    All tasks make it and call it alike. A batch that was read for the step that does not run any more counts as not
-    read, if the iterator (of a dataset or distributed dataset) is in the checkpoint.
+    It restores the latest checkpoint when it is made, so that a restarted task resumes where it stopped. All tasks
+    must make it and call it alike. A batch that was read for a step that no longer runs counts as unread, if the
+    iterator (of a dataset or distributed dataset) is in the checkpoint.
 
     Examples:
         >>> import tempfile
@@ -57,13 +57,13 @@ class PreemptionCheckpointHandler:
 
         Args:
             cluster_resolver: the strategy's `cluster_resolver`; None without a cluster.
-            checkpoint_or_checkpoint_manager: what to save, or what saves it.
-            checkpoint_dir: where, if it is a checkpoint. One checkpoint is kept.
-            termination_config: what to do otherwise.
+            checkpoint_or_checkpoint_manager: what to save, or the manager that saves it.
+            checkpoint_dir: the folder, for a checkpoint without a manager; it keeps one checkpoint.
+            termination_config: how to notice preemption, save and exit.
 
         Raises:
             ValueError: there is a checkpoint without a folder, or the latest one does not fit; or this is
-                not the main thread, which alone can take SIGTERM over.
+                not the main thread, which alone can handle SIGTERM.
             NotImplementedError: the cluster has parameter servers.
         """
         if cluster_resolver is not None and "ps" in cluster_resolver.cluster_spec().as_dict():
@@ -97,21 +97,13 @@ class PreemptionCheckpointHandler:
 
     @property
     def total_run_calls(self) -> int:
-        """How often `run` was called, before the restarts too."""
+        """How often `run` was called, restarts included."""
         return self._calls
 
     def run(self, distributed_train_function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """Saves and exits if a task is to be ended and this is the agreed step; else calls a function.
+        """Saves and exits if a task was preempted and this is the agreed step; else calls a function.
 
         All tasks must call it, for each step.
-
-        Args:
-            distributed_train_function: does one step.
-            args: its arguments.
-            kwargs: its arguments by name.
-
-        Returns:
-            What it returns.
 
         Raises:
             SystemExit: the checkpoint is saved; with `exit_fn`, what that raises.
@@ -126,13 +118,9 @@ class PreemptionCheckpointHandler:
         return result
 
     def save_checkpoint_if_preempted(self, *args: Any, **kwargs: Any) -> None:
-        """Saves and exits if a task is to be ended and all have come here; call it after each step.
+        """Saves and exits if a task was preempted and all tasks are here; call it after each step.
 
-        It counts as a call of `run`.
-
-        Args:
-            args: of the manager's `save`, or of `save_fn`.
-            kwargs: the same, by name.
+        It counts as a call of `run`; its arguments go to the manager's `save`, or to `save_fn`.
 
         Raises:
             SystemExit: see `run`.
@@ -145,7 +133,7 @@ class PreemptionCheckpointHandler:
 
     @contextlib.contextmanager
     def watch_preemption_scope(self) -> Generator[None]:
-        """Does nothing: `run` alone does all, on TPUs too."""
+        """Does nothing: `run` suffices, on TPUs too."""
         yield
 
     def _is_time(self) -> bool:

@@ -1,4 +1,4 @@
-"""The ways out for results: methods of strategies that combine or list per-replica values."""
+"""Methods of strategies that combine or list per-replica values."""
 
 from typing import Any
 
@@ -30,16 +30,13 @@ class StrategyResults(StrategyAliases):
         Args:
             reduce_op: `tf.distribute.ReduceOp.SUM`, `MEAN`, or its name.
             value: nested structure of per-replica values.
-            axis: None combines elementwise over replicas; a number, or a tuple of them, also along
-                this axis of the values. Padding rows are left out.
-
-        Returns:
-            The structure, with one array for each value.
+            axis: None combines elementwise over replicas; one or several axes also combine along these axes
+                of the values. Padding rows are left out.
 
         Raises:
             ValueError: unknown reduction or axis; the sum, with no axis, of a value that is not
                 per-replica; or, with no axis, rows of a partial batch without a counterpart on the other replicas.
-            TypeError: a value is `tf.IndexedSlices`, whose row numbers are not to be reduced.
+            TypeError: a value is `tf.IndexedSlices`, whose row numbers must not be reduced.
             RuntimeError: called inside a replica.
 
         Examples:
@@ -71,13 +68,6 @@ class StrategyResults(StrategyAliases):
     def gather(self, value: Nested, axis: int) -> Any:
         """Concatenates per-replica values along an axis; padding rows are left out.
 
-        Args:
-            value: nested structure of per-replica values with at least one axis.
-            axis: the axis.
-
-        Returns:
-            The structure, with one array for each value.
-
         Raises:
             ValueError: there is no such axis.
             RuntimeError: called inside a replica.
@@ -104,12 +94,9 @@ class StrategyResults(StrategyAliases):
     def experimental_local_results(self, value: Nested) -> tuple[Any, ...]:
         """Lists what the replicas of this process have.
 
-        Args:
-            value: nested structure of per-replica values, variables and plain ones.
-
         Returns:
-            One structure for every replica, in order, plain values repeated; a plain value alone. Of
-            a `tf.Variable` the value on every replica. Inside a replica, what it has itself.
+            One structure for every replica, in order, with plain values repeated; a plain value alone. A
+            `tf.Variable` counts as its value on every replica. Inside a replica, the replica's own.
 
         Raises:
             RuntimeError: called inside a replica, for values of all of them.
@@ -147,7 +134,7 @@ class StrategyResults(StrategyAliases):
         return values if 1 < len(values) == len(self.extended.holders) else ()
 
     def _reduce_plain(self, op: str, value: Nested, axis: int | tuple[int, ...] | None) -> Any:
-        """Reduces a value that all replicas share, by TensorFlow's rule: along an axis, each has it."""
+        """Reduces a value that all replicas share; along an axis each replica counts, as in TensorFlow."""
         require_cross_replica("reduce")
         array = value if isinstance(value, jax.Array) else np.asarray(value)
         replicas = self.num_replicas_in_sync

@@ -65,7 +65,7 @@ class Strategy(StrategyInputs, StrategyResults):
 
         Args:
             mesh: the devices, one per replica.
-            is_default: whether it stands for no strategy at all, so that its scope changes nothing.
+            is_default: whether it stands for the absence of a strategy, so that its scope changes nothing.
             parameter_devices: the devices that `extended.parameter_devices` names; None for all.
             collectives: how gradients travel; None leaves it to XLA.
         """
@@ -105,7 +105,7 @@ class Strategy(StrategyInputs, StrategyResults):
 
     @property
     def cluster_resolver(self) -> None:
-        """How the cluster was found: there is none, so None.
+        """None: this strategy has no cluster.
 
         Source: `tf.distribute.Strategy.cluster_resolver`.
         """
@@ -113,9 +113,6 @@ class Strategy(StrategyInputs, StrategyResults):
 
     def scope(self) -> contextlib.AbstractContextManager["Strategy"]:
         """Puts the strategy in force for a `with` block, on this thread.
-
-        Returns:
-            A context manager that gives the strategy.
 
         Raises:
             RuntimeError: inside a replica, unless this is the default strategy; or on entry, inside
@@ -151,11 +148,11 @@ class Strategy(StrategyInputs, StrategyResults):
             kwargs: keyword arguments, likewise.
 
         Returns:
-            The function's result; every leaf is a per-replica value.
+            The function's result, with per-replica values as leaves.
 
         Raises:
             ValueError: `args` is neither a tuple nor a list.
-            TypeError: `fn` cannot be called, or returns what is no array or number.
+            TypeError: `fn` cannot be called, or returns anything but arrays and numbers.
             RuntimeError: called inside a replica, or in a `tf.function` that runs on other devices.
 
         Examples:

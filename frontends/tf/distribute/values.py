@@ -1,4 +1,4 @@
-"""`tf.distribute.DistributedValues`: what the engine's per-replica values are to TensorFlow's scripts."""
+"""`tf.distribute.DistributedValues`: TensorFlow's view of the engine's per-replica values."""
 
 import abc
 import dataclasses
@@ -45,5 +45,5 @@ class PerReplicaSpec:
 
 
 def is_per_replica(value: object) -> bool:
-    """Tells whether a value is the engine's per-replica value; a variable is none."""
+    """Tells whether a value is a per-replica value of the engine; variables are not."""
     return isinstance(value, (PerReplica, TracedPerReplica))

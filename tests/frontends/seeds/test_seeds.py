@@ -179,6 +179,7 @@ def test_001_cats_vs_dogs(run, cats_and_dogs):
     assert 0 <= results(output, "sparse_categorical_accuracy")[-1] <= 1
 
 
+@pytest.mark.slow
 def test_002_keras_api(run):
     """The document names no data for evaluate and predict: here those for training."""
     output = run(
@@ -197,6 +198,7 @@ def test_002_keras_api(run):
     assert output.endswith("(10, 1)\n")
 
 
+@pytest.mark.slow
 def test_003_mirrored_strategy(run):
     output = run("003_mirrored_strategy")
     assert output.startswith("Num GPUs Available: 0\nNumber of devices: 2\n")

@@ -222,7 +222,10 @@ def _by_tape(loss_of, model):
     return loss, tape.gradient(loss, nnx.state(model, nnx.Param))
 
 
-@pytest.mark.parametrize("replicas", [1, 2, 4])
+@pytest.mark.parametrize(
+    "replicas",
+    [2, pytest.param(1, marks=pytest.mark.slow), pytest.param(4, marks=pytest.mark.slow)],
+)
 def test_a_tape_in_replicas_trains_like_value_and_grad_for_the_same_work(replicas):
     losses, work = _losses(replicas, _by_tape)
     expected, least = _losses(replicas, lambda loss_of, model: nnx.value_and_grad(loss_of)(model))

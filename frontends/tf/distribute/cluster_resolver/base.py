@@ -1,4 +1,4 @@
-"""What every resolver answers, and a `Cluster` of its answers."""
+"""The base class of resolvers, and the engine's `Cluster` made from one."""
 
 import abc
 from collections import Counter
@@ -23,7 +23,7 @@ class ClusterResolver(abc.ABC):
     _task_id: Any = None
     _rpc_layer: Any = None
     _environment: Any = ""
-    _source = ""  # where it reads what it says, for errors
+    _source = ""  # where its answers come from, for errors
 
     @abc.abstractmethod
     def cluster_spec(self) -> ClusterSpec:
@@ -56,8 +56,7 @@ class ClusterResolver(abc.ABC):
 
         Args:
             task_type: job of the task.
-            task_id: index of the task; with `task_type` None, too, this process is meant.
-            config_proto: ignored.
+            task_id: index of the task; if both are None, this process.
 
         Returns:
             Such as `{"GPU": 8}`; empty without accelerators, and for a task whose devices this process
@@ -70,18 +69,20 @@ class ClusterResolver(abc.ABC):
         else:
             process = self._process_id(*task)
             devices = [one for one in jax.devices() if one.process_index == process]
-            # Without a cluster all devices are process 0's, who need not be the task that was asked for.
+            # Without a cluster all devices belong to process 0, which may not be the task in question.
             devices = devices if jax.process_count() > 1 else []
         return dict(Counter(one.platform.upper() for one in devices if one.platform != "cpu"))
 
-    def _process_id(self, task_type: Any, task_id: Any) -> int | None:
+    def _process_id(self, task_type: str | None, task_id: int | None) -> int | None:
         tasks = self.cluster_spec().as_dict()
-        names = [(job, i) for job in ("chief", "worker") for i in range(len(tasks.get(job, ())))]
+        names: list[tuple[str | None, int | None]] = [
+            (job, i) for job in ("chief", "worker") for i in range(len(tasks.get(job, ())))
+        ]
         return names.index((task_type, task_id)) if (task_type, task_id) in names else None
 
     @property
     def environment(self) -> str | None:
-        """Where this runs: `""`, as TensorFlow says outside of Google."""
+        """Where this runs: `""`, as outside of Google in TensorFlow."""
         return self._environment
 
     @property
@@ -112,7 +113,7 @@ class ClusterResolver(abc.ABC):
         self._rpc_layer = rpc_layer
 
     def _task_url(
-        self, task_type: Any, task_id: Any, rpc_layer: str | None, otherwise: str = ""
+        self, task_type: str | None, task_id: int | None, rpc_layer: str | None, otherwise: str = ""
     ) -> str:
         task_type = self.task_type if task_type is None else task_type
         task_id = self.task_id if task_id is None else task_id
@@ -129,16 +130,13 @@ def url(address: str, rpc_layer: str | None) -> str:
 
 
 def cluster_of(resolver: ClusterResolver) -> spmd.cluster.Cluster | None:
-    """Makes a cluster of what a resolver says.
-
-    Args:
-        resolver: any resolver, of TensorFlow's names or a class of your own.
+    """Makes the engine's cluster from a resolver, one of TensorFlow's or a class of your own.
 
     Returns:
         The cluster; None if it lists no task, which means one process.
 
     Raises:
-        ClusterConfigError: what it says makes no cluster.
+        ClusterConfigError: its answers do not describe a cluster.
 
     Examples:
         >>> from frontends import tf
@@ -150,7 +148,7 @@ def cluster_of(resolver: ClusterResolver) -> spmd.cluster.Cluster | None:
     """
     jobs = (
         resolver.cluster_spec().as_dict()
-    )  # first: some resolvers find their task while they make it
+    )  # first: some resolvers find their task only while making it
     return spmd.cluster.from_tasks(
         jobs, resolver.task_type, resolver.task_id, resolver._source or type(resolver).__name__
     )

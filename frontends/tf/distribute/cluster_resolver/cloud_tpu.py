@@ -23,7 +23,7 @@ class CloudTPU:
         discovery_url: where the service describes itself; TPU_API_DISCOVERY_URL overrides it.
 
     Raises:
-        ValueError: nothing says which TPU, TPU_CONFIG is no JSON object, or the metadata server does not
+        ValueError: nothing says which TPU, TPU_CONFIG is not a JSON object, or the metadata server does not
             answer.
 
     Source: `tensorflow/python/tpu/client/client.py`.

@@ -35,7 +35,7 @@ class KubernetesClusterResolver(ClusterResolver):
 
     Raises:
         ImportError: the client is not installed.
-        ValueError: `executable_location` is no `KubernetesExecutableLocation`.
+        ValueError: `executable_location` is not a `KubernetesExecutableLocation`.
 
     Source: `tf.distribute.cluster_resolver.KubernetesClusterResolver`.
     """

@@ -1,4 +1,4 @@
-"""The resolver that is told everything."""
+"""The resolver with fixed answers."""
 
 from frontends.tf.distribute.cluster_resolver.base import ClusterResolver, url
 from frontends.tf.train.cluster_spec import ClusterSpec
@@ -17,7 +17,7 @@ class SimpleClusterResolver(ClusterResolver):
         rpc_layer: protocol to put in front of addresses.
 
     Raises:
-        TypeError: `cluster_spec` is no `tf.train.ClusterSpec`, or `master` no string.
+        TypeError: `cluster_spec` is not a `tf.train.ClusterSpec`, or `master` not a string.
 
     Examples:
         >>> from frontends import tf

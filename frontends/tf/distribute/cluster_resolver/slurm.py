@@ -31,8 +31,8 @@ class SlurmClusterResolver(ClusterResolver):
         rpc_layer: protocol to put in front of addresses.
 
     Raises:
-        ClusterConfigError: a variable of Slurm's cannot be read.
-        RuntimeError: this is no step of Slurm's; or the node has fewer GPUs, or the step other tasks, than
+        ClusterConfigError: a variable of Slurm cannot be parsed.
+        RuntimeError: this is not a Slurm step; or the node has fewer GPUs, or the step other tasks, than
             asked for.
 
     Source: `tf.distribute.cluster_resolver.SlurmClusterResolver`. There nodes are always in

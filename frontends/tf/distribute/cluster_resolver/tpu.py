@@ -112,7 +112,7 @@ class TPUClusterResolver(ClusterResolver):
         return self.task_type
 
     def get_coordination_service_leader(self) -> str:
-        """Names the task that the others meet at."""
+        """Names the task that hosts the coordination service."""
         return f"/job:{self.get_job_name()}/task:0"
 
     def num_accelerators(

@@ -7,7 +7,7 @@ from frontends.tf.train.cluster_spec import ClusterSpec
 
 
 class UnionClusterResolver(ClusterResolver):
-    """Merges the clusters of several resolvers; everything else the first one answers.
+    """Merges the clusters of several resolvers; the first one answers all other questions.
 
     Args:
         *args: the resolvers.
@@ -16,7 +16,7 @@ class UnionClusterResolver(ClusterResolver):
         rpc_layer: protocol to put in front of addresses; None asks the first resolver.
 
     Raises:
-        TypeError: an argument is no resolver.
+        TypeError: an argument is not a resolver.
         ValueError: there is none.
 
     Examples:

@@ -1,7 +1,7 @@
-"""`tf.distribute.experimental.partitioners`: into how many shards a variable of some shape is split.
+"""`tf.distribute.experimental.partitioners`: how many shards to split a variable into.
 
 A *partitioner* is called with a shape and a type, and returns the number of shards along each axis. At
-most one axis is split. It only computes: parameter servers, which would use it, are not built yet.
+most one axis is split. Parameter servers, which would use it, do not exist yet.
 """
 
 import abc
@@ -23,11 +23,6 @@ class Partitioner(abc.ABC):
     @abc.abstractmethod
     def __call__(self, shape: Sequence[int], dtype: DTypeLike, axis: int = 0) -> list[int]:
         """Splits a shape.
-
-        Args:
-            shape: of the variable.
-            dtype: type of its elements.
-            axis: the axis to split.
 
         Returns:
             The number of shards along each axis.
@@ -60,9 +55,9 @@ class MinSizePartitioner(Partitioner):
     """Splits into as many shards as hold some number of bytes each; the last may hold fewer.
 
     Attributes:
-        min_shard_bytes: bytes of a shard, about at least.
+        min_shard_bytes: approximate minimum size of a shard.
         max_shards: how many shards, at most.
-        bytes_per_string: what a text counts.
+        bytes_per_string: size assumed for a string.
 
     Raises:
         ValueError: one of them is below 1.
@@ -95,7 +90,7 @@ class MaxSizePartitioner(Partitioner):
     Attributes:
         max_shard_bytes: bytes of a shard, at most (unless `max_shards` forbids it).
         max_shards: how many shards, at most; None for any number.
-        bytes_per_string: what a text counts.
+        bytes_per_string: size assumed for a string.
 
     Raises:
         ValueError: one of them is below 1.
