@@ -5,25 +5,62 @@
 
     dataset = tfds.load("mnist", split="train", as_supervised=True)
 
-TensorFlow Datasets reads its files without TensorFlow, but its `load` makes datasets of TensorFlow.
-Importing this `tf` changes these two functions, when TensorFlow Datasets is imported; it does not import it.
+TensorFlow Datasets reads its files without TensorFlow, but its `load` makes TensorFlow's datasets.
+Importing this `tf` replaces these two functions once TensorFlow Datasets is imported, and does not import it.
 """
 
 import importlib.abc
 import importlib.machinery
 import importlib.util
 import itertools
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from types import ModuleType
+from typing import Any, Protocol, TypeAlias
 
 import jax
 import numpy as np
 
+from frontends.tf._typing import Nested, TensorLike
 from frontends.tf.data.base import shuffle_order
 from frontends.tf.data.dataset import Dataset
 from frontends.tf.data.files import TFRecordDataset
 from spmd.input.pipeline import ShuffleOrder, interleaved
+
+# The name of a split, such as "train[:10%]", or a structure of them.
+SplitLike: TypeAlias = Nested
+# Functions of `tfds.decode`, in the structure of the features.
+Decoders: TypeAlias = Nested
+# A `tfds.ReadConfig`.
+ReadConfig: TypeAlias = object
+# A row of features, or what is picked from it.
+Row: TypeAlias = Any
+
+
+class _Part(Protocol):
+    """A `tfds` file instruction: which rows of a file belong to a split."""
+
+    filename: str
+    skip: int
+    take: int
+
+
+class _Rowed(Protocol):
+    def __getitems__(self, indices: list[int]) -> list[Row]: ...
+
+
+class _Features(Protocol):
+    def deserialize_example_np(self, record: bytes, *, decoders: Decoders) -> Row: ...
+
+
+class _Builder(Protocol):
+    """What we read of a `tfds.core.DatasetBuilder`."""
+
+    info: Any
+
+    def as_data_source(self, split: SplitLike, *, decoders: Decoders) -> Any: ...
+
 
 _PACKAGE = "tensorflow_datasets"
 # What is smaller stays in memory after the first pass, as in TensorFlow Datasets (its `try_autocache`).
@@ -36,41 +73,40 @@ _FILES_AT_ONCE, _ROWS_IN_TURN = 16, 16
 def load(
     name: str,
     *,
-    split: Any = None,
-    data_dir: Any = None,
+    split: SplitLike = None,
+    data_dir: str | os.PathLike[str] | None = None,
     batch_size: int | None = None,
     shuffle_files: bool = False,
     download: bool = True,
     as_supervised: bool = False,
-    decoders: Any = None,
-    read_config: Any = None,
+    decoders: Decoders = None,
+    read_config: ReadConfig | None = None,
     with_info: bool = False,
     builder_kwargs: dict[str, Any] | None = None,
     download_and_prepare_kwargs: dict[str, Any] | None = None,
     as_dataset_kwargs: dict[str, Any] | None = None,
     try_gcs: bool = False,
-    file_format: Any = None,
-) -> Any:
+    file_format: object | None = None,
+) -> Nested:
     """Loads a data set by its name; prepares its files first, if there are none.
 
-    Files of every format with random access are read, and TFRecords; what is prepared here is
-    `array_record`. Preparing some data sets (`cats_vs_dogs` is one) takes TensorFlow; reading does not.
+    Reads every format with random access, and TFRecords; prepares `array_record`. Preparing some data sets
+    (such as `cats_vs_dogs`) takes TensorFlow; reading does not.
 
     Args:
         name: of the data set, such as "mnist" or "mnist:3.0.1".
         split: such as "train", "train[:10%]", or a list or dict of these; None is all, in a dict.
-        data_dir: where the files are, or shall be; ~/tensorflow_datasets, or what the environment
-            variable TFDS_DATA_DIR says.
+        data_dir: the folder of the files; None means TFDS_DATA_DIR, or else ~/tensorflow_datasets.
         batch_size: rows of a batch; None is single rows, -1 the whole split as arrays.
-        shuffle_files: whether every pass reads the files in another order, 16 of them in turns. Rows of
-            one file stay in order, so call `dataset.shuffle` as well.
-        download: whether to prepare what is not there.
+        shuffle_files: whether every pass reads the files in another order, 16 of them in turns. The rows of a
+            file stay in order, so call `dataset.shuffle` as well.
+        download: whether to prepare files that are missing.
         as_supervised: whether elements are (input, label), not a dict of all features.
         decoders: as of `tfds.decode`.
         read_config: `try_autocache` says whether small data sets stay in memory, unless files are
             shuffled; `shuffle_seed` and `shuffle_reshuffle_each_iteration` are those of
-            `dataset.shuffle`, for the files; the rest is accepted.
-        with_info: whether to return the `DatasetInfo`, too.
+            `dataset.shuffle`, for the files; the rest is ignored.
+        with_info: whether to return the `DatasetInfo` too.
         builder_kwargs: for the builder.
         download_and_prepare_kwargs: for its `download_and_prepare`.
         as_dataset_kwargs: override `split`, `batch_size`, `shuffle_files`, `as_supervised`, `decoders`
@@ -82,7 +118,7 @@ def load(
         A dataset, or a structure like `split` of them; with `with_info`, a tuple of that and the info.
 
     Raises:
-        ValueError: `as_supervised`, but the data set does not say what its labels are.
+        ValueError: `as_supervised`, but the data set does not name its labels.
 
     Source: `tfds.load`.
     """
@@ -111,7 +147,7 @@ def load(
     return (loaded, builder.info) if with_info else loaded
 
 
-def _dataset(builder: Any, split: Any, options: dict[str, Any]) -> Any:
+def _dataset(builder: _Builder, split: SplitLike, options: dict[str, Any]) -> Nested:
     info, config = builder.info, options["read_config"]
     keys = info.supervised_keys if options["as_supervised"] else None
     if options["as_supervised"] and keys is None:
@@ -127,7 +163,7 @@ def _dataset(builder: Any, split: Any, options: dict[str, Any]) -> Any:
         rows.order = shuffle_order(seed, reshuffle in (None, True), "tfds.load")
     dataset = Dataset.from_grain(rows)
     cached = getattr(config, "try_autocache", True) and 0 < info.dataset_size < _CACHED_BYTES
-    # What stays in memory stays in one order.
+    # A cache keeps the order of its first pass.
     if cached and (rows.order is None or rows.files == 1):
         dataset = dataset.cache()
     size = options["batch_size"]
@@ -140,13 +176,15 @@ class _Rows:
     """The rows of a split, decoded; each iteration is a pass.
 
     Attributes:
-        order: of the files, another one for each pass; None is as they are.
+        order: of the files, another one for each pass; None keeps their order.
         files: how many there are.
     """
 
     order: ShuffleOrder | None = None
 
-    def __init__(self, builder: Any, split: Any, decoders: Any, keys: Any) -> None:
+    def __init__(
+        self, builder: _Builder, split: SplitLike, decoders: Decoders, keys: Nested | None
+    ) -> None:
         """Opens the files.
 
         Args:
@@ -156,10 +194,10 @@ class _Rows:
             keys: the names of the features in an element's structure, or None for a dict of all.
         """
         self._keys = keys
-        self._parts: list[Any] = builder.info.splits[split].file_instructions
+        self._parts: list[_Part] = builder.info.splits[split].file_instructions
         self.files = len(self._parts)
         if builder.info.file_format.value == "tfrecord":
-            self._read = _records(builder.info, self._parts, decoders)
+            self._read = _records(builder.info.features, self._parts, decoders)
         else:
             self._read = _indexed(
                 builder.as_data_source(split=split, decoders=decoders), self._parts
@@ -168,7 +206,7 @@ class _Rows:
     def __len__(self) -> int:
         return sum(part.take for part in self._parts)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Row]:
         if self.order is None:
             rows = itertools.chain.from_iterable(map(self._read, range(self.files)))
         else:
@@ -178,11 +216,11 @@ class _Rows:
             yield row if self._keys is None else jax.tree.map(row.__getitem__, self._keys)
 
 
-def _indexed(source: Any, parts: Sequence[Any]) -> Callable[[int], Iterator[Any]]:
-    """Reads the part of a data source that is in one file, many rows at once: faster than one by one."""
+def _indexed(source: _Rowed, parts: Sequence[_Part]) -> Callable[[int], Iterator[Row]]:
+    """Reads the part of a data source that is in one file, many rows at a time."""
     ends = list(itertools.accumulate(part.take for part in parts))
 
-    def read(file: int) -> Iterator[Any]:
+    def read(file: int) -> Iterator[Row]:
         for start in range(ends[file] - parts[file].take, ends[file], _ROWS_AT_ONCE):
             stop = min(start + _ROWS_AT_ONCE, ends[file])
             yield from source.__getitems__(list(range(start, stop)))
@@ -190,37 +228,39 @@ def _indexed(source: Any, parts: Sequence[Any]) -> Callable[[int], Iterator[Any]
     return read
 
 
-def _records(info: Any, parts: Sequence[Any], decoders: Any) -> Callable[[int], Iterator[Any]]:
+def _records(
+    features: _Features, parts: Sequence[_Part], decoders: Decoders
+) -> Callable[[int], Iterator[Row]]:
     """Reads a TFRecord file, which TensorFlow Datasets itself reads with TensorFlow only."""
 
-    def read(file: int) -> Iterator[Any]:
+    def read(file: int) -> Iterator[Row]:
         part = parts[file]
         records = TFRecordDataset(part.filename)
         for record in itertools.islice(records, part.skip, part.skip + part.take):
-            yield info.features.deserialize_example_np(bytes(record), decoders=decoders)
+            yield features.deserialize_example_np(bytes(record), decoders=decoders)
 
     return read
 
 
-def as_numpy(dataset: Any) -> Any:
-    """Makes NumPy arrays of a dataset's elements, or of tensors.
+def as_numpy(dataset: Nested) -> Nested:
+    """Converts a dataset's elements, or tensors, to NumPy arrays.
 
     Args:
         dataset: a dataset, a tensor, or a structure of these.
 
     Returns:
-        The same structure: a dataset of this `tf.data`, whose elements are NumPy's anyway, is itself, and
-        a tensor a NumPy array.
+        The same structure: a dataset of this `tf.data` stays as it is, since its elements are NumPy's; a
+        tensor becomes a NumPy array.
 
     Raises:
-        TypeError: something else stands in the structure.
+        TypeError: a leaf is neither.
 
     Source: `tfds.as_numpy`.
     """
     return jax.tree.map(_one_as_numpy, dataset)
 
 
-def _one_as_numpy(leaf: Any) -> Any:
+def _one_as_numpy(leaf: TensorLike) -> Dataset | np.ndarray:
     if isinstance(leaf, Dataset):
         return leaf
     if hasattr(leaf, "__array__"):
@@ -237,7 +277,7 @@ def _one_as_numpy(leaf: Any) -> Any:
 
 
 def install() -> None:
-    """Makes `tfds.load` and `tfds.as_numpy` this module's; once more changes nothing. Imports nothing."""
+    """Replaces `tfds.load` and `tfds.as_numpy`, now or when they are imported; idempotent, imports nothing."""
     imported = sys.modules.get(_PACKAGE)
     if imported is not None:
         _change(imported)
@@ -245,23 +285,24 @@ def install() -> None:
         sys.meta_path.insert(0, _Finder())
 
 
-# What TensorFlow Datasets has for objects of TensorFlow's.
+# TensorFlow Datasets' own functions, for TensorFlow's objects.
 _ORIGINAL: dict[str, Callable[..., Any]] = {}
 
 
-def _change(module: Any) -> None:
+def _change(module: ModuleType) -> None:
+    replaced: Any = module
     if module.as_numpy is not as_numpy:
         _ORIGINAL["as_numpy"] = module.as_numpy
-    module.load, module.as_numpy = load, as_numpy
+    replaced.load, replaced.as_numpy = load, as_numpy
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finds TensorFlow Datasets where the other finders do, and changes it after it is imported."""
+    """Finds TensorFlow Datasets through the other finders, and changes it after its import."""
 
     def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: Any = None
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        """Gives the spec of the one module, and None for others."""
+        """Returns the spec of this one module, and None for others."""
         if fullname != _PACKAGE:
             return None
         others = (finder for finder in sys.meta_path if not isinstance(finder, _Finder))
@@ -272,7 +313,7 @@ class _Finder(importlib.abc.MetaPathFinder):
         loader: Any = spec.loader
         execute = loader.exec_module
 
-        def exec_module(module: Any) -> None:
+        def exec_module(module: ModuleType) -> None:
             execute(module)
             _change(module)
 

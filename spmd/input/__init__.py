@@ -21,6 +21,7 @@ from spmd.input.position import (
 )
 from spmd.input.prefetch import BatchIterator, ResumableIterator
 from spmd.input.sources import (
+    AnySource,
     ResumableBatches,
     SizedBatches,
     Source,
@@ -30,6 +31,7 @@ from spmd.input.sources import (
 )
 
 __all__ = [
+    "AnySource",
     "BatchIterator",
     "BatchPlacer",
     "DeviceMap",

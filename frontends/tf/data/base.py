@@ -5,6 +5,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Self, SupportsIndex, TypeVar
 
+from frontends.tf._typing import Nested
 from frontends.tf.data.options import Options
 from frontends.tf.ops.map_stream import MapStream, drawing_from
 from frontends.tf.ops.seeds import op_entropy
@@ -65,6 +66,11 @@ class DatasetBase(abc.ABC):
             order.state = state
         dataset: Any = self
         return dataset.skip(batches)
+
+    @property
+    @abc.abstractmethod
+    def element_spec(self) -> Nested:
+        """The specs of an element."""
 
     @abc.abstractmethod
     def __iter__(self) -> Iterator[Any]: ...
@@ -137,7 +143,7 @@ def function_of(value: Callable[..., T], name: str) -> Callable[..., T]:
 
 
 def element_count(value: SupportsIndex, name: str) -> int | None:
-    """Checks an argument that is a number of elements; negative means all, returned as None."""
+    """Checks an argument that is a number of elements; returns None for a negative one, which means all."""
     number = integer(value, name)
     return None if number < 0 else number
 

@@ -6,6 +6,7 @@ from typing import Any, NoReturn, Self, final
 
 import numpy as np
 
+from frontends.tf._typing import Nested
 from frontends.tf.data.batching import Batching
 from frontends.tf.data.constants import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from frontends.tf.data.endless import Endless
@@ -91,7 +92,7 @@ class Dataset(
     """
 
     @property
-    def element_spec(self) -> Any:
+    def element_spec(self) -> Nested:
         """The shape and dtype of every component, as `TensorSpec` in the structure of an element.
 
         Where neither tracing nor a declaration can tell, the first element is looked at.

@@ -1,4 +1,4 @@
-"""Iterators of datasets, under TensorFlow's names: `get_next`, and optionals that tell the end."""
+"""Iterators of datasets, under TensorFlow's names: `get_next`, and optionals that mark the end."""
 
 import abc
 from collections.abc import Iterator
@@ -8,6 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from frontends.tf._typing import Nested
+from frontends.tf.data.base import DatasetBase
 from frontends.tf.data.tracing import check_may_advance
 from spmd.input import Position
 from spmd.replica import current_frame
@@ -28,9 +30,9 @@ class OutOfRangeError(IndexError):
 
 
 class ElementIterator(Iterator[Any]):
-    """What the iterators of all datasets can do."""
+    """The methods of all datasets' iterators."""
 
-    def get_next(self) -> Any:
+    def get_next(self) -> Nested:
         """Returns the next element.
 
         Raises:
@@ -44,7 +46,7 @@ class ElementIterator(Iterator[Any]):
             raise OutOfRangeError from None
 
     def get_next_as_optional(self) -> "Optional":
-        """Returns the next element, or what says that there is none.
+        """Returns the next element, or an optional without one.
 
         Returns:
             An object with `has_value()` and `get_value()`.
@@ -59,7 +61,7 @@ class ElementIterator(Iterator[Any]):
 
     @property
     @abc.abstractmethod
-    def element_spec(self) -> Any:
+    def element_spec(self) -> Nested:
         """Shape and type of an element's components; see the dataset's `element_spec`."""
 
 
@@ -78,7 +80,7 @@ class DatasetIterator(ElementIterator):
     Source: `tf.data.Iterator`.
     """
 
-    def __init__(self, elements: Iterator[Any], dataset: Any) -> None:
+    def __init__(self, elements: Iterator[Nested], dataset: DatasetBase) -> None:
         """Wraps a pass; `iter(dataset)` does.
 
         Args:
@@ -91,18 +93,18 @@ class DatasetIterator(ElementIterator):
         self._progress = Position(dataset.position())
 
     @property
-    def element_spec(self) -> Any:
+    def element_spec(self) -> Nested:
         """Shape and type of an element's components; see `Dataset.element_spec`."""
         return self._dataset.element_spec
 
-    def __next__(self) -> Any:
+    def __next__(self) -> Nested:
         check_may_advance(self._frame)
         element = next(self._elements)
         self._progress.advance()
         return element
 
     def get_state(self) -> dict[str, Any]:
-        """Tells how far the pass has come, for a checkpoint.
+        """Returns how far the pass has come, for a checkpoint.
 
         Returns:
             Which pass it is, and how many elements were handed out; a dict of JSON's types.
@@ -110,7 +112,7 @@ class DatasetIterator(ElementIterator):
         return self._progress.state()
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Goes on where another pass over the same data was, with its next element.
+        """Continues where another pass over the same data was, with its next element.
 
         Args:
             state: what its `get_state` returned, in this process or an earlier one.
@@ -145,7 +147,7 @@ class Optional:
     Source: `tf.experimental.Optional`.
     """
 
-    def __init__(self, value: Any, *, has_value: bool) -> None:
+    def __init__(self, value: Nested, *, has_value: bool) -> None:
         """Wraps a value.
 
         Args:
@@ -159,7 +161,7 @@ class Optional:
         """Tells whether there is an element, as a bool scalar."""
         return jnp.asarray(np.bool_(self._has_value))
 
-    def get_value(self) -> Any:
+    def get_value(self) -> Nested:
         """Returns the element.
 
         Raises:

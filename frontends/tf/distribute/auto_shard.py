@@ -8,9 +8,11 @@ import jax
 from jax.sharding import Mesh
 
 import spmd
+from frontends.tf._typing import Nested
 from frontends.tf.data.dataset import Dataset
 from frontends.tf.data.options import AutoShardPolicy
 from frontends.tf.distribute.dataset import DistributedDataset
+from spmd.input import AnySource
 from spmd.input.pipeline import FileShard
 from spmd.topology import spans_processes
 from spmd.typing import Json
@@ -19,8 +21,8 @@ from spmd.typing import Json
 _DIVIDE = (AutoShardPolicy.FILE, AutoShardPolicy.OFF)
 
 
-def policy_of(dataset: Any) -> AutoShardPolicy:
-    """Returns the policy that a dataset's options name; `AUTO` if they name none.
+def policy_of(dataset: AnySource) -> AutoShardPolicy:
+    """Returns the policy in a dataset's options; `AUTO` if there is none.
 
     Args:
         dataset: a `tf.data.Dataset`, or another source of batches.
@@ -38,13 +40,13 @@ def policy_of(dataset: Any) -> AutoShardPolicy:
 
 
 class OwnPart:
-    """The batches that this process makes of a dataset for its own replicas.
+    """The batches that this process makes from a dataset for its own replicas.
 
     Each holds the process's part of a global batch. With `FILE` they come from files of its own; with `OFF`
-    from the whole dataset, which the processes may shuffle or shard by themselves.
+    from the whole dataset, which the processes may shuffle or shard themselves.
     """
 
-    def __init__(self, dataset: Any, policy: AutoShardPolicy) -> None:
+    def __init__(self, dataset: Dataset, policy: AutoShardPolicy) -> None:
         """Divides a dataset.
 
         Args:
@@ -52,7 +54,7 @@ class OwnPart:
             policy: `FILE` or `OFF`.
 
         Raises:
-            ValueError: the size of a batch is not known, or does not divide by the processes.
+            ValueError: the size of a batch is unknown, or not divisible by the number of processes.
         """
         self._policy = policy
         rows, processes = dataset.full_batch_rows, jax.process_count()
@@ -66,18 +68,18 @@ class OwnPart:
         self.full_batch_rows = rows // processes
         self._dataset = dataset.rebatch(self.full_batch_rows)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Nested]:
         return self._read(self._dataset)
 
     def position(self) -> Json:
         """Returns what the order of the next pass depends on; see `spmd.input.ResumableBatches`."""
         return self._dataset.position()
 
-    def resumed_at(self, position: Json, batches: int) -> Iterator[Any]:
+    def resumed_at(self, position: Json, batches: int) -> Iterator[Nested]:
         """Starts a pass at a later batch; see `spmd.input.ResumableBatches`."""
         return self._read(self._dataset.resumed_at(position, batches))
 
-    def _read(self, dataset: Any) -> Iterator[Any]:
+    def _read(self, dataset: Dataset) -> Iterator[Nested]:
         if self._policy is AutoShardPolicy.OFF:
             yield from dataset
             return
@@ -98,7 +100,7 @@ class OwnPart:
             yield batch
 
 
-def divides_data(dataset: Any) -> bool:
+def divides_data(dataset: AnySource) -> bool:
     """Tells whether a dataset's policy gives each process batches of its own.
 
     Args:
@@ -107,7 +109,7 @@ def divides_data(dataset: Any) -> bool:
     return policy_of(dataset) in _DIVIDE
 
 
-def distributed(dataset: Any, mesh: Mesh) -> DistributedDataset:
+def distributed(dataset: AnySource, mesh: Mesh) -> DistributedDataset:
     """Splits the batches of a dataset over replicas, and divides it among processes by its policy.
 
     Args:
@@ -118,7 +120,7 @@ def distributed(dataset: Any, mesh: Mesh) -> DistributedDataset:
         The batches.
 
     Raises:
-        ValueError: each process is to have its own part of every batch, and batches do not divide.
+        ValueError: the policy gives each process its part of every batch, and batches do not divide.
     """
     source, own, finish, replicas = dataset, False, None, spmd.num_replicas(mesh)
     if spans_processes(mesh):
@@ -134,7 +136,7 @@ def distributed(dataset: Any, mesh: Mesh) -> DistributedDataset:
 
 
 def _has_memory_of_its_own(mesh: Mesh) -> bool:
-    """Tells whether rows have to travel to the devices, as to GPUs and TPUs."""
+    """Tells whether rows must travel to the devices, as to GPUs and TPUs."""
     return mesh.devices.flat[0].platform != "cpu"
 
 
@@ -142,7 +144,7 @@ _PRINTED: set[str] = set()
 
 
 def _print_plan(policy: AutoShardPolicy, replicas: int) -> None:
-    """Says once, in the first process, who reads what."""
+    """Prints once, in the first process, which process reads what."""
     processes = jax.process_count()
     what = {
         AutoShardPolicy.FILE: "each reads files of its own",

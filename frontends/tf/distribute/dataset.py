@@ -1,20 +1,25 @@
 """Distributed datasets and their iterators: the engine's input under TensorFlow's names."""
 
 from collections.abc import Callable, Iterable
-from typing import Any, Self, final
+from typing import Any, Self, TypeAlias, TypeVar, final
 
 import jax
 import jax.numpy as jnp
 
 import spmd
+from frontends.tf._typing import Nested
 from frontends.tf.data.constants import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from frontends.tf.data.iterator import ElementIterator
 from frontends.tf.data.spec import TensorSpec
 from frontends.tf.data.tracing import check_may_read
 from frontends.tf.distribute.values import PerReplicaSpec
-from spmd.input import ResumableIterator
+from spmd.input import AnySource, ResumableIterator
 from spmd.replica import current_frame, in_replica, share
 from spmd.typing import Json
+
+T = TypeVar("T")
+# A `TensorSpec` or another spec of one component.
+Spec: TypeAlias = Any
 
 
 @final
@@ -37,13 +42,13 @@ class DistributedDataset(Iterable[Any]):
     """
 
     def __init__(
-        self, batches: spmd.DistributedInput, source: Any, replicas: int, *, per_replica: bool
+        self, batches: spmd.DistributedInput, source: AnySource, replicas: int, *, per_replica: bool
     ) -> None:
         """Wraps the engine's input; a strategy does.
 
         Args:
             batches: the batches on the devices.
-            source: what they come from.
+            source: where they come from.
             replicas: how many replicas share a batch.
             per_replica: whether a batch of the source is one replica's.
         """
@@ -53,11 +58,11 @@ class DistributedDataset(Iterable[Any]):
         self._per_replica = per_replica
 
     @property
-    def element_spec(self) -> Any:
+    def element_spec(self) -> Nested:
         """Shape and type of an element's components, per replica.
 
         Raises:
-            TypeError: the source is no `tf.data.Dataset`, so nothing is known of its elements.
+            TypeError: the source is not a `tf.data.Dataset`, so its elements are not known.
 
         Source: `tf.distribute.DistributedDataset.element_spec`.
         """
@@ -70,7 +75,7 @@ class DistributedDataset(Iterable[Any]):
 
     @property
     def cardinality(self) -> jax.Array:
-        """How many steps a pass has; -1 if it has no end, -2 if that is not known.
+        """How many steps a pass has; -1 if it has no end, -2 if unknown.
 
         Source: `tf.distribute.DistributedDataset.cardinality`.
         """
@@ -92,7 +97,7 @@ class DistributedDataset(Iterable[Any]):
         """Rows of a replica's block; see `spmd.DistributedInput.rows_per_replica`."""
         return self._batches.rows_per_replica
 
-    def reduce(self, initial_state: Any, reduce_func: Callable[[Any, Any], Any]) -> Any:
+    def reduce(self, initial_state: T, reduce_func: Callable[[T, Any], T]) -> T:
         """Combines all elements into one value, in order.
 
         Args:
@@ -128,11 +133,11 @@ class DistributedDataset(Iterable[Any]):
         return DistributedIterator(iter(self._batches), self)
 
     def get_state(self) -> dict[str, Any]:
-        """Tells how far the latest pass has come, for a checkpoint; see `spmd.DistributedInput`."""
+        """Returns how far the latest pass has come, for a checkpoint; see `spmd.DistributedInput`."""
         return self._batches.get_state()
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Lets the next pass go on where another one was; see `spmd.DistributedInput`.
+        """Makes the next pass continue where another one was; see `spmd.DistributedInput`.
 
         Args:
             state: what `get_state` returned.
@@ -152,7 +157,7 @@ class DistributedDataset(Iterable[Any]):
     def __repr__(self) -> str:
         return f"DistributedDataset({self._batches!r})"
 
-    def _local_spec(self, spec: Any) -> Any:
+    def _local_spec(self, spec: Spec) -> Spec:
         if not isinstance(spec, TensorSpec):
             return spec
         shape = spec.shape
@@ -191,11 +196,11 @@ class DistributedIterator(ElementIterator):
         self._dataset = dataset
 
     @property
-    def element_spec(self) -> Any:
+    def element_spec(self) -> Nested:
         """Shape and type of an element's components; see `DistributedDataset.element_spec`."""
         return self._dataset.element_spec
 
-    def __next__(self) -> Any:
+    def __next__(self) -> Nested:
         check_may_read()
         if current_frame() is not None:
             raise ValueError(
@@ -206,11 +211,11 @@ class DistributedIterator(ElementIterator):
         return next(self._batches)
 
     def get_state(self) -> dict[str, Any]:
-        """Tells how far the pass has come, for a checkpoint; see `spmd.input.ResumableIterator`."""
+        """Returns how far the pass has come, for a checkpoint; see `spmd.input.ResumableIterator`."""
         return self._batches.get_state()
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Goes on where another pass over the same data was; see `spmd.input.ResumableIterator`.
+        """Continues where another pass over the same data was; see `spmd.input.ResumableIterator`.
 
         Args:
             state: what `get_state` returned.

@@ -1,4 +1,4 @@
-"""What functions that make input are told: `InputContext` and others."""
+"""What input functions are given: `InputContext` and others."""
 
 import dataclasses
 import enum
@@ -72,7 +72,7 @@ class ValueContext:
 
 
 class InputReplicationMode(enum.Enum):
-    """For whom an input function makes a pipeline: one for each process, or one for each replica.
+    """Whether an input function makes a pipeline for each process or for each replica.
 
     Source: `tf.distribute.InputReplicationMode`.
     """
