@@ -157,8 +157,8 @@ def test_a_grace_period_saves_at_once_and_at_its_end(run_cluster, tmp_path):
     assert tasks[0].lines[0].startswith("2 True")
 
 
-@pytest.mark.parametrize(("moment", "saved"), [("start-up", 0), ("evaluation", 3)])
-def test_a_notice_that_comes_in_no_step(run_cluster, tmp_path, moment, saved):
+def test_a_notice_that_comes_in_no_step(run_cluster, tmp_path):
+    """At the first start before the first step; at the second between two steps; at the third none."""
     script = """
     import os, signal, sys
     from frontends import tf
@@ -169,10 +169,8 @@ def test_a_notice_that_comes_in_no_step(run_cluster, tmp_path, moment, saved):
         strategy.cluster_resolver, tf.train.Checkpoint(step=step), sys.argv[1]
     )
     print(int(step.numpy()))
-    first_start = handler.total_run_calls == 0 and sys.argv[2] == "first"
-
     def end(moment):
-        if first_start and moment == sys.argv[3]:
+        if moment == sys.argv[2]:
             if strategy.cluster_resolver.task_id == 1:
                 os.kill(os.getpid(), signal.SIGTERM)
             handler._sync._first._thread.join()  # until all have heard of it
@@ -189,10 +187,11 @@ def test_a_notice_that_comes_in_no_step(run_cluster, tmp_path, moment, saved):
             evaluate()
     print(int(step.numpy()))
     """
-    for task in run_cluster(script, tmp_path / "run", "first", moment, status=143):
-        assert task.lines == ["0"]
-    for task in run_cluster(script, tmp_path / "run", "again", moment):
-        assert task.lines == [str(saved), "5"]
+    for moment in ("start-up", "evaluation"):
+        for task in run_cluster(script, tmp_path / "run", moment, status=143):
+            assert task.lines == ["0"]
+    for task in run_cluster(script, tmp_path / "run", "none"):
+        assert task.lines == ["3", "5"]
 
 
 def test_a_notice_that_comes_in_a_step(run_cluster, tmp_path):

@@ -35,7 +35,7 @@ def weights(model):
     return [np.asarray(v) for v in [*model.variables, *model.optimizer.variables]]
 
 
-@pytest.mark.parametrize("built", [True, False])
+@pytest.mark.parametrize("built", [pytest.param(True, marks=pytest.mark.slow), False])
 def test_fit_goes_on_bitwise_equal(tmp_path, mesh_of, built):
     first = model_of(mesh_of(4), built)
     fit(first)
@@ -51,7 +51,7 @@ def test_fit_goes_on_bitwise_equal(tmp_path, mesh_of, built):
         np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize("devices", [2, 1, None])
+@pytest.mark.parametrize("devices", [2, pytest.param(1, marks=pytest.mark.slow), None])
 def test_fit_goes_on_on_other_devices(tmp_path, mesh_of, devices):
     first = model_of(mesh_of(4), True)
     first.layers[2].rate = 0.0  # what is dropped depends on the number of replicas

@@ -1,6 +1,7 @@
 """`BackupAndRestore`: a fit that was interrupted ends as one that was not, to the last bit."""
 
 import contextlib
+import functools
 import gc
 import signal
 
@@ -75,12 +76,23 @@ def fit(make_data, *callbacks, epochs=3, **options):
     return history, model
 
 
+@functools.cache
+def unbroken(make_data, **options):
+    """The history of a training that nobody interrupts, and the weights at its end."""
+    history, model = fit(make_data, **options)
+    return history.history, [np.array(variable) for variable in model.variables]
+
+
+def ends_equal(model, expected):
+    for one, other in zip(model.variables, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 BATCHES = {"stop": {"batches": 14}, "save_freq": 3, "first_epoch": None}
 EPOCHS = {"stop": {"epoch": 2}, "save_freq": "epoch", "first_epoch": 2}
 LAST = {"stop": {"epoch": 1}, "save_freq": 8, "first_epoch": 1}  # 8 batches are an epoch
 AT_ONCE = {"stop": {"batches": 2}, "save_freq": "epoch", "first_epoch": 0}
 QUICK = [
-    (arrays, EPOCHS),
     (arrays, AT_ONCE),
     (shuffled, EPOCHS),
     (endless, BATCHES),
@@ -102,15 +114,14 @@ def test_ends_as_if_it_had_not_been_interrupted(tmp_path, data, when):
     def backup():
         return keras.callbacks.BackupAndRestore(tmp_path / "backup", when["save_freq"])
 
-    whole, expected = fit(data)
+    whole, expected = unbroken(data)
     with pytest.raises(Stop):
         fit(data, backup(), StopAt(**when["stop"]))
     seen = StopAt()
     rest, model = fit(data, backup(), seen)
-    for one, other in zip(model.variables, expected.variables, strict=True):
-        np.testing.assert_array_equal(one, other)
+    ends_equal(model, expected)
     for name, values in rest.history.items():
-        assert values == whole.history[name][-len(values) :]
+        assert values == whole[name][-len(values) :]
     assert first_epoch is None or seen.begun[0] == first_epoch
     assert len(rest.epoch) == 3 - seen.begun[0]
     assert not (tmp_path / "backup").exists()
@@ -124,27 +135,25 @@ def test_the_last_batch_of_an_epoch_whose_length_is_not_known(tmp_path):
     def backup():
         return keras.callbacks.BackupAndRestore(tmp_path / "backup", 8)
 
-    whole, expected = fit(of_unknown_length)
+    whole, expected = unbroken(of_unknown_length)
     with pytest.raises(Stop):
         fit(of_unknown_length, backup(), StopAt(batches=8))
     seen = StopAt()
     rest, model = fit(of_unknown_length, backup(), seen)
     assert seen.begun == [0, 1, 2]
-    assert rest.history == whole.history
-    for one, other in zip(model.variables, expected.variables, strict=True):
-        np.testing.assert_array_equal(one, other)
+    assert rest.history == whole
+    ends_equal(model, expected)
 
 
 def test_several_steps_at_once(tmp_path):
     def backup():
         return keras.callbacks.BackupAndRestore(tmp_path / "backup", 4)
 
-    _, expected = fit(arrays, steps_per_execution=2)
+    _, expected = unbroken(arrays, steps_per_execution=2)
     with pytest.raises(Stop):
         fit(arrays, backup(), StopAt(batches=3), steps_per_execution=2)
     _, model = fit(arrays, backup(), steps_per_execution=2)
-    for one, other in zip(model.variables, expected.variables, strict=True):
-        np.testing.assert_array_equal(one, other)
+    ends_equal(model, expected)
 
 
 def test_what_was_saved_can_be_kept(tmp_path):
@@ -187,15 +196,14 @@ def test_saves_when_told_to_end(tmp_path, monkeypatch):
             tmp_path / "backup", save_freq=False, save_before_preemption=True
         )
 
-    _, expected = fit(shuffled)
+    _, expected = unbroken(shuffled)
     with pytest.raises(SystemExit) as exited:
         fit(shuffled, backup())
     assert exited.value.code == 143
     seen = StopAt()
     _, model = fit(shuffled, backup(), seen)
     assert seen.begun[0] == 1
-    for one, other in zip(model.variables, expected.variables, strict=True):
-        np.testing.assert_array_equal(one, other)
+    ends_equal(model, expected)
 
 
 @pytest.mark.parametrize("fails", [False, True])

@@ -88,7 +88,7 @@ def saved(tmp_path_factory):
             model = trained(count)
             path = str(tmp_path_factory.mktemp("saved") / "saved_model") + "/"
             keras.experimental.export_saved_model(model, path)
-            found[count] = model, path
+            found[count] = model, path, model.evaluate(X, Y, verbose=0)
         return found[count]
 
     return get
@@ -99,20 +99,19 @@ def saved(tmp_path_factory):
     [(0, 2), (2, 0), *(pytest.param(n, n, marks=pytest.mark.slow) for n in (0, 2))],
 )
 def test_evaluate_after_loading_is_evaluate_before(saved, before, after):
-    model, path = saved(before)
+    model, path, expected = saved(before)
     with scope(after):
         loaded = keras.experimental.load_from_saved_model(path, custom_objects=OBJECTS)
         scores = loaded.evaluate(X, Y, verbose=0)
-    assert scores == pytest.approx(model.evaluate(X, Y, verbose=0), abs=1e-6)
+    assert scores == pytest.approx(expected, abs=1e-6)
     assert largest_difference(loaded.predict(X, verbose=0), model.predict(X, verbose=0)) < 1e-6
 
 
 def test_a_loaded_model_is_compiled_again_in_another_scope(saved):
-    model, path = saved(0)
+    _, path, scores = saved(0)
     with mirrored().scope():
         loaded = keras.experimental.load_from_saved_model(path, OBJECTS)
         loaded.compile("sgd", "sparse_categorical_crossentropy", metrics=["accuracy"])
-    scores = model.evaluate(X, Y, verbose=0)
     assert loaded.evaluate(X, Y, verbose=0) == pytest.approx(scores, abs=1e-6)
     assert len(loaded.fit(X, Y, verbose=0).history["loss"]) == 1
 
@@ -155,8 +154,8 @@ def test_without_the_optimizer_it_starts_anew(saved, tmp_path):
     assert int(keras.models.load_model(tmp_path / "model", OBJECTS).optimizer.iterations) == 0
 
 
-def test_other_variables_than_the_optimizer_had_are_a_warning(tmp_path):
-    model = trained()
+def test_other_variables_than_the_optimizer_had_are_a_warning(saved, tmp_path):
+    model = keras.models.load_model(saved()[1], OBJECTS)
     model.layers[0].trainable = False  # without compiling anew, as Keras wants
     model.save(tmp_path / "model")
     with pytest.warns(UserWarning, match=r"(?s)variables of the optimizer .* starts anew"):
@@ -234,10 +233,11 @@ def mixed():
     return keras.Sequential(layers), X
 
 
-KINDS = [functional, lists, text, images, normalized, attention, nested, mixed]
+KINDS = [functional, lists, text, normalized, nested, mixed]
+MORE = [pytest.param(kind, marks=pytest.mark.slow) for kind in (images, attention)]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", KINDS + MORE)
 def test_every_kind_of_model_predicts_the_same(tmp_path, kind):
     model, inputs = kind()
     expected = model(inputs, training=False)

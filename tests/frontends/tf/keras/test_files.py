@@ -2,7 +2,9 @@
 
 import contextlib
 import functools
+import shutil
 
+import h5py
 import numpy as np
 import pytest
 
@@ -18,18 +20,11 @@ STRATEGIES = {
     "one device": lambda: tf.distribute.OneDeviceStrategy("cpu:0"),
     "two devices": lambda: tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"]),
 }
-PAIRS = [("none", "two devices"), ("two devices", "none"), ("two devices", "one device")]
 
 
-def crossed(paths, pairs):
-    """All combinations; only those along the diagonal are quick, where each value is once at least."""
-    length = max(len(paths), len(pairs))
-    diagonal = {(paths[i % len(paths)], pairs[i % len(pairs)]) for i in range(length)}
-    return [
-        pytest.param(path, *pair, marks=() if (path, pair) in diagonal else pytest.mark.slow)
-        for path in paths
-        for pair in pairs
-    ]
+def slow(*values):
+    """A case that shows with other strategies what a quick one shows."""
+    return pytest.param(*values, marks=pytest.mark.slow)
 
 
 def scope(name):
@@ -57,67 +52,99 @@ def fit(model, **options):
     return model.fit(X, Y, **options).history["loss"]
 
 
-@functools.cache
-def unbroken(name):
-    """The losses of four epochs."""
-    return fit(make(name), epochs=4)
-
-
 def evaluate(model):
     return model.evaluate(X, Y, batch_size=8, verbose=0)
 
 
-def same(model, other):
-    for a, b in zip(model.get_weights(), other.get_weights(), strict=True):
+def same(weights, model):
+    for a, b in zip(weights, model.get_weights(), strict=True):
         np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize(
-    "name", ["none", pytest.param("one device", marks=pytest.mark.slow), "two devices"]
-)
-def test_checkpoints_of_each_epoch(tmp_path, name):
-    model = make(name)
-    prefix = str(tmp_path / "dir" / "ckpt_{epoch}")
-    fit(model, callbacks=[keras.callbacks.ModelCheckpoint(prefix, save_weights_only=True)])
-    assert {path.name for path in (tmp_path / "dir").iterdir()} == {
-        "checkpoint",
-        "ckpt_1.weights.h5",
-        "ckpt_2.weights.h5",
-    }
-    latest = tf.train.latest_checkpoint(tmp_path / "dir")
-    assert latest == str(tmp_path / "dir" / "ckpt_2")
+MODELS = ["model.keras", "model.h5"]
+WEIGHTS = ["new/dir/ckpt", "w.weights.h5", "w.h5", "cp-0.25.ckpt"]
+
+
+class Trained:
+    """A model that was trained for two epochs, saved in all formats, and trained on."""
+
+    def __init__(self, name, folder):
+        self.folder = folder
+        self.model = make(name)
+        fit(self.model)
+        self.weights, self.slots = self.model.get_weights(), self._slots()
+        self.scores = evaluate(self.model)
+        for path in MODELS:
+            self.model.save(folder / path)
+        for path in WEIGHTS:
+            self.model.save_weights(folder / path)
+        self.rest = fit(self.model)
+
+    def _slots(self):
+        return [np.array(variable) for variable in self.model.optimizer.variables]
+
+    def losses_after(self, former):
+        """The losses of two epochs of this strategy from where another one's training was saved."""
+        self.model.set_weights(former.weights)
+        for variable, value in zip(self.model.optimizer.variables, former.slots, strict=True):
+            variable.assign(value)
+        return fit(self.model)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """Trained models by strategy, for all tests: one compilation each."""
+    return functools.cache(lambda name: Trained(name, tmp_path_factory.mktemp("trained")))
+
+
+@pytest.fixture(scope="module", params=["two devices", *map(slow, ["none", "one device"])])
+def checkpointed(request, tmp_path_factory):
+    """A folder that callbacks of one training of three epochs saved to, and the weights at its end."""
+    folder = tmp_path_factory.mktemp("checkpointed")
+    callback = keras.callbacks.ModelCheckpoint
+    best = {"monitor": "loss", "save_best_only": True, "mode": "max"}  # the loss goes down
+    model = make(request.param)
+    fit(
+        model,
+        epochs=3,
+        callbacks=[
+            callback(str(folder / "dir" / "ckpt_{epoch}"), save_weights_only=True),
+            callback(filepath=folder / "best" / "ckpt_{epoch}", save_weights_only=True, **best),
+            callback(str(folder / "often/{epoch}_{batch}"), save_weights_only=True, save_freq=2),
+            callback(folder / "m.keras"),
+        ],
+    )
+    weights = model.get_weights()
+    # Keras forgets the optimizer of what it saved as .h5: a .keras file after that has another one.
+    fit(model, epochs=1, callbacks=[callback(folder / "m.h5")])
+    return folder, weights, model.get_weights()
+
+
+def test_checkpoints_of_each_epoch(checkpointed):
+    folder, weights, _ = checkpointed
+    names = {path.name for path in (folder / "dir").iterdir()}
+    assert names == {"checkpoint", *(f"ckpt_{epoch}.weights.h5" for epoch in (1, 2, 3))}
+    latest = tf.train.latest_checkpoint(folder / "dir")
+    assert latest == str(folder / "dir" / "ckpt_3")
     other = make()
     other.load_weights(latest).expect_partial().assert_existing_objects_matched()
-    same(model, other)
-    assert evaluate(other) == pytest.approx(evaluate(model), rel=1e-5)
+    same(weights, other)
 
 
-def test_only_the_best_is_saved(tmp_path):
-    callback = keras.callbacks.ModelCheckpoint(
-        filepath=tmp_path / "ckpt_{epoch}",
-        monitor="loss",
-        save_best_only=True,
-        save_weights_only=True,
-        mode="max",  # the loss goes down
-    )
-    fit(make("two devices"), epochs=3, callbacks=[callback])
-    assert tf.train.latest_checkpoint(tmp_path) == str(tmp_path / "ckpt_1")
+def test_only_the_best_is_saved(checkpointed):
+    folder = checkpointed[0] / "best"
+    assert tf.train.latest_checkpoint(folder) == str(folder / "ckpt_1")
 
 
-def test_checkpoints_within_an_epoch(tmp_path):
-    callback = keras.callbacks.ModelCheckpoint(
-        str(tmp_path / "ckpt_{epoch}_{batch}"), save_weights_only=True, save_freq=2
-    )
-    fit(make("two devices"), callbacks=[callback])  # epochs of 3 batches
-    names = {path.name for path in tmp_path.glob("*.h5")}
-    assert names == {f"ckpt_{end}.weights.h5" for end in ("1_2", "2_1", "2_3")}
+def test_checkpoints_within_an_epoch(checkpointed):
+    names = {path.name for path in (checkpointed[0] / "often").glob("*.h5")}
+    assert names == {f"{end}.weights.h5" for end in ("1_2", "2_1", "2_3", "3_2")}  # of 3 batches
 
 
-@pytest.mark.parametrize("path", ["m.keras", "m.h5"])
-def test_a_whole_model_is_saved_by_the_callback(tmp_path, path):
-    model = make("two devices")
-    fit(model, callbacks=[keras.callbacks.ModelCheckpoint(tmp_path / path)])
-    same(model, keras.models.load_model(tmp_path / path))
+def test_a_whole_model_is_saved_by_the_callback(checkpointed):
+    folder, *weights = checkpointed
+    for path, expected in zip(("m.keras", "m.h5"), weights, strict=True):
+        same(expected, keras.models.load_model(folder / path))
 
 
 def test_the_callback_is_keras_own(tmp_path):
@@ -127,65 +154,60 @@ def test_the_callback_is_keras_own(tmp_path):
         keras.callbacks.ModelCheckpoint(tmp_path / "ckpt")
 
 
-@pytest.mark.parametrize(("path", "saved", "loaded"), crossed(["model.keras", "model.h5"], PAIRS))
-def test_a_loaded_model_trains_on(tmp_path, path, saved, loaded):
-    model = make(saved)
-    first = fit(model)
-    model.save(tmp_path / path)
-    with scope(loaded):
-        other = keras.models.load_model(tmp_path / path)
-    assert evaluate(other) == pytest.approx(evaluate(model), rel=1e-5)
-    if loaded == saved or "two devices" not in (saved, loaded):
-        assert first + fit(other) == pytest.approx(unbroken(saved), rel=1e-5)
-    else:  # batch normalization has a mean for each replica
-        assert fit(other) == pytest.approx(fit_after(make(loaded), model), rel=1e-5)
-
-
-def fit_after(model, former):
-    """Trains a model on from where another one stands."""
-    model.set_weights(former.get_weights())
-    model.optimizer.build(model.trainable_variables)
-    for variable, value in zip(model.optimizer.variables, former.optimizer.variables, strict=True):
-        variable.assign(np.asarray(value))
-    return fit(model)
-
-
-@pytest.mark.parametrize(
-    ("path", "name"), crossed(["ckpt", "w.weights.h5"], [(name,) for name in STRATEGIES])
-)
-def test_the_optimizer_goes_on(tmp_path, path, name):
-    model = make(name)
-    first = fit(model)
-    model.save_weights(tmp_path / path)
-    other = make(name)
-    other.load_weights(tmp_path / path)
-    assert int(other.optimizer.iterations.numpy()) == 6
-    assert first + fit(other) == pytest.approx(unbroken(name), rel=1e-5)
-
-
 @pytest.mark.parametrize(
     ("path", "saved", "loaded"),
-    crossed(["new/dir/ckpt", "w.weights.h5", "w.h5", "cp-0.25.ckpt"], PAIRS),
+    [
+        ("model.keras", "two devices", "none"),
+        ("model.h5", "none", "two devices"),
+        *(slow("model.keras", *pair) for pair in [("none", "two devices"), ("none", "none")]),
+        *(slow("model.h5", "two devices", name) for name in STRATEGIES),
+    ],
 )
-def test_weights_move_between_strategies(tmp_path, path, saved, loaded):
-    model = make(saved)
-    fit(model)
-    model.save_weights(tmp_path / path)
+def test_a_loaded_model_trains_on(trained, path, saved, loaded):
+    former = trained(saved)
+    with scope(loaded):
+        other = keras.models.load_model(former.folder / path)
+    assert evaluate(other) == pytest.approx(former.scores, rel=1e-5)
+    # Batch normalization has a mean for each replica: other losses than those of the same strategy.
+    rest = former.rest if loaded == saved else trained(loaded).losses_after(former)
+    assert fit(other) == pytest.approx(rest, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("new/dir/ckpt", "two devices"),
+        ("w.weights.h5", "none"),
+        *(slow(path, "one device") for path in ("new/dir/ckpt", "w.weights.h5")),
+        slow("new/dir/ckpt", "none"),
+        slow("w.weights.h5", "two devices"),
+    ],
+)
+def test_the_optimizer_goes_on(trained, path, name):
+    former, other = trained(name), make(name)
+    other.load_weights(former.folder / path)
+    assert int(other.optimizer.iterations.numpy()) == 6
+    assert fit(other) == pytest.approx(former.rest, rel=1e-5)
+
+
+@pytest.mark.parametrize("path", WEIGHTS)
+@pytest.mark.parametrize(
+    ("saved", "loaded"),
+    [("none", "two devices"), ("two devices", "none"), slow("two devices", "one device")],
+)
+def test_weights_move_between_strategies(trained, path, saved, loaded):
     other = make(loaded)
-    other.load_weights(tmp_path / path)
-    same(model, other)
+    other.load_weights(trained(saved).folder / path)
+    same(trained(saved).weights, other)
 
 
-def test_weights_without_an_optimizer(tmp_path):
+def test_weights_without_an_optimizer(tmp_path, trained):
     model = make(compiled=False)
     model.save_weights(tmp_path / "plain")
     with pytest.warns(UserWarning, match="the saved optimizer has 0 variables"):
         make().load_weights(tmp_path / "plain")
-    compiled = make()
-    fit(compiled)
-    compiled.save_weights(tmp_path / "trained")
-    model.load_weights(tmp_path / "trained")
-    same(model, compiled)
+    model.load_weights(trained("none").folder / "w.weights.h5")
+    same(trained("none").weights, model)
 
 
 def test_options_of_keras_2(tmp_path):
@@ -210,18 +232,14 @@ def test_no_checkpoint_is_an_error(tmp_path):
         model.load_weights(tmp_path / "ckpt")
 
 
-def test_an_optimizer_that_does_not_fit_starts_anew(tmp_path):
-    import h5py
-
-    model = make()
-    fit(model)
-    model.save(tmp_path / "m.h5")
+def test_an_optimizer_that_does_not_fit_starts_anew(tmp_path, trained):
+    shutil.copy(trained("none").folder / "model.h5", tmp_path / "m.h5")
     with h5py.File(tmp_path / "m.h5", "a") as file:
         names = file["optimizer_weights"].attrs["weight_names"]
         file["optimizer_weights"].attrs["weight_names"] = names[:-1]
     with pytest.warns(UserWarning, match=r"was not restored and starts anew.*\.keras file"):
         other = keras.models.load_model(tmp_path / "m.h5")
-    same(model, other)
+    same(trained("none").weights, other)
     assert other.optimizer.iterations.numpy() == 0
     assert not keras.models.load_model(tmp_path / "m.h5", compile=False).compiled
 
