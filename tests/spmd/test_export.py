@@ -5,6 +5,7 @@ import json
 import jax
 import jax.numpy as jnp
 import numpy as np
+import orbax.checkpoint as ocp
 import pytest
 
 from spmd import ExportError, export
@@ -118,7 +119,7 @@ def test_a_write_that_fails_leaves_the_older_artifact(tmp_path, monkeypatch):
     def broken(*_):
         raise OSError("no space left on device")
 
-    monkeypatch.setattr(export.ocp.PyTreeCheckpointer, "save", broken)
+    monkeypatch.setattr(ocp.PyTreeCheckpointer, "save", broken)
     with pytest.raises(OSError, match="no space"):
         save(tmp_path / "model", weights=[("kernel", KERNEL + 1)])
     np.testing.assert_array_equal(export.load(tmp_path / "model").weights[0], KERNEL)

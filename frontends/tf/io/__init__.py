@@ -1,4 +1,4 @@
-"""`tf.io`: files by path, here or in a bucket."""
+"""`tf.io`: files by path, local or in a bucket."""
 
 from frontends.tf._names import attributes
 from frontends.tf.io import gfile

@@ -1,23 +1,20 @@
-"""`tf.io.gfile`: files and folders by path, through `etils.epath`, which knows buckets as well.
+"""`tf.io.gfile`: files and folders by path, also in buckets, through `etils.epath`.
 
 Errors are Python's: `FileNotFoundError` where TensorFlow raises `NotFoundError`.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import IO, Any
 
 from etils import epath
 
 from frontends.tf._names import attributes
+from spmd.typing import StrPath
 
 
-def GFile(name: Any, mode: str = "r") -> IO[Any]:
-    """Opens a file.
-
-    Args:
-        name: its path.
-        mode: as for `open`.
+def GFile(name: StrPath, mode: str = "r") -> IO[Any]:
+    """Opens a file; modes are those of `open`.
 
     Raises:
         OSError: it cannot be opened.
@@ -27,36 +24,24 @@ def GFile(name: Any, mode: str = "r") -> IO[Any]:
     return epath.Path(name).open(mode)
 
 
-def exists(path: Any) -> bool:
+def exists(path: StrPath) -> bool:
     """Tells whether there is a file or folder.
-
-    Args:
-        path: where.
 
     Source: `tf.io.gfile.exists`.
     """
     return epath.Path(path).exists()
 
 
-def isdir(path: Any) -> bool:
+def isdir(path: StrPath) -> bool:
     """Tells whether there is a folder.
-
-    Args:
-        path: where.
 
     Source: `tf.io.gfile.isdir`.
     """
     return epath.Path(path).is_dir()
 
 
-def listdir(path: Any) -> list[str]:
-    """Lists what is in a folder, by name.
-
-    Args:
-        path: the folder.
-
-    Returns:
-        The names, sorted.
+def listdir(path: StrPath) -> list[str]:
+    """Lists the names in a folder, sorted.
 
     Raises:
         OSError: there is no such folder.
@@ -66,14 +51,8 @@ def listdir(path: Any) -> list[str]:
     return sorted(each.name for each in epath.Path(path).iterdir())
 
 
-def glob(pattern: Any) -> list[str]:
-    """Finds paths by a pattern, or by several.
-
-    Args:
-        pattern: such as `"data/*.tfrecord"`, or a list of them.
-
-    Returns:
-        The paths, sorted for each pattern.
+def glob(pattern: StrPath | Sequence[StrPath]) -> list[str]:
+    """Lists the paths that match a pattern, or several; sorted for each pattern.
 
     Examples:
         >>> import tempfile
@@ -87,43 +66,34 @@ def glob(pattern: Any) -> list[str]:
     Source: `tf.io.gfile.glob`.
     """
     found: list[str] = []
-    for one in pattern if isinstance(pattern, (list, tuple)) else [pattern]:
+    for one in [pattern] if isinstance(pattern, (str, os.PathLike)) else pattern:
         path = epath.Path(one)
         base = epath.Path(path.anchor) if path.is_absolute() else epath.Path()
         found += sorted(map(os.fspath, base.glob(os.fspath(path)[len(path.anchor) :])))
     return found
 
 
-def makedirs(path: Any) -> None:
-    """Makes a folder and those that it is in; one that is there is fine.
-
-    Args:
-        path: the folder.
+def makedirs(path: StrPath) -> None:
+    """Makes a folder and its parents; does nothing if it exists.
 
     Source: `tf.io.gfile.makedirs`.
     """
     epath.Path(path).mkdir(parents=True, exist_ok=True)
 
 
-def mkdir(path: Any) -> None:
-    """Makes a folder in one that is there.
-
-    Args:
-        path: the folder.
+def mkdir(path: StrPath) -> None:
+    """Makes a folder.
 
     Raises:
-        OSError: it is there, or has no parent.
+        OSError: it exists, or its parent does not.
 
     Source: `tf.io.gfile.mkdir`.
     """
     epath.Path(path).mkdir()
 
 
-def remove(path: Any) -> None:
+def remove(path: StrPath) -> None:
     """Deletes a file.
-
-    Args:
-        path: the file.
 
     Raises:
         OSError: there is none.
@@ -133,11 +103,8 @@ def remove(path: Any) -> None:
     epath.Path(path).unlink()
 
 
-def rmtree(path: Any) -> None:
-    """Deletes a folder and all in it.
-
-    Args:
-        path: the folder.
+def rmtree(path: StrPath) -> None:
+    """Deletes a folder and all that is in it.
 
     Raises:
         OSError: there is none.
@@ -147,16 +114,16 @@ def rmtree(path: Any) -> None:
     epath.Path(path).rmtree()
 
 
-def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
+def rename(src: StrPath, dst: StrPath, overwrite: bool = False) -> None:
     """Moves a file or folder.
 
     Args:
-        src: where it is.
-        dst: where it goes.
-        overwrite: whether a file there is replaced.
+        src: the old path.
+        dst: the new path.
+        overwrite: whether a file at the new path is replaced.
 
     Raises:
-        FileExistsError: something is there.
+        FileExistsError: the new path exists.
 
     Source: `tf.io.gfile.rename`.
     """
@@ -164,16 +131,16 @@ def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
     epath.Path(src).replace(dst)
 
 
-def copy(src: Any, dst: Any, overwrite: bool = False) -> None:
+def copy(src: StrPath, dst: StrPath, overwrite: bool = False) -> None:
     """Copies a file.
 
     Args:
-        src: where it is.
-        dst: where it goes.
-        overwrite: whether a file there is replaced.
+        src: the old path.
+        dst: the new path.
+        overwrite: whether a file at the new path is replaced.
 
     Raises:
-        FileExistsError: something is there.
+        FileExistsError: the new path exists.
 
     Source: `tf.io.gfile.copy`.
     """
@@ -181,14 +148,8 @@ def copy(src: Any, dst: Any, overwrite: bool = False) -> None:
     epath.Path(src).copy(dst, overwrite=True)
 
 
-def stat(path: Any) -> Any:
-    """Tells size, time of change and kind of a file.
-
-    Args:
-        path: the file.
-
-    Returns:
-        An object with `length` in bytes and `is_directory`.
+def stat(path: StrPath) -> Any:
+    """Returns the size in bytes (`length`) and the kind (`is_directory`) of a file.
 
     Raises:
         OSError: there is none.
@@ -199,26 +160,19 @@ def stat(path: Any) -> Any:
 
 
 def walk(
-    top: Any, topdown: bool = True, onerror: Any = None
+    top: StrPath,
+    topdown: bool = True,
+    onerror: Callable[[OSError], object] | None = None,
 ) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Goes through a folder of this machine and all in it, as `os.walk`.
-
-    Args:
-        top: the folder.
-        topdown: whether a folder comes before those in it.
-        onerror: called with errors; None ignores them.
+    """Walks a local folder, as `os.walk` does.
 
     Source: `tf.io.gfile.walk`.
     """
     return os.walk(top, topdown, onerror)
 
 
-def join(path: Any, *paths: Any) -> str:
+def join(path: StrPath, *paths: StrPath) -> str:
     """Joins parts of a path.
-
-    Args:
-        path: the first part.
-        *paths: the others.
 
     Examples:
         >>> join("data", "train", "1.txt")
@@ -229,9 +183,9 @@ def join(path: Any, *paths: Any) -> str:
     return os.fspath(epath.Path(path).joinpath(*paths))
 
 
-def _make_way(path: Any, overwrite: bool) -> None:
+def _make_way(path: StrPath, overwrite: bool) -> None:
     if exists(path) and not overwrite:
-        raise FileExistsError(f"{path} is there already. Give overwrite=True, or another name.")
+        raise FileExistsError(f"{path} already exists. Pass overwrite=True, or another name.")
 
 
 __all__ = [

@@ -1,12 +1,12 @@
 """Weights under TensorFlow's paths: `model.save_weights("dir/ckpt")`, and `tf.train.latest_checkpoint`.
 
-Keras 3 takes paths that end in `.weights.h5`. A *prefix*, a path with another ending, is the name of such
-a file without this ending, and the file `checkpoint` beside it says which prefix is the latest. A path
-that ends in `.h5` is a file of Keras 2's: with the weights alone, which Keras 3 reads but refuses to write,
-or with the model, whose optimizer Keras 3 does not restore.
+Keras 3 takes paths that end in `.weights.h5`. A *prefix*, a path with another ending, stands for such a file
+without this ending, and the file `checkpoint` beside it names the latest prefix. A path that ends in `.h5` is a
+file of Keras 2: either weights alone, which Keras 3 reads but refuses to write, or a model, whose optimizer Keras 3
+does not restore.
 
-A file is written beside its path, and gets its name when it is complete: a task that is killed leaves the former
-file, and several tasks that write one path at the same time leave the file of one of them.
+A file is written beside its path, and renamed when it is complete: a task that is killed leaves the old file, and
+tasks that write the same path at the same time leave the file of one of them.
 
 Internals of Keras that this touches: `keras.src.legacy.saving`, which knows Keras 2's files;
 tests/frontends/tf/keras/test_files.py runs it on every supported version.
@@ -26,10 +26,11 @@ from keras.src.legacy.saving import json_utils, legacy_h5_format, saving_utils
 from frontends.tf.train._explanation import tensorflow_explanation
 from frontends.tf.train.checkpoint_state import update_checkpoint_state
 from spmd.cluster import process_id
+from spmd.typing import StrPath
 
 _ENDING = ".weights.h5"
 _KERAS_2 = (".h5", ".hdf5")
-# What files call losses, but Keras 3 does not find by these names.
+# Names of losses in files that Keras 3 does not know.
 _LOSSES = {
     "mae": keras.losses.mean_absolute_error,
     "mape": keras.losses.mean_absolute_percentage_error,
@@ -39,27 +40,27 @@ _LOSSES = {
 
 
 class LoadStatus:
-    """What `load_weights` of a prefix gives, for scripts that ask it not to warn.
+    """What `load_weights` of a prefix returns, for scripts that call its methods.
 
     Source: the status objects of `tf.train.Checkpoint.restore`.
     """
 
     def expect_partial(self) -> "LoadStatus":
-        """Does nothing: nobody warns of values in the file that were not used."""
+        """Does nothing: there is no warning about unused values in the file."""
         return self
 
     def assert_existing_objects_matched(self) -> "LoadStatus":
-        """Does nothing: every weight of the model was found, or `load_weights` had raised."""
+        """Does nothing: `load_weights` raises if a weight of the model is missing."""
         return self
 
 
 class ModelCheckpoint(keras.callbacks.ModelCheckpoint):
-    """Saves the model, or its weights, while it is trained; Keras's own, which takes prefixes as well.
+    """Keras's own callback, which here takes prefixes as well.
 
     Args:
-        filepath: for `save_weights_only=True` also a prefix, `"dir/ckpt_{epoch}"`, or a file of Keras
-            2's, `"weights.h5"`.
-        monitor: as in Keras, like all that follow.
+        filepath: with `save_weights_only=True` also a prefix, `"dir/ckpt_{epoch}"`, or a file of Keras 2,
+            `"weights.h5"`.
+        monitor: as in Keras, like all others.
         verbose: see there.
         save_best_only: see there.
         save_weights_only: see there.
@@ -82,19 +83,19 @@ class ModelCheckpoint(keras.callbacks.ModelCheckpoint):
 
     def __init__(
         self,
-        filepath: Any,
+        filepath: StrPath,
         monitor: str = "val_loss",
         verbose: int = 0,
         save_best_only: bool = False,
         save_weights_only: bool = False,
         mode: str = "auto",
         save_freq: Any = "epoch",
-        options: Any = None,
+        options: object = None,
         initial_value_threshold: float | None = None,
     ) -> None:
         del options
         path = os.fspath(filepath)
-        # Keras refuses such paths here, but saves with save_weights, which takes them.
+        # Keras refuses such paths here, but saves by save_weights, which takes them.
         own = save_weights_only and (_is_prefix(path) or _is_keras_2(path))
         super().__init__(
             path + _ENDING if own else path,
@@ -122,20 +123,20 @@ def saves_under_prefix(save: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(save)
     def save_weights(
-        self: Any,
-        filepath: Any,
+        self: keras.Model,
+        filepath: StrPath,
         overwrite: bool = True,
-        *args: Any,
+        *args: object,
         save_format: str | None = None,
-        options: Any = None,
-        **kwargs: Any,
+        options: object = None,
+        **kwargs: object,
     ) -> None:
         del options
         path = os.fspath(filepath)
         if save_format not in (None, "tf" if _is_prefix(path) else "h5"):
             raise ValueError(
-                f"save_format is {save_format!r}, but the path is {path!r}. The path says it: 'h5' is for paths "
-                "that end in .h5, 'tf' for paths without such an ending. Leave save_format out."
+                f"save_format is {save_format!r}, but the path is {path!r}. The path decides: 'h5' is for paths "
+                "that end in .h5, 'tf' for others. Leave save_format out."
             )
         if _is_keras_2(path):
             _save_as_keras_2(self, path, overwrite)
@@ -155,7 +156,13 @@ def saves_whole_files(save: Callable[..., None]) -> Callable[..., None]:
     """Wraps `Model.save`: a file gets its name when it is complete."""
 
     @functools.wraps(save)
-    def save_(self: Any, filepath: Any, overwrite: bool = True, *args: Any, **kwargs: Any) -> None:
+    def save_(
+        self: keras.Model,
+        filepath: StrPath,
+        overwrite: bool = True,
+        *args: object,
+        **kwargs: object,
+    ) -> None:
         with _replaced(os.fspath(filepath), overwrite) as file:
             save(self, file, overwrite, *args, **kwargs)
 
@@ -164,10 +171,10 @@ def saves_whole_files(save: Callable[..., None]) -> Callable[..., None]:
 
 @contextlib.contextmanager
 def _replaced(path: str, overwrite: bool) -> Generator[str]:
-    """Gives a name beside a path to write to, and makes what was written the path's file."""
+    """Yields a name beside a path to write to, and renames what was written."""
     folder, name = os.path.split(os.path.realpath(path))
     is_file = path.endswith((".keras", *_KERAS_2)) and os.path.isdir(folder)
-    # What is there already is Keras's to refuse or to ask about.
+    # Whether to overwrite is for Keras to ask or to refuse.
     if not is_file or os.path.isdir(path) or (os.path.exists(path) and not overwrite):
         yield path
         return
@@ -181,7 +188,7 @@ def _replaced(path: str, overwrite: bool) -> Generator[str]:
             os.remove(new)
 
 
-def _save_as_keras_2(model: Any, path: str, overwrite: bool) -> None:
+def _save_as_keras_2(model: keras.Model, path: str, overwrite: bool) -> None:
     if not overwrite and os.path.exists(path):
         raise FileExistsError(f"{path} exists. Remove it, or pass overwrite=True.")
     with _replaced(path, overwrite) as new, h5py.File(new, "w") as file:
@@ -193,12 +200,16 @@ def loads_from_prefix(load: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(load)
     def load_weights(
-        self: Any, filepath: Any, *args: Any, options: Any = None, **kwargs: Any
+        self: keras.Model,
+        filepath: StrPath | None,
+        *args: object,
+        options: object = None,
+        **kwargs: object,
     ) -> Any:
         del options
         if filepath is None:
             raise ValueError(
-                "load_weights takes a path, but got None. tf.train.latest_checkpoint gives None for a "
+                "load_weights takes a path, but got None. tf.train.latest_checkpoint returns None for a "
                 "folder without a checkpoint: check that folder, or train first."
             )
         path = os.fspath(filepath)
@@ -209,7 +220,7 @@ def loads_from_prefix(load: Callable[..., Any]) -> Callable[..., Any]:
         file = path + _ENDING
         if not os.path.exists(file):
             if os.path.isdir(path):
-                return load(self, filepath, *args, **kwargs)  # a checkpoint of Orbax
+                return load(self, filepath, *args, **kwargs)  # an Orbax checkpoint
             raise FileNotFoundError(_missing(path, file))
         _build_optimizer(self, file)
         load(self, file, *args, **kwargs)
@@ -221,19 +232,19 @@ def loads_from_prefix(load: Callable[..., Any]) -> Callable[..., Any]:
 def _missing(path: str, file: str) -> str:
     return tensorflow_explanation(path) or (
         f"There is no checkpoint {path}: expected the file {file}. tf.train.latest_checkpoint(folder) "
-        "gives the latest path of a folder."
+        "returns the latest path of a folder."
     )
 
 
-def _build_optimizer(model: Any, file: str) -> None:
-    """Makes the optimizer's variables, if the file has values for them: Keras would leave those out."""
+def _build_optimizer(model: keras.Model, file: str) -> None:
+    """Builds the optimizer if the file has values for its slots, which Keras would skip."""
     optimizer = getattr(model, "optimizer", None)  # a model without compile has none
     if optimizer is None or optimizer.built or not model.built:
         return
     with h5py.File(file) as content:
         group: Any = content.get("optimizer/vars", ())
         saved = list(group)
-    # One that has not trained yet has no more than its step and its learning rate.
+    # Before training it has only its step and its learning rate.
     if len(saved) > len(optimizer.variables):
         optimizer.build(model.trainable_variables)
 
@@ -243,9 +254,12 @@ def loads_optimizer(load: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(load)
     def load_model_from_hdf5(
-        filepath: Any, custom_objects: Any = None, compile: bool = True, **kwargs: Any
+        filepath: "StrPath | h5py.File",
+        custom_objects: dict[str, Any] | None = None,
+        compile: bool = True,
+        **kwargs: object,
     ) -> Any:
-        # Keras builds the optimizer for the model's own variables, and not for those of its layers.
+        # Keras builds the optimizer for the model's own variables only, not for those of its layers.
         model = load(filepath, custom_objects, compile=False, **kwargs)
         if compile:
             objects = {**_LOSSES, **(custom_objects or {})}
@@ -259,7 +273,7 @@ def loads_optimizer(load: Callable[..., Any]) -> Callable[..., Any]:
     return load_model_from_hdf5
 
 
-def _compile_as_saved(model: Any, file: Any, objects: dict[str, Any]) -> None:
+def _compile_as_saved(model: Any, file: h5py.File, objects: dict[str, Any]) -> None:
     config = file.attrs.get("training_config")
     if config is None:
         return

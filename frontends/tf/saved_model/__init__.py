@@ -1,6 +1,6 @@
 """`tf.saved_model`: models on disk that predict without the code that made them.
 
-What `save` writes is no SavedModel of TensorFlow, which only TensorFlow can run, but a directory with the
+`save` does not write TensorFlow's SavedModel, which only TensorFlow can run, but a directory with the
 program in StableHLO (`jax.export`) and the weights (Orbax): see docs/export.md. For a SavedModel that
 TensorFlow serves, call `model.export(path, format="tf_saved_model")` with TensorFlow installed.
 """

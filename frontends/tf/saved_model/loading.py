@@ -1,23 +1,24 @@
-"""`tf.saved_model.load`: a model without its code, from the program that it was saved with."""
+"""`tf.saved_model.load`: models that predict without their code, by the program that was saved."""
 
 import functools
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax
 
+from frontends.tf._typing import Nested, TensorLike
 from frontends.tf.ops.convert import convert_to_tensor
 from frontends.tf.saved_model.options import LoadOptions
 from frontends.tf.variable import Variable
 from spmd import export
+from spmd.typing import StrPath
 
 
 class Signature:
-    """A function of a loaded model, which takes its inputs by name and gives its outputs by name.
+    """A function of a loaded model, with inputs and outputs by name.
 
     Attributes:
-        inputs: names, shapes and dtypes; None is a size that callers choose.
+        inputs: names, shapes and dtypes; None is a size that the caller chooses.
         outputs: likewise.
 
     Source: `tf.types.experimental.ConcreteFunction`.
@@ -30,7 +31,7 @@ class Signature:
         # The engine follows `__wrapped__` when it looks for the variables that a step uses.
         self.__wrapped__ = functools.partial(_run, endpoint, variables)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> dict[str, jax.Array]:
+    def __call__(self, *args: TensorLike, **kwargs: TensorLike) -> dict[str, jax.Array]:
         """Computes the outputs.
 
         Args:
@@ -38,10 +39,10 @@ class Signature:
             **kwargs: an array for each input.
 
         Returns:
-            The outputs by their names.
+            The outputs by name.
 
         Raises:
-            TypeError: an input is missing, not known, or of another type.
+            TypeError: an input is missing, unknown, or of another dtype.
             ValueError: an input has another shape.
         """
         names = [spec.name for spec in self.inputs]
@@ -60,19 +61,21 @@ class Signature:
         }
 
 
-def _run(endpoint: export.LoadedEndpoint, variables: list[Variable], inputs: Sequence[Any]) -> Any:
+def _run(
+    endpoint: export.LoadedEndpoint, variables: list[Variable], inputs: Sequence[TensorLike]
+) -> Any:
     arrays = [_checked(spec, value) for spec, value in zip(endpoint.inputs, inputs, strict=True)]
     outputs, changed = endpoint([variable.value() for variable in variables], arrays)
-    for place, value in changed.items():
-        variables[place].assign(value)
+    for index, value in changed.items():
+        variables[index].assign(value)
     return outputs
 
 
 class LoadedModel:
-    """A model that was loaded without its code. It predicts; to train it on, use `tf.keras.models.load_model`.
+    """A model without its code. It only predicts; to train it on, use `tf.keras.models.load_model`.
 
     Attributes:
-        signatures: the functions by their names; a Keras model has `serving_default`.
+        signatures: the functions by name; a Keras model has `serving_default`.
         variables: the weights.
 
     Source: what `tf.saved_model.load` returns.
@@ -89,19 +92,19 @@ class LoadedModel:
         """The weights that training changed."""
         return [variable for variable in self.variables if variable.trainable]
 
-    def __call__(self, *inputs: Any, training: bool | None = None) -> Any:
-        """Predicts, as the model did that was saved.
+    def __call__(self, *inputs: Nested, training: bool | None = None) -> Any:
+        """Predicts as the saved model did.
 
         Args:
             *inputs: as the model took them.
-            training: must not be true.
+            training: must not be True.
 
         Returns:
-            As the model gave it.
+            In the structure that the model returned.
 
         Raises:
-            TypeError: other inputs than the model takes.
-            ValueError: an input has another shape, or `training` was asked for.
+            TypeError: the inputs are not those that the model takes.
+            ValueError: an input has another shape, or `training` is True.
         """
         if training:
             raise ValueError(
@@ -118,15 +121,15 @@ class LoadedModel:
         if len(leaves) != len(signature.inputs):
             raise TypeError(
                 f"The model takes {', '.join(map(str, signature.inputs))}, but got {len(leaves)} "
-                "array(s). Give them as the model took them that was saved."
+                "array(s). Give them as the saved model took them."
             )
         return signature.__wrapped__(leaves)
 
 
 def load(
-    export_dir: str | os.PathLike[str], tags: Any = None, options: LoadOptions | None = None
+    export_dir: StrPath, tags: object = None, options: LoadOptions | None = None
 ) -> LoadedModel:
-    """Loads a model without its code. Blocks until it is read; each process is to call it.
+    """Loads a model without its code. Blocks until it is read; each process must call it.
 
     Args:
         export_dir: what `tf.saved_model.save` wrote, on any machine.
@@ -134,11 +137,11 @@ def load(
         options: accepted.
 
     Returns:
-        The model. In a strategy's scope its variables are those of the strategy.
+        The model. In a strategy's scope its variables belong to the strategy.
 
     Raises:
         FileNotFoundError: there is no such directory.
-        ExportError: it holds something else (such as a SavedModel of TensorFlow), or is damaged.
+        ExportError: it is not a saved model of `tf.saved_model.save` (but one of TensorFlow, say), or is damaged.
 
     Source: `tf.saved_model.load`.
     """
@@ -157,18 +160,15 @@ def load(
     return LoadedModel(signatures, variables)
 
 
-def contains_saved_model(export_dir: str | os.PathLike[str]) -> bool:
+def contains_saved_model(export_dir: StrPath) -> bool:
     """Tells whether a directory holds a model that `load` can read.
-
-    Args:
-        export_dir: the directory.
 
     Source: `tf.saved_model.contains_saved_model`.
     """
     return export.is_artifact(export_dir)
 
 
-def _checked(spec: export.ArraySpec, value: Any) -> jax.Array:
+def _checked(spec: export.ArraySpec, value: TensorLike) -> jax.Array:
     array = convert_to_tensor(value)
     if array.dtype.name != spec.dtype:
         raise TypeError(

@@ -1,22 +1,20 @@
 """`tf.saved_model.save`."""
 
-import os
-from typing import Any
-
 from frontends.tf.saved_model.options import SaveOptions
+from spmd.typing import StrPath
 
 
 def save(
-    obj: Any,
-    export_dir: str | os.PathLike[str],
-    signatures: Any = None,
+    obj: object,
+    export_dir: StrPath,
+    signatures: object = None,
     options: SaveOptions | None = None,
 ) -> None:
-    """Writes a Keras model to a directory. Blocks until it is on disk; one process is to call it.
+    """Writes a Keras model to a directory. Blocks until it is on disk; only one process must call it.
 
-    The directory holds what the model predicts as a program (dropout is off, moving averages are used) under
-    the signature `serving_default`, its weights, its configuration and the state of its optimizer. It
-    can be read while it is written anew: whoever reads finds the old model or the new one.
+    What differs here: the directory holds the prediction as a StableHLO program, under the signature
+    `serving_default`, with the weights, the configuration and the optimizer's state. Only Keras models are saved. A
+    concurrent reader finds the old model or the new one.
 
     Args:
         obj: a `tf.keras.Model` that is built; any strategy, or none.
@@ -25,9 +23,9 @@ def save(
         options: accepted.
 
     Raises:
-        TypeError: the object is no Keras model.
+        TypeError: the object is not a Keras model.
         ValueError: signatures were given.
-        ExportError: the model is not built, cannot be exported, or the directory holds something else.
+        ExportError: the model is not built, cannot be exported, or the directory is not a saved model.
 
     Examples:
         >>> import tempfile
@@ -42,7 +40,7 @@ def save(
     Source: `tf.saved_model.save`.
     """
     del options
-    # Who has a model has Keras; who only loads one may be without.
-    from frontends.tf.keras import _export
+    # Whoever has a model has Keras, but loading needs none.
+    from frontends.tf.keras._artifact import write_model
 
-    _export.write_model(obj, export_dir, signatures=signatures)
+    write_model(obj, export_dir, signatures=signatures)

@@ -1,15 +1,14 @@
-"""`tf.summary`: curves, histograms, pictures and texts in files that TensorBoard shows.
+"""`tf.summary`: curves, histograms, images and texts for TensorBoard.
 
     writer = tf.summary.create_file_writer("logs")
     with writer.as_default():
         tf.summary.scalar("loss", loss, step=step)
 
-A *writer* appends to one event file. The *default writer* is the one that functions such as `scalar` write
-to; without one they write nothing and return False. The files are TensorFlow's, written with the package
-`tensorboard`, which is imported when the first writer is made and needs no TensorFlow.
+A *writer* appends to one event file. Functions such as `scalar` write to the *default writer*; without one they
+write nothing and return False. The files are TensorFlow's, written with the package `tensorboard`, which is imported
+when the first writer is made and needs no TensorFlow.
 
-Programs write nothing: a value that is computed in `tf.function` or `strategy.run` is written after it was
-returned.
+Compiled programs write no summaries: return a value from `tf.function` or `strategy.run`, and write it then.
 """
 
 from frontends.tf._names import attributes

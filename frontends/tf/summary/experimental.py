@@ -1,4 +1,4 @@
-"""`tf.summary.experimental`: the step of summaries that name none."""
+"""`tf.summary.experimental`: the step of summaries without one."""
 
 from frontends.tf._names import attributes
 from frontends.tf.summary.writer import get_step, set_step

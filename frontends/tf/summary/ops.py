@@ -1,6 +1,6 @@
-"""What can be written: numbers, histograms, images and texts, in the formats of TensorBoard's own plugins.
+"""Scalars, histograms, images and texts, in the formats of TensorBoard's own plugins.
 
-The package `tensorboard` is imported when there is a writer: without one nothing is made.
+The package `tensorboard` is imported only if there is a writer.
 """
 
 import io
@@ -12,27 +12,29 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from frontends.tf._typing import TensorLike
 from frontends.tf.image import convert_image_dtype
 from frontends.tf.summary.writer import default_writer, get_step
 
 _BUCKETS = 30
 
 
-def scalar(name: str, data: Any, step: Any = None, description: str | None = None) -> bool:
+def scalar(
+    name: str, data: TensorLike, step: TensorLike = None, description: str | None = None
+) -> bool:
     """Writes a number.
 
     Args:
         name: of the curve.
         data: a number, or an array or variable of shape `()`; it is written as float32.
-        step: where on the curve; `tf.summary.experimental.get_step()` if it is None.
-        description: for the page, in Markdown.
+        step: position on the curve; None for `tf.summary.experimental.get_step()`.
+        description: shown on the page, in Markdown.
 
     Returns:
         Whether it was written: False without a default writer.
 
     Raises:
-        ValueError: it is no single number, there is no step, or the number is not known yet, because a
-            program is being traced.
+        ValueError: it is not a single number, there is no step, or the value is a tracer.
 
     Examples:
         >>> from frontends import tf
@@ -58,25 +60,25 @@ def scalar(name: str, data: Any, step: Any = None, description: str | None = Non
 
 def histogram(
     name: str,
-    data: Any,
-    step: Any = None,
+    data: TensorLike,
+    step: TensorLike = None,
     buckets: int | None = None,
     description: str | None = None,
 ) -> bool:
-    """Writes how numbers are spread.
+    """Writes the distribution of numbers.
 
     Args:
         name: of the histogram.
         data: numbers of any shape.
         step: as of `scalar`.
         buckets: how many bars, of equal width; 30 by default.
-        description: for the page, in Markdown.
+        description: shown on the page, in Markdown.
 
     Returns:
         Whether it was written: False without a default writer.
 
     Raises:
-        ValueError: there is no step, or the numbers are not known yet, because a program is being traced.
+        ValueError: there is no step, or the value is a tracer.
 
     Examples:
         >>> from frontends import tf
@@ -98,8 +100,8 @@ def histogram(
 
 def image(
     name: str,
-    data: Any,
-    step: Any = None,
+    data: TensorLike,
+    step: TensorLike = None,
     max_outputs: int = 3,
     description: str | None = None,
 ) -> bool:
@@ -107,19 +109,17 @@ def image(
 
     Args:
         name: of the images.
-        data: `[images, height, width, channels]`; 1 channel is grey, 2 are grey and opacity, 3 red, green
-            and blue, 4 those and opacity. Floats are of 0 to 1, integers of 0 to the largest of their
-            dtype; what lies beyond is clipped.
+        data: `[images, height, width, channels]`; 1 channel is grey, 2 are grey and alpha, 3 RGB, 4 RGBA.
+            Floats are from 0 to 1, integers from 0 to the largest of their dtype; others are clipped.
         step: as of `scalar`.
-        max_outputs: how many images are written; the first ones.
-        description: for the page, in Markdown.
+        max_outputs: how many images are written, from the first.
+        description: shown on the page, in Markdown.
 
     Returns:
         Whether it was written: False without a default writer.
 
     Raises:
-        ValueError: the shape is another, there is no step, or the images are not known yet, because a
-            program is being traced.
+        ValueError: the shape is another, there is no step, or the value is a tracer.
 
     Examples:
         >>> from frontends import tf
@@ -150,20 +150,22 @@ def image(
     return _write(name, step, make)
 
 
-def text(name: str, data: Any, step: Any = None, description: str | None = None) -> bool:
+def text(
+    name: str, data: TensorLike, step: TensorLike = None, description: str | None = None
+) -> bool:
     """Writes texts.
 
     Args:
         name: of the text.
-        data: a text in Markdown, or an array of them, which is shown as a table.
+        data: a string in Markdown, or an array of strings, which is shown as a table.
         step: as of `scalar`.
-        description: for the page, in Markdown.
+        description: shown on the page, in Markdown.
 
     Returns:
         Whether it was written: False without a default writer.
 
     Raises:
-        ValueError: it is no text, or there is no step.
+        ValueError: it is not a string, or there is no step.
 
     Examples:
         >>> from frontends import tf
@@ -187,21 +189,27 @@ def text(name: str, data: Any, step: Any = None, description: str | None = None)
     return _write(name, step, make)
 
 
-def write(tag: str, tensor: Any, step: Any = None, metadata: Any = None, name: Any = None) -> bool:
+def write(
+    tag: str,
+    tensor: TensorLike | Callable[[], TensorLike],
+    step: TensorLike = None,
+    metadata: TensorLike = None,
+    name: str | None = None,
+) -> bool:
     """Writes an array for a plugin of TensorBoard.
 
     Args:
         tag: its name.
-        tensor: an array, or a function that makes it if it is to be written.
+        tensor: an array, or a function that returns it, called only if there is a writer.
         step: as of `scalar`.
-        metadata: a `SummaryMetadata` of TensorBoard, or its bytes, which names the plugin.
+        metadata: TensorBoard's `SummaryMetadata`, or its bytes; it names the plugin.
         name: accepted.
 
     Returns:
         Whether it was written: False without a default writer.
 
     Raises:
-        ValueError: there is no step, or the array is not known yet, because a program is being traced.
+        ValueError: there is no step, or the value is a tracer.
 
     Examples:
         >>> from frontends import tf
@@ -215,7 +223,7 @@ def write(tag: str, tensor: Any, step: Any = None, metadata: Any = None, name: A
     def make() -> tuple[Any, Any]:
         from tensorboard.compat.proto import summary_pb2
 
-        # The names of a protocol buffer's module are made when it is imported: no type checker sees them.
+        # A protocol buffer's module makes its names at import, where no type checker sees them.
         kind: Any = vars(summary_pb2)["SummaryMetadata"]
         array = _numpy(tag, tensor() if callable(tensor) else tensor)
         array = array.astype(object) if array.dtype.kind in "SU" else array
@@ -224,8 +232,8 @@ def write(tag: str, tensor: Any, step: Any = None, metadata: Any = None, name: A
     return _write(tag, step, make)
 
 
-def _write(tag: str, step: Any, make: Callable[[], tuple[Any, Any]]) -> bool:
-    """Writes an array and its metadata, which are made only if there is a writer."""
+def _write(tag: str, step: TensorLike, make: Callable[[], tuple[Any, Any]]) -> bool:
+    """Writes an array with metadata, both made only if there is a writer."""
     writer = default_writer()
     if writer is None:
         return False
@@ -240,7 +248,7 @@ def _write(tag: str, step: Any, make: Callable[[], tuple[Any, Any]]) -> bool:
     return True
 
 
-def _step(tag: str, step: Any) -> int:
+def _step(tag: str, step: TensorLike) -> int:
     if step is None:
         raise ValueError(
             f"The summary {tag!r} has no step: give the argument step, or one for all summaries: "
@@ -254,7 +262,7 @@ def _step(tag: str, step: Any) -> int:
         ) from None
 
 
-def _numpy(tag: str, value: Any) -> Any:
+def _numpy(tag: str, value: TensorLike) -> Any:
     try:
         return np.asarray(
             jax.tree.map(np.asarray, value) if isinstance(value, (list, tuple)) else value
@@ -266,13 +274,13 @@ def _numpy(tag: str, value: Any) -> Any:
         ) from None
 
 
-def _is_real(dtype: Any) -> bool:
-    # NumPy itself takes bfloat16 for no number.
+def _is_real(dtype: np.dtype[Any]) -> bool:
+    # NumPy itself does not count bfloat16 as a number.
     return any(jnp.issubdtype(dtype, kind) for kind in (jnp.bool_, jnp.integer, jnp.floating))
 
 
-def _buckets(values: Any, count: int) -> Any:
-    """Makes the rows (left edge, right edge, count) of a histogram."""
+def _buckets(values: np.ndarray[Any, Any], count: int) -> Any:
+    """Returns the rows (left edge, right edge, count) of a histogram."""
     if not values.size or not count:
         return np.zeros((count, 3))
     least, largest = values.min(), values.max()
@@ -286,7 +294,7 @@ def _buckets(values: Any, count: int) -> Any:
     return np.stack([edges[:-1], edges[1:], counts], axis=1)
 
 
-def _png(pixels: Any) -> bytes:
+def _png(pixels: np.ndarray[Any, Any]) -> bytes:
     from PIL import Image
 
     out = io.BytesIO()

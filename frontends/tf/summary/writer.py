@@ -1,6 +1,6 @@
-"""Writers of event files, which of them is the default one, and the step and the condition of summaries.
+"""Writers of event files; the default writer, and the step and the condition of summaries.
 
-These three are `contextvars.ContextVar`s: another thread starts without any of them, as in TensorFlow.
+These three are `contextvars.ContextVar`s: other threads start without them, as in TensorFlow.
 """
 
 import contextlib
@@ -11,8 +11,13 @@ import socket
 import time
 import weakref
 from collections.abc import Callable, Generator
-from typing import Any
+from typing import Any, TypeAlias
 
+from frontends.tf._typing import TensorLike
+from spmd.typing import StrPath
+
+# TensorBoard's protocol buffer.
+Event: TypeAlias = Any
 _STEP: contextvars.ContextVar[Any] = contextvars.ContextVar("summary_step", default=None)
 _CONDITION: contextvars.ContextVar[bool | Callable[[], Any]] = contextvars.ContextVar(
     "summary_condition", default=True
@@ -24,14 +29,14 @@ class SummaryWriter:
     """Appends summaries to an event file; `create_file_writer` makes one."""
 
     def __init__(
-        self, append: Callable[[Any], None], flush: Callable[[], None], close: Any
+        self, append: Callable[[Any], None], flush: Callable[[], None], close: Callable[[], object]
     ) -> None:
-        """Makes a writer.
+        """Makes a writer of three functions.
 
         Args:
-            append: takes an event.
-            flush: called to write what waits to be written.
-            close: called at the end; a `weakref.finalize`, or a function.
+            append: writes an event.
+            flush: writes the events in the queue.
+            close: called at the end.
         """
         self._append = append
         self._flush = flush
@@ -39,14 +44,14 @@ class SummaryWriter:
         self._closed = False
 
     @contextlib.contextmanager
-    def as_default(self, step: Any = None) -> Generator["SummaryWriter"]:
+    def as_default(self, step: TensorLike = None) -> Generator["SummaryWriter"]:
         """Makes this the default writer in the block, which ends with a flush.
 
         Args:
-            step: of summaries that name none; None leaves it as it is.
+            step: of summaries without one; None leaves it unchanged.
 
         Raises:
-            RuntimeError: it is closed.
+            RuntimeError: the writer is closed.
         """
         self._check_open()
         former = _WRITER.set(self)
@@ -58,14 +63,14 @@ class SummaryWriter:
             _WRITER.reset(former)
             self.flush()
 
-    def set_as_default(self, step: Any = None) -> None:
+    def set_as_default(self, step: TensorLike = None) -> None:
         """Makes this the default writer from now on.
 
         Args:
-            step: of summaries that name none; None leaves it as it is.
+            step: of summaries without one; None leaves it unchanged.
 
         Raises:
-            RuntimeError: it is closed.
+            RuntimeError: the writer is closed.
         """
         self._check_open()
         _WRITER.set(self)
@@ -73,13 +78,10 @@ class SummaryWriter:
             _STEP.set(step)
 
     def init(self) -> None:
-        """Does nothing: the file exists already."""
+        """Does nothing: the file is already open."""
 
-    def append(self, event: Any) -> None:
-        """Appends an event of TensorBoard.
-
-        Args:
-            event: the event; its time is now.
+    def append(self, event: Event) -> None:
+        """Appends an event, with the present time.
 
         Raises:
             RuntimeError: the writer is closed.
@@ -88,12 +90,12 @@ class SummaryWriter:
         self._append(event)
 
     def flush(self) -> None:
-        """Writes what waits to be written; it blocks, and does nothing if the writer is closed."""
+        """Writes the queue to the file; blocks, and does nothing if the writer is closed."""
         if not self._closed:
             self._flush()
 
     def close(self) -> None:
-        """Writes what waits to be written and closes the file; once more does nothing."""
+        """Writes the queue and closes the file; does nothing the second time."""
         self.flush()
         self._closed = True
         self._close()
@@ -111,28 +113,27 @@ _WRITER: contextvars.ContextVar[SummaryWriter | None] = contextvars.ContextVar(
 
 
 def create_file_writer(
-    logdir: Any,
+    logdir: StrPath,
     max_queue: int | None = None,
     flush_millis: int | None = None,
     filename_suffix: str | None = None,
-    name: Any = None,
+    name: str | None = None,
 ) -> SummaryWriter:
-    """Makes a new event file, and the folders that lead to it.
+    """Makes a new event file, and its folder.
 
     Args:
         logdir: a local folder.
-        max_queue: how many summaries may wait to be written; 10 by default.
-        flush_millis: after how many milliseconds those that wait are written with the next one; two
-            minutes by default.
+        max_queue: how many summaries may wait in the queue; 10 by default.
+        flush_millis: milliseconds after which the next summary flushes the queue; two minutes by default.
         filename_suffix: the end of the file's name; `".v2"` by default.
         name: accepted.
 
     Returns:
-        The writer. Its file is closed with it, or when nobody holds it any more.
+        The writer. Its file is closed with it, or when it is garbage collected.
 
     Raises:
         ImportError: the package `tensorboard` is not installed.
-        ValueError: `logdir` is an address, such as `gs://...`.
+        ValueError: `logdir` is a URL, such as `gs://...`.
 
     Examples:
         >>> import tempfile
@@ -164,7 +165,7 @@ def create_file_writer(
     most = 10 if max_queue is None else max_queue
     waiting, since = 0, time.monotonic()
 
-    def append(event: Any) -> None:
+    def append(event: Event) -> None:
         nonlocal waiting
         event.wall_time = time.time()
         records.write(event.SerializeToString())
@@ -180,16 +181,13 @@ def create_file_writer(
     append(event_pb2.Event(file_version="brain.Event:2"))
     flush()
     writer = SummaryWriter(append, flush, file.close)
-    # Scripts rarely close their writers. Python would do it, but warn.
+    # Scripts rarely close their writers, and Python warns when it closes the file itself.
     writer._close = weakref.finalize(writer, file.close)
     return writer
 
 
 def create_noop_writer() -> SummaryWriter:
     """Makes a writer that writes nothing.
-
-    Returns:
-        The writer.
 
     Examples:
         >>> from frontends import tf
@@ -203,16 +201,12 @@ def create_noop_writer() -> SummaryWriter:
 
 
 def default_writer() -> SummaryWriter | None:
-    """The writer that summaries go to now; None if there is none, or they are not to be recorded."""
+    """Returns the writer of summaries; None if there is none, or `record_if` disables them."""
     return _WRITER.get() if should_record_summaries() else None
 
 
-def flush(writer: SummaryWriter | None = None, name: Any = None) -> None:
-    """Writes what waits to be written; it blocks.
-
-    Args:
-        writer: whose summaries; the default writer's if it is None.
-        name: accepted.
+def flush(writer: SummaryWriter | None = None, name: str | None = None) -> None:
+    """Writes the queue of a writer, by default the default writer; blocks.
 
     Source: `tf.summary.flush`.
     """
@@ -224,10 +218,10 @@ def flush(writer: SummaryWriter | None = None, name: Any = None) -> None:
 
 @contextlib.contextmanager
 def record_if(condition: bool | Callable[[], Any]) -> Generator[None]:
-    """Says whether summaries in the block are written.
+    """Decides whether summaries in the block are written.
 
     Args:
-        condition: a boolean, or a function that gives one and is called for each summary.
+        condition: a boolean, or a function that returns one, called for each summary.
 
     Examples:
         >>> from frontends import tf
@@ -245,10 +239,7 @@ def record_if(condition: bool | Callable[[], Any]) -> Generator[None]:
 
 
 def should_record_summaries() -> bool:
-    """Tells whether a summary would be written now.
-
-    Returns:
-        False without a default writer, and where `record_if` says so.
+    """Tells whether a summary would be written now: there is a default writer, and `record_if` allows it.
 
     Examples:
         >>> from frontends import tf
@@ -262,21 +253,18 @@ def should_record_summaries() -> bool:
 
 
 def get_step() -> Any:
-    """The step of summaries that name none; None if there is none.
-
-    Returns:
-        What `set_step` or `as_default` was given.
+    """Returns the step of summaries without one, from `set_step` or `as_default`; None if there is none.
 
     Source: `tf.summary.experimental.get_step`.
     """
     return _STEP.get()
 
 
-def set_step(step: Any) -> None:
-    """Sets the step of summaries that name none.
+def set_step(step: TensorLike) -> None:
+    """Sets the step of summaries without one.
 
     Args:
-        step: an integer, or a variable, which is read for each summary; None for no step.
+        step: an integer, or a variable that is read for each summary; None for no step.
 
     Examples:
         >>> from frontends import tf
@@ -291,7 +279,7 @@ def set_step(step: Any) -> None:
 
 
 def require_tensorboard() -> tuple[Any, Any]:
-    """Imports what event files are written with.
+    """Imports the modules that write event files.
 
     Raises:
         ImportError: the package tensorboard is not installed.

@@ -223,7 +223,7 @@ def test_options_of_keras_2(tmp_path):
 
 def test_no_checkpoint_is_an_error(tmp_path):
     model = make()
-    with pytest.raises(ValueError, match=r"got None\. tf\.train\.latest_checkpoint gives None"):
+    with pytest.raises(ValueError, match=r"got None\. tf\.train\.latest_checkpoint returns None"):
         model.load_weights(tf.train.latest_checkpoint(tmp_path))
     with pytest.raises(tf.errors.NotFoundError, match=r"expected the file .*ckpt\.weights\.h5"):
         model.load_weights(tmp_path / "ckpt")
