@@ -23,7 +23,7 @@ from frontends.tf.ops.random import STREAM
 from frontends.tf.reads_dataset import reads_dataset
 from frontends.tf.variable import Variable
 from spmd._jax_internals import is_interposed
-from spmd.replica import PerReplica, current_frame
+from spmd.replica import PerReplica, current_frame, is_per_replica
 from spmd.step import NO_SHORTCUT
 
 
@@ -286,7 +286,7 @@ def _as_result(leaf: TensorLike) -> Any:
 
 def _mesh_of(tree: Nested) -> Mesh | None:
     """The mesh of the first per-replica value among arguments."""
-    for leaf in jax.tree.leaves(tree):
+    for leaf in jax.tree.leaves(tree, is_leaf=is_per_replica):
         if isinstance(leaf, PerReplica):
             return leaf.mesh
     return None

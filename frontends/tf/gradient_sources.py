@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from frontends.tf._typing import Nested, TensorLike
+from spmd.replica import is_per_replica
 from spmd.state import adapter_of
 
 LEAF = jax.tree.structure(0)
@@ -69,7 +70,7 @@ def value_of(leaf: TensorLike) -> Any:
 
 def leaves_of(tree: Nested) -> list[Any]:
     """Lists the arrays and variables in a structure."""
-    return jax.tree.leaves(tree, is_leaf=is_variable)
+    return jax.tree.leaves(tree, is_leaf=lambda leaf: is_variable(leaf) or is_per_replica(leaf))
 
 
 def is_below_plain(tree: Nested) -> bool:

@@ -22,7 +22,7 @@ from frontends.tf.gradient_sources import (
     weights_of,
 )
 from spmd.recording import Recording
-from spmd.replica import current_frame
+from spmd.replica import current_frame, is_per_replica
 
 
 class UnconnectedGradients(enum.Enum):
@@ -286,7 +286,7 @@ class GradientTape:
                 values, inner = [value_of(leaf)], LEAF
                 connected = self._is_source(leaf)
             else:
-                values, inner = jax.tree.flatten(leaf)
+                values, inner = jax.tree.flatten(leaf, is_leaf=is_per_replica)
                 connected = self._watch_variables
             found.inner.append(inner)
             if connected and is_variable(leaf):

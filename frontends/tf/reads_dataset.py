@@ -8,6 +8,7 @@ from frontends.tf._typing import Nested
 from frontends.tf.data.base import DatasetBase
 from frontends.tf.data.iterator import ElementIterator
 from frontends.tf.distribute.dataset import DistributedDataset
+from spmd.replica import is_per_replica
 from spmd.state import cell_contents
 
 
@@ -28,7 +29,7 @@ def reads_dataset(function: object, args: Nested, kwargs: Nested) -> bool:
         >>> reads_dataset(print, (tf.data.Dataset.range(3),), {})
         True
     """
-    ahead, seen = [function, *jax.tree.leaves((args, kwargs))], set[int]()
+    ahead, seen = [function, *jax.tree.leaves((args, kwargs), is_leaf=is_per_replica)], set[int]()
     while ahead:
         found = ahead.pop()
         if isinstance(found, (DatasetBase, DistributedDataset, ElementIterator)):

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from spmd.errors import BatchError
-from spmd.replica import PerReplica
+from spmd.replica import is_per_replica
 from spmd.typing import AnyArray, ArrayLike, PyTree, Structure
 
 # An array with rows; or the description of one, which is treated alike until the batch is placed.
@@ -57,7 +57,7 @@ def read_batch(tree: PyTree) -> Batch:
         >>> read_batch({"x": np.ones((4, 3)), "y": np.arange(4)}).rows
         4
     """
-    found, structure = jax.tree.flatten(tree)
+    found, structure = jax.tree.flatten(tree, is_leaf=is_per_replica)
     if not found:
         raise BatchError(
             f"Expected a batch of arrays, but this one has no array: {structure}. "
@@ -86,12 +86,12 @@ def _copied(leaf: RowArray) -> RowArray:
 
 def leaf_name(tree: PyTree, index: int) -> str:
     """Names a leaf of a batch by its path, such as `batch['image']`."""
-    path, _ = jax.tree_util.tree_leaves_with_path(tree)[index]
+    path, _ = jax.tree_util.tree_leaves_with_path(tree, is_leaf=is_per_replica)[index]
     return f"batch{jax.tree_util.keystr(path)}"
 
 
 def _array(leaf: ArrayLike, tree: PyTree, index: int) -> RowArray:
-    if isinstance(leaf, PerReplica):
+    if is_per_replica(leaf):
         raise BatchError(
             f"{leaf_name(tree, index)} is already split over the replicas. Distribute a data source "
             "once, and iterate over the result."

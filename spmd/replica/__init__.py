@@ -39,6 +39,7 @@ from spmd.replica.values import (
     PerReplica,
     RowMask,
     TracedPerReplica,
+    is_per_replica,
     stack_replicas,
 )
 
@@ -66,6 +67,7 @@ __all__ = [
     "has_rows",
     "in_replica",
     "in_replica_of",
+    "is_per_replica",
     "replica_axis",
     "replica_id",
     "share",

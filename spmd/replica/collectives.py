@@ -11,7 +11,9 @@ import jax
 import jax.numpy as jnp
 
 from spmd.errors import ReplicaContextError
+from spmd.replica.array_like import array_of
 from spmd.replica.context import in_replica, replica_axis, replica_id
+from spmd.replica.values import is_per_replica
 
 ReduceOp = Literal["sum", "mean", "min", "max"]
 
@@ -50,6 +52,8 @@ def all_reduce(tree: Any, op: ReduceOp = "sum") -> Any:
     if op not in _OPS:
         raise ValueError(f"Unknown reduction {op!r}. Expected one of {', '.join(map(repr, _OPS))}.")
     _require_replica("all_reduce")
+    # A batch that code closes over is no value of one replica: `array_of` refuses it.
+    tree = jax.tree.map(array_of, tree, is_leaf=is_per_replica)
     return _OPS[op](tree, replica_axis())
 
 
@@ -87,7 +91,7 @@ def all_gather(tree: Any, axis: int = 0) -> Any:
             )
         return jax.lax.all_gather(leaf, replica_axis(), axis=axis, tiled=True)
 
-    return jax.tree.map(gather, tree)
+    return jax.tree.map(gather, tree, is_leaf=is_per_replica)
 
 
 def broadcast(tree: Any, source: int = 0) -> Any:
@@ -130,7 +134,7 @@ def broadcast(tree: Any, source: int = 0) -> Any:
         total = jax.lax.psum(jnp.where(mine, wide, jnp.zeros_like(wide)), replica_axis())
         return total.astype(leaf.dtype)
 
-    return jax.tree.map(send, tree)
+    return jax.tree.map(send, tree, is_leaf=is_per_replica)
 
 
 def combine(value: jax.Array, op: ReduceOp | Literal["first"]) -> jax.Array:

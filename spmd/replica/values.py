@@ -11,8 +11,8 @@ rows repeat a valid row, so that arithmetic on them stays finite; nobody may cou
 
 import abc
 import dataclasses
-from collections.abc import Iterator, Sequence
-from typing import Any, cast
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from typing import Any, TypeAlias, cast
 
 import jax
 import numpy as np
@@ -34,7 +34,8 @@ class RowMask:
         rows_per_replica: rows of a block, padding included.
     """
 
-    array: jax.Array
+    # It follows from the counts, by which masks are compared.
+    array: jax.Array = dataclasses.field(compare=False)
     counts: tuple[int, ...]
     rows_per_replica: int
 
@@ -42,6 +43,10 @@ class RowMask:
     def padded(self) -> bool:
         """Whether any row is padding."""
         return any(count < self.rows_per_replica for count in self.counts)
+
+
+# What a per-replica value has besides its array: replicas, stacked, mask.
+_Static: TypeAlias = tuple[int, bool, RowMask | None]
 
 
 class _ReplicaValue(ArrayLike):
@@ -111,6 +116,9 @@ class PerReplica(_ReplicaValue):
     With one replica it stands for this replica's value in arithmetic, for `jnp.asarray` and in
     formatting, and has `numpy()`; indexing and iteration still go by replica.
 
+    It is a pytree whose one leaf is `array`: `jax.tree.map`, `jax.block_until_ready` and a function of
+    `jax.jit` see the global array, padding included.
+
     Attributes:
         array: the array over the mesh, padding included.
         num_replicas: how many replicas there are, those of other processes included.
@@ -123,6 +131,8 @@ class PerReplica(_ReplicaValue):
         >>> step = spmd.Step(lambda: spmd.replica_id() * 10, spmd.make_mesh(["cpu"]))
         >>> step().values[0]
         Array(0, dtype=int32)
+        >>> jax.tree.map(lambda array: array + 1, step()).values[0]
+        Array(1, dtype=int32)
 
     Source: `tf.distribute.DistributedValues`.
     """
@@ -153,7 +163,7 @@ class PerReplica(_ReplicaValue):
         self.stacked = stacked
         self.mask = mask
         # What a compiled program depends on.
-        self.key = (array.shape, array.dtype, stacked, array.sharding)
+        self.key: Hashable = (array.shape, array.dtype, stacked, array.sharding)
 
     @property
     def mesh(self) -> jax.sharding.Mesh:
@@ -260,6 +270,29 @@ class PerReplica(_ReplicaValue):
         return start, stop
 
 
+def _flatten(value: PerReplica) -> tuple[tuple[jax.Array], _Static]:
+    return (value.array,), (value.num_replicas, value.stacked, value.mask)
+
+
+def _flatten_with_key(value: PerReplica) -> tuple[list[tuple[Any, jax.Array]], _Static]:
+    return [(jax.tree_util.GetAttrKey("array"), value.array)], _flatten(value)[1]
+
+
+def _unflatten(static: _Static, leaves: Iterable[Any]) -> PerReplica:
+    # Not by __init__: while JAX transforms, anything may stand for the array.
+    value = object.__new__(PerReplica)
+    (value.array,) = leaves
+    value.num_replicas, value.stacked, value.mask = static
+    shape, dtype, sharding = (
+        getattr(value.array, name, None) for name in ("shape", "dtype", "sharding")
+    )
+    value.key = (shape, dtype, value.stacked, sharding)
+    return value
+
+
+jax.tree_util.register_pytree_with_keys(PerReplica, _flatten_with_key, _unflatten, _flatten)
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class TracedPerReplica(_ReplicaValue):
     """A per-replica value inside of a step that is being traced, seen from between the replicas.
@@ -280,6 +313,11 @@ class TracedPerReplica(_ReplicaValue):
 
     def _first(self) -> jax.Array:
         return self.block
+
+
+def is_per_replica(value: object) -> bool:
+    """Tells whether a value has one part for each replica; for `jax.tree`, with `is_leaf`."""
+    return isinstance(value, PerReplica | TracedPerReplica)
 
 
 def stack_replicas(values: Sequence[Any], mesh: jax.sharding.Mesh) -> PerReplica:

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from spmd._jax_internals import trace_state
 from spmd.errors import StateError
-from spmd.replica import current_frame
+from spmd.replica import current_frame, is_per_replica
 from spmd.state.adapter import Adapter
 from spmd.state.kinds import Kind
 from spmd.state.observers import overwritten
@@ -61,7 +61,7 @@ class Variable:
             )
         self.kind: VariableKind = kind
         self.name = name
-        self._value: Any = jax.tree.map(jnp.asarray, value)
+        self._value: Any = jax.tree.map(jnp.asarray, value, is_leaf=is_per_replica)
         self._frame: Any = None
         self._trace: Any = None
 
@@ -92,7 +92,9 @@ class Variable:
                 "(scan, cond, grad, vmap), whose values do not live outside of it. Return the new "
                 "value from there, and assign it outside."
             )
-        self._value = overwritten(self, self._value, jax.tree.map(jnp.asarray, value))
+        self._value = overwritten(
+            self, self._value, jax.tree.map(jnp.asarray, value, is_leaf=is_per_replica)
+        )
 
     def __repr__(self) -> str:
         shown = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), self._value)

@@ -17,11 +17,7 @@ from jax.core import Tracer
 from jax.sharding import Mesh
 
 from spmd.errors import BatchError
-from spmd.replica import (
-    PerReplica,
-    RowMask,
-    TracedPerReplica,
-)
+from spmd.replica import PerReplica, RowMask, TracedPerReplica, is_per_replica
 from spmd.state import adapter_of
 from spmd.topology import layout_of, place_own
 
@@ -143,7 +139,7 @@ class Shortcut:
             args: positional arguments, whose leaves are all `PerReplica`.
             parts: the same, taken apart.
         """
-        self._structure = jax.tree.structure(tuple(args))
+        self._structure = jax.tree.structure(tuple(args), is_leaf=is_per_replica)
         self._keys = [leaf.key for leaf in parts.leaves]
         self._mask_of = [leaf.mask for leaf in parts.leaves]
 
@@ -156,7 +152,7 @@ class Shortcut:
         Returns:
             What is split, and the masks; None if the arguments are of another kind.
         """
-        leaves, structure = jax.tree.flatten(args)
+        leaves, structure = jax.tree.flatten(args, is_leaf=is_per_replica)
         if structure != self._structure:
             return None
         masks: list[RowMask] = []
@@ -201,7 +197,7 @@ def take_apart(
         BatchError: an argument is a traced value of another transformation, or was split over
             another mesh.
     """
-    leaves, structure = jax.tree.flatten((tuple(args), dict(kwargs)), is_leaf=is_thing)
+    leaves, structure = jax.tree.flatten((tuple(args), dict(kwargs)), is_leaf=_is_argument)
     parts = Arguments(structure)
     for leaf in leaves:
         parts.leaves.append(_add(parts, leaf, mesh, own))
@@ -310,6 +306,10 @@ def _argument_name(path: Sequence[Any]) -> str:
 def is_thing(value: Any) -> bool:
     """Tells whether an object holds variables, and so is not to be taken apart."""
     return not isinstance(value, _PLAIN) and adapter_of(value) is not None
+
+
+def _is_argument(value: object) -> bool:
+    return is_per_replica(value) or is_thing(value)
 
 
 _PLAIN = (tuple, list, dict, PerReplica, jax.Array, np.ndarray, int, float, str, type(None))

@@ -17,7 +17,7 @@ import numpy as np
 
 from spmd.cluster import progress
 from spmd.errors import BatchError, ReplicaContextError
-from spmd.replica import PerReplica, TracedPerReplica, current_frame, replica_axis
+from spmd.replica import PerReplica, TracedPerReplica, current_frame, is_per_replica, replica_axis
 from spmd.step.state_views import run_in_replicas
 from spmd.topology import layout_of, place, readable
 
@@ -107,7 +107,7 @@ def reduce(value: Any, op: MeanOrSum = "sum", axis: Axis = None) -> Any:
             return result if rows is None else result[:rows]
         raise _not_per_replica("reduce", leaf)
 
-    return jax.tree.map(one, value, is_leaf=_is_per_replica)
+    return jax.tree.map(one, value, is_leaf=is_per_replica)
 
 
 def gather(value: Any, axis: int = 0) -> Any:
@@ -172,7 +172,7 @@ def gather(value: Any, axis: int = 0) -> Any:
             return readable(place(np.concatenate(valid, axis=axis), layout_of(mesh).whole))
         raise _not_per_replica("gather", leaf)
 
-    return jax.tree.map(one, value, is_leaf=_is_per_replica)
+    return jax.tree.map(one, value, is_leaf=is_per_replica)
 
 
 def local_values(value: Any) -> tuple[Any, ...]:
@@ -197,7 +197,7 @@ def local_values(value: Any) -> tuple[Any, ...]:
     Source: `tf.distribute.Strategy.experimental_local_results`.
     """
     _require_between_replicas("local_values", "all_gather")
-    leaves, structure = jax.tree.flatten(value, is_leaf=_is_per_replica)
+    leaves, structure = jax.tree.flatten(value, is_leaf=is_per_replica)
     columns: list[tuple[Any, ...]] = []
     for leaf in leaves:
         if isinstance(leaf, TracedPerReplica):
@@ -308,10 +308,6 @@ def check_axis(axis: Axis, ndim: int) -> None:
             f"There is no axis {axis}: one replica's value has {ndim} axes. "
             "Use axis=None to combine the values of the replicas elementwise."
         )
-
-
-def _is_per_replica(value: Any) -> bool:
-    return isinstance(value, (PerReplica, TracedPerReplica))
 
 
 def _not_per_replica(name: str, leaf: Any) -> TypeError:

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jax.sharding import Mesh
 
 from spmd.errors import Remedy, ReplicaContextError, StateError, StepOutputError
-from spmd.replica import TracedPerReplica, current_frame
+from spmd.replica import TracedPerReplica, current_frame, is_per_replica
 from spmd.state import StateTable
 from spmd.step.step import Step
 
@@ -156,12 +156,17 @@ def are_alike(batches: Sequence[Any]) -> bool:
     Args:
         batches: pytrees of `PerReplica`.
     """
-    kinds = [[leaf.key for leaf in jax.tree.leaves(batch)] for batch in batches]
+    kinds = [
+        [leaf.key for leaf in jax.tree.leaves(batch, is_leaf=is_per_replica)] for batch in batches
+    ]
     return all(kind == kinds[0] for kind in kinds)
 
 
 def _is_padded(batch: Any) -> bool:
-    return any(leaf.mask is not None and leaf.mask.padded for leaf in jax.tree.leaves(batch))
+    return any(
+        leaf.mask is not None and leaf.mask.padded
+        for leaf in jax.tree.leaves(batch, is_leaf=is_per_replica)
+    )
 
 
 def _of_type(new: Any, old: Any, name: str) -> Any:

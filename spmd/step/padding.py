@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from spmd.replica import PerReplica, RowLayout, RowMask
+from spmd.replica import PerReplica, RowLayout, RowMask, is_per_replica
 from spmd.topology import layout_of
 
 # Part of what a step changes in a variable that other padding may change too: sums in another order.
@@ -127,7 +127,7 @@ def without_padding(tree: Any) -> Any:
         array = _cut(leaf.array, leaf.mask)
         return PerReplica(array, leaf.num_replicas, stacked=False, mask=mask)
 
-    found = jax.tree.map(cut, tree)
+    found = jax.tree.map(cut, tree, is_leaf=is_per_replica)
     return None if None in masks.values() else found
 
 

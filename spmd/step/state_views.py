@@ -20,6 +20,7 @@ from spmd.replica import (
     TracedPerReplica,
     has_rows,
     in_replica_of,
+    is_per_replica,
     replica_axis,
 )
 from spmd.state import Kind, StateTable
@@ -66,7 +67,7 @@ def run_in_replicas(frame: Frame, function: Callable[..., Any], args: Any, kwarg
         frame.rows.append(False)
         return TracedPerReplica(value)
 
-    return jax.tree_util.tree_map_with_path(wrap, out)
+    return jax.tree_util.tree_map_with_path(wrap, out, is_leaf=is_per_replica)
 
 
 @contextlib.contextmanager
@@ -157,4 +158,4 @@ def is_block(value: Any) -> bool:
 
 def _is_argument(value: Any) -> bool:
     # Objects with state are passed on as they are: taken apart and put together, they were copies.
-    return is_block(value) or is_thing(value)
+    return is_per_replica(value) or is_thing(value)

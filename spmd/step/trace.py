@@ -17,10 +17,10 @@ from jax.sharding import Mesh
 
 from spmd.errors import Remedy, StateError
 from spmd.proof import source_of
-from spmd.replica import Frame, TracedPerReplica, tracing
+from spmd.replica import Frame, TracedPerReplica, is_per_replica, tracing
 from spmd.state import Kind, StateTable, adapters
 from spmd.step.arguments import Arguments, abstract
-from spmd.step.state_views import as_array, is_block, replica_state, run_in_replicas
+from spmd.step.state_views import as_array, replica_state, run_in_replicas
 from spmd.topology import layout_of, num_replicas
 
 # JAX keeps traces of functions that a step passes to jit, scan or checkpoint. They hold traced values of
@@ -309,7 +309,7 @@ def _unchanged_keys(trace: Trace) -> frozenset[int]:
 
 
 def _flatten_result(out: Any, name: str) -> tuple[Any, list[Result], list[jax.Array]]:
-    paths, structure = jax.tree_util.tree_flatten_with_path(out, is_leaf=is_block)
+    paths, structure = jax.tree_util.tree_flatten_with_path(out, is_leaf=is_per_replica)
     results: list[Result] = []
     blocks: list[jax.Array] = []
     for path, leaf in paths:

@@ -25,6 +25,7 @@ from spmd.replica import (
     cross_replica_of,
     current_frame,
     in_replica,
+    is_per_replica,
     replica_id,
 )
 
@@ -136,13 +137,15 @@ class ReplicaContext:
         with merging():
             if not inside or frame is None:
                 return merge_fn(self._strategy, *args, **(kwargs or {}))
-            whole_args, whole_kwargs = jax.tree.map(_per_replica, (tuple(args), dict(kwargs or {})))
+            whole_args, whole_kwargs = jax.tree.map(
+                _per_replica, (tuple(args), dict(kwargs or {})), is_leaf=is_per_replica
+            )
             with cross_replica_of(frame):
                 merged = merge_fn(self._strategy, *whole_args, **whole_kwargs)
         return jax.tree.map(
             lambda leaf: leaf.block if isinstance(leaf, TracedPerReplica) else leaf,
             merged,
-            is_leaf=lambda leaf: isinstance(leaf, TracedPerReplica),
+            is_leaf=is_per_replica,
         )
 
     def _in_replica(self, name: str) -> bool:
@@ -182,7 +185,7 @@ def _read(value: Nested) -> Any:
             return leaf
         return leaf.__jax_array__()
 
-    return jax.tree.map(one, value)
+    return jax.tree.map(one, value, is_leaf=is_per_replica)
 
 
 def _per_replica(leaf: TensorLike) -> Any:

@@ -11,10 +11,10 @@ from frontends.tf._typing import Nested, TensorLike
 from frontends.tf.distribute.aliases import StrategyAliases
 from frontends.tf.distribute.reduce_op import ReduceOp, op_name
 from frontends.tf.distribute.scope import require_cross_replica
-from frontends.tf.distribute.values import is_per_replica
 from frontends.tf.indexed_slices import is_slices
 from spmd.replica import (
     in_replica,
+    is_per_replica,
 )
 from spmd.step import check_axis
 

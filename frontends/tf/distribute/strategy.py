@@ -20,13 +20,13 @@ from frontends.tf.distribute.inputs import StrategyInputs
 from frontends.tf.distribute.options import RunOptions
 from frontends.tf.distribute.results import StrategyResults
 from frontends.tf.distribute.scope import WrongMeshError, entered, in_force, require_cross_replica
-from frontends.tf.distribute.values import is_per_replica
 from frontends.tf.ops.random import STREAM
 from spmd.replica import (
     CollectiveOptions,
     collective_options,
     current_frame,
     in_replica,
+    is_per_replica,
 )
 from spmd.source_lines import user_stacklevel
 from spmd.step import Repetition, run_in_replicas
@@ -350,7 +350,7 @@ def _code(fn: Callable[..., Any]) -> Any:
 
 
 def _require_distributed(batch: Nested) -> Any:
-    leaves = jax.tree.leaves(batch)
+    leaves = jax.tree.leaves(batch, is_leaf=is_per_replica)
     if not all(map(is_per_replica, leaves)) or not leaves:
         kinds = sorted({type(leaf).__name__ for leaf in leaves if not is_per_replica(leaf)})
         raise TypeError(

@@ -1,4 +1,4 @@
-"""`tf.distribute.DistributedValues`: TensorFlow's view of the engine's per-replica values."""
+"""`tf.distribute.DistributedValues`: what the engine's per-replica values are to TensorFlow's scripts."""
 
 import abc
 import dataclasses
@@ -42,8 +42,3 @@ class PerReplicaSpec:
 
     def __repr__(self) -> str:
         return f"PerReplicaSpec({', '.join(map(repr, self.value_specs))})"
-
-
-def is_per_replica(value: object) -> bool:
-    """Tells whether a value is a per-replica value of the engine; variables are not."""
-    return isinstance(value, (PerReplica, TracedPerReplica))

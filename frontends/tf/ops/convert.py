@@ -17,6 +17,7 @@ import numpy as np
 
 from frontends.tf._typing import Axis, DTypeLike, Nested, ShapeLike, TensorLike
 from frontends.tf.dtypes import DType, as_dtype, fits, jax_dtype, require_room
+from spmd.replica import is_per_replica
 
 _NARROW = {"f": np.float32, "i": np.int32, "c": np.complex64}
 
@@ -131,7 +132,7 @@ def _narrow(array: np.ndarray) -> np.ndarray:
 def computed_now(values: Nested) -> contextlib.AbstractContextManager[None]:
     """Computes in the block while a program is traced, if Python's and NumPy's are all the values."""
     numbers = int, float, np.ndarray, np.generic
-    if all(isinstance(leaf, numbers) for leaf in jax.tree.leaves(values)):
+    if all(isinstance(leaf, numbers) for leaf in jax.tree.leaves(values, is_leaf=is_per_replica)):
         return jax.ensure_compile_time_eval()
     return contextlib.nullcontext()
 

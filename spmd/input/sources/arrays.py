@@ -8,6 +8,7 @@ import numpy as np
 
 from spmd.input.batch import read_batch
 from spmd.input.sources.base import AnySource, Source, count_batches, require_batch_size
+from spmd.replica import is_per_replica
 from spmd.typing import Json, PyTree
 
 
@@ -20,7 +21,8 @@ class ArraySource(Source):
         """Accepts arrays and pytrees; a list without a batch size is a list of batches."""
         if source is None or (isinstance(source, list) and batch_size is None):
             return False
-        return isinstance(source, np.ndarray | jax.Array) or not jax.tree_util.all_leaves([source])
+        is_leaf = is_per_replica(source) or jax.tree_util.all_leaves([source])
+        return isinstance(source, np.ndarray | jax.Array) or not is_leaf
 
     def __init__(self, source: AnySource, batch_size: int | None) -> None:
         """Wraps arrays; they are not copied."""

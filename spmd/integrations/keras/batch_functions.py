@@ -16,7 +16,7 @@ from spmd.integrations.keras.losses import sharing, unshared
 from spmd.integrations.keras.placement import Placement
 from spmd.integrations.keras.replica_steps import call_step, is_overridden
 from spmd.integrations.keras.typing import Batch, Logs, Model
-from spmd.replica import PerReplica, TracedPerReplica, all_reduce
+from spmd.replica import PerReplica, TracedPerReplica, all_reduce, is_per_replica
 from spmd.step import Step, are_alike, for_each, gather
 from spmd.topology import spans_processes
 from spmd.typing import PyTree
@@ -109,7 +109,7 @@ def _is_traced(leaf: object) -> bool:
 
 
 def _is_distributed(data: Batch) -> bool:
-    return any(isinstance(leaf, PerReplica) for leaf in jax.tree.leaves(data))
+    return any(map(is_per_replica, jax.tree.leaves(data, is_leaf=is_per_replica)))
 
 
 def logging_function(model: Model, placement: Placement, method: str) -> BatchFunction:
@@ -119,7 +119,7 @@ def logging_function(model: Model, placement: Placement, method: str) -> BatchFu
     def of_rows(data: Batch) -> Logs:
         with sharing(model):
             logs = call_step(model, method, data)
-        return _as_one(jax.tree.map(jnp.asarray, logs)) if own else logs
+        return _as_one(jax.tree.map(jnp.asarray, logs, is_leaf=is_per_replica)) if own else logs
 
     def of_batch(data: Batch) -> Logs:
         logs = placement.run(of_rows, data)
@@ -149,7 +149,7 @@ def predicting_function(model: Model, placement: Placement, method: str) -> Batc
         return placement.run(of_rows, data)
 
     def of_results(results: list[PyTree]) -> PyTree:
-        return jax.tree.map(lambda *values: _Rows(values), *results)
+        return jax.tree.map(lambda *values: _Rows(values), *results, is_leaf=is_per_replica)
 
     return BatchFunction(model, placement, method, of_batch, of_results, of_rows, in_loop=False)
 

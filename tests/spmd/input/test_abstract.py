@@ -10,6 +10,7 @@ import pytest
 from jax.sharding import Mesh
 
 import spmd
+from spmd.replica import is_per_replica
 
 MeshOf = Callable[[int], Mesh]
 
@@ -41,7 +42,11 @@ def test_it_describes_what_distribute_hands_out(mesh_of: MeshOf) -> None:
     described = spmd.abstract_batch(data, mesh)
     (real,) = spmd.distribute(data, mesh, batch_size=6)
     assert jax.tree.structure(described) == jax.tree.structure(real)
-    pairs = zip(jax.tree.leaves(described), jax.tree.leaves(real), strict=True)
+    pairs = zip(
+        jax.tree.leaves(described, is_leaf=is_per_replica),
+        jax.tree.leaves(real, is_leaf=is_per_replica),
+        strict=True,
+    )
     for one, other in pairs:
         assert (one.array.shape, one.dtype) == (other.array.shape, other.dtype)
         assert one.array.sharding == other.array.sharding

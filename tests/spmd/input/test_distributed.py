@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 import spmd
+from spmd.replica import is_per_replica
 
 MeshOf = Callable[[int], Mesh]
 DTYPES = [np.float32, np.float64, np.int32, np.int64, np.uint8, np.bool_, ml_dtypes.bfloat16]
@@ -65,8 +66,8 @@ def test_valid_rows_in_order_are_the_rows_of_the_source(
     kept = rows // batch_size * batch_size if drop else rows
     columns: list[list[Any]] = [[] for _ in jax.tree.leaves(data)]
     for number, batch in enumerate(seen):
-        assert jax.tree.structure(batch) == jax.tree.structure(data)
-        leaves: list[spmd.PerReplica] = jax.tree.leaves(batch)
+        assert jax.tree.structure(batch, is_leaf=is_per_replica) == jax.tree.structure(data)
+        leaves: list[spmd.PerReplica] = jax.tree.leaves(batch, is_leaf=is_per_replica)
         masks = [leaf.mask for leaf in leaves]
         mask = masks[0]
         assert mask is not None

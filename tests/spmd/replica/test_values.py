@@ -1,5 +1,6 @@
 """Per-replica values: reading them by replica, what padding leaves behind, how they show."""
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -216,3 +217,42 @@ def test_values_without_elements(mesh_of):
     step = spmd.Step(lambda x: x, mesh_of(2))
     (batch,) = spmd.distribute(np.zeros((3, 0), np.float32), mesh_of(2), batch_size=4)
     assert [value.shape for value in step(batch).values] == [(2, 0), (1, 0)]
+
+
+# As a pytree.
+
+
+def test_a_batch_is_a_pytree_of_global_arrays(mesh_of: MeshOf) -> None:
+    rows = np.arange(5.0, dtype=np.float32)
+    batch = next(iter(spmd.distribute((rows, rows), mesh_of(2), batch_size=6, prefetch=0)))
+    x, y = batch
+    assert all(map(operator.is_, jax.tree.leaves(batch), (x.array, y.array)))
+    assert jax.block_until_ready(batch)[0].array is x.array
+    doubled = jax.tree.map(lambda leaf: leaf * 2, batch)
+    assert lists(doubled[0]) == [[0.0, 2.0, 4.0], [6.0, 8.0]]
+    assert doubled[0].mask is x.mask
+    assert x.mask is y.mask
+
+
+def test_a_users_own_jit_takes_and_returns_batches(mesh_of: MeshOf) -> None:
+    traces = []
+
+    @jax.jit
+    def scaled(batch: spmd.PerReplica) -> spmd.PerReplica:
+        traces.append(batch.shape)
+        return jax.tree.map(lambda leaf: leaf / 2, batch)
+
+    rows = np.arange(12.0, dtype=np.float32)
+    batches = list(spmd.distribute(rows, mesh_of(2), batch_size=4, prefetch=0))
+    total = spmd.Step(lambda x: spmd.all_reduce(x.sum()), mesh_of(2))
+    assert [float(total(scaled(batch))) for batch in batches] == [3.0, 11.0, 19.0]
+    assert len(traces) == 1
+    described = spmd.abstract_batch(jax.ShapeDtypeStruct((4,), np.float32), mesh_of(2))
+    assert scaled.lower(described).compile()(batches[0]).array.shape == (4,)
+
+
+def test_a_batch_that_a_step_closes_over_is_no_value_of_one_replica(mesh_of: MeshOf) -> None:
+    batch = next(iter(spmd.distribute(np.arange(4.0), mesh_of(2), batch_size=4, prefetch=0)))
+    for use in (spmd.all_reduce, spmd.all_gather, lambda value: value):
+        with pytest.raises(TypeError, match="one value for each of 2 replicas"):
+            spmd.Step(lambda use=use: use(batch), mesh_of(2))()

@@ -7,6 +7,7 @@ import pytest
 
 import spmd
 from frontends import tf
+from spmd.replica import is_per_replica
 
 Dataset = tf.data.Dataset
 
@@ -16,7 +17,11 @@ def mirrored(count=2):
 
 
 def lists(tree):
-    return jax.tree.map(lambda leaf: [np.asarray(value).tolist() for value in leaf.values], tree)
+    return jax.tree.map(
+        lambda leaf: [np.asarray(value).tolist() for value in leaf.values],
+        tree,
+        is_leaf=is_per_replica,
+    )
 
 
 def placed(total, size, replicas, drop):

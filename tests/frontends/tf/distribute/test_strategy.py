@@ -11,6 +11,7 @@ import pytest
 
 import spmd
 from frontends import tf
+from spmd.replica import is_per_replica
 
 SPELLINGS = [("SUM", 4.0), ("sum", 4.0), ("Mean", 2.0), ("mean", 2.0), ("MEAN", 2.0)]
 
@@ -48,7 +49,11 @@ def in_both_ways(program: Any) -> Any:
 
 
 def lists(tree):
-    return jax.tree.map(lambda leaf: [np.asarray(value).tolist() for value in leaf.values], tree)
+    return jax.tree.map(
+        lambda leaf: [np.asarray(value).tolist() for value in leaf.values],
+        tree,
+        is_leaf=is_per_replica,
+    )
 
 
 def plain(tree):
