@@ -1,18 +1,17 @@
-"""Better forms, on a processor, of operations for which XLA makes slow code.
+"""Traced programs prepared for the devices that they are compiled for, and compiled programs kept on disk.
 
-A *form* is a function of JAX operations that computes what one operation computes. A *rule* looks at the
-shapes of an operation and chooses a form, or none where XLA's own code is as good. `for_cpu` puts the forms
-into a traced program. It runs on every step that is compiled for processors, unless
-`JAXTRIBUTE_CPU_LOWERINGS=0` stands in the environment; programs for other devices stay as they are.
+A *rewrite* is a function of JAX operations that computes what one slow operation computes. The shapes of the
+operation decide whether it pays. `for_cpu` rewrites every step that is compiled for processors, unless
+`JAXTRIBUTE_CPU_LOWERINGS=0` is set; programs for other devices stay as they are.
 """
 
 from spmd.lowering.compilation_cache import enable_compilation_cache, keep_compiled_programs
-from spmd.lowering.cpu import Least, for_cpu, lowered
+from spmd.lowering.cpu import Thresholds, for_cpu, lowered
 from spmd.lowering.memory import share_one_arena
 from spmd.lowering.single_replica import without_reductions
 
 __all__ = [
-    "Least",
+    "Thresholds",
     "enable_compilation_cache",
     "for_cpu",
     "keep_compiled_programs",

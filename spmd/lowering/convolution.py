@@ -2,7 +2,7 @@
 
 The *window* is the extent of the right operand. A gradient is a convolution as well: that with regard to
 the input has a dilated left operand, that with regard to the kernel has a large window (the gradient of the
-output) and a small output (the kernel). All forms see the left operand as `(batch, *spatial, features)`, the
+output) and a small output (the kernel). All rewrites see the left operand as `(batch, *spatial, features)`, the
 right one as `(*window, features, outputs)`, and give `(batch, *spatial, outputs)`.
 """
 
@@ -14,7 +14,9 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
+from jax.extend.core import JaxprEqn
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,11 +46,11 @@ class Convolution:
     layouts: tuple[tuple[int, ...], ...]
     feature_groups: int
     batch_groups: int
-    precision: Any
-    dtype: Any
+    precision: lax.PrecisionLike
+    dtype: np.dtype[Any]
 
     @classmethod
-    def of(cls, equation: Any) -> "Convolution":
+    def of(cls, equation: JaxprEqn) -> "Convolution":
         """Reads the geometry from an equation of a jaxpr.
 
         Args:
@@ -110,7 +112,7 @@ class Convolution:
         return outputs * size(self.rhs_shape[:-1]) // size(self.lhs_dilation)
 
     @property
-    def computes_in(self) -> Any:
+    def computes_in(self) -> np.dtype[Any]:
         """The type in which sums are kept: at least 32 bits, as XLA does."""
         return jnp.promote_types(self.dtype, jnp.float32)
 

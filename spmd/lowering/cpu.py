@@ -1,13 +1,14 @@
-"""Which operations get another form on a processor, and the pass that gives it to them."""
+"""The pass that replaces operations for which XLA makes slow code on a processor, and what it replaces."""
 
 import dataclasses
 import os
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
-from jax.extend.core import ClosedJaxpr, Jaxpr
+from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn
+from jax.typing import DTypeLike
 
 from spmd.lowering.convolution import Convolution, size
 from spmd.lowering.depthwise import (
@@ -20,7 +21,7 @@ from spmd.lowering.memory import keep_freed_memory
 from spmd.lowering.pointwise import pointwise, pointwise_kernel_gradient
 from spmd.lowering.pooling import Pooling, max_pool_gradient
 
-# A form takes part in code once for each position of the window; a larger window would make much code.
+# A rewrite emits code for each position of the window; a larger window would make too much.
 _MAX_WINDOW = 49
 
 # Rows of the matrix that the copies of an image with few channels make; with more, XLA is as good.
@@ -28,18 +29,18 @@ _MAX_COPIES = 32
 
 
 @dataclasses.dataclass(frozen=True)
-class Least:
-    """What an operation must have for a form to be faster, as `tests/benchmarks/lowerings.py` measures it.
+class Thresholds:
+    """How large an operation must be for a rewrite to pay, as measured by `tests/benchmarks/lowerings.py`.
 
     Work is counted in multiplications.
 
     Attributes:
-        work: for any form: below, XLA's operation takes microseconds as well.
+        work: for any rewrite: below it XLA's operation, too, takes microseconds.
         sum_of_products: for the kernel gradient of a pointwise convolution.
-        product: for a pointwise convolution; a matrix product is begun by several threads.
+        product: for a pointwise convolution, since a matrix product starts several threads.
         channels: in and out, for a pointwise convolution.
-        outputs: of a convolution of one channel: they are computed side by side.
-        side: outputs and batch for its kernel gradient; XLA is good at less.
+        outputs: of a convolution of one channel, which are computed side by side.
+        side: outputs and batch for its kernel gradient; XLA does well below.
     """
 
     work: int = 2**16
@@ -50,7 +51,8 @@ class Least:
     side: int = 32
 
 
-Form = Callable[..., jax.Array]
+Rewrite: TypeAlias = Callable[..., jax.Array]
+Geometry: TypeAlias = Convolution | Pooling
 
 
 def lowered(program: ClosedJaxpr, platform: str) -> ClosedJaxpr:
@@ -76,15 +78,15 @@ def lowered(program: ClosedJaxpr, platform: str) -> ClosedJaxpr:
     return program if os.environ.get("JAXTRIBUTE_CPU_LOWERINGS") == "0" else for_cpu(program)
 
 
-def for_cpu(program: ClosedJaxpr, least: Least = Least()) -> ClosedJaxpr:
-    """Gives operations of a program the forms that are faster on a processor.
+def for_cpu(program: ClosedJaxpr, thresholds: Thresholds = Thresholds()) -> ClosedJaxpr:
+    """Replaces operations of a program with rewrites that are faster on a processor.
 
-    Looks into loops, branches and called functions as well. Results are XLA's own, bit for bit for pooling, but
-    for the order of sums in convolutions.
+    Looks into loops, branches and called functions as well. Results are XLA's, bit for bit for
+    pooling, and up to the order of sums for convolutions.
 
     Args:
         program: a traced program.
-        least: how much an operation must have to do.
+        thresholds: how large an operation must be.
 
     Returns:
         A program with the same inputs and outputs.
@@ -100,46 +102,46 @@ def for_cpu(program: ClosedJaxpr, least: Least = Least()) -> ClosedJaxpr:
         >>> [equation.params["name"] for equation in for_cpu(program).eqns]
         ['pointwise']
     """
-    return program.replace(jaxpr=_Rewriting(least).jaxpr(program.jaxpr))
+    return program.replace(jaxpr=_Rewriting(thresholds).jaxpr(program.jaxpr))
 
 
 class _Rewriting:
-    """One pass over a program; operations with the same shapes share their code."""
+    """One pass over a program; operations of the same shapes share their code."""
 
-    def __init__(self, least: Least) -> None:
-        self._least = least
-        self._made: dict[Any, Any] = {}
+    def __init__(self, thresholds: Thresholds) -> None:
+        self._thresholds = thresholds
+        self._made: dict[Hashable, JaxprEqn] = {}
         # By id, with the program itself, which keeps the id its own.
-        self._rewritten: dict[int, tuple[Any, Any]] = {}
+        self._rewritten: dict[int, tuple[ClosedJaxpr | Jaxpr, ClosedJaxpr | Jaxpr]] = {}
 
     def jaxpr(self, jaxpr: Jaxpr) -> Jaxpr:
         """Rewrites what is in a program; returns the program itself where nothing is."""
         equations = [self._equation(equation) for equation in jaxpr.eqns]
         return jaxpr if _same(equations, jaxpr.eqns) else jaxpr.replace(eqns=equations)
 
-    def _equation(self, equation: Any) -> Any:
+    def _equation(self, equation: JaxprEqn) -> JaxprEqn:
         if equation.params.get("check_vma"):
-            # `shard_map` checks there which values differ between devices, which a form does not say.
+            # `shard_map` tracks there which values differ between devices; a rewrite carries no such types.
             return equation
-        chosen = _choose(equation, self._least)
+        chosen = _choose(equation, self._thresholds)
         if chosen is None:
             params = {key: self._opened(value) for key, value in equation.params.items()}
             same = _same(params.values(), equation.params.values())
             return equation if same else equation.replace(params=params)
-        form, geometry = chosen
+        rewrite, geometry = chosen
         operands = [
             jax.ShapeDtypeStruct(variable.aval.shape, variable.aval.dtype)
             for variable in equation.invars
         ]
-        key = (form, geometry, *operands)
+        key = (rewrite, geometry, *operands)
         if key not in self._made:
-            (self._made[key],) = jax.make_jaxpr(_called(form, geometry))(*operands).eqns
+            (self._made[key],) = jax.make_jaxpr(_named(rewrite, geometry))(*operands).eqns
         return self._made[key].replace(
             invars=equation.invars, outvars=equation.outvars, source_info=equation.source_info
         )
 
-    def _opened(self, value: Any) -> Any:
-        """Does the same to the programs among an operation's parameters: bodies of loops, branches."""
+    def _opened(self, value: object) -> Any:
+        """Does the same for the programs among an operation's parameters: bodies of loops, branches."""
         if isinstance(value, ClosedJaxpr | Jaxpr):
             # A function that is called often stays one program, which XLA is given once.
             if id(value) not in self._rewritten:
@@ -157,24 +159,24 @@ class _Rewriting:
         return program if jaxpr is program.jaxpr else program.replace(jaxpr=jaxpr)
 
 
-def _same(ours: Iterable[Any], theirs: Iterable[Any]) -> bool:
+def _same(ours: Iterable[object], theirs: Iterable[object]) -> bool:
     return all(a is b for a, b in zip(ours, theirs, strict=True))
 
 
-def _called(form: Form, geometry: Any) -> Form:
-    """Makes a form one operation, which carries its name into profiles."""
+def _named(rewrite: Rewrite, geometry: Geometry) -> Rewrite:
+    """Wraps a rewrite in a call that carries its name into profiles."""
 
     def call(*operands: jax.Array) -> jax.Array:
-        return form(geometry, *operands)
+        return rewrite(geometry, *operands)
 
-    call.__name__ = call.__qualname__ = form.__name__
+    call.__name__ = call.__qualname__ = rewrite.__name__
     return jax.jit(call)
 
 
-def _choose(equation: Any, least: Least) -> tuple[Form, Any] | None:
-    """Chooses a form by the shapes of an operation; None leaves it to XLA."""
+def _choose(equation: JaxprEqn, thresholds: Thresholds) -> tuple[Rewrite, Geometry] | None:
+    """Chooses a rewrite by the shapes of an operation; None leaves it to XLA."""
     if equation.primitive.name == "conv_general_dilated":
-        return _for_convolution(equation, least)
+        return _for_convolution(equation, thresholds)
     if equation.primitive.name == "select_and_scatter_add":
         geometry = Pooling.of(equation)
         few = size(geometry.window) <= _MAX_WINDOW and 0 not in equation.invars[0].aval.shape
@@ -183,20 +185,22 @@ def _choose(equation: Any, least: Least) -> tuple[Form, Any] | None:
     return None
 
 
-def _for_convolution(equation: Any, least: Least) -> tuple[Form, Convolution] | None:
+def _for_convolution(
+    equation: JaxprEqn, thresholds: Thresholds
+) -> tuple[Rewrite, Convolution] | None:
     operands = [variable.aval for variable in equation.invars]
     conv = Convolution.of(equation)
     if (
-        conv.work < max(least.work, 1)
+        conv.work < max(thresholds.work, 1)
         or not _is_real(conv.dtype)
         or any(operand.dtype != conv.dtype for operand in operands)
     ):
         return None
-    form = _grouped(conv) if conv.groups > 1 else _ungrouped(conv, least)
-    return form and (form, conv)
+    rewrite = _grouped(conv) if conv.groups > 1 else _ungrouped(conv, thresholds)
+    return rewrite and (rewrite, conv)
 
 
-def _grouped(conv: Convolution) -> Form | None:
+def _grouped(conv: Convolution) -> Rewrite | None:
     if conv.batch_groups > 1:
         each_has_own = conv.batch_groups == conv.lhs_shape[0]
         small = size(conv.out_spatial) <= _MAX_WINDOW and size(conv.lhs_dilation) == 1
@@ -208,24 +212,24 @@ def _grouped(conv: Convolution) -> Form | None:
     return depthwise_input_gradient if size(conv.strides) == 1 else None
 
 
-def _ungrouped(conv: Convolution, least: Least) -> Form | None:
+def _ungrouped(conv: Convolution, thresholds: Thresholds) -> Rewrite | None:
     strided, is_dilated = size(conv.strides) > 1, size(conv.lhs_dilation) > 1
     channels, outputs = conv.rhs_shape[-2:]
     if size(conv.window) == 1:
-        large = conv.work >= least.product and min(channels, outputs) >= least.channels
+        large = conv.work >= thresholds.product and min(channels, outputs) >= thresholds.channels
         return pointwise if large and not (strided and is_dilated) else None
     if is_dilated:
         return None
     if size(conv.out_spatial) == 1:
-        return pointwise_kernel_gradient if conv.work >= least.sum_of_products else None
+        return pointwise_kernel_gradient if conv.work >= thresholds.sum_of_products else None
     if channels == 1 and size(conv.window) <= _MAX_COPIES:
-        return one_channel if outputs >= least.outputs else None
-    # With regard to the kernel, the batch stands for channels, and channels for the batch.
+        return one_channel if outputs >= thresholds.outputs else None
+    # In the gradient by the kernel, batch and channels have changed places.
     is_gradient = size(conv.out_spatial) < size(conv.window)
     few = conv.lhs_shape[0] * size(conv.out_spatial) <= _MAX_COPIES
-    many = min(channels, outputs) >= least.side
+    many = min(channels, outputs) >= thresholds.side
     return few_channels_kernel_gradient if is_gradient and few and many else None
 
 
-def _is_real(dtype: Any) -> bool:
+def _is_real(dtype: DTypeLike) -> bool:
     return jnp.issubdtype(dtype, jnp.floating)

@@ -12,7 +12,9 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
+from jax.extend.core import JaxprEqn
 
 # A place in the window is kept as a byte.
 _PLACE = jnp.uint8
@@ -37,10 +39,10 @@ class Pooling:
     strides: tuple[int, ...]
     padding: tuple[tuple[int, int], ...]
     is_max: bool
-    dtype: Any
+    dtype: np.dtype[Any]
 
     @classmethod
-    def of(cls, equation: Any) -> "Pooling":
+    def of(cls, equation: JaxprEqn) -> "Pooling":
         """Reads it from an equation of a jaxpr.
 
         Args:

@@ -1,24 +1,23 @@
 """A step on one replica needs no collectives: a sum over one replica is its value.
 
-XLA keeps such sums on a CPU, where each costs a meeting of threads and a copy, and stands between
-operations that could be one. So they are taken out of the traced program before it is compiled.
+XLA keeps such sums on a CPU, where each costs a rendezvous of threads and a copy, and prevents fusion. So they are
+removed from the traced program before it is compiled.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
-from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
+from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 
 # Elementwise over replicas: with one of them, the result is the operand.
 _ELEMENTWISE = frozenset({"psum", "psum_invariant", "pmax", "pmin"})
 
 
 def without_reductions(program: ClosedJaxpr, axes: tuple[str, ...]) -> ClosedJaxpr:
-    """Takes the reductions over the replica axis out of a program for one replica.
+    """Removes reductions over the data axes from a program for one replica.
 
     Args:
         program: a traced step, for a mesh of one replica.
-        axes: of the mesh, over which replicas are counted.
+        axes: the data axes of the mesh.
 
     Returns:
         A program with the same inputs and outputs.
@@ -27,12 +26,12 @@ def without_reductions(program: ClosedJaxpr, axes: tuple[str, ...]) -> ClosedJax
 
 
 def _without(jaxpr: Jaxpr, axes: tuple[str, ...]) -> Jaxpr:
-    same: dict[Any, Any] = {}
+    same: dict[Var, Var | Literal] = {}
 
-    def now(atoms: Sequence[Any]) -> list[Any]:
+    def now(atoms: Sequence[Var | Literal]) -> list[Var | Literal]:
         return [atom if isinstance(atom, Literal) else same.get(atom, atom) for atom in atoms]
 
-    equations: list[Any] = []
+    equations: list[JaxprEqn] = []
     for equation in jaxpr.eqns:
         operands = now(equation.invars)
         if _is_reduction(equation, axes):
@@ -43,7 +42,7 @@ def _without(jaxpr: Jaxpr, axes: tuple[str, ...]) -> Jaxpr:
     return jaxpr.replace(eqns=equations, outvars=now(jaxpr.outvars))
 
 
-def _is_reduction(equation: Any, axes: tuple[str, ...]) -> bool:
+def _is_reduction(equation: JaxprEqn, axes: tuple[str, ...]) -> bool:
     return (
         equation.primitive.name in _ELEMENTWISE
         and tuple(equation.params.get("axes", ())) == axes
@@ -52,8 +51,8 @@ def _is_reduction(equation: Any, axes: tuple[str, ...]) -> bool:
     )
 
 
-def _opened(value: Any, axes: tuple[str, ...]) -> Any:
-    """Does the same to the programs among an operation's parameters: bodies of loops, branches."""
+def _opened(value: object, axes: tuple[str, ...]) -> object:
+    """Does the same for the programs among an operation's parameters: bodies of loops, branches."""
     if isinstance(value, Jaxpr):
         return _without(value, axes)
     if isinstance(value, ClosedJaxpr):

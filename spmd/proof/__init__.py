@@ -17,9 +17,11 @@ from spmd.proof.dataflow import (
     source_of,
     varying_outputs,
 )
+from spmd.proof.shard_map import Variation, replicated_outputs, varying
 
 __all__ = [
     "Collective",
+    "Variation",
     "check_local_state_fits",
     "check_no_captured_variables",
     "check_state_is_equal",
@@ -30,6 +32,8 @@ __all__ = [
     "counted_padding_error",
     "depends_on",
     "find_counted_padding",
+    "replicated_outputs",
     "source_of",
+    "varying",
     "varying_outputs",
 ]

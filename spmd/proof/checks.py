@@ -1,4 +1,4 @@
-"""What a traced step must hold before it may run; each check raises an error that says how to mend it."""
+"""Checks of a traced step before it runs; each raises an error that says how to fix the step."""
 
 import functools
 import gc
@@ -14,6 +14,7 @@ from spmd.errors import PaddedBatchError, Remedy, ReplicaDivergenceError, StateE
 from spmd.proof.dataflow import depends_on, inner_constants, origin
 from spmd.replica import RowMask
 from spmd.state import Kind, StateTable, adapters
+from spmd.typing import LibraryVariable
 
 
 def check_state_is_there(table: StateTable, step: str, error: Exception) -> None:
@@ -52,7 +53,7 @@ def check_state_is_there(table: StateTable, step: str, error: Exception) -> None
 
 
 def check_no_captured_variables(
-    outer: ClosedJaxpr, inner: Jaxpr, variables: Sequence[Any], step: str
+    outer: ClosedJaxpr, inner: Jaxpr, variables: Sequence[LibraryVariable], step: str
 ) -> None:
     """Checks that no variable's value was frozen into the program.
 
@@ -73,10 +74,10 @@ def check_no_captured_variables(
     known = set(map(id, variables))
     # Asked once for all constants: each time the garbage collector looks at all objects of the process.
     owners = [
-        (positions[id(value)], thing)
-        for thing in gc.get_referrers(*constants)
-        if id(thing) not in known and any(adapter.is_variable(thing) for adapter in adapters())
-        for value in gc.get_referents(thing)
+        (positions[id(value)], owner)
+        for owner in gc.get_referrers(*constants)
+        if id(owner) not in known and any(adapter.is_variable(owner) for adapter in adapters())
+        for value in gc.get_referents(owner)
         if id(value) in positions
     ]
     if owners:
@@ -266,13 +267,13 @@ def _line_that_reads(outer: ClosedJaxpr, inner: Jaxpr, position: int) -> str | N
     return None
 
 
-def _is_parameter(variable: Any) -> bool:
+def _is_parameter(variable: LibraryVariable) -> bool:
     """Tells whether a library marks a variable as trained: Flax by its class, Keras by an attribute."""
     by_class = any(cls.__name__ == "Param" for cls in type(variable).__mro__)
     return by_class or getattr(variable, "trainable", False) is True
 
 
-def _describe(variable: Any, value: Any) -> str:
+def _describe(variable: LibraryVariable, value: jax.Array) -> str:
     text = f"a {type(variable).__name__} of shape {tuple(value.shape)}"
     for holder in gc.get_referrers(variable):
         if isinstance(holder, dict):

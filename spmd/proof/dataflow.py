@@ -1,21 +1,21 @@
-"""A proof instead of hope: which values of a traced step differ between replicas?
+"""The proof that replicas stay equal: which values of a traced step differ between them?
 
 A step is traced once, as the program of one replica. Every mirrored variable must leave it with one
-value on all replicas, or replicas drift apart without a word. This pass follows each value forward
+value on all replicas, or replicas silently diverge. This pass follows each value forward
 through the program (a jaxpr). A value *varies* if it depends on something that replicas see
 differently (their rows, their index, their key) and was not combined over all replicas since.
 
 The same walk, with other sources and no reductions, answers which results depend on the rows of a
 batch, and which on its mask (`depends_on`).
 
-Loops are followed to a fixpoint. What is not known is taken to vary, so the pass errs on one side only.
+Loops are followed to a fixpoint. The pass takes what it does not know to vary, so it errs on the safe side.
 """
 
 import dataclasses
-from collections.abc import Iterator, Sequence, Set
-from typing import Any
+from collections.abc import Hashable, Iterator, Sequence, Set
+from typing import Any, TypeAlias
 
-from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
+from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 
 from spmd import _jax_internals
 from spmd.errors import ReplicaDivergenceError
@@ -25,13 +25,15 @@ from spmd.replica import ANY_ROW
 _REDUCTIONS = frozenset(
     {"psum", "psum_invariant", "pmax", "pmin", "all_gather", "all_gather_invariant"}
 )
-# Other collectives: every replica gets something else.
+# Collectives after which each replica has a value of its own.
 _EXCHANGES = frozenset(
     {"ppermute", "pshuffle", "all_to_all", "ragged_all_to_all", "reduce_scatter", "psum_scatter"}
 )
-# What the host or the hardware answers, each device for itself. (pure_callback promises one answer.)
+# Answered by the host or the hardware, for each device by itself. (pure_callback promises one answer.)
 _SOURCES = frozenset({"io_callback", "rng_uniform", "infeed"})
 _COLLECTIVES = _REDUCTIONS | _EXCHANGES
+
+Atom: TypeAlias = Var | Literal
 
 
 @dataclasses.dataclass(frozen=True)
@@ -103,7 +105,7 @@ def origin(jaxpr: Jaxpr, output: int) -> str | None:
     return None
 
 
-def source_of(jaxpr: Jaxpr, atom: Any) -> Any:
+def source_of(jaxpr: Jaxpr, atom: Atom) -> Atom:
     """Follows a value back through calls and loops that only hand it on.
 
     Args:
@@ -187,12 +189,12 @@ class _Flow:
         self.axis = axis
 
     def outputs(self, jaxpr: Jaxpr, flags: Sequence[bool]) -> list[bool]:
-        marked: dict[Any, bool] = dict(zip(jaxpr.invars, flags, strict=True))
+        marked: dict[Var, bool] = dict(zip(jaxpr.invars, flags, strict=True))
 
-        def read(atom: Any) -> bool:
+        def read(atom: Atom) -> bool:
             return not isinstance(atom, Literal) and marked.get(atom, False)
 
-        made: dict[Any, Any] = {}
+        made: dict[Var, JaxprEqn] = {}
         for equation in jaxpr.eqns:
             made.update(dict.fromkeys(equation.outvars, equation))
             inputs = [read(atom) for atom in equation.invars]
@@ -208,7 +210,7 @@ class _Flow:
             marked.update(zip(equation.outvars, outs, strict=True))
         return [read(atom) for atom in jaxpr.outvars]
 
-    def _equation(self, equation: Any, inputs: list[bool]) -> list[bool]:
+    def _equation(self, equation: JaxprEqn, inputs: list[bool]) -> list[bool]:
         name = equation.primitive.name
         count = len(equation.outvars)
         if self.axis is not None:
@@ -234,14 +236,14 @@ class _Flow:
         # An operation on values, or a call whose inside does not line up with its outside.
         return [any(inputs) or self._has_source(equation)] * count
 
-    def _has_source(self, equation: Any) -> bool:
+    def _has_source(self, equation: JaxprEqn) -> bool:
         sources = {"axis_index"} | _EXCHANGES | _SOURCES
         return self.axis is not None and any(_has(inner, sources) for inner in _inner(equation))
 
-    def _over_all_replicas(self, equation: Any) -> bool:
+    def _over_all_replicas(self, equation: JaxprEqn) -> bool:
         return self.axis in _axes(equation) and equation.params.get("axis_index_groups") is None
 
-    def _ends_two_levels(self, equation: Any, made: dict[Any, Any]) -> bool:
+    def _ends_two_levels(self, equation: JaxprEqn, made: dict[Var, JaxprEqn]) -> bool:
         """Tells whether a gather in groups is the end of a sum in two levels (`spmd.replica.gradient_buckets`)."""
         names, groups = ("all_gather", "psum", "reduce_scatter"), []
         for name in names:
@@ -256,7 +258,7 @@ class _Flow:
         crossing = all(len(one & other) == 1 for one in inside for other in across)
         return inside == scattered and crossing
 
-    def _scan(self, equation: Any, inputs: list[bool]) -> list[bool]:
+    def _scan(self, equation: JaxprEqn, inputs: list[bool]) -> list[bool]:
         body = _open(equation.params["jaxpr"])
         consts, carries = _scan_counts(equation, body)
         state = list(inputs)
@@ -267,7 +269,7 @@ class _Flow:
                 return outs
             state[consts : consts + carries] = carry
 
-    def _while(self, equation: Any, inputs: list[bool]) -> list[bool]:
+    def _while(self, equation: JaxprEqn, inputs: list[bool]) -> list[bool]:
         cond = _open(equation.params["cond_jaxpr"])
         body = _open(equation.params["body_jaxpr"])
         cond_consts = equation.params["cond_nconsts"]
@@ -286,7 +288,7 @@ class _Flow:
                 return carry
             carry = new
 
-    def _cond(self, equation: Any, inputs: list[bool]) -> list[bool]:
+    def _cond(self, equation: JaxprEqn, inputs: list[bool]) -> list[bool]:
         branches = [_open(branch) for branch in equation.params["branches"]]
         outs = [self.outputs(branch, inputs[1:]) for branch in branches]
         if inputs[0]:
@@ -295,7 +297,7 @@ class _Flow:
         return [any(column) for column in zip(*outs, strict=True)]
 
     def _refuse_collectives(
-        self, equation: Any, bodies: Sequence[Jaxpr], what: str, how: str
+        self, equation: JaxprEqn, bodies: Sequence[Jaxpr], what: str, how: str
     ) -> None:
         if self.axis is not None and any(
             self.axis in _axes(equation)
@@ -307,19 +309,19 @@ class _Flow:
             raise ReplicaDivergenceError(
                 f"The {what} at {line} holds a collective (all_reduce, all_gather, ...), but its "
                 f"condition differs between replicas: it would run {how}, and the others "
-                "would wait for ever. Reduce the condition first, for example "
+                "would wait forever. Reduce the condition first, for example "
                 "spmd.all_reduce(condition, 'max'), or move the collective out."
             )
 
 
-def _scan_counts(equation: Any, body: Jaxpr) -> tuple[int, int]:
+def _scan_counts(equation: JaxprEqn, body: Jaxpr) -> tuple[int, int]:
     """Counts the inputs of a scan that are constants, and those that are carried.
 
     Each version of JAX keeps the counts elsewhere, but shapes tell them: what is scanned over, or
     stacked up, has one axis more outside of the body than inside.
     """
 
-    def same(outside: Sequence[Any], inside: Sequence[Any]) -> int:
+    def same(outside: Sequence[Atom], inside: Sequence[Atom]) -> int:
         pairs = zip(outside, inside, strict=True)
         return sum(outer.aval.shape == inner.aval.shape for outer, inner in pairs)
 
@@ -327,25 +329,25 @@ def _scan_counts(equation: Any, body: Jaxpr) -> tuple[int, int]:
     return same(equation.invars, body.invars) - carried, carried
 
 
-def _is_reference(atom: Any) -> bool:
+def _is_reference(atom: Atom) -> bool:
     # jax.Ref values are the only ones whose type wraps that of their contents.
     return hasattr(atom.aval, "inner_aval")
 
 
-def _same_arity(jaxpr: Jaxpr, equation: Any) -> bool:
+def _same_arity(jaxpr: Jaxpr, equation: JaxprEqn) -> bool:
     return len(jaxpr.invars) == len(equation.invars) and len(jaxpr.outvars) == len(equation.outvars)
 
 
-def _axes(equation: Any) -> set[Any]:
+def _axes(equation: JaxprEqn) -> set[Hashable]:
     axes = equation.params.get("axes", equation.params.get("axis_name", ()))
     return set(axes) if isinstance(axes, (tuple, list)) else {axes}
 
 
-def _open(jaxpr: Any) -> Jaxpr:
+def _open(jaxpr: Jaxpr | ClosedJaxpr) -> Jaxpr:
     return jaxpr.jaxpr if isinstance(jaxpr, ClosedJaxpr) else jaxpr
 
 
-def _inner(equation: Any) -> list[Jaxpr]:
+def _inner(equation: JaxprEqn) -> list[Jaxpr]:
     """The programs that an operation holds as parameters."""
     found: list[Jaxpr] = []
     for value in equation.params.values():
@@ -355,7 +357,7 @@ def _inner(equation: Any) -> list[Jaxpr]:
     return found
 
 
-def _equations(jaxpr: Jaxpr) -> Iterator[Any]:
+def _equations(jaxpr: Jaxpr) -> Iterator[JaxprEqn]:
     """Lists the operations of a program and of those within it."""
     for equation in jaxpr.eqns:
         yield equation

@@ -1,12 +1,12 @@
-"""How gradients travel: one by one, or in packs; at once over all replicas, or in two levels; with fewer bits.
+"""How gradients are summed over replicas: in buckets, in one level or two, with all their bits or fewer.
 
-XLA joins what travels on GPU and TPU; on the CPU it does not, so there small gradients are joined here: a
-network of many layers takes half the time on simulated devices, and a tenth over processes
-(`python -m tests.benchmarks gradient_packs`).
+A *bucket* is several gradients of one type that travel as one array. XLA makes buckets on GPU and TPU; on the CPU
+it does not, so small gradients are joined here: a network of many layers takes half the time on simulated devices,
+and a tenth over processes (`python -m tests.benchmarks gradient_packs`).
 
-In *two levels*, the replicas of a group (the devices of a machine, say) first add up and share out a pack, each
-takes its part to the other groups, and then they put the whole together again. Between groups so travels only
-one part in so many, where those connections are slow.
+In *two levels*, the replicas of a group (the devices of a machine, say) reduce and scatter a bucket among
+themselves, sum each part with the other groups, and gather the whole again. So each replica sends only its part over
+the slow connections between groups.
 """
 
 import contextlib
@@ -14,10 +14,11 @@ import contextvars
 import dataclasses
 import sys
 from collections.abc import Generator
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from spmd.replica.collectives import all_reduce
 from spmd.replica.context import current_frame, replica_axis
@@ -28,12 +29,11 @@ class CollectiveOptions:
     """How gradients are summed over replicas.
 
     Attributes:
-        bytes_per_pack: gradients are joined to packs of so many bytes; 0 leaves that to XLA, and on the
-            CPU takes 1 MiB. Those over 64 KiB travel alone there: to copy them costs more than it saves.
-        group_size: replicas of a group, to sum in two levels; 0, or what does not divide the number of
-            replicas, sums at once.
-        compression: "bfloat16" sends float32 gradients with half the bits, and adds them up in those; empty
-            sends them as they are.
+        bucket_bytes: size of a bucket; 0 leaves that to XLA, and takes 1 MiB on the CPU. There, gradients over
+            64 KiB travel alone, since copying them costs more than it saves.
+        group_size: replicas of a group, to sum in two levels; 0, or a number that does not divide the number of
+            replicas, sums in one.
+        compression: "bfloat16" sends and sums float32 gradients with half the bits; empty sends them as they are.
 
     Raises:
         ValueError: a number is negative, or there is no such compression.
@@ -53,21 +53,23 @@ class CollectiveOptions:
     Source: `tf.distribute.experimental.CommunicationOptions`, `tf.distribute.HierarchicalCopyAllReduce`.
     """
 
-    bytes_per_pack: int = 0
+    bucket_bytes: int = 0
     group_size: int = 0
     compression: str = ""
 
     def __post_init__(self) -> None:
         if self.compression not in ("", "bfloat16"):
             raise ValueError(f"compression must be 'bfloat16' or '', but is {self.compression!r}.")
-        for name in ("bytes_per_pack", "group_size"):
+        for name in ("bucket_bytes", "group_size"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} must be 0 or more, but is {getattr(self, name)}.")
 
 
 _PLAIN = CollectiveOptions()
 
-_CPU_PACK = 2**20
+_Tree = TypeVar("_Tree")
+
+_CPU_BUCKET = 2**20
 _CPU_LARGE = 2**16
 
 _OPTIONS: contextvars.ContextVar[CollectiveOptions] = contextvars.ContextVar(
@@ -77,10 +79,10 @@ _OPTIONS: contextvars.ContextVar[CollectiveOptions] = contextvars.ContextVar(
 
 @contextlib.contextmanager
 def collective_options(options: CollectiveOptions) -> Generator[None]:
-    """Says how gradients travel in steps that are traced meanwhile, on this thread.
+    """Sets how steps that are traced in the block, on this thread, sum gradients.
 
     Args:
-        options: how.
+        options: for these steps.
     """
     token = _OPTIONS.set(options)
     try:
@@ -89,8 +91,8 @@ def collective_options(options: CollectiveOptions) -> Generator[None]:
         _OPTIONS.reset(token)
 
 
-def sum_in_packs(gradients: Any) -> Any:
-    """Sums a pytree over replicas, in packs as the options say.
+def sum_in_buckets(gradients: _Tree) -> _Tree:
+    """Sums a pytree over replicas, in buckets as the options say.
 
     Args:
         gradients: pytree of arrays, in a replica.
@@ -108,16 +110,16 @@ def sum_in_packs(gradients: Any) -> Any:
     types = [leaf.dtype for leaf in sums]
     if options.compression:
         sums = [_compressed(leaf, options.compression) for leaf in sums]
-    packs, alone = _packs(sums, *_sizes(options, grouped))
+    buckets, alone = _buckets(sums, *_sizes(options, grouped))
     if grouped:
-        packs, alone = packs + [[index] for index in alone], []
+        buckets, alone = buckets + [[index] for index in alone], []
     for index, total in zip(alone, all_reduce([sums[index] for index in alone]), strict=True):
         sums[index] = total
-    for pack in packs:
-        flat = jnp.concatenate([sums[index].ravel() for index in pack])
+    for bucket in buckets:
+        flat = jnp.concatenate([sums[index].ravel() for index in bucket])
         flat = _in_two_levels(flat, size, replicas) if grouped else all_reduce(flat)
         start = 0
-        for index in pack:
+        for index in bucket:
             leaf = sums[index]
             sums[index] = flat[start : start + leaf.size].reshape(leaf.shape)
             start += leaf.size
@@ -130,20 +132,20 @@ def _compressed(leaf: jax.Array, compression: str) -> jax.Array:
 
 
 def _sizes(options: CollectiveOptions, grouped: bool) -> tuple[int, int]:
-    """Returns how many bytes travel together at most, and how many one of them may have."""
+    """Returns the bytes of a bucket, and those of the largest gradient that joins one."""
     frame = current_frame()
     if frame is not None and frame.mesh.devices.flat[0].platform == "cpu":
-        size = options.bytes_per_pack or _CPU_PACK
+        size = options.bucket_bytes or _CPU_BUCKET
         return size, min(size, _CPU_LARGE)
-    size = options.bytes_per_pack or (sys.maxsize if grouped else 0)
+    size = options.bucket_bytes or (sys.maxsize if grouped else 0)
     return size, size
 
 
-def _packs(leaves: list[jax.Array], size: int, largest: int) -> tuple[list[list[int]], list[int]]:
-    """Returns the indices of leaves that travel together (of one type, in order, up to a size), and alone."""
-    packs: list[list[int]] = []
+def _buckets(leaves: list[jax.Array], size: int, largest: int) -> tuple[list[list[int]], list[int]]:
+    """Returns the indices of the leaves in each bucket (of one type, in order), and of those that travel alone."""
+    buckets: list[list[int]] = []
     alone: list[int] = []
-    by_type: dict[Any, list[int]] = {}
+    by_type: dict[np.dtype[Any], list[int]] = {}
     for index, leaf in enumerate(leaves):
         if not leaf.size:
             leaves[index] = jnp.zeros_like(leaf)  # need not travel, and is equal on all replicas
@@ -155,16 +157,16 @@ def _packs(leaves: list[jax.Array], size: int, largest: int) -> tuple[list[list[
         room = 0
         for index in indices:
             if leaves[index].nbytes > room:
-                packs.append([])
+                buckets.append([])
                 room = size
-            packs[-1].append(index)
+            buckets[-1].append(index)
             room -= leaves[index].nbytes
-    alone += [pack[0] for pack in packs if len(pack) == 1]
-    return [pack for pack in packs if len(pack) > 1], sorted(alone)
+    alone += [bucket[0] for bucket in buckets if len(bucket) == 1]
+    return [bucket for bucket in buckets if len(bucket) > 1], sorted(alone)
 
 
 def _in_two_levels(flat: jax.Array, size: int, replicas: int) -> jax.Array:
-    """Sums a vector; the proof knows these three operations, one after the other, as one reduction."""
+    """Sums a vector by three operations in sequence, which the proof recognises as one reduction."""
     groups = [list(range(start, start + size)) for start in range(0, replicas, size)]
     across = [list(range(first, replicas, size)) for first in range(size)]
     axis = replica_axis()

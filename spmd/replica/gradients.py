@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from spmd._jax_internals import trace_state
 from spmd.replica.context import current_frame, has_rows
-from spmd.replica.gradient_buckets import sum_in_packs
+from spmd.replica.gradient_buckets import sum_in_buckets
 
 if TYPE_CHECKING:
     import optax
@@ -82,7 +82,7 @@ def sum_gradients(gradients: Any) -> Any:
         gradients = jax.tree.map(
             lambda g: jnp.where(rows | jnp.isfinite(g), g, jnp.zeros_like(g)), gradients
         )
-    summed = sum_in_packs(gradients)
+    summed = sum_in_buckets(gradients)
     collecting = _COLLECTED.get()
     # Under an inner transformation (a branch, a trial run) they would not live outside of it.
     if collecting is not None and collecting[0] == trace_state():

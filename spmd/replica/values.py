@@ -35,7 +35,7 @@ class RowMask:
     """
 
     # It follows from the counts, by which masks are compared.
-    array: jax.Array = dataclasses.field(compare=False)
+    array: jax.Array = dataclasses.field(compare=False, repr=False)
     counts: tuple[int, ...]
     rows_per_replica: int
 

@@ -1,6 +1,6 @@
-"""Operations in their forms for processors against XLA's own lowerings: `python -m tests.benchmarks.lowerings`.
+"""Operations rewritten for processors against XLA's own lowerings: `python -m tests.benchmarks.lowerings`.
 
-The shapes are those of MNIST, MobileNetV2, ResNet50 and EfficientNet, and small ones where a form could lose. A rule
+The shapes are those of MNIST, MobileNetV2, ResNet50 and EfficientNet, and small ones where a rewrite could lose. A rule
 in `spmd/lowering/cpu.py` that takes an operation with a ratio above 1.05 has the wrong threshold.
 """
 

@@ -94,7 +94,7 @@ class NcclAllReduce(_PackedAllReduce):
     """All-reduce by NCCL, as XLA does on NVIDIA GPUs anyway.
 
     Attributes:
-        num_packs: into how many packs TensorFlow put the values; XLA's combiner decides here.
+        num_packs: into how many buckets TensorFlow put the values; XLA's combiner decides here.
 
     Source: `tf.distribute.NcclAllReduce`.
     """
@@ -104,7 +104,7 @@ class HierarchicalCopyAllReduce(_PackedAllReduce):
     """All-reduce in two levels, made for DGX-1 machines: in each half of the devices, and between them.
 
     Attributes:
-        num_packs: into how many packs TensorFlow put the values; XLA's combiner decides here.
+        num_packs: into how many buckets TensorFlow put the values; XLA's combiner decides here.
 
     Source: `tf.distribute.HierarchicalCopyAllReduce`.
     """

@@ -59,7 +59,9 @@ class CollectiveHints:
     timeout_seconds: float | None = None
 
     def __post_init__(self) -> None:
-        _ = self.collectives  # raises if they are wrong
+        if self.bytes_per_pack < 0:
+            raise ValueError(f"bytes_per_pack must be 0 or more, but is {self.bytes_per_pack}.")
+        _ = self.collectives  # raises if others are wrong
 
     @property
     def collectives(self) -> CollectiveOptions:

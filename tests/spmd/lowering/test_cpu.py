@@ -1,4 +1,4 @@
-"""Tests of which programs get the forms, and where in them."""
+"""Tests of which programs are rewritten, and where in them."""
 
 import functools
 
@@ -9,8 +9,8 @@ import pytest
 from jax.sharding import PartitionSpec
 
 import spmd
-from spmd.lowering import Least, for_cpu, lowered
-from tests.spmd.lowering.forms import ANY, LAYOUT, assert_close, both, numbers, taken
+from spmd.lowering import Thresholds, for_cpu, lowered
+from tests.spmd.lowering.rewrites import ANY, LAYOUT, assert_close, both, numbers, taken
 
 
 def convolve(image, kernel):
@@ -89,7 +89,7 @@ def test_operations_of_one_shape_share_their_code():
 
 
 def calls(function, *operands):
-    """Gives the program of each call of a function, with the forms."""
+    """Gives the program of each call of a function, with the rewrites."""
     program = for_cpu(jax.make_jaxpr(function)(*operands), ANY)
     return [equation.params["jaxpr"] for equation in program.eqns]
 
@@ -129,7 +129,7 @@ def test_whole_numbers_are_left_to_xla():
 
 
 @pytest.mark.parametrize(
-    ("image", "kernel", "form"),
+    ("image", "kernel", "rewrite"),
     [
         ((16, 32, 32, 64), (1, 1, 64, 16), "pointwise"),
         ((16, 32, 32, 64), (1, 1, 64, 8), None),  # few outputs
@@ -139,22 +139,22 @@ def test_whole_numbers_are_left_to_xla():
         ((2, 8, 8, 1), (3, 3, 1, 8), None),
     ],
 )
-def test_what_xla_does_as_well_is_left_to_it(image, kernel, form):
+def test_what_xla_does_as_well_is_left_to_it(image, kernel, rewrite):
     program = jax.make_jaxpr(convolve)(numbers(*image), numbers(*kernel))
-    assert taken(for_cpu(program)) == ([form] if form else [])
+    assert taken(for_cpu(program)) == ([rewrite] if rewrite else [])
 
 
 def test_kernel_gradients_that_xla_does_as_well_are_left_to_it():
     def gradient(image, kernel):
         return jax.grad(lambda kernel: convolve(image, kernel).sum())(kernel)
 
-    def names(batch, outputs, least):
+    def names(batch, outputs, thresholds):
         operands = numbers(batch, 28, 28, 1), numbers(3, 3, 1, outputs)
-        return taken(for_cpu(jax.make_jaxpr(gradient)(*operands), least))
+        return taken(for_cpu(jax.make_jaxpr(gradient)(*operands), thresholds))
 
-    assert "few_channels_kernel_gradient" in names(64, 32, Least())
-    assert "few_channels_kernel_gradient" not in names(16, 32, Least())
-    assert "few_channels_kernel_gradient" not in names(64, 16, Least())
+    assert "few_channels_kernel_gradient" in names(64, 32, Thresholds())
+    assert "few_channels_kernel_gradient" not in names(16, 32, Thresholds())
+    assert "few_channels_kernel_gradient" not in names(64, 16, Thresholds())
 
 
 @pytest.mark.parametrize("platform", ["gpu", "tpu"])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tests.spmd.lowering.forms import assert_close, both, convolution, numbers
+from tests.spmd.lowering.rewrites import assert_close, both, convolution, numbers
 
 SIZES = st.tuples(st.integers(1, 3), st.integers(1, 3))
 DTYPES = st.sampled_from([jnp.float32, jnp.bfloat16, jnp.float16])

@@ -4,7 +4,7 @@ import jax.numpy as jnp
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tests.spmd.lowering.forms import assert_close, both, convolution, numbers
+from tests.spmd.lowering.rewrites import assert_close, both, convolution, numbers
 
 SIZES = st.tuples(st.integers(1, 3), st.integers(1, 3))
 PADDING = st.sampled_from(["SAME", "VALID", ((2, 1), (0, 3))])

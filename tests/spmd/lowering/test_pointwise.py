@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from jax.extend.core import jaxpr_as_fun
 
 from spmd.lowering import for_cpu
-from tests.spmd.lowering.forms import ANY, assert_close, both, convolution, numbers
+from tests.spmd.lowering.rewrites import ANY, assert_close, both, convolution, numbers
 
 SIZES = st.tuples(st.integers(1, 3), st.integers(1, 3))
 PADDING = st.sampled_from(["SAME", "VALID", ((2, 1), (0, 3))])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.spmd.lowering.forms import both, numbers
+from tests.spmd.lowering.rewrites import both, numbers
 
 SPATIAL = st.tuples(*[st.tuples(st.integers(1, 4), st.integers(1, 3))] * 2)
 PADDING = st.sampled_from(["SAME", "VALID", ((0, 0), (1, 0), (1, 1), (0, 0))])

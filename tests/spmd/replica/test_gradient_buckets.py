@@ -1,4 +1,4 @@
-"""Gradients travel in packs and in two levels, and come out as sums over all replicas."""
+"""Gradients travel in buckets and in two levels, and come out as sums over all replicas."""
 
 import jax
 import jax.numpy as jnp
@@ -29,12 +29,12 @@ def summed(options, mesh):
         return compiled(), compiled.lower().collectives
 
 
-@pytest.mark.parametrize("packs", [0, 1, 24, 10_000])
+@pytest.mark.parametrize("bucket_bytes", [0, 1, 24, 10_000])
 @pytest.mark.parametrize("groups", [0, 2, 4, 3, 8])
-def test_sums_are_the_same(mesh_of, packs, groups):
+def test_sums_are_the_same(mesh_of, bucket_bytes, groups):
     mesh = mesh_of(8)
     expected, _ = summed(CollectiveOptions(), mesh)
-    result, _ = summed(CollectiveOptions(packs, groups), mesh)
+    result, _ = summed(CollectiveOptions(bucket_bytes, groups), mesh)
     for ours, theirs in zip(result, expected, strict=True):
         assert ours.dtype == theirs.dtype
         np.testing.assert_allclose(
@@ -43,8 +43,8 @@ def test_sums_are_the_same(mesh_of, packs, groups):
 
 
 def test_packs_are_of_one_type_and_no_larger_than_said(mesh_of):
-    _, collectives = summed(CollectiveOptions(bytes_per_pack=24), mesh_of(2))
-    # (3, 2) fills a pack, (1, 1) is left over, bfloat16 is another type: alone; () and (5,) together.
+    _, collectives = summed(CollectiveOptions(bucket_bytes=24), mesh_of(2))
+    # (3, 2) fills a bucket, (1, 1) is left over, bfloat16 is another type: alone; () and (5,) together.
     assert [one.bytes for one in collectives] == [24, 4, 8, 24]
 
 
@@ -63,8 +63,8 @@ def test_compressed_gradients_travel_with_half_the_bits(mesh_of):
     options = CollectiveOptions(compression="bfloat16")
     result, collectives = summed(options, mesh_of(4))
     expected, plain = summed(CollectiveOptions(), mesh_of(4))
-    (pack,), (_, plain_pack) = collectives, sorted(plain, key=lambda one: one.bytes)
-    assert pack.bytes - 8 == plain_pack.bytes // 2  # with the gradient that is bfloat16 already
+    (bucket,), (_, plain_bucket) = collectives, sorted(plain, key=lambda one: one.bytes)
+    assert bucket.bytes - 8 == plain_bucket.bytes // 2  # with the gradient that is bfloat16 already
     for ours, theirs in zip(result, expected, strict=True):
         assert ours.dtype == theirs.dtype
         np.testing.assert_allclose(
@@ -99,7 +99,7 @@ def test_the_proof_still_finds_sums_over_some_replicas(mesh_of):
         spmd.Step(step, mesh_of(4))()
 
 
-@pytest.mark.parametrize("name", ["bytes_per_pack", "group_size"])
+@pytest.mark.parametrize("name", ["bucket_bytes", "group_size"])
 def test_sizes_are_not_negative(name):
     with pytest.raises(ValueError, match=name):
         CollectiveOptions(**{name: -1})

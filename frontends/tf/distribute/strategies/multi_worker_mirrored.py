@@ -40,7 +40,7 @@ class MultiWorkerMirroredStrategy(Strategy):
 
         Args:
             cluster_resolver: says which tasks there are and which this is; None reads TF_CONFIG.
-            communication_options: how collectives travel: `bytes_per_pack` joins gradients to packs,
+            communication_options: how collectives travel: `bytes_per_pack` joins gradients into buckets,
                 `compression` sends them with fewer bits, and `timeout_seconds` bounds the wait for workers at the
                 start. XLA takes NCCL on GPUs, gloo on processors.
 

@@ -1,4 +1,4 @@
-"""Runs a function as XLA lowers it, and with the forms for processors."""
+"""Runs a function as XLA lowers it, and with the rewrites for processors."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,11 +8,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun
 
-from spmd.lowering import Least, for_cpu
+from spmd.lowering import Thresholds, for_cpu
 
 LAYOUT = ("NHWC", "HWIO", "NHWC")
-# Forms for small operations too, which are quick to test.
-ANY = Least(work=0, sum_of_products=0, product=0, channels=0, outputs=0, side=0)
+# Rewrites small operations too, which are quick to test.
+ANY = Thresholds(work=0, sum_of_products=0, product=0, channels=0, outputs=0, side=0)
 FORMS = {
     "pointwise",
     "pointwise_kernel_gradient",
@@ -53,7 +53,7 @@ def both(function: Callable[..., Any], *operands: Any) -> tuple[list[Any], list[
         *operands: for it.
 
     Returns:
-        Results as XLA lowers it, results with the forms, and the names of the forms that were taken.
+        Results as XLA lowers it, results with the rewrites, and the names of the rewrites that were taken.
     """
     program = jax.make_jaxpr(function)(*operands)
     better = for_cpu(program, ANY)
@@ -63,7 +63,7 @@ def both(function: Callable[..., Any], *operands: Any) -> tuple[list[Any], list[
 
 
 def taken(program: Any) -> list[str]:
-    """Names the forms in a program, in its order, those in loops and called functions too."""
+    """Names the rewrites in a program, in its order, those in loops and called functions too."""
     jaxpr = program.jaxpr if isinstance(program, ClosedJaxpr) else program
     names: list[str] = []
     for equation in jaxpr.eqns:
