@@ -5,9 +5,11 @@ Each function says which internal it stands for.
 
 import contextlib
 from collections.abc import Callable, Generator, Sequence
-from typing import Any
+from typing import Any, cast
 
 from jax._src import ad_util, core, distributed, xla_bridge
+from jax.core import ShapedArray
+from jax.extend.core import JaxprEqn, Literal, Var
 
 from spmd.source_lines import is_user_file
 
@@ -20,6 +22,11 @@ def backend_is_running() -> bool:
     Stands for `jax._src.xla_bridge.backends_are_initialized`, which has no public name.
     """
     return xla_bridge.backends_are_initialized()
+
+
+def aval_of(atom: Var | Literal) -> ShapedArray:
+    """Returns shape and type of a value of a jaxpr, whose `aval` is annotated as less than it is."""
+    return cast(ShapedArray, atom.aval)
 
 
 def coordination_client() -> Any:
@@ -53,7 +60,7 @@ def is_interposed() -> bool:
     return False
 
 
-def user_line(equation: Any) -> str | None:
+def user_line(equation: JaxprEqn) -> str | None:
     """Finds the user's line that an equation of a jaxpr came from.
 
     Stands for `equation.source_info.traceback`, an attribute with no public reader.

@@ -18,6 +18,8 @@ import numpy as np
 from jax import lax
 from jax.extend.core import JaxprEqn
 
+from spmd._jax_internals import aval_of
+
 
 @dataclasses.dataclass(frozen=True)
 class Convolution:
@@ -58,7 +60,7 @@ class Convolution:
         """
         params = equation.params
         layouts = tuple(params["dimension_numbers"])
-        lhs, rhs = (variable.aval for variable in equation.invars)
+        lhs, rhs = (aval_of(variable) for variable in equation.invars)
         return cls(
             lhs_shape=tuple(lhs.shape[axis] for axis in _features_last(layouts[0])),
             rhs_shape=tuple(rhs.shape[axis] for axis in _window_first(layouts[1])),
@@ -70,7 +72,7 @@ class Convolution:
             feature_groups=params["feature_group_count"],
             batch_groups=params["batch_group_count"],
             precision=params["precision"],
-            dtype=equation.outvars[0].aval.dtype,
+            dtype=aval_of(equation.outvars[0]).dtype,
         )
 
     @property

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn
 from jax.typing import DTypeLike
 
+from spmd._jax_internals import aval_of
 from spmd.lowering.convolution import Convolution, size
 from spmd.lowering.depthwise import (
     depthwise,
@@ -130,7 +131,7 @@ class _Rewriting:
             return equation if same else equation.replace(params=params)
         rewrite, geometry = chosen
         operands = [
-            jax.ShapeDtypeStruct(variable.aval.shape, variable.aval.dtype)
+            jax.ShapeDtypeStruct(aval_of(variable).shape, aval_of(variable).dtype)
             for variable in equation.invars
         ]
         key = (rewrite, geometry, *operands)
@@ -179,7 +180,7 @@ def _choose(equation: JaxprEqn, thresholds: Thresholds) -> tuple[Rewrite, Geomet
         return _for_convolution(equation, thresholds)
     if equation.primitive.name == "select_and_scatter_add":
         geometry = Pooling.of(equation)
-        few = size(geometry.window) <= _MAX_WINDOW and 0 not in equation.invars[0].aval.shape
+        few = size(geometry.window) <= _MAX_WINDOW and 0 not in aval_of(equation.invars[0]).shape
         if few and _is_real(geometry.dtype):
             return max_pool_gradient, geometry
     return None
@@ -188,7 +189,7 @@ def _choose(equation: JaxprEqn, thresholds: Thresholds) -> tuple[Rewrite, Geomet
 def _for_convolution(
     equation: JaxprEqn, thresholds: Thresholds
 ) -> tuple[Rewrite, Convolution] | None:
-    operands = [variable.aval for variable in equation.invars]
+    operands = [aval_of(variable) for variable in equation.invars]
     conv = Convolution.of(equation)
     if (
         conv.work < max(thresholds.work, 1)

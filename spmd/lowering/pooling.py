@@ -16,6 +16,8 @@ import numpy as np
 from jax import lax
 from jax.extend.core import JaxprEqn
 
+from spmd._jax_internals import aval_of
+
 # A place in the window is kept as a byte.
 _PLACE = jnp.uint8
 MAX_WINDOW = 254
@@ -49,7 +51,7 @@ class Pooling:
             equation: a `jax.extend.core.JaxprEqn` of `select_and_scatter_add`.
         """
         params = equation.params
-        operand = equation.invars[1].aval
+        operand = aval_of(equation.invars[1])
         return cls(
             shape=tuple(operand.shape),
             window=tuple(params["window_dimensions"]),

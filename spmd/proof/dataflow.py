@@ -147,7 +147,7 @@ def collectives(jaxpr: Jaxpr) -> list[Collective]:
     found: list[Collective] = []
     for equation in jaxpr.eqns:
         if equation.primitive.name in _COLLECTIVES:
-            avals: list[Any] = [variable.aval for variable in equation.invars]
+            avals = [_jax_internals.aval_of(atom) for atom in equation.invars]
             found.append(
                 Collective(
                     name=equation.primitive.name,
@@ -198,7 +198,9 @@ class _Flow:
         for equation in jaxpr.eqns:
             made.update(dict.fromkeys(equation.outvars, equation))
             inputs = [read(atom) for atom in equation.invars]
-            references = [atom for atom in equation.invars if _is_reference(atom)]
+            references = [
+                atom for atom in equation.invars if isinstance(atom, Var) and _is_reference(atom)
+            ]
             if references and (any(inputs) or self._has_source(equation)):
                 # A mutable reference may have been written: it and all that is read here may vary.
                 outs = [True] * len(equation.outvars)
@@ -245,14 +247,16 @@ class _Flow:
 
     def _ends_two_levels(self, equation: JaxprEqn, made: dict[Var, JaxprEqn]) -> bool:
         """Tells whether a gather in groups is the end of a sum in two levels (`spmd.replica.gradient_buckets`)."""
-        names, groups = ("all_gather", "psum", "reduce_scatter"), []
-        for name in names:
-            if equation is None or equation.primitive.name != name:
+        groups: list[set[frozenset[int]]] = []
+        step: JaxprEqn | None = equation
+        for name in ("all_gather", "psum", "reduce_scatter"):
+            if step is None or step.primitive.name != name:
                 return False
-            if self.axis not in _axes(equation) or not equation.params["axis_index_groups"]:
+            if self.axis not in _axes(step) or not step.params["axis_index_groups"]:
                 return False
-            groups.append({frozenset(group) for group in equation.params["axis_index_groups"]})
-            equation = made.get(equation.invars[0])
+            groups.append({frozenset(group) for group in step.params["axis_index_groups"]})
+            operand = step.invars[0]
+            step = made.get(operand) if isinstance(operand, Var) else None
         inside, across, scattered = groups
         # Each group between the groups has one replica of every group.
         crossing = all(len(one & other) == 1 for one in inside for other in across)
@@ -323,7 +327,10 @@ def _scan_counts(equation: JaxprEqn, body: Jaxpr) -> tuple[int, int]:
 
     def same(outside: Sequence[Atom], inside: Sequence[Atom]) -> int:
         pairs = zip(outside, inside, strict=True)
-        return sum(outer.aval.shape == inner.aval.shape for outer, inner in pairs)
+        return sum(
+            _jax_internals.aval_of(outer).shape == _jax_internals.aval_of(inner).shape
+            for outer, inner in pairs
+        )
 
     carried = same(equation.outvars, body.outvars)
     return same(equation.invars, body.invars) - carried, carried
