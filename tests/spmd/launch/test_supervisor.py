@@ -3,7 +3,6 @@
 import os
 import re
 import signal
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from spmd.launch.supervisor import Patience
 pytestmark = pytest.mark.multiprocess
 
 
-def test_all_find_their_place_and_devices_and_end_well(launch: Callable) -> None:
+def test_all_find_their_place_and_devices_and_end_well(run: Callable) -> None:
     script = """
         print(task, attempt, *(f"{kind}: {len(config['cluster'][kind])}" for kind in config["cluster"]))
         print("careful", file=sys.stderr)
@@ -23,7 +22,7 @@ def test_all_find_their_place_and_devices_and_end_well(launch: Callable) -> None
     """
     options = ("--devices-per-worker", 3, "--env", "A=b=c", "--env", "JAX_PLATFORMS=cpu")
     tasks = ("--chief", "--workers", 2, "--evaluator")
-    status, out, err = launch(script, *tasks, *options, XLA_FLAGS="").end()
+    status, out, err = run(script, *tasks, *options, XLA_FLAGS="")
     assert status == 0
     names = ("chief 0", "evaluator 0", "worker 0", "worker 1")
     devices = "--xla_force_host_platform_device_count=3"
@@ -52,7 +51,7 @@ def test_nothing_is_lost_when_a_task_is_killed(launch: Callable) -> None:
     assert b"SIGKILL" in err
 
 
-def test_when_one_fails_all_start_again_on_fresh_ports(launch: Callable) -> None:
+def test_when_one_fails_all_start_again_on_fresh_ports(run: Callable) -> None:
     script = """
         print("ports", *config["cluster"]["worker"])
         if attempt == 0 and task == "worker 1":
@@ -60,7 +59,7 @@ def test_when_one_fails_all_start_again_on_fresh_ports(launch: Callable) -> None
         if attempt == 0:
             signal.pause()
     """
-    status, out, err = launch(script, "--workers", 2, "--backoff-seconds", 0).end()
+    status, out, err = run(script, "--workers", 2, "--backoff-seconds", 0)
     assert status == 0
     assert len(set(re.findall(r"ports .*", out))) == 2  # one each time, the same for both workers
     assert "worker 1 ended with exit code 1 after" in err
@@ -70,39 +69,38 @@ def test_when_one_fails_all_start_again_on_fresh_ports(launch: Callable) -> None
     assert "worker 0, worker 1 ended well after 1 restart" in err
 
 
-def test_a_task_that_is_killed_makes_all_start_again(launch: Callable) -> None:
+def test_a_task_that_is_killed_makes_all_start_again(run: Callable) -> None:
     script = """
-        if attempt == 0:
-            print("ready", task, os.getpid())
+        import time
+        if attempt == 0 and task == "worker 1":
+            open("ready", "w").close()
             signal.pause()
+        if attempt == 0:
+            while not os.path.exists("ready"):
+                time.sleep(0.01)
+            os.kill(os.getpid(), signal.SIGKILL)
     """
-    launcher = launch(script, "--workers", 2, "--backoff-seconds", 0)
-    lines = launcher.read_until("ready worker 0", "ready worker 1")
-    (process,) = (line.split()[-1] for line in lines if "ready worker 0" in line)
-    subprocess.run(["kill", "-9", process], check=True)
-    status, _, err = launcher.end()
+    status, _, err = run(script, "--workers", 2, "--backoff-seconds", 0)
     assert status == 0
     assert re.search(r"0 │ worker 0 +│ SIGKILL", err)
 
 
-def test_restarts_come_to_an_end(launch: Callable) -> None:
+def test_restarts_come_to_an_end(run: Callable) -> None:
     script = "sys.exit(f'try {attempt}') if task == 'worker 0' else signal.pause()"
-    status, _, err = launch(
-        script, "--workers", 2, "--max-restarts", 2, "--backoff-seconds", 0
-    ).end()
+    status, _, err = run(script, "--workers", 2, "--max-restarts", 2, "--backoff-seconds", 0)
     assert status == 1
     assert "all 2 restarts are used up (--max-restarts 2)" in err
     assert re.search(r"2 │ worker 0 .* try 2", err)
 
 
-def test_the_same_error_at_once_is_tried_twice_only(launch: Callable) -> None:
-    status, _, err = launch("import no_such_module", "--workers", 2, "--backoff-seconds", 0).end()
+def test_the_same_error_at_once_is_tried_twice_only(run: Callable) -> None:
+    status, _, err = run("import no_such_module", "--workers", 2, "--backoff-seconds", 0)
     assert status == 1
     assert "another one would end in the same way" in err
     assert "failed after 1 restart" in err
 
 
-def test_one_that_does_not_end_when_asked_is_killed(launch: Callable, tmp_path: Path) -> None:
+def test_one_that_does_not_end_when_asked_is_killed(run: Callable, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "deaf")
     script = """
         if task == "worker 1":
@@ -112,7 +110,7 @@ def test_one_that_does_not_end_when_asked_is_killed(launch: Callable, tmp_path: 
         open("deaf").close()  # waits for the other one
         sys.exit(7)
     """
-    status, _, err = launch(script, "--workers", 2, "--max-restarts", 0, "--grace-seconds", 0).end()
+    status, _, err = run(script, "--workers", 2, "--max-restarts", 0, "--grace-seconds", 0)
     assert status == 7
     assert "worker 1 did not end within 0 s: SIGKILL" in err
 
@@ -174,12 +172,12 @@ def test_a_signal_while_it_waits_for_a_restart_ends_it(launch: Callable) -> None
     assert launcher.end()[0] == 5
 
 
-def test_what_a_task_leaves_behind_ends_with_it(launch: Callable, ends: Callable) -> None:
+def test_what_a_task_leaves_behind_ends_with_it(run: Callable, ends: Callable) -> None:
     script = """
         helper = subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"])
         print("helper", helper.pid)
     """
-    status, out, _ = launch(script).end()
+    status, out, _ = run(script)
     assert status == 0
     assert ends(int(out.split()[-1]))
 
@@ -199,41 +197,36 @@ def test_a_launcher_that_is_killed_leaves_nobody(launch: Callable, ends: Callabl
     assert all(ends(process) for process in processes)
 
 
-def test_an_evaluator_that_goes_on_is_stopped_after_the_training(launch: Callable) -> None:
+def test_an_evaluator_that_goes_on_is_stopped_after_the_training(run: Callable) -> None:
     script = "if task == 'evaluator 0': signal.pause()"
-    status, _, err = launch(script, "--evaluator", "--evaluator-seconds", 0).end()
+    status, _, err = run(script, "--evaluator", "--evaluator-seconds", 0)
     assert status == 0
     assert "the evaluator has 0 s to end by itself" in err
     assert "evaluator 0 stopped" in err
 
 
-def test_an_evaluator_that_fails_starts_again_alone(launch: Callable) -> None:
+def test_an_evaluator_that_fails_starts_again_alone(run: Callable) -> None:
     script = """
+        import time
         print("start of", task)
+        if task == "evaluator 0" and attempt < 2:
+            sys.exit(f"try {attempt}")
         if task == "evaluator 0":
-            sys.exit(f"try {attempt}" if attempt < 2 else 0)
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-        print("process", os.getpid())
-        signal.pause()
+            open("evaluated", "w").close()
+        while not os.path.exists("evaluated"):
+            time.sleep(0.01)
     """
-    launcher = launch(script, "--evaluator", "--backoff-seconds", 0)
-    lines = launcher.read_until("process")
-    starts = sum("start of evaluator" in line for line in lines)
-    while starts < 3:
-        lines += launcher.read_until("start of evaluator")
-        starts += 1
-    (process,) = (line.split()[-1] for line in lines if "process" in line)
-    subprocess.run(["kill", process], check=True)
-    status, _, err = launcher.end()
+    status, out, err = run(script, "--evaluator", "--backoff-seconds", 0)
     assert status == 0
-    assert sum("start of worker" in line for line in lines) == 1
+    assert out.count("start of evaluator") == 3
+    assert out.count("start of worker") == 1
     assert "worker 0 ended well (" in err
     assert "evaluator 0 ended well after 2 restarts" in err
 
 
-def test_a_training_that_fails_takes_the_evaluator_along(launch: Callable) -> None:
+def test_a_training_that_fails_takes_the_evaluator_along(run: Callable) -> None:
     script = "signal.pause() if task == 'evaluator 0' else sys.exit(9)"
-    status, _, err = launch(script, "--evaluator", "--max-restarts", 0).end()
+    status, _, err = run(script, "--evaluator", "--max-restarts", 0)
     assert status == 9
     assert "the training failed: SIGTERM to evaluator 0" in err
 
