@@ -9,9 +9,8 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import Any
 
 import jax
 
@@ -74,7 +73,7 @@ def report_failure(error: BaseException, *, shown: bool = False) -> None:
 
 
 class _Uncaught:
-    def __init__(self, before: Any) -> None:
+    def __init__(self, before: Callable[..., object]) -> None:
         self._before = before
 
     def __call__(

@@ -18,12 +18,18 @@ import contextlib
 import threading
 import weakref
 from collections.abc import Callable, Generator, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 _REMEMBERED = 1024  # steps; process 0 must be ahead of what it hears from others by less
 _REPORTED = 16
 _FACTOR = 6364136223846793005  # Knuth's, of a generator modulo 2**64
 _MASK = 2**64 - 1
+
+
+class _Output(Protocol):
+    """An array, or what stands for one."""
+
+    def is_ready(self) -> bool: ...
 
 
 class Progress:
@@ -47,7 +53,7 @@ class Progress:
         self._past: list[tuple[int, int]] = [(0, 0)] * _REMEMBERED
         self.doing = self.call = ""
         self._says_it_waits = False
-        self._output: Callable[[], Any] = _nothing
+        self._output: Callable[[], _Output | None] = _nothing
 
     @property
     def steps(self) -> int:
@@ -175,7 +181,7 @@ def _nothing() -> None:
     return None
 
 
-def _is_unfinished(output: Any) -> bool:
+def _is_unfinished(output: _Output | None) -> bool:
     try:
         return output is not None and not output.is_ready()
     except RuntimeError:  # deleted or donated, so nobody waits for it

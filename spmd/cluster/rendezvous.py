@@ -206,7 +206,7 @@ def _receive(
     by_line = {guest.line: guest for guest in _all(guests, strangers)}
     gone: list[_Guest] = []
     for ready in readable([listener, *by_line], min(0.2, max(0.0, wait.left()))):
-        if ready is listener:
+        if isinstance(ready, socket.socket):
             with contextlib.suppress(OSError):
                 strangers.append(_Guest(Line(listener.accept()[0]), wait.clock()))
             continue

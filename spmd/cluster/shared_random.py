@@ -3,12 +3,14 @@
 import functools
 import secrets
 from collections.abc import Iterator
-from typing import Any
+from typing import TypeVar
 
 import jax
 import numpy as np
 
 from spmd.cluster.store import all_gather_small
+
+_T = TypeVar("_T")
 
 
 def shared_seed() -> int:
@@ -38,7 +40,7 @@ class SharedDraws:
         seed = all_gather_small("spmd/draws", drawn)[0]
         self._state = np.random.RandomState(int(seed)).get_state()
 
-    def read(self, iterator: Iterator[Any]) -> Iterator[Any]:
+    def read(self, iterator: Iterator[_T]) -> Iterator[_T]:
         """Reads an iterator; code that runs between its items draws from the process's own state.
 
         Args:

@@ -11,10 +11,11 @@ import selectors
 import socket
 import weakref
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 _MAX_BYTES = 1 << 20  # room for a list of thousands of tasks
 _SEND_SECONDS = 5.0  # a small message that cannot be sent for so long has no reader
+_Source = TypeVar("_Source", bound="Line | socket.socket")
 _open_lines: "weakref.WeakSet[Line]" = weakref.WeakSet()
 
 
@@ -83,7 +84,7 @@ class Line:
             self._socket.shutdown(socket.SHUT_WR)
 
 
-def readable(lines: Iterable[Any], seconds: float) -> list[Any]:
+def readable(lines: Iterable[_Source], seconds: float) -> list[_Source]:
     """Waits until a line has data, or a listening socket a connection.
 
     Args:
@@ -95,8 +96,8 @@ def readable(lines: Iterable[Any], seconds: float) -> list[Any]:
     """
     with selectors.DefaultSelector() as selector:
         for line in lines:
-            selector.register(line, selectors.EVENT_READ)
-        return [key.fileobj for key, _ in selector.select(max(0.0, seconds))]
+            selector.register(line, selectors.EVENT_READ, line)
+        return [key.data for key, _ in selector.select(max(0.0, seconds))]
 
 
 def connect(host: str, port: int, seconds: float) -> Line:

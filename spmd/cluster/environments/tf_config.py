@@ -71,7 +71,7 @@ def read_tf_config(text_or_environment: str | Mapping[str, str] | None = None) -
         text, source = environment.get("TF_CONFIG", ""), "the environment variable TF_CONFIG"
     if not text.strip():
         return TFConfig(source=source)
-    config = _Reader(source).object("", _parse(text, source))
+    config = _Reader(source).mapping("", _parse(text, source))
     return _Reader(source).config(config)
 
 
@@ -102,7 +102,7 @@ def from_tf_config(text_or_environment: str | Mapping[str, str] | None = None) -
     return from_tasks(config.jobs, config.task_type, config.task_index, config.source)
 
 
-def _parse(text: str, source: str) -> Any:
+def _parse(text: str, source: str) -> object:
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) < len(pairs):
@@ -134,25 +134,25 @@ class _Reader:
 
     source: str
 
-    def fail(self, key: str, expected: str, value: Any, fix: str) -> NoReturn:
+    def fail(self, key: str, expected: str, value: object, fix: str) -> NoReturn:
         name = f'"{key}" in {self.source}' if key else _sentence(self.source)
         raise ClusterConfigError(
             f"{name} must be {expected}, but it is {_shown(value)}. Write {fix}.", key=key
         )
 
-    def object(self, key: str, value: Any) -> Mapping[str, Any]:
+    def mapping(self, key: str, value: object) -> Mapping[str, Any]:
         if not isinstance(value, dict):
             self.fail(
                 key, "a JSON object", value, f"'{_EXAMPLE}'" if not key else f'"{key}": {{...}}'
             )
         return cast(Mapping[str, Any], value)
 
-    def text(self, key: str, value: Any, example: str) -> str:
+    def text(self, key: str, value: object, example: str) -> str:
         if not isinstance(value, str) or not value:
             self.fail(key, "a non-empty string", value, example)
         return value
 
-    def index(self, key: str, value: Any, fix: str) -> int:
+    def index(self, key: str, value: object, fix: str) -> int:
         # TensorFlow calls int() on it, so text such as "0" is an index. It also takes true for 1 and 0.9 for 0,
         # mistakes that would give two tasks the same name.
         if isinstance(value, str) and _INDEX.fullmatch(value):
@@ -161,7 +161,7 @@ class _Reader:
             self.fail(key, "a non-negative integer", value, fix)
         return value
 
-    def tasks(self, job: str, value: Any) -> dict[int, str]:
+    def tasks(self, job: str, value: object) -> dict[int, str]:
         key = f"cluster.{job}"
         if isinstance(value, list):
             items = dict(enumerate(cast(list[Any], value)))
@@ -186,8 +186,8 @@ class _Reader:
         }
 
     def config(self, config: Mapping[str, Any]) -> TFConfig:
-        cluster = self.object("cluster", _or(config.get("cluster"), {}))
-        task = self.object("task", _or(config.get("task"), {}))
+        cluster = self.mapping("cluster", _or(config.get("cluster"), {}))
+        task = self.mapping("task", _or(config.get("task"), {}))
         if task and config.get("cluster") is None:
             raise ClusterConfigError(
                 f'"cluster" is not in {self.source}, but "task" is: {_shown(task)}. Add "cluster": {{"worker": '
@@ -214,12 +214,12 @@ def _sentence(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def _or(value: Any, default: Any) -> Any:
+def _or(value: object, default: object) -> object:
     # Some templates write null for an absent part.
     return default if value is None else value
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     try:
         text = json.dumps(value)
     except RecursionError:
