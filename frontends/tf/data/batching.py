@@ -30,7 +30,6 @@ class Batching(DatasetBase):
             padding_values: A scalar for each component, in the structure of an element, or one scalar
                 for all; None stands for zero, or empty text.
             drop_remainder: Drop a last batch of fewer elements.
-            name: Ignored.
 
         Returns:
             A dataset of batches. Reading it raises ValueError where a component is larger than its
@@ -72,10 +71,9 @@ class Batching(DatasetBase):
         Args:
             batch_size: The new size, or several, which take turns.
             drop_remainder: Drop a last batch of fewer rows.
-            name: Ignored.
 
         Returns:
-            A dataset of unknown cardinality, unless there is no end of it.
+            A dataset of unknown cardinality, unless it is endless.
 
         Raises:
             TypeError: A size is not an integer.

@@ -141,7 +141,6 @@ class Dataset(
 
         Args:
             options: The settings.
-            name: Ignored.
 
         Returns:
             A dataset of the same elements.

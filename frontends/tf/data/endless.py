@@ -28,7 +28,6 @@ class Endless(DatasetBase):
             start: The first number.
             step: From one number to the next.
             dtype: The numbers' dtype.
-            name: Ignored.
 
         Returns:
             A dataset of scalars.
@@ -59,7 +58,6 @@ class Endless(DatasetBase):
         Args:
             seed: An integer, or None. With the global seed it decides the numbers, as in `shuffle`.
             rerandomize_each_iteration: Other numbers for every pass; None means False.
-            name: Ignored.
 
         Returns:
             A dataset of int64 scalars from 0 to ``2**32 - 1``.

@@ -101,7 +101,6 @@ def map_and_batch(
     Args:
         map_func: As in `Dataset.map`.
         batch_size: As in `Dataset.batch`.
-        num_parallel_batches: Ignored.
         drop_remainder: As in `Dataset.batch`.
         num_parallel_calls: As in `Dataset.map`.
 
@@ -116,6 +115,7 @@ def map_and_batch(
 
     Source: ``tf.data.experimental.map_and_batch``.
     """
+    del num_parallel_batches
     return lambda dataset: dataset.map(map_func, num_parallel_calls).batch(
         batch_size, drop_remainder
     )
@@ -162,8 +162,6 @@ def parallel_interleave(
         cycle_length: As in `Dataset.interleave`.
         block_length: As in `Dataset.interleave`.
         sloppy: Ignored: the order never depends on timing.
-        buffer_output_elements: Ignored.
-        prefetch_input_elements: Ignored.
 
     Returns:
         A function for `Dataset.apply`.
@@ -178,15 +176,12 @@ def parallel_interleave(
 
     Source: ``tf.data.experimental.parallel_interleave``.
     """
+    del sloppy, buffer_output_elements, prefetch_input_elements
     return lambda dataset: dataset.interleave(map_func, cycle_length, block_length)
 
 
 def prefetch_to_device(device: str, buffer_size: int | None = None) -> Callable[[Dataset], Dataset]:
     """Changes nothing: a distributed dataset is put on its devices ahead of the step by itself.
-
-    Args:
-        device: Ignored.
-        buffer_size: Ignored.
 
     Returns:
         A function for `Dataset.apply`.
@@ -198,4 +193,5 @@ def prefetch_to_device(device: str, buffer_size: int | None = None) -> Callable[
 
     Source: ``tf.data.experimental.prefetch_to_device``.
     """
+    del device, buffer_size
     return lambda dataset: dataset

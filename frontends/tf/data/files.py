@@ -29,9 +29,7 @@ def TextLineDataset(
     Args:
         filenames: A path, a list of them, or a dataset of them.
         compression_type: None or `""`, `"GZIP"`, or `"ZLIB"`.
-        buffer_size: Ignored.
         num_parallel_reads: Ignored: files are read in order.
-        name: Ignored.
 
     Returns:
         A dataset of `bytes`, as in TensorFlow, without the ends of lines; of unknown cardinality.
@@ -51,6 +49,7 @@ def TextLineDataset(
 
     Source: ``tf.data.TextLineDataset``.
     """
+    del buffer_size, num_parallel_reads
     return _of_files("TextLineDataset", filenames, compression_type, lines)
 
 
@@ -69,9 +68,7 @@ def TFRecordDataset(
     Args:
         filenames: A path, a list of them, or a dataset of them.
         compression_type: None or `""`, `"GZIP"`, or `"ZLIB"`.
-        buffer_size: Ignored.
         num_parallel_reads: Ignored: files are read in order.
-        name: Ignored.
 
     Returns:
         A dataset of `bytes`, of unknown cardinality. Reading it raises OSError where a file cannot be
@@ -92,6 +89,7 @@ def TFRecordDataset(
 
     Source: ``tf.data.TFRecordDataset``.
     """
+    del buffer_size, num_parallel_reads
     return _of_files("TFRecordDataset", filenames, compression_type, records)
 
 

@@ -23,7 +23,6 @@ class Folding(DatasetBase):
             initial_state: An array-like or a structure of them; a Python number has 32 bits.
             reduce_func: Takes the state and an element (a tuple as one argument); returns the new
                 state, of the same structure and dtypes. Compiled where JAX can trace it, as in `map`.
-            name: Ignored.
 
         Returns:
             The last state.
@@ -56,7 +55,6 @@ class Folding(DatasetBase):
             initial_state: An array-like or a structure of them; every pass begins with it.
             scan_func: Takes the state and an element (a tuple as one argument); returns the new
                 state, of the same structure and dtypes, and an element. Compiled as in `map`.
-            name: Ignored.
 
         Returns:
             A dataset of the elements that the function returns. Reading it raises TypeError where it
@@ -83,7 +81,6 @@ class Folding(DatasetBase):
 
         Args:
             predicate: As in `filter`.
-            name: Ignored.
 
         Returns:
             A dataset of unknown cardinality.
@@ -104,9 +101,6 @@ class Folding(DatasetBase):
     def unique(self, name: str | None = None) -> Self:
         """Drops elements that are equal to one before.
 
-        Args:
-            name: Ignored.
-
         Returns:
             A dataset of unknown cardinality, in the order of first appearance.
 
@@ -121,9 +115,6 @@ class Folding(DatasetBase):
 
     def get_single_element(self, name: str | None = None) -> Any:
         """Reads a dataset of one element.
-
-        Args:
-            name: Ignored.
 
         Returns:
             The element.

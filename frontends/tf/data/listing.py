@@ -26,7 +26,6 @@ class Listing(DatasetBase):
             shuffle: Give the names in another order in every pass; None means True. Set it to False
                 before `shard`, or give a `seed`: otherwise each process would shard another order.
             seed: As in `shuffle`.
-            name: Ignored.
 
         Returns:
             A dataset of paths, as text; sorted if they are not shuffled.

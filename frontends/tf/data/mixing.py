@@ -33,7 +33,7 @@ class Mixing(DatasetBase):
 
         Returns:
             A dataset of unknown cardinality. Reading it raises ValueError where a number is out of
-            range, and TypeError where it is no integer.
+            range, and TypeError where it is not an integer.
 
         Raises:
             TypeError: One of them is not a dataset.
@@ -89,8 +89,8 @@ class Mixing(DatasetBase):
 
         Raises:
             TypeError: One of them is not a dataset, or `seed` is neither an integer nor None.
-            ValueError: There is no dataset, or the weights are not one for each, negative or zero
-                altogether.
+            ValueError: There is no dataset; or there is not one weight for each, one is negative, or all
+                are zero.
 
         Examples:
             >>> from frontends.tf.data import Dataset

@@ -45,7 +45,6 @@ class Nesting(DatasetBase):
             shift: From the first element of a window to that of the next one; None means `size`.
             stride: From one element of a window to the next.
             drop_remainder: Leave out windows at the end that have fewer elements.
-            name: Ignored.
 
         Returns:
             A dataset of datasets; where an element is a tuple or dict, one of tuples or dicts of
@@ -90,8 +89,7 @@ class Nesting(DatasetBase):
 
         Args:
             map_func: Takes an element, in NumPy values; a tuple is spread over its arguments. Returns
-                a dataset; reading raises TypeError where it returns something else.
-            name: Ignored.
+                a dataset; reading raises TypeError where it does not.
 
         Returns:
             A dataset of unknown cardinality.
@@ -127,7 +125,6 @@ class Nesting(DatasetBase):
                 means 1.
             num_parallel_calls: Accepted; the datasets are read on the reader's thread.
             deterministic: Ignored: the order never depends on timing.
-            name: Ignored.
 
         Returns:
             A dataset of unknown cardinality.
@@ -147,6 +144,7 @@ class Nesting(DatasetBase):
 
         Source: ``tf.data.Dataset.interleave``.
         """
+        del deterministic
         worker_count(num_parallel_calls)
         if cycle_length is None or cycle_length == AUTOTUNE:
             cycle_length = _CYCLE
@@ -174,7 +172,6 @@ class Nesting(DatasetBase):
             reduce_func: Takes a key and a dataset of the elements of a group. Returns a dataset.
             window_size: The number of elements of a full group.
             window_size_func: Takes a key and returns that number, in place of `window_size`.
-            name: Ignored.
 
         Returns:
             A dataset of the elements of the groups' datasets, of unknown cardinality.
@@ -248,7 +245,6 @@ class Nesting(DatasetBase):
             pad_to_bucket_boundary: Not supported; must be False.
             no_padding: Stack the elements as they are.
             drop_remainder: Leave out smaller batches at the end.
-            name: Ignored.
 
         Returns:
             A dataset of batches, of unknown cardinality.

@@ -1,7 +1,7 @@
 """`tf.data.Options`: settings that travel with a dataset.
 
 The engine reads `experimental_distribute.auto_shard_policy`. The others are TensorFlow's own
-runtime's; they are accepted, so that a script need not change, and mean nothing here.
+runtime's; they are accepted without effect, so that a script need not change.
 """
 
 import dataclasses

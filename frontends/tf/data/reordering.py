@@ -1,4 +1,4 @@
-"""Which elements of a dataset come, when, and how often."""
+"""Methods that select, order and repeat a dataset's elements."""
 
 import sys
 from typing import Self, SupportsIndex
@@ -34,7 +34,6 @@ class Reordering(DatasetBase):
             seed: An integer, or None.
             reshuffle_each_iteration: Another order for every pass (each ``for`` loop, each round
                 of a later `repeat`); None means True.
-            name: Ignored.
 
         Returns:
             A dataset of the same elements.
@@ -62,7 +61,6 @@ class Reordering(DatasetBase):
 
         Args:
             count: How many times; None or -1 for without end.
-            name: Ignored.
 
         Returns:
             A dataset of `count` times as many elements.
@@ -87,7 +85,6 @@ class Reordering(DatasetBase):
 
         Args:
             count: How many; -1 for all.
-            name: Ignored.
 
         Returns:
             A dataset of at most `count` elements.
@@ -113,7 +110,6 @@ class Reordering(DatasetBase):
 
         Args:
             count: How many; -1 for all.
-            name: Ignored.
 
         Returns:
             A dataset of the others.
@@ -144,7 +140,6 @@ class Reordering(DatasetBase):
         Args:
             num_shards: At least 1.
             index: From 0 to ``num_shards - 1``.
-            name: Ignored.
 
         Returns:
             A dataset of this shard's elements.
@@ -177,7 +172,6 @@ class Reordering(DatasetBase):
 
         Args:
             dataset: A dataset of elements of the same structure and dtypes.
-            name: Ignored.
 
         Returns:
             A dataset of both datasets' elements. Reading it raises TypeError where they differ in
@@ -215,7 +209,6 @@ class Reordering(DatasetBase):
 
         Args:
             filename: Must be empty; there is no cache on disk.
-            name: Ignored.
 
         Returns:
             A dataset of the same elements.
@@ -243,7 +236,6 @@ class Reordering(DatasetBase):
 
         Args:
             buffer_size: Accepted; not used.
-            name: Ignored.
 
         Returns:
             A dataset of the same elements, in the same order.

@@ -26,7 +26,7 @@ from spmd.input.pipeline import (
 
 
 class Sources(DatasetBase):
-    """The methods that make a dataset from something else."""
+    """The methods that make a dataset of arrays, numbers, other datasets, or Python code."""
 
     @classmethod
     def from_tensor_slices(cls, tensors: Nested, name: str | None = None) -> Self:
@@ -39,7 +39,6 @@ class Sources(DatasetBase):
             tensors: An array-like of shape ``[rows, ...]``, or a tuple, dict or nested structure
                 of them. A list is one array. NumPy arrays keep their dtype; Python numbers become
                 int32 or float32.
-            name: Ignored.
 
         Returns:
             A dataset of `rows` elements.
@@ -68,7 +67,6 @@ class Sources(DatasetBase):
 
         Args:
             tensors: An array-like of any shape, or a structure of them.
-            name: Ignored.
 
         Returns:
             A dataset of one element.
@@ -96,7 +94,6 @@ class Sources(DatasetBase):
         Args:
             *args: ``stop``, or ``start, stop``, or ``start, stop, step``, as of Python's `range`.
             output_type: The numbers' dtype.
-            name: Ignored.
 
         Returns:
             A dataset of scalars.
@@ -130,13 +127,12 @@ class Sources(DatasetBase):
         Args:
             *args: Datasets; or one tuple, dict or nested structure of them.
             datasets: The structure, by name.
-            name: Ignored.
 
         Returns:
             A dataset of elements of that structure, as many as the shortest dataset has.
 
         Raises:
-            TypeError: Something in the structure is not a dataset, or it is a list.
+            TypeError: A leaf of the structure is not a dataset, or is a list.
 
         Examples:
             >>> from frontends.tf.data import Dataset
@@ -196,10 +192,9 @@ class Sources(DatasetBase):
             output_types: The dtypes of an element's components, in its structure.
             output_shapes: Their shapes, beside `output_types`.
             args: Arguments for `generator`, given to it as NumPy values.
-            output_signature: The element's structure with a `tf.TensorSpec`, or anything else that
-                has a shape and a dtype, at each leaf. Unlike TensorFlow this may be left out; then
+            output_signature: The element's structure with a `tf.TensorSpec`, or another object
+                with a shape and a dtype, at each leaf. Unlike in TensorFlow this may be left out; then
                 elements are taken as they come.
-            name: Ignored.
 
         Returns:
             A dataset of unknown cardinality. Reading it raises TypeError or ValueError where an

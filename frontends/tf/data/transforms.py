@@ -1,4 +1,4 @@
-"""What becomes of a dataset's elements."""
+"""Methods that change a dataset's elements: `map`, `filter`, `batch` and their like."""
 
 from collections.abc import Callable
 from typing import Any, Self, SupportsIndex
@@ -42,7 +42,6 @@ class Transforms(DatasetBase):
             num_parallel_calls: For functions that are not compiled: how many threads call them;
                 `AUTOTUNE` means one per core, None the reader's own. Compiled ones use all cores.
             deterministic: Ignored: elements keep their order.
-            name: Ignored.
 
         Returns:
             A dataset of the results.
@@ -66,6 +65,7 @@ class Transforms(DatasetBase):
 
         Source: ``tf.data.Dataset.map``.
         """
+        del deterministic
         function = map_function(map_func, "map: map_func")
         workers = worker_count(num_parallel_calls)
         return self._derive(lambda form: form.map(function, workers), self._cardinality)
@@ -75,9 +75,8 @@ class Transforms(DatasetBase):
 
         Args:
             predicate: Takes an element; a tuple is spread over its arguments. Returns one boolean;
-                reading raises TypeError where it returns something else. Compiled like the
+                reading raises TypeError where it does not. Compiled like the
                 function of `map`, where it can be.
-            name: Ignored.
 
         Returns:
             A dataset of unknown cardinality.
@@ -111,9 +110,6 @@ class Transforms(DatasetBase):
         Args:
             batch_size: How many elements; at least 1.
             drop_remainder: Leave the last batch out if it has fewer.
-            num_parallel_calls: Ignored.
-            deterministic: Ignored.
-            name: Ignored.
 
         Returns:
             A dataset of elements with components of shape ``[batch_size, ...]``. Reading it raises
@@ -130,6 +126,7 @@ class Transforms(DatasetBase):
 
         Source: ``tf.data.Dataset.batch``.
         """
+        del num_parallel_calls, deterministic
         size = integer(batch_size, "batch: batch_size", minimum=1)
         drop = bool(drop_remainder)
         return self._rebatched(
@@ -140,9 +137,6 @@ class Transforms(DatasetBase):
 
     def unbatch(self, name: str | None = None) -> Self:
         """Makes every row of every element an element.
-
-        Args:
-            name: Ignored.
 
         Returns:
             A dataset of unknown cardinality, unless there are no elements or no end of them.
@@ -164,7 +158,6 @@ class Transforms(DatasetBase):
 
         Args:
             start: The first number.
-            name: Ignored.
 
         Returns:
             A dataset of pairs ``(number, element)``; the number is int64.

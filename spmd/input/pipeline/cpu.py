@@ -1,4 +1,4 @@
-"""Where map functions run on the host: on this process's first CPU device, whatever surrounds the call."""
+"""Calls on the host: on this process's first CPU device, whatever surrounds the call."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -13,7 +13,7 @@ R = TypeVar("R")
 def call_on_cpu(function: Callable[[T], R], argument: T) -> R:
     """Calls a function, and makes the JAX calls in it run at once, on the host CPU.
 
-    A dataset may be read while something else is set up: with a GPU as the default device, inside
+    A pipeline may be read in the middle of other work: with a GPU as the default device, inside
     `jax.set_mesh` (which would run the function on every device, of other hosts too), or while
     another function is traced (which would make this one a part of that program).
 

@@ -69,7 +69,7 @@ def records(file: IO[bytes]) -> Iterator[bytes]:
     """Yields the records of a TFRecord file.
 
     Raises:
-        ValueError: The file was cut off, or holds something else.
+        ValueError: The file is truncated, or of another format.
     """
     number = 0
     while header := file.read(_LENGTH.size + _CRC.size):

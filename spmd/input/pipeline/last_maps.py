@@ -113,7 +113,7 @@ def _are_numbers(spec: Specs) -> bool:
 
 
 def _fits_devices(source: RowSource, first: _RowProgram) -> bool:
-    """Tells whether a function does nothing with integers of 64 bits but to return them.
+    """Tells whether a function only returns 64-bit integers, and computes nothing from them.
 
     On the host integers that do not fit into 32 bits are computed with by NumPy, or left out; on the way to a
     device they would be an error.

@@ -1,4 +1,4 @@
-"""A value that is worked out when somebody first asks for it."""
+"""A value that is computed on first use."""
 
 import threading
 from collections.abc import Callable
@@ -8,10 +8,10 @@ T = TypeVar("T")
 
 
 class Lazy(Generic[T]):
-    """Calls `compute` once, on the first call, and returns the same value ever after.
+    """Calls `compute` once, on the first call, and returns the same value from then on.
 
-    Datasets are defined before a strategy exists, and `jax.distributed.initialize` must come before
-    anything that starts a JAX backend: so nothing of a dataset is traced before it is read.
+    Pipelines are defined before a mesh exists, and `jax.distributed.initialize` must come before
+    anything that starts a JAX backend: so a pipeline traces nothing before it is read.
 
     A second thread that asks while the first one computes waits. An exception is not kept: the next
     call computes again.

@@ -36,7 +36,7 @@ class MapFunction:
 
     Whether it traces is decided once, with the first spec that it meets. A function that does not
     (control flow on values, NumPy calls, text) is called for each element with NumPy values. An
-    exception of that call reaches the user as it is, so falling back hides no bug.
+    exception of that call reaches the user as it is, so the fallback hides no bug.
 
     May be used from several threads.
 
@@ -117,7 +117,7 @@ class MapFunction:
         """
         try:
             return call_on_cpu(lambda given: specs.traced(self._traceable, given), spec)
-        except Exception:  # whatever is wrong, the call below shows it without tracers in the way
+        except Exception:  # the call below shows what is wrong, without tracers in the way
             result = first_result()
         if result is None:
             raise ValueError(

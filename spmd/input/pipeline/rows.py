@@ -84,7 +84,7 @@ class Rows(Form):
     def cache(self) -> Form:
         """Remembers the rows; see `Form.cache`."""
         if not self.finite or (self.stable and not self.source.computed):
-            return self  # no pass ever ends, or there is nothing that takes time
+            return self  # no pass ever ends, or a lookup costs nothing
         order = Lazy(self._whole_pass)
         if not self.source.computed:
             return Rows(self.source, lambda: chunks.slices(order()))

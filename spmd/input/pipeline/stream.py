@@ -85,7 +85,7 @@ class Stream(Form):
         if self.stable and isinstance(self.step, Gather) and not self.step.computed:
             return self  # the arrays are in memory already
         if not self.finite:
-            return self  # no pass ever ends, so that nothing would be read from the cache
+            return self  # no pass ever ends, so the cache would never be read
         return self._ready(StreamCache(self.elements).open, stable=True)
 
     def map(self, function: MapFunction, workers: int) -> Form:
