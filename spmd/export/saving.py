@@ -94,7 +94,7 @@ def _replaced(path: str | os.PathLike[str]) -> Generator[Path]:
     target = Path(path).absolute()
     if target.exists() and not is_artifact(target) and (target.is_file() or any(target.iterdir())):
         raise ExportError(
-            f"{target} exists, and is not a saved model, which could be replaced. Expected a new path, an "
+            f"{target} exists, and is not a saved model that could be replaced. Expected a new path, an "
             "empty directory, or an older saved model of jaxtribute. Choose another path, or remove it."
         )
     target.parent.mkdir(parents=True, exist_ok=True)

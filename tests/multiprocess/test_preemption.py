@@ -127,6 +127,7 @@ def test_the_launcher_starts_all_again(run_python, tmp_path):
         assert other[2] == one[2]
 
 
+@pytest.mark.slow  # tests/frontends/tf/distribute shows it in one process
 def test_a_grace_period_saves_at_once_and_at_its_end(run_cluster, tmp_path):
     tasks = run_cluster(
         """
