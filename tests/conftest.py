@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import spmd
+from tests import warm
 from spmd.cluster.store import replaced
 from tests.fake_store import FakeStore
 
@@ -59,23 +60,43 @@ def fresh_environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str
     }
 
 
+@pytest.fixture(scope="session")
+def start_python(pytestconfig: pytest.Config) -> Iterator[Callable[..., subprocess.Popen]]:
+    """Starts Python with arguments and variables, like `Popen`; in the quick part its imports are made already."""
+    if pytestconfig.getoption("markexpr") != "not slow":
+        yield lambda words, environment, **options: subprocess.Popen(
+            [sys.executable, *map(str, words)], env=environment, **options
+        )
+        return
+    servers = warm.Servers()
+    yield servers.start
+    servers.close()
+
+
 @pytest.fixture
-def run_python(fresh_environment: dict[str, str]) -> Callable[..., subprocess.CompletedProcess]:
+def run_python(
+    fresh_environment: dict[str, str], start_python: Callable[..., subprocess.Popen]
+) -> Callable[..., subprocess.CompletedProcess]:
     """Runs Python in a process of its own; gives what it printed, once it ended with `status`."""
 
-    def run(*words: object, status: int = 0, environment: dict[str, str] | None = None, **options):
-        done = subprocess.run(
-            [sys.executable, *map(str, words)],
-            env=fresh_environment | (environment or {}),
-            capture_output=True,
-            timeout=800,
-            check=False,
-            **options,
-        )
-        # Not text=True, which makes lines of what a progress bar overwrites.
-        done.stdout, done.stderr = done.stdout.decode(), done.stderr.decode()
-        assert done.returncode == status, done.stderr
-        return done
+    def run(
+        *words: object,
+        status: int = 0,
+        environment: dict[str, str] | None = None,
+        input: bytes | None = None,
+        **options,
+    ) -> subprocess.CompletedProcess:
+        options |= dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
+        if input is not None:
+            options["stdin"] = subprocess.PIPE
+        with start_python(words, fresh_environment | (environment or {}), **options) as process:
+            try:
+                # Not text=True, which makes lines of what a progress bar overwrites.
+                out, err = (one.decode() for one in process.communicate(input, timeout=800))
+            finally:
+                process.kill()
+        assert process.returncode == status, err
+        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
     return run
 

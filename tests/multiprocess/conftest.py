@@ -7,7 +7,6 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
@@ -51,7 +50,11 @@ def free_ports(count: int) -> list[int]:
 
 
 @pytest.fixture
-def run_cluster(fresh_environment: dict[str, str], tmp_path: Path) -> Callable[..., list[Ended]]:
+def run_cluster(
+    fresh_environment: dict[str, str],
+    start_python: Callable[..., subprocess.Popen],
+    tmp_path: Path,
+) -> Callable[..., list[Ended]]:
     """Runs a script as every task of a cluster of workers; gives how they ended, in order.
 
     One worker gets no TF_CONFIG. All must end with `status`, unless that is None. `{task}` in a word
@@ -86,9 +89,9 @@ def run_cluster(fresh_environment: dict[str, str], tmp_path: Path) -> Callable[.
                 **{name: str(value) for name, value in variables.items()},
             }
             tasks.append(
-                subprocess.Popen(
-                    [sys.executable, script, *(str(word).format(task=index) for word in words)],
-                    env=environment,
+                start_python(
+                    [script, *(str(word).format(task=index) for word in words)],
+                    environment,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE,
                     text=True,

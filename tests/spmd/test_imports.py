@@ -16,16 +16,17 @@ HEAVY += ["kubernetes", "googleapiclient", "google.auth"]
 
 
 @pytest.mark.parametrize(
-    "statement",
+    ("statement", "variables"),
     [
-        "import spmd",
-        "from frontends import tf",
-        "from frontends import tf; tf.distribute.cluster_resolver",
+        ("import spmd", []),
+        # The only setting the front end makes: Keras reads it when it is imported, and cannot change it later.
+        ("from frontends import tf; tf.distribute.cluster_resolver", ["KERAS_BACKEND"]),
     ],
 )
-def test_an_import_starts_nothing(statement: str) -> None:
+def test_an_import_starts_nothing(statement: str, variables: list[str]) -> None:
     code = f"""
 import json, os, sys, threading
+import jax  # sets variables of its own
 environment = dict(os.environ)
 {statement}
 changed = sorted(k for k in environment | os.environ if environment.get(k) != os.environ.get(k))
@@ -37,11 +38,12 @@ print(json.dumps({{
     "threads": threading.active_count(),
 }}))
 """
-    inherited = {k: v for k, v in os.environ.items() if k not in ("XLA_FLAGS", "NPROC")}
+    # Not what conftest.py set for the tests: a variable that is already there could not be seen to change.
+    clean = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=ROOT,
-        env={**inherited, "PYTHONPATH": str(ROOT)},
+        env={**clean, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         timeout=600,
@@ -51,7 +53,7 @@ print(json.dumps({{
     assert json.loads(done.stdout) == {
         "backend": False,
         "heavy": [],
-        "environment": [],
+        "environment": variables,
         "threads": 1,
     }
     assert done.stderr == ""
