@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import spmd
-from tests import warm
 from spmd.cluster.store import replaced
+from tests import warm
 from tests.fake_store import FakeStore
 
 ROOT = Path(__file__).resolve().parents[1]

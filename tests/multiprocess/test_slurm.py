@@ -3,7 +3,6 @@
 import json
 import socket
 import subprocess
-import sys
 
 import pytest
 
@@ -40,7 +39,7 @@ def free_job():
 
 
 @pytest.mark.multiprocess
-def test_jax_finds_the_tasks_of_a_step(fresh_environment):
+def test_jax_finds_the_tasks_of_a_step(fresh_environment, start_python):
     step = {
         "SLURM_JOB_ID": str(free_job()),
         "SLURM_STEP_NODELIST": "localhost",
@@ -49,9 +48,9 @@ def test_jax_finds_the_tasks_of_a_step(fresh_environment):
         "SLURM_NTASKS": "2",
     }
     started = [
-        subprocess.Popen(
-            [sys.executable, "-c", SCRIPT],
-            env=fresh_environment | step | {"SLURM_PROCID": rank, "SLURM_LOCALID": rank},
+        start_python(
+            ["-c", SCRIPT],
+            fresh_environment | step | {"SLURM_PROCID": rank, "SLURM_LOCALID": rank},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-import sys
 import textwrap
 import time
 from pathlib import Path
@@ -52,8 +51,8 @@ def train(steps):
 class Gang:
     """Processes that run one script, each as a task of one cluster."""
 
-    def __init__(self, folder: Path, environment: dict[str, str]) -> None:
-        self._folder, self._environment = folder, environment
+    def __init__(self, folder: Path, environment: dict[str, str], start_python) -> None:
+        self._folder, self._environment, self._start_python = folder, environment, start_python
         self._processes: dict[int, subprocess.Popen[bytes]] = {}
         self.addresses: list[str] = []
 
@@ -71,9 +70,9 @@ class Gang:
         times = {"JAXTRIBUTE_START_TIMEOUT": "100", "JAXTRIBUTE_WATCHDOG_SECONDS": "100"}
         for task in range(tasks) if only is None else only:
             with self.output(task).open("wb") as output:
-                self._processes[task] = subprocess.Popen(
-                    [sys.executable, path, str(task), *(addresses or self.addresses)],
-                    env=self._environment | times | variables,
+                self._processes[task] = self._start_python(
+                    [path, str(task), *(addresses or self.addresses)],
+                    self._environment | times | variables,
                     stdout=output,
                     stderr=subprocess.STDOUT,
                     cwd=self._folder,
@@ -114,8 +113,8 @@ class Gang:
 
 
 @pytest.fixture
-def gang(tmp_path, fresh_environment):
+def gang(tmp_path, fresh_environment, start_python):
     """A gang that is not started yet; nothing of it outlives the test."""
-    one = Gang(tmp_path, fresh_environment)
+    one = Gang(tmp_path, fresh_environment, start_python)
     yield one
     one.kill()
