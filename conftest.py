@@ -12,6 +12,7 @@ _COMPILE_FAST = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    """Sets how JAX starts and compiles, before anything starts it."""
     os.environ.setdefault("KERAS_BACKEND", "jax")  # before Keras is imported: it fixes the backend
     if config.getoption("markexpr") == "not slow":
         flags = os.environ.get("XLA_FLAGS", "")
