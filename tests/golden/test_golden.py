@@ -50,7 +50,7 @@ def run(name, repeated):
     return found, cases
 
 
-@pytest.mark.parametrize(("name", "repeated"), runs())
+@pytest.mark.parametrize(("name", "repeated"), list(runs()))
 def test_recorded_cases(name, repeated):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # programs that are compiled often
