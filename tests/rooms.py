@@ -2,6 +2,7 @@
 
     python -m tests.rooms           # each room, its floor, and the rooms that it imports
     python -m tests.rooms --modules # the same, module by module
+    python -m tests.rooms --sizes   # files, lines and parameters typed Any, room by room
 
 A *room* is a package or a single module directly below `spmd`; each front end is one room above them all. A
 room's *face* is its package: other rooms import `spmd.input`, never `spmd.input.prefetch`. Packages inside a
@@ -11,6 +12,9 @@ room (`spmd.cluster.environments`) have faces of their own. Imports inside funct
 import argparse
 import ast
 import dataclasses
+import functools
+import io
+import tokenize
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -48,6 +52,10 @@ FOREIGN = {
     "spmd.integrations.keras.variables": {"_value"},
     "spmd.checkpoint.saving": {"_exit"},  # os._exit
 }
+_NO_CODE = {
+    *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE),
+    *(tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER),
+}
 # Each module directly below it is a face: Keras and Flax are imported only when they are used.
 OPEN_ROOMS = frozenset({"spmd.integrations"})
 
@@ -65,6 +73,29 @@ class Module:
     name: str
     is_package: bool
     tree: ast.Module
+
+    # Walked once: a test asks again and again.
+    @functools.cached_property
+    def import_statements(self) -> list[ast.Import | ast.ImportFrom]:
+        return [n for n in ast.walk(self.tree) if isinstance(n, (ast.Import, ast.ImportFrom))]
+
+    @functools.cached_property
+    def exports(self) -> set[str]:
+        """Names that a face takes from its modules; one may be called like its module."""
+        return {
+            alias.asname or alias.name
+            for node in self.tree.body
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        }
+
+    @functools.cached_property
+    def private_definitions(self) -> set[str]:
+        return set(_private_definitions(self.tree))
+
+    @functools.cached_property
+    def private_uses(self) -> list[tuple[str, int]]:
+        return list(_private_uses(self.tree))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,28 +145,18 @@ def is_face(module: str, tree: Mapping[str, Module]) -> bool:
 
 def imports_of(module: Module, tree: Mapping[str, Module]) -> Iterator[Import]:
     """Lists what a module imports of both packages, wherever the import stands."""
-    for node in ast.walk(module.tree):
+    for node in module.import_statements:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 if alias.name in tree:
                     yield Import(module.name, alias.name, None, node.lineno)
-        elif isinstance(node, ast.ImportFrom) and node.module in tree:
+        elif node.module in tree:
             for alias in node.names:
                 full = f"{node.module}.{alias.name}"
-                if full in tree and alias.name not in _exports(tree[node.module]):
+                if full in tree and alias.name not in tree[node.module].exports:
                     yield Import(module.name, full, None, node.lineno)
                 else:
                     yield Import(module.name, node.module, alias.name, node.lineno)
-
-
-def _exports(face: Module) -> set[str]:
-    """Names that a face takes from its modules; one may be called like its module."""
-    return {
-        alias.asname or alias.name
-        for node in face.tree.body
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-    }
 
 
 def all_imports(tree: Mapping[str, Module]) -> list[Import]:
@@ -187,11 +208,11 @@ def private_reads(tree: Mapping[str, Module]) -> list[str]:
     """Lists reads of an attribute with an underscore that is defined in another room, and not in this one."""
     defined: dict[str, set[str]] = {}
     for module in tree.values():
-        defined.setdefault(_seam(module.name), set()).update(_private_definitions(module.tree))
+        defined.setdefault(_seam(module.name), set()).update(module.private_definitions)
     return [
         f"{module.name} (line {line}) reads .{name}, which is private to {', '.join(owners)}"
         for module in tree.values()
-        for name, line in _private_uses(module.tree)
+        for name, line in module.private_uses
         if name not in defined[_seam(module.name)] | FOREIGN.get(module.name, set())
         and (owners := sorted(seam for seam, names in defined.items() if name in names))
     ]
@@ -275,10 +296,83 @@ def _strong_components(graph: Mapping[str, set[str]]) -> Iterator[set[str]]:
                     yield group
 
 
+@dataclasses.dataclass
+class Size:
+    """How large a room is, and how well typed.
+
+    Attributes:
+        files: number of modules.
+        code: lines of code, without docstrings, comments and empty lines.
+        docstrings: lines of docstrings.
+        parameters: of all functions, without `self` and `cls`.
+        bare: those of them that are typed as nothing more than `Any`.
+    """
+
+    files: int = 0
+    code: int = 0
+    docstrings: int = 0
+    parameters: int = 0
+    bare: int = 0
+
+    def __str__(self) -> str:
+        share = self.bare / self.parameters if self.parameters else 0.0
+        return (
+            f"{self.files:5} {self.code:6} {self.docstrings:10} {self.parameters:10} {share:6.1%}"
+        )
+
+    def add(self, other: "Size") -> None:
+        """Adds another one to it."""
+        for field in dataclasses.fields(self):
+            setattr(self, field.name, getattr(self, field.name) + getattr(other, field.name))
+
+
+def size_of(source: str) -> Size:
+    """Measures a module."""
+    size, docstrings, code = Size(files=1), set(), set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            arguments = node.args
+            every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+            every += filter(None, [arguments.vararg, arguments.kwarg])
+            typed = [a.annotation for a in every if a.arg not in ("self", "cls")]
+            size.parameters += len(typed)
+            size.bare += sum(isinstance(a, ast.Name) and a.id == "Any" for a in typed)
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            first = node.body[0] if node.body else None
+            if isinstance(first, ast.Expr) and ast.get_docstring(node, clean=False) is not None:
+                docstrings.update(range(first.lineno, (first.end_lineno or 0) + 1))
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type not in _NO_CODE:
+            code.update(range(token.start[0], token.end[0] + 1))
+    size.code, size.docstrings = len(code - docstrings), len(docstrings)
+    return size
+
+
+def sizes(root: Path = ROOT) -> dict[str, Size]:
+    """Measures each room, and everything together under `all`."""
+    found = {room: Size() for room in ("spmd", *FLOORS)}
+    for package in ("spmd", "frontends"):
+        for path in (root / package).rglob("*.py"):
+            module = ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(
+                ".__init__"
+            )
+            found[room_of(module)].add(size_of(path.read_text()))
+    total = Size()
+    for one in found.values():
+        total.add(one)
+    return found | {"all": total}
+
+
 def _main() -> None:
     parser = argparse.ArgumentParser(description="Who imports whom.")
     parser.add_argument("--modules", action="store_true", help="module by module")
+    parser.add_argument("--sizes", action="store_true", help="lines, and parameters typed Any")
     options = parser.parse_args()
+    if options.sizes:
+        print(f"{'':16}{'files':>5} {'code':>6} {'docstrings':>10} {'parameters':>10} {'Any':>6}")
+        for room, size in sizes().items():
+            print(f"{room:16}{size}")
+        return
     tree = read_tree()
     if options.modules:
         for module in tree.values():

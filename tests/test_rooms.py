@@ -60,3 +60,26 @@ def test_what_breaks_the_rules_is_found(tree, check, module: str, code: str) -> 
     before = list(map(str, check(tree)))
     after = list(map(str, check(with_code(tree, module, code))))
     assert len(after) > len(before)
+
+
+def test_a_module_is_measured() -> None:
+    source = """'''Two
+lines.'''
+
+import typing  # one
+
+
+def f(self, a, b: Any, *, c: int, **d: Any) -> None:
+    '''One.'''
+    return (a,
+            b)
+"""
+    assert rooms.size_of(source) == rooms.Size(1, code=4, docstrings=3, parameters=4, bare=2)
+
+
+def test_sizes_add_up() -> None:
+    found = rooms.sizes()
+    total = found.pop("all")
+    assert total.files == sum(size.files for size in found.values())
+    assert total.code == sum(size.code for size in found.values()) > 10_000
+    assert total.bare < 0.4 * total.parameters
