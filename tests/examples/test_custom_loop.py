@@ -3,9 +3,12 @@
 import re
 from pathlib import Path
 
+import pytest
+
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "custom_loop.py"
 
 
+@pytest.mark.slow
 def test_a_tensorflow_script_learns_on_two_devices(run_python):
     done = run_python("-W", "error::UserWarning", EXAMPLE, "--epochs", "1")
     assert "Number of devices: 2" in done.stdout

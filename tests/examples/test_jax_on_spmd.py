@@ -3,9 +3,12 @@
 import re
 from pathlib import Path
 
+import pytest
+
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
+@pytest.mark.slow
 def test_the_engine_trains_as_the_loop_by_hand(run_python):
     losses = []
     for name in ("jax_by_hand.py", "jax_on_spmd.py"):

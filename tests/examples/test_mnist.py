@@ -3,10 +3,13 @@
 import re
 from pathlib import Path
 
+import pytest
+
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "mnist.py"
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
+@pytest.mark.slow
 def test_two_devices_one_epoch(tmp_path, run_python):
     done = run_python(
         *(EXAMPLE, "--devices", "2", "--epochs", "1", "--output", tmp_path / "new"), cwd=tmp_path
