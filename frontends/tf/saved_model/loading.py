@@ -133,8 +133,6 @@ def load(
 
     Args:
         export_dir: what `tf.saved_model.save` wrote, on any machine.
-        tags: accepted.
-        options: accepted.
 
     Returns:
         The model. In a strategy's scope its variables belong to the strategy.

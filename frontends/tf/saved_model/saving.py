@@ -20,7 +20,6 @@ def save(
         obj: a `tf.keras.Model` that is built; any strategy, or none.
         export_dir: the directory; an older saved model in it is replaced.
         signatures: must be None: the signature is the model's call.
-        options: accepted.
 
     Raises:
         TypeError: the object is not a Keras model.

@@ -182,7 +182,6 @@ class Checkpoint:
 
         Args:
             save_path: what `save` or `tf.train.latest_checkpoint` returned; None restores nothing.
-            options: accepted.
 
         Returns:
             A status: see `assert_consumed()`, `assert_existing_objects_matched()`, `expect_partial()`.

@@ -80,35 +80,6 @@ def test_the_default_strategy_names_no_devices():
         _ = extended.parameter_devices
 
 
-def test_make_input_fn_iterator_takes_one_mode():
-    mode = tf.distribute.InputReplicationMode.PER_REPLICA
-    with pytest.raises(ValueError, match="PER_WORKER"):
-        strategy_of().make_input_fn_iterator(lambda _: None, mode)
-
-
-def test_central_storage_trains_as_mirrored_does():
-    central = tf.distribute.experimental.CentralStorageStrategy(["cpu:0", "cpu:1"])
-    assert central.extended.parameter_devices == ("/job:localhost/replica:0/task:0/device:CPU:0",)
-    assert len(central.extended.worker_devices) == 2
-    with central.scope():
-        weight = tf.Variable(1.0)
-
-    def step(x):
-        with tf.GradientTape() as tape:
-            loss = tf.nn.compute_average_loss((weight * x) ** 2)
-        gradient = tape.gradient(loss, weight)
-        total = tf.distribute.get_replica_context().all_reduce("SUM", gradient)
-        weight.assign_sub(0.1 * total)
-        return loss
-
-    for batch in central.experimental_distribute_dataset(
-        tf.data.Dataset.from_tensor_slices([1.0, 2.0, 3.0, 4.0]).batch(4)
-    ):
-        loss = central.reduce("SUM", central.run(step, args=(batch,)), axis=None)
-    assert float(loss) == 7.5
-    assert float(weight) == pytest.approx(1 - 0.1 * 15.0)
-
-
 def test_cross_device_ops_reduce():
     strategy = strategy_of()
     value = strategy.run(number)
@@ -120,37 +91,3 @@ def test_cross_device_ops_reduce():
     ]
     assert ops.broadcast(1.0, "cpu:0") == 1.0
     assert ops.reduce("SUM", 4.0, "cpu:0") == 4.0
-
-
-def test_options_are_checked():
-    options = tf.distribute.experimental.CommunicationOptions(implementation="ring")
-    assert options.implementation.name == "RING"
-    with pytest.raises(ValueError, match="bytes_per_pack"):
-        tf.distribute.experimental.CommunicationOptions(bytes_per_pack=-1)
-    with pytest.raises(ValueError, match="bytes_per_pack"):
-        tf.distribute.experimental.CollectiveHints(bytes_per_pack=-1)
-    with pytest.raises(ValueError, match="SOCKETS"):
-        tf.distribute.experimental.CommunicationOptions(implementation="sockets")
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["TPUStrategy", "experimental.ParameterServerStrategy"],
-)
-def test_planned_names_say_so(name):
-    owner = tf.distribute
-    *path, last = name.split(".")
-    for part in path:
-        owner = getattr(owner, part)
-    with pytest.raises(AttributeError, match="is planned, with support for clusters"):
-        getattr(owner, last)
-
-
-def test_distributed_values():
-    strategy = strategy_of()
-    seen = []
-    tf.function(lambda x: seen.append(isinstance(x, tf.distribute.DistributedValues)))(
-        strategy.run(number)
-    )
-    assert seen[0]
-    assert not isinstance(1.0, tf.distribute.DistributedValues)

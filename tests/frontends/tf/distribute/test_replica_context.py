@@ -1,25 +1,24 @@
 """What a replica asks of its context: combining values, merging, and no use of a context that is over."""
 
-from typing import Any
-
+import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 import spmd
 from frontends import tf
-
-
-def replica_context() -> Any:  # never None where the tests ask for it
-    return tf.distribute.get_replica_context()
-
-
-def two():
-    return tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+from tests.frontends.tf.distribute.replicas import (
+    in_both_ways,
+    lists,
+    mirrored,
+    plain,
+    replica_context,
+)
 
 
 def test_replica_context_that_outlives_its_replica():
     """TensorFlow refuses one: what it would say of other replicas is wrong by then."""
-    strategy, kept = two(), []
+    strategy, kept = mirrored(2), []
 
     def replica():
         kept.append(tf.distribute.get_replica_context())
@@ -34,7 +33,7 @@ def test_replica_context_that_outlives_its_replica():
 
 def test_what_a_merge_call_runs_counts_once():
     # The state is prepared for the replicas already, and must not be so a second time.
-    strategy, total = two(), spmd.Variable(jnp.zeros(()), kind="sum", name="total")
+    strategy, total = mirrored(2), spmd.Variable(jnp.zeros(()), kind="sum", name="total")
 
     def add():
         total.value = total.value + 1.0
@@ -63,3 +62,118 @@ def test_replicas_combine_the_values_of_variables():
     total, all_values = strategy.run(replica)
     assert [value.tolist() for value in total["v"].values] == [[2], [2]]
     assert all_values.values[0].tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("replicas", [1, 2, 4])
+def test_replica_context(replicas):
+    strategy = mirrored(replicas)
+
+    def replica():
+        context = replica_context()
+        assert context.strategy is strategy
+        assert context.num_replicas_in_sync == replicas
+        assert context.replica_id_in_sync_group.dtype == jnp.int32
+        return context.replica_id_in_sync_group
+
+    for result in in_both_ways(lambda: strategy.run(replica)):
+        assert lists(result) == list(range(replicas))
+
+
+@pytest.mark.parametrize(
+    ("op", "expected"),
+    [
+        ("SUM", {"a": 3.0, "b": [[1.0, 4.0], 0.5], "c": (5,)}),
+        ("MEAN", {"a": 1.5, "b": [[0.5, 2.0], 0.25], "c": (2.5,)}),
+        (tf.distribute.ReduceOp.SUM, {"a": 3.0, "b": [[1.0, 4.0], 0.5], "c": (5,)}),
+        ("mean", {"a": 1.5, "b": [[0.5, 2.0], 0.25], "c": (2.5,)}),
+    ],
+)
+def test_all_reduce(op, expected):
+    strategy = mirrored()
+
+    def replica():
+        context = replica_context()
+        r = context.replica_id_in_sync_group.astype(jnp.float32)
+        whole = 3 * context.replica_id_in_sync_group + 1
+        value = {"a": r + 1, "b": [jnp.stack([r, jnp.float32(2)]), r / 2], "c": (whole,)}
+        return context.all_reduce(op, value)
+
+    for result in in_both_ways(lambda: strategy.run(replica)):
+        both = strategy.experimental_local_results(result)
+        assert plain(both) == (expected, expected)
+
+
+@pytest.mark.parametrize("value", [2.0, 3, np.float32(2), True])
+def test_all_reduce_of_python_numbers(value):
+    strategy = mirrored()
+    result = strategy.run(lambda: replica_context().all_reduce("SUM", value))
+    assert lists(result) == [2 * value, 2 * value]
+
+
+def test_all_reduce_by_what_is_no_reduction():
+    with pytest.raises(ValueError, match="Unknown reduction 'foo'"):
+        mirrored().run(lambda: replica_context().all_reduce("foo", 1.0))
+
+
+@pytest.mark.parametrize(("op", "expected"), [("SUM", [3.0, 3.0]), ("MEAN", [1.5, 1.5])])
+def test_gradient_of_all_reduce(op, expected):
+    """d(sum(all_reduce(x) * w)) / dx with w = replica + 1, as TensorFlow has it."""
+    strategy = mirrored()
+
+    def replica():
+        context = replica_context()
+        w = context.replica_id_in_sync_group + 1.0
+        return jax.grad(lambda x: (context.all_reduce(op, x) * w).sum())(jnp.ones(2))
+
+    assert lists(strategy.run(replica)) == [expected, expected]
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_all_gather(axis):
+    strategy = mirrored()
+
+    def replica():
+        context = replica_context()
+        r = context.replica_id_in_sync_group.astype(jnp.float32)
+        return context.all_gather({"x": jnp.array([[r, r + 0.5]])}, axis)
+
+    expected = [[0.0, 0.5], [1.0, 1.5]] if axis == 0 else [[0.0, 0.5, 1.0, 1.5]]
+    for result in in_both_ways(lambda: strategy.run(replica)):
+        assert lists(result) == {"x": [expected, expected]}
+
+
+def test_all_gather_of_a_scalar():
+    with pytest.raises(ValueError, match="axis"):
+        mirrored().run(lambda: replica_context().all_gather(1.0, axis=0))
+
+
+def test_merge_call_reduces():
+    strategy = mirrored()
+
+    def merge(merging, x, *, scale):
+        assert merging is strategy
+        assert isinstance(scale, str)
+        return merging.reduce("SUM", x, axis=None)
+
+    def replica():
+        context = replica_context()
+        x = context.replica_id_in_sync_group + 1.0
+        return context.merge_call(merge, args=(x,), kwargs={"scale": "k"})
+
+    for result in in_both_ways(lambda: strategy.run(replica)):
+        assert lists(result) == [3.0, 3.0]
+
+
+def test_merge_call_gives_each_replica_its_part():
+    strategy = mirrored()
+
+    def replica():
+        context = replica_context()
+        x = context.replica_id_in_sync_group + 1.0
+        same = context.merge_call(lambda _, value: value, args=({"x": x},))
+        number = context.merge_call(lambda _: 42)
+        first = context.merge_call(lambda s, x: s.reduce("MEAN", x, axis=None), args=(x,))
+        return same, number, first + context.replica_id_in_sync_group
+
+    for result in in_both_ways(lambda: strategy.run(replica)):
+        assert lists(result) == ({"x": [1.0, 2.0]}, [42, 42], [1.5, 2.5])

@@ -1,0 +1,60 @@
+"""Values and datasets that scripts distribute by hand."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from frontends import tf
+from tests.frontends.tf.distribute.replicas import lists, mirrored
+
+
+def test_values_from_function():
+    strategy, seen = mirrored(), []
+
+    def value_fn(context):
+        seen.append((context.replica_id_in_sync_group, context.num_replicas_in_sync))
+        r = context.replica_id_in_sync_group
+        return {"a": np.full((2,), r, np.float32), "b": (r, r * 0.5), "c": jnp.int32(r)}
+
+    value = strategy.experimental_distribute_values_from_function(value_fn)
+    assert seen == [(0, 2), (1, 2)]
+    assert lists(value) == {"a": [[0.0, 0.0], [1.0, 1.0]], "b": ([0, 1], [0.0, 0.5]), "c": [0, 1]}
+    assert lists(strategy.run(lambda value: value["b"][1] * 2, args=(value,))) == [0.0, 1.0]
+    assert [v.devices() for v in value["c"].values] == [{d} for d in jax.devices("cpu")[:2]]
+
+
+def test_values_from_function_have_one_shape():
+    with pytest.raises(ValueError, match="shape"):
+        mirrored().experimental_distribute_values_from_function(
+            lambda context: np.zeros((1, context.replica_id_in_sync_group + 1))
+        )
+
+
+@pytest.mark.parametrize(
+    "name", ["experimental_make_numpy_dataset", "make_experimental_numpy_dataset"]
+)
+def test_numpy_datasets(name):
+    strategy = mirrored()
+    arrays = (np.arange(6.0, dtype=np.float32).reshape(3, 2), np.arange(3))
+    for owner in (strategy, strategy.extended):
+        make = getattr(owner, name)
+        dataset = make(arrays)
+        assert isinstance(dataset, tf.data.Dataset)
+        found = [(x.tolist(), int(y)) for x, y in dataset]
+        assert found == [([0.0, 1.0], 0), ([2.0, 3.0], 1), ([4.0, 5.0], 2)]
+        (batch,) = strategy.experimental_distribute_dataset(dataset.batch(4))
+        assert lists(batch) == ([[[0.0, 1.0], [2.0, 3.0]], [[4.0, 5.0]]], [[0, 1], [2]])
+        assert [row["x"].tolist() for row in make({"x": arrays[1]}, session=None)] == [0, 1, 2]
+
+
+def test_input_is_made_outside_of_replicas():
+    strategy = mirrored()
+    dataset = tf.data.Dataset.range(4).batch(2)
+    for make in (
+        lambda: strategy.experimental_distribute_dataset(dataset),
+        lambda: strategy.distribute_datasets_from_function(lambda _: dataset),
+        lambda: strategy.experimental_distribute_values_from_function(lambda _: 1.0),
+    ):
+        with pytest.raises(RuntimeError, match="outside"):
+            strategy.run(lambda make=make: make() and None)

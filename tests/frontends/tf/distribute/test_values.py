@@ -1,0 +1,21 @@
+"""What counts as `tf.distribute.DistributedValues`."""
+
+from frontends import tf
+
+
+def number():
+    return tf.cast(tf.distribute.get_replica_context().replica_id_in_sync_group, tf.float32) + 1
+
+
+def strategy_of(count=2):
+    return tf.distribute.MirroredStrategy([f"cpu:{index}" for index in range(count)])
+
+
+def test_distributed_values():
+    strategy = strategy_of()
+    seen = []
+    tf.function(lambda x: seen.append(isinstance(x, tf.distribute.DistributedValues)))(
+        strategy.run(number)
+    )
+    assert seen[0]
+    assert not isinstance(1.0, tf.distribute.DistributedValues)
