@@ -72,10 +72,10 @@ def ignored_parameters() -> dict[str, tuple[str, ...]]:
     return found
 
 
-def page() -> str:
+def page(found: dict[str, tuple[str, ...]]) -> str:
     """Returns the text of the page."""
     lines = [HEAD]
-    for namespace, rows in _by_namespace(ignored_parameters()).items():
+    for namespace, rows in _by_namespace(found).items():
         lines += [f"## {namespace}\n", "| function | ignored |", "|---|---|"]
         lines += [f"| `{name}` | {', '.join(f'`{p}`' for p in rows[name])} |" for name in rows]
         lines.append("")
@@ -137,4 +137,4 @@ def _deleted(function: Callable[..., Any]) -> list[str]:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page())
+    PAGE.write_text(page(ignored_parameters()))
