@@ -117,7 +117,7 @@ class NnxAdapter(Adapter):
             attributes = vars(node)
             own = type(node).__module__.startswith("flax.")
             if not own or isinstance(node, (nnx.List, nnx.Dict)):
-                watch.everything(attributes)
+                watch.all_items(attributes)
                 continue
             # Of Flax's layers what people do change: modes, rates, parameters, optimizers. Looking at
             # their sizes and initializers as well would cost more than the rest of the look.

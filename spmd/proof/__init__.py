@@ -1,4 +1,7 @@
-"""Statements about a traced program, made without running it."""
+"""Statements about a traced program, made without running it.
+
+`varying` and `replicated_outputs` are for any function that `jax.shard_map` takes.
+"""
 
 from spmd.proof.checks import (
     check_local_state_fits,

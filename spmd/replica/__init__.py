@@ -33,6 +33,7 @@ from spmd.replica.loss import average_loss, weighted
 from spmd.replica.rows import (
     RowLayout,
     deal,
+    masks_of_length,
     share,
 )
 from spmd.replica.values import (
@@ -68,6 +69,7 @@ __all__ = [
     "in_replica",
     "in_replica_of",
     "is_per_replica",
+    "masks_of_length",
     "replica_axis",
     "replica_id",
     "share",

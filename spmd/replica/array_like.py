@@ -41,7 +41,7 @@ class ArrayLike(abc.ABC):
         return format(self.__jax_array__(), specification)
 
 
-def array_of(value: Any) -> Any:
+def array_of(value: object) -> Any:
     """Returns the array that a value stands for, or the value.
 
     Args:
@@ -51,7 +51,7 @@ def array_of(value: Any) -> Any:
 
 
 def _operator(name: str) -> Callable[..., Any]:
-    def method(self: ArrayLike, *operands: Any) -> Any:
+    def method(self: ArrayLike, *operands: object) -> Any:
         return getattr(self.__jax_array__(), name)(*map(array_of, operands))
 
     method.__name__ = method.__qualname__ = name

@@ -5,7 +5,7 @@ or the program hangs (the engine refuses a collective that only some replicas wo
 and return pytrees. None blocks the host: they become part of the compiled step.
 """
 
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -14,6 +14,9 @@ from spmd.errors import ReplicaContextError
 from spmd.replica.array_like import array_of
 from spmd.replica.context import in_replica, replica_axis, replica_id
 from spmd.replica.values import is_per_replica
+from spmd.typing import ArrayLike
+
+_Tree = TypeVar("_Tree")
 
 ReduceOp = Literal["sum", "mean", "min", "max"]
 
@@ -25,7 +28,7 @@ _OPS: dict[str, Any] = {
 }
 
 
-def all_reduce(tree: Any, op: ReduceOp = "sum") -> Any:
+def all_reduce(tree: _Tree, op: ReduceOp = "sum") -> _Tree:
     """Combines a value over all replicas; every replica gets the result.
 
     Args:
@@ -57,7 +60,7 @@ def all_reduce(tree: Any, op: ReduceOp = "sum") -> Any:
     return _OPS[op](tree, replica_axis())
 
 
-def all_gather(tree: Any, axis: int = 0) -> Any:
+def all_gather(tree: _Tree, axis: int = 0) -> _Tree:
     """Concatenates the values of all replicas; every replica gets the result.
 
     Args:
@@ -82,7 +85,7 @@ def all_gather(tree: Any, axis: int = 0) -> Any:
     """
     _require_replica("all_gather")
 
-    def gather(leaf: Any) -> jax.Array:
+    def gather(leaf: ArrayLike) -> jax.Array:
         leaf = jnp.asarray(leaf)
         if leaf.ndim == 0:
             raise ValueError(
@@ -94,7 +97,7 @@ def all_gather(tree: Any, axis: int = 0) -> Any:
     return jax.tree.map(gather, tree, is_leaf=is_per_replica)
 
 
-def broadcast(tree: Any, source: int = 0) -> Any:
+def broadcast(tree: _Tree, source: int = 0) -> _Tree:
     """Gives every replica the value that one of them has.
 
     Args:
@@ -124,7 +127,7 @@ def broadcast(tree: Any, source: int = 0) -> Any:
         )
     mine = replica_id() == source
 
-    def send(leaf: Any) -> jax.Array:
+    def send(leaf: ArrayLike) -> jax.Array:
         leaf = jnp.asarray(leaf)
         if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
             data = send(jax.random.key_data(leaf))

@@ -18,6 +18,7 @@ from jax.sharding import Mesh
 
 from spmd.errors import BatchError, ReplicaContextError
 from spmd.topology import Layout, layout_of
+from spmd.typing import PyTree
 
 
 @dataclasses.dataclass(frozen=True)
@@ -214,7 +215,7 @@ def replica_axis() -> str | tuple[str, ...]:
     return frame.layout.axis
 
 
-def valid_rows(batch: Any = None) -> jax.Array:
+def valid_rows(batch: PyTree = None) -> jax.Array:
     """Returns which rows of this replica's block are data, and which are padding.
 
     The last batch of an epoch seldom fills the devices. It is padded to the shape that was compiled,

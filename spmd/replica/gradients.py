@@ -3,7 +3,7 @@
 import contextlib
 import contextvars
 from collections.abc import Callable, Generator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -11,12 +11,15 @@ import jax.numpy as jnp
 from spmd._jax_internals import trace_state
 from spmd.replica.context import current_frame, has_rows
 from spmd.replica.gradient_buckets import sum_in_buckets
+from spmd.typing import PyTree
+
+_Tree = TypeVar("_Tree")
 
 if TYPE_CHECKING:
     import optax
 
 
-def sum_over_replicas(*gradients: Any) -> "optax.GradientTransformation":
+def sum_over_replicas(*gradients: PyTree) -> "optax.GradientTransformation":
     """Sums gradients over replicas, as a link of an Optax chain.
 
     Gradients that a step computes are the replica's own: of its rows alone. Put this in front of the
@@ -55,14 +58,14 @@ def sum_over_replicas(*gradients: Any) -> "optax.GradientTransformation":
             "spmd.all_reduce(gradients)."
         )
 
-    def update(updates: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
+    def update(updates: PyTree, state: PyTree, params: PyTree = None) -> tuple[Any, Any]:
         del params
         return sum_gradients(updates), state
 
     return optax.GradientTransformation(_no_state, update)
 
 
-def sum_gradients(gradients: Any) -> Any:
+def sum_gradients(gradients: _Tree) -> _Tree:
     """Sums a pytree of gradients over replicas inside a step; outside it returns them unchanged.
 
     Args:
@@ -134,7 +137,7 @@ def sums_by_itself(update: Callable[[], Any]) -> bool:
         frame.sums = before
 
 
-def _no_state(params: Any) -> Any:
+def _no_state(params: PyTree) -> Any:
     import optax
 
     del params

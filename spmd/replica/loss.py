@@ -1,19 +1,19 @@
 """Averages over the global batch that are exact for any number of replicas and for padded batches."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 
 from spmd.errors import BatchError
 from spmd.replica.collectives import all_reduce
 from spmd.replica.context import current_frame, in_replica
+from spmd.replica.rows import masks_of_length
+from spmd.typing import ArrayLike
 
 
 def average_loss(
-    per_example_loss: Any,
-    sample_weight: Any = None,
-    global_batch_size: Any = None,
+    per_example_loss: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    global_batch_size: ArrayLike | None = None,
 ) -> jax.Array:
     """Computes this replica's share of the mean loss over the global batch.
 
@@ -62,11 +62,11 @@ def average_loss(
     return (loss.sum(dtype=wide) / jnp.asarray(global_batch_size, wide)).astype(loss.dtype)
 
 
-def _rows_of(loss: jax.Array, global_batch_size: Any) -> jax.Array | None:
+def _rows_of(loss: jax.Array, global_batch_size: ArrayLike | None) -> jax.Array | None:
     """Finds the mask of the batch that the losses are of; None if they are of no batch."""
     frame = current_frame()
     masks = [] if frame is None or frame.masks is None else frame.masks
-    fitting = [mask.rows for mask in masks if mask.rows.shape == loss.shape]
+    fitting = [mask.rows for mask in masks_of_length(masks, loss.shape[0])]
     if len(fitting) <= 1:
         return fitting[0] if fitting else None
     if global_batch_size is None:
@@ -80,7 +80,7 @@ def _rows_of(loss: jax.Array, global_batch_size: Any) -> jax.Array | None:
     return None
 
 
-def weighted(loss: jax.Array, sample_weight: Any) -> jax.Array:
+def weighted(loss: jax.Array, sample_weight: ArrayLike | None) -> jax.Array:
     """Multiplies losses with weights.
 
     Args:

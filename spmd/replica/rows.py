@@ -1,4 +1,4 @@
-"""Which rows of a batch go to which replica.
+"""Which rows of a batch go to which replica, and which batch an array's rows belong to.
 
 A global batch of L rows is dealt out to N replicas as TensorFlow does it: each gets the next `ceil(L / N)`
 rows, so the first replicas are served first and the last ones may get fewer, or none. A replica's
@@ -7,8 +7,30 @@ the batch, so that arithmetic on padding stays finite.
 """
 
 import dataclasses
+from collections.abc import Iterable
 
 import numpy as np
+
+from spmd.replica.context import BlockMask
+
+
+def masks_of_length(masks: Iterable[BlockMask], rows: int) -> list[BlockMask]:
+    """Finds the batches that an array with so many rows may belong to.
+
+    An array inside a step does not say where its rows come from, so its length has to tell. Whoever needs the
+    answer asks here, and decides what to do if several batches fit.
+
+    Args:
+        masks: of the batches that the replica received.
+        rows: length of the array's first axis.
+
+    Examples:
+        >>> import jax.numpy as jnp
+        >>> masks = [BlockMask(jnp.ones(size, bool), ()) for size in (2, 3, 3)]
+        >>> [len(masks_of_length(masks, rows)) for rows in (1, 2, 3)]
+        [0, 1, 2]
+    """
+    return [mask for mask in masks if mask.rows.shape[0] == rows]
 
 
 def share(rows: int, replicas: int) -> int:

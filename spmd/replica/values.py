@@ -221,7 +221,9 @@ class PerReplica(_ReplicaValue):
             )
         return self._block(index % self.num_replicas)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+    def __array__(
+        self, dtype: jax.typing.DTypeLike | None = None, copy: bool | None = None
+    ) -> np.ndarray[Any, Any]:
         del copy
         return np.asarray(self._first() if self.num_replicas == 1 else self.values, dtype)
 
@@ -264,7 +266,7 @@ class PerReplica(_ReplicaValue):
             local.update(range(start // size, stop // size))
         return sorted(local)
 
-    def _span(self, shard: Any) -> tuple[int, int]:
+    def _span(self, shard: jax.Shard) -> tuple[int, int]:
         # Not by the shape of its data: without elements, XLA returns the whole as every shard.
         start, stop, _ = shard.index[0].indices(self.array.shape[0])
         return start, stop

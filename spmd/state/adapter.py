@@ -7,6 +7,7 @@ from typing import Any
 
 from spmd.state.kinds import Kind
 from spmd.state.watch import Watch
+from spmd.typing import LibraryVariable, Stateful
 
 
 class Group(dict[str, Any]):
@@ -24,11 +25,11 @@ class Adapter(abc.ABC):
     set: Callable[[Any, Any], Any]
 
     @abc.abstractmethod
-    def owns(self, thing: Any) -> bool:
+    def owns(self, thing: Stateful) -> bool:
         """Tells whether the object is of this library and may hold variables."""
 
     @abc.abstractmethod
-    def variables(self, thing: Any) -> Iterable[tuple[str, Any]]:
+    def variables(self, thing: Stateful) -> Iterable[tuple[str, LibraryVariable]]:
         """Lists the variables in an object.
 
         Args:
@@ -40,10 +41,10 @@ class Adapter(abc.ABC):
         """
 
     @abc.abstractmethod
-    def is_variable(self, thing: Any) -> bool:
+    def is_variable(self, thing: Stateful) -> bool:
         """Tells whether the object itself is one variable."""
 
-    def children(self, thing: Any) -> Mapping[str, Any] | None:
+    def children(self, thing: Stateful) -> Mapping[str, Any] | None:
         """Names the stateful parts of an object, by names that are the same in every run.
 
         A checkpoint goes by these names, and takes an object that has them for one that may make more
@@ -59,11 +60,11 @@ class Adapter(abc.ABC):
         return None
 
     @abc.abstractmethod
-    def kind(self, variable: Any) -> Kind:
+    def kind(self, variable: LibraryVariable) -> Kind:
         """Tells the kind of a variable."""
 
     @abc.abstractmethod
-    def lifted(self, things: Sequence[Any], variables: Sequence[Any]) -> Any:
+    def lifted(self, things: Sequence[Stateful], variables: Sequence[LibraryVariable]) -> Any:
         """Returns a context manager in which traced values may be set; it undoes structure changes.
 
         Args:
@@ -71,7 +72,7 @@ class Adapter(abc.ABC):
             variables: the variables that are lifted.
         """
 
-    def building(self, things: Sequence[Any]) -> contextlib.AbstractContextManager[Any] | None:
+    def building(self, things: Sequence[Stateful]) -> contextlib.AbstractContextManager[Any] | None:
         """Returns a context in which things make the variables that they make at first use.
 
         The step's function is run in it once, on shapes only; the variables must exist after it.
@@ -86,11 +87,11 @@ class Adapter(abc.ABC):
         return None
 
     @abc.abstractmethod
-    def in_replica(self, things: Sequence[Any]) -> contextlib.AbstractContextManager[None]:
+    def in_replica(self, things: Sequence[Stateful]) -> contextlib.AbstractContextManager[None]:
         """Returns a context manager around one replica's code, for what changes there."""
 
     @abc.abstractmethod
-    def watch(self, things: Sequence[Any], watch: Watch) -> None:
+    def watch(self, things: Sequence[Stateful], watch: Watch) -> None:
         """Watches what tracing bakes in; a change of it makes a program stale.
 
         Args:

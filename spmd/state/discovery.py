@@ -15,7 +15,7 @@ import itertools
 import sys
 import types
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -27,6 +27,7 @@ from spmd.state.deferred import apply_pending
 from spmd.state.registry import adapter_of
 from spmd.state.table import StateTable
 from spmd.state.watch import Watch, cell_contents
+from spmd.typing import Stateful
 
 _ATOMS = (
     str,
@@ -61,7 +62,9 @@ class Discovery:
     watch: Watch
 
 
-def discover(function: Any, extra: Sequence[tuple[str, Any]] = ()) -> Discovery:
+def discover(
+    function: Callable[..., object], extra: Sequence[tuple[str, Stateful]] = ()
+) -> Discovery:
     """Finds all state that a function can reach.
 
     Args:
@@ -101,7 +104,7 @@ class _Search:
         self._queue: list[tuple[Any, str]] = []
         self._seen: dict[int, Any] = {}
 
-    def visit(self, thing: Any, name: str, place: Any = None, key: Any = None) -> None:
+    def visit(self, thing: Stateful, name: str, place: object = None, key: object = None) -> None:
         if isinstance(thing, _ATOMS):
             return
         self._ways.setdefault(id(thing), []).append((self._current, place, key))
@@ -139,7 +142,7 @@ class _Search:
                 elif place is not None:
                     self.watch.attribute(place, key)
 
-    def _look_at(self, thing: Any, name: str) -> None:
+    def _look_at(self, thing: Stateful, name: str) -> None:
         adapter = adapter_of(thing)
         if adapter is not None:
             self._collect(thing, name, adapter)
@@ -161,7 +164,7 @@ class _Search:
         elif not isinstance(thing, types.ModuleType):
             self._attributes(thing, name)
 
-    def _collect(self, thing: Any, name: str, adapter: Adapter) -> None:
+    def _collect(self, thing: Stateful, name: str, adapter: Adapter) -> None:
         self.things.append(thing)
         for path, variable in adapter.variables(thing):
             if id(variable) not in self.variables:
@@ -219,7 +222,7 @@ class _Search:
                 self.watch.item(vars(module), name)
                 self.visit(vars(module)[name], f"{module.__name__}.{name}")
 
-    def _attributes(self, thing: Any, name: str) -> None:
+    def _attributes(self, thing: Stateful, name: str) -> None:
         wrapped = getattr(thing, "__wrapped__", None)
         if wrapped is not None:
             self.visit(wrapped, name)
@@ -280,7 +283,7 @@ def _global_names(code: types.CodeType) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _is_flax_mapping(thing: Any) -> bool:
+def _is_flax_mapping(thing: Stateful) -> bool:
     return isinstance(thing, Mapping) and type(thing).__module__.startswith("flax.")
 
 

@@ -3,11 +3,13 @@
 from typing import Any, Protocol
 from weakref import WeakSet
 
+from spmd.typing import LibraryVariable, PyTree
+
 
 class WriteObserver(Protocol):
     """Knows variables by the arrays that they hold, and so must hear of writes."""
 
-    def on_overwrite(self, variable: Any, value: Any) -> None:
+    def on_overwrite(self, variable: LibraryVariable, value: PyTree) -> None:
         """Hears that a variable loses its value.
 
         Args:
@@ -16,7 +18,7 @@ class WriteObserver(Protocol):
         """
         ...
 
-    def detached(self, value: Any) -> Any:
+    def detached(self, value: PyTree) -> Any:
         """Returns what a variable holds that is given a value: another array, if this one is known."""
         ...
 
@@ -25,7 +27,7 @@ class WriteObserver(Protocol):
 WRITE_OBSERVERS: "WeakSet[WriteObserver]" = WeakSet()
 
 
-def overwritten(variable: Any, value: Any, new: Any) -> Any:
+def overwritten(variable: LibraryVariable, value: PyTree, new: PyTree) -> Any:
     """Tells all observers that a variable gets another value.
 
     Args:

@@ -4,9 +4,9 @@ import importlib
 import sys
 import threading
 from collections.abc import Sequence
-from typing import Any
 
 from spmd.state.adapter import Adapter
+from spmd.typing import Stateful
 
 _ADAPTERS: list[Adapter] = []
 
@@ -59,6 +59,6 @@ def _register(library: str) -> None:
             _LOADING.discard(library)
 
 
-def adapter_of(thing: Any) -> Adapter | None:
+def adapter_of(thing: Stateful) -> Adapter | None:
     """Finds the adapter of the library that an object belongs to, if any."""
     return next((adapter for adapter in adapters() if adapter.owns(thing)), None)

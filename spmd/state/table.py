@@ -23,6 +23,7 @@ from spmd.state.kinds import Kind
 from spmd.state.observers import WRITE_OBSERVERS
 from spmd.state.registry import adapters
 from spmd.state.watch import Watch
+from spmd.typing import LibraryVariable, Stateful, Structure
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,10 +40,10 @@ class Slot:
     """
 
     name: str
-    variable: Any
+    variable: LibraryVariable
     kind: Kind
     adapter: Adapter
-    structure: Any
+    structure: Structure
     first: int
 
     @property
@@ -63,7 +64,9 @@ class StateTable:
     each; so variables always hold their current value and nobody needs a proxy to read it.
     """
 
-    def __init__(self, things: Sequence[Any], found: Sequence[tuple[str, Any, Adapter]]) -> None:
+    def __init__(
+        self, things: Sequence[Stateful], found: Sequence[tuple[str, LibraryVariable, Adapter]]
+    ) -> None:
         """Makes a table.
 
         Args:
@@ -96,7 +99,7 @@ class StateTable:
         ]
 
     @property
-    def variables(self) -> list[Any]:
+    def variables(self) -> list[LibraryVariable]:
         """The variables."""
         return [slot.variable for slot in self.slots]
 
@@ -110,7 +113,9 @@ class StateTable:
         """The kind of the variable that each leaf belongs to."""
         return [slot.kind for slot in self.slots for _ in range(slot.count)]
 
-    def _add(self, name: str, variable: Any, adapter: Adapter, structure: Any) -> Slot:
+    def _add(
+        self, name: str, variable: LibraryVariable, adapter: Adapter, structure: Structure
+    ) -> Slot:
         first = self.slots[-1].first + self.slots[-1].count if self.slots else 0
         slot = Slot(name, variable, adapter.kind(variable), adapter, structure, first)
         self.slots.append(slot)
@@ -139,7 +144,7 @@ class StateTable:
             leaves.extend(new)
         return leaves
 
-    def holds(self, leaves: Sequence[Any]) -> bool:
+    def holds(self, leaves: Sequence[jax.Array]) -> bool:
         """Tells whether the variables hold just these arrays, without making a list of what they hold.
 
         Args:
@@ -154,7 +159,7 @@ class StateTable:
         held = itertools.chain.from_iterable(map(adapter.get, vs) for adapter, vs in self._plain)
         return all(map(operator.is_, held, leaves))
 
-    def write(self, leaves: Sequence[Any]) -> None:
+    def write(self, leaves: Sequence[jax.Array]) -> None:
         """Writes all variables.
 
         Args:
@@ -168,7 +173,7 @@ class StateTable:
                         observer.on_overwrite(slot.variable, held)
         self._put(leaves)
 
-    def _put(self, leaves: Sequence[Any]) -> None:
+    def _put(self, leaves: Sequence[jax.Array]) -> None:
         start = 0
         for adapter, variables in self._plain:
             stop = start + len(variables)
@@ -202,7 +207,7 @@ class StateTable:
         return table, indices
 
     @contextlib.contextmanager
-    def lifted(self, leaves: Sequence[Any]) -> Generator[None]:
+    def lifted(self, leaves: Sequence[jax.Array]) -> Generator[None]:
         """Gives the variables traced values, and their own back afterwards, come what may.
 
         Args:

@@ -17,6 +17,7 @@ from spmd.state.observers import overwritten
 from spmd.state.registry import register_adapter
 from spmd.state.watch import Watch
 from spmd.topology import readable
+from spmd.typing import LibraryVariable, PyTree, Stateful
 
 VariableKind = Literal["mirrored", "mean", "sum", "key", "local"]
 
@@ -39,7 +40,7 @@ class Variable:
     __slots__ = ("__weakref__", "_frame", "_trace", "_value", "kind", "name")
 
     def __init__(
-        self, value: Any, *, kind: VariableKind = "mirrored", name: str | None = None
+        self, value: PyTree, *, kind: VariableKind = "mirrored", name: str | None = None
     ) -> None:
         """Makes a variable.
 
@@ -66,7 +67,7 @@ class Variable:
         self._trace: Any = None
 
     @property
-    def value(self) -> Any:
+    def value(self) -> PyTree:
         """The current value.
 
         Raises:
@@ -75,16 +76,16 @@ class Variable:
         return self._get()
 
     @value.setter
-    def value(self, value: Any) -> None:
+    def value(self, value: PyTree) -> None:
         self._set(value)
 
-    def _get(self) -> Any:
+    def _get(self) -> PyTree:
         self._check_lifted("reads")
         if current_frame() is not None or not jax.distributed.is_initialized():
             return self._value
         return jax.tree.map(readable, self._value)
 
-    def _set(self, value: Any) -> None:
+    def _set(self, value: PyTree) -> None:
         self._check_lifted("writes")
         if self._frame is not None and self._trace != trace_state():
             raise StateError(
@@ -112,7 +113,7 @@ class Variable:
             self._frame, self._trace = frame, trace_state()
             frame.made.append((self, functools.partial(self._leave_step, initial)))
 
-    def _leave_step(self, value: Any) -> None:
+    def _leave_step(self, value: PyTree) -> None:
         self._value, self._frame, self._trace = value, None, None
 
     def _check_lifted(self, verb: str) -> None:
@@ -132,20 +133,22 @@ class _VariableAdapter(Adapter):
     get = Variable.__dict__["_value"].__get__
     set = Variable.__dict__["_value"].__set__
 
-    def owns(self, thing: Any) -> bool:
+    def owns(self, thing: Stateful) -> bool:
         return isinstance(thing, Variable)
 
-    def is_variable(self, thing: Any) -> bool:
+    def is_variable(self, thing: Stateful) -> bool:
         return isinstance(thing, Variable)
 
-    def variables(self, thing: Any) -> Iterable[tuple[str, Any]]:
+    def variables(self, thing: Stateful) -> Iterable[tuple[str, LibraryVariable]]:
         return [("", thing)]
 
-    def kind(self, variable: Any) -> Kind:
+    def kind(self, variable: LibraryVariable) -> Kind:
         return Kind(variable.kind)
 
     @contextlib.contextmanager
-    def lifted(self, things: Sequence[Any], variables: Sequence[Any]) -> Generator[None]:
+    def lifted(
+        self, things: Sequence[Stateful], variables: Sequence[LibraryVariable]
+    ) -> Generator[None]:
         frame, trace = current_frame(), trace_state()
         before = [(variable._frame, variable._trace) for variable in variables]
         try:
@@ -156,10 +159,10 @@ class _VariableAdapter(Adapter):
             for variable, (old_frame, old_trace) in zip(variables, before, strict=True):
                 variable._frame, variable._trace = old_frame, old_trace
 
-    def in_replica(self, things: Sequence[Any]) -> contextlib.AbstractContextManager[None]:
+    def in_replica(self, things: Sequence[Stateful]) -> contextlib.AbstractContextManager[None]:
         return contextlib.nullcontext()
 
-    def watch(self, things: Sequence[Any], watch: Watch) -> None:
+    def watch(self, things: Sequence[Stateful], watch: Watch) -> None:
         pass  # a variable has nothing but its value, which is read before every step
 
     def explain(self, error: BaseException) -> str | None:

@@ -43,7 +43,7 @@ class Watch:
         self._known: set[tuple[Any, ...]] = set()
         self.freeze()
 
-    def item(self, container: Any, key: Any) -> None:
+    def item(self, container: object, key: object) -> None:
         """Watches what a dictionary or list holds at a key."""
         if self._is_new("item", id(container), key):
             self._containers.append(container)
@@ -61,9 +61,9 @@ class Watch:
             self._cells.append(cell)
             self._cell_names.append(name)
 
-    def everything(self, attributes: dict[str, Any]) -> None:
-        """Watches all entries of a dictionary, and which there are."""
-        if self._is_new("everything", id(attributes)):
+    def all_items(self, attributes: dict[str, Any]) -> None:
+        """Watches all items of a dictionary, and which keys it has."""
+        if self._is_new("all_items", id(attributes)):
             self._dicts.append(attributes)
 
     def length(self, container: Any) -> None:

@@ -15,7 +15,7 @@ from jax.typing import DTypeLike
 from keras.src.backend.common.masking import get_keras_mask, set_keras_mask
 
 from spmd.integrations.keras.typing import Loss, Method
-from spmd.replica import BlockMask, current_frame
+from spmd.replica import BlockMask, current_frame, masks_of_length
 from spmd.typing import ArrayLike, PyTree
 
 
@@ -32,7 +32,7 @@ def rows_of(values: PyTree) -> BlockMask | None:
     leaves = [leaf for leaf in jax.tree.leaves(values) if jnp.ndim(leaf)]
     if frame is None or not frame.masks or not leaves:
         return None
-    fitting = [mask for mask in frame.masks if mask.rows.shape[0] == jnp.shape(leaves[0])[0]]
+    fitting = masks_of_length(frame.masks, jnp.shape(leaves[0])[0])
     return fitting[0] if len(fitting) == 1 else None
 
 

@@ -1,11 +1,13 @@
 """The formula that deals rows out to replicas."""
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spmd.replica.rows import RowLayout, deal, share
+from spmd.replica.context import BlockMask
+from spmd.replica.rows import RowLayout, deal, masks_of_length, share
 
 
 @pytest.mark.parametrize(
@@ -36,3 +38,9 @@ def test_every_row_once_in_order_then_padding(rows: int, replicas: int, spare: i
     assert tuple(blocks.sum(1)) == layout.counts
     # Valid rows come first in a block.
     assert (np.diff(blocks.astype(int), axis=1) <= 0).all()
+
+
+def test_every_batch_of_as_many_rows_may_own_an_array() -> None:
+    masks = [BlockMask(jnp.ones(size, bool), ()) for size in (2, 3, 3)]
+    assert masks_of_length(masks, 3) == masks[1:]
+    assert masks_of_length(masks, 1) == []

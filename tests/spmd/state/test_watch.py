@@ -42,13 +42,13 @@ def on_a_cell(value: Any) -> tuple[Watch, Callable[[Any], None], str]:
     return watch, lambda new: setattr(cell, "cell_contents", new), "'place'"
 
 
-def on_everything(value: Any) -> tuple[Watch, Callable[[Any], None], str]:
+def on_all_items(value: Any) -> tuple[Watch, Callable[[Any], None], str]:
     watch, attributes = Watch(), {"other": 1, "place": value}
-    watch.everything(attributes)
+    watch.all_items(attributes)
     return watch, lambda new: attributes.update(place=new), "attribute 'place'"
 
 
-PLACES = [on_an_item, on_an_entry_of_a_list, on_an_attribute, on_a_cell, on_everything]
+PLACES = [on_an_item, on_an_entry_of_a_list, on_an_attribute, on_a_cell, on_all_items]
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -127,7 +127,7 @@ def test_what_is_gone_is_noticed() -> None:
     watch.item(container, "place")
     watch.attribute(owner, "value")
     watch.cell(cell, "name")
-    watch.everything(attributes)
+    watch.all_items(attributes)
     watch.freeze()
     for remove, put, gone in [
         (container.clear, lambda: container.update(place=model), "'place'"),
@@ -150,7 +150,7 @@ def test_what_is_gone_is_noticed() -> None:
 def test_a_new_attribute_is_noticed() -> None:
     attributes: dict[str, Any] = {}
     watch = Watch()
-    watch.everything(attributes)
+    watch.all_items(attributes)
     watch.freeze()
     attributes["model"] = object()
     assert watch.changed() == "attribute 'model' changed"
@@ -184,7 +184,7 @@ def test_a_place_is_watched_once() -> None:
     watch = Watch()
     for _ in range(2):
         watch.item(container, "place")
-        watch.everything(attributes)
+        watch.all_items(attributes)
         watch.length(attributes)
     watch.freeze()
     assert len(list(watch._now())) == 1
@@ -195,7 +195,7 @@ def test_a_place_is_watched_once() -> None:
 def test_what_tracing_itself_sets_is_no_change() -> None:
     attributes: dict[str, Any] = {"cache": None}
     watch = Watch()
-    watch.everything(attributes)
+    watch.all_items(attributes)
     attributes["cache"] = attributes["more"] = nnx.Param(jnp.float32(1.0))
     watch.freeze()
     assert watch.changed() is None
