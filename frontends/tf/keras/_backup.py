@@ -1,6 +1,6 @@
-"""`tf.keras.callbacks.BackupAndRestore` that goes on with the batch that would have come next, in any number of processes.
+"""`tf.keras.callbacks.BackupAndRestore`, which resumes with the next batch, in any number of processes.
 
-Keras's own writes two files one after the other, in every process, and goes on with the first batch of an epoch.
+Keras's own writes two files one after the other, in every process, and resumes with the first batch of an epoch.
 
 Internals of Keras that this touches: `_symbolic_build`, by which its loops show their `EpochIterator` to the model,
 and how that counts: `_enumerate_iterator`, `_steps_seen`, `_current_iterator`; `_initial_epoch`, where `fit`
@@ -22,11 +22,12 @@ import keras
 from frontends.tf.ops.random import STREAM
 from spmd.checkpoint import Checkpoint, CheckpointManager, KeepPolicy, PreemptionSync
 from spmd.cluster import RETRYABLE_EXIT_CODE, all_gather_small
+from spmd.typing import StrPath
 
 # Of each model's latest loop; whoever holds an iterator keeps its threads running.
 _ITERATORS: weakref.WeakKeyDictionary[Any, weakref.ref[Any]] = weakref.WeakKeyDictionary()
 
-# Of each model that is being fitted, what waits for SIGTERM.
+# Of each model that is being fitted, what watches for SIGTERM.
 _SYNCS: weakref.WeakKeyDictionary[Any, list[PreemptionSync]] = weakref.WeakKeyDictionary()
 
 
@@ -44,11 +45,7 @@ def noting_iterator(build: Callable[..., None]) -> Callable[..., None]:
 
 @contextlib.contextmanager
 def giving_sigterm_back(model: Any) -> Generator[None]:
-    """Stops waiting for SIGTERM when `fit` is over, also after an error, of which Keras tells no callback.
-
-    Args:
-        model: what is fitted.
-    """
+    """Stops watching for SIGTERM when `fit` is over, also after an error, which Keras reports to no callback."""
     try:
         yield
     finally:
@@ -57,7 +54,7 @@ def giving_sigterm_back(model: Any) -> Generator[None]:
 
 
 def resuming(enumerate_: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
-    """Wraps `EpochIterator._enumerate_iterator`: the first epoch after a restart begins where the one before it was left."""
+    """Wraps `EpochIterator._enumerate_iterator`: the first epoch after a restart begins at the saved position."""
 
     @functools.wraps(enumerate_)
     def _enumerate_iterator(self: Any) -> Iterator[Any]:
@@ -84,7 +81,7 @@ def resuming(enumerate_: Callable[..., Iterator[Any]]) -> Callable[..., Iterator
 
 
 def _of_rest(model: Any) -> Callable[..., Any]:
-    """Lets the first batch after a restart be missing: it was not known that the one before was the epoch's last."""
+    """Tolerates that there is no batch after a restart: the last one was not known to be the epoch's last."""
     train = model.train_function
 
     def train_function(state: Any, iterator: Any) -> Any:
@@ -98,7 +95,7 @@ def _of_rest(model: Any) -> Callable[..., Any]:
 
 
 class _Place:
-    """Where the training is: epoch, step, and what was read of the data. Every process keeps its own."""
+    """The position of training: epoch, step, and what was read of the data. Every process keeps its own."""
 
     def __init__(self) -> None:
         self.now: dict[str, Any] = {}
@@ -111,20 +108,20 @@ class _Place:
 
 
 class BackupAndRestore(keras.callbacks.BackupAndRestore):
-    """Saves the training now and then, so that a `fit` that was interrupted goes on where it was.
+    """Saves during training, so that an interrupted `fit` resumes with the next batch.
 
-    It saves the model, the optimizer, the metrics, the random numbers and the place in the data, under
-    `spmd.checkpoint`: checked, and never half. All workers pass it with the same folder. What other callbacks remember
-    (how long `EarlyStopping` has waited) begins anew, and so do the shuffles of arrays.
+    What differs here: it saves the model, the optimizer, the metrics, the random numbers and the position in the data
+    by `spmd.checkpoint`: verified, and never half. All workers pass it with the same folder. The state of other
+    callbacks (how long `EarlyStopping` has waited) is not restored, nor are the shuffles of arrays.
 
     Args:
         backup_dir: a folder for nothing else.
-        save_freq: `"epoch"`, or the number of batches from one save to the next; False for none, with
+        save_freq: `"epoch"`, or the number of batches between two saves; False for none, with
             `save_before_preemption`.
-        double_checkpoint: whether the one before the last is kept, too.
-        delete_checkpoint: whether all is deleted when `fit` has come to its end.
+        double_checkpoint: whether the second-last one is kept, too.
+        delete_checkpoint: whether all are deleted at the end of `fit`.
         save_before_preemption: whether SIGTERM to any worker makes all save after the same batch, and exit with the
-            code that makes job controllers start them again, 143.
+            code that makes job controllers restart them, 143.
 
     Raises:
         ValueError: there is no folder, or `save_freq` is neither.
@@ -140,7 +137,7 @@ class BackupAndRestore(keras.callbacks.BackupAndRestore):
 
     def __init__(
         self,
-        backup_dir: Any,
+        backup_dir: StrPath,
         save_freq: Any = "epoch",
         double_checkpoint: bool = False,
         delete_checkpoint: bool = True,
@@ -156,8 +153,8 @@ class BackupAndRestore(keras.callbacks.BackupAndRestore):
         self._sync: PreemptionSync | None = None
         self._path: str | None = None
 
-    def on_train_begin(self, logs: Any = None) -> None:
-        """Restores the last state, if there is one."""
+    def on_train_begin(self, logs: object = None) -> None:
+        """Restores the latest backup, if there is one."""
         model: Any = self.model
         self._latest_iterator = _ITERATORS[model]
         self._place = _Place()
@@ -173,7 +170,7 @@ class BackupAndRestore(keras.callbacks.BackupAndRestore):
         restored = self._manager.restore_latest()
         found = self._manager.checkpoints
         self._path = None if restored is None else found[restored]
-        # New ones come after those that are damaged, too; the first process sees all that there are.
+        # New numbers are higher than those of damaged ones, too; process 0 sees all of them.
         highest = all_gather_small("keras/backup/number", str(max(found, default=0)))
         self._number = int(highest[0])
         place = self._place.now
@@ -190,8 +187,8 @@ class BackupAndRestore(keras.callbacks.BackupAndRestore):
             self._sync = PreemptionSync()
             _SYNCS.setdefault(model, []).append(self._sync)
 
-    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
-        """Gives the metrics back what they had seen of this epoch: Keras has reset them."""
+    def on_epoch_begin(self, epoch: int, logs: object = None) -> None:
+        """Restores the metrics of this epoch, which Keras has reset."""
         self._current_epoch = epoch
         if self._path is not None:
             model: Any = self.model
@@ -199,14 +196,14 @@ class BackupAndRestore(keras.callbacks.BackupAndRestore):
                 Checkpoint(metrics=model.metrics).restore(self._path).expect_partial()
             self._path = None
 
-    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
-        """Saves, if it is time to."""
+    def on_train_batch_end(self, batch: int, logs: object = None) -> None:
+        """Saves if it is due."""
         ends = self._sync is not None and self._sync.reached()
         if not ends and not (self.save_freq and self._should_save_on_batch(batch)):
             return
         steps = self._iterator.num_batches
         if steps is not None and batch + 1 >= steps:
-            # Keras cannot go on with an epoch that has no batch left: it is finished first.
+            # Keras cannot resume an epoch without a batch left: it is finished first.
             self._saves_at_end, self._ends = True, ends
             return
         data = getattr(self._iterator.data_adapter, "position", None)
@@ -214,8 +211,8 @@ class BackupAndRestore(keras.callbacks.BackupAndRestore):
         if ends:
             sys.exit(RETRYABLE_EXIT_CODE)
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        """Saves, if it is time to."""
+    def on_epoch_end(self, epoch: int, logs: object = None) -> None:
+        """Saves if it is due."""
         self._last_batch_seen = -1
         ends = (self._sync is not None and self._sync.reached()) or self._ends
         if self.save_freq == "epoch" or self._saves_at_end or ends:
@@ -230,14 +227,14 @@ class BackupAndRestore(keras.callbacks.BackupAndRestore):
         if ends:
             sys.exit(RETRYABLE_EXIT_CODE)
 
-    def on_train_end(self, logs: Any = None) -> None:
-        """Deletes what was saved; training is over."""
+    def on_train_end(self, logs: object = None) -> None:
+        """Deletes the backups: training is over."""
         if self._sync is not None:
             self._sync.close()
         if self.delete_checkpoint:
             if jax.process_index() == 0:
                 shutil.rmtree(self.backup_dir, ignore_errors=True)
-            # Whoever goes on with the same folder finds it as the others do.
+            # After this, all processes find the folder deleted.
             all_gather_small("keras/backup", "")
 
     @property
@@ -245,8 +242,8 @@ class BackupAndRestore(keras.callbacks.BackupAndRestore):
         return self._latest_iterator()  # fit holds it
 
     def _save(self, epoch: int, step: int, read: int, data: Any) -> None:
-        _ = self.model  # brings the state of Keras's loop into the variables
+        _ = self.model  # writes the state of Keras's loop into the variables
         self._place.now = {"epoch": epoch, "step": step, "read": read, "data": data}
         self._number += 1
         self._manager.save(self._number)
-        self._manager.wait()  # as Keras: no more than what came since is ever lost
+        self._manager.wait()  # as Keras does: only what came after is ever lost

@@ -1,6 +1,6 @@
-"""What callbacks of `fit` write when all workers name the same path: only the first worker's files are there.
+"""Output files of callbacks: if all workers name the same path, only the first worker writes there.
 
-TensorFlow's scripts give the other workers paths of their own; those stay as they are.
+Paths of their own, which TensorFlow's scripts give the other workers, are left alone.
 """
 
 import contextlib
@@ -24,9 +24,9 @@ _PATHS = (
 
 @contextlib.contextmanager
 def one_writer(callbacks: Any) -> Generator[None]:
-    """Lets other workers than the first write what it writes, too, to a folder that is deleted.
+    """Redirects what other workers would write to the first one's paths to a temporary folder.
 
-    All workers must call it. It blocks, at the end until the first one's files are there.
+    All workers must call it. It blocks, at the end until the first one's files are complete.
 
     Args:
         callbacks: as `fit` takes them.
@@ -54,7 +54,7 @@ def one_writer(callbacks: Any) -> Generator[None]:
         finally:
             for callback, name, path in before:
                 setattr(callback, name, path)
-    all_gather_small("keras/fit", "")  # whoever goes on finds the first worker's files
+    all_gather_small("keras/fit", "")  # after this, all workers find the first one's files
 
 
 def _listed(callbacks: Any) -> list[Any]:
