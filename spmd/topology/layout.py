@@ -34,9 +34,10 @@ class Layout:
         model_axes: axes that divide the work of one replica.
 
     Examples:
-        >>> layout = layout_of(make_mesh(["cpu:0", "cpu:1"]))
-        >>> layout.replicas, layout.rows.spec, layout.whole.spec
-        (2, PartitionSpec('replica',), PartitionSpec())
+        >>> import spmd
+        >>> layout = layout_of(spmd.make_mesh(["cpu:0", "cpu:1"]))
+        >>> layout.replicas, layout.axis, layout.model_axes
+        (2, 'replica', ())
         >>> layout.rows.shard_shape((8, 3)), layout.whole.shard_shape((8, 3))
         ((4, 3), (8, 3))
     """
@@ -100,8 +101,8 @@ class Layout:
             local: whether each replica has a value of its own.
 
         Examples:
-            >>> import jax.numpy as jnp
-            >>> layout = layout_of(make_mesh(["cpu:0"]))
+            >>> import jax.numpy as jnp, spmd
+            >>> layout = layout_of(spmd.make_mesh(["cpu:0"]))
             >>> layout.of_state(jnp.ones(3), local=False) == layout.whole
             True
         """
@@ -126,7 +127,8 @@ def layout_of(mesh: Mesh) -> Layout:
         MeshError: the mesh has no such axis.
 
     Examples:
-        >>> layout_of(make_mesh(["cpu:0"])).data_axes
+        >>> import spmd
+        >>> layout_of(spmd.make_mesh(["cpu:0"])).data_axes
         ('replica',)
     """
     if _REPLICA not in mesh.shape:
@@ -147,7 +149,8 @@ def num_replicas(mesh: Mesh) -> int:
         MeshError: the mesh has no such axis.
 
     Examples:
-        >>> num_replicas(make_mesh(["cpu:0"]))
+        >>> import spmd
+        >>> num_replicas(spmd.make_mesh(["cpu:0"]))
         1
     """
     return layout_of(mesh).replicas
