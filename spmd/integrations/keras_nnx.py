@@ -1,7 +1,7 @@
 """Flax NNX modules in Keras models.
 
-A module's variables become the layer's: Keras, and the engine under `fit`, read and write those, so the
-module itself is taken apart when the layer is made and put together from them for each call.
+A module's variables become the layer's, which Keras, and the engine under `fit`, read and write. The module is split
+when the layer is made, and merged from the layer's variables for each call.
 """
 
 import dataclasses
@@ -14,6 +14,7 @@ from flax import nnx
 
 from spmd.replica import in_replica
 from spmd.step import fold_key
+from spmd.typing import PyTree
 
 # How Keras holds the variables of each of the types in `_TYPES`; all others are in the last one.
 _TYPES = (nnx.Param, nnx.BatchStat, ...)
@@ -50,24 +51,24 @@ class _Part:
 class NNXLayer(keras.layers.Layer):
     """A Flax NNX module as a layer of a Keras model; Linen modules have `keras.layers.FlaxLayer`.
 
-    `nnx.Param` becomes trainable weights, and everything else weights that are not: `nnx.BatchStat`,
+    `nnx.Param` becomes trainable weights, and all other state non-trainable ones: `nnx.BatchStat`,
     which replicas average, and the keys and counts of `nnx.Rngs`, from which every replica draws
     numbers of its own. The module is switched to `train()` or `eval()` by Keras's `training`.
 
-    A partial batch is padded, of which a module knows nothing. If it computes over rows, give it the
+    A module does not know that a partial batch is padded. If it computes over rows, give it the
     valid ones: `nnx.BatchNorm` takes `mask=spmd.valid_rows()[:, None]` where `spmd.in_replica()`.
 
-    `model.save_weights` saves the weights. For `model.save` write a subclass that makes its module, with
-    plain arguments, as Keras wants it of every layer; the example is one.
+    `model.save_weights` saves the weights. For `model.save`, write a subclass that makes its module from
+    plain arguments, as Keras expects of every layer; the example is one.
 
     Args:
-        module: is called with the inputs of the layer, an array or a structure of arrays. The layer
-            takes over its values; the object itself stays as it is.
+        module: called with the inputs of the layer, an array or a pytree of arrays. The layer copies
+            its values; the object itself stays as it is.
         **kwargs: of `keras.layers.Layer`, such as `name`.
 
     Raises:
-        TypeError: `module` is no `nnx.Module`.
-        ValueError: a call added variables (`sow`) or took some away.
+        TypeError: `module` is not an `nnx.Module`.
+        ValueError: a call added variables (`sow`) or removed some.
 
     Examples:
         >>> import keras
@@ -88,7 +89,7 @@ class NNXLayer(keras.layers.Layer):
     Source: `keras.layers.FlaxLayer`, for modules of Flax Linen.
     """
 
-    def __init__(self, module: Any, **kwargs: Any) -> None:
+    def __init__(self, module: nnx.Module, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         if not isinstance(module, nnx.Module):
             raise TypeError(
@@ -110,20 +111,12 @@ class NNXLayer(keras.layers.Layer):
         self.built = True
 
     @property
-    def module(self) -> Any:
-        """A module like the one that was given, with the layer's values of now."""
+    def module(self) -> nnx.Module:
+        """A module like the one that was given, with the layer's current values."""
         return self._module_of([jnp.copy(part.value) for part in self._parts])
 
-    def call(self, inputs: Any, training: bool = False) -> Any:
-        """Calls the module, and keeps what it changed.
-
-        Args:
-            inputs: of the module, a batch.
-            training: whether the module is in `train()` or `eval()`.
-
-        Returns:
-            The module's outputs.
-        """
+    def call(self, inputs: PyTree, training: bool = False) -> PyTree:
+        """Calls the module, in `train()` or `eval()`, and stores the state that it changed."""
         before = [
             fold_key(part.value) if part.impl is not None and in_replica() else part.value
             for part in self._parts
@@ -141,16 +134,16 @@ class NNXLayer(keras.layers.Layer):
                 "them out before its call returns: nnx.pop(self, nnx.Intermediate)."
             )
         for part, old, (_, new) in zip(self._parts, before, after, strict=True):
-            # Transformations in a module write parameters, too, as they are; the optimizer has them.
+            # Transformations in a module write parameters back unchanged; those are the optimizer's.
             if new is not old and not part.trained:
                 part.weight.assign(new if part.impl is None else jax.random.key_data(new))
         return outputs
 
-    def _module_of(self, values: list[Any]) -> Any:
+    def _module_of(self, values: list[Any]) -> nnx.Module:
         return nnx.merge(self._definition, *jax.tree.unflatten(self._structure, values))
 
 
-def _named(group: Any) -> list[tuple[str, Any]]:
+def _named(group: PyTree) -> list[tuple[str, Any]]:
     """Lists the values in one of a module's groups of variables, by their dotted paths."""
     leaves = jax.tree_util.tree_leaves_with_path(group)
     names = [jax.tree_util.keystr(path, simple=True, separator=".") for path, _ in leaves]

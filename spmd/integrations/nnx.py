@@ -1,8 +1,7 @@
 """Flax NNX state in a step. The one file that touches Flax internals.
 
-NNX guards its objects: a variable or module made outside of a trace refuses changes inside of it. A
-lifted object belongs to the step's trace for as long as the step is traced, so its guard is set to
-that trace and back. tests/spmd/integrations/test_nnx.py runs this on every supported version. Internals:
+NNX guards its objects: a variable or module made outside of a trace refuses changes inside it. While a step is
+traced, the guards of lifted objects are set to its trace. tests/spmd/integrations/test_nnx.py runs this on every supported version. Internals:
 `Variable._raw_value`, `Variable._trace_state`, `Pytree._pytree__state._trace_state`,
 `flax.nnx.tracers.TraceState`, `flax.nnx.tracers.current_jax_trace`.
 """
@@ -21,8 +20,9 @@ from spmd._jax_internals import trace_state
 from spmd.errors import StateError
 from spmd.replica import sum_gradients, sums_by_itself
 from spmd.state import Adapter, Kind, Watch, register_adapter
+from spmd.typing import LibraryVariable, PyTree, Stateful
 
-# A recording of operations (spmd.recording) is no transformation that objects are to be guarded from.
+# A recording (spmd.recording) is no transformation: NNX need not guard objects from it.
 tracers.current_jax_trace = trace_state
 
 _CHANGED_IN_LAYERS = frozenset({"deterministic", "use_running_average", "rate", "tx"})
@@ -31,17 +31,17 @@ _CHANGED_IN_LAYERS = frozenset({"deterministic", "use_running_average", "rate", 
 class NnxAdapter(Adapter):
     """How Flax NNX modules, optimizers, metrics and random streams hold state."""
 
-    # C functions, quicker than get_raw_value() and set_raw_value() by far.
+    # C functions, far quicker than get_raw_value() and set_raw_value().
     get = operator.attrgetter("_raw_value")
     set = nnx.Variable.__dict__["_raw_value"].__set__
 
-    def owns(self, thing: Any) -> bool:
+    def owns(self, thing: object) -> bool:
         return isinstance(thing, (nnx.Pytree, nnx.Variable))
 
-    def is_variable(self, thing: Any) -> bool:
+    def is_variable(self, thing: object) -> bool:
         return isinstance(thing, nnx.Variable)
 
-    def variables(self, thing: Any) -> Iterable[tuple[str, Any]]:
+    def variables(self, thing: Stateful) -> Iterable[tuple[str, LibraryVariable]]:
         if isinstance(thing, nnx.Variable):
             return [("", thing)]
         return [
@@ -50,7 +50,7 @@ class NnxAdapter(Adapter):
             if isinstance(node, nnx.Variable)
         ]
 
-    def kind(self, variable: Any) -> Kind:
+    def kind(self, variable: LibraryVariable) -> Kind:
         if isinstance(variable, nnx.BatchStat):
             return Kind.MEAN
         if isinstance(variable, nnx.metrics.MetricState):
@@ -60,7 +60,9 @@ class NnxAdapter(Adapter):
         return Kind.MIRRORED
 
     @contextlib.contextmanager
-    def lifted(self, things: Sequence[Any], variables: Sequence[Any]) -> Generator[None]:
+    def lifted(
+        self, things: Sequence[Stateful], variables: Sequence[LibraryVariable]
+    ) -> Generator[None]:
         nodes = _nodes(things)
         for node in nodes:
             if isinstance(node, nnx.metrics.Welford):
@@ -101,7 +103,7 @@ class NnxAdapter(Adapter):
             )
 
     @contextlib.contextmanager
-    def in_replica(self, things: Sequence[Any]) -> Generator[None]:
+    def in_replica(self, things: Sequence[Stateful]) -> Generator[None]:
         optimizers = [node for node in _nodes(things) if isinstance(node, nnx.Optimizer)]
         before = [vars(optimizer)["tx"] for optimizer in optimizers]
         try:
@@ -112,21 +114,21 @@ class NnxAdapter(Adapter):
             for optimizer, tx in zip(optimizers, before, strict=True):
                 vars(optimizer)["tx"] = tx
 
-    def watch(self, things: Sequence[Any], watch: Watch) -> None:
+    def watch(self, things: Sequence[Stateful], watch: Watch) -> None:
         for node in _nodes(things):
             attributes = vars(node)
             own = type(node).__module__.startswith("flax.")
             if not own or isinstance(node, (nnx.List, nnx.Dict)):
                 watch.all_items(attributes)
                 continue
-            # Of Flax's layers what people do change: modes, rates, parameters, optimizers. Looking at
-            # their sizes and initializers as well would cost more than the rest of the look.
+            # Of Flax's layers, what people change: modes, rates, parameters, optimizers. Watching sizes and
+            # initializers, too, would cost more than all the rest.
             for key, value in attributes.items():
                 if key in _CHANGED_IN_LAYERS or isinstance(value, (nnx.Variable, nnx.Pytree)):
                     watch.item(attributes, key)
 
     def explain(self, error: BaseException) -> str | None:
-        # Taking an optimizer and its model apart raises the second.
+        # nnx.split of an optimizer and its model raises the second.
         if not isinstance(error, errors.TraceContextError) and "different trace level" not in str(
             error
         ):
@@ -152,10 +154,12 @@ def register() -> None:
     register_adapter(NnxAdapter())
 
 
-def _with_sum(tx: Any) -> Any:
-    """Sums gradients in front of an optimizer that does not, whose own state stays as it is."""
+def _with_sum(tx: optax.GradientTransformation) -> optax.GradientTransformation:
+    """Sums gradients in front of an optimizer that does not; its state keeps its structure."""
 
-    def update(updates: Any, state: Any, params: Any = None, **extra: Any) -> Any:
+    def update(
+        updates: PyTree, state: PyTree, params: PyTree = None, **extra: Any
+    ) -> tuple[PyTree, PyTree]:
         if not sums_by_itself(lambda: tx.update(updates, state, params, **extra)):
             updates = sum_gradients(updates)
         return tx.update(updates, state, params, **extra)
@@ -165,7 +169,7 @@ def _with_sum(tx: Any) -> Any:
     return optax.GradientTransformation(tx.init, update)
 
 
-def _nodes(things: Sequence[Any]) -> list[Any]:
+def _nodes(things: Sequence[Stateful]) -> list[Any]:
     nodes: dict[int, Any] = {}
     for thing in things:
         if isinstance(thing, nnx.Pytree):
@@ -176,7 +180,7 @@ def _nodes(things: Sequence[Any]) -> list[Any]:
 
 
 def _added_state(dicts: Sequence[tuple[Any, dict[str, Any]]]) -> list[str]:
-    """Lists what holds values of the trace and was not there, or was something else, before it."""
+    """Lists attributes that hold values of the trace and were absent, or another object, before it."""
     return [
         f"{type(node).__name__}.{key} (a {type(value).__name__})"
         for node, before in dicts
@@ -187,7 +191,7 @@ def _added_state(dicts: Sequence[tuple[Any, dict[str, Any]]]) -> list[str]:
     ]
 
 
-def _dotted(path: Sequence[Any]) -> str:
+def _dotted(path: Sequence[object]) -> str:
     return "".join(
         f".{key}" if isinstance(key, str) and key.isidentifier() else f"[{key!r}]" for key in path
     )

@@ -1,6 +1,7 @@
 """Names of `tf.keras` that Keras 3 dropped and scripts still use, and what to use instead of others."""
 
 import inspect
+import types
 from typing import Any
 
 import keras
@@ -14,7 +15,7 @@ from frontends.tf.keras._tensorboard import TensorBoard
 
 
 class Reduction:
-    """How a loss makes one number of one per example.
+    """How a loss reduces losses of examples to one number.
 
     Source: `tf.keras.losses.Reduction` of Keras 2.
     """
@@ -48,7 +49,7 @@ def set_random_seed(seed: int) -> None:
         seed: from 0 to 2**32 - 1.
 
     Raises:
-        ValueError: it is no such number.
+        ValueError: `seed` is out of range.
 
     Examples:
         >>> from frontends import tf
@@ -64,8 +65,8 @@ def set_random_seed(seed: int) -> None:
     random.set_seed(seed)
 
 
-def _functions(module: Any) -> dict[str, Any]:
-    """The functions of a module; TensorFlow's list of names knows some of them by their short names only."""
+def _functions(module: types.ModuleType) -> dict[str, Any]:
+    """Lists a module's functions by name; Keras exports some under their short names only."""
     return {
         name: value
         for name, value in vars(module).items()

@@ -4,7 +4,7 @@ Keras 3 keeps Keras 2's backend functions for `tf.keras`, written in TensorFlow.
 here (see `_patches`); these are over `keras.ops`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import jax
@@ -13,55 +13,39 @@ import keras
 import numpy as np
 from keras import ops
 
+from frontends.tf._typing import Axis, DTypeLike, ShapeLike, TensorLike, VariableLike
 from frontends.tf.ops import random
 from frontends.tf.variable import Variable
 
 
-def get_value(x: Any) -> Any:
-    """Copies a variable or array to NumPy; it blocks until the value is computed.
+def get_value(x: TensorLike) -> Any:
+    """Copies a variable or array to NumPy, a scalar to a NumPy scalar; a number stays as it is.
 
-    Args:
-        x: variable, array or number.
-
-    Returns:
-        NumPy array or scalar; a number as it is.
+    Blocks until the value is computed.
 
     Source: `tf.keras.backend.get_value`.
     """
     return np.array(x)[()] if isinstance(x, (keras.Variable, Variable, jax.Array)) else x
 
 
-def set_value(x: Any, value: Any) -> None:
-    """Assigns a value to a variable.
-
-    Args:
-        x: variable.
-        value: array or number of its shape.
+def set_value(x: VariableLike, value: TensorLike) -> None:
+    """Assigns a value to a variable of its shape.
 
     Source: `tf.keras.backend.set_value`.
     """
     x.assign(jnp.asarray(value, x.dtype))
 
 
-def batch_get_value(tensors: Any) -> list[Any]:
-    """Copies variables or arrays to NumPy.
-
-    Args:
-        tensors: list of variables or arrays.
-
-    Returns:
-        One NumPy array each.
+def batch_get_value(tensors: Iterable[TensorLike]) -> list[Any]:
+    """Copies each variable or array to NumPy.
 
     Source: `tf.keras.backend.batch_get_value`.
     """
     return [get_value(tensor) for tensor in tensors]
 
 
-def batch_set_value(tuples: Any) -> None:
-    """Assigns values to variables.
-
-    Args:
-        tuples: pairs of a variable and a value.
+def batch_set_value(tuples: Iterable[tuple[VariableLike, TensorLike]]) -> None:
+    """Assigns values to variables, from pairs of a variable and a value.
 
     Source: `tf.keras.backend.batch_set_value`.
     """
@@ -72,7 +56,7 @@ def batch_set_value(tuples: Any) -> None:
 def _floating(reduce: Callable[..., Any]) -> Callable[..., Any]:
     """A mean of bools is one of floats."""
 
-    def function(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    def function(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Any:
         x = ops.convert_to_tensor(x)
         if x.dtype == bool:
             x = ops.cast(x, keras.config.floatx())
@@ -82,7 +66,7 @@ def _floating(reduce: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _filled(fill: Callable[..., Any]) -> Callable[..., Any]:
-    def function(shape: Any, dtype: Any = None, name: str | None = None) -> Any:
+    def function(shape: ShapeLike, dtype: DTypeLike = None, name: str | None = None) -> Any:
         return keras.Variable(fill(shape, dtype or keras.config.floatx()), name=name)
 
     return function
@@ -90,7 +74,11 @@ def _filled(fill: Callable[..., Any]) -> Callable[..., Any]:
 
 def _normal(draw: Callable[..., Any]) -> Callable[..., Any]:
     def function(
-        shape: Any, mean: float = 0.0, stddev: float = 1.0, dtype: Any = None, seed: Any = None
+        shape: ShapeLike,
+        mean: float = 0.0,
+        stddev: float = 1.0,
+        dtype: DTypeLike = None,
+        seed: int | None = None,
     ) -> Any:
         return draw(shape, mean, stddev, dtype or keras.config.floatx(), seed)
 
@@ -98,20 +86,24 @@ def _normal(draw: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _uniform(
-    shape: Any, minval: float = 0.0, maxval: float = 1.0, dtype: Any = None, seed: Any = None
+    shape: ShapeLike,
+    minval: float = 0.0,
+    maxval: float = 1.0,
+    dtype: DTypeLike = None,
+    seed: int | None = None,
 ) -> Any:
     return random.uniform(shape, minval, maxval, dtype or keras.config.floatx(), seed)
 
 
 def _assigned(method: str) -> Callable[[Any, Any], Any]:
-    def function(x: Any, value: Any) -> Any:
+    def function(x: TensorLike, value: TensorLike) -> Any:
         getattr(x, method)(value)
         return x
 
     return function
 
 
-def _switch(condition: Any, then_expression: Any, else_expression: Any) -> Any:
+def _switch(condition: TensorLike, then_expression: TensorLike, else_expression: TensorLike) -> Any:
     if callable(then_expression):
         return ops.cond(condition, then_expression, else_expression)
     condition = ops.convert_to_tensor(condition)
@@ -122,7 +114,12 @@ def _switch(condition: Any, then_expression: Any, else_expression: Any) -> Any:
 
 
 def _fold(reverse: bool) -> Callable[..., Any]:
-    def function(fn: Any, elems: Any, initializer: Any = None, name: str | None = None) -> Any:
+    def function(
+        fn: Callable[..., Any],
+        elems: TensorLike,
+        initializer: TensorLike = None,
+        name: str | None = None,
+    ) -> Any:
         elems = jax.tree.map(ops.convert_to_tensor, elems)
         if initializer is None:
             first, rest = (-1, slice(-1)) if reverse else (0, slice(1, None))
@@ -134,12 +131,16 @@ def _fold(reverse: bool) -> Callable[..., Any]:
     return function
 
 
-def _temporal_padding(x: Any, padding: Any = (1, 1)) -> Any:
+def _temporal_padding(x: TensorLike, padding: Sequence[int] = (1, 1)) -> Any:
     return ops.pad(x, [[0, 0], [*padding], [0, 0]])
 
 
 def _spatial_padding(dimensions: int) -> Callable[..., Any]:
-    def function(x: Any, padding: Any = ((1, 1),) * dimensions, data_format: Any = None) -> Any:
+    def function(
+        x: TensorLike,
+        padding: Sequence[Sequence[int]] = ((1, 1),) * dimensions,
+        data_format: str | None = None,
+    ) -> Any:
         sides = [[*pair] for pair in padding]
         first = (data_format or keras.config.image_data_format()) == "channels_first"
         outer = [[0, 0], [0, 0], *sides] if first else [[0, 0], *sides, [0, 0]]
@@ -150,12 +151,12 @@ def _spatial_padding(dimensions: int) -> Callable[..., Any]:
 
 def _random_variable(draw: Callable[..., Any]) -> Callable[..., Any]:
     def function(
-        shape: Any,
+        shape: ShapeLike,
         first: float,
         second: float,
-        dtype: Any = None,
+        dtype: DTypeLike = None,
         name: str | None = None,
-        seed: Any = None,
+        seed: int | None = None,
     ) -> Any:
         return keras.Variable(draw(shape, first, second, dtype, seed), name=name)
 
@@ -164,12 +165,12 @@ def _random_variable(draw: Callable[..., Any]) -> Callable[..., Any]:
 
 def _convolution(convolve: Callable[..., Any]) -> Callable[..., Any]:
     def function(
-        x: Any,
-        kernel: Any,
-        strides: Any = 1,
+        x: TensorLike,
+        kernel: TensorLike,
+        strides: int | Sequence[int] = 1,
         padding: str = "valid",
-        data_format: Any = None,
-        dilation_rate: Any = 1,
+        data_format: str | None = None,
+        dilation_rate: int | Sequence[int] = 1,
     ) -> Any:
         if padding == "causal":  # of one dimension only
             size = (kernel.shape[0] - 1) * int(np.ravel(dilation_rate)[0])
@@ -180,11 +181,11 @@ def _convolution(convolve: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _pool(
-    x: Any,
-    pool_size: Any,
-    strides: Any = 1,
+    x: TensorLike,
+    pool_size: int | Sequence[int],
+    strides: int | Sequence[int] = 1,
     padding: str = "valid",
-    data_format: Any = None,
+    data_format: str | None = None,
     pool_mode: str = "max",
 ) -> Any:
     pool = {"max": ops.max_pool, "avg": ops.average_pool}.get(pool_mode)
@@ -194,21 +195,26 @@ def _pool(
 
 
 def _separable_convolution(
-    x: Any,
-    depthwise_kernel: Any,
-    pointwise_kernel: Any,
-    strides: Any = 1,
+    x: TensorLike,
+    depthwise_kernel: TensorLike,
+    pointwise_kernel: TensorLike,
+    strides: int | Sequence[int] = 1,
     padding: str = "valid",
-    data_format: Any = None,
-    dilation_rate: Any = 1,
+    data_format: str | None = None,
+    dilation_rate: int | Sequence[int] = 1,
 ) -> Any:
-    return ops.separable_conv(
+    convolve: Any = ops.separable_conv  # its annotations leave out sequences
+    return convolve(
         x, depthwise_kernel, pointwise_kernel, strides, padding, data_format, dilation_rate
     )
 
 
 def _resize_images(
-    x: Any, height_factor: int, width_factor: int, data_format: str, interpolation: str = "nearest"
+    x: TensorLike,
+    height_factor: int,
+    width_factor: int,
+    data_format: str,
+    interpolation: str = "nearest",
 ) -> Any:
     rows = 2 if data_format == "channels_first" else 1
     size = (x.shape[rows] * height_factor, x.shape[rows + 1] * width_factor)
@@ -216,7 +222,7 @@ def _resize_images(
 
 
 def _resize_volumes(
-    x: Any, depth_factor: int, height_factor: int, width_factor: int, data_format: str
+    x: TensorLike, depth_factor: int, height_factor: int, width_factor: int, data_format: str
 ) -> Any:
     first = 2 if data_format == "channels_first" else 1
     for axis, factor in enumerate((depth_factor, height_factor, width_factor), first):
@@ -224,7 +230,7 @@ def _resize_volumes(
     return x
 
 
-def _cast_to_floatx(x: Any) -> Any:
+def _cast_to_floatx(x: TensorLike) -> Any:
     dtype = keras.config.floatx()
     arrays = (keras.Variable, Variable, jax.Array)
     return ops.cast(x, dtype) if isinstance(x, arrays) else np.asarray(x, dtype)

@@ -5,6 +5,8 @@ from typing import Any
 import jax.numpy as jnp
 import keras
 
+from frontends.tf._typing import DTypeLike, TensorLike
+
 
 class MeanTensor(keras.metrics.Metric):
     """Averages tensors element by element over the updates, those of all replicas.
@@ -23,15 +25,15 @@ class MeanTensor(keras.metrics.Metric):
     def __init__(
         self,
         name: str = "mean_tensor",
-        dtype: Any = None,
+        dtype: DTypeLike = None,
         shape: tuple[int, ...] | list[int] | None = None,
     ) -> None:
         """Makes the metric.
 
         Args:
-            name: of the metric.
-            dtype: of its result.
-            shape: of the tensors; None takes that of the first.
+            name: its name.
+            dtype: the dtype of its result.
+            shape: the shape of the tensors; None for that of the first.
         """
         super().__init__(name=name, dtype=dtype)
         self.total: Any = None
@@ -45,12 +47,12 @@ class MeanTensor(keras.metrics.Metric):
             self.count = self.add_variable(shape, initializer="zeros", name="count")
         return self.total, self.count
 
-    def update_state(self, values: Any, sample_weight: Any = None) -> None:
-        """Takes a tensor in.
+    def update_state(self, values: TensorLike, sample_weight: TensorLike = None) -> None:
+        """Adds a tensor to the averages.
 
         Args:
             values: the tensor.
-            sample_weight: of its elements, or of the entries of its first axes.
+            sample_weight: weights of its elements, or of the entries of its first axes.
 
         Raises:
             ValueError: an earlier tensor had another shape.
@@ -69,14 +71,14 @@ class MeanTensor(keras.metrics.Metric):
         count.assign(count + jnp.broadcast_to(weight, values.shape))
 
     def result(self) -> Any:
-        """Gives the averages; zero where nothing was counted.
+        """Returns the averages; zero where nothing was counted.
 
         Raises:
-            ValueError: there was no tensor yet, so that the shape is not known.
+            ValueError: there was no tensor yet, so the shape is unknown.
         """
         if self.total is None:
             raise ValueError(
-                "MeanTensor has no value yet. Call update_state(tensor) first, or say "
+                "MeanTensor has no value yet. Call update_state(tensor) first, or make it with "
                 "MeanTensor(shape=...) to start from zeros."
             )
         return keras.ops.divide_no_nan(self.total, self.count)

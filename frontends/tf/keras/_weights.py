@@ -16,6 +16,7 @@ from keras.src.backend.common.global_state import get_global_attribute, set_glob
 from keras.src.backend.common.stateless_scope import get_stateless_scope
 from keras.src.utils.tracking import is_tracking_enabled
 
+from frontends.tf._typing import TensorLike, VariableLike
 from frontends.tf.variable import Variable
 from spmd.integrations.keras import KerasObject, Method
 from spmd.replica import in_replica
@@ -50,7 +51,7 @@ class Weight(_BASE):
         finally:
             set_global_attribute("stateless_scope", scope)
 
-    def _initialize_with_initializer(self, initializer: Any) -> None:
+    def _initialize_with_initializer(self, initializer: object) -> None:
         pass
 
     @property
@@ -58,49 +59,35 @@ class Weight(_BASE):
         return self.stands_for.value()
 
     @_value.setter
-    def _value(self, value: Any) -> None:
+    def _value(self, value: TensorLike) -> None:
         variable = self.stands_for
         if value is None:
-            return  # Keras's fit lets go of values that it sets again later
+            return  # Keras's fit drops values that it sets again later
         if variable.kind == "local" and not in_replica():
             variable.assign(value)
         else:
-            # All replicas hold the same new value, so an aggregation has nothing to do.
+            # All replicas hold the same new value: there is nothing to aggregate.
             variable._set(jnp.asarray(value, variable.dtype))
 
     def scoped_value(self) -> Any:
-        """Returns the value that Keras computes with in a stateless scope, None outside of one."""
+        """Returns the value in Keras's stateless scope; None outside of one."""
         scope: Any = get_stateless_scope()
         return None if scope is None else scope.get_current_value(self)
 
-    def set_scoped(self, value: Any) -> bool:
-        """Notes a new value in Keras's stateless scope.
-
-        Args:
-            value: the new value.
-
-        Returns:
-            Whether there is such a scope.
-        """
+    def set_scoped(self, value: TensorLike) -> bool:
+        """Records a new value in Keras's stateless scope; returns whether there is one."""
         scope: Any = get_stateless_scope()
         if scope is not None:
             scope.add_update((self, value))
         return scope is not None
 
 
-def _no_value(shape: Any, dtype: Any = None) -> Any:
+def _no_value(shape: object, dtype: object = None) -> Any:
     raise AssertionError("a weight that stands for a tf.Variable has a value")
 
 
-def as_weight(variable: Any) -> Any:
-    """Makes a Keras variable of a `tf.Variable`, always the same.
-
-    Args:
-        variable: anything.
-
-    Returns:
-        What Keras takes for a variable; what is no `tf.Variable` comes back as it is.
-    """
+def as_weight(variable: VariableLike) -> VariableLike:
+    """Returns the one Keras variable that stands for a `tf.Variable`; any other object as it is."""
     if not isinstance(variable, Variable):
         return variable
     if variable._weight is None:

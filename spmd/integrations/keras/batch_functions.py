@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import DTypeLike
 
 from spmd.cluster import SharedDraws
 from spmd.input import BatchPlacer
@@ -165,7 +166,9 @@ class _Rows:
         """
         self._values = values
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+    def __array__(
+        self, dtype: DTypeLike | None = None, copy: bool | None = None
+    ) -> np.ndarray[Any, Any]:
         parts = [np.asarray(part) for value in self._values for part in _blocks(value)]
         return np.asarray(np.concatenate(parts), dtype)
 

@@ -1,11 +1,11 @@
-"""Names of what is in Keras's objects that are the same in every run.
+"""Names for the parts of Keras's objects that are the same in every run.
 
-Keras numbers layers of one class through (`dense`, `dense_1`) for as long as a process lives, so the path of
-a variable says in which order models were made. A checkpoint goes by attributes, as TensorFlow's do:
+Keras numbers the layers of a class (`dense`, `dense_1`) for as long as a process lives, so the path of a variable
+depends on the order in which models were made. A checkpoint names parts by attributes, as TensorFlow's do:
 `dense1/kernel` of `self.dense1`, and `layers/0/kernel` in a Sequential or functional model. The slots of an
-optimizer go by its lists: `momentums/3`.
+optimizer are named by its lists: `momentums/3`.
 
-Internals of Keras, which tests/spmd/integrations/keras/test_names.py runs on every supported version: the
+Touches Keras internals, which tests/spmd/integrations/keras/test_names.py runs on every supported version: the
 attributes `_loss_tracker` and `_compile_metrics` of a compiled model, `CompileMetrics.metrics`,
 `Metric._metrics` and `._variables`, `Optimizer._variables`, `Variable._value`, `Layer._trainable_variables` and
 `._non_trainable_variables`.
@@ -17,6 +17,7 @@ from typing import Any
 
 import keras
 
+from spmd.integrations.keras.typing import KerasObject, Variable
 from spmd.state import Group, adapter_of
 
 _VARIABLE: Any = keras.Variable
@@ -28,39 +29,39 @@ _GENERATOR: Any = keras.random.SeedGenerator
 _COMPILED = ("_loss_tracker", "_compile_metrics")
 
 
-def children(thing: Any) -> dict[str, Any]:
+def children(owner: KerasObject) -> dict[str, KerasObject | Group]:
     """Names the parts of an object of Keras's that hold state.
 
     Args:
-        thing: a layer, model, metric, optimizer or seed generator.
+        owner: a layer, model, metric, optimizer or seed generator.
 
     Returns:
-        Layers, variables and groups of such, by name.
+        Layers, variables and groups of them, by name.
     """
     found: dict[str, Any] = {}
-    if isinstance(thing, (keras.Sequential, _functional())):
-        found["layers"] = Group({str(i): layer for i, layer in enumerate(thing.layers)})
-    for name, value in sorted(vars(thing).items()):
+    if isinstance(owner, (keras.Sequential, _functional())):
+        found["layers"] = Group({str(i): layer for i, layer in enumerate(owner.layers)})
+    for name, value in sorted(vars(owner).items()):
         if name not in _internal():
             part = _stateful(value)
             if part is not None:
                 found.setdefault(name.removeprefix("_"), part)
-    if isinstance(thing, _MODEL):
+    if isinstance(owner, _MODEL):
         for name in _COMPILED:
-            if getattr(thing, name, None) is not None:
-                found[name.removeprefix("_")] = getattr(thing, name)
-    if isinstance(thing, _METRIC):
-        nested = getattr(thing, "metrics", None) or thing._metrics
+            if getattr(owner, name, None) is not None:
+                found[name.removeprefix("_")] = getattr(owner, name)
+    if isinstance(owner, _METRIC):
+        nested = getattr(owner, "metrics", None) or owner._metrics
         if nested:
             found["metrics"] = Group({str(i): metric for i, metric in enumerate(nested)})
-    return found | _others(thing, found)
+    return found | _others(owner, found)
 
 
-def _others(thing: Any, found: Mapping[str, Any]) -> dict[str, Any]:
+def _others(owner: KerasObject, found: Mapping[str, Any]) -> dict[str, Any]:
     """The variables that have no attribute, by their names."""
     named = {id(getattr(part, "stands_for", part)) for part in _flat(found)}
     result: dict[str, Any] = {}
-    for variable in _own_variables(thing):
+    for variable in _own_variables(owner):
         known = id(getattr(variable, "stands_for", variable)) in named
         if not known and variable._value is not None:
             name, count = variable.name, 0
@@ -76,18 +77,18 @@ def _flat(group: Mapping[str, Any]) -> Iterator[Any]:
         yield from _flat(part) if isinstance(part, Group) else [part]
 
 
-def _own_variables(thing: Any) -> list[Any]:
+def _own_variables(owner: KerasObject) -> list[Variable]:
     """The variables of an object without those of its parts."""
-    if isinstance(thing, _GENERATOR):
-        return [thing.state]
-    if isinstance(thing, _LAYER):
-        return [*thing._trainable_variables, *thing._non_trainable_variables]
-    return thing._variables
+    if isinstance(owner, _GENERATOR):
+        return [owner.state]
+    if isinstance(owner, _LAYER):
+        return [*owner._trainable_variables, *owner._non_trainable_variables]
+    return owner._variables
 
 
 @functools.cache
 def _functional() -> type[Any]:
-    """The class that Keras makes of `keras.Model(inputs, outputs)`."""
+    """The class of `keras.Model(inputs, outputs)`."""
     inputs = keras.Input((1,), name="bookkeeping_inputs")
     identity = keras.layers.Identity(name="bookkeeping_identity")
     return type(keras.Model(inputs, identity(inputs), name="bookkeeping"))
@@ -95,7 +96,7 @@ def _functional() -> type[Any]:
 
 @functools.cache
 def _internal() -> frozenset[str]:
-    """The attributes of Keras's own bookkeeping, which lead to nothing that has no other name."""
+    """The attributes of Keras's own bookkeeping; what they lead to has another name."""
     inputs = keras.Input((1,), name="bookkeeping_inputs")
     examples = (
         keras.Sequential(name="bookkeeping"),
@@ -105,8 +106,8 @@ def _internal() -> frozenset[str]:
     return frozenset({*names, "_variables", "_trainable_variables"})
 
 
-def _stateful(value: Any) -> Any:
-    """What of an attribute's value is part of a checkpoint, None if nothing is."""
+def _stateful(value: KerasObject) -> KerasObject | Group | None:
+    """The part of an attribute's value that belongs in a checkpoint; None if nothing does."""
     if isinstance(value, (list, tuple)):
         items = {str(index): child for index, child in enumerate(value)}
     elif isinstance(value, dict):
@@ -114,7 +115,7 @@ def _stateful(value: Any) -> Any:
     else:
         if adapter_of(value) is None:
             return None
-        # A variable that is being made in a traced function has no value yet.
+        # A deferred variable has no value yet.
         return None if isinstance(value, _VARIABLE) and value._value is None else value
     parts = {name: part for name, child in items.items() if (part := _stateful(child)) is not None}
     return Group(parts) if parts else None
