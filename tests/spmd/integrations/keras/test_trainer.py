@@ -135,7 +135,7 @@ def trained(make, replicas, data=None, **fit):
     evaluated = model.evaluate(x, y, sample_weight=weights, batch_size=16, verbose=0)
     # What predictions are made of, structures and masks, these models show.
     predicts = make in (regression, masked, two_outputs)
-    predicted = model.predict(x, batch_size=16, verbose=0) if predicts else None
+    predicted = model.predict(x, batch_size=16, verbose=0) if predicts else []
     return history, evaluated, predicted, [np.asarray(v.value) for v in model.weights]
 
 
