@@ -11,7 +11,7 @@ from _mlp import GLOBAL_BATCH_SIZE, init_params, read_digits, row_losses
 
 import spmd
 
-parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+parser = argparse.ArgumentParser(description="Train a small network on MNIST.")
 parser.add_argument("--devices", type=int, default=2, help="how many CPU devices (default: 2)")
 parser.add_argument("--epochs", type=int, default=3, help="passes over the digits (default: 3)")
 arguments = parser.parse_args()
