@@ -38,9 +38,13 @@ from spmd.replica import (
 )
 from spmd.state import Variable
 from spmd.step import (
-    Program,
+    Compiled,
+    CrossReplicaStep,
+    Lowered,
     Step,
+    StepCache,
     StepOptions,
+    Traced,
     gather,
     local_values,
     reduce,
@@ -51,12 +55,14 @@ from spmd.verification import Verification, verify
 
 __all__ = [
     "BatchError",
+    "Compiled",
+    "CrossReplicaStep",
     "DistributedInput",
     "ExportError",
+    "Lowered",
     "MeshError",
     "PaddedBatchError",
     "PerReplica",
-    "Program",
     "RecompilationWarning",
     "ReplicaContextError",
     "ReplicaDivergenceError",
@@ -64,8 +70,10 @@ __all__ = [
     "SpmdError",
     "StateError",
     "Step",
+    "StepCache",
     "StepOptions",
     "StepOutputError",
+    "Traced",
     "Variable",
     "Verification",
     "abstract_batch",

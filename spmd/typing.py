@@ -22,3 +22,5 @@ Stateful: TypeAlias = Any
 LibraryVariable: TypeAlias = Any
 # The path of a file or a folder.
 StrPath: TypeAlias = str | os.PathLike[str]
+# The structure of a pytree, as `jax.tree.structure` gives it; JAX has no public type for it.
+TreeStructure: TypeAlias = Any

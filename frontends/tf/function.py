@@ -24,10 +24,10 @@ from frontends.tf.reads_dataset import reads_dataset
 from frontends.tf.variable import Variable
 from spmd._jax_internals import is_interposed
 from spmd.replica import PerReplica, current_frame, is_per_replica
-from spmd.step import NO_SHORTCUT
+from spmd.step import NO_SHORTCUT, Inlined, StepCache
 
 
-class Function:
+class Function(Inlined):
     """A function that is traced once for each kind of arguments, and runs as one program.
 
     If it reads a dataset, it runs as Python, and the parts of it that a strategy runs are programs.
@@ -50,9 +50,9 @@ class Function:
         self.__wrapped__ = python_function
         functools.update_wrapper(self, python_function, updated=())
         # Python code may ask for the strategy, so each has programs of its own.
-        self._steps: dict[tuple[StrategyLike, Mesh], spmd.Step[..., Any]] = {}
+        self._steps = StepCache(_make_step, key=id)
         self._meshes: dict[StrategyLike, Mesh] = {}
-        self._last: tuple[StrategyLike, spmd.Step[..., Any]] | None = None
+        self._last: tuple[StrategyLike, spmd.CrossReplicaStep[..., Any]] | None = None
         self._runs_as_python = False
 
     def __call__(self, *args: Nested, **kwargs: Nested) -> Any:
@@ -90,9 +90,9 @@ class Function:
 
         Source: `tf.types.experimental.PolymorphicFunction.experimental_get_tracing_count`.
         """
-        return sum(step.trace_count for step in self._steps.values())
+        return sum(step.trace_count for step in self._steps)
 
-    def get_concrete_function(self, *args: Nested, **kwargs: Nested) -> spmd.Program:
+    def get_concrete_function(self, *args: Nested, **kwargs: Nested) -> spmd.Lowered:
         """Traces the function ahead of time.
 
         Returns:
@@ -137,7 +137,7 @@ class Function:
         strategy: StrategyLike,
         args: Nested,
         kwargs: Nested,
-        use: Callable[["spmd.Step[..., Any]"], Any],
+        use: Callable[["spmd.CrossReplicaStep[..., Any]"], Any],
     ) -> Any:
         """Runs or lowers the function as a program.
 
@@ -157,7 +157,7 @@ class Function:
         strategy: StrategyLike,
         args: Nested,
         kwargs: Nested,
-        use: Callable[["spmd.Step[..., Any]"], Any],
+        use: Callable[["spmd.CrossReplicaStep[..., Any]"], Any],
     ) -> Any:
         """Finds the step for the devices that the function's arguments, or the strategies in it, need."""
         mesh = _mesh_of((args, kwargs)) or self._meshes.get(strategy, strategy.mesh)
@@ -174,11 +174,14 @@ class Function:
         self._last = (strategy, step)
         return result
 
-    def _step(self, strategy: StrategyLike, mesh: Mesh) -> "spmd.Step[..., Any]":
-        if (strategy, mesh) not in self._steps:
-            step = spmd.Step(self.python_function, mesh, state=[STREAM], per_replica=False)
-            self._steps[strategy, mesh] = step
-        return self._steps[strategy, mesh]
+    def _step(self, strategy: StrategyLike, mesh: Mesh) -> "spmd.CrossReplicaStep[..., Any]":
+        return self._steps.get(self.python_function, strategy, mesh)
+
+
+def _make_step(
+    function: Callable[..., Any], strategy: StrategyLike, mesh: Mesh
+) -> "spmd.CrossReplicaStep[..., Any]":
+    return spmd.CrossReplicaStep(function, mesh, state=[STREAM])
 
 
 class FunctionOptions(TypedDict, total=False):

@@ -76,11 +76,6 @@ class Frame:
         masks: of the batches that the running replica function received; None between replicas.
         merging: whether code of a replica has stepped out of it for a while.
         sums: how often gradients were summed over replicas.
-        rows: of each leaf that a replica's function returned, whether it has an entry for each row.
-        known_rows: the same, if it is known from an earlier trace.
-        keys: index, value before and value after, of random keys that came out of a replica's function
-            as other objects; NNX transformations hand every variable back as a new one.
-        known_keys: of those, the ones that are known from an earlier trace to be unchanged.
         made: variables that the step made, each with a function that ends their part in it.
         building: whether the trace is only for the variables that it makes (`Adapter.building`).
     """
@@ -92,10 +87,6 @@ class Frame:
     masks: list[BlockMask] | None = None
     merging: bool = False
     sums: int = 0
-    rows: list[bool] = dataclasses.field(default_factory=list[bool])
-    known_rows: list[bool] | None = None
-    keys: list[tuple[int, Any, Any]] = dataclasses.field(default_factory=list[tuple[int, Any, Any]])
-    known_keys: frozenset[int] = frozenset()
     made: list[tuple[Any, Callable[[], None]]] = dataclasses.field(
         default_factory=list[tuple[Any, Callable[[], None]]]
     )
@@ -110,10 +101,6 @@ class Frame:
     def in_replica(self) -> bool:
         """Whether the running code sees one replica's block."""
         return self.masks is not None
-
-    def may_be_rows(self) -> bool:
-        """Whether the next leaf may have an entry for each row, by what is known."""
-        return self.known_rows is None or self.known_rows[len(self.rows)]
 
 
 _FRAME: contextvars.ContextVar[Frame | None] = contextvars.ContextVar("spmd_frame", default=None)

@@ -7,29 +7,35 @@ from spmd.step.between import (
     reduce,
     run,
 )
+from spmd.step.cache import StepCache
+from spmd.step.function_key import Inlined, function_key
 from spmd.step.loop import (
     Repetition,
     are_alike,
     for_each,
 )
-from spmd.step.program import Program
+from spmd.step.options import StepOptions
+from spmd.step.runner import NO_SHORTCUT
+from spmd.step.stages import Compiled, Lowered, Traced
 from spmd.step.state_views import fold_key, run_in_replicas
-from spmd.step.step import (
-    NO_SHORTCUT,
-    Step,
-    StepOptions,
-)
+from spmd.step.step import CrossReplicaStep, Step
 
 __all__ = [
     "NO_SHORTCUT",
-    "Program",
+    "Compiled",
+    "CrossReplicaStep",
+    "Inlined",
+    "Lowered",
     "Repetition",
     "Step",
+    "StepCache",
     "StepOptions",
+    "Traced",
     "are_alike",
     "check_axis",
     "fold_key",
     "for_each",
+    "function_key",
     "gather",
     "local_values",
     "reduce",

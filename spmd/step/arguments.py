@@ -1,39 +1,48 @@
 """The arguments of a step: what is split, what is whole, what holds state, and what is fixed.
 
-Each leaf of the arguments is one of these. *Split*: a `PerReplica`; every replica gets its block.
-*Whole*: an array or a number; every replica gets all of it. *Thing*: an object that holds variables,
-such as a module; they are lifted. *Fixed*: anything else (a bool, a string, None's absence, an
-enumeration); it is part of the program, and another value makes another program.
+Each leaf of the arguments has one of these roles. *Split*: a `PerReplica`; every replica gets its block.
+*Whole*: an array or a number; every replica gets all of it. *Stateful*: an object that holds variables,
+such as a module; they are lifted. *Fixed*: anything else (a bool, a string, an enumeration); it is part
+of the program, and another value makes another program.
 """
 
 import dataclasses
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
-from jax.sharding import Mesh
+from jax.sharding import Mesh, NamedSharding
 
 from spmd.errors import BatchError
 from spmd.replica import PerReplica, RowMask, TracedPerReplica, is_per_replica
 from spmd.state import adapter_of
 from spmd.topology import layout_of, place_own
+from spmd.typing import AnyArray, PyTree, Stateful, TreeStructure
+
+Role = Literal["split", "whole", "stateful", "fixed"]
 
 
 class Leaf(NamedTuple):
     """How one leaf of the arguments enters a step.
 
     Attributes:
-        how: `"split"`, `"whole"`, `"thing"` or `"fixed"`.
+        role: see above.
         key: what a program depends on: shape and type, or the value itself.
         mask: index of the mask, of a split leaf with rows.
     """
 
-    how: str
+    role: Role
     key: Hashable
     mask: int | None = None
+
+
+class ArgumentsKey(NamedTuple):
+    """What a program depends on of its arguments."""
+
+    structure: TreeStructure
+    leaves: tuple[Leaf, ...]
 
 
 @dataclasses.dataclass
@@ -47,10 +56,10 @@ class Arguments:
         stacked: for each of them, whether blocks are stacked along a new axis.
         masks: the masks of batches among them, each once.
         whole: arrays and numbers that every replica gets.
-        others: things and fixed values, in order.
+        others: stateful objects and fixed values, in order.
     """
 
-    structure: Any
+    structure: TreeStructure
     leaves: list[Leaf] = dataclasses.field(default_factory=list[Leaf])
     split: list[jax.Array] = dataclasses.field(default_factory=list[jax.Array])
     stacked: list[bool] = dataclasses.field(default_factory=list[bool])
@@ -59,44 +68,32 @@ class Arguments:
     others: list[Any] = dataclasses.field(default_factory=list[Any])
 
     @property
-    def key(self) -> Hashable:
+    def key(self) -> ArgumentsKey:
         """What a compiled program depends on."""
-        return (self.structure, tuple(self.leaves))
+        return ArgumentsKey(self.structure, tuple(self.leaves))
 
-    def abstract_split(self, replicas: int, more_rows: int) -> list[jax.ShapeDtypeStruct]:
-        """Describes what is split, as if every block of a batch had more rows.
+    @property
+    def owners(self) -> list[int | None]:
+        """For each array that is split, the index of its mask."""
+        return [leaf.mask for leaf in self.leaves if leaf.role == "split"]
 
-        Args:
-            replicas: how many blocks there are.
-            more_rows: how many more.
-
-        Returns:
-            Shape and type of each array.
-        """
-        masked = [leaf.mask is not None for leaf in self.leaves if leaf.how == "split"]
-        found: list[jax.ShapeDtypeStruct] = []
-        for array, stacked, rows in zip(self.split, self.stacked, masked, strict=True):
-            shape = list(array.shape)
-            if rows:
-                shape[int(stacked)] += more_rows * (1 if stacked else replicas)
-            found.append(jax.ShapeDtypeStruct(tuple(shape), array.dtype))
-        return found
-
-    def things(self) -> list[tuple[str, Any]]:
-        """Lists the objects that may hold state, with the place where they were passed."""
+    def stateful(self) -> list[tuple[str, Stateful]]:
+        """Lists the objects that may hold state, by the arguments that they were passed as."""
         paths = jax.tree_util.tree_leaves_with_path(
-            jax.tree.unflatten(self.structure, range(len(self.leaves)))
+            self.structure.unflatten(range(len(self.leaves)))
         )
         others = iter(self.others)
-        found: list[tuple[str, Any]] = []
-        for (path, _), leaf in zip(paths, self.leaves, strict=True):
-            if leaf.how in ("thing", "fixed"):
-                thing = next(others)
-                found.append((_argument_name(path), thing))
-        return found
+        return [
+            (_argument_name(path), next(others))
+            for (path, _), leaf in zip(paths, self.leaves, strict=True)
+            if leaf.role in ("stateful", "fixed")
+        ]
 
     def rebuild(
-        self, split: Sequence[Any], whole: Sequence[Any], masks: Sequence[Any]
+        self,
+        split: Sequence[jax.Array],
+        whole: Sequence[jax.Array],
+        masks: Sequence[jax.Array],
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Puts the arguments together again, with traced values for the arrays.
 
@@ -115,13 +112,13 @@ class Arguments:
         )
 
         def value(leaf: Leaf) -> Any:
-            if leaf.how == "split":
+            if leaf.role == "split":
                 block, stacked = next(blocks)
                 mask = None if leaf.mask is None else masks[leaf.mask]
                 return TracedPerReplica(block[0] if stacked else block, mask, leaf.mask)
-            return next(wholes if leaf.how == "whole" else others)
+            return next(wholes if leaf.role == "whole" else others)
 
-        return jax.tree.unflatten(self.structure, [value(leaf) for leaf in self.leaves])
+        return self.structure.unflatten(map(value, self.leaves))
 
 
 class Shortcut:
@@ -132,7 +129,7 @@ class Shortcut:
 
     __slots__ = ("_keys", "_mask_of", "_structure")
 
-    def __init__(self, args: Sequence[Any], parts: Arguments) -> None:
+    def __init__(self, args: Sequence[PyTree], parts: Arguments) -> None:
         """Remembers the arguments of a call.
 
         Args:
@@ -143,7 +140,7 @@ class Shortcut:
         self._keys = [leaf.key for leaf in parts.leaves]
         self._mask_of = [leaf.mask for leaf in parts.leaves]
 
-    def match(self, args: tuple[Any, ...]) -> tuple[list[jax.Array], list[RowMask]] | None:
+    def match(self, args: tuple[PyTree, ...]) -> tuple[list[jax.Array], list[RowMask]] | None:
         """Takes apart arguments of the same kind.
 
         Args:
@@ -167,20 +164,20 @@ class Shortcut:
         return split, masks
 
 
-def shortcut(args: Sequence[Any], parts: Arguments) -> Shortcut | None:
-    """Makes a shortcut for arguments like these, or None if they are of too many kinds.
+def shortcut(args: Sequence[PyTree], parts: Arguments) -> Shortcut | None:
+    """Makes a shortcut for arguments like these, or None if some of them are not per-replica values.
 
     Args:
         args: positional arguments of a call without keyword arguments.
         parts: the same, taken apart.
     """
-    if parts.leaves and all(leaf.how == "split" for leaf in parts.leaves):
+    if parts.leaves and all(leaf.role == "split" for leaf in parts.leaves):
         return Shortcut(args, parts)
     return None
 
 
 def take_apart(
-    args: Sequence[Any], kwargs: Mapping[str, Any], mesh: Mesh, *, own: bool = False
+    args: Sequence[PyTree], kwargs: Mapping[str, PyTree], mesh: Mesh, *, own: bool = False
 ) -> Arguments:
     """Takes the arguments of a call apart.
 
@@ -204,7 +201,7 @@ def take_apart(
     return parts
 
 
-def _add(parts: Arguments, leaf: Any, mesh: Mesh, own: bool) -> Leaf:
+def _add(parts: Arguments, leaf: object, mesh: Mesh, own: bool) -> Leaf:
     if isinstance(leaf, PerReplica):
         if leaf.mesh != mesh:
             raise BatchError(
@@ -244,8 +241,8 @@ def _add(parts: Arguments, leaf: Any, mesh: Mesh, own: bool) -> Leaf:
         parts.whole.append(leaf)
         return Leaf("whole", (leaf.shape, leaf.dtype, leaf.weak_type))
     parts.others.append(leaf)
-    if is_thing(leaf):
-        return Leaf("thing", id(leaf))
+    if is_stateful(leaf):
+        return Leaf("stateful", id(leaf))
     try:
         hash(leaf)
     except TypeError:
@@ -253,7 +250,9 @@ def _add(parts: Arguments, leaf: Any, mesh: Mesh, own: bool) -> Leaf:
     return Leaf("fixed", (type(leaf), leaf))
 
 
-def _add_whole(parts: Arguments, array: Any, mesh: Mesh, own: bool, weak: bool = False) -> Leaf:
+def _add_whole(
+    parts: Arguments, array: AnyArray, mesh: Mesh, own: bool, weak: bool = False
+) -> Leaf:
     if own:
         layout = layout_of(mesh)
         stacked = place_own([array[None]] * layout.local_replicas, layout)
@@ -272,7 +271,9 @@ def _mask_index(masks: list[RowMask], mask: RowMask | None) -> int | None:
     return len(masks) - 1
 
 
-def abstract(value: Any, sharding: Any) -> jax.ShapeDtypeStruct:
+def abstract(
+    value: AnyArray | jax.ShapeDtypeStruct, sharding: NamedSharding | None
+) -> jax.ShapeDtypeStruct:
     """Describes an array as an input of a program.
 
     Args:
@@ -283,7 +284,7 @@ def abstract(value: Any, sharding: Any) -> jax.ShapeDtypeStruct:
         Shape, type and sharding.
     """
     return jax.ShapeDtypeStruct(
-        jnp.shape(value) if not hasattr(value, "shape") else value.shape,
+        value.shape,
         value.dtype,
         sharding=sharding,
         weak_type=getattr(value, "weak_type", False),
@@ -303,13 +304,13 @@ def _argument_name(path: Sequence[Any]) -> str:
     return f"{rest[0].key}{jax.tree_util.keystr(tuple(rest[1:]))}"
 
 
-def is_thing(value: Any) -> bool:
+def is_stateful(value: object) -> bool:
     """Tells whether an object holds variables, and so is not to be taken apart."""
     return not isinstance(value, _PLAIN) and adapter_of(value) is not None
 
 
 def _is_argument(value: object) -> bool:
-    return is_per_replica(value) or is_thing(value)
+    return is_per_replica(value) or is_stateful(value)
 
 
 _PLAIN = (tuple, list, dict, PerReplica, jax.Array, np.ndarray, int, float, str, type(None))

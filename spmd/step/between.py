@@ -1,7 +1,7 @@
 """Per-replica values to one value, from between the replicas: `reduce`, `gather`, `run`.
 
 These work on the results of a step, each call as a small program of its own, and inside a step that
-spans several runs (`Step(..., per_replica=False)`), as a part of its program. Padding is left out.
+spans several runs (`CrossReplicaStep`), as a part of its program. Padding is left out.
 `reduce` is dispatched without waiting for the devices; `gather` and `local_values` outside of a step wait
 for the values. In several processes, all call `reduce` and `gather`.
 """
@@ -44,7 +44,7 @@ def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         >>> def program():
         ...     first = spmd.run(lambda: spmd.replica_id() + 1.0)
         ...     return spmd.reduce(first, "mean") * 2
-        >>> step = spmd.Step(program, spmd.make_mesh(["cpu:0"]), per_replica=False)
+        >>> step = spmd.CrossReplicaStep(program, spmd.make_mesh(["cpu:0"]))
         >>> float(step())
         2.0
 
@@ -53,7 +53,7 @@ def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     frame = current_frame()
     if frame is None:
         raise ReplicaContextError(
-            "spmd.run works inside a step made with per_replica=False. Outside of a step make one: "
+            "spmd.run works inside a step made with spmd.CrossReplicaStep. Outside of a step make one: "
             "spmd.Step(function, mesh)(*args)."
         )
     return run_in_replicas(frame, function, args, kwargs)

@@ -1,4 +1,4 @@
-"""Several batches in one program: a function is called for one after another, as a loop of XLA's."""
+"""Several batches in one program: XLA loops over them, and the function is traced once."""
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
@@ -11,7 +11,7 @@ from jax.sharding import Mesh
 from spmd.errors import Remedy, ReplicaContextError, StateError, StepOutputError
 from spmd.replica import TracedPerReplica, current_frame, is_per_replica
 from spmd.state import StateTable
-from spmd.step.step import Step
+from spmd.step.step import CrossReplicaStep
 
 
 def for_each(function: Callable[[Any], Any], batches: Sequence[Any]) -> Any:
@@ -40,7 +40,7 @@ def for_each(function: Callable[[Any], Any], batches: Sequence[Any]) -> Any:
         ...     total.value = total.value + spmd.reduce(rows)
         ...     return total.value
         >>> mesh = spmd.make_mesh(["cpu:0"])
-        >>> step = spmd.Step(lambda *batches: for_each(add, batches), mesh, per_replica=False)
+        >>> step = spmd.CrossReplicaStep(lambda *batches: for_each(add, batches), mesh)
         >>> rows = np.arange(6, dtype=np.float32)
         >>> step(*spmd.distribute(rows, mesh, batch_size=2)).tolist()
         [1.0, 6.0, 15.0]
@@ -50,7 +50,7 @@ def for_each(function: Callable[[Any], Any], batches: Sequence[Any]) -> Any:
     frame = current_frame()
     if frame is None or frame.in_replica:
         raise ReplicaContextError(
-            "for_each works between the replicas, in a step made with per_replica=False."
+            "for_each works between the replicas, in a step made with spmd.CrossReplicaStep."
         )
     table = frame.table
     assert isinstance(table, StateTable)
@@ -60,9 +60,8 @@ def for_each(function: Callable[[Any], Any], batches: Sequence[Any]) -> Any:
     owners: dict[int, int] = {}
     for index, leaf in enumerate(leaves):
         owners.setdefault(id(leaf.mask), index)
-    places = list(owners.values())
     blocks = [jnp.stack([batch[i].block for batch, _ in flat]) for i in range(len(leaves))]
-    masks = [jnp.stack([batch[place].mask for batch, _ in flat]) for place in places]
+    masks = [jnp.stack([batch[i].mask for batch, _ in flat]) for i in owners.values()]
 
     def one(state: list[Any], rows: Any) -> tuple[list[Any], Any]:
         blocks, masks = rows
@@ -124,8 +123,8 @@ class Repetition:
             return for_each(function, batches)
 
         several.__name__ = getattr(function, "__name__", several.__name__)
-        self._one = Step(function, mesh, state=state, per_replica=False)
-        self._several = Step(several, mesh, state=state, per_replica=False)
+        self._one = CrossReplicaStep(function, mesh, state=state)
+        self._several = CrossReplicaStep(several, mesh, state=state)
 
     def __call__(self, batches: Iterator[Any], steps: int) -> Any:
         """Runs the next batches.

@@ -1,80 +1,33 @@
-"""`Step`: a Python function of one replica, run as one compiled program on all replicas.
+"""`Step` and `CrossReplicaStep`: Python functions that run as one compiled program on all replicas.
 
-A *step* is called like the function. The first call with new shapes traces the function and compiles
+A *step* is called like its function. The first call with new shapes traces the function and compiles
 a *program*; later calls with the same shapes dispatch it. Models, optimizers, metrics, random streams
 and variables that the function closes over, or receives, are its *state*: they are read before the
 program runs, and hold their new values after it.
 """
 
-import dataclasses
 import functools
-import threading
-import warnings
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from jax.sharding import Mesh
 
-from spmd import _jax_internals
-from spmd.cluster import progress
-from spmd.errors import BatchError, MeshError, PaddedBatchError, RecompilationWarning
-from spmd.replica import current_frame
-from spmd.source_lines import user_stacklevel
-from spmd.step.arguments import Arguments, Shortcut, shortcut, take_apart
-from spmd.step.garbage import held_back
-from spmd.step.padding import without_padding
-from spmd.step.program import Program, StaleProgramError
+from spmd.errors import MeshError
+from spmd.replica import Frame, current_frame
+from spmd.step.options import StepOptions
+from spmd.step.runner import StepRunner
+from spmd.step.stages import Lowered, Traced
 from spmd.step.state_views import run_in_replicas
-from spmd.topology import make_mesh, num_replicas, spans_processes
+from spmd.step.trace import StepCode
+from spmd.topology import num_replicas
+from spmd.typing import PyTree, Stateful
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-NO_SHORTCUT: Any = object()
-
-# How many programs a step keeps, of those for one set of shapes, whose models were replaced.
-_MAX_REPLACED = 2
-
-# Two steps on two threads may share a model; one at a time may read, donate and write it.
-_STATE_LOCK = threading.RLock()
-
-
-@dataclasses.dataclass(frozen=True)
-class StepOptions:
-    """How a step is compiled.
-
-    Attributes:
-        max_programs: how many programs a step keeps; the one unused for longest is dropped.
-        warn_after: number of programs after which each doubling warns that shapes keep changing.
-        compiler_options: options for XLA, such as `{"xla_cpu_enable_fast_math": True}`.
-
-    Raises:
-        ValueError: `max_programs` or `warn_after` is below 1.
-
-    Examples:
-        >>> import spmd
-        >>> options = spmd.StepOptions(max_programs=2)
-        >>> step = spmd.Step(lambda x: x * 2, spmd.make_mesh(["cpu:0"]), options=options)
-        >>> for number in (1, 2.0, 3j):
-        ...     result = step(number)
-        >>> step
-        Step(<lambda>, programs=2)
-    """
-
-    max_programs: int = 16
-    warn_after: int = 4
-    compiler_options: dict[str, Any] | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("max_programs", "warn_after"):
-            if getattr(self, name) < 1:
-                raise ValueError(
-                    f"StepOptions.{name} must be at least 1, but is {getattr(self, name)}."
-                )
-
 
 class Step(Generic[P, R]):
-    """A per-replica function, compiled for all devices of a mesh.
+    """A function of one replica, compiled for all devices of a mesh.
 
     The function sees one replica's block of every `PerReplica` argument, and all of any other. A
     result that is equal on all replicas (proven, not guessed) comes back as one array, any other as a
@@ -100,9 +53,8 @@ class Step(Generic[P, R]):
         function: Callable[P, R],
         mesh: Mesh | None = None,
         *,
-        state: Sequence[Any] = (),
+        state: Sequence[Stateful] = (),
         options: StepOptions | None = None,
-        per_replica: bool = True,
         keep_per_replica: bool = False,
     ) -> None:
         """Makes a step; nothing is traced or compiled yet.
@@ -112,50 +64,46 @@ class Step(Generic[P, R]):
             mesh: where it runs; None takes all devices of the default platform.
             state: objects with state that the function reaches by ways that cannot be searched.
             options: how it is compiled.
-            per_replica: False means that the function is not one replica's: it runs between the
-                replicas and calls `run` for the parts that are. All parts become one program.
-            keep_per_replica: return every result of a replica as a `PerReplica`, also where it is
-                equal on all of them.
+            keep_per_replica: return every result as a `PerReplica`, also where it is equal on all
+                replicas.
 
         Raises:
             TypeError: `function` cannot be called.
         """
-        if not callable(function):
-            raise TypeError(
-                f"A step is made of a function, but got {function!r} of type "
-                f"{type(function).__name__}."
-            )
-        self.__wrapped__ = function
-        self.__name__ = getattr(function, "__name__", type(function).__name__)
-        self.__doc__ = getattr(function, "__doc__", None)
-        self._mesh = mesh
-        self._state = [(f"state[{index}]", thing) for index, thing in enumerate(state)]
-        self._options = options or StepOptions()
-        self._per_replica = per_replica
-        self._keep_per_replica = keep_per_replica
-        # The one used last stands last.
-        self._programs: list[tuple[Hashable, Program]] = []
-        self._last_key: Any = None
-        self._shortcut: tuple[Shortcut, Program] | None = None
-        self.trace_count = 0
+
+        def inline(frame: Frame, args: Sequence[Any], kwargs: Mapping[str, Any]) -> PyTree:
+            return run_in_replicas(frame, function, args, kwargs)
+
+        code = StepCode(
+            function,
+            _describe(self, function),
+            inline,
+            own_values=True,
+            merges_results=not keep_per_replica,
+        )
+        self._runner = StepRunner(code, mesh, state, options)
 
     @property
     def mesh(self) -> Mesh:
         """The mesh; asking for it starts the backend."""
-        if self._mesh is None:
-            self._mesh = make_mesh()
-        return self._mesh
+        return self._runner.mesh
 
     @property
     def num_replicas(self) -> int:
         """How many replicas run the step."""
         return num_replicas(self.mesh)
 
+    @property
+    def trace_count(self) -> int:
+        """How many programs were traced."""
+        return self._runner.programs.made
+
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         """Runs the step; does not wait for the devices.
 
         Across hosts, every process must call it, with the same shapes and in the same order. Inside
-        another step that is being traced, becomes a part of that one's program.
+        another step that is being traced, becomes a part of that one's program. Several threads may call
+        steps; those that share variables take turns.
 
         Args:
             *args: arguments of the function. A `PerReplica` is split over the replicas; any other
@@ -168,7 +116,7 @@ class Step(Generic[P, R]):
         Raises:
             MeshError: inside another step, which runs on other devices.
             BatchError: a batch was split over another mesh, an argument does not fit into the types
-                that JAX keeps, or the call stands inside of `jax.jit` or another transformation.
+                that JAX keeps, or the call stands inside `jax.jit` or another transformation.
             PaddedBatchError: a batch is padded, and the state or a result would count its padding.
             ReplicaContextError: the step runs in a replica of another step.
             ReplicaDivergenceError: a variable, or what is returned as one value, would differ between
@@ -189,30 +137,10 @@ class Step(Generic[P, R]):
         """
         frame = current_frame()
         if frame is not None:
-            if self._mesh is not None and self._mesh != frame.mesh:
-                raise MeshError(
-                    f"The step {self.__name__!r} runs on {list(self._mesh.devices.flat)}, but was called in "
-                    f"a program for {list(frame.mesh.devices.flat)}. A program runs on one mesh: make the "
-                    "step for that one."
-                )
-            if self._per_replica:
-                return run_in_replicas(frame, self.__wrapped__, args, kwargs)
-            return self.__wrapped__(*args, **kwargs)
-        if not kwargs:
-            result = self.call_again(args)
-            if result is not NO_SHORTCUT:
-                return result
-        with _STATE_LOCK:
-            try:
-                return self._call(args, kwargs)
-            except PaddedBatchError:
-                # A program for the rows that there are, if all replicas have as many.
-                cut = without_padding((args, kwargs))
-                if cut is None:
-                    raise
-                return self._call(*cut)
+            return _inline(self._runner, frame, args, kwargs)
+        return self._runner.call(args, kwargs)
 
-    def call_again(self, args: tuple[Any, ...]) -> Any:
+    def call_again(self, args: tuple[PyTree, ...]) -> Any:
         """Runs the step the short way, if the arguments are batches like those of the last call.
 
         Args:
@@ -221,46 +149,10 @@ class Step(Generic[P, R]):
         Returns:
             The step's result, or `NO_SHORTCUT`: then call the step.
         """
-        if self._shortcut is None or _jax_internals.is_tracing():
-            return NO_SHORTCUT
-        short, program = self._shortcut
-        match = short.match(args)
-        if match is None:
-            return NO_SHORTCUT
-        with _STATE_LOCK:
-            if program.stale_because() is None:
-                try:
-                    return program.dispatch(*match, ())
-                except (StaleProgramError, PaddedBatchError):
-                    pass  # The long way finds out again, and does something about it.
-        return NO_SHORTCUT
+        return self._runner.call_again(args)
 
-    def _call(self, args: Any, kwargs: Any) -> Any:
-        if _jax_internals.is_tracing():
-            raise BatchError(
-                f"The step {self.__name__!r} was called inside jax.jit, jax.grad or another "
-                "transformation. A step is a whole program: call it outside."
-            )
-        parts = self._take_apart(args, kwargs)
-        program = self._program(parts)
-        try:
-            result = program.dispatch(parts.split, parts.masks, parts.whole)
-        except StaleProgramError as stale:
-            self._forget(program)
-            program = self._make(parts, str(stale))
-            result = program.dispatch(parts.split, parts.masks, parts.whole)
-        short = None if kwargs else shortcut(args, parts)
-        self._shortcut = None if short is None else (short, program)
-        return result
-
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
-        return self if instance is None else functools.partial(self, instance)
-
-    def __repr__(self) -> str:
-        return f"Step({self.__name__}, programs={len(self._programs)})"
-
-    def lower(self, *args: P.args, **kwargs: P.kwargs) -> Program:
-        """Traces and checks the step ahead of time, without running it.
+    def trace(self, *args: P.args, **kwargs: P.kwargs) -> Traced:
+        """Traces and checks the step, without compiling or running it; a later call uses the trace.
 
         Args:
             *args: as for a call; `jax.ShapeDtypeStruct` may stand for whole arrays, and
@@ -268,8 +160,7 @@ class Step(Generic[P, R]):
             **kwargs: likewise.
 
         Returns:
-            The program, to look at (`hlo`, `memory`, `cost`, `collectives`) or to compile early
-            (`compile()`). A later call with the same shapes uses it.
+            The program: look at its `jaxpr`, `collectives` and `state_names`, or `lower()` it.
 
         Raises:
             SpmdError: what a call would raise, before anything runs: `BatchError`,
@@ -279,99 +170,156 @@ class Step(Generic[P, R]):
             >>> import jax, jax.numpy as jnp, spmd
             >>> weight = spmd.Variable(jnp.zeros(3), name="weight")
             >>> step = spmd.Step(lambda x: weight.value @ x, spmd.make_mesh(["cpu:0"]))
-            >>> program = step.lower(jax.ShapeDtypeStruct((3,), jnp.float32))
-            >>> program.state_names, step.trace_count
+            >>> traced = step.trace(jax.ShapeDtypeStruct((3,), jnp.float32))
+            >>> traced.state_names, step.trace_count
             (('weight',), 1)
+            >>> compiled = traced.lower().compile()
             >>> float(step(jnp.ones(3))), step.trace_count
             (0.0, 1)
+
+        Source: `jax.jit(f).trace`.
         """
-        with _STATE_LOCK:
-            return self._program(self._take_apart(args, kwargs))
+        return Traced(self._runner, self._runner.prepare(args, kwargs))
 
-    def _take_apart(self, args: Any, kwargs: Any) -> Arguments:
-        spans = spans_processes(self.mesh)
-        return take_apart(args, kwargs, self.mesh, own=spans and self._per_replica)
+    def lower(self, *args: P.args, **kwargs: P.kwargs) -> Lowered:
+        """Traces, checks and lowers the step, without running it: `trace(...).lower()`.
 
-    def _program(self, arguments: Arguments) -> Program:
-        key = arguments.key
-        reason: str | None = None
-        for index in reversed(range(len(self._programs))):
-            known, program = self._programs[index]
-            if known == key:
-                reason = program.stale_because()
-                if reason is None:
-                    self._programs.append(self._programs.pop(index))
-                    return program
-        return self._make(arguments, reason)
+        Args:
+            *args: as for `trace`.
+            **kwargs: likewise.
 
-    def _make(self, arguments: Arguments, reason: str | None) -> Program:
-        with progress.busy(f"traces {self.__name__}"), held_back():
-            program = self._trace(arguments)
-        self.trace_count += 1
-        doublings, rest = divmod(self.trace_count, self._options.warn_after)
-        if rest == 0 and doublings.bit_count() == 1 and self._last_key is not None:
-            self._warn(arguments, reason)
-        self._last_key = arguments.key
-        self._programs.append((arguments.key, program))
-        self._drop_replaced(arguments.key)
-        del self._programs[: -self._options.max_programs]
-        return program
+        Returns:
+            The program before XLA's optimisations, to look at or to `compile()`.
 
-    def _trace(self, arguments: Arguments) -> Program:
-        return Program(
-            self.__wrapped__,
-            self.mesh,
-            arguments,
-            name=self.__name__,
-            state=self._state,
-            per_replica=self._per_replica,
-            keep_per_replica=self._keep_per_replica,
-            compiler_options=self._options.compiler_options,
+        Raises:
+            SpmdError: as for `trace`.
+        """
+        return self.trace(*args, **kwargs).lower()
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        call: Any = self
+        return self if instance is None else functools.partial(call, instance)
+
+    def __repr__(self) -> str:
+        return f"Step({self._runner.code.name}, programs={len(self._runner.programs)})"
+
+
+class CrossReplicaStep(Generic[P, R]):
+    """A function between the replicas, compiled with all the parts of it that replicas run.
+
+    The function sees a `PerReplica` argument as a whole, and calls `spmd.run` for what each replica does,
+    `spmd.reduce` and `spmd.gather` for what comes of it. All of that becomes one program.
+
+    Examples:
+        >>> import numpy as np, spmd
+        >>> mesh = spmd.make_mesh(["cpu"])
+        >>> def mean_of_squares(batch):
+        ...     return spmd.reduce(spmd.run(lambda x: x * x, batch), "mean", axis=0)
+        >>> step = spmd.CrossReplicaStep(mean_of_squares, mesh)
+        >>> (batch,) = spmd.distribute(np.arange(4.0, dtype=np.float32), mesh, batch_size=4)
+        >>> float(step(batch))
+        3.5
+
+    Source: `tf.function` around `tf.distribute.Strategy.run`.
+    """
+
+    def __init__(
+        self,
+        function: Callable[P, R],
+        mesh: Mesh | None = None,
+        *,
+        state: Sequence[Stateful] = (),
+        options: StepOptions | None = None,
+    ) -> None:
+        """Makes a step; nothing is traced or compiled yet.
+
+        Args:
+            function: what is done between the replicas.
+            mesh: where it runs; None takes all devices of the default platform.
+            state: objects with state that the function reaches by ways that cannot be searched.
+            options: how it is compiled.
+
+        Raises:
+            TypeError: `function` cannot be called.
+        """
+
+        def inline(frame: Frame, args: Sequence[Any], kwargs: Mapping[str, Any]) -> PyTree:
+            called: Callable[..., PyTree] = function
+            return called(*args, **kwargs)
+
+        code = StepCode(
+            function, _describe(self, function), inline, own_values=False, merges_results=False
         )
+        self._runner = StepRunner(code, mesh, state, options)
 
-    def _drop_replaced(self, key: Hashable) -> None:
-        # A program keeps the model alive that it was traced for, so one for a model that was replaced
-        # (a notebook's cell run again) must go. Not at once: models may take turns under one name. A
-        # change of mode, as by eval(), replaces no object, and its programs count only among all.
-        replaced = [
-            program
-            for known, program in self._programs
-            if known == key and program.has_replaced_state()
-        ]
-        for program in replaced[:-_MAX_REPLACED]:
-            self._forget(program)
+    @property
+    def mesh(self) -> Mesh:
+        """The mesh; asking for it starts the backend."""
+        return self._runner.mesh
 
-    def _forget(self, program: Program) -> None:
-        self._programs = [entry for entry in self._programs if entry[1] is not program]
-        if self._shortcut is not None and self._shortcut[1] is program:
-            self._shortcut = None
+    @property
+    def num_replicas(self) -> int:
+        """How many replicas run the step."""
+        return num_replicas(self.mesh)
 
-    def _warn(self, arguments: Arguments, reason: str | None) -> None:
-        warnings.warn(
-            f"The step {self.__name__!r} was compiled {self.trace_count} times. Last time because "
-            f"{reason or _difference(self._last_key, arguments)}. Compiling takes far longer than a "
-            "step: keep shapes the same (pad, or drop_remainder=True), pass what changes as an "
-            "array, and make models once.",
-            RecompilationWarning,
-            stacklevel=user_stacklevel(),
+    @property
+    def trace_count(self) -> int:
+        """How many programs were traced."""
+        return self._runner.programs.made
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
+        """Runs the step; see `Step.__call__`.
+
+        Returns:
+            The function's result; per-replica values in it as `PerReplica`, others as arrays.
+        """
+        frame = current_frame()
+        if frame is not None:
+            return _inline(self._runner, frame, args, kwargs)
+        return self._runner.call(args, kwargs)
+
+    def call_again(self, args: tuple[PyTree, ...]) -> Any:
+        """Runs the step the short way, if it can; see `Step.call_again`."""
+        return self._runner.call_again(args)
+
+    def trace(self, *args: P.args, **kwargs: P.kwargs) -> Traced:
+        """Traces and checks the step; see `Step.trace`."""
+        return Traced(self._runner, self._runner.prepare(args, kwargs))
+
+    def lower(self, *args: P.args, **kwargs: P.kwargs) -> Lowered:
+        """Traces, checks and lowers the step: `trace(...).lower()`."""
+        return self.trace(*args, **kwargs).lower()
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        call: Any = self
+        return self if instance is None else functools.partial(call, instance)
+
+    def __repr__(self) -> str:
+        return f"CrossReplicaStep({self._runner.code.name}, programs={len(self._runner.programs)})"
+
+
+def _describe(step: Any, function: Callable[..., Any]) -> str:
+    """Gives a step the name and docstring of its function; returns the name."""
+    if not callable(function):
+        raise TypeError(
+            f"A step is made of a function, but got {function!r} of type {type(function).__name__}."
         )
+    name: str = getattr(function, "__name__", type(function).__name__)
+    vars(step).update(
+        __wrapped__=function, __name__=name, __doc__=getattr(function, "__doc__", None)
+    )
+    return name
 
 
-def _difference(last_key: Any, arguments: Arguments) -> str:
-    """Says in words how arguments differ from those of another program."""
-    structure, leaves = last_key
-    if structure != arguments.structure:
-        return f"the structure of the arguments changed from {structure} to {arguments.structure}"
-    for index, (old, new) in enumerate(zip(leaves, arguments.leaves, strict=True)):
-        if old != new:
-            return f"argument leaf {index} changed from {_shown(old)} to {_shown(new)}"
-    return "a program was dropped to make room for others"
-
-
-def _shown(leaf: Any) -> str:
-    if leaf.how == "thing":
-        return "one object to another"
-    if leaf.how == "fixed":
-        return repr(leaf.key[1]) if isinstance(leaf.key, tuple) else "an object"
-    shape, dtype = leaf.key[:2]
-    return f"{dtype}{list(shape)}"
+def _inline(
+    runner: StepRunner, frame: Frame, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> PyTree:
+    """Makes a step a part of the one that is being traced."""
+    mesh = runner.chosen_mesh
+    if mesh is not None and mesh != frame.mesh:
+        raise MeshError(
+            f"The step {runner.code.name!r} runs on {list(mesh.devices.flat)}, but was called in "
+            f"a program for {list(frame.mesh.devices.flat)}. A program runs on one mesh: make the "
+            "step for that one."
+        )
+    return runner.code.inline(frame, args, kwargs)

@@ -140,7 +140,7 @@ spmd.Step(lambda: spmd.all_reduce(np.float32(me + 1)), mesh)()
     ),
     "an argument of a program of several runs": (
         """
-spmd.Step(lambda x: x * 2, mesh, per_replica=False)(me + 1.0)
+spmd.CrossReplicaStep(lambda x: x * 2, mesh)(me + 1.0)
 """,
         "was called with different arguments in different processes",
     ),

@@ -2,11 +2,8 @@
 
 import contextlib
 import operator
-import threading
-import warnings
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import jax
 from jax.sharding import Mesh
@@ -15,7 +12,6 @@ import spmd
 from frontends.tf._typing import Nested
 from frontends.tf.data.iterator import OutOfRangeError
 from frontends.tf.distribute.extended import StrategyExtended
-from frontends.tf.distribute.function_key import function_key
 from frontends.tf.distribute.inputs import StrategyInputs
 from frontends.tf.distribute.options import RunOptions
 from frontends.tf.distribute.results import StrategyResults
@@ -28,16 +24,7 @@ from spmd.replica import (
     in_replica,
     is_per_replica,
 )
-from spmd.source_lines import user_stacklevel
-from spmd.step import Repetition, run_in_replicas
-
-_Made = TypeVar("_Made")
-
-# Steps that a strategy keeps for functions run outside of tf.function.
-_MAX_STEPS = 32
-
-# How many steps of functions made by the same lines make a warning.
-_WARN_AT = (4, 8, 16, 32)
+from spmd.step import Repetition, StepCache, run_in_replicas
 
 
 class Strategy(StrategyInputs, StrategyResults):
@@ -72,8 +59,8 @@ class Strategy(StrategyInputs, StrategyResults):
         self._mesh = mesh
         self.is_default = is_default
         self._collectives = collectives or CollectiveOptions()
-        self._steps: OrderedDict[Hashable, tuple[Any, Any]] = OrderedDict()
-        self._lock = threading.Lock()
+        self._steps = StepCache(self._make_step)
+        self._repetitions = StepCache(self._make_repetition)
         devices = mesh.local_devices if parameter_devices is None else parameter_devices
         self.extended = StrategyExtended(self, devices)
 
@@ -228,10 +215,7 @@ class Strategy(StrategyInputs, StrategyResults):
         require_cross_replica("run_steps")
         fn = getattr(fn, "python_function", fn)  # of a tf.function: all becomes one program
 
-        def make() -> Repetition:
-            return Repetition(fn, self._mesh, state=[STREAM])
-
-        repeated = self._kept(("run_steps", function_key(fn)), fn, make)
+        repeated = self._repetitions.get(fn)
         with entered(self):
             try:
                 return repeated(map(_require_distributed, iterator), steps)
@@ -314,39 +298,13 @@ class Strategy(StrategyInputs, StrategyResults):
                 f"{type(fn).__name__}. Pass the function itself: strategy.run(step, args=(batch,))."
             )
 
-        def make() -> "spmd.Step[..., Any]":
-            return spmd.Step(fn, self._mesh, state=[STREAM], keep_per_replica=True)
+        return self._steps.get(fn)
 
-        return self._kept(function_key(fn), fn, make)
+    def _make_step(self, fn: Callable[..., Any]) -> "spmd.Step[..., Any]":
+        return spmd.Step(fn, self._mesh, state=[STREAM], keep_per_replica=True)
 
-    def _kept(self, key: Hashable, fn: Callable[..., Any], make: Callable[[], _Made]) -> _Made:
-        """Returns what was made for a function before, or makes it."""
-        with self._lock:
-            if key not in self._steps:
-                self._warn_of_copies(fn)
-                self._steps[key] = (fn, make())
-                if len(self._steps) > _MAX_STEPS:
-                    self._steps.popitem(last=False)
-            self._steps.move_to_end(key)
-            return self._steps[key][1]
-
-    def _warn_of_copies(self, fn: Callable[..., Any]) -> None:
-        """Warns if functions made by the same lines, but bound to other objects, are compiled anew."""
-        names = getattr(_code(fn), "co_freevars", ())
-        count = 1 + sum(_code(known) is _code(fn) for known, _ in self._steps.values())
-        if names and count in _WARN_AT:
-            warnings.warn(
-                f"The strategy compiled the function {fn.__name__!r} {count} times, because objects that it closes "
-                f"over are others each time (it closes over {', '.join(names)}). Compiling takes far "
-                "longer than a step: make other objects once, and let what changes be a tf.Variable, or an "
-                "argument, strategy.run(step, args=(batch, value)).",
-                spmd.RecompilationWarning,
-                stacklevel=user_stacklevel(),
-            )
-
-
-def _code(fn: Callable[..., Any]) -> Any:
-    return getattr(fn, "__code__", None)
+    def _make_repetition(self, fn: Callable[..., Any]) -> Repetition:
+        return Repetition(fn, self._mesh, state=[STREAM])
 
 
 def _require_distributed(batch: Nested) -> Any:

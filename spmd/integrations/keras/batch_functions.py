@@ -18,7 +18,7 @@ from spmd.integrations.keras.placement import Placement
 from spmd.integrations.keras.replica_steps import call_step, is_overridden
 from spmd.integrations.keras.typing import Batch, Logs, Model
 from spmd.replica import PerReplica, TracedPerReplica, all_reduce, is_per_replica
-from spmd.step import Step, are_alike, for_each, gather
+from spmd.step import CrossReplicaStep, are_alike, for_each, gather
 from spmd.topology import spans_processes
 from spmd.typing import PyTree
 
@@ -58,13 +58,13 @@ class BatchFunction:
         self._in_loop = in_loop
         self._eager = eager if model.run_eagerly else None
         self._at_once = model.steps_per_execution
-        self._step = Step(of_batch, placement.mesh, state=state, per_replica=False)
+        self._step = CrossReplicaStep(of_batch, placement.mesh, state=state)
 
         def of_batches(*batches: Batch) -> PyTree:
             return jax.tree.map(lambda results: results[-1], for_each(of_batch, batches))
 
         of_batches.__name__ = of_batch.__name__
-        self._steps = Step(of_batches, placement.mesh, state=state, per_replica=False)
+        self._steps = CrossReplicaStep(of_batches, placement.mesh, state=state)
         self.start()
 
     def start(self) -> None:

@@ -360,7 +360,7 @@ def test_get_concrete_function(scope):
             program = total.get_concrete_function(jnp.float32(1))
     else:
         program = total.get_concrete_function(value)
-    assert isinstance(program, spmd.Program)
+    assert isinstance(program, spmd.Lowered)
     assert "psum" in program.collectives[0].name
     assert program.collectives[0].bytes == 12
     assert "all-reduce" in program.hlo

@@ -384,7 +384,7 @@ def test_a_value_smuggled_out_of_a_replica_is_refused(mesh_of: MeshOf) -> None:
         spmd.run(lambda rows: smuggled.append(rows.sum()), x)
         return smuggled[-1]
 
-    step = spmd.Step(program, mesh_of(2), per_replica=False)
+    step = spmd.CrossReplicaStep(program, mesh_of(2))
     with pytest.raises(spmd.ReplicaDivergenceError, match="back door"):
         step(first_batch(step.mesh))
 

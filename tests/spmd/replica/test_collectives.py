@@ -145,7 +145,7 @@ def test_outside_of_a_step(mesh_of: MeshOf, name: str) -> None:
         return COLLECTIVES[name](jnp.ones(3))
 
     with pytest.raises(spmd.ReplicaContextError, match=name):
-        spmd.Step(between_replicas, mesh_of(2), per_replica=False)()
+        spmd.CrossReplicaStep(between_replicas, mesh_of(2))()
 
 
 @pytest.mark.parametrize("source", [4, -1])

@@ -67,7 +67,7 @@ def test_in_a_replica_and_between_replicas(mesh_of: MeshOf) -> None:
         look("after")
         return spmd.reduce(first), spmd.replica_id()
 
-    total, between = spmd.Step(program, mesh_of(4), per_replica=False)()
+    total, between = spmd.CrossReplicaStep(program, mesh_of(4))()
     assert (int(total), int(between)) == (6, 0)
     assert seen == [("before", False, True), ("replica", True, True), ("after", False, True)]
     assert not spmd.in_replica()
@@ -131,7 +131,7 @@ def test_valid_rows_outside_of_a_step(mesh_of: MeshOf) -> None:
     with pytest.raises(spmd.ReplicaContextError, match="only inside a function that a step runs"):
         spmd.valid_rows()
     with pytest.raises(spmd.ReplicaContextError, match="per replica"):
-        spmd.Step(spmd.valid_rows, mesh_of(2), per_replica=False)()
+        spmd.CrossReplicaStep(spmd.valid_rows, mesh_of(2))()
 
 
 def test_a_step_without_batches_has_no_rows(mesh_of: MeshOf) -> None:

@@ -122,7 +122,7 @@ def test_a_reduction_is_the_same_inside_a_step_and_outside(
         return (jnp.full((3,), 100) + 100 + spmd.replica_id()).astype(dtype)
 
     outside = spmd.reduce(spmd.Step(values, mesh, keep_per_replica=True)(), op, axis)
-    inside = spmd.Step(lambda: spmd.reduce(spmd.run(values), op, axis), mesh, per_replica=False)()
+    inside = spmd.CrossReplicaStep(lambda: spmd.reduce(spmd.run(values), op, axis), mesh)()
     assert inside.dtype == outside.dtype
     np.testing.assert_array_equal(inside, outside)
 
@@ -142,7 +142,7 @@ def test_a_mean_may_have_a_sum_that_its_type_cannot_hold(dtype: Any) -> None:
     values = np.full(70_000, 3.0)  # float16 ends at 65504
     (batch,) = spmd.distribute(jnp.asarray(values, dtype), mesh, batch_size=values.size)
     outside = spmd.reduce(batch, "mean", axis=0)
-    inside = spmd.Step(lambda x: spmd.reduce(x, "mean", axis=0), mesh, per_replica=False)(batch)
+    inside = spmd.CrossReplicaStep(lambda x: spmd.reduce(x, "mean", axis=0), mesh)(batch)
     for mean in (outside, inside):
         assert mean.dtype == dtype
         assert float(mean) == 3.0
@@ -203,7 +203,7 @@ def test_padding_inside_a_program_of_several_runs() -> None:
         rows = spmd.run(lambda x: x * 2, x)
         return spmd.reduce(rows, "sum", axis=0), spmd.reduce(rows, "mean", axis=0)
 
-    step = spmd.Step(program, mesh, per_replica=False)
+    step = spmd.CrossReplicaStep(program, mesh)
     for batch, total in zip(
         spmd.distribute(np.arange(5.0, dtype=np.float32), mesh, batch_size=4), (12, 8), strict=True
     ):
@@ -216,7 +216,7 @@ def test_padding_inside_a_program_of_several_runs() -> None:
 def test_rows_whose_number_is_unknown_cannot_leave_padding_out(use: Any) -> None:
     # Inside a step one program serves full and partial batches; padding must not pass for rows.
     mesh = mesh_of_size(2)
-    step = spmd.Step(lambda x: use(spmd.run(lambda x: x * 2, x)), mesh, per_replica=False)
+    step = spmd.CrossReplicaStep(lambda x: use(spmd.run(lambda x: x * 2, x)), mesh)
     batch = list(spmd.distribute(np.arange(5.0, dtype=np.float32), mesh, batch_size=4))[-1]
     with pytest.raises((spmd.BatchError, spmd.PaddedBatchError)):
         step(batch)
@@ -243,5 +243,5 @@ def test_wrong_uses_say_so() -> None:
         step = spmd.Step(lambda x, f=function: f(x), mesh_of_size(2))
         with pytest.raises(spmd.ReplicaContextError, match=r"A replica uses spmd\.all_"):
             step(1.0)
-    with pytest.raises(spmd.ReplicaContextError, match="per_replica=False"):
+    with pytest.raises(spmd.ReplicaContextError, match="CrossReplicaStep"):
         spmd.run(lambda: 1.0)

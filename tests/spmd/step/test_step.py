@@ -259,10 +259,8 @@ def test_steps_between_replicas_become_one_program(mesh_of: MeshOf) -> None:
         return count.value
 
     inner = spmd.Step(add, mesh)
-    outer = spmd.Step(lambda x: inner(x) and None, mesh, per_replica=False)
-    twice = spmd.Step(
-        lambda x: spmd.reduce(inner(x)) + spmd.reduce(inner(x)), mesh, per_replica=False
-    )
+    outer = spmd.CrossReplicaStep(lambda x: inner(x) and None, mesh)
+    twice = spmd.CrossReplicaStep(lambda x: spmd.reduce(inner(x)) + spmd.reduce(inner(x)), mesh)
     batch = batches_of(4, mesh)[0]
     del outer
     # 28, then 56, each on two replicas.
@@ -273,7 +271,7 @@ def test_steps_between_replicas_become_one_program(mesh_of: MeshOf) -> None:
 
 def test_a_step_of_another_mesh_inside_a_program_is_refused(mesh_of: MeshOf) -> None:
     inner = spmd.Step(lambda: spmd.all_reduce(1.0), mesh_of(2))
-    outer = spmd.Step(lambda: spmd.reduce(inner()), mesh_of(4), per_replica=False)
+    outer = spmd.CrossReplicaStep(lambda: spmd.reduce(inner()), mesh_of(4))
     with pytest.raises(spmd.SpmdError):
         outer()
 

@@ -21,7 +21,7 @@ def distributed(strategy, total, size=4):
 
 
 def trace_counts(strategy):
-    return [step.trace_count for _, step in strategy._steps.values()]
+    return [step.trace_count for step in strategy._steps]
 
 
 class Trainer:
@@ -323,6 +323,6 @@ def test_a_replica_does_not_ask():
 def test_a_step_of_the_engine_does_not_ask():
     strategy = mirrored()
     iterator = iter(distributed(strategy, 8))
-    step = spmd.Step(lambda: next(iterator), strategy.mesh, per_replica=False)
+    step = spmd.CrossReplicaStep(lambda: next(iterator), strategy.mesh)
     with pytest.raises(ValueError, match="keep this one batch forever"):
         step()

@@ -3,7 +3,7 @@
 import types
 
 from frontends import tf
-from frontends.tf.distribute.function_key import function_key
+from spmd.step.function_key import function_key
 
 SOURCE = "def step():\n    return v.assign_add(1.0)\n"
 

@@ -1,0 +1,382 @@
+"""Dispatching a program: the hot path.
+
+A call reads the state into a flat list, dispatches the program, and writes the new state back; no Python
+code of the user runs. What was written is remembered, so that the next call knows it again without a look at
+every array.
+"""
+
+import functools
+import sys
+import threading
+import weakref
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from spmd.cluster import progress
+from spmd.errors import BatchError, ProcessMismatchError, Remedy, StateError
+from spmd.proof import check_state_is_there, counted_padding_error
+from spmd.replica import PerReplica, RowMask
+from spmd.state import StateTable
+from spmd.step.agreement import differing, digest, of_first_process
+from spmd.step.build import Program
+from spmd.step.locks import CLUSTER, LAUNCHING, lock_of
+from spmd.step.padding import counted, with_other_padding
+from spmd.topology import copied, layout_of, place, readable, spans_processes
+from spmd.typing import AnyArray, PyTree
+
+_LEAF = jax.tree.structure(0)
+
+
+class StaleProgramError(Exception):
+    """The state no longer has the shapes that a program was compiled for; the step makes another."""
+
+
+class Executable:
+    """A program, compiled when first needed, and the arrays that it left in its variables."""
+
+    def __init__(self, program: Program, compiler_options: Mapping[str, str | bool] | None) -> None:
+        """Prepares to run a program; nothing is lowered or compiled yet.
+
+        Args:
+            program: the program.
+            compiler_options: for XLA.
+        """
+        self.program = program
+        self._compiler_options = None if compiler_options is None else dict(compiler_options)
+        self._compiling = threading.Lock()
+        self._lowered: jax.stages.Lowered | None = None
+        self._compiled: jax.stages.Compiled | None = None
+        self._name = program.name
+        self._changed, self._kept = program.changed, program.kept
+        self._results, self._ambiguous_rows = program.results, program.ambiguous_rows
+        layout = layout_of(program.mesh)
+        self._replicas = layout.replicas
+        self._whole = layout.whole
+        self._spans = spans_processes(program.mesh)
+        self._ran = False
+        self._padding_error = program.padding_error
+        self._tries_padding = program.tries_padding
+        # The usual result of a training step: its loss.
+        self._one_value = program.structure == _LEAF and not program.results[0].per_replica
+        self._groups = program.claim.groups_of(self._changed.variables + self._kept.variables)
+        self._lock = lock_of([CLUSTER, *self._groups] if self._spans else self._groups)
+        self._launching = LAUNCHING if program.mesh.size > 1 else threading.RLock()
+        self._me: weakref.ref[object] = weakref.ref(self)
+        self._unshared = _UNSHARED * self._changed.size
+        self.forget_arrays()
+
+    # Compiling; no lock of the state is held.
+
+    @property
+    def lowered(self) -> jax.stages.Lowered:
+        """The program before XLA's optimisations; lowers it if need be."""
+        with self._compiling:
+            return self._lower()
+
+    @property
+    def compiled(self) -> jax.stages.Compiled:
+        """The program that XLA made; compiles it if need be."""
+        with self._compiling:
+            if self._compiled is None:
+                with progress.busy(f"compiles {self._name}"):
+                    self._compiled = compile_lowered(self._lower(), self._compiler_options)
+            return self._compiled
+
+    def _lower(self) -> jax.stages.Lowered:
+        if self._lowered is None:
+            self._lowered = self.program.lower()
+        return self._lowered
+
+    # What changed since the trace.
+
+    def stale_because(self) -> str | None:
+        """Names what changed since the trace that the program depends on, or None."""
+        return self.program.watch.changed()
+
+    def has_replaced_state(self) -> bool:
+        """Tells whether it keeps an object alive that the step's code does not lead to any more."""
+        return self.program.watch.replaced()
+
+    # The hot path.
+
+    def dispatch(
+        self,
+        split: Sequence[jax.Array],
+        masks: Sequence[RowMask],
+        whole: Sequence[AnyArray],
+    ) -> PyTree:
+        """Runs the program on arguments that it fits; does not wait for the result.
+
+        Args:
+            split: arrays that are split over the replicas.
+            masks: valid rows of the batches among them.
+            whole: arrays that every replica gets.
+
+        Returns:
+            The step's result.
+
+        Raises:
+            StaleProgramError: a variable has another shape or type by now.
+            PaddedBatchError: the batch is padded, and a result would count its padding.
+            StateError: the program failed with the memory of variables in its hands, or a variable
+                lost its value before.
+        """
+        compiled = self._compiled
+        if compiled is None and not self._spans:
+            self._refuse_padding(masks)
+            compiled = self.compiled  # before the lock: other steps go on meanwhile
+        with self._lock:
+            if self._spans:
+                self._agree_on_run(whole)
+            self._refuse_padding(masks)
+            if compiled is None:
+                compiled = self.compiled
+            if self._tries_padding and any(mask.padded for mask in masks):
+                self._try_padding(compiled, split, masks, whole)
+                self._refuse_padding(masks)
+            for path, sources in self._ambiguous_rows:
+                self._require_equal_padding(path, [masks[index].counts for index in sources])
+            try:
+                self._refresh_state()
+                changed, kept = self._last_changed, self._last_kept
+                if sum(map(sys.getrefcount, changed)) > self._unshared:
+                    # Somebody else holds the array, and may read it after this step has donated it.
+                    for index, count in enumerate(map(sys.getrefcount, changed)):
+                        if count > _UNSHARED:
+                            sharding = self.program.changed_avals[index].sharding
+                            changed[index] = copied(changed[index], sharding)
+                valid = [mask.array for mask in masks]
+                placed = [self._place(value) for value in whole] if whole else []
+                if self._spans:
+                    progress.step_started(self._number)
+                with self._launching:
+                    new, stacked, wholes = compiled(changed, kept, split, valid, placed)
+                if self._spans:
+                    progress.step_dispatched(new or stacked, wholes)
+            except (RuntimeError, ValueError) as error:
+                progress.step_dispatched((), ())
+                # JAX's words name no variable, or the failed step had the memory of some. A lost array is
+                # a RuntimeError to most of JAX, and a ValueError where an operation gets to run on it.
+                for table in (self._changed, self._kept):
+                    check_state_is_there(table, self._name, error)
+                raise
+            self._ran = True
+            self._changed.write(new)
+            self._last_changed = new
+            return self._result(stacked, wholes, masks)
+
+    def forget_arrays(self) -> None:
+        """Lets go of the arrays that the variables held after the last run."""
+        # None stands for an array until the state is read; it is no variable's value.
+        self._last_changed: list[Any] = [None] * self._changed.size
+        self._last_kept: list[Any] = [None] * self._kept.size
+
+    def _refuse_padding(self, masks: Sequence[RowMask]) -> None:
+        if self._padding_error is not None:
+            for mask in masks:
+                if mask.padded:
+                    raise self._padding_error(mask)
+
+    def _require_equal_padding(self, path: str, counts: Sequence[tuple[int, ...]]) -> None:
+        if len(set(counts)) > 1:
+            raise BatchError(
+                f"The result{path and ' at ' + path} of the step {self._name!r} has an entry for "
+                "each row of several batches, which are padded in different ways, so it is not clear which "
+                "entries are valid. Pass them as one batch, (x, y), or return a result for each."
+            )
+
+    def _refresh_state(self) -> None:
+        """Reads the state, and puts on the mesh what others wrote."""
+        self._release_previous_program()
+        program = self.program
+        if not self._kept.holds(self._last_kept):
+            kept = self._kept.read()
+            self._last_kept = self._validate_and_place(kept, program.kept_avals, self._kept)
+            self._kept.write(self._last_kept)
+        if not self._changed.holds(self._last_changed):
+            changed = self._changed.read()
+            self._last_changed = self._validate_and_place(
+                changed, program.changed_avals, self._changed
+            )
+            # As many references to a copy as to an array that was taken as it is: they are counted.
+            self._changed.write(self._last_changed)
+
+    def _release_previous_program(self) -> None:
+        """Has the program that ran before forget its arrays: held by two, they could not be donated."""
+        for group in self._groups:
+            if group.ran_last is not self._me:
+                previous = None if group.ran_last is None else group.ran_last()
+                if isinstance(previous, Executable):
+                    previous.forget_arrays()
+                group.ran_last = self._me
+
+    def _try_padding(
+        self,
+        compiled: jax.stages.Compiled,
+        split: Sequence[jax.Array],
+        masks: Sequence[RowMask],
+        whole: Sequence[AnyArray],
+    ) -> None:
+        """Runs the first padded batch on copies, with its padding and with another."""
+        others: list[jax.Array] = []
+        for array, owner in zip(split, self.program.arguments.owners, strict=True):
+            mask = None if owner is None else masks[owner]
+            # Blocks that are stacked are results of another step, and hold what that made of padding.
+            if mask is not None and mask.padded and len(array) == len(mask.array):
+                other = with_other_padding(array, mask)
+                if other is None:
+                    return  # a single row shows nothing; the next padded batch may have more
+                others.append(other)
+            else:
+                others.append(array)
+        self._tries_padding = False
+        self._refresh_state()
+        valid, rest = [mask.array for mask in masks], [self._place(value) for value in whole]
+        watched = [index for index, one in enumerate(self._results) if one.source is None]
+
+        def values(rows: Sequence[jax.Array]) -> list[jax.Array]:
+            shardings = [aval.sharding for aval in self.program.changed_avals]
+            copies = list(map(copied, self._last_changed, shardings))
+            with self._launching:
+                new, stacked, wholes = compiled(copies, self._last_kept, rows, valid, rest)
+            of_batch, of_all = iter(stacked), iter(wholes)
+            results = [next(of_batch if one.per_replica else of_all) for one in self._results]
+            return [*new, *(results[index] for index in watched)]
+
+        names = [*self._changed.leaf_names, *(self._results[index].name for index in watched)]
+        before = [*self._last_changed, *([None] * len(watched))]
+        wrong = counted(names, before, values(split), values(split), values(others))
+        if wrong:
+            self._padding_error = functools.partial(counted_padding_error, wrong, self._name)
+
+    def _result(
+        self, stacked: Sequence[jax.Array], whole: Sequence[jax.Array], masks: Sequence[RowMask]
+    ) -> PyTree:
+        if self._one_value:
+            return self._read(whole[0])
+        stacks, wholes = iter(stacked), iter(whole)
+        leaves: list[PerReplica | jax.Array] = []
+        for result in self._results:
+            if result.per_replica:
+                mask = None if result.source is None else masks[result.source]
+                leaves.append(PerReplica(next(stacks), self._replicas, stacked=True, mask=mask))
+            else:
+                leaves.append(self._read(next(wholes)))
+        return jax.tree.unflatten(self.program.structure, leaves)
+
+    def _read(self, value: jax.Array) -> jax.Array:
+        return readable(value) if self._spans else value
+
+    def _place(self, value: AnyArray) -> AnyArray:
+        if self._spans or (isinstance(value, jax.Array) and value.sharding != self._whole):
+            return place(value, self._whole)
+        return value
+
+    def _validate_and_place(
+        self,
+        leaves: Sequence[PyTree],
+        avals: Sequence[jax.ShapeDtypeStruct],
+        table: StateTable,
+    ) -> list[jax.Array]:
+        """Checks values that others wrote, and puts them on the mesh."""
+        checked: list[jax.Array] = []
+        for leaf, aval, name in zip(leaves, avals, table.leaf_names, strict=True):
+            if jax.tree.structure(leaf) != _LEAF:
+                raise StateError(
+                    f"The value of {name} was an array when the step {self._name!r} was traced, and is "
+                    f"now a {type(leaf).__name__}. Keep the structure of a variable's value, or make a "
+                    "new variable."
+                )
+            leaf = leaf if isinstance(leaf, jax.Array) else jnp.asarray(leaf)
+            if jnp.shape(leaf) != aval.shape or leaf.dtype != aval.dtype:
+                raise StaleProgramError(
+                    f"{name} changed from {aval.dtype}{list(aval.shape)} to "
+                    f"{leaf.dtype}{list(jnp.shape(leaf))}"
+                )
+            checked.append(leaf)
+        foreign = [
+            not (leaf.committed and leaf.sharding == aval.sharding)
+            for leaf, aval in zip(checked, avals, strict=True)
+        ]
+        if self._spans:
+            self._agree_on_values(checked, foreign, table)
+        return [
+            copied(leaf, aval.sharding) if new else leaf
+            for leaf, aval, new in zip(checked, avals, foreign, strict=True)
+        ]
+
+    # Several processes.
+
+    def _agree_on_run(self, whole: Sequence[AnyArray]) -> None:
+        """Makes sure that all processes are about to run the same program on the same arguments."""
+        mine: dict[str, str] = {}
+        if not self._ran:
+            mine["program"] = digest(self.lowered.as_text())
+            self._number = int(mine["program"][:16], 16)
+        mine |= {f"argument {index}": digest(value) for index, value in enumerate(whole)}
+        wrong = differing(f"a call of the step {self._name!r}", mine) if mine else {}
+        if wrong and "program" not in wrong:
+            raise ProcessMismatchError(
+                f"The step {self._name!r} was called with different arguments in different processes, and "
+                "uses them for all replicas. Pass what all processes know, or hand it to the function that "
+                "the replicas run, which may get other values in other processes."
+            )
+        if wrong:
+            raise ProcessMismatchError(
+                f"The step {self._name!r} is another program in other processes: their code, the shapes of "
+                "their batches, or numbers in their code differ. All processes must trace the same step; "
+                "look for an `if` over the task's type or index, and for numbers drawn without a seed."
+            )
+
+    def _agree_on_values(
+        self, leaves: list[jax.Array], foreign: Sequence[bool], table: StateTable
+    ) -> None:
+        """Makes sure that what was written between steps is the same in all processes.
+
+        Before the first step, all take what the first process has: initial values are random. Later, a
+        difference is an error: nobody can tell whose value was meant.
+        """
+        shared = [
+            index
+            for index, (new, local) in enumerate(zip(foreign, table.local, strict=True))
+            if new and not local
+        ]
+        if not shared:
+            return
+        names = table.leaf_names
+        mine = {names[index]: digest(leaves[index]) for index in shared}
+        wrong = differing(f"values that the step {self._name!r} gets", mine)
+        if wrong and self._ran:
+            raise ProcessMismatchError(
+                f"{', '.join(wrong)} was assigned different values in different processes, and the step "
+                f"{self._name!r} needs the same in all. Assign what all processes know, or combine their "
+                f"values first, in a step: {Remedy.COMBINE_VALUE.spelled()}."
+            )
+        different = [index for index in shared if names[index] in wrong]
+        if different:
+            values = of_first_process([leaves[index] for index in different], self.program.mesh)
+            for index, value in zip(different, values, strict=True):
+                leaves[index] = value
+
+
+def compile_lowered(
+    lowered: jax.stages.Lowered, options: dict[str, str | bool] | None
+) -> jax.stages.Compiled:
+    """Has XLA compile a program; takes seconds to minutes for large models."""
+    return lowered.compile(compiler_options=options)
+
+
+def _count_unshared() -> int:
+    """Counts the references to an array that only its variable and a program's list hold.
+
+    Measured, not assumed, because versions of Python differ.
+    """
+    variable = [object()]
+    changed = list(variable)
+    return max(map(sys.getrefcount, changed))
+
+
+_UNSHARED = _count_unshared()
