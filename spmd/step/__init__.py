@@ -9,6 +9,7 @@ from spmd.step.between import (
 )
 from spmd.step.cache import StepCache
 from spmd.step.function_key import Inlined, function_key
+from spmd.step.lift import PureFunction, lift
 from spmd.step.loop import (
     Repetition,
     are_alike,
@@ -26,6 +27,7 @@ __all__ = [
     "CrossReplicaStep",
     "Inlined",
     "Lowered",
+    "PureFunction",
     "Repetition",
     "Step",
     "StepCache",
@@ -37,6 +39,7 @@ __all__ = [
     "for_each",
     "function_key",
     "gather",
+    "lift",
     "local_values",
     "reduce",
     "run",

@@ -6,6 +6,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import keras
 import numpy as np
 import optax
 import pytest
@@ -340,3 +341,139 @@ def test_sums_over_rows_are_not_taken_for_rows(mesh_of: MeshOf, features: int) -
     expected = np.arange(4.0 * features, 5.0 * features)
     np.testing.assert_allclose(spmd.reduce(result, "sum"), expected)
     assert [value.shape for value in spmd.local_values(result)] == [(features,)] * 2
+
+
+# How often a replica's function is called: once for each program, and once more if its results may have rows.
+
+
+class KeyedModel(nnx.Module):
+    """Draws random numbers in a function that NNX transforms, which hands all variables back as others."""
+
+    def __init__(self) -> None:
+        self.linear = nnx.Linear(2, 2, rngs=nnx.Rngs(0))
+        self.dropout = nnx.Dropout(0.5, rngs=nnx.Rngs(1))
+
+    @nnx.jit
+    def __call__(self, x: Any) -> Any:
+        return self.dropout(self.linear(x))
+
+
+def scalar(model: Any, x: Any) -> Any:
+    return spmd.average_loss(model(x).sum(1))
+
+
+def rows(model: Any, x: Any) -> Any:
+    return model(x)
+
+
+def as_long_as_rows(model: Any, x: Any) -> Any:
+    return spmd.all_reduce(model(x).sum(0)), x.sum(0)
+
+
+@pytest.mark.parametrize(
+    ("function", "calls"),
+    [(scalar, 1), (rows, 2), (as_long_as_rows, 2)],
+    ids=lambda case: str(case),
+)
+@pytest.mark.parametrize("between", [False, True], ids=["replica", "between"])
+def test_a_replica_s_function_is_called_at_most_twice(
+    mesh_of: MeshOf, function: Any, calls: int, between: bool
+) -> None:
+    mesh = mesh_of(2)
+    model = KeyedModel()
+    count = [0]
+
+    def replica(x: Any) -> Any:
+        count[0] += 1
+        return function(model, x)
+
+    step: Any = spmd.Step(replica, mesh)
+    if between:
+        step = spmd.CrossReplicaStep(lambda x: spmd.run(replica, x), mesh)
+    for batch in batches_of(4, mesh) * 2:
+        step(batch)
+    assert count[0] == calls
+    assert step.trace_count == 1
+
+
+def test_code_between_the_replicas_is_called_once(mesh_of: MeshOf) -> None:
+    mesh = mesh_of(2)
+    calls = [0]
+
+    def program(x: Any) -> Any:
+        calls[0] += 1
+        first = spmd.run(lambda x: x * 2, x)
+        sums = spmd.run(lambda x: jnp.where(spmd.valid_rows()[:, None], x, 0).sum(0), first)
+        # As long as a block has rows, but no rows: its entries are all valid.
+        return spmd.reduce(first, "sum", axis=0), spmd.reduce(sums, "mean", axis=0)
+
+    step = spmd.CrossReplicaStep(program, mesh)
+    total, mean = step(batches_of(5, mesh)[1])  # one valid row, of 2 x 2
+    np.testing.assert_allclose(total, [16.0, 18.0])
+    np.testing.assert_allclose(mean, (16.0 + 18.0) / 4)
+    assert calls == [1]
+
+
+def test_a_model_that_is_built_by_its_first_step_counts_as_one_more_call(mesh_of: MeshOf) -> None:
+    model, calls = keras.Sequential([keras.layers.Dense(2)]), [0]
+
+    def train(x: Any) -> Any:
+        calls[0] += 1
+        return spmd.all_reduce(spmd.average_loss(model(x).sum(1)))
+
+    step = spmd.Step(train, mesh_of(2))
+    for batch in batches_of(4, step.mesh) * 2:
+        step(batch)
+    assert calls == [2]
+
+
+def test_looking_at_a_row_more_leaves_no_trace(mesh_of: MeshOf) -> None:
+    # State, random streams and what gradients were summed are as if the function had been called once.
+    mesh = mesh_of(2)
+    seen = spmd.Variable(jnp.zeros(()), kind="sum", name="seen")
+    model = KeyedModel()
+    before = int(model.dropout.rngs.count[...])
+
+    def predict(x: Any) -> Any:
+        seen.value = seen.value + spmd.valid_rows().sum()
+        return model(x)
+
+    step = spmd.Step(predict, mesh)
+    full, partial = batches_of(5, mesh)
+    assert spmd.gather(step(full)).shape == (4, 2)
+    assert spmd.gather(step(partial)).shape == (1, 2)
+    assert float(seen.value) == 5
+    assert int(model.dropout.rngs.count[...]) == before + 2
+
+
+def test_a_function_that_fails_for_other_shapes_is_judged_by_length(mesh_of: MeshOf) -> None:
+    mesh = mesh_of(2)
+
+    def fixed(x: Any) -> Any:
+        return x + jnp.zeros((2, 2))
+
+    step = spmd.Step(fixed, mesh)
+    assert spmd.gather(step(batches_of(5, mesh)[1])).shape == (1, 2)
+
+
+@pytest.mark.parametrize("draws", [1, 3])
+def test_runs_that_hand_keys_back_draw_from_the_same_stream(mesh_of: MeshOf, draws: int) -> None:
+    """A second run folds the key that all replicas share, not the first replica's."""
+    mesh = mesh_of(2)
+    drawn: list[Any] = []
+    for program in (1, 2):
+        model = KeyedModel()
+
+        def replica(x: Any, model: Any = model) -> Any:
+            return model(x).sum()
+
+        x = batches_of(4, mesh)[0]
+        if program == 1:
+            steps = spmd.Step(replica, mesh, keep_per_replica=True)
+            drawn.append([np.asarray(steps(x).values) for _ in range(draws)])
+        else:
+            several = spmd.CrossReplicaStep(
+                lambda x, replica=replica: [spmd.run(replica, x) for _ in range(draws)], mesh
+            )
+            drawn.append([np.asarray(result.values) for result in several(x)])
+    np.testing.assert_allclose(drawn[0], drawn[1], rtol=1e-6)
