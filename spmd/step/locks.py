@@ -65,10 +65,10 @@ class StateClaim:
         Args:
             table: the variables.
         """
-        self._variables = table.variables  # kept alive, so that their ids stay theirs
+        self._members = table.variables  # kept alive, so that their ids stay theirs
         self._group_of: dict[int, Group] = {}
         with _CHOOSING:
-            wanted = {id(variable) for variable in self._variables}
+            wanted = {id(variable) for variable in self._members}
             for other in _CLAIMS:
                 for known in wanted & other._group_of.keys():
                     self._group_of[known] = other._group_of[known]
@@ -88,7 +88,7 @@ class StateClaim:
 
     def lock(self) -> contextlib.AbstractContextManager[object]:
         """Returns the lock of all the variables."""
-        return lock_of(self.groups_of(self._variables))
+        return lock_of(self.groups_of(self._members))
 
 
 def lock_of(groups: Sequence[Group]) -> contextlib.AbstractContextManager[object]:
