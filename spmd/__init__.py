@@ -7,94 +7,56 @@
     for batch in spmd.distribute(data, mesh, batch_size=128):
         loss = step(batch)
 
-Importing it starts no backend.
+A *replica* is one position along the mesh axis `"replica"`; it sees its own *block* of each *global batch*. A
+*step* is written for one replica, and a *program* is a step compiled for one set of shapes. Its *state* are the
+variables that it reads and writes: *mirrored* ones are equal on every replica, *per-replica* values need not be.
+*Padding* fills up a partial batch, and a *mask* tells which rows are valid.
+
+Here are the names that a training script needs. The others are in the rooms of the engine: `spmd.errors`,
+`spmd.input`, `spmd.replica`, `spmd.step`, `spmd.topology`, `spmd.proof`, `spmd.checkpoint`, `spmd.cluster`,
+`spmd.export` and `spmd.integrations`. Importing `spmd` starts no backend.
 """
 
-from spmd.errors import (
-    BatchError,
-    ExportError,
-    MeshError,
-    PaddedBatchError,
-    RecompilationWarning,
-    ReplicaContextError,
-    ReplicaDivergenceError,
-    SpmdError,
-    StateError,
-    StepOutputError,
-)
-from spmd.input import DistributedInput, abstract_batch, distribute
-from spmd.lowering import enable_compilation_cache
+from spmd import errors, input, lowering, proof, replica, state, step, topology, verification
+from spmd.input import distribute
 from spmd.replica import (
     PerReplica,
-    RowMask,
-    all_gather,
     all_reduce,
     average_loss,
-    broadcast,
-    in_replica,
     replica_id,
     sum_over_replicas,
     valid_rows,
 )
 from spmd.state import Variable
-from spmd.step import (
-    Compiled,
-    CrossReplicaStep,
-    Lowered,
-    Step,
-    StepCache,
-    StepOptions,
-    Traced,
-    gather,
-    lift,
-    local_values,
-    reduce,
-    run,
-)
-from spmd.topology import make_mesh, num_replicas, simulate_devices
-from spmd.verification import Verification, verify
+from spmd.step import Step, StepOptions, gather, lift, reduce, run
+from spmd.topology import make_mesh, simulate_devices
+from spmd.verification import verify
 
 __all__ = [
-    "BatchError",
-    "Compiled",
-    "CrossReplicaStep",
-    "DistributedInput",
-    "ExportError",
-    "Lowered",
-    "MeshError",
-    "PaddedBatchError",
     "PerReplica",
-    "RecompilationWarning",
-    "ReplicaContextError",
-    "ReplicaDivergenceError",
-    "RowMask",
-    "SpmdError",
-    "StateError",
     "Step",
-    "StepCache",
     "StepOptions",
-    "StepOutputError",
-    "Traced",
     "Variable",
-    "Verification",
-    "abstract_batch",
-    "all_gather",
     "all_reduce",
     "average_loss",
-    "broadcast",
     "distribute",
-    "enable_compilation_cache",
+    "errors",
     "gather",
-    "in_replica",
+    "input",
     "lift",
-    "local_values",
+    "lowering",
     "make_mesh",
-    "num_replicas",
+    "proof",
     "reduce",
+    "replica",
     "replica_id",
     "run",
     "simulate_devices",
+    "state",
+    "step",
     "sum_over_replicas",
+    "topology",
     "valid_rows",
+    "verification",
     "verify",
 ]

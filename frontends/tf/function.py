@@ -52,7 +52,7 @@ class Function(Inlined):
         # Python code may ask for the strategy, so each has programs of its own.
         self._steps = StepCache(_make_step, key=id)
         self._meshes: dict[StrategyLike, Mesh] = {}
-        self._last: tuple[StrategyLike, spmd.CrossReplicaStep[..., Any]] | None = None
+        self._last: tuple[StrategyLike, spmd.step.CrossReplicaStep[..., Any]] | None = None
         self._runs_as_python = False
 
     def __call__(self, *args: Nested, **kwargs: Nested) -> Any:
@@ -92,7 +92,7 @@ class Function(Inlined):
         """
         return sum(step.trace_count for step in self._steps)
 
-    def get_concrete_function(self, *args: Nested, **kwargs: Nested) -> spmd.Lowered:
+    def get_concrete_function(self, *args: Nested, **kwargs: Nested) -> spmd.step.Lowered:
         """Traces the function ahead of time.
 
         Returns:
@@ -137,7 +137,7 @@ class Function(Inlined):
         strategy: StrategyLike,
         args: Nested,
         kwargs: Nested,
-        use: Callable[["spmd.CrossReplicaStep[..., Any]"], Any],
+        use: Callable[["spmd.step.CrossReplicaStep[..., Any]"], Any],
     ) -> Any:
         """Runs or lowers the function as a program.
 
@@ -157,7 +157,7 @@ class Function(Inlined):
         strategy: StrategyLike,
         args: Nested,
         kwargs: Nested,
-        use: Callable[["spmd.CrossReplicaStep[..., Any]"], Any],
+        use: Callable[["spmd.step.CrossReplicaStep[..., Any]"], Any],
     ) -> Any:
         """Finds the step for the devices that the function's arguments, or the strategies in it, need."""
         mesh = _mesh_of((args, kwargs)) or self._meshes.get(strategy, strategy.mesh)
@@ -174,14 +174,14 @@ class Function(Inlined):
         self._last = (strategy, step)
         return result
 
-    def _step(self, strategy: StrategyLike, mesh: Mesh) -> "spmd.CrossReplicaStep[..., Any]":
+    def _step(self, strategy: StrategyLike, mesh: Mesh) -> "spmd.step.CrossReplicaStep[..., Any]":
         return self._steps.get(self.python_function, strategy, mesh)
 
 
 def _make_step(
     function: Callable[..., Any], strategy: StrategyLike, mesh: Mesh
-) -> "spmd.CrossReplicaStep[..., Any]":
-    return spmd.CrossReplicaStep(function, mesh, state=[STREAM])
+) -> "spmd.step.CrossReplicaStep[..., Any]":
+    return spmd.step.CrossReplicaStep(function, mesh, state=[STREAM])
 
 
 class FunctionOptions(TypedDict, total=False):

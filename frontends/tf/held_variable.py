@@ -105,7 +105,7 @@ class HeldVariable(ArrayLike, spmd.Variable):
         """The value on every replica, in order."""
         own = self.per_replica()
         if isinstance(own, (PerReplica, TracedPerReplica)):
-            return spmd.local_values(own)
+            return spmd.step.local_values(own)
         return (own,) * self._replicas
 
     def per_replica(self) -> Any:

@@ -41,7 +41,7 @@ def abstract_batch(batch: PyTree, mesh: Mesh | None = None) -> PyTree:
         >>> import jax, jax.numpy as jnp, spmd
         >>> mesh = spmd.make_mesh(["cpu:0"])
         >>> step = spmd.Step(lambda x: spmd.all_reduce(x.sum()), mesh)
-        >>> batch = spmd.abstract_batch(jax.ShapeDtypeStruct((8, 3), jnp.float32), mesh)
+        >>> batch = spmd.input.abstract_batch(jax.ShapeDtypeStruct((8, 3), jnp.float32), mesh)
         >>> _ = step.lower(batch).compile()
         >>> step.trace_count
         1

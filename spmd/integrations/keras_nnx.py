@@ -56,7 +56,7 @@ class NNXLayer(keras.layers.Layer):
     numbers of its own. The module is switched to `train()` or `eval()` by Keras's `training`.
 
     A module does not know that a partial batch is padded. If it computes over rows, give it the
-    valid ones: `nnx.BatchNorm` takes `mask=spmd.valid_rows()[:, None]` where `spmd.in_replica()`.
+    valid ones: `nnx.BatchNorm` takes `mask=spmd.valid_rows()[:, None]` where `spmd.replica.in_replica()`.
 
     `model.save_weights` saves the weights. For `model.save`, write a subclass that makes its module from
     plain arguments, as Keras expects of every layer; the example is one.

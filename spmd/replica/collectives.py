@@ -77,7 +77,7 @@ def all_gather(tree: _Tree, axis: int = 0) -> _Tree:
     Examples:
         >>> import jax.numpy as jnp, spmd
         >>> mesh = spmd.make_mesh(["cpu"])
-        >>> step = spmd.Step(lambda: spmd.all_gather(jnp.ones((2, 3))), mesh)
+        >>> step = spmd.Step(lambda: spmd.replica.all_gather(jnp.ones((2, 3))), mesh)
         >>> step().shape == (2 * len(mesh.devices), 3)
         True
 
@@ -113,7 +113,9 @@ def broadcast(tree: _Tree, source: int = 0) -> _Tree:
 
     Examples:
         >>> import spmd
-        >>> step = spmd.Step(lambda: spmd.broadcast(spmd.replica_id() + 5), spmd.make_mesh(["cpu"]))
+        >>> step = spmd.Step(
+        ...     lambda: spmd.replica.broadcast(spmd.replica_id() + 5), spmd.make_mesh(["cpu"])
+        ... )
         >>> int(step())
         5
 

@@ -44,7 +44,7 @@ def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         >>> def program():
         ...     first = spmd.run(lambda: spmd.replica_id() + 1.0)
         ...     return spmd.reduce(first, "mean") * 2
-        >>> step = spmd.CrossReplicaStep(program, spmd.make_mesh(["cpu:0"]))
+        >>> step = spmd.step.CrossReplicaStep(program, spmd.make_mesh(["cpu:0"]))
         >>> float(step())
         2.0
 
@@ -53,7 +53,7 @@ def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     frame = current_frame()
     if frame is None:
         raise ReplicaContextError(
-            "spmd.run works inside a step made with spmd.CrossReplicaStep. Outside of a step make one: "
+            "spmd.run works inside a step made with spmd.step.CrossReplicaStep. Outside of a step make one: "
             "spmd.Step(function, mesh)(*args)."
         )
     return run_in_replicas(frame, function, args, kwargs)

@@ -114,7 +114,7 @@ class StepCache(Generic[S]):
     Examples:
         >>> import spmd
         >>> mesh = spmd.make_mesh(["cpu:0"])
-        >>> steps = spmd.StepCache(lambda function: spmd.Step(function, mesh))
+        >>> steps = spmd.step.StepCache(lambda function: spmd.Step(function, mesh))
         >>> [float(steps.get(lambda x: x * 2)(number)) for number in (1.0, 2.0, 3.0)]
         [2.0, 4.0, 6.0]
         >>> len(steps)

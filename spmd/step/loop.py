@@ -40,7 +40,7 @@ def for_each(function: Callable[[Any], Any], batches: Sequence[Any]) -> Any:
         ...     total.value = total.value + spmd.reduce(rows)
         ...     return total.value
         >>> mesh = spmd.make_mesh(["cpu:0"])
-        >>> step = spmd.CrossReplicaStep(lambda *batches: for_each(add, batches), mesh)
+        >>> step = spmd.step.CrossReplicaStep(lambda *batches: for_each(add, batches), mesh)
         >>> rows = np.arange(6, dtype=np.float32)
         >>> step(*spmd.distribute(rows, mesh, batch_size=2)).tolist()
         [1.0, 6.0, 15.0]
@@ -50,7 +50,7 @@ def for_each(function: Callable[[Any], Any], batches: Sequence[Any]) -> Any:
     frame = current_frame()
     if frame is None or frame.in_replica:
         raise ReplicaContextError(
-            "for_each works between the replicas, in a step made with spmd.CrossReplicaStep."
+            "for_each works between the replicas, in a step made with spmd.step.CrossReplicaStep."
         )
     table = frame.table
     assert isinstance(table, StateTable)

@@ -156,7 +156,7 @@ class Step(Generic[P, R]):
 
         Args:
             *args: as for a call; `jax.ShapeDtypeStruct` may stand for whole arrays, and
-                `spmd.abstract_batch` for batches.
+                `spmd.input.abstract_batch` for batches.
             **kwargs: likewise.
 
         Returns:
@@ -215,7 +215,7 @@ class CrossReplicaStep(Generic[P, R]):
         >>> mesh = spmd.make_mesh(["cpu"])
         >>> def mean_of_squares(batch):
         ...     return spmd.reduce(spmd.run(lambda x: x * x, batch), "mean", axis=0)
-        >>> step = spmd.CrossReplicaStep(mean_of_squares, mesh)
+        >>> step = spmd.step.CrossReplicaStep(mean_of_squares, mesh)
         >>> (batch,) = spmd.distribute(np.arange(4.0, dtype=np.float32), mesh, batch_size=4)
         >>> float(step(batch))
         3.5

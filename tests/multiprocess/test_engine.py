@@ -62,7 +62,7 @@ for name in ("per_process", "per_replica"):
 try:
     for batch in spmd.distribute(own if me else lambda: iter(()), mesh, per_process=True):
         print(batch)
-except spmd.BatchError as error:
+except spmd.errors.BatchError as error:
     print(error)
 """,
         devices=2,
@@ -140,7 +140,7 @@ spmd.Step(lambda: spmd.all_reduce(np.float32(me + 1)), mesh)()
     ),
     "an argument of a program of several runs": (
         """
-spmd.CrossReplicaStep(lambda x: x * 2, mesh)(me + 1.0)
+spmd.step.CrossReplicaStep(lambda x: x * 2, mesh)(me + 1.0)
 """,
         "was called with different arguments in different processes",
     ),

@@ -8,7 +8,8 @@ import numpy as np
 import orbax.checkpoint as ocp
 import pytest
 
-from spmd import ExportError, export
+from spmd import export
+from spmd.errors import ExportError
 from spmd.export import ArraySpec, Endpoint
 
 KERNEL = np.arange(6, dtype=np.float32).reshape(3, 2)

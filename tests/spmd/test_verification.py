@@ -144,10 +144,10 @@ def test_a_distributed_batch(mesh_of):
 
 def test_a_batch_without_rows(mesh_of):
     for batch in (np.float32(1.0), np.zeros((0, 2), np.float32), ()):
-        with pytest.raises(spmd.BatchError, match="needs one batch with rows"):
+        with pytest.raises(spmd.errors.BatchError, match="needs one batch with rows"):
             spmd.verify(lambda batch: batch, batch, mesh_of(2))
 
 
 def test_one_device_has_nothing_to_be_compared_with(mesh_of):
-    with pytest.raises(spmd.MeshError, match="compares one device with several"):
+    with pytest.raises(spmd.errors.MeshError, match="compares one device with several"):
         spmd.verify(lambda batch: batch.sum(), np.ones(4), mesh_of(1))

@@ -152,7 +152,7 @@ def set_logical_device_configuration(
         raise ValueError(f"{device.name} needs one logical device at least, but none was given.")
     try:
         spmd.simulate_devices(count)
-    except spmd.MeshError:
+    except spmd.errors.MeshError:
         running = len(list_logical_devices("CPU"))
         raise RuntimeError(
             f"tf.config.set_logical_device_configuration came too late to make {count} logical device(s): "

@@ -122,7 +122,7 @@ def distributed(dataset: AnySource, mesh: Mesh) -> DistributedDataset:
     Raises:
         ValueError: the policy gives each process its part of every batch, and batches do not divide.
     """
-    source, own, finish, replicas = dataset, False, None, spmd.num_replicas(mesh)
+    source, own, finish, replicas = dataset, False, None, spmd.topology.num_replicas(mesh)
     if spans_processes(mesh):
         policy = policy_of(dataset)
         own = policy in _DIVIDE

@@ -42,7 +42,12 @@ class DistributedDataset(Iterable[Any]):
     """
 
     def __init__(
-        self, batches: spmd.DistributedInput, source: AnySource, replicas: int, *, per_replica: bool
+        self,
+        batches: spmd.input.DistributedInput,
+        source: AnySource,
+        replicas: int,
+        *,
+        per_replica: bool,
     ) -> None:
         """Wraps the engine's input; a strategy does.
 
@@ -89,12 +94,12 @@ class DistributedDataset(Iterable[Any]):
 
     @property
     def batch_size(self) -> int | None:
-        """Rows of a full batch over all replicas; see `spmd.DistributedInput.batch_size`."""
+        """Rows of a full batch over all replicas; see `spmd.input.DistributedInput.batch_size`."""
         return self._batches.batch_size
 
     @property
     def rows_per_replica(self) -> int | None:
-        """Rows of a replica's block; see `spmd.DistributedInput.rows_per_replica`."""
+        """Rows of a replica's block; see `spmd.input.DistributedInput.rows_per_replica`."""
         return self._batches.rows_per_replica
 
     def reduce(self, initial_state: T, reduce_func: Callable[[T, Any], T]) -> T:
@@ -133,11 +138,11 @@ class DistributedDataset(Iterable[Any]):
         return DistributedIterator(iter(self._batches), self)
 
     def get_state(self) -> dict[str, Any]:
-        """Returns how far the latest pass has come, for a checkpoint; see `spmd.DistributedInput`."""
+        """Returns how far the latest pass has come, for a checkpoint; see `spmd.input.DistributedInput`."""
         return self._batches.get_state()
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Makes the next pass continue where another one was; see `spmd.DistributedInput`.
+        """Makes the next pass continue where another one was; see `spmd.input.DistributedInput`.
 
         Args:
             state: what `get_state` returned.

@@ -40,7 +40,7 @@ class StrategyInputs(StrategyAliases):
         `spmd.distribute` takes.
 
         Raises:
-            spmd.BatchError: while iterating, if elements have no batch axis.
+            spmd.errors.BatchError: while iterating, if elements have no batch axis.
             NotImplementedError: the options ask for a pipeline per replica, as in TensorFlow.
             RuntimeError: called inside a replica.
 

@@ -129,7 +129,7 @@ class StrategyResults(StrategyAliases):
     def _local_values(self, leaf: TensorLike) -> tuple[Any, ...]:
         """Lists what the replicas have of a leaf; nothing, if it is the same for all."""
         if is_per_replica(leaf):
-            return spmd.local_values(leaf)
+            return spmd.step.local_values(leaf)
         values = getattr(leaf, "values", ()) if isinstance(leaf, spmd.Variable) else ()
         return values if 1 < len(values) == len(self.extended.holders) else ()
 

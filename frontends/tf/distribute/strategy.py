@@ -88,7 +88,7 @@ class Strategy(StrategyInputs, StrategyResults):
 
         Source: `tf.distribute.Strategy.num_replicas_in_sync`.
         """
-        return spmd.num_replicas(self._mesh)
+        return spmd.topology.num_replicas(self._mesh)
 
     @property
     def cluster_resolver(self) -> None:
@@ -187,7 +187,7 @@ class Strategy(StrategyInputs, StrategyResults):
             OutOfRangeError: there is no batch.
             ValueError: `steps` is not positive.
             TypeError: `iterator` is none, or gives batches that are not distributed; `steps` is no integer.
-            spmd.StepOutputError: `fn` returned values of single replicas.
+            spmd.errors.StepOutputError: `fn` returned values of single replicas.
             RuntimeError: called inside a replica.
 
         Examples:
@@ -228,7 +228,7 @@ class Strategy(StrategyInputs, StrategyResults):
         batch: Nested = None,
         *,
         args: Sequence[Nested] | None = None,
-    ) -> spmd.Verification:
+    ) -> spmd.verification.Verification:
         """Compares a training step on one device with the same step on all replicas.
 
         Runs it with a full and with partial batches from the same state, compares loss, gradients,

@@ -35,7 +35,7 @@ def test_what_replicas_write_is_combined(strategy, aggregation, results):
 
 def test_without_an_aggregation_replicas_may_not_drift(strategy):
     variable = make_variable(strategy, name="drifting")
-    with pytest.raises(spmd.ReplicaDivergenceError, match="drifting"):
+    with pytest.raises(spmd.errors.ReplicaDivergenceError, match="drifting"):
         each_writes(strategy, variable, "assign")
     assert variable.numpy() == 10.0
     strategy.run(lambda: variable.assign(3.0))

@@ -136,7 +136,9 @@ def test_changing_shapes_warn():
 
     for size in range(1, 4):
         total(jnp.ones(size))
-    with pytest.warns(spmd.RecompilationWarning, match="The step 'total' was compiled 4 times"):
+    with pytest.warns(
+        spmd.errors.RecompilationWarning, match="The step 'total' was compiled 4 times"
+    ):
         total(jnp.ones(4))
 
 
@@ -360,7 +362,7 @@ def test_get_concrete_function(scope):
             program = total.get_concrete_function(jnp.float32(1))
     else:
         program = total.get_concrete_function(value)
-    assert isinstance(program, spmd.Lowered)
+    assert isinstance(program, spmd.step.Lowered)
     assert "psum" in program.collectives[0].name
     assert program.collectives[0].bytes == 12
     assert "all-reduce" in program.hlo
@@ -586,7 +588,7 @@ def test_a_careless_mean_over_a_partial_batch_is_refused():
 
     full, partial = distributed(strategy, 7)
     assert float(careless(full)) == 2.5
-    with pytest.raises(spmd.PaddedBatchError):
+    with pytest.raises(spmd.errors.PaddedBatchError):
         careless(partial)
 
 

@@ -256,7 +256,7 @@ def test_gradients_that_nobody_sums_are_refused():
         weight.assign_sub(tape.gradient(loss, weight))
 
     batch = next(iter(spmd.distribute(np.ones(4, np.float32), strategy.mesh, batch_size=4)))
-    with pytest.raises(spmd.ReplicaDivergenceError, match="weight"):
+    with pytest.raises(spmd.errors.ReplicaDivergenceError, match="weight"):
         strategy.run(replica, args=(batch,))
 
 

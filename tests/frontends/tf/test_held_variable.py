@@ -77,7 +77,9 @@ def test_a_compiled_function_that_only_reads_finds_the_replicas(strategy):
 def test_a_variable_of_another_number_of_replicas_is_refused(strategy):
     variable = make_variable(strategy, name="total", synchronization=ON_READ, aggregation=SUM)
     other = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1", "cpu:2"])
-    with pytest.raises(spmd.StateError, match=r"total:0 has a value for each of 2 .*runs on 3"):
+    with pytest.raises(
+        spmd.errors.StateError, match=r"total:0 has a value for each of 2 .*runs on 3"
+    ):
         other.run(lambda: variable.assign(1.0))
 
 

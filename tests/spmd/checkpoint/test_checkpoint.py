@@ -213,7 +213,7 @@ def test_attributes_that_are_missing_are_named():
 
 def test_no_checkpoint_in_a_step(tmp_path, mesh_of):
     checkpoint = Checkpoint(a=1)
-    with pytest.raises(spmd.StateError, match="cannot be saved in a step"):
+    with pytest.raises(spmd.errors.StateError, match="cannot be saved in a step"):
         spmd.Step(lambda: checkpoint.save(tmp_path / "ckpt"), mesh_of(1))()
 
 

@@ -34,7 +34,7 @@ class Training:
 
     def train(self, x, y):
         def loss(model):
-            return jnp.mean((model(x) - y) ** 2) / spmd.num_replicas(self.step.mesh)
+            return jnp.mean((model(x) - y) ** 2) / spmd.topology.num_replicas(self.step.mesh)
 
         value, gradients = nnx.value_and_grad(loss)(self.model)
         self.optimizer.update(self.model, gradients)

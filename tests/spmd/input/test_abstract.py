@@ -28,7 +28,7 @@ def test_a_step_compiled_ahead_takes_real_batches(mesh_of: MeshOf, batch_size: i
         "x": jax.ShapeDtypeStruct((batch_size, 3), jnp.float32),
         "y": jax.ShapeDtypeStruct((batch_size,), jnp.int32),
     }
-    step.lower(spmd.abstract_batch(shapes, mesh)).compile()
+    step.lower(spmd.input.abstract_batch(shapes, mesh)).compile()
     assert step.trace_count == 1
     data = {"x": np.ones((11, 3), np.float32), "y": np.arange(11)}
     read = sum(float(step(b)) for b in spmd.distribute(data, mesh, batch_size=batch_size))
@@ -39,7 +39,7 @@ def test_a_step_compiled_ahead_takes_real_batches(mesh_of: MeshOf, batch_size: i
 def test_it_describes_what_distribute_hands_out(mesh_of: MeshOf) -> None:
     mesh = mesh_of(4)
     data = (np.ones((6, 2)), {"n": np.ones((6,), np.int64)})
-    described = spmd.abstract_batch(data, mesh)
+    described = spmd.input.abstract_batch(data, mesh)
     (real,) = spmd.distribute(data, mesh, batch_size=6)
     assert jax.tree.structure(described) == jax.tree.structure(real)
     pairs = zip(
@@ -64,7 +64,7 @@ def test_it_describes_what_distribute_hands_out(mesh_of: MeshOf) -> None:
 
 def test_it_checks_as_distribute_does(mesh_of: MeshOf) -> None:
     described = jax.ShapeDtypeStruct((), jnp.float32)
-    with pytest.raises(spmd.BatchError, match="is a scalar"):
-        spmd.abstract_batch(described, mesh_of(2))
-    with pytest.raises(spmd.BatchError, match="needs at least 1 row"):
-        spmd.abstract_batch(np.ones((0, 2)), mesh_of(2))
+    with pytest.raises(spmd.errors.BatchError, match="is a scalar"):
+        spmd.input.abstract_batch(described, mesh_of(2))
+    with pytest.raises(spmd.errors.BatchError, match="needs at least 1 row"):
+        spmd.input.abstract_batch(np.ones((0, 2)), mesh_of(2))

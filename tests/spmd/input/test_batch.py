@@ -38,7 +38,7 @@ def test_descriptions_of_arrays_have_rows_too() -> None:
     ],
 )
 def test_what_is_not_a_batch(tree: PyTree, match: str) -> None:
-    with pytest.raises(spmd.BatchError, match=match):
+    with pytest.raises(spmd.errors.BatchError, match=match):
         read_batch(tree)
 
 

@@ -46,7 +46,9 @@ def test_steps_leave_padding_out_as_ever():
 @pytest.mark.parametrize("wrong", [lambda x: x[:1], lambda x: x.sum()])
 def test_another_number_of_rows_is_an_error(wrong):
     batches = spmd.distribute(PIXELS, spmd.make_mesh(["cpu:0"]), batch_size=4, map_on_devices=wrong)
-    with pytest.raises(spmd.BatchError, match="as many rows as it takes: it took 4, but batch has"):
+    with pytest.raises(
+        spmd.errors.BatchError, match="as many rows as it takes: it took 4, but batch has"
+    ):
         next(iter(batches))
 
 
@@ -63,7 +65,7 @@ def test_nothing_returned_is_an_error():
     batches = spmd.distribute(
         PIXELS, spmd.make_mesh(["cpu:0"]), batch_size=4, map_on_devices=lambda x: None
     )
-    with pytest.raises(spmd.BatchError, match="returned None, which has no array"):
+    with pytest.raises(spmd.errors.BatchError, match="returned None, which has no array"):
         next(iter(batches))
 
 

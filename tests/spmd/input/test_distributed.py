@@ -210,10 +210,12 @@ def test_64_bits_are_narrowed_where_jax_narrows_them(mesh_of: MeshOf) -> None:
 @pytest.mark.parametrize("value", [2**31, -(2**31) - 1])
 def test_integers_that_do_not_fit_are_errors(mesh_of: MeshOf, value: int) -> None:
     batches = spmd.distribute({"id": np.array([0, value])}, mesh_of(2), batch_size=2)
-    with pytest.raises(spmd.BatchError, match=rf"batch\['id'\].*int64.*{value}.*jax_enable_x64"):
+    with pytest.raises(
+        spmd.errors.BatchError, match=rf"batch\['id'\].*int64.*{value}.*jax_enable_x64"
+    ):
         list(batches)
     unsigned = spmd.distribute(np.array([2**32], np.uint64), mesh_of(2), batch_size=1)
-    with pytest.raises(spmd.BatchError, match=r"uint64 values from 4294967296"):
+    with pytest.raises(spmd.errors.BatchError, match=r"uint64 values from 4294967296"):
         list(unsigned)
 
 
@@ -233,12 +235,12 @@ def test_integers_that_do_not_fit_are_errors(mesh_of: MeshOf, value: int) -> Non
     ],
 )
 def test_batches_that_cannot_be_split_are_errors(mesh_of: MeshOf, batch: Any, message: str) -> None:
-    with pytest.raises(spmd.BatchError, match=message):
+    with pytest.raises(spmd.errors.BatchError, match=message):
         list(spmd.distribute([batch], mesh_of(2)))
 
 
 def test_arrays_are_checked_at_once(mesh_of: MeshOf) -> None:
-    with pytest.raises(spmd.BatchError, match=r"batch\[0\] has 4 and batch\[1\] has 3"):
+    with pytest.raises(spmd.errors.BatchError, match=r"batch\[0\] has 4 and batch\[1\] has 3"):
         spmd.distribute((np.ones(4), np.ones(3)), mesh_of(2), batch_size=2)
 
 
@@ -246,7 +248,7 @@ def test_a_changed_structure_is_an_error_that_shows_both(mesh_of: MeshOf) -> Non
     x = np.ones(2)
     batches = spmd.distribute([{"x": x}, {"x": x, "y": x}], mesh_of(2))
     with pytest.raises(
-        spmd.BatchError,
+        spmd.errors.BatchError,
         match=r"expected PyTreeDef\(\{'x': \*\}\).*is PyTreeDef\(\{'x': \*, 'y': \*\}\)",
     ):
         list(batches)
@@ -255,14 +257,14 @@ def test_a_changed_structure_is_an_error_that_shows_both(mesh_of: MeshOf) -> Non
 def test_distributing_twice_is_an_error(mesh_of: MeshOf) -> None:
     mesh = mesh_of(2)
     once = spmd.distribute(np.ones(4), mesh, batch_size=2)
-    with pytest.raises(spmd.BatchError, match="already split over the replicas"):
+    with pytest.raises(spmd.errors.BatchError, match="already split over the replicas"):
         list(spmd.distribute(once, mesh))
 
 
 @pytest.mark.parametrize("source", [None, 3, "data.csv", b"data"])
 def test_an_unsupported_source_is_an_error_that_lists_what_is_supported(source: Any) -> None:
     with pytest.raises(
-        spmd.BatchError, match=r"Supported are NumPy and JAX arrays.*Grain's"
+        spmd.errors.BatchError, match=r"Supported are NumPy and JAX arrays.*Grain's"
     ) as error:
         spmd.distribute(source)
     assert type(source).__name__ in str(error.value)
@@ -270,18 +272,18 @@ def test_an_unsupported_source_is_an_error_that_lists_what_is_supported(source: 
 
 @pytest.mark.parametrize("source", [np.ones(4), (np.ones(4),), {"x": np.ones(4)}, range(4)])
 def test_rows_need_a_batch_size(source: Any) -> None:
-    with pytest.raises(spmd.BatchError, match="batch_size=global_batch_size"):
+    with pytest.raises(spmd.errors.BatchError, match="batch_size=global_batch_size"):
         spmd.distribute(source)
 
 
 @pytest.mark.parametrize("source", [iter([np.ones(4)]), {1, 2}, lambda: iter([])])
 def test_batches_take_no_batch_size(source: Any) -> None:
-    with pytest.raises(spmd.BatchError, match="Leave batch_size out"):
+    with pytest.raises(spmd.errors.BatchError, match="Leave batch_size out"):
         spmd.distribute(source, batch_size=4)
 
 
 def test_sizes_are_checked() -> None:
-    with pytest.raises(spmd.BatchError, match="batch_size must be 1 at least, but is 0"):
+    with pytest.raises(spmd.errors.BatchError, match="batch_size must be 1 at least, but is 0"):
         spmd.distribute(np.ones(4), batch_size=0)
     with pytest.raises(ValueError, match="prefetch must be 0"):
         spmd.distribute(np.ones(4), batch_size=4, prefetch=-1)
@@ -313,8 +315,8 @@ def test_a_pass_goes_on_after_batches_that_were_left_out(mesh_of: MeshOf) -> Non
 
 def test_a_position_in_parts_is_refused_where_the_data_is_whole(mesh_of: MeshOf) -> None:
     batches = spmd.distribute(np.arange(8), mesh_of(2), batch_size=4)
-    with pytest.raises(spmd.BatchError, match=r"divided among 2 process\(es\)"):
+    with pytest.raises(spmd.errors.BatchError, match=r"divided among 2 process\(es\)"):
         batches.set_state({"position": None, "batches": 1, "parts": 2})
-    with pytest.raises(spmd.BatchError, match="divided among 3"):
+    with pytest.raises(spmd.errors.BatchError, match="divided among 3"):
         iter(batches).set_state({"position": None, "batches": 1, "parts": 3})
     assert len(list(batches)) == 2

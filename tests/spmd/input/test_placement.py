@@ -46,7 +46,7 @@ def test_a_source_may_overwrite_its_array(mesh_of: MeshOf) -> None:
 
 def test_integers_are_not_cut(mesh_of: MeshOf) -> None:
     placer = BatchPlacer(mesh_of(2), 2)
-    with pytest.raises(spmd.BatchError, match="int64 values from 0 to 4294967296"):
+    with pytest.raises(spmd.errors.BatchError, match="int64 values from 0 to 4294967296"):
         placer.place(np.array([0, 2**32]), x64=False)
     assert placer.place(np.array([0, 2**32]), x64=True).array.dtype == np.int64
 
@@ -54,7 +54,7 @@ def test_integers_are_not_cut(mesh_of: MeshOf) -> None:
 def test_the_structure_stays(mesh_of: MeshOf) -> None:
     placer = BatchPlacer(mesh_of(2), 2)
     placer.place({"x": np.zeros(2)}, x64=False)
-    with pytest.raises(spmd.BatchError, match="structure of the batches changed"):
+    with pytest.raises(spmd.errors.BatchError, match="structure of the batches changed"):
         placer.place((np.zeros(2),), x64=False)
 
 
@@ -66,5 +66,5 @@ def test_one_batch_for_each_replica(mesh_of: MeshOf) -> None:
     batch = placer.put_share(share, share.counts, 3, x64=False)
     assert [part.tolist() for part in batch] == [[0, 1, 2], []]
     assert isinstance(batch.array, jax.Array)
-    with pytest.raises(spmd.BatchError, match="rows of one shape and type"):
+    with pytest.raises(spmd.errors.BatchError, match="rows of one shape and type"):
         placer.share_of_each([read_batch(np.ones(2)), read_batch(np.ones((2, 2)))])

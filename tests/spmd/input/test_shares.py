@@ -165,25 +165,25 @@ def test_replicas_get_one_structure(mesh_of: MeshOf, second: Any) -> None:
         yield np.zeros(2)
         yield second
 
-    with pytest.raises(spmd.BatchError, match="structure"):
+    with pytest.raises(spmd.errors.BatchError, match="structure"):
         list(spmd.distribute(source, mesh_of(2), per_replica=True))
 
 
 def test_replicas_get_rows_of_one_shape(mesh_of: MeshOf) -> None:
     source = [np.zeros((2, 3), np.float32), np.zeros((2, 4), np.float32)]
-    with pytest.raises(spmd.BatchError, match=r"shape|\(3,\)"):
+    with pytest.raises(spmd.errors.BatchError, match=r"shape|\(3,\)"):
         list(spmd.distribute(source, mesh_of(2), per_replica=True))
 
 
 def test_replicas_get_rows_of_one_type(mesh_of: MeshOf) -> None:
     """Else the type would depend on which batches happen to meet in a step."""
     source = [np.zeros(2, np.int32), np.full(2, 0.5, np.float32)]
-    with pytest.raises(spmd.BatchError, match=r"float32|type"):
+    with pytest.raises(spmd.errors.BatchError, match=r"float32|type"):
         list(spmd.distribute(source, mesh_of(2), per_replica=True))
 
 
 def test_rows_without_a_batch_axis_are_refused(mesh_of: MeshOf) -> None:
-    with pytest.raises(spmd.BatchError, match="batch axis"):
+    with pytest.raises(spmd.errors.BatchError, match="batch axis"):
         list(spmd.distribute([np.float32(1), np.float32(2)], mesh_of(2), per_replica=True))
 
 

@@ -25,7 +25,7 @@ class Network(nnx.Module):
         self.dropout = nnx.Dropout(dropped, rngs=rngs)
 
     def __call__(self, x):
-        mask = spmd.valid_rows()[:, None] if spmd.in_replica() else None
+        mask = spmd.valid_rows()[:, None] if spmd.replica.in_replica() else None
         hidden = self.dropout(self.norm(self.layers[0](x), mask=mask))
         return self.layers[1](nnx.relu(hidden))
 
@@ -104,7 +104,7 @@ def test_every_replica_drops_others_and_predictions_none(mesh_of, replicas):
     step = spmd.Step(lambda x: layer(x, training=True), mesh_of(replicas))
     x = np.ones((16, 4), np.float32)
     [batch] = spmd.distribute(x, mesh_of(replicas), batch_size=16)
-    first, second = (np.concatenate(spmd.local_values(step(batch))) for _ in range(2))
+    first, second = (np.concatenate(spmd.step.local_values(step(batch))) for _ in range(2))
     assert not np.array_equal(first, second)
     assert replicas == 1 or not np.array_equal(first[:8], first[8:])
     np.testing.assert_array_equal(layer(x), x)

@@ -178,7 +178,9 @@ def test_a_replica_without_rows_leaves_everything_finite(mesh_of: MeshOf, rows: 
 def test_welford_is_refused(mesh_of: MeshOf) -> None:
     metric = nnx.metrics.Welford()
     step = spmd.Step(lambda: metric.update(values=jnp.ones(3)), mesh_of(2))
-    with pytest.raises(spmd.StateError, match=r"Welford cannot be summed.*nnx\.metrics\.Average"):
+    with pytest.raises(
+        spmd.errors.StateError, match=r"Welford cannot be summed.*nnx\.metrics\.Average"
+    ):
         step()
     metric.update(values=jnp.ones(3))  # outside of a step it works
     assert float(metric.compute().mean) == 1.0
@@ -186,7 +188,7 @@ def test_welford_is_refused(mesh_of: MeshOf) -> None:
 
 def test_welford_inside_of_several_metrics_is_refused(mesh_of: MeshOf) -> None:
     metrics = nnx.MultiMetric(loss=nnx.metrics.Average("loss"), spread=nnx.metrics.Welford("loss"))
-    with pytest.raises(spmd.StateError, match="Welford"):
+    with pytest.raises(spmd.errors.StateError, match="Welford"):
         spmd.Step(lambda: metrics.update(loss=jnp.ones(3)), mesh_of(2))()
 
 
@@ -292,7 +294,7 @@ def test_what_a_module_sows_cannot_stay(mesh_of: MeshOf) -> None:
     model = Sowing()
     attributes = set(vars(model))
     step = spmd.Step(lambda: model(jnp.ones((1, 2))), mesh_of(2))
-    with pytest.raises(spmd.StateError, match=r"Sowing\.activation.*nnx\.pop"):
+    with pytest.raises(spmd.errors.StateError, match=r"Sowing\.activation.*nnx\.pop"):
         step()
     assert set(vars(model)) == attributes
 
@@ -321,5 +323,5 @@ def test_a_key_that_a_step_replaces_is_refused(mesh_of: MeshOf) -> None:
     def reseed() -> None:
         model.rngs.key[...] = jax.random.fold_in(model.rngs.key[...], 1)
 
-    with pytest.raises(spmd.ReplicaDivergenceError, match="draw from it"):
+    with pytest.raises(spmd.errors.ReplicaDivergenceError, match="draw from it"):
         spmd.Step(reseed, mesh_of(2))()

@@ -30,7 +30,7 @@ import spmd
 spmd.simulate_devices(2)
 events = Counter()
 jax.monitoring.register_event_listener(lambda event, **_: events.update([event]))
-directory = spmd.enable_compilation_cache(sys.argv[1])
+directory = spmd.lowering.enable_compilation_cache(sys.argv[1])
 
 
 def train(x):
@@ -98,10 +98,10 @@ def test_the_next_process_reads_what_the_first_wrote(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("settings")
 def test_the_directory_is_made_and_set(tmp_path: Path) -> None:
-    assert spmd.enable_compilation_cache(tmp_path / "x" / "y") == str(tmp_path / "x" / "y")
+    assert spmd.lowering.enable_compilation_cache(tmp_path / "x" / "y") == str(tmp_path / "x" / "y")
     assert (tmp_path / "x" / "y").is_dir()
     assert jax.config.jax_compilation_cache_dir == str(tmp_path / "x" / "y")  # type: ignore[attr-defined]
-    spmd.enable_compilation_cache(tmp_path / "x" / "y")  # once more does no harm
+    spmd.lowering.enable_compilation_cache(tmp_path / "x" / "y")  # once more does no harm
 
 
 @pytest.mark.usefixtures("settings")
@@ -110,7 +110,7 @@ def test_the_default_directory_follows_the_environment(
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    named = Path(spmd.enable_compilation_cache())
+    named = Path(spmd.lowering.enable_compilation_cache())
     assert named.parent == tmp_path / "xdg" / "jaxtribute"
     assert named.name.startswith(platform.machine())  # and which kind of it
     for empty in ("", None):
@@ -119,7 +119,7 @@ def test_the_default_directory_follows_the_environment(
         else:
             monkeypatch.setenv("XDG_CACHE_HOME", empty)
         cache = tmp_path / "home" / ".cache" / "jaxtribute"
-        assert Path(spmd.enable_compilation_cache()) == cache / named.name
+        assert Path(spmd.lowering.enable_compilation_cache()) == cache / named.name
         assert (cache / named.name).is_dir()
 
 
@@ -159,7 +159,7 @@ def test_the_programs_unused_for_longest_go_first(
         path.write_bytes(b"program")
         os.utime(path, (1e9 - age, 1e9 - age))
     (tmp_path / "notes").write_text("somebody else's")
-    spmd.enable_compilation_cache(tmp_path)
+    spmd.lowering.enable_compilation_cache(tmp_path)
     kept = {path.name for path in tmp_path.iterdir()}
     assert kept == {"jit_0-cache", "jit_1-cache", "jit_2-cache", "notes"}
 
@@ -171,7 +171,7 @@ def test_too_many_bytes_count_as_well(
     for age in range(3):
         (tmp_path / f"jit_{age}-cache").write_bytes(bytes(40))
         os.utime(tmp_path / f"jit_{age}-cache", (1e9 - age, 1e9 - age))
-    spmd.enable_compilation_cache(tmp_path)
+    spmd.lowering.enable_compilation_cache(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["jit_0-cache"]
 
 
@@ -180,7 +180,7 @@ def test_a_threshold_that_somebody_set_stays(tmp_path: Path) -> None:
     name = "jax_persistent_cache_min_compile_time_secs"
     for before, after in ((5.0, 5.0), (1.0, 0.01)):
         jax.config.update(name, before)
-        spmd.enable_compilation_cache(tmp_path)
+        spmd.lowering.enable_compilation_cache(tmp_path)
         assert getattr(jax.config, name) == after
 
 
@@ -189,7 +189,7 @@ def test_a_user_without_a_home_has_no_cache(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setattr("os.path.expanduser", lambda path: path)
     with pytest.raises(OSError, match="no absolute path"):
-        spmd.enable_compilation_cache()
+        spmd.lowering.enable_compilation_cache()
 
 
 def test_a_home_that_cannot_be_written_to_is_no_error(tmp_path: Path) -> None:
@@ -205,5 +205,5 @@ def test_a_directory_that_cannot_be_made(tmp_path: Path) -> None:
     before = jax.config.jax_compilation_cache_dir  # type: ignore[attr-defined]
     for directory in (file, file / "below"):
         with pytest.raises(OSError, match="file"):
-            spmd.enable_compilation_cache(directory)
+            spmd.lowering.enable_compilation_cache(directory)
     assert jax.config.jax_compilation_cache_dir == before  # type: ignore[attr-defined]

@@ -56,7 +56,7 @@ def test_a_reduction_over_one_replica_is_its_operand(name):
 
 
 def test_collectives_that_are_no_reductions_stay():
-    step = spmd.Step(spmd.all_gather, spmd.make_mesh(["cpu:0"]))
+    step = spmd.Step(spmd.replica.all_gather, spmd.make_mesh(["cpu:0"]))
     np.testing.assert_array_equal(step(np.arange(2.0)), np.arange(2.0))
 
 

@@ -32,7 +32,7 @@ def test_a_divergence_names_parameters_before_the_state_of_their_optimizer(mesh_
 
     mesh = mesh_of(2)
     (batch,) = spmd.distribute(np.ones((4, 2), np.float32), mesh, batch_size=4)
-    with pytest.raises(spmd.ReplicaDivergenceError) as error:
+    with pytest.raises(spmd.errors.ReplicaDivergenceError) as error:
         spmd.Step(train, mesh)(slots, model, batch)
     first, rest = str(error.value).split(" would leave ")[1].split(", ", maxsplit=1)
     assert first.endswith("kernel")
@@ -86,6 +86,6 @@ def test_of_several_captured_variables_the_first_that_is_read_is_named(mesh_of: 
     # A method of a list is C code, which cannot be searched.
     get = functools.partial([nnx.Param(jnp.ones(size)) for size in (3, 2)].__getitem__)
     for order, shape in (((0, 1), (3,)), ((1, 0), (2,))):
-        with pytest.raises(spmd.StateError) as error:
+        with pytest.raises(spmd.errors.StateError) as error:
             spmd.Step(lambda order=order: [get(i)[...].sum() for i in order], mesh_of(1))()
         assert f"reads a Param of shape {shape} at {__file__}" in str(error.value)

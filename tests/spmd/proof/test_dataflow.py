@@ -137,7 +137,7 @@ WRAPPERS: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("wrapper", WRAPPERS)
 def test_a_replicas_own_value_is_refused_through(mesh_of: MeshOf, wrapper: str) -> None:
     wrap = WRAPPERS[wrapper]
-    with pytest.raises(spmd.ReplicaDivergenceError, match="weight"):
+    with pytest.raises(spmd.errors.ReplicaDivergenceError, match="weight"):
         write(mesh_of(2), lambda x, old: old * 0 + wrap(x.sum()))
 
 
@@ -185,7 +185,7 @@ VARYING: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("name", VARYING)
 def test_it_refuses(mesh_of: MeshOf, name: str) -> None:
     make = VARYING[name]
-    with pytest.raises(spmd.ReplicaDivergenceError, match="weight"):
+    with pytest.raises(spmd.errors.ReplicaDivergenceError, match="weight"):
         write(mesh_of(2), lambda x, old: old + make(x))
 
 
@@ -199,8 +199,8 @@ EQUAL: dict[str, tuple[Callable[[Any, Any], Any], float]] = {
     "all_reduce max": (lambda x, old: spmd.all_reduce(x.sum(), "max"), 57.0),
     "all_reduce min": (lambda x, old: spmd.all_reduce(x.sum(), "min"), 21.0),
     "all_reduce of an int": (lambda x, old: spmd.all_reduce(1) * 1.0, 2.0),
-    "all_gather": (lambda x, old: spmd.all_gather(x.sum()[None])[0], 21.0),
-    "broadcast": (lambda x, old: spmd.broadcast(x.sum(), 1), 57.0),
+    "all_gather": (lambda x, old: spmd.replica.all_gather(x.sum()[None])[0], 21.0),
+    "broadcast": (lambda x, old: spmd.replica.broadcast(x.sum(), 1), 57.0),
     "psum in vmap": (lambda x, old: jax.vmap(lambda r: jax.lax.psum(r.sum(), R))(x).sum(), 78.0),
     "psum over both axes": (
         lambda x, old: jax.vmap(lambda r: jax.lax.psum(r.sum(), (R, "i")), axis_name="i")(x)[0],
@@ -276,7 +276,7 @@ STRANDED: dict[str, Callable[[Any], Any]] = {
         x.sum() > 30, lambda: jax.lax.ppermute(x.sum(), R, [(0, 1)]), lambda: 0.0
     ),
     "gather in a branch": lambda x: jax.lax.cond(
-        x.sum() > 30, lambda: spmd.all_gather(x).sum(), lambda: 0.0
+        x.sum() > 30, lambda: spmd.replica.all_gather(x).sum(), lambda: 0.0
     ),
     "sum inside apply_if_finite": lambda x: (
         optax.apply_if_finite(optax.chain(spmd.sum_over_replicas(), optax.sgd(0.1)), 3)
@@ -295,7 +295,7 @@ STRANDED: dict[str, Callable[[Any], Any]] = {
 def test_a_collective_that_only_some_replicas_reach_is_refused(mesh_of: MeshOf, name: str) -> None:
     make = STRANDED[name]
     step = spmd.Step(lambda x: make(x), mesh_of(2))
-    with pytest.raises(spmd.ReplicaDivergenceError) as error:
+    with pytest.raises(spmd.errors.ReplicaDivergenceError) as error:
         step.lower(first_batch(step.mesh))
     assert "collective" in str(error.value)
     assert "spmd.all_reduce(condition" in str(error.value)
@@ -308,7 +308,7 @@ def test_a_collective_in_a_branch_that_varies_late_is_refused(mesh_of: MeshOf) -
         return row.sum(), total
 
     step = spmd.Step(lambda x: jax.lax.scan(body, 0.0, x)[1], mesh_of(2))
-    with pytest.raises(spmd.ReplicaDivergenceError, match="branch at"):
+    with pytest.raises(spmd.errors.ReplicaDivergenceError, match="branch at"):
         step.lower(first_batch(step.mesh))
 
 
@@ -325,7 +325,7 @@ def test_forgetting_the_sum_names_the_parameter_the_line_and_the_fix(mesh_of: Me
         updates, state.value = tx.update(gradients, state.value)
         weights.value = optax.apply_updates(weights.value, updates)
 
-    with pytest.raises(spmd.ReplicaDivergenceError) as error:
+    with pytest.raises(spmd.errors.ReplicaDivergenceError) as error:
         spmd.Step(train, mesh_of(2))(first_batch(mesh_of(2)))
     message = str(error.value)
     assert "train" in message
@@ -342,7 +342,7 @@ def test_the_error_names_only_what_differs(mesh_of: MeshOf) -> None:
     def step(x: Any) -> None:
         pair.value = {"good": spmd.all_reduce(x.sum()), "bad": x.sum()}
 
-    with pytest.raises(spmd.ReplicaDivergenceError) as error:
+    with pytest.raises(spmd.errors.ReplicaDivergenceError) as error:
         spmd.Step(step, mesh_of(2))(first_batch(mesh_of(2)))
     assert "pair['bad']" in str(error.value)
     assert "good" not in str(error.value)
@@ -355,7 +355,7 @@ def test_a_draw_from_a_key_differs_between_replicas(mesh_of: MeshOf) -> None:
     def step() -> None:
         weight.value = jax.random.normal(key.value, (2,))
 
-    with pytest.raises(spmd.ReplicaDivergenceError, match="weight"):
+    with pytest.raises(spmd.errors.ReplicaDivergenceError, match="weight"):
         spmd.Step(step, mesh_of(2))()
 
 
@@ -368,7 +368,7 @@ def test_a_key_must_not_be_replaced_in_a_replica(
     def step() -> None:
         key.value = jax.random.split(key.value)[0]
 
-    with pytest.raises(spmd.ReplicaDivergenceError, match=r"noise.*random key"):
+    with pytest.raises(spmd.errors.ReplicaDivergenceError, match=r"noise.*random key"):
         spmd.Step(step, mesh_of(2))()
 
 
@@ -384,8 +384,8 @@ def test_a_value_smuggled_out_of_a_replica_is_refused(mesh_of: MeshOf) -> None:
         spmd.run(lambda rows: smuggled.append(rows.sum()), x)
         return smuggled[-1]
 
-    step = spmd.CrossReplicaStep(program, mesh_of(2))
-    with pytest.raises(spmd.ReplicaDivergenceError, match="back door"):
+    step = spmd.step.CrossReplicaStep(program, mesh_of(2))
+    with pytest.raises(spmd.errors.ReplicaDivergenceError, match="back door"):
         step(first_batch(step.mesh))
 
 

@@ -83,7 +83,7 @@ def test_a_collective_that_only_some_devices_reach() -> None:
     def step(axis, x):
         return jax.lax.cond(x.sum() > 1, lambda: jax.lax.psum(x.sum(), axis), lambda: 0.0)
 
-    with pytest.raises(spmd.ReplicaDivergenceError, match=r"branch at .*test_shard_map\.py"):
+    with pytest.raises(spmd.errors.ReplicaDivergenceError, match=r"branch at .*test_shard_map\.py"):
         varying(lambda x: step("data", x), X, mesh=mesh(), in_specs=P("data"))
     # Along the model axis all devices agree on the branch.
     found = varying(lambda x: step("model", x), X, mesh=mesh(), in_specs=P("data"))

@@ -15,8 +15,8 @@ MeshOf = Callable[[int], Mesh]
 OPS: dict[Any, Callable[..., Any]] = {"sum": np.sum, "mean": np.mean, "min": np.min, "max": np.max}
 COLLECTIVES: dict[str, Callable[[Any], Any]] = {
     "all_reduce": spmd.all_reduce,
-    "all_gather": spmd.all_gather,
-    "broadcast": spmd.broadcast,
+    "all_gather": spmd.replica.all_gather,
+    "broadcast": spmd.replica.broadcast,
 }
 
 
@@ -32,7 +32,7 @@ def mine(table: np.ndarray[Any, Any]) -> Any:
 def same_everywhere(mesh: Mesh, function: Callable[[], Any]) -> Any:
     """Runs a step whose result must be the same on every replica, bit by bit; returns it."""
     result = spmd.Step(function, mesh, keep_per_replica=True)()
-    first, *others = spmd.local_values(result)
+    first, *others = spmd.step.local_values(result)
     for other in others:
         np.testing.assert_equal(to_numpy(other), to_numpy(first))
     return to_numpy(first)
@@ -81,7 +81,7 @@ def test_an_unknown_reduction(mesh_of: MeshOf) -> None:
 @pytest.mark.parametrize("axis", [0, 1, 2, -1, -3])
 def test_all_gather(mesh_of: MeshOf, axis: int, replicas: int) -> None:
     table = blocks(replicas, (2, 3, 1))
-    result = same_everywhere(mesh_of(replicas), lambda: spmd.all_gather(mine(table), axis))
+    result = same_everywhere(mesh_of(replicas), lambda: spmd.replica.all_gather(mine(table), axis))
     np.testing.assert_array_equal(result, np.concatenate(list(table), axis=axis))
 
 
@@ -89,7 +89,7 @@ def test_all_gather(mesh_of: MeshOf, axis: int, replicas: int) -> None:
 def test_all_gather_of_pytrees_and_types(mesh_of: MeshOf, dtype: Any) -> None:
     one, two = blocks(4, (2,), dtype), blocks(4, (1, 2), np.float32)
     result = same_everywhere(
-        mesh_of(4), lambda: spmd.all_gather({"one": mine(one), "two": mine(two)})
+        mesh_of(4), lambda: spmd.replica.all_gather({"one": mine(one), "two": mine(two)})
     )
     assert result["one"].dtype == dtype
     np.testing.assert_array_equal(result["one"], one.reshape(-1))
@@ -98,14 +98,14 @@ def test_all_gather_of_pytrees_and_types(mesh_of: MeshOf, dtype: Any) -> None:
 
 def test_a_scalar_cannot_be_concatenated(mesh_of: MeshOf) -> None:
     with pytest.raises(ValueError, match=r"scalar of type int32. Give it one: x\[None\]"):
-        spmd.Step(lambda: spmd.all_gather({"a": spmd.replica_id()}), mesh_of(2))()
+        spmd.Step(lambda: spmd.replica.all_gather({"a": spmd.replica_id()}), mesh_of(2))()
 
 
 @pytest.mark.parametrize("source", [0, 2, 3])
 def test_broadcast(mesh_of: MeshOf, source: int) -> None:
     matrix, scalar = blocks(4, (2, 3)), blocks(4, (), np.int32)
     result = same_everywhere(
-        mesh_of(4), lambda: spmd.broadcast({"m": mine(matrix), "s": mine(scalar)}, source)
+        mesh_of(4), lambda: spmd.replica.broadcast({"m": mine(matrix), "s": mine(scalar)}, source)
     )
     np.testing.assert_array_equal(result["m"], matrix[source])
     np.testing.assert_array_equal(result["s"], scalar[source])
@@ -116,7 +116,7 @@ def test_broadcast_takes_nothing_from_other_replicas(mesh_of: MeshOf) -> None:
     table = np.full((4, 3), np.nan, np.float32)
     table[1] = [1.0, np.nan, -np.inf]
     table[3, 0] = np.inf
-    result = same_everywhere(mesh_of(4), lambda: spmd.broadcast(mine(table), 1))
+    result = same_everywhere(mesh_of(4), lambda: spmd.replica.broadcast(mine(table), 1))
     np.testing.assert_array_equal(result, table[1])
 
 
@@ -125,27 +125,29 @@ def test_broadcast_keeps_types(mesh_of: MeshOf, dtype: Any) -> None:
     table = np.array([[0, 1, 1], [1, 0, 1], [1, 1, 1]]).astype(dtype)
     for source in (0, 1):
         result = same_everywhere(
-            mesh_of(3), lambda source=source: spmd.broadcast(mine(table), source)
+            mesh_of(3), lambda source=source: spmd.replica.broadcast(mine(table), source)
         )
         assert result.dtype == dtype
         np.testing.assert_array_equal(result, table[source])
 
 
 def test_a_default_source_is_the_first_replica(mesh_of: MeshOf) -> None:
-    step = spmd.Step(lambda: spmd.broadcast(spmd.replica_id() + 5), mesh_of(4))
+    step = spmd.Step(lambda: spmd.replica.broadcast(spmd.replica_id() + 5), mesh_of(4))
     assert int(step()) == 5
 
 
 @pytest.mark.parametrize("name", COLLECTIVES)
 def test_outside_of_a_step(mesh_of: MeshOf, name: str) -> None:
-    with pytest.raises(spmd.ReplicaContextError, match=rf"spmd\.{name} combines.*spmd\.reduce"):
+    with pytest.raises(
+        spmd.errors.ReplicaContextError, match=rf"spmd\.{name} combines.*spmd\.reduce"
+    ):
         COLLECTIVES[name](jnp.ones(3))
 
     def between_replicas() -> Any:
         return COLLECTIVES[name](jnp.ones(3))
 
-    with pytest.raises(spmd.ReplicaContextError, match=name):
-        spmd.CrossReplicaStep(between_replicas, mesh_of(2))()
+    with pytest.raises(spmd.errors.ReplicaContextError, match=name):
+        spmd.step.CrossReplicaStep(between_replicas, mesh_of(2))()
 
 
 @pytest.mark.parametrize("source", [4, -1])
@@ -153,12 +155,12 @@ def test_broadcast_from_a_replica_that_does_not_exist_is_refused(
     mesh_of: MeshOf, source: int
 ) -> None:
     with pytest.raises(ValueError, match=str(source)):
-        spmd.Step(lambda: spmd.broadcast(jnp.ones(2), source), mesh_of(4))()
+        spmd.Step(lambda: spmd.replica.broadcast(jnp.ones(2), source), mesh_of(4))()
 
 
 def test_broadcast_of_a_key(mesh_of: MeshOf) -> None:
     step = spmd.Step(
-        lambda: spmd.broadcast(jax.random.fold_in(jax.random.key(0), spmd.replica_id()), 1),
+        lambda: spmd.replica.broadcast(jax.random.fold_in(jax.random.key(0), spmd.replica_id()), 1),
         mesh_of(2),
     )
     assert step() == jax.random.fold_in(jax.random.key(0), 1)

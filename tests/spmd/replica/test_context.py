@@ -27,7 +27,7 @@ def lists(value: Any) -> list[Any]:
 
 
 def test_outside_of_a_step() -> None:
-    assert not spmd.in_replica()
+    assert not spmd.replica.in_replica()
     assert current_frame() is None
     assert (int(spmd.replica_id()), spmd.replica_id().dtype) == (0, np.int32)
 
@@ -55,7 +55,7 @@ def test_in_a_replica_and_between_replicas(mesh_of: MeshOf) -> None:
     seen: list[tuple[str, bool, bool]] = []
 
     def look(where: str) -> None:
-        seen.append((where, spmd.in_replica(), current_frame() is not None))
+        seen.append((where, spmd.replica.in_replica(), current_frame() is not None))
 
     def replica() -> Any:
         look("replica")
@@ -67,10 +67,10 @@ def test_in_a_replica_and_between_replicas(mesh_of: MeshOf) -> None:
         look("after")
         return spmd.reduce(first), spmd.replica_id()
 
-    total, between = spmd.CrossReplicaStep(program, mesh_of(4))()
+    total, between = spmd.step.CrossReplicaStep(program, mesh_of(4))()
     assert (int(total), int(between)) == (6, 0)
     assert seen == [("before", False, True), ("replica", True, True), ("after", False, True)]
-    assert not spmd.in_replica()
+    assert not spmd.replica.in_replica()
 
 
 def test_nothing_is_left_of_a_step_that_raises(mesh_of: MeshOf) -> None:
@@ -79,7 +79,7 @@ def test_nothing_is_left_of_a_step_that_raises(mesh_of: MeshOf) -> None:
 
     with pytest.raises(KeyError, match="on purpose"):
         spmd.Step(step, mesh_of(2))()
-    assert not spmd.in_replica()
+    assert not spmd.replica.in_replica()
     assert current_frame() is None
 
 
@@ -92,7 +92,7 @@ def test_valid_rows_tell_data_from_padding(
 ) -> None:
     mesh = mesh_of(4)
     batch = batches_of(8 + rows, mesh)[1]
-    step = spmd.Step(lambda batch: spmd.all_gather(spmd.valid_rows()), mesh)
+    step = spmd.Step(lambda batch: spmd.replica.all_gather(spmd.valid_rows()), mesh)
     valid = np.asarray(step(batch)).reshape(4, 2)
     per_replica = [len(block) for block in batch["x"]]
     assert valid.dtype == np.bool_
@@ -110,7 +110,9 @@ def test_the_rows_of_one_batch_of_several(mesh_of: MeshOf, name: Any) -> None:
     small, large = batches_of(5, mesh, 4)[1], batches_of(11, mesh, 8)[1]
 
     def step(a: Any, b: Any) -> Any:
-        return spmd.all_gather(spmd.valid_rows(name(a))), spmd.all_gather(spmd.valid_rows(name(b)))
+        return spmd.replica.all_gather(spmd.valid_rows(name(a))), spmd.replica.all_gather(
+            spmd.valid_rows(name(b))
+        )
 
     run = spmd.Step(step, mesh)
     one, two = (np.asarray(value) for value in run(small, large))
@@ -123,19 +125,21 @@ def test_the_rows_of_one_batch_of_several(mesh_of: MeshOf, name: Any) -> None:
 def test_the_arrays_of_one_batch_share_their_rows(mesh_of: MeshOf) -> None:
     mesh = mesh_of(2)
     batch = batches_of(5, mesh, 4)[1]
-    step = spmd.Step(lambda x, y: spmd.all_gather(spmd.valid_rows()), mesh)
+    step = spmd.Step(lambda x, y: spmd.replica.all_gather(spmd.valid_rows()), mesh)
     assert np.asarray(step(batch["x"], batch["y"])).tolist() == [True, False, False, False]
 
 
 def test_valid_rows_outside_of_a_step(mesh_of: MeshOf) -> None:
-    with pytest.raises(spmd.ReplicaContextError, match="only inside a function that a step runs"):
+    with pytest.raises(
+        spmd.errors.ReplicaContextError, match="only inside a function that a step runs"
+    ):
         spmd.valid_rows()
-    with pytest.raises(spmd.ReplicaContextError, match="per replica"):
-        spmd.CrossReplicaStep(spmd.valid_rows, mesh_of(2))()
+    with pytest.raises(spmd.errors.ReplicaContextError, match="per replica"):
+        spmd.step.CrossReplicaStep(spmd.valid_rows, mesh_of(2))()
 
 
 def test_a_step_without_batches_has_no_rows(mesh_of: MeshOf) -> None:
-    with pytest.raises(spmd.BatchError, match=r"no distributed batch.*spmd\.distribute"):
+    with pytest.raises(spmd.errors.BatchError, match=r"no distributed batch.*spmd\.distribute"):
         spmd.Step(lambda x: spmd.valid_rows(), mesh_of(2))(np.ones(4))
 
 
@@ -143,7 +147,7 @@ def test_a_step_without_batches_has_no_rows(mesh_of: MeshOf) -> None:
 def test_an_array_that_is_no_part_of_a_batch_has_no_rows(mesh_of: MeshOf, other: Any) -> None:
     mesh = mesh_of(2)
     step = spmd.Step(lambda batch: spmd.valid_rows(other(batch["x"])).sum(), mesh)
-    with pytest.raises(spmd.BatchError, match="not a part of one as the step received it"):
+    with pytest.raises(spmd.errors.BatchError, match="not a part of one as the step received it"):
         step(batches_of(8, mesh)[0])
 
 
@@ -151,9 +155,9 @@ def test_two_batches_without_a_name(mesh_of: MeshOf) -> None:
     mesh = mesh_of(2)
     one, two = batches_of(16, mesh)
     step = spmd.Step(lambda a, b: spmd.valid_rows().sum(), mesh)
-    with pytest.raises(spmd.BatchError, match="received 2 batches"):
+    with pytest.raises(spmd.errors.BatchError, match="received 2 batches"):
         step(one, two)
-    with pytest.raises(spmd.BatchError, match="received 2 batches"):
+    with pytest.raises(spmd.errors.BatchError, match="received 2 batches"):
         spmd.Step(lambda a, b: spmd.valid_rows([a, b]).sum(), mesh)(one, two)
 
 
@@ -170,7 +174,7 @@ def on_a_thread(function: Callable[[], Any]) -> Any:
 
 def test_other_threads_see_no_step(mesh_of: MeshOf) -> None:
     def where() -> tuple[bool, bool]:
-        return current_frame() is not None, spmd.in_replica()
+        return current_frame() is not None, spmd.replica.in_replica()
 
     seen: list[tuple[bool, bool]] = []
 
@@ -195,7 +199,7 @@ def test_a_plain_thread_runs_as_if_outside_of_a_step(mesh_of: MeshOf) -> None:
     def reduce_there() -> str:
         try:
             spmd.all_reduce(1.0)
-        except spmd.ReplicaContextError:
+        except spmd.errors.ReplicaContextError:
             return "refused"
         return "done"
 

@@ -95,7 +95,7 @@ def test_the_proof_still_finds_sums_over_some_replicas(mesh_of):
         part = jax.lax.psum(part, "replica", axis_index_groups=groups)
         weight.value += jax.lax.all_gather(part, "replica", axis_index_groups=groups, tiled=True)
 
-    with pytest.raises(spmd.ReplicaDivergenceError, match="weight"):
+    with pytest.raises(spmd.errors.ReplicaDivergenceError, match="weight"):
         spmd.Step(step, mesh_of(4))()
 
 

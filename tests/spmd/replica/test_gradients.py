@@ -42,7 +42,7 @@ def test_outside_of_a_step_gradients_pass_unchanged(mesh_of: MeshOf) -> None:
         assert jax.tree.structure(updates) == jax.tree.structure(GRADIENTS)
         jax.tree.map(np.testing.assert_array_equal, updates, GRADIENTS)
     # Between the replicas there is one value, as there is outside.
-    step = spmd.CrossReplicaStep(lambda: updates_of(GRADIENTS), mesh_of(4))
+    step = spmd.step.CrossReplicaStep(lambda: updates_of(GRADIENTS), mesh_of(4))
     jax.tree.map(np.testing.assert_array_equal, step(), GRADIENTS)
 
 

@@ -174,7 +174,9 @@ def test_losses_of_no_batch_are_averaged_as_they_are(mesh_of: MeshOf) -> None:
 def test_two_batches_of_as_many_rows_need_to_say_which_count(mesh_of: MeshOf) -> None:
     mesh = mesh_of(2)
     x, y = last_batch(mesh, 5, 8, 2.0), last_batch(mesh, 3, 8, 7.0)
-    with pytest.raises(spmd.BatchError, match=r"4 losses.*2 batches.*\n.*spmd.valid_rows\(batch\)"):
+    with pytest.raises(
+        spmd.errors.BatchError, match=r"4 losses.*2 batches.*\n.*spmd.valid_rows\(batch\)"
+    ):
         spmd.Step(lambda x, y: spmd.all_reduce(spmd.average_loss(x + y)), mesh)(x, y)
 
     def named(x: Any, y: Any) -> Any:

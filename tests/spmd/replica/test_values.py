@@ -20,9 +20,9 @@ def split(mesh: Mesh, array: Any) -> jax.Array:
     return jax.device_put(np.asarray(array), NamedSharding(mesh, PartitionSpec("replica")))
 
 
-def mask_of(mesh: Mesh, counts: tuple[int, ...], rows: int) -> spmd.RowMask:
+def mask_of(mesh: Mesh, counts: tuple[int, ...], rows: int) -> spmd.replica.RowMask:
     valid = np.concatenate([np.arange(rows) < count for count in counts])
-    return spmd.RowMask(split(mesh, valid), counts, rows)
+    return spmd.replica.RowMask(split(mesh, valid), counts, rows)
 
 
 def lists(values: Any) -> list[Any]:
@@ -247,12 +247,12 @@ def test_a_users_own_jit_takes_and_returns_batches(mesh_of: MeshOf) -> None:
     total = spmd.Step(lambda x: spmd.all_reduce(x.sum()), mesh_of(2))
     assert [float(total(scaled(batch))) for batch in batches] == [3.0, 11.0, 19.0]
     assert len(traces) == 1
-    described = spmd.abstract_batch(jax.ShapeDtypeStruct((4,), np.float32), mesh_of(2))
+    described = spmd.input.abstract_batch(jax.ShapeDtypeStruct((4,), np.float32), mesh_of(2))
     assert scaled.lower(described).compile()(batches[0]).array.shape == (4,)
 
 
 def test_a_batch_that_a_step_closes_over_is_no_value_of_one_replica(mesh_of: MeshOf) -> None:
     batch = next(iter(spmd.distribute(np.arange(4.0), mesh_of(2), batch_size=4, prefetch=0)))
-    for use in (spmd.all_reduce, spmd.all_gather, lambda value: value):
+    for use in (spmd.all_reduce, spmd.replica.all_gather, lambda value: value):
         with pytest.raises(TypeError, match="one value for each of 2 replicas"):
             spmd.Step(lambda use=use: use(batch), mesh_of(2))()

@@ -282,7 +282,7 @@ def test_reading_an_nnx_variable_that_was_not_found_is_refused(mesh: Mesh) -> No
     variable = param(1.0, 2.0)
     get = unreachable(variable)
     step = spmd.Step(lambda: get()[...] * 2, mesh)
-    with pytest.raises(spmd.StateError) as error:
+    with pytest.raises(spmd.errors.StateError) as error:
         step()
     message = str(error.value)
     assert "Param of shape (2,)" in message
@@ -310,7 +310,7 @@ def test_reading_an_unfound_variable_is_refused_inside(mesh: Mesh, wrap: Any) ->
     variable = param(1.0, 2.0)
     get = unreachable(variable)
     step = spmd.Step(lambda: wrap(lambda: get()[...] * 2), mesh)
-    with pytest.raises(spmd.StateError, match=r"state=\["):
+    with pytest.raises(spmd.errors.StateError, match=r"state=\["):
         step()
 
 
@@ -319,14 +319,14 @@ def test_reading_an_unfound_scalar_is_refused(mesh: Mesh, value: Any) -> None:
     # JAX may write a scalar into the program as a literal, which leaves no constant to find.
     variable = nnx.Variable(value)
     get = unreachable(variable)
-    with pytest.raises(spmd.StateError, match=r"state=\["):
+    with pytest.raises(spmd.errors.StateError, match=r"state=\["):
         spmd.Step(lambda: get()[...] * 2, mesh)()
 
 
 def test_reading_an_unfound_key_is_refused(mesh: Mesh) -> None:
     variable = nnx.RngKey(jax.random.key(0), tag="noise")
     get = unreachable(variable)
-    with pytest.raises(spmd.StateError, match=r"state=\["):
+    with pytest.raises(spmd.errors.StateError, match=r"state=\["):
         spmd.Step(lambda: jax.random.normal(get()[...]), mesh)()
 
 
@@ -337,7 +337,7 @@ def test_writing_an_nnx_variable_that_was_not_found_is_refused(mesh: Mesh) -> No
     def step() -> None:
         get()[...] = jnp.zeros(2)
 
-    with pytest.raises(spmd.StateError) as error:
+    with pytest.raises(spmd.errors.StateError) as error:
         spmd.Step(step, mesh)()
     assert "Param of shape (2,)" in str(error.value)
     assert "spmd.Step(fn, mesh, state=[" in str(error.value)
@@ -352,7 +352,7 @@ def test_an_spmd_variable_that_was_not_found_is_refused(mesh: Mesh) -> None:
         get().value = jnp.zeros(2)
 
     for function, verb in ((lambda: get().value, "reads"), (write, "writes")):
-        with pytest.raises(spmd.StateError) as error:
+        with pytest.raises(spmd.errors.StateError) as error:
             spmd.Step(function, mesh)()
         message = str(error.value)
         assert f"{verb} Variable('hidden'" in message
@@ -370,7 +370,7 @@ def test_an_unfound_model_with_its_optimizer_is_refused(mesh: Mesh) -> None:
         model, optimizer = get(0), get(1)
         optimizer.update(model, nnx.grad(lambda m: m.kernel[...].sum())(model))
 
-    with pytest.raises(spmd.StateError, match=r"state=\["):
+    with pytest.raises(spmd.errors.StateError, match=r"state=\["):
         spmd.Step(step, mesh)()
     np.testing.assert_array_equal(pair[0].kernel[...], before)
 

@@ -34,7 +34,7 @@ def test_a_mirrored_variable_cannot_take_a_replica_s_own_value(mesh_of: MeshOf) 
     def step() -> None:
         weight.value = weight.value + spmd.replica_id()
 
-    with pytest.raises(spmd.ReplicaDivergenceError, match="weight"):
+    with pytest.raises(spmd.errors.ReplicaDivergenceError, match="weight"):
         spmd.Step(step, mesh_of(2))()
 
 
@@ -206,7 +206,7 @@ def write_in_jit(variable: Any) -> None:
 def test_a_loop_s_own_value_cannot_be_assigned(mesh_of: MeshOf, write: Any) -> None:
     variable = spmd.Variable(jnp.full((), 2.0), name="total")
     step = spmd.Step(lambda: write(variable), mesh_of(2))
-    with pytest.raises(spmd.StateError) as error:
+    with pytest.raises(spmd.errors.StateError) as error:
         step()
     for part in ("'total'", "loop, branch or other transformation", "assign it outside"):
         assert part in str(error.value)
@@ -269,5 +269,5 @@ def test_a_local_variable_has_a_value_for_each_replica(mesh_of):
 
 def test_a_local_variable_of_another_mesh(mesh_of):
     local = spmd.Variable(jnp.zeros(2), kind="local", name="part")
-    with pytest.raises(spmd.StateError, match=r"part has a value for each of 2 .*runs on 4"):
+    with pytest.raises(spmd.errors.StateError, match=r"part has a value for each of 2 .*runs on 4"):
         spmd.Step(lambda: local.value, mesh_of(4))()

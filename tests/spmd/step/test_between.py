@@ -65,7 +65,7 @@ def test_rows_against_numpy(case: Any) -> None:
     valid = np.concatenate(blocks)
     np.testing.assert_array_equal(spmd.gather(value), valid)
     assert spmd.gather(value).dtype == dtype
-    for local, block in zip(spmd.local_values(value), blocks, strict=True):
+    for local, block in zip(spmd.step.local_values(value), blocks, strict=True):
         np.testing.assert_array_equal(local, block)
     wide = valid.astype(np.float64)
     np.testing.assert_allclose(
@@ -89,7 +89,7 @@ def test_one_value_per_replica_against_numpy(
     table = numbers(dtype, (replicas, *shape), seed)
     value = stack(table, replicas)
     wide = table.astype(np.float64)
-    for copy, expected in zip(spmd.local_values(value), table, strict=True):
+    for copy, expected in zip(spmd.step.local_values(value), table, strict=True):
         np.testing.assert_array_equal(copy, expected)
     check = np.testing.assert_allclose
     check(np.asarray(spmd.reduce(value, "sum"), np.float64), wide.sum(0))
@@ -122,7 +122,7 @@ def test_a_reduction_is_the_same_inside_a_step_and_outside(
         return (jnp.full((3,), 100) + 100 + spmd.replica_id()).astype(dtype)
 
     outside = spmd.reduce(spmd.Step(values, mesh, keep_per_replica=True)(), op, axis)
-    inside = spmd.CrossReplicaStep(lambda: spmd.reduce(spmd.run(values), op, axis), mesh)()
+    inside = spmd.step.CrossReplicaStep(lambda: spmd.reduce(spmd.run(values), op, axis), mesh)()
     assert inside.dtype == outside.dtype
     np.testing.assert_array_equal(inside, outside)
 
@@ -142,7 +142,7 @@ def test_a_mean_may_have_a_sum_that_its_type_cannot_hold(dtype: Any) -> None:
     values = np.full(70_000, 3.0)  # float16 ends at 65504
     (batch,) = spmd.distribute(jnp.asarray(values, dtype), mesh, batch_size=values.size)
     outside = spmd.reduce(batch, "mean", axis=0)
-    inside = spmd.CrossReplicaStep(lambda x: spmd.reduce(x, "mean", axis=0), mesh)(batch)
+    inside = spmd.step.CrossReplicaStep(lambda x: spmd.reduce(x, "mean", axis=0), mesh)(batch)
     for mean in (outside, inside):
         assert mean.dtype == dtype
         assert float(mean) == 3.0
@@ -161,7 +161,7 @@ def test_rows_without_elements(shape: Any) -> None:
 def test_rows_of_replicas_that_hold_different_numbers_are_not_combined_one_by_one() -> None:
     (batch,) = spmd.distribute(np.ones((3, 2), np.float32), mesh_of_size(2), batch_size=4)
     for axis in (None, 1, -1):
-        with pytest.raises(spmd.BatchError, match=r"hold \[2, 1\] rows"):
+        with pytest.raises(spmd.errors.BatchError, match=r"hold \[2, 1\] rows"):
             spmd.reduce(batch, "sum", axis=axis)
     assert float(spmd.reduce(batch, "sum", axis=(0, 1))) == 6.0
     assert float(spmd.reduce(batch, "mean", axis=(1, 0))) == 1.0
@@ -193,7 +193,7 @@ def test_padding_that_is_not_a_number_is_left_out() -> None:
     assert float(spmd.reduce(value, "mean", axis=0)) == 4.0
     assert float(spmd.reduce(value, "sum", axis=0)) == 4.0
     np.testing.assert_array_equal(spmd.gather(value), [4.0])
-    assert [v.tolist() for v in spmd.local_values(value)] == [[4.0], []]
+    assert [v.tolist() for v in spmd.step.local_values(value)] == [[4.0], []]
 
 
 def test_padding_inside_a_program_of_several_runs() -> None:
@@ -203,7 +203,7 @@ def test_padding_inside_a_program_of_several_runs() -> None:
         rows = spmd.run(lambda x: x * 2, x)
         return spmd.reduce(rows, "sum", axis=0), spmd.reduce(rows, "mean", axis=0)
 
-    step = spmd.CrossReplicaStep(program, mesh)
+    step = spmd.step.CrossReplicaStep(program, mesh)
     for batch, total in zip(
         spmd.distribute(np.arange(5.0, dtype=np.float32), mesh, batch_size=4), (12, 8), strict=True
     ):
@@ -212,20 +212,20 @@ def test_padding_inside_a_program_of_several_runs() -> None:
         assert float(mean) == total / (4 if total == 12 else 1)
 
 
-@pytest.mark.parametrize("use", [spmd.gather, spmd.local_values])
+@pytest.mark.parametrize("use", [spmd.gather, spmd.step.local_values])
 def test_rows_whose_number_is_unknown_cannot_leave_padding_out(use: Any) -> None:
     # Inside a step one program serves full and partial batches; padding must not pass for rows.
     mesh = mesh_of_size(2)
-    step = spmd.CrossReplicaStep(lambda x: use(spmd.run(lambda x: x * 2, x)), mesh)
+    step = spmd.step.CrossReplicaStep(lambda x: use(spmd.run(lambda x: x * 2, x)), mesh)
     batch = list(spmd.distribute(np.arange(5.0, dtype=np.float32), mesh, batch_size=4))[-1]
-    with pytest.raises((spmd.BatchError, spmd.PaddedBatchError)):
+    with pytest.raises((spmd.errors.BatchError, spmd.errors.PaddedBatchError)):
         step(batch)
 
 
 def test_pytrees_keep_their_structure() -> None:
     value = {"a": (stack(np.arange(2.0, dtype=np.float32), 2), None)}
     assert spmd.reduce(value) == {"a": (1.0, None)}
-    assert [v["a"] for v in spmd.local_values(value)] == [(0.0, None), (1.0, None)]
+    assert [v["a"] for v in spmd.step.local_values(value)] == [(0.0, None), (1.0, None)]
 
 
 def test_wrong_uses_say_so() -> None:
@@ -237,11 +237,11 @@ def test_wrong_uses_say_so() -> None:
             spmd.reduce(value, axis=axis)
         with pytest.raises(ValueError, match=f"no axis {axis}"):
             spmd.gather(value, axis=axis)
-    for function in (spmd.reduce, spmd.gather, spmd.local_values):
+    for function in (spmd.reduce, spmd.gather, spmd.step.local_values):
         with pytest.raises(TypeError, match="one value already"):
             function(jnp.ones(3))
         step = spmd.Step(lambda x, f=function: f(x), mesh_of_size(2))
-        with pytest.raises(spmd.ReplicaContextError, match=r"A replica uses spmd\.all_"):
+        with pytest.raises(spmd.errors.ReplicaContextError, match=r"A replica uses spmd\.all_"):
             step(1.0)
-    with pytest.raises(spmd.ReplicaContextError, match="CrossReplicaStep"):
+    with pytest.raises(spmd.errors.ReplicaContextError, match="CrossReplicaStep"):
         spmd.run(lambda: 1.0)

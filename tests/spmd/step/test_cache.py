@@ -6,7 +6,7 @@ import spmd
 
 
 def cache_of(mesh, **options):
-    return spmd.StepCache(lambda function, *context: spmd.Step(function, mesh), **options)
+    return spmd.step.StepCache(lambda function, *context: spmd.Step(function, mesh), **options)
 
 
 def test_a_lambda_made_anew_is_compiled_once(mesh_of):
@@ -40,5 +40,7 @@ def test_functions_bound_to_other_objects_again_and_again_warn(mesh_of):
         return lambda: thing
 
     steps.get(bound_to(object()))
-    with pytest.warns(spmd.RecompilationWarning, match=r"'<lambda>' 2 times.*closes over thing\)"):
+    with pytest.warns(
+        spmd.errors.RecompilationWarning, match=r"'<lambda>' 2 times.*closes over thing\)"
+    ):
         steps.get(bound_to(object()))

@@ -66,7 +66,7 @@ def test_a_step_that_fails_while_it_runs_says_which_state_is_lost(mesh_of: MeshO
         model.bias[...]
     )  # JAX says another thing of a lost array where it has copied its like before
     fail[0] = True
-    with pytest.raises(spmd.StateError, match=r"failed while it ran.*nnx\.update") as error:
+    with pytest.raises(spmd.errors.StateError, match=r"failed while it ran.*nnx\.update") as error:
         step()
     assert re.search(r"value of model\.\w+, model\.\w+ is lost", str(error.value))
     assert "unread" not in str(error.value)
@@ -74,11 +74,15 @@ def test_a_step_that_fails_while_it_runs_says_which_state_is_lost(mesh_of: MeshO
     fail[0] = False
     # Neither by the short way nor by the long one.
     for again in (step, spmd.Step(train, mesh_of(2))):
-        with pytest.raises(spmd.StateError, match=r"cannot run.*model\..* is lost.*failed before"):
+        with pytest.raises(
+            spmd.errors.StateError, match=r"cannot run.*model\..* is lost.*failed before"
+        ):
             again()
     # Nor where somebody holds the lost array, so that it would be copied first.
     held = model.bias[...]
-    with pytest.raises(spmd.StateError, match=r"cannot run.*model\..* is lost.*failed before"):
+    with pytest.raises(
+        spmd.errors.StateError, match=r"cannot run.*model\..* is lost.*failed before"
+    ):
         step()
     assert held.is_deleted()
     nnx.update(model, saved)
@@ -123,7 +127,7 @@ def test_a_deleted_batch_is_no_lost_state(mesh_of: MeshOf) -> None:
     second.array.delete()
     with pytest.raises(RuntimeError, match="deleted") as error:
         step(second)
-    assert not isinstance(error.value, spmd.StateError)
+    assert not isinstance(error.value, spmd.errors.StateError)
     step(first)
 
 
@@ -379,7 +383,7 @@ def test_a_new_structure_of_a_variable_is_refused_by_name(mesh_of: MeshOf, first
     )
     assert float(step()) == 3.0
     variable.value = {"a": jnp.ones(2), "b": jnp.ones(2)}
-    with pytest.raises(spmd.SpmdError, match="pair"):
+    with pytest.raises(spmd.errors.SpmdError, match="pair"):
         step()
     variable.value = first
     assert float(step()) == 3.0
@@ -422,7 +426,9 @@ def test_what_a_program_shows(mesh_of: MeshOf) -> None:
     data = np.ones((16, 6), np.float32)
     batch = next(iter(spmd.distribute(data, mesh, batch_size=16, prefetch=0)))
     step = spmd.Step(train, mesh)
-    program = step.lower(spmd.abstract_batch(jax.ShapeDtypeStruct((16, 6), jnp.float32), mesh))
+    program = step.lower(
+        spmd.input.abstract_batch(jax.ShapeDtypeStruct((16, 6), jnp.float32), mesh)
+    )
     assert step.trace_count == 1
     sizes = sorted((c.name, c.operands, c.bytes) for c in program.collectives)
     assert sizes == [("psum", ("float32[6,3]",), 72), ("psum", ("float32[]",), 4)]
@@ -486,5 +492,5 @@ def test_rows_of_results_of_several_batches(mesh_of):
         np.testing.assert_array_equal(b, spmd.gather(second) * 3)
     mixed = spmd.Step(lambda a, b: a + b, mesh_of(2))
     np.testing.assert_array_equal(spmd.gather(mixed(full, full)), [0, 2, 4, 6])
-    with pytest.raises(spmd.BatchError, match="each row of several batches"):
+    with pytest.raises(spmd.errors.BatchError, match="each row of several batches"):
         mixed(full, short)

@@ -104,11 +104,11 @@ def test_variables_of_one_name_are_told_apart():
 def test_state_that_does_not_fit_is_refused():
     weight = spmd.Variable(jnp.ones(2), name="weight")
     pure, _ = spmd.lift(lambda: weight.value)
-    with pytest.raises(spmd.StateError, match=r"is weight, but .* in bias, weight\. Pass"):
+    with pytest.raises(spmd.errors.StateError, match=r"is weight, but .* in bias, weight\. Pass"):
         pure({"bias": jnp.ones(2)})
 
 
 def test_variables_that_do_not_exist_yet_are_asked_for():
     model = keras.Sequential([keras.layers.Dense(1)])
-    with pytest.raises(spmd.StateError, match="Build them first"):
+    with pytest.raises(spmd.errors.StateError, match="Build them first"):
         spmd.lift(lambda x: model(x))

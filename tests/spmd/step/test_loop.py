@@ -41,5 +41,5 @@ def test_batches_of_several_shapes_are_run_one_by_one(mesh_of):
 
 
 def test_it_works_between_the_replicas_only(mesh_of):
-    with pytest.raises(spmd.ReplicaContextError, match="CrossReplicaStep"):
+    with pytest.raises(spmd.errors.ReplicaContextError, match="CrossReplicaStep"):
         spmd.Step(lambda x: for_each(lambda batch: batch, [x]), mesh_of(1))(jnp.ones(2))

@@ -36,7 +36,9 @@ def test_a_second_loss_that_counts_padding_is_refused(mesh_of):
     full, partial = batches(mesh_of(2), 6), batches(mesh_of(2), 5, size=6)
     step(full[0])
     for _ in range(2):
-        with pytest.raises(spmd.PaddedBatchError, match="some places only: it counts in weight"):
+        with pytest.raises(
+            spmd.errors.PaddedBatchError, match="some places only: it counts in weight"
+        ):
             step(partial[0])
 
 
@@ -49,7 +51,7 @@ def test_what_was_refused_has_changed_nothing(mesh_of):
     step = spmd.Step(trained(half_masked, weight), mesh_of(2))
     (batch,) = batches(mesh_of(2), 5, size=6)
     held = weight.value
-    with pytest.raises(spmd.PaddedBatchError):
+    with pytest.raises(spmd.errors.PaddedBatchError):
         step(batch)
     np.testing.assert_array_equal(weight.value, [1.0, 1.0])
     np.testing.assert_array_equal(held, [1.0, 1.0])
@@ -80,7 +82,7 @@ def test_a_plain_mean_over_equal_shares_needs_no_padding(mesh_of):
     found = [float(mean(batch)) for batch in batches(mesh_of(2), 6)]
     assert found == [ROWS[:4].mean(), ROWS[4:].mean()]
     assert mean.trace_count == 2, "a program for the rows that there are"
-    with pytest.raises(spmd.PaddedBatchError, match="never asks"):
+    with pytest.raises(spmd.errors.PaddedBatchError, match="never asks"):
         mean(batches(mesh_of(2), 5)[1])
 
 
@@ -106,7 +108,7 @@ def test_whole_numbers_that_count_padding_are_refused(mesh_of):
 
     run = spmd.Step(step, mesh_of(2))
     (batch,) = batches(mesh_of(2), 5, size=6)
-    with pytest.raises(spmd.PaddedBatchError, match="count"):
+    with pytest.raises(spmd.errors.PaddedBatchError, match="count"):
         run(batch)
 
 

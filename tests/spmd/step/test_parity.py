@@ -317,7 +317,7 @@ def test_a_sum_behind_an_accumulator_is_refused(mesh_of: MeshOf) -> None:
 
     mesh = mesh_of(4)
     batch = next(iter(spmd.distribute(rows_of_epoch(12), mesh, batch_size=BATCH, prefetch=0)))
-    with pytest.raises(spmd.ReplicaDivergenceError, match="acc_grads"):
+    with pytest.raises(spmd.errors.ReplicaDivergenceError, match="acc_grads"):
         spmd.Step(train, mesh)(batch)
 
 

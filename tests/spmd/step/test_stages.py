@@ -24,5 +24,5 @@ def test_a_compiled_step_runs_with_the_state_and_refuses_other_shapes(mesh_of):
     np.testing.assert_array_equal(compiled(jnp.ones(2)), [1, 1])
     np.testing.assert_array_equal(step(jnp.ones(2)), [2, 2])
     assert step.trace_count == 1
-    with pytest.raises(spmd.BatchError, match="other shapes"):
+    with pytest.raises(spmd.errors.BatchError, match="other shapes"):
         compiled(jnp.ones(3))

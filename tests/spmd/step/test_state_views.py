@@ -75,7 +75,7 @@ def test_replicas_without_rows_do_not_count_in_batch_statistics(mesh_of: MeshOf,
 def test_a_result_that_is_no_array_is_refused_by_path(
     mesh_of: MeshOf, value: Any, path: str
 ) -> None:
-    with pytest.raises(spmd.StepOutputError) as error:
+    with pytest.raises(spmd.errors.StepOutputError) as error:
         spmd.Step(lambda: {"a": (1.0, value)}, mesh_of(2))()
     assert path in str(error.value)
     assert type(value).__name__ in str(error.value)

@@ -178,7 +178,7 @@ def test_each_doubling_of_programs_warns_and_names_what_changes(mesh_of: MeshOf)
             warnings.simplefilter("always")
             step(np.ones((size, 3), np.float32))
         for warning in caught:
-            assert warning.category is spmd.RecompilationWarning
+            assert warning.category is spmd.errors.RecompilationWarning
             warned[size] = warning
     assert sorted(warned) == [2, 4, 8]
     message = str(warned[8].message)
@@ -245,7 +245,9 @@ def test_random_keys_go_in_and_out(mesh_of: MeshOf, make: Any) -> None:
 def test_a_step_in_a_step_is_refused(mesh_of: MeshOf) -> None:
     inner = spmd.Step(lambda: 1.0, mesh_of(2))
     outer = spmd.Step(lambda: inner(), mesh_of(2))
-    with pytest.raises(spmd.ReplicaContextError, match="inside the replica function of another"):
+    with pytest.raises(
+        spmd.errors.ReplicaContextError, match="inside the replica function of another"
+    ):
         outer()
     assert float(inner()) == 1.0
 
@@ -259,8 +261,10 @@ def test_steps_between_replicas_become_one_program(mesh_of: MeshOf) -> None:
         return count.value
 
     inner = spmd.Step(add, mesh)
-    outer = spmd.CrossReplicaStep(lambda x: inner(x) and None, mesh)
-    twice = spmd.CrossReplicaStep(lambda x: spmd.reduce(inner(x)) + spmd.reduce(inner(x)), mesh)
+    outer = spmd.step.CrossReplicaStep(lambda x: inner(x) and None, mesh)
+    twice = spmd.step.CrossReplicaStep(
+        lambda x: spmd.reduce(inner(x)) + spmd.reduce(inner(x)), mesh
+    )
     batch = batches_of(4, mesh)[0]
     del outer
     # 28, then 56, each on two replicas.
@@ -271,14 +275,14 @@ def test_steps_between_replicas_become_one_program(mesh_of: MeshOf) -> None:
 
 def test_a_step_of_another_mesh_inside_a_program_is_refused(mesh_of: MeshOf) -> None:
     inner = spmd.Step(lambda: spmd.all_reduce(1.0), mesh_of(2))
-    outer = spmd.CrossReplicaStep(lambda: spmd.reduce(inner()), mesh_of(4))
-    with pytest.raises(spmd.SpmdError):
+    outer = spmd.step.CrossReplicaStep(lambda: spmd.reduce(inner()), mesh_of(4))
+    with pytest.raises(spmd.errors.SpmdError):
         outer()
 
 
 def test_a_batch_of_another_mesh_is_refused(mesh_of: MeshOf) -> None:
     step = spmd.Step(lambda x: x, mesh_of(2))
-    with pytest.raises(spmd.BatchError, match=r"over 4 device.*runs on 2"):
+    with pytest.raises(spmd.errors.BatchError, match=r"over 4 device.*runs on 2"):
         step(batches_of(4, mesh_of(4))[0])
 
 
@@ -295,7 +299,7 @@ def test_a_batch_of_another_mesh_is_refused(mesh_of: MeshOf) -> None:
 )
 def test_a_step_inside_a_transformation_is_refused(mesh_of: MeshOf, transform: Any) -> None:
     step = spmd.Step(lambda x: x * 2, mesh_of(2))
-    with pytest.raises(spmd.SpmdError, match=r"jax\.jit"):
+    with pytest.raises(spmd.errors.SpmdError, match=r"jax\.jit"):
         transform(step)
 
 
@@ -306,7 +310,7 @@ def test_a_step_without_arguments_inside_jit_is_refused(mesh_of: MeshOf) -> None
         count.value = count.value + 1
 
     step = spmd.Step(add, mesh_of(2))
-    with pytest.raises(spmd.SpmdError, match=r"jax\.jit"):
+    with pytest.raises(spmd.errors.SpmdError, match=r"jax\.jit"):
         jax.jit(lambda: step())()
     step()
     assert float(count.value) == 1.0
@@ -327,7 +331,7 @@ def test_a_padded_batch_without_its_mask_is_refused(mesh_of: MeshOf) -> None:
     step = spmd.Step(add, mesh)
     full, partial = batches_of(5, mesh)
     step(full)
-    with pytest.raises(spmd.PaddedBatchError) as error:
+    with pytest.raises(spmd.errors.PaddedBatchError) as error:
         step(partial)
     message = str(error.value)
     parts = (
@@ -357,7 +361,7 @@ def test_messages_read_well_with_any_name(mesh_of: MeshOf, name: str) -> None:
     words = (
         f"the step '{name}' never asks which rows are valid, so padding would count in the result"
     )
-    with pytest.raises(spmd.PaddedBatchError, match=words + r"\. "):
+    with pytest.raises(spmd.errors.PaddedBatchError, match=words + r"\. "):
         spmd.Step(function, mesh)(batch)
 
 
@@ -371,7 +375,7 @@ def test_batch_statistics_of_a_padded_batch_need_the_mask(mesh_of: MeshOf) -> No
     full, partial = batches_of(7, step.mesh)
     step(full)
     np.testing.assert_allclose(norm.mean[...], [3.0, 4.0])
-    with pytest.raises(spmd.PaddedBatchError, match="mean"):
+    with pytest.raises(spmd.errors.PaddedBatchError, match="mean"):
         step(partial)
 
 
@@ -401,7 +405,7 @@ def test_two_batches_need_their_names(mesh_of: MeshOf) -> None:
         )
 
     five, seven = batches_of(5, mesh)[1], batches_of(7, mesh)[1]
-    with pytest.raises(spmd.BatchError, match=r"2 batches.*spmd.valid_rows\(batch\)"):
+    with pytest.raises(spmd.errors.BatchError, match=r"2 batches.*spmd.valid_rows\(batch\)"):
         spmd.Step(ambiguous, mesh)(five, seven)
     step = spmd.Step(named, mesh)
     assert [float(value) for value in step(five, seven)] == [1.0, 3.0]
@@ -418,7 +422,7 @@ def test_a_reduced_vector_that_follows_the_rows_is_one_array(mesh_of: MeshOf) ->
 
 def test_a_step_on_a_mesh_without_replicas_is_refused() -> None:
     mesh = Mesh(np.array(jax.devices()[:2]), ("batch",))
-    with pytest.raises(spmd.MeshError, match="'batch'"):
+    with pytest.raises(spmd.errors.MeshError, match="'batch'"):
         spmd.Step(lambda: 1.0, mesh)()
 
 
@@ -451,10 +455,10 @@ def test_a_step_called_before_is_refused_inside_jit_as_well(mesh_of: MeshOf) -> 
     step = spmd.Step(lambda x: x * 2, mesh)
     batch = batches_of(4, mesh)[0]
     step(batch)
-    with pytest.raises(spmd.BatchError, match=r"jax\.jit"):
+    with pytest.raises(spmd.errors.BatchError, match=r"jax\.jit"):
         jax.jit(lambda: step(batch))()
 
 
 def test_integers_that_do_not_fit_are_refused(mesh_of: MeshOf) -> None:
-    with pytest.raises(spmd.BatchError, match="int32"):
+    with pytest.raises(spmd.errors.BatchError, match="int32"):
         spmd.Step(lambda x: x, mesh_of(1))(np.array([2**40]))

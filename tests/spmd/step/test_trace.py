@@ -94,7 +94,7 @@ def test_a_step_that_raises_leaves_everything_as_it_was(mesh_of: MeshOf, fail: A
         assert optimizer.tx is tx
         assert plain.value["a"] is array
         assert vars(model) == attributes
-        assert not spmd.in_replica()
+        assert not spmd.replica.in_replica()
     model(jnp.ones((2, 2)))  # works outside of a step as it did
     model.label = "before"
     before = snapshot(model, optimizer)
@@ -116,7 +116,7 @@ def test_a_refused_step_leaves_everything_as_it_was(mesh_of: MeshOf) -> None:
 
     step = spmd.Step(train, mesh)
     for _ in range(2):
-        with pytest.raises(spmd.ReplicaDivergenceError, match=r"model\.linear\.kernel"):
+        with pytest.raises(spmd.errors.ReplicaDivergenceError, match=r"model\.linear\.kernel"):
             step(batches_of(4, mesh)[0])
         assert snapshot(model) == before
 
@@ -169,14 +169,14 @@ def test_a_module_must_not_gain_or_swap_state_in_a_step(mesh_of: MeshOf, change:
     model = Noisy()
     before = snapshot(model)
     step = spmd.Step(lambda: change(model), mesh_of(2))
-    with pytest.raises(spmd.StateError):
+    with pytest.raises(spmd.errors.StateError):
         step()
     assert snapshot(model) == before
 
 
 def test_the_error_about_a_gained_variable_names_it(mesh_of: MeshOf) -> None:
     model = Noisy()
-    with pytest.raises(spmd.StateError, match=r"Noisy\.extra \(a Param\)"):
+    with pytest.raises(spmd.errors.StateError, match=r"Noisy\.extra \(a Param\)"):
         spmd.Step(lambda: added_variable(model), mesh_of(2))()
 
 
@@ -190,7 +190,7 @@ def test_a_variable_keeps_shape_and_type_in_a_step(mesh_of: MeshOf, new: Any, fi
     def step() -> None:
         variable.value = new(variable.value)
 
-    with pytest.raises(spmd.StateError) as error:
+    with pytest.raises(spmd.errors.StateError) as error:
         spmd.Step(step, mesh_of(2))()
     assert "weights" in str(error.value)
     assert fix in str(error.value)
@@ -204,7 +204,7 @@ def test_a_variable_keeps_its_structure_in_a_step(mesh_of: MeshOf) -> None:
     def step() -> None:
         variable.value = {"b": jnp.ones(3)}
 
-    with pytest.raises(spmd.SpmdError, match="weights"):
+    with pytest.raises(spmd.errors.SpmdError, match="weights"):
         spmd.Step(step, mesh_of(2))()
     np.testing.assert_array_equal(variable.value["a"], np.ones(3))
 
@@ -340,7 +340,7 @@ def test_sums_over_rows_are_not_taken_for_rows(mesh_of: MeshOf, features: int) -
     result = step(partial)
     expected = np.arange(4.0 * features, 5.0 * features)
     np.testing.assert_allclose(spmd.reduce(result, "sum"), expected)
-    assert [value.shape for value in spmd.local_values(result)] == [(features,)] * 2
+    assert [value.shape for value in spmd.step.local_values(result)] == [(features,)] * 2
 
 
 # How often a replica's function is called: once for each program, and once more if its results may have rows.
@@ -373,7 +373,7 @@ def as_long_as_rows(model: Any, x: Any) -> Any:
 @pytest.mark.parametrize(
     ("function", "calls"),
     [(scalar, 1), (rows, 2), (as_long_as_rows, 2)],
-    ids=lambda case: str(case),
+    ids=["scalar", "rows", "as long as rows"],
 )
 @pytest.mark.parametrize("between", [False, True], ids=["replica", "between"])
 def test_a_replica_s_function_is_called_at_most_twice(
@@ -389,7 +389,7 @@ def test_a_replica_s_function_is_called_at_most_twice(
 
     step: Any = spmd.Step(replica, mesh)
     if between:
-        step = spmd.CrossReplicaStep(lambda x: spmd.run(replica, x), mesh)
+        step = spmd.step.CrossReplicaStep(lambda x: spmd.run(replica, x), mesh)
     for batch in batches_of(4, mesh) * 2:
         step(batch)
     assert count[0] == calls
@@ -407,7 +407,7 @@ def test_code_between_the_replicas_is_called_once(mesh_of: MeshOf) -> None:
         # As long as a block has rows, but no rows: its entries are all valid.
         return spmd.reduce(first, "sum", axis=0), spmd.reduce(sums, "mean", axis=0)
 
-    step = spmd.CrossReplicaStep(program, mesh)
+    step = spmd.step.CrossReplicaStep(program, mesh)
     total, mean = step(batches_of(5, mesh)[1])  # one valid row, of 2 x 2
     np.testing.assert_allclose(total, [16.0, 18.0])
     np.testing.assert_allclose(mean, (16.0 + 18.0) / 4)
@@ -472,7 +472,7 @@ def test_runs_that_hand_keys_back_draw_from_the_same_stream(mesh_of: MeshOf, dra
             steps = spmd.Step(replica, mesh, keep_per_replica=True)
             drawn.append([np.asarray(steps(x).values) for _ in range(draws)])
         else:
-            several = spmd.CrossReplicaStep(
+            several = spmd.step.CrossReplicaStep(
                 lambda x, replica=replica: [spmd.run(replica, x) for _ in range(draws)], mesh
             )
             drawn.append([np.asarray(result.values) for result in several(x)])

@@ -47,7 +47,7 @@ def test_reads(text: str, spec: DeviceSpec) -> None:
     ],
 )
 def test_does_not_read(text: str) -> None:
-    with pytest.raises(spmd.MeshError) as error:
+    with pytest.raises(spmd.errors.MeshError) as error:
         parse_device(text)
     assert repr(text) in str(error.value)
     assert "'cpu:0'" in str(error.value)
@@ -67,7 +67,7 @@ def test_any_other_text_is_refused_the_same_way(text: str) -> None:
     else:
         refused = None
         assert spec.platform in ("cpu", "gpu", "tpu")
-    assert refused is None or type(refused) is spmd.MeshError
+    assert refused is None or type(refused) is spmd.errors.MeshError
 
 
 @given(st.sampled_from(["cpu", "gpu", "tpu"]), st.integers(0, 10**6))
@@ -86,14 +86,16 @@ def test_finds_in_order() -> None:
 
 
 def test_an_unknown_device_lists_those_that_exist() -> None:
-    with pytest.raises(spmd.MeshError) as error:
+    with pytest.raises(spmd.errors.MeshError) as error:
         spmd.make_mesh(["cpu:8"])
     for part in ("'cpu:8'", "cpu:0, cpu:1, cpu:2", "cpu:7", "spmd.simulate_devices(9)"):
         assert part in str(error.value)
 
 
 def test_an_unknown_platform_says_what_is_here() -> None:
-    with pytest.raises(spmd.MeshError, match=r"No device 'tpu:0'\. Devices here: cpu:0") as error:
+    with pytest.raises(
+        spmd.errors.MeshError, match=r"No device 'tpu:0'\. Devices here: cpu:0"
+    ) as error:
         find_devices(["tpu:0"])
     for part in ("Leave devices out", "spmd.simulate_devices(2)"):
         assert part in str(error.value)
@@ -101,20 +103,22 @@ def test_an_unknown_platform_says_what_is_here() -> None:
 
 @pytest.mark.parametrize("again", ["cpu:1", "/device:CPU:1", "cpu"])
 def test_a_device_may_be_named_once(again: str) -> None:
-    with pytest.raises(spmd.MeshError, match="cpu:1 is named more than once"):
+    with pytest.raises(spmd.errors.MeshError, match="cpu:1 is named more than once"):
         find_devices(["cpu:1", again])
 
 
 @pytest.mark.parametrize("wrong", [None, 0, ["cpu:0"]])
 def test_what_is_no_device_is_refused(wrong: object) -> None:
-    with pytest.raises(spmd.MeshError, match=r"Expected a device string.*Devices here: cpu:0"):
+    with pytest.raises(
+        spmd.errors.MeshError, match=r"Expected a device string.*Devices here: cpu:0"
+    ):
         find_devices([wrong])
 
 
 def test_a_device_of_another_process_is_refused() -> None:
     # "They are read and must name this process", says the module: this one is task 0.
     assert find_devices(["/job:localhost/replica:0/task:0/device:CPU:1"]) == [jax.devices()[1]]
-    with pytest.raises(spmd.MeshError, match="task:5"):
+    with pytest.raises(spmd.errors.MeshError, match="task:5"):
         find_devices(["/job:worker/task:5/device:CPU:0"])
 
 
@@ -127,7 +131,7 @@ def test_a_device_of_another_process_is_refused() -> None:
     ],
 )
 def test_job_and_replica_are_checked_and_devices_listed(text: str, wrong: str) -> None:
-    with pytest.raises(spmd.MeshError, match=wrong) as error:
+    with pytest.raises(spmd.errors.MeshError, match=wrong) as error:
         find_devices([text])
     assert "Devices here: cpu:0, cpu:1" in str(error.value)
     assert "Leave job, replica and task out" in str(error.value)

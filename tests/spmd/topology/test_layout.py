@@ -55,7 +55,9 @@ def test_a_variable_divided_along_model_axes_stays_so():
 
 
 def test_a_mesh_without_replicas_is_refused():
-    with pytest.raises(spmd.MeshError, match=r"axis 'replica'.*\('model',\).*spmd.make_mesh"):
+    with pytest.raises(
+        spmd.errors.MeshError, match=r"axis 'replica'.*\('model',\).*spmd.make_mesh"
+    ):
         layout_of(Mesh(np.array(jax.devices()[:2]), ("model",)))
 
 

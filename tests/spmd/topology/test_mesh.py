@@ -51,18 +51,18 @@ def test_a_mesh_has_one_axis_and_keeps_the_order_of_the_devices() -> None:
     assert list(mesh.devices) == [devices[3], devices[0], devices[5]]
     assert mesh.axis_names == ("replica",)
     assert mesh.axis_types == (AxisType.Auto,)
-    assert spmd.num_replicas(mesh) == 3
+    assert spmd.topology.num_replicas(mesh) == 3
 
 
 def test_a_mesh_without_names_takes_every_device() -> None:
     mesh = spmd.make_mesh()
     assert list(mesh.devices) == jax.devices()
-    assert spmd.num_replicas(mesh) == 8
+    assert spmd.topology.num_replicas(mesh) == 8
     assert mesh == spmd.make_mesh(["cpu"]) == spmd.make_mesh(jax.devices())
 
 
 def test_a_mesh_needs_a_device() -> None:
-    with pytest.raises(spmd.MeshError, match="one device at least"):
+    with pytest.raises(spmd.errors.MeshError, match="one device at least"):
         spmd.make_mesh([])
 
 
@@ -71,20 +71,20 @@ def test_platforms_are_not_mixed() -> None:
         def __str__(self) -> str:
             return f"{self.platform}#{self.id}"
 
-    with pytest.raises(spmd.MeshError, match=r"of cpu, gpu: \['gpu#0', 'cpu#1'\]"):
+    with pytest.raises(spmd.errors.MeshError, match=r"of cpu, gpu: \['gpu#0', 'cpu#1'\]"):
         spmd.make_mesh([Fake(platform="gpu", id=0), Fake(platform="cpu", id=1)])
 
 
 def test_replicas_lie_along_one_axis_of_several() -> None:
     devices = np.array(jax.devices()[:6]).reshape(3, 2)
-    assert spmd.num_replicas(Mesh(devices, ("replica", "model"))) == 3
-    assert spmd.num_replicas(Mesh(devices, ("model", "replica"))) == 2
+    assert spmd.topology.num_replicas(Mesh(devices, ("replica", "model"))) == 3
+    assert spmd.topology.num_replicas(Mesh(devices, ("model", "replica"))) == 2
 
 
 def test_a_mesh_without_replicas_is_refused() -> None:
     mesh = Mesh(np.array(jax.devices()[:2]), ("batch",))
-    with pytest.raises(spmd.MeshError) as error:
-        spmd.num_replicas(mesh)
+    with pytest.raises(spmd.errors.MeshError) as error:
+        spmd.topology.num_replicas(mesh)
     for part in ("'replica'", "'batch'", "spmd.make_mesh(devices)"):
         assert part in str(error.value)
 
@@ -168,12 +168,14 @@ def test_as_many_devices_as_there_are_may_be_asked_for_again() -> None:
     before = dict(os.environ)
     spmd.simulate_devices(8)
     assert len(jax.devices("cpu")) == 8
-    with pytest.raises(spmd.MeshError, match=r"simulate_devices\(9\).*8 CPU device"):
+    with pytest.raises(spmd.errors.MeshError, match=r"simulate_devices\(9\).*8 CPU device"):
         spmd.simulate_devices(9)
     assert os.environ == before
 
 
 @pytest.mark.parametrize("count", [0, -1])
 def test_less_than_one_device_is_refused(count: int) -> None:
-    with pytest.raises(spmd.MeshError, match=f"1 device at least, but was asked for {count}"):
+    with pytest.raises(
+        spmd.errors.MeshError, match=f"1 device at least, but was asked for {count}"
+    ):
         spmd.simulate_devices(count)

@@ -34,7 +34,7 @@ class CentralStorageStrategy(Strategy):
                 there is one replica, else the host's CPU.
 
         Raises:
-            spmd.MeshError: a device does not exist.
+            spmd.errors.MeshError: a device does not exist.
         """
         mesh = spmd.make_mesh(compute_devices)
         if parameter_device is None:

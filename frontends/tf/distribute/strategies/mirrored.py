@@ -37,7 +37,7 @@ class MirroredStrategy(Strategy):
                 XLA chooses the algorithm.
 
         Raises:
-            spmd.MeshError: a device does not exist.
+            spmd.errors.MeshError: a device does not exist.
             TypeError: `cross_device_ops` is not one of TensorFlow's.
         """
         if cross_device_ops is not None and not isinstance(cross_device_ops, CrossDeviceOps):
@@ -47,5 +47,5 @@ class MirroredStrategy(Strategy):
             )
         mesh = spmd.make_mesh(devices, local=True)
         hierarchical = isinstance(cross_device_ops, HierarchicalCopyAllReduce)
-        half = spmd.num_replicas(mesh) // 2 if hierarchical else 0
+        half = spmd.topology.num_replicas(mesh) // 2 if hierarchical else 0
         super().__init__(mesh, collectives=CollectiveOptions(group_size=half))

@@ -22,6 +22,6 @@ class OneDeviceStrategy(Strategy):
             device: a device string, such as `"/gpu:0"`; without an index, the first of its kind.
 
         Raises:
-            spmd.MeshError: the device does not exist.
+            spmd.errors.MeshError: the device does not exist.
         """
         super().__init__(spmd.make_mesh(find_devices([device])[:1]))

@@ -323,6 +323,6 @@ def test_a_replica_does_not_ask():
 def test_a_step_of_the_engine_does_not_ask():
     strategy = mirrored()
     iterator = iter(distributed(strategy, 8))
-    step = spmd.CrossReplicaStep(lambda: next(iterator), strategy.mesh)
+    step = spmd.step.CrossReplicaStep(lambda: next(iterator), strategy.mesh)
     with pytest.raises(ValueError, match="keep this one batch forever"):
         step()

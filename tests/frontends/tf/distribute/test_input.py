@@ -194,12 +194,12 @@ def test_a_batch_that_changes_size_between_full_and_less_reaches_one_program():
 
 
 def test_unbatched_rows_are_refused():
-    with pytest.raises(spmd.BatchError, match="batch"):
+    with pytest.raises(spmd.errors.BatchError, match="batch"):
         list(mirrored().experimental_distribute_dataset(Dataset.range(4)))
 
 
 def test_text_is_refused():
-    with pytest.raises(spmd.BatchError):
+    with pytest.raises(spmd.errors.BatchError):
         list(mirrored().experimental_distribute_dataset([np.array(["a", "b"])]))
 
 

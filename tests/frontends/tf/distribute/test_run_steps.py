@@ -67,7 +67,9 @@ def test_several_steps_are_one_program(strategy):
 
 def test_values_of_single_replicas_are_refused(strategy):
     _, _, batches = training(strategy)
-    with pytest.raises(spmd.StepOutputError, match=r"strategy\.reduce\('SUM', losses, axis=None\)"):
+    with pytest.raises(
+        spmd.errors.StepOutputError, match=r"strategy\.reduce\('SUM', losses, axis=None\)"
+    ):
         strategy.run_steps(
             lambda batch: strategy.run(tf.reduce_sum, args=(batch,)), iter(batches), 2
         )
@@ -107,5 +109,7 @@ def test_a_variable_keeps_its_type(strategy):
         count.value = count.value + np.float32(0.5)
         return strategy.reduce("SUM", strategy.run(lambda x: x.sum(), args=(batch,)), axis=None)
 
-    with pytest.raises(spmd.StateError, match=r"changes count from int32\[\] to float32\[\]"):
+    with pytest.raises(
+        spmd.errors.StateError, match=r"changes count from int32\[\] to float32\[\]"
+    ):
         strategy.run_steps(half, iter(strategy.experimental_distribute_dataset(dataset)), 2)

@@ -209,7 +209,7 @@ def test_partials_and_methods_are_not_compiled_anew():
     assert len(traces) == 2
 
 
-@pytest.mark.filterwarnings("ignore::spmd.RecompilationWarning")
+@pytest.mark.filterwarnings("ignore::spmd.errors.RecompilationWarning")
 @pytest.mark.parametrize("how", ["default", "keyword default", "cell", "partial", "loop variable"])
 def test_what_a_function_was_made_with_is_not_forgotten(how):
     """Compiled steps are kept by code, so all else that a function holds must count as well."""
@@ -271,7 +271,7 @@ def test_a_function_that_calls_itself_is_not_compiled_anew():
     assert traces == [2, 1, 0]
 
 
-@pytest.mark.filterwarnings("ignore::spmd.RecompilationWarning")
+@pytest.mark.filterwarnings("ignore::spmd.errors.RecompilationWarning")
 def test_an_array_that_a_function_closes_over_may_be_another_next_time():
     strategy = mirrored()
     for index in range(4):
@@ -314,5 +314,7 @@ def test_a_function_that_is_bound_to_other_objects_again_and_again_warns():
         return float(strategy.run(step).values[0])
 
     assert [scaled(jnp.float32(rate)) for rate in range(3)] == [0, 2, 4]
-    with pytest.warns(spmd.RecompilationWarning, match=r"'step' 4 times.* closes over rate\)"):
+    with pytest.warns(
+        spmd.errors.RecompilationWarning, match=r"'step' 4 times.* closes over rate\)"
+    ):
         assert scaled(jnp.float32(3)) == 6

@@ -310,7 +310,7 @@ def test_a_model_without_a_configuration_only_predicts(tmp_path):
         model.save(tmp_path / "model")
     assert largest_difference(tf.saved_model.load(tmp_path / "model")(X), expected) < 1e-6
     with pytest.raises(
-        spmd.ExportError, match=r"no Keras model .* no configuration\. Predict with"
+        spmd.errors.ExportError, match=r"no Keras model .* no configuration\. Predict with"
     ):
         keras.models.load_model(tmp_path / "model")
 
@@ -336,7 +336,7 @@ def test_a_configuration_that_makes_another_model_is_refused(tmp_path):
     model = Forgetful(deep=True)
     model(X)
     model.save(tmp_path / "model")
-    with pytest.raises(spmd.ExportError, match=r"(?s)variables of .* Expected: .* Found"):
+    with pytest.raises(spmd.errors.ExportError, match=r"(?s)variables of .* Expected: .* Found"):
         keras.models.load_model(tmp_path / "model")
 
 
@@ -367,7 +367,9 @@ class GroupsRows(keras.layers.Layer):
 
 def test_a_layer_that_needs_the_number_of_rows_is_an_error_with_the_remedy(tmp_path):
     model = keras.Sequential([keras.Input((6,)), GroupsRows()])
-    with pytest.raises(spmd.ExportError, match=r"(?s)inputs: float32\[None, 6\].*batch_shape="):
+    with pytest.raises(
+        spmd.errors.ExportError, match=r"(?s)inputs: float32\[None, 6\].*batch_shape="
+    ):
         model.save(tmp_path / "model")
     assert not (tmp_path / "model").exists()
 
@@ -418,7 +420,7 @@ def test_overwrite_may_be_forbidden(tmp_path):
 def test_a_directory_of_tensorflow_says_what_to_do(tmp_path):
     (tmp_path / "saved_model.pb").write_bytes(b"")
     with pytest.raises(
-        spmd.ExportError, match=r"SavedModel of TensorFlow.*model.save\('model.keras'\)"
+        spmd.errors.ExportError, match=r"SavedModel of TensorFlow.*model.save\('model.keras'\)"
     ):
         keras.models.load_model(tmp_path)
 
@@ -435,7 +437,7 @@ def test_bytecode_is_refused_unless_asked_for(tmp_path):
 
 
 def test_a_model_that_is_not_built_is_an_error_with_the_remedy(tmp_path):
-    with pytest.raises(spmd.ExportError, match=r"no weights yet.*model\.build"):
+    with pytest.raises(spmd.errors.ExportError, match=r"no weights yet.*model\.build"):
         keras.Sequential([keras.layers.Dense(1)]).save(tmp_path / "model")
 
 

@@ -50,8 +50,8 @@ def test_classes_of_libraries_that_are_not_imported(monkeypatch: pytest.MonkeyPa
 
 def test_batch_sizes_are_for_sources_of_rows() -> None:
     assert base.require_batch_size(4, "An array") == 4
-    with pytest.raises(spmd.BatchError, match="An array is a source of single rows"):
+    with pytest.raises(spmd.errors.BatchError, match="An array is a source of single rows"):
         base.require_batch_size(None, "An array")
     base.reject_batch_size(None, "An iterator")
-    with pytest.raises(spmd.BatchError, match="An iterator is a source of whole batches"):
+    with pytest.raises(spmd.errors.BatchError, match="An iterator is a source of whole batches"):
         base.reject_batch_size(4, "An iterator")

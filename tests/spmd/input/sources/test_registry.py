@@ -167,7 +167,7 @@ def test_tfds_data_source(mesh_of: MeshOf) -> None:
 )
 def test_rows_that_do_not_stack_are_errors(mesh_of: MeshOf, rows: list[Any], message: str) -> None:
     source = tfds_python.PythonDataSource(len(rows), rows.__getitem__)
-    with pytest.raises(spmd.BatchError, match=message):
+    with pytest.raises(spmd.errors.BatchError, match=message):
         list(spmd.distribute(source, mesh_of(2), batch_size=2))
 
 
@@ -189,7 +189,9 @@ def test_keras_py_dataset(mesh_of: MeshOf) -> None:
 
     check(Data(), mesh_of(2))
     assert calls == ["begin", "end"] * 2
-    with pytest.raises(spmd.BatchError, match="A Keras PyDataset is a source of whole batches"):
+    with pytest.raises(
+        spmd.errors.BatchError, match="A Keras PyDataset is a source of whole batches"
+    ):
         spmd.distribute(Data(), mesh_of(2), batch_size=4)
 
 
@@ -237,7 +239,7 @@ def test_tf_data(mesh_of: MeshOf, monkeypatch: pytest.MonkeyPatch, rows: int | N
     source = StandInForTfDataset(rows)
     assert spmd.distribute(source, mesh_of(2)).batch_size == rows
     check(source, mesh_of(2))
-    with pytest.raises(spmd.BatchError, match=r"with \.batch\(4\)"):
+    with pytest.raises(spmd.errors.BatchError, match=r"with \.batch\(4\)"):
         spmd.distribute(source, mesh_of(2), batch_size=4)
 
 
@@ -272,7 +274,7 @@ def table(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("kind", [Squares, lambda source, batch_size: type(source) is Squares])
 def test_a_kind_can_be_added(mesh_of: MeshOf, table: None, kind: Any) -> None:
-    with pytest.raises(spmd.BatchError, match="register_source adds a kind"):
+    with pytest.raises(spmd.errors.BatchError, match="register_source adds a kind"):
         spmd.distribute(Squares(), mesh_of(2), batch_size=4)
     register_source(kind, SquaresSource)
     (batch,) = spmd.distribute(Squares(), mesh_of(2), batch_size=4)
@@ -288,7 +290,7 @@ def test_a_source_is_taken_as_it_is(mesh_of: MeshOf) -> None:
     source = SquaresSource(Squares(), 4)
     assert spmd.distribute(source, mesh_of(2)).batch_size == 4
     with pytest.raises(
-        spmd.BatchError, match="A Source, like this SquaresSource, is a source of whole"
+        spmd.errors.BatchError, match="A Source, like this SquaresSource, is a source of whole"
     ):
         spmd.distribute(source, mesh_of(2), batch_size=4)
 
@@ -300,7 +302,7 @@ def test_generator_functions_are_called_for_every_pass(mesh_of: MeshOf) -> None:
 
 def test_a_function_that_returns_no_iterator_is_an_error(mesh_of: MeshOf) -> None:
     with pytest.raises(
-        spmd.BatchError, match="must return an iterator over batches, but returned 3"
+        spmd.errors.BatchError, match="must return an iterator over batches, but returned 3"
     ):
         list(spmd.distribute(lambda: 3, mesh_of(2)))
 
@@ -308,7 +310,7 @@ def test_a_function_that_returns_no_iterator_is_an_error(mesh_of: MeshOf) -> Non
 def test_an_iterator_is_good_for_one_pass(mesh_of: MeshOf) -> None:
     batches = spmd.distribute(batches_of(), mesh_of(2))
     assert labels(batches) == EXPECTED
-    with pytest.raises(spmd.BatchError, match="without the brackets"):
+    with pytest.raises(spmd.errors.BatchError, match="without the brackets"):
         list(batches)
 
 

@@ -13,9 +13,11 @@ def test_rows_become_columns() -> None:
 
 
 def test_rows_of_different_kinds_are_refused() -> None:
-    with pytest.raises(spmd.BatchError, match="need one structure"):
+    with pytest.raises(spmd.errors.BatchError, match="need one structure"):
         stack_rows([{"x": 1}, {"y": 1}])
-    with pytest.raises(spmd.BatchError, match=r"batch\['x'\] need one shape.*\(2,\), \(3,\)"):
+    with pytest.raises(
+        spmd.errors.BatchError, match=r"batch\['x'\] need one shape.*\(2,\), \(3,\)"
+    ):
         stack_rows([{"x": np.zeros(2)}, {"x": np.zeros(3)}])
 
 

@@ -40,11 +40,11 @@ def test_every_number_of_replicas_trains_alike(mesh_of, name, replicas):
 
 
 def test_unsummed_gradients_would_make_replicas_diverge(mesh_of):
-    with pytest.raises(spmd.ReplicaDivergenceError, match="kernel"):
+    with pytest.raises(spmd.errors.ReplicaDivergenceError, match="kernel"):
         trained(
             mesh_of(2), make_model(), keras.optimizers.SGD(0.1), skip_gradients_aggregation=True
         )
-    with pytest.raises(spmd.ReplicaDivergenceError, match="kernel"):
+    with pytest.raises(spmd.errors.ReplicaDivergenceError, match="kernel"):
         trained(
             mesh_of(2),
             make_model(),

@@ -12,7 +12,7 @@ from spmd.integrations.keras import applied_patches, distribute_model
 print(spmd.Step(lambda x: x + 1, spmd.make_mesh(["cpu:0"]))(np.ones((1,)))[0], applied_patches())
 try:
     distribute_model(keras.Sequential(), spmd.make_mesh(["cpu:0"]))
-except spmd.StateError as error:
+except spmd.errors.StateError as error:
     print(error)
 """
 

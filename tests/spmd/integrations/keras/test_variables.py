@@ -18,7 +18,9 @@ def test_a_variable_that_the_step_does_not_find_is_an_error(mesh_of):
         lambda x: hidden(1).assign(2.0),
         lambda x: hidden(1).assign_add(1.0),
     ):
-        with pytest.raises(spmd.StateError, match=r"'(lost|dense.*kernel)', which it did not find"):
+        with pytest.raises(
+            spmd.errors.StateError, match=r"'(lost|dense.*kernel)', which it did not find"
+        ):
             spmd.Step(uses, mesh_of(2))(ones)
     assert float(variable.value) == 1.0
     named = spmd.Step(lambda x: x * hidden(1), mesh_of(2), state=[variable])
