@@ -12,12 +12,16 @@ from spmd.launch.signals import Signals
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_wait_and_nothing_else(number: int) -> None:
-    before = signal.getsignal(number)
-    with Signals() as signals:
-        assert signals.wait(0.0) == []
-        os.kill(os.getpid(), number)
-        assert signals.wait(60.0) == [number]
-    assert signal.getsignal(number) == before
+    # Shells start what runs in the background with SIGINT ignored, and what is ignored stays so.
+    before = signal.signal(number, signal.SIG_DFL)
+    try:
+        with Signals() as signals:
+            assert signals.wait(0.0) == []
+            os.kill(os.getpid(), number)
+            assert signals.wait(60.0) == [number]
+        assert signal.getsignal(number) == signal.SIG_DFL
+    finally:
+        signal.signal(number, before)
 
 
 def test_the_end_of_a_child_ends_the_wait() -> None:
