@@ -26,60 +26,23 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class Step(Generic[P, R]):
-    """A function of one replica, compiled for all devices of a mesh.
+class _CompiledFunction(Generic[P, R]):
+    """What both kinds of step share: the calls, and the stages of the program behind them."""
 
-    The function sees one replica's block of every `PerReplica` argument, and all of any other. A
-    result that is equal on all replicas (proven, not guessed) comes back as one array, any other as a
-    `PerReplica`.
+    __name__: str
+    _runner: StepRunner
 
-    The function is called once for each program. If a result may have an entry for each row of a batch,
-    it is called once more, for blocks of one row more: what gets longer does have, and its padding is
-    left out when it is read.
-
-    Examples:
-        >>> import numpy as np, spmd
-        >>> mesh = spmd.make_mesh(["cpu"])
-        >>> step = spmd.Step(lambda x: spmd.all_reduce(x.sum()), mesh)
-        >>> for batch in spmd.distribute(np.ones((8, 3), np.float32), mesh, batch_size=8):
-        ...     print(float(step(batch)))
-        24.0
-
-    Source: `tf.distribute.Strategy.run`, `tf.function`.
-    """
-
-    def __init__(
+    def _set_up(
         self,
-        function: Callable[P, R],
-        mesh: Mesh | None = None,
-        *,
-        state: Sequence[Stateful] = (),
-        options: StepOptions | None = None,
-        keep_per_replica: bool = False,
+        code: StepCode,
+        mesh: Mesh | None,
+        state: Sequence[Stateful],
+        options: StepOptions | None,
     ) -> None:
-        """Makes a step; nothing is traced or compiled yet.
-
-        Args:
-            function: what one replica does.
-            mesh: where it runs; None takes all devices of the default platform.
-            state: objects with state that the function reaches by ways that cannot be searched.
-            options: how it is compiled.
-            keep_per_replica: return every result as a `PerReplica`, also where it is equal on all
-                replicas.
-
-        Raises:
-            TypeError: `function` cannot be called.
-        """
-
-        def inline(frame: Frame, args: Sequence[Any], kwargs: Mapping[str, Any]) -> PyTree:
-            return run_in_replicas(frame, function, args, kwargs)
-
-        code = StepCode(
-            function,
-            _describe(self, function),
-            inline,
-            own_values=True,
-            merges_results=not keep_per_replica,
+        """Gives the step the name and docstring of its function, and what runs it."""
+        function = code.function
+        vars(self).update(
+            __wrapped__=function, __name__=code.name, __doc__=getattr(function, "__doc__", None)
         )
         self._runner = StepRunner(code, mesh, state, options)
 
@@ -136,9 +99,16 @@ class Step(Generic[P, R]):
             48
         """
         frame = current_frame()
-        if frame is not None:
-            return _inline(self._runner, frame, args, kwargs)
-        return self._runner.call(args, kwargs)
+        if frame is None:
+            return self._runner.call(args, kwargs)
+        mesh = self._runner.chosen_mesh
+        if mesh is not None and mesh != frame.mesh:
+            raise MeshError(
+                f"The step {self.__name__!r} runs on {list(mesh.devices.flat)}, but was called in "
+                f"a program for {list(frame.mesh.devices.flat)}. A program runs on one mesh: make the "
+                "step for that one."
+            )
+        return self._runner.code.inline(frame, args, kwargs)
 
     def call_again(self, args: tuple[PyTree, ...]) -> Any:
         """Runs the step the short way, if the arguments are batches like those of the last call.
@@ -201,10 +171,63 @@ class Step(Generic[P, R]):
         return self if instance is None else functools.partial(call, instance)
 
     def __repr__(self) -> str:
-        return f"Step({self._runner.code.name}, programs={len(self._runner.programs)})"
+        return f"{type(self).__name__}({self.__name__}, programs={len(self._runner.programs)})"
 
 
-class CrossReplicaStep(Generic[P, R]):
+class Step(_CompiledFunction[P, R]):
+    """A function of one replica, compiled for all devices of a mesh.
+
+    The function sees one replica's block of every `PerReplica` argument, and all of any other. A
+    result that is equal on all replicas (proven, not guessed) comes back as one array, any other as a
+    `PerReplica`.
+
+    The function is called once for each program. If a result may have an entry for each row of a batch,
+    it is called once more, for blocks of one row more: what gets longer does have, and its padding is
+    left out when it is read.
+
+    Examples:
+        >>> import numpy as np, spmd
+        >>> mesh = spmd.make_mesh(["cpu"])
+        >>> step = spmd.Step(lambda x: spmd.all_reduce(x.sum()), mesh)
+        >>> for batch in spmd.distribute(np.ones((8, 3), np.float32), mesh, batch_size=8):
+        ...     print(float(step(batch)))
+        24.0
+
+    Source: `tf.distribute.Strategy.run`, `tf.function`.
+    """
+
+    def __init__(
+        self,
+        function: Callable[P, R],
+        mesh: Mesh | None = None,
+        *,
+        state: Sequence[Stateful] = (),
+        options: StepOptions | None = None,
+        keep_per_replica: bool = False,
+    ) -> None:
+        """Makes a step; nothing is traced or compiled yet.
+
+        Args:
+            function: what one replica does.
+            mesh: where it runs; None takes all devices of the default platform.
+            state: objects with state that the function reaches by ways that cannot be searched.
+            options: how it is compiled.
+            keep_per_replica: return every result as a `PerReplica`, also where it is equal on all
+                replicas.
+
+        Raises:
+            TypeError: `function` cannot be called.
+        """
+
+        def inline(frame: Frame, args: Sequence[Any], kwargs: Mapping[str, Any]) -> PyTree:
+            return run_in_replicas(frame, function, args, kwargs)
+
+        merges = not keep_per_replica
+        code = StepCode(function, _name(function), inline, own_values=True, merges_results=merges)
+        self._set_up(code, mesh, state, options)
+
+
+class CrossReplicaStep(_CompiledFunction[P, R]):
     """A function between the replicas, compiled with all the parts of it that replicas run.
 
     The function sees a `PerReplica` argument as a whole, and calls `spmd.run` for what each replica does,
@@ -247,79 +270,15 @@ class CrossReplicaStep(Generic[P, R]):
             called: Callable[..., PyTree] = function
             return called(*args, **kwargs)
 
-        code = StepCode(
-            function, _describe(self, function), inline, own_values=False, merges_results=False
-        )
-        self._runner = StepRunner(code, mesh, state, options)
-
-    @property
-    def mesh(self) -> Mesh:
-        """The mesh; asking for it starts the backend."""
-        return self._runner.mesh
-
-    @property
-    def num_replicas(self) -> int:
-        """How many replicas run the step."""
-        return num_replicas(self.mesh)
-
-    @property
-    def trace_count(self) -> int:
-        """How many programs were traced."""
-        return self._runner.programs.made
-
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
-        """Runs the step; see `Step.__call__`.
-
-        Returns:
-            The function's result; per-replica values in it as `PerReplica`, others as arrays.
-        """
-        frame = current_frame()
-        if frame is not None:
-            return _inline(self._runner, frame, args, kwargs)
-        return self._runner.call(args, kwargs)
-
-    def call_again(self, args: tuple[PyTree, ...]) -> Any:
-        """Runs the step the short way, if it can; see `Step.call_again`."""
-        return self._runner.call_again(args)
-
-    def trace(self, *args: P.args, **kwargs: P.kwargs) -> Traced:
-        """Traces and checks the step; see `Step.trace`."""
-        return Traced(self._runner, self._runner.prepare(args, kwargs))
-
-    def lower(self, *args: P.args, **kwargs: P.kwargs) -> Lowered:
-        """Traces, checks and lowers the step: `trace(...).lower()`."""
-        return self.trace(*args, **kwargs).lower()
-
-    def __get__(self, instance: object, owner: type | None = None) -> Any:
-        call: Any = self
-        return self if instance is None else functools.partial(call, instance)
-
-    def __repr__(self) -> str:
-        return f"CrossReplicaStep({self._runner.code.name}, programs={len(self._runner.programs)})"
+        code = StepCode(function, _name(function), inline, own_values=False, merges_results=False)
+        self._set_up(code, mesh, state, options)
 
 
-def _describe(step: Any, function: Callable[..., Any]) -> str:
-    """Gives a step the name and docstring of its function; returns the name."""
+def _name(function: Callable[..., Any]) -> str:
+    """Returns what messages call a step of this function."""
     if not callable(function):
         raise TypeError(
             f"A step is made of a function, but got {function!r} of type {type(function).__name__}."
         )
     name: str = getattr(function, "__name__", type(function).__name__)
-    vars(step).update(
-        __wrapped__=function, __name__=name, __doc__=getattr(function, "__doc__", None)
-    )
     return name
-
-
-def _inline(
-    runner: StepRunner, frame: Frame, args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> PyTree:
-    """Makes a step a part of the one that is being traced."""
-    mesh = runner.chosen_mesh
-    if mesh is not None and mesh != frame.mesh:
-        raise MeshError(
-            f"The step {runner.code.name!r} runs on {list(mesh.devices.flat)}, but was called in "
-            f"a program for {list(frame.mesh.devices.flat)}. A program runs on one mesh: make the "
-            "step for that one."
-        )
-    return runner.code.inline(frame, args, kwargs)
