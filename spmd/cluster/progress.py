@@ -1,6 +1,6 @@
 """The progress of this process, which it reports to the others through the watchdog.
 
-    from spmd.cluster.watchdog import progress
+    from spmd.cluster import progress
 
     with progress.busy("compiles train_step"):
         ...
@@ -15,6 +15,7 @@ hash for each count, of all steps up to it, which is equal in processes that ran
 """
 
 import contextlib
+import dataclasses
 import threading
 import weakref
 from collections.abc import Callable, Generator, Sequence
@@ -46,13 +47,13 @@ class Progress:
         (1, 'compiles')
     """
 
-    __slots__ = ("_last", "_output", "_past", "_says_it_waits", "call", "doing")
+    __slots__ = ("_activities", "_last", "_output", "_past", "call")
 
     def __init__(self) -> None:
         self._last: tuple[int, int] = (0, 0)
         self._past: list[tuple[int, int]] = [(0, 0)] * _REMEMBERED
-        self.doing = self.call = ""
-        self._says_it_waits = False
+        self._activities: list[_Activity] = []
+        self.call = ""
         self._output: Callable[[], _Output | None] = _nothing
 
     @property
@@ -79,11 +80,16 @@ class Progress:
         return True
 
     @property
+    def doing(self) -> str:
+        """What the process does between steps, if it says so: of several threads, the one that began last."""
+        latest = self._latest
+        return latest.name if latest else ""
+
+    @property
     def waits(self) -> bool:
         """Whether the process waits for the devices: it says so, or they have not finished the last step."""
-        if self._says_it_waits:
-            return True
-        return not self.doing and _is_unfinished(self._output())
+        latest = self._latest
+        return latest.waits if latest else _is_unfinished(self._output())
 
     def step_started(self, program: int = 0) -> None:
         """Counts a step, before it is dispatched.
@@ -132,22 +138,15 @@ class Progress:
         finally:
             self.call = ""
 
-    @contextlib.contextmanager
-    def busy(self, doing: str) -> Generator[None]:
+    def busy(self, doing: str) -> contextlib.AbstractContextManager[None]:
         """Reports that this process is at work, so that the others are more patient with it.
 
         Args:
             doing: what it does, as in `"compiles train_step"`.
         """
-        before = self.doing, self._says_it_waits
-        self.doing, self._says_it_waits = doing, False
-        try:
-            yield
-        finally:
-            self.doing, self._says_it_waits = before
+        return self._during(_Activity(doing, waits=False))
 
-    @contextlib.contextmanager
-    def waiting(self, for_what: str) -> Generator[None]:
+    def waiting(self, for_what: str) -> contextlib.AbstractContextManager[None]:
         """Reports that this process waits for what all of them compute, such as the loss of a step.
 
         If all of them wait and none makes progress, the watchdog ends them.
@@ -155,12 +154,32 @@ class Progress:
         Args:
             for_what: what it waits for, as in `"the loss"`.
         """
-        before = self.doing, self._says_it_waits
-        self.doing, self._says_it_waits = f"waits for {for_what}", True
+        return self._during(_Activity(f"waits for {for_what}", waits=True))
+
+    @property
+    def _latest(self) -> "_Activity | None":
+        activities = self._activities
+        try:
+            return activities[-1]
+        except IndexError:
+            return None
+
+    @contextlib.contextmanager
+    def _during(self, activity: "_Activity") -> Generator[None]:
+        # Threads end in any order, so each removes its own; a list's append and remove are atomic.
+        self._activities.append(activity)
         try:
             yield
         finally:
-            self.doing, self._says_it_waits = before
+            self._activities.remove(activity)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Activity:
+    """What a thread does between steps, and whether that is to wait for the devices."""
+
+    name: str
+    waits: bool
 
 
 class _ToCome:

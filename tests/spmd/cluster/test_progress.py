@@ -60,6 +60,16 @@ def test_who_is_busy_does_not_wait_for_its_devices(progress):
     assert progress.waits
 
 
+def test_threads_that_end_in_any_order_leave_no_activity_behind(progress):
+    first, second = progress.busy("compiles a"), progress.busy("compiles b")
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert progress.doing == "compiles b"
+    second.__exit__(None, None, None)
+    assert progress.doing == ""
+
+
 def test_outputs_are_not_kept_alive(progress):
     """State is donated to the next step, and a second reference would make that copy it."""
     state, result = Output(), Output()
