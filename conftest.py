@@ -6,9 +6,16 @@ import pytest
 
 import spmd
 
-# LLVM's optimizations take longer than the tests' small programs run. Only the quick part goes without:
+# Optimizations take longer than the tests' small programs run. Only the quick part goes without:
 # the slow part, the examples and the doctests compile as users do.
-_COMPILE_FAST = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
+COMPILE_FAST = " ".join(
+    [
+        "--xla_backend_optimization_level=0",
+        "--xla_llvm_disable_expensive_passes=true",
+        "--xla_cpu_use_fusion_emitters=false",  # a module of its own, with MLIR's passes, per fusion
+        "--xla_cpu_parallel_codegen_split_count=1",  # a part has a cost, and the cores have work
+    ]
+)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -16,6 +23,6 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("KERAS_BACKEND", "jax")  # before Keras is imported: it fixes the backend
     if config.getoption("markexpr") == "not slow":
         flags = os.environ.get("XLA_FLAGS", "")
-        if _COMPILE_FAST not in flags:  # this process may be a worker of one that has set it
-            os.environ["XLA_FLAGS"] = f"{flags} {_COMPILE_FAST}".strip()
+        if COMPILE_FAST not in flags:  # this process may be a worker of one that has set it
+            os.environ["XLA_FLAGS"] = f"{flags} {COMPILE_FAST}".strip()
     spmd.simulate_devices(8)

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import spmd
+from conftest import COMPILE_FAST
 from spmd.cluster.store import replaced
 from tests import warm
 from tests.fake_store import FakeStore
@@ -46,12 +47,16 @@ def store() -> Iterator[FakeStore]:
 
 
 @pytest.fixture
-def fresh_environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def fresh_environment(
+    pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, str]:
     """For a process of its own: it finds this checkout, and starts without simulated devices.
 
     It reads the programs that earlier processes of this worker compiled, and nobody writes them meanwhile.
     """
     inherited = {k: v for k, v in os.environ.items() if k not in ("XLA_FLAGS", "NPROC")}
+    if pytestconfig.getoption("markexpr") == "not slow":
+        inherited["XLA_FLAGS"] = COMPILE_FAST
     return inherited | {
         **{"PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu", "COLUMNS": "120"},
         "JAX_COMPILATION_CACHE_DIR": str(tmp_path_factory.getbasetemp() / "compiled-in-processes"),
@@ -117,6 +122,13 @@ def _what_stays_is_no_garbage() -> None:
     """Spares each collection the modules and what former tests left in caches: it would take seconds."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def _keras_counts_from_one() -> None:
+    """Lets equal models of two tests have equal names, so that their programs are compiled once."""
+    if keras := sys.modules.get("keras"):
+        keras.utils.clear_session(free_memory=False)
 
 
 @pytest.fixture(autouse=True)
