@@ -4,7 +4,7 @@ A *server* is a process that has imported the libraries, and started no backend.
 which is then a child of the test's process like any other: it has its own arguments, variables, folder and output,
 and ends as an interpreter does. Only its imports are already made, which take seconds otherwise.
 
-Two servers take turns, so that the processes of a cluster do not share the seed of Python's hashes.
+For a cluster, two servers take turns, so that its processes do not share the seed of Python's hashes.
 """
 
 import ctypes
@@ -94,7 +94,8 @@ class Servers:
         modules = ("spmd", "frontends.tf", *(["keras"] if "keras" in code else []))
         fixed = {k: v for k, v in environment.items() if k.startswith(_READ_AT_IMPORT)}
         fixed.pop(_DEVICES, None)
-        key = (next(self._turns), modules, tuple(sorted(fixed.items())))
+        turn = next(self._turns) if environment.keys() & {"TF_CONFIG", "SLURM_PROCID"} else 0
+        key = (turn, modules, tuple(sorted(fixed.items())))
         if key not in self._servers:
             rest = {k: environment[k] for k in ("PATH", "HOME") if k in environment}
             self._servers[key] = Server(modules, rest | fixed)

@@ -31,6 +31,7 @@ def test_three_ways_in_a_table_and_a_chart(tmp_path, run_python):
     assert len(picture) > 10_000
 
 
+@pytest.mark.slow
 def test_one_device_is_refused(run_python):
     done = run_python(EXAMPLE, "--devices", "1", status=2)
     assert "--devices must be 2 or more" in done.stderr

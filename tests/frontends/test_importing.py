@@ -23,6 +23,7 @@ print(seen, gc.isenabled())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("switch", "expected"), [("gc.enable()", "{False} True"), ("gc.disable()", "{False} False")]
 )

@@ -16,15 +16,25 @@ from tests.golden.scenarios import SCENARIOS, Setting
 RECORDED = recording.load()
 STATED = differences.load()
 RUNS = [f"{one.name}@{setting}" for one in SCENARIOS.values() for setting in one.settings]
-# Their cases are the same in every setting, and take seconds each: two replicas are enough every day.
+# Two replicas, and no strategy, show every day what the other settings show again.
+QUICK = ("none", "n2", "default")
+# Their cases take seconds each: two replicas are enough every day.
 LONG = ("fit.", "train.", "loss.keras")
 # Cases that show again, with another setting, what other cases of the quick part show.
 REPEATED = {
     # train.optimizers has each optimizer; weights, classes and datasets have a case each.
-    "fit.even": ("momentum", "adam", "rmsprop", "dataset_*", "steps_per_execution=2"),
+    "fit.even": (
+        *("momentum", "adam", "rmsprop", "clipnorm", "learning_rate", "dataset_*", "steps_per_*"),
+        *("class_weight", "validation_split", "validation_freq", "validation_weights"),
+        *("model_made_outside", "stopped_early"),
+    ),
+    "fit.uneven": ("13_in_5", "9_in_8"),
     "fit.evaluate": ("16_in_5", "13_in_5", "1_in_8"),
     "fit.predict": ("16_in_3", "13_in_3", "1_in_8"),
-    "train.batchnorm": ("experimental_synchronized/*",),  # another name of the same layer
+    "train.batchnorm": (
+        "experimental_synchronized/*",
+        "*/full/*",
+    ),  # another name of the same layer
 }
 
 
@@ -32,8 +42,7 @@ def runs():
     """Parameters: which cases of a scenario run in a setting, whether the repeated ones or the others."""
     for name in RUNS:
         scenario, _, setting = name.partition("@")
-        # One replica of central storage is neither several replicas nor another strategy.
-        slow = (scenario.startswith(LONG) and setting != "n2") or setting == "central-n1"
+        slow = setting not in QUICK or (scenario.startswith(LONG) and setting != "n2")
         yield pytest.param(name, False, id=name, marks=pytest.mark.slow if slow else ())
         if scenario in REPEATED:
             yield pytest.param(name, True, id=f"{name}-repeated", marks=pytest.mark.slow)

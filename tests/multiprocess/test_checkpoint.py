@@ -163,7 +163,7 @@ print(data.position)
     assert "saved by 2 processes, in which data had different positions" in task.stderr
 
 
-@pytest.mark.parametrize("call", ["save", "restore"])
+@pytest.mark.parametrize("call", ["save", pytest.param("restore", marks=pytest.mark.slow)])
 def test_a_process_that_does_not_call_is_named(run_cluster, tmp_path, call):
     script = (
         START
@@ -183,6 +183,7 @@ if me == 0:
     assert f"'checkpoint/{call}'" in first.lines[0]
 
 
+@pytest.mark.slow
 def test_the_path_of_the_first_process_counts(run_cluster, tmp_path):
     script = (
         START
@@ -203,6 +204,7 @@ print(again.restore_latest(), checkpoint.a, list(again.checkpoints.values()))
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["run-0", "script.py"]
 
 
+@pytest.mark.slow
 def test_a_damaged_checkpoint_is_told_of_by_all(run_cluster, tmp_path):
     script = (
         START
@@ -226,6 +228,7 @@ print(manager.restore_latest())
         assert task.lines[1] == "1"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     (3, 12) <= sys.version_info < (3, 12, 3),
     reason="these Pythons start no threads when a script ends, python/cpython#113964",

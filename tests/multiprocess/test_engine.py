@@ -289,7 +289,11 @@ model.fit(dataset.map(lambda x: (tf.cast(x[:, None], tf.float32), x)), epochs=2,
 }
 
 
-@pytest.mark.parametrize("reading", READING.values(), ids=READING.keys())
+@pytest.mark.parametrize(
+    "reading",
+    [READING["in a loop"], pytest.param(READING["in fit"], marks=pytest.mark.slow)],
+    ids=READING.keys(),
+)
 @pytest.mark.parametrize(("message", "dataset"), DATASETS.items(), ids=["order", "length"])
 def test_datasets_that_differ_are_an_error(run_cluster, dataset, reading, message):
     start = """

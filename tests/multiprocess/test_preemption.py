@@ -77,12 +77,13 @@ def kept():
     return {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "sign"),
     [
         ("argument", "signal"),
-        pytest.param("inside", "watcher", marks=pytest.mark.slow),
-        pytest.param("after", "signal", marks=pytest.mark.slow),
+        ("inside", "watcher"),
+        ("after", "signal"),
     ],
 )
 def test_a_restart_goes_on_with_the_next_batch(run_cluster, tmp_path, kept, how, sign):
@@ -158,6 +159,7 @@ def test_a_grace_period_saves_at_once_and_at_its_end(run_cluster, tmp_path):
     assert tasks[0].lines[0].startswith("2 True")
 
 
+@pytest.mark.slow
 def test_a_notice_that_comes_in_no_step(run_cluster, tmp_path):
     """At the first start before the first step; at the second between two steps; at the third none."""
     script = """

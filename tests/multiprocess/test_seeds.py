@@ -60,9 +60,8 @@ def assert_equal(alone, *tasks, atol=1e-4):
             np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=atol)
 
 
-@pytest.mark.parametrize(
-    ("workers", "devices"), [(2, 1), pytest.param(3, 2, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("workers", "devices"), [(2, 1), (3, 2)])
 def test_003_custom_training_loop(weights_of, workers, devices):
     assert_equal(
         *weights_of(

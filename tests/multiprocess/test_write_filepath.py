@@ -87,6 +87,7 @@ print([value.tolist() for value in model.get_weights()])
 )
 
 
+@pytest.mark.slow
 def test_the_tutorial_runs_and_goes_on(run_cluster, tmp_path):
     run = tmp_path / "run"
     first, second = run_cluster(MANAGER, run, 2)
@@ -108,6 +109,7 @@ def test_the_tutorial_goes_on_with_the_same_numbers(run_cluster, tmp_path):
     assert again.lines == whole.lines[2:]
 
 
+@pytest.mark.slow
 def test_the_folders_that_stay_lead_to_the_one_checkpoint(run_cluster, tmp_path):
     """Whatever a worker asks its own folder for, also one that sees nothing there."""
     script = (

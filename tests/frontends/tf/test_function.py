@@ -470,10 +470,10 @@ def plain_loop(tx, x, y, size, epochs):
 @pytest.mark.parametrize(
     ("replicas", "from_function"),
     [
-        *[(2, True), (4, False)],
+        (4, False),
         *(
             pytest.param(*pair, marks=pytest.mark.slow)
-            for pair in [(1, False), (1, True), (2, False), (4, True)]
+            for pair in [(1, False), (1, True), (2, False), (2, True), (4, True)]
         ),
     ],
 )

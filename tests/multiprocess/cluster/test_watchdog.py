@@ -206,6 +206,7 @@ def test_an_error_of_a_collective_names_who_died(gang):
     assert report(gang, 0, 1).startswith(" is gone")
 
 
+@pytest.mark.slow
 def test_a_step_that_is_stuck_in_all(gang):
     gang.start(
         """

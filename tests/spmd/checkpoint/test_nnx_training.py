@@ -74,6 +74,7 @@ def test_the_continuation_is_bitwise_equal(tmp_path, mesh_of, devices):
     jax.tree.map(np.testing.assert_array_equal, rest.state(), first.state())
 
 
+@pytest.mark.slow
 def test_other_numbers_of_devices_get_the_same_state(tmp_path, mesh_of):
     trained = Training(mesh_of(4), 0)
     trained.run(1)

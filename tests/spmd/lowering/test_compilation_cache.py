@@ -137,6 +137,7 @@ def test_it_is_on_by_default(tmp_path: Path) -> None:
     assert list(directory.glob("jit_*-cache"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("setting", "directory"),
     [

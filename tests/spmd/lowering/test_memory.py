@@ -112,7 +112,12 @@ def test_too_late_for_threads_that_have_arenas(options):
 
 @ON_LINUX
 @pytest.mark.parametrize(
-    "start", ["spmd.make_mesh()", "spmd.simulate_devices(2)", "tf.distribute.MirroredStrategy()"]
+    "start",
+    [
+        "spmd.make_mesh()",
+        pytest.param("spmd.simulate_devices(2)", marks=pytest.mark.slow),
+        pytest.param("tf.distribute.MirroredStrategy()", marks=pytest.mark.slow),
+    ],
 )
 def test_told_before_the_backend_starts(start):
     program = (

@@ -36,7 +36,7 @@ OPTIMIZERS: dict[str, Callable[[], optax.GradientTransformation]] = {
 PAIRS = [
     pytest.param(
         *(optimizer, replicas),
-        marks=() if optimizer == "adam" or replicas == 2 else pytest.mark.slow,
+        marks=() if (optimizer, replicas) in [("adam", 4), ("sgd", 2)] else pytest.mark.slow,
     )
     for optimizer in OPTIMIZERS
     for replicas in REPLICAS

@@ -9,6 +9,7 @@ GPU = PhysicalDevice("/physical_device:GPU:0", "GPU")
 PREALLOCATE = "XLA_PYTHON_CLIENT_PREALLOCATE"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("enable", [True, False])
 def test_memory_growth_before_the_backend_runs(run_python, enable):
     script = (

@@ -94,15 +94,13 @@ LAST = {"stop": {"epoch": 1}, "save_freq": 8, "first_epoch": 1}  # 8 batches are
 AT_ONCE = {"stop": {"batches": 2}, "save_freq": "epoch", "first_epoch": 0}
 QUICK = [
     (arrays, AT_ONCE),
-    (shuffled, EPOCHS),
     (endless, BATCHES),
-    (arrays, LAST),
 ]
 ALL = [
     (data, when)
     for data in (arrays, shuffled, endless, of_unknown_length, distributed)
     for when in (EPOCHS, BATCHES)
-]
+] + [(arrays, LAST)]
 CASES = QUICK + [pytest.param(*case, marks=pytest.mark.slow) for case in ALL if case not in QUICK]
 
 
@@ -128,6 +126,7 @@ def test_ends_as_if_it_had_not_been_interrupted(tmp_path, data, when):
     gc.collect()  # the frames of the interrupted fit hold its iterator, and so a thread
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Your input ran out of data")
 def test_the_last_batch_of_an_epoch_whose_length_is_not_known(tmp_path):
     """What was saved is after it, and the epoch has not come to its end."""
@@ -145,6 +144,7 @@ def test_the_last_batch_of_an_epoch_whose_length_is_not_known(tmp_path):
     ends_equal(model, expected)
 
 
+@pytest.mark.slow
 def test_several_steps_at_once(tmp_path):
     def backup():
         return keras.callbacks.BackupAndRestore(tmp_path / "backup", 4)
@@ -166,6 +166,7 @@ def test_what_was_saved_can_be_kept(tmp_path):
     assert sorted(path.name for path in (tmp_path / "backup").iterdir()) == ["step-2", "step-3"]
 
 
+@pytest.mark.slow
 def test_new_ones_come_after_a_damaged_one(tmp_path):
     def backup():
         return keras.callbacks.BackupAndRestore(tmp_path / "backup", delete_checkpoint=False)

@@ -116,8 +116,6 @@ MODELS = {
 SHOWN = (
     "built in the step",
     "functional, nested, shared",
-    "regularized",
-    "synchronized statistics",
 )
 
 
@@ -235,6 +233,7 @@ def test_run_without_tf_function():
     np.testing.assert_allclose(compiled.train(epochs=1), called.train(epochs=1), rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_the_loop_that_runs_eagerly():
     expected = Loop(
         tf.distribute.get_strategy(), MODELS["regularized"], lambda: keras.optimizers.SGD(0.1)
@@ -284,9 +283,8 @@ def test_dropout_differs_by_replica_and_is_off_outside():
     assert np.any(np.asarray(layer(ones, training=True)) != np.asarray(ones))
 
 
-@pytest.mark.parametrize(
-    "policy", ["mixed_float16", pytest.param("mixed_bfloat16", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", ["mixed_float16", "mixed_bfloat16"])
 def test_mixed_precision(policy):
     keras.mixed_precision.set_global_policy(policy)
     try:

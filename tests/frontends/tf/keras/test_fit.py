@@ -156,7 +156,8 @@ def own_steps(replicas):
     return history["mae"], model.evaluate(dataset(X, Y), verbose=0), np.asarray(model.weights[0])
 
 
-@pytest.mark.parametrize("replicas", [pytest.param(2, marks=pytest.mark.slow), 4])
+@pytest.mark.slow
+@pytest.mark.parametrize("replicas", [2, 4])
 def test_own_training_and_test_steps_on_any_number_of_replicas(replicas):
     for one, other in zip(own_steps(replicas), own_steps(1), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-5)
@@ -305,9 +306,8 @@ def test_a_fit_that_was_interrupted_leaves_the_last_weights(error):
     assert np.isfinite(fitted(model, dataset(X, Y))).all()
 
 
-@pytest.mark.parametrize(
-    "policy", ["mixed_float16", pytest.param("mixed_bfloat16", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", ["mixed_float16", "mixed_bfloat16"])
 def test_mixed_precision(policy):
     before = tf.keras.mixed_precision.global_policy()
     tf.keras.mixed_precision.set_global_policy(policy)

@@ -75,7 +75,8 @@ def test_parameters(replicas, rows):
     assert_close(trained(Network(), replicas, rows), expected(rows))
 
 
-@pytest.mark.parametrize("rows", [pytest.param(32, marks=pytest.mark.slow), 29])
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", [32, 29])
 def test_batch_normalization_on_one_replica(rows):
     assert_close(
         trained(Network(normalized=True), 1, rows), trained(Network(normalized=True), 0, rows)

@@ -56,10 +56,11 @@ print(json.dumps([before, tf.keras.backend.backend(), os.environ["KERAS_BACKEND"
             "numpy",
             "imported before with 'numpy' .*os.environ..KERAS_BACKEND.. = .jax.",
         ),
-        (
+        pytest.param(
             "import importlib.util; importlib.util.find_spec = lambda name: None",
             "jax",
             r"pip install \"jaxtribute\[keras\]\"",
+            marks=pytest.mark.slow,
         ),
     ],
 )

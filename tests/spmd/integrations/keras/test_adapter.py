@@ -9,7 +9,8 @@ import spmd
 from tests.spmd.integrations.keras.loops import BATCH, gradients_of, make_data, make_model, trained
 
 
-@pytest.mark.parametrize("layer", ["LSTM", pytest.param("GRU", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("layer", ["LSTM", "GRU"])
 def test_recurrent_layers(mesh_of, layer):
     results = []
     for replicas in (1, 2):

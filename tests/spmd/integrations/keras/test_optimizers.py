@@ -27,7 +27,7 @@ OPTIMIZERS = {
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=pytest.mark.slow if name in ("sgd", "momentum", "adam") else ())
+        pytest.param(name, marks=pytest.mark.slow if name not in ("clipped", "accumulated") else ())
         for name in OPTIMIZERS
     ],
 )
