@@ -8,28 +8,18 @@ that other machines, Slurm or Kubernetes start the job from.
 
 from spmd.launch.command import launch
 from spmd.launch.job import Job
-from spmd.launch.manifests.hosts import render_hosts
 from spmd.launch.manifests.jobset import render_jobset
 from spmd.launch.manifests.kubernetes import render_kubernetes
 from spmd.launch.manifests.pod import PodOptions
-from spmd.launch.manifests.slurm import render_slurm
 from spmd.launch.manifests.tfjob import render_tfjob
-from spmd.launch.restart_policy import RestartPolicy
-from spmd.launch.supervisor import Patience, supervise
-from spmd.launch.tasks import Roles, Task
+from spmd.launch.tasks import Roles
 
 __all__ = [
     "Job",
-    "Patience",
     "PodOptions",
-    "RestartPolicy",
     "Roles",
-    "Task",
     "launch",
-    "render_hosts",
     "render_jobset",
     "render_kubernetes",
-    "render_slurm",
     "render_tfjob",
-    "supervise",
 ]

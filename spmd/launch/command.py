@@ -3,8 +3,9 @@
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from spmd.errors import LaunchError
 from spmd.launch.job import DEFAULT_PORT, RESTART_VARIABLE, Job, name_of
@@ -18,11 +19,7 @@ from spmd.launch.restart_policy import RestartPolicy
 from spmd.launch.supervisor import Patience, supervise
 from spmd.launch.tasks import Roles
 
-_MANIFESTS = {
-    "kubernetes": render_kubernetes,
-    "tfjob": render_tfjob,
-    "jobset": render_jobset,
-}
+_MANIFESTS = {"kubernetes": render_kubernetes, "tfjob": render_tfjob, "jobset": render_jobset}
 
 _EXAMPLES = """\
 examples:
@@ -53,6 +50,70 @@ otherwise that of the task that failed first: 128 + N if signal N ended it.
 """
 
 
+_HELP = {
+    "what to run": {
+        "script": "a Python file and its arguments",
+        "-m": "MODULE ARGUMENT ...: a module instead of a script",
+    },
+    "tasks": {
+        "--workers": "number of workers, besides the chief if there is one (default: 1, or one per host)",
+        "--chief": "add a chief; without one, worker 0 is the chief",
+        "--evaluator": "add an evaluator, which reads the others' checkpoints",
+        "--devices-per-worker": "GPUs per task, or simulated devices where there are none (default: an equal share of the GPUs)",
+        "--env": "set an environment variable for all tasks; may be repeated",
+    },
+    "when a task fails": {
+        "--max-restarts": "how often all tasks start again (default: 3)",
+        "--backoff-seconds": "wait before the first restart; doubles each time, up to 60 (default: 1)",
+        "--grace-seconds": "time between SIGTERM and SIGKILL (default: 30)",
+        "--evaluator-seconds": "how long the evaluator may run after the training (default: 300)",
+    },
+    "other machines: print, start nothing": {
+        "--hosts": "hosts, or a file with one per line: print the command for each",
+        "--render": "print a Slurm script, or a Kubernetes manifest: Indexed Jobs, a Kubeflow TFJob or a JobSet",
+        "--name": "name of the job (default: from the script's)",
+        "--port": f"port that tasks listen on (default: {DEFAULT_PORT})",
+        "--image": "container image of the pods",
+        "--resource": "the cluster's name for the devices, such as google.com/tpu (default: nvidia.com/gpu)",
+        "--volume": "mount a persistent volume claim, for checkpoints; may be repeated",
+        "--node-selector": "run pods only on nodes with this label; may be repeated",
+    },
+}
+
+
+def _pair(separator: str) -> Callable[[str], tuple[str, str]]:
+    def parse(text: str) -> tuple[str, str]:
+        key, found, value = text.partition(separator)
+        if not key or not found:
+            raise argparse.ArgumentTypeError(f"expected KEY{separator}VALUE, not {text!r}")
+        return key, value
+
+    return parse
+
+
+_SETTINGS: Mapping[str, Mapping[str, Any]] = {
+    "script": {"nargs": argparse.REMAINDER, "metavar": "SCRIPT"},
+    "-m": {"dest": "module", "nargs": argparse.REMAINDER, "metavar": "MODULE"},
+    "--workers": {"type": int, "metavar": "N"},
+    "--chief": {"action": "store_true"},
+    "--evaluator": {"action": "store_true"},
+    "--devices-per-worker": {"type": int, "metavar": "N"},
+    "--env": {"action": "append", "default": [], "type": _pair("="), "metavar": "K=V"},
+    "--max-restarts": {"type": int, "default": 3, "metavar": "N"},
+    "--backoff-seconds": {"type": float, "default": 1, "metavar": "S"},
+    "--grace-seconds": {"type": float, "default": 30, "metavar": "S"},
+    "--evaluator-seconds": {"type": float, "default": 300, "metavar": "S"},
+    "--hosts": {"metavar": "A,B,C"},
+    "--render": {"choices": ["slurm", *_MANIFESTS]},
+    "--name": {},
+    "--port": {"type": int, "default": DEFAULT_PORT, "metavar": "P"},
+    "--image": {"default": ""},
+    "--resource": {"default": "nvidia.com/gpu", "metavar": "NAME"},
+    "--volume": {"action": "append", "default": [], "type": _pair(":"), "metavar": "CLAIM:PATH"},
+    "--node-selector": {"action": "append", "default": [], "type": _pair("="), "metavar": "K=V"},
+}
+
+
 def launch(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
     """Start a script as several processes that train together, or print how to.
 
@@ -69,123 +130,10 @@ def launch(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], in
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = _EXAMPLES
 
-    what = parser.add_argument_group("what to run")
-    what.add_argument(
-        "script",
-        nargs=argparse.REMAINDER,
-        metavar="SCRIPT",
-        help="a Python file and its arguments",
-    )
-    what.add_argument(
-        "-m",
-        dest="module",
-        nargs=argparse.REMAINDER,
-        metavar="MODULE",
-        help="MODULE ARGUMENT ...: a module instead of a script",
-    )
-
-    tasks = parser.add_argument_group("tasks")
-    tasks.add_argument(
-        "--workers",
-        type=int,
-        metavar="N",
-        help="number of workers, besides the chief if there is one (default: 1, or one per host)",
-    )
-    tasks.add_argument(
-        "--chief", action="store_true", help="add a chief; without one, worker 0 is the chief"
-    )
-    tasks.add_argument(
-        "--evaluator",
-        action="store_true",
-        help="add an evaluator, which reads the others' checkpoints",
-    )
-    tasks.add_argument(
-        "--devices-per-worker",
-        type=int,
-        metavar="N",
-        help="GPUs per task, or simulated devices where there are none (default: an equal share of the GPUs)",
-    )
-    tasks.add_argument(
-        "--env",
-        action="append",
-        default=[],
-        type=_pair("="),
-        metavar="K=V",
-        help="set an environment variable for all tasks; may be repeated",
-    )
-
-    failures = parser.add_argument_group("when a task fails")
-    failures.add_argument(
-        "--max-restarts",
-        type=int,
-        default=3,
-        metavar="N",
-        help="how often all tasks start again (default: 3)",
-    )
-    failures.add_argument(
-        "--backoff-seconds",
-        type=float,
-        default=1,
-        metavar="S",
-        help="wait before the first restart; doubles each time, up to 60 (default: 1)",
-    )
-    failures.add_argument(
-        "--grace-seconds",
-        type=float,
-        default=30,
-        metavar="S",
-        help="time between SIGTERM and SIGKILL (default: 30)",
-    )
-    failures.add_argument(
-        "--evaluator-seconds",
-        type=float,
-        default=300,
-        metavar="S",
-        help="how long the evaluator may run after the training (default: 300)",
-    )
-
-    elsewhere = parser.add_argument_group("other machines: print, start nothing")
-    elsewhere.add_argument(
-        "--hosts",
-        metavar="A,B,C",
-        help="hosts, or a file with one per line: print the command for each",
-    )
-    elsewhere.add_argument(
-        "--render",
-        choices=["slurm", *_MANIFESTS],
-        help="print a Slurm script, or a Kubernetes manifest: Indexed Jobs, a Kubeflow TFJob or a JobSet",
-    )
-    elsewhere.add_argument("--name", help="name of the job (default: from the script's)")
-    elsewhere.add_argument(
-        "--port",
-        type=int,
-        default=DEFAULT_PORT,
-        metavar="P",
-        help=f"port that tasks listen on (default: {DEFAULT_PORT})",
-    )
-    elsewhere.add_argument("--image", default="", help="container image of the pods")
-    elsewhere.add_argument(
-        "--resource",
-        default="nvidia.com/gpu",
-        metavar="NAME",
-        help="the cluster's name for the devices, such as google.com/tpu (default: nvidia.com/gpu)",
-    )
-    elsewhere.add_argument(
-        "--volume",
-        action="append",
-        default=[],
-        type=_pair(":"),
-        metavar="CLAIM:PATH",
-        help="mount a persistent volume claim, for checkpoints; may be repeated",
-    )
-    elsewhere.add_argument(
-        "--node-selector",
-        action="append",
-        default=[],
-        type=_pair("="),
-        metavar="K=V",
-        help="run pods only on nodes with this label; may be repeated",
-    )
+    for title, options in _HELP.items():
+        group = parser.add_argument_group(title)
+        for option, explanation in options.items():
+            group.add_argument(option, help=explanation, **_SETTINGS[option])
 
     def run(options: argparse.Namespace) -> int:
         try:
@@ -210,24 +158,19 @@ def _run(options: argparse.Namespace) -> int:
                 f"Expected a script, but there is no file {words[0]!r} in {Path.cwd()}. Options of the launcher come "
                 "before the script, those of the script after it; a module is started with -m MODULE."
             )
-        roles = Roles(_or_one(options.workers), options.chief, options.evaluator)
         return supervise(
             words,
-            roles,
+            _roles(options),
             {**os.environ, **dict(options.env)},
             options.devices_per_worker,
             RestartPolicy(options.max_restarts, options.backoff_seconds),
             Patience(options.grace_seconds, options.evaluator_seconds),
         )
     hosts = read_hosts(options.hosts) if options.hosts is not None else []
-    if hosts:
-        roles = roles_on(hosts, options.workers, options.chief, options.evaluator)
-    else:
-        roles = Roles(_or_one(options.workers), options.chief, options.evaluator)
     job = Job(
         name=name_of(words[words[0] == "-m"]) if options.name is None else options.name,
         words=words,
-        roles=roles,
+        roles=_roles(options, hosts),
         environment=dict(options.env),
         devices_per_worker=options.devices_per_worker,
         port=options.port,
@@ -267,15 +210,8 @@ def _words(script: Sequence[str], module: Sequence[str] | None) -> tuple[str, ..
     return words
 
 
-def _or_one(workers: int | None) -> int:
-    return 1 if workers is None else workers
-
-
-def _pair(separator: str) -> Callable[[str], tuple[str, str]]:
-    def parse(text: str) -> tuple[str, str]:
-        key, found, value = text.partition(separator)
-        if not key or not found:
-            raise argparse.ArgumentTypeError(f"expected KEY{separator}VALUE, not {text!r}")
-        return key, value
-
-    return parse
+def _roles(options: argparse.Namespace, hosts: Sequence[str] = ()) -> Roles:
+    if hosts:
+        return roles_on(hosts, options.workers, options.chief, options.evaluator)
+    workers = 1 if options.workers is None else options.workers
+    return Roles(workers, options.chief, options.evaluator)

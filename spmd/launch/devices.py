@@ -18,12 +18,11 @@ def devices_of_tasks(
     """Divides this machine's devices among the tasks of a job.
 
     On the CPU each task gets as many simulated devices as requested. NVIDIA GPUs are divided in order; the
-    evaluator gets those that remain, or the CPU. Devices that cannot be counted without a backend, such as
-    the chips of a TPU, are left to JAX.
+    evaluator gets those that remain, or the CPU. Devices that only a backend can count are left to JAX.
 
     Args:
         roles: the tasks.
-        devices_per_worker: how many devices a task gets; None for one CPU device, or an equal share of the GPUs.
+        devices_per_worker: None for one CPU device, or an equal share of the GPUs.
         environment: environment variables of all tasks; `JAX_PLATFORMS` selects the platform.
 
     Returns:

@@ -2,18 +2,9 @@
 
 import signal
 
-# Python's subprocess reports minus the signal, shells 128 plus it.
-_SIGNALLED = 128
-
 
 def describe_end(returncode: int) -> str:
-    """Describes how a process ended.
-
-    Args:
-        returncode: `subprocess.Popen.returncode`: minus the signal for a process that one killed.
-
-    Returns:
-        The exit code, or the signal's name.
+    """Describes how a process ended, given its `subprocess.Popen.returncode`.
 
     Examples:
         >>> describe_end(1), describe_end(-9)
@@ -28,16 +19,10 @@ def describe_end(returncode: int) -> str:
 
 
 def exit_status(returncode: int) -> int:
-    """Converts how a process ended to an exit status.
-
-    Args:
-        returncode: `subprocess.Popen.returncode`.
-
-    Returns:
-        The status, as a shell would give it.
+    """Converts a `returncode` to an exit status: 128 plus the signal for minus the signal, as in a shell.
 
     Examples:
         >>> exit_status(1), exit_status(-9)
         (1, 137)
     """
-    return returncode if returncode >= 0 else _SIGNALLED - returncode
+    return returncode if returncode >= 0 else 128 - returncode

@@ -1,9 +1,7 @@
 """Tasks that start, fail and start again together.
 
-The tasks that train are one *gang*: they compute together, so none can continue without the others. An
-evaluator is a gang of its own. An *attempt* is one start of all tasks of a gang.
-
-A gang does nothing by itself: `poll` advances it, and `deadline` is when to poll it at the latest.
+The tasks that train are one *gang*: none can continue without the others. An evaluator is a gang of its own. An *attempt*
+is one start of all tasks of a gang. A gang does nothing by itself: `poll` advances it.
 """
 
 import enum
@@ -23,7 +21,7 @@ from spmd.launch.tasks import Task, names_of
 _SIGKILL_SECONDS = 10.0
 _OUTPUT_SECONDS = 5.0
 
-Start = Callable[[int, Guard], list[Process]]
+Start = Callable[[Sequence[Task], int, Guard], list[Process]]
 
 
 class _Phase(enum.Enum):
@@ -38,10 +36,16 @@ class Gang:
 
     Args:
         tasks: its tasks.
-        start: starts all of them, given the number of the attempt and a guard.
+        start: starts tasks, given the number of the attempt and a guard.
         policy: decides about restarts.
         grace_seconds: time between asking tasks to end and killing them.
         printer: shows what happens.
+
+    Attributes:
+        failures: one for each attempt that failed.
+        attempts: number of attempts begun.
+        deadline: when to call `poll` at the latest, by `time.monotonic`.
+        was_stopped: whether the last attempt ended on request, before anything failed.
     """
 
     def __init__(
@@ -56,7 +60,8 @@ class Gang:
         self.attempts = 0
         self.deadline = float("inf")
         self.name = names_of(tasks)
-        self._start = start
+        self.was_stopped = False
+        self._tasks, self._start = tasks, start
         self._policy = policy
         self._grace_seconds = grace_seconds
         self._say = printer.say
@@ -65,7 +70,6 @@ class Gang:
         self._first: Process | None = None
         self._last_attempt = False
         self._forgiven = False
-        self._stopped = False
         self._killed = False
         self._guard: Guard | None = None
 
@@ -78,11 +82,6 @@ class Gang:
     def failed(self) -> bool:
         """Whether the latest attempt failed."""
         return len(self.failures) == self.attempts > 0
-
-    @property
-    def was_stopped(self) -> bool:
-        """Whether its last attempt ended on request, before anything failed."""
-        return self._stopped
 
     @property
     def is_last_attempt(self) -> bool:
@@ -99,7 +98,7 @@ class Gang:
         self._phase, self.deadline = _Phase.RUNNING, float("inf")
         self._first, self._killed = None, False
         self._guard = Guard()
-        self._processes = self._start(self.attempts, self._guard)
+        self._processes = self._start(self._tasks, self.attempts, self._guard)
         self.attempts += 1
         started = (f"{process.task} (process {process.number})" for process in self._processes)
         self._say(f"started {', '.join(started)}")
@@ -121,31 +120,33 @@ class Gang:
             self._kill_overdue(running)
 
     def stop(self, signal_number: int, why: str, forgive: bool = False) -> None:
-        """Asks the tasks to end; there will be no further attempt.
+        """Asks the tasks to end, and says why; there will be no further attempt.
 
         Args:
             signal_number: the signal to send.
             why: the reason to show.
             forgive: whether to ignore that they fail.
         """
-        self._last_attempt = True
+        self._allow_no_further_attempt()
         self._forgiven = forgive
-        self._stopped = self._phase is _Phase.RUNNING
-        if self._phase is _Phase.WAITING:
-            self._phase, self.deadline = _Phase.ENDED, float("inf")
+        self.was_stopped = self._phase is _Phase.RUNNING
         running = [process for process in self._processes if not process.has_ended()]
-        if self.ended or not running:
-            return
-        self._say(f"{why}: {self._ask_to_end(running, signal_number)}")
+        if not self.ended and running:
+            self._say(f"{why}: {self._ask_to_end(running, signal_number)}")
 
     def kill(self) -> None:
         """Kills what runs, now; there will be no further attempt."""
+        self._allow_no_further_attempt()
+        if not self.ended:
+            self._kill(self._processes)
+
+    def _allow_no_further_attempt(self) -> None:
         self._last_attempt = True
         if self._phase is _Phase.WAITING:
             self._phase, self.deadline = _Phase.ENDED, float("inf")
-        if self.ended:
-            return
-        for process in self._processes:
+
+    def _kill(self, processes: Sequence[Process]) -> None:
+        for process in processes:
             process.send(signal.SIGKILL)
         self._killed, self.deadline = True, time.monotonic() + _SIGKILL_SECONDS
 
@@ -176,9 +177,7 @@ class Gang:
         names = names_of(process.task for process in running)
         if not self._killed:
             self._say(f"{names} did not end within {self._grace_seconds:g} s: SIGKILL")
-            for process in running:
-                process.send(signal.SIGKILL)
-            self._killed, self.deadline = True, time.monotonic() + _SIGKILL_SECONDS
+            self._kill(running)
             return
         numbers = ", ".join(str(process.number) for process in running)
         self._say(f"SIGKILL did not end {names} (process {numbers}): abandoned, no restart")
@@ -195,13 +194,14 @@ class Gang:
         self._phase, self.deadline = _Phase.ENDED, float("inf")
         if self._first is None or self._forgiven:
             return
+        first = self._first
         self.failures.append(
             Failure(
                 self.attempts - 1,
-                str(self._first.task),
-                self._first.returncode or 0,
-                self._first.seconds,
-                self._first.last_lines,
+                str(first.task),
+                first.returncode or 0,
+                first.seconds,
+                first.last_lines.lines,
             )
         )
         if self._last_attempt:

@@ -1,15 +1,13 @@
 """A process that briefly outlives the launcher, and kills its tasks if the launcher dies.
 
-The launcher can be killed without warning (`kill -9`, out of memory), and its tasks must not run on
-without it. The guard covers the whole process group of a task, data loaders included, on every Unix, and
-runs no Python between `fork` and `exec`, which is unsafe in a process with threads. (The alternative,
-`prctl(PR_SET_PDEATHSIG)`, reaches direct children on Linux only, and fires when the thread that started
-them ends.)
+Its tasks must not outlive a launcher that is killed without warning (`kill -9`, out of memory). The guard covers the whole
+process group of a task, data loaders included, and runs no Python between `fork` and `exec`, which is unsafe in a process
+with threads. (`prctl(PR_SET_PDEATHSIG)` reaches direct children on Linux only, and fires when the thread that started them
+ends.)
 
-The *guard* (`_guard_main.py`) reads a pipe that only the launcher writes to; the kernel closes it when the
-launcher dies, however it dies. A task is started through the *leash* (`_leash_main.py`), which writes its
-process ID into that pipe and then becomes the task. So no task ever runs that the guard does not know of:
-until the leash has written, it holds the pipe open itself.
+The *guard* (`_guard_main.py`) reads a pipe that the kernel closes when the launcher dies. A task is started through the
+*leash* (`_leash_main.py`), which writes its process ID into that pipe and then becomes the task. So the guard knows of each
+task that runs: until the leash has written, it holds the pipe open itself.
 """
 
 import contextlib
@@ -43,21 +41,16 @@ class Guard:
     def leash(self, command: Sequence[str]) -> tuple[list[str], int]:
         """Wraps a command, so that the guard knows its process before the command runs.
 
-        Args:
-            command: the words of the command.
-
         Returns:
             The words to start instead, and the file descriptor that they must inherit.
         """
         return [*_PYTHON, str(_HERE / "_leash_main.py"), str(self._pipe), *command], self._pipe
 
     def release(self, process: int) -> None:
-        """Forgets a process that has ended, since its ID may be reused.
-
-        Args:
-            process: its ID.
-        """
-        self._write(b"-%d\n" % process)
+        """Forgets a process that has ended, since its ID may be reused."""
+        # The pipe breaks if the guard was killed; the next attempt has a new one.
+        with contextlib.suppress(BrokenPipeError):
+            os.write(self._pipe, b"-%d\n" % process)
 
     def close(self) -> None:
         """Kills what still runs, and ends the guard."""
@@ -67,8 +60,3 @@ class Guard:
         except subprocess.TimeoutExpired:  # the guard got SIGSTOP; all tasks have ended
             self._process.kill()
             self._process.wait()
-
-    def _write(self, line: bytes) -> None:
-        # The pipe breaks if the guard was killed; the next attempt has a new one.
-        with contextlib.suppress(BrokenPipeError):
-            os.write(self._pipe, line)

@@ -83,13 +83,7 @@ class Job:
 
 
 def name_of(text: str) -> str:
-    """Derives a job's name from that of a file or module.
-
-    Args:
-        text: such as `"Train_mnist.py"`.
-
-    Returns:
-        A valid name for `Job`.
+    """Derives a valid name of a `Job` from that of a file or module.
 
     Examples:
         >>> name_of("examples/Train_mnist.py"), name_of("package.train"), name_of("1.py")

@@ -37,11 +37,7 @@ class LastLines:
         return tuple(self._lines)
 
     def add(self, line: str) -> None:
-        """Adds a line.
-
-        Args:
-            line: without its line break.
-        """
+        """Adds a line, given without its line break."""
         if line.strip() and not self._over and not _OF_WATCHDOG.match(line):
             self._lines.append(line.strip()[:_MAX_CHARACTERS])
         self._over = self._over or line.endswith(_STACKS)

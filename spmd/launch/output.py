@@ -27,8 +27,7 @@ _MAX_WAITING = 1000
 class LineSplitter:
     r"""Splits bytes into lines, in the state that a terminal would show last.
 
-    Text that a carriage return overwrites (a progress bar) is left out, except for a state now and then, so
-    that a log shows progress but stays readable. Bytes need not be UTF-8.
+    Text that a carriage return overwrites (a progress bar) is shown only now and then. Bytes need not be UTF-8.
 
     Args:
         update_seconds: least time between two shown states of an unfinished line.
@@ -47,20 +46,12 @@ class LineSplitter:
     """
 
     def __init__(self, update_seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self._update_seconds = update_seconds
-        self._clock = clock
+        self._update_seconds, self._clock = update_seconds, clock
         self._partial = b""
         self._next_update = float("-inf")
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Adds bytes.
-
-        Args:
-            data: any number of bytes.
-
-        Returns:
-            The lines to show now, without line breaks.
-        """
+        """Adds bytes; returns the lines to show now, without line breaks."""
         *whole, self._partial = (self._partial + data).split(b"\n")
         lines = [line for each in whole for line in _final_state(each)]
         # A trailing carriage return may be the first half of a line break.
@@ -77,11 +68,7 @@ class LineSplitter:
         return lines
 
     def end(self) -> list[bytes]:
-        """Ends the input.
-
-        Returns:
-            The unfinished line, if there is one.
-        """
+        """Ends the input; returns the unfinished line, if there is one."""
         rest, self._partial = self._partial, b""
         return _final_state(rest) if rest else []
 
@@ -128,7 +115,7 @@ class Printer:
             remember: called with every line.
 
         Returns:
-            The thread, which ends once all output was handed to the printer.
+            The thread, which ends once all output is queued.
         """
         prefix = self._prefix(name, output)
         splitter = LineSplitter(1 if self._consoles[output].is_terminal else 10)
@@ -153,19 +140,11 @@ class Printer:
         return thread
 
     def say(self, text: str) -> None:
-        """Prints a line of the launcher's own; does not wait.
-
-        Args:
-            text: the line.
-        """
+        """Prints a line of the launcher's own; does not wait."""
         self.print(Text.assemble(("[launch] ", "bold"), text))
 
     def print(self, what: object) -> None:
-        """Prints what rich can render, on standard error; does not wait.
-
-        Args:
-            what: a text or table.
-        """
+        """Prints what rich can render on standard error; does not wait."""
         console = self._consoles["stderr"]
         with console.capture() as capture:
             console.print(what, soft_wrap=isinstance(what, Text), highlight=False)
@@ -175,8 +154,8 @@ class Printer:
         """Writes what is queued, and ends the thread.
 
         Args:
-            seconds: how long to wait while no line is written, because the terminal blocks or a silent process
-                holds an output open.
+            seconds: how long to wait while no line is written: the terminal may block, or a silent process hold a
+                pipe open.
         """
         for pump in self._pumps:
             self._wait(pump, seconds)

@@ -40,7 +40,7 @@ class Process:
         self.seconds = 0.0
         self._guard = guard
         self._since = time.monotonic()
-        self._last_lines = LastLines()
+        self.last_lines = LastLines()  # complete after `drain`
         words, inherited = guard.leash(command)
         self._child = subprocess.Popen(
             words,
@@ -55,13 +55,8 @@ class Process:
         assert self._child.stderr is not None
         self._pumps = [
             printer.pump(str(task), "stdout", self._child.stdout),
-            printer.pump(str(task), "stderr", self._child.stderr, self._last_lines.add),
+            printer.pump(str(task), "stderr", self._child.stderr, self.last_lines.add),
         ]
-
-    @property
-    def last_lines(self) -> tuple[str, ...]:
-        """The end of its standard error, complete after `drain`."""
-        return self._last_lines.lines
 
     @property
     def number(self) -> int:
@@ -69,11 +64,7 @@ class Process:
         return self._child.pid
 
     def has_ended(self) -> bool:
-        """Tells whether it has ended; if so, kills the processes that it left behind.
-
-        Returns:
-            True once `returncode` is known.
-        """
+        """Tells whether it has ended; if so, sets `returncode` and kills the processes that it left behind."""
         if self.returncode is None and (code := self._child.poll()) is not None:
             self.seconds = time.monotonic() - self._since
             # First of all: the ID cannot be reused while the group has members, nor, if it has none, within the
@@ -84,11 +75,7 @@ class Process:
         return self.returncode is not None
 
     def send(self, signal_number: int) -> None:
-        """Sends it a signal, and SIGKILL also to all processes that it started.
-
-        Args:
-            signal_number: the signal.
-        """
+        """Sends it a signal; SIGKILL also goes to all processes that it started."""
         if self.has_ended():
             return
         if signal_number == signal.SIGKILL:
@@ -98,11 +85,7 @@ class Process:
             self._child.send_signal(signal_number)
 
     def drain(self, seconds: float) -> None:
-        """Waits until all its output is shown.
-
-        Args:
-            seconds: how long at most; a process that left the process group may hold an output open.
-        """
+        """Waits until all its output is shown, for at most `seconds`: a process that left its group may hold a pipe open."""
         deadline = time.monotonic() + seconds
         for pump in self._pumps:
             pump.join(max(0.0, deadline - time.monotonic()))

@@ -1,17 +1,16 @@
 """Whether tasks that failed start again, and when.
 
-A *failure* is the first task of an attempt that failed; what happens to the others follows from it. Every
-failure counts as a restart, whatever ended the task: a preemption, a lack of memory and a Python error look
-alike to a launcher, and the summary lets a person tell them apart.
+A *failure* is the first task of an attempt that failed; the others fail because of it. Each failure counts as a restart:
+a launcher cannot tell a preemption, a lack of memory and a Python error apart.
 
-One kind of failure is not worth a retry: the same error, at once, each time, such as a missing module. If two
-attempts in a row end within seconds, with the same exit code and the same last line of standard error, there
-is no third. Signals never count as "the same", nor does the exit code that asks for a restart: they come
-from outside the script.
+There is no third attempt if two in a row end within seconds, with the same exit code and the same last line of standard
+error, as with a missing module. Signals and the exit code that asks for a restart never count as "the same": they come from
+outside the script.
 """
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
 
 from spmd.cluster import RETRYABLE_EXIT_CODE
 from spmd.errors import LaunchError
@@ -28,7 +27,6 @@ class Failure:
 
     Attributes:
         attempt: number of the attempt, from 0.
-        task: the task's name.
         returncode: as `subprocess.Popen` gives it.
         seconds: how long the task ran.
         last_lines: the end of its standard error.
@@ -41,11 +39,7 @@ class Failure:
     last_lines: tuple[str, ...] = ()
 
     def repeats(self, other: "Failure") -> bool:
-        """Tells whether two attempts failed in the same way, at once, so that another would too.
-
-        Args:
-            other: the other attempt's failure.
-        """
+        """Tells whether two attempts failed in the same way, at once, so that another would too."""
         return (
             self.returncode == other.returncode > 0
             and self.returncode != RETRYABLE_EXIT_CODE
@@ -78,37 +72,34 @@ class RestartPolicy:
     backoff_seconds: float = 1.0
 
     def __post_init__(self) -> None:
-        for name, value in dataclasses.asdict(self).items():
-            if value < 0:
-                raise LaunchError(
-                    f"Expected --{name.replace('_', '-')} to be 0 or more, but it is {value}."
-                )
+        check_not_negative(dataclasses.asdict(self))
 
     def decide(self, failures: Sequence[Failure]) -> float | str:
-        """Decides after an attempt that failed.
-
-        Args:
-            failures: those of all attempts so far, the latest last.
+        """Decides after a failed attempt, from the failures of all attempts so far.
 
         Returns:
             Seconds to wait before the next attempt, or why there is none.
         """
-        if len(failures) > self.max_restarts:
-            if not self.max_restarts:
-                return "restarts are switched off (--max-restarts 0)"
-            return (
-                f"all {self.max_restarts} restarts are used up (--max-restarts {self.max_restarts})"
-            )
+        most = self.max_restarts
+        if not most:
+            return "restarts are switched off (--max-restarts 0)"
+        if len(failures) > most:
+            return f"all {most} restarts are used up (--max-restarts {most})"
         latest = failures[-1]
         if len(failures) > 1 and latest.repeats(failures[-2]):
             return (
                 f"two attempts in a row ended within {_AT_ONCE:.0f} s with exit code {latest.returncode} and the "
                 "same last line of standard error, so another one would end in the same way"
             )
-        in_a_row = 0
-        for failure in reversed(failures):
-            if failure.seconds > _LONGEST_DELAY:
-                break
-            in_a_row += 1
-        doublings = min(max(0, in_a_row - 1), _MOST_DOUBLINGS)
+        short = takewhile(lambda failure: failure.seconds <= _LONGEST_DELAY, reversed(failures))
+        doublings = min(max(0, len(list(short)) - 1), _MOST_DOUBLINGS)
         return min(_LONGEST_DELAY, self.backoff_seconds * 2.0**doublings)
+
+
+def check_not_negative(options: Mapping[str, float]) -> None:
+    """Raises LaunchError if the value of an option is negative."""
+    for name, value in options.items():
+        if value < 0:
+            raise LaunchError(
+                f"Expected --{name.replace('_', '-')} to be 0 or more, but it is {value}."
+            )

@@ -3,7 +3,6 @@
 import select
 import signal
 import socket
-from types import TracebackType
 
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -15,11 +14,7 @@ class Signals:
     """
 
     def __enter__(self) -> "Signals":
-        """Installs the handlers.
-
-        Returns:
-            The context itself.
-        """
+        """Installs the handlers."""
         self._reading, self._writing = socket.socketpair()
         self._reading.setblocking(False)
         self._writing.setblocking(False)
@@ -31,12 +26,7 @@ class Signals:
         }
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Restores the former handlers."""
         for number, handler in self._former.items():
             signal.signal(number, handler)
@@ -45,14 +35,7 @@ class Signals:
         self._writing.close()
 
     def wait(self, seconds: float) -> list[int]:
-        """Waits for a signal.
-
-        Args:
-            seconds: how long at most.
-
-        Returns:
-            The signals that ask to stop, in order; empty if a child ended or the time is over.
-        """
+        """Returns the next signals that ask to stop, in order; none if a child ended or `seconds` are over."""
         readable, _, _ = select.select([self._reading], [], [], max(0.0, seconds))
         received = self._reading.recv(4096) if readable else b""
         return [number for number in received if number in _STOP_SIGNALS]

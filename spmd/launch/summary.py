@@ -6,21 +6,17 @@ from rich.text import Text
 from spmd.launch.exit_status import describe_end
 from spmd.launch.gang import Gang
 from spmd.launch.output import Printer
-from spmd.launch.restart_policy import Failure
 
 
 def summarize(training: Gang, evaluator: Gang | None, seconds: float, printer: Printer) -> None:
-    """Prints the failed attempts, and how the job ended.
-
-    Args:
-        training: the tasks that train, all ended.
-        evaluator: the evaluator, or None.
-        seconds: how long the job took.
-        printer: where to print.
-    """
+    """Prints the failed attempts, and how a job ended that took `seconds`."""
     gangs = [training] if evaluator is None else [training, evaluator]
+    # What a task does after it was asked to stop is not a failure.
     failures = [
-        failure for gang in gangs for failure in gang.failures if not _was_requested(gang, failure)
+        failure
+        for gang in gangs
+        for failure in gang.failures
+        if not (gang.was_stopped and failure.attempt == gang.attempts - 1)
     ]
     if failures:
         table = Table(show_edge=False, pad_edge=False)
@@ -39,15 +35,9 @@ def summarize(training: Gang, evaluator: Gang | None, seconds: float, printer: P
             )
         printer.print(table)
     for gang in gangs:
-        restarts = {0: "", 1: " after 1 restart"}.get(
-            gang.attempts - 1, f" after {gang.attempts - 1} restarts"
-        )
         end = "stopped" if gang.was_stopped else "failed" if gang.failed else "ended well"
-        end += restarts
+        if (restarts := gang.attempts - 1) > 0:
+            end += f" after {restarts} restart" + "s" * (restarts > 1)
         if gang.failed:
             end += f": {gang.failures[-1].task} with exit status {gang.status}"
         printer.say(f"{gang.name} {end} ({seconds:.1f} s)")
-
-
-def _was_requested(gang: Gang, failure: Failure) -> bool:
-    return gang.was_stopped and failure.attempt == gang.attempts - 1

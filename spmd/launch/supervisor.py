@@ -6,14 +6,13 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 
-from spmd.errors import LaunchError
 from spmd.launch.devices import devices_of_tasks
 from spmd.launch.gang import Gang
 from spmd.launch.guard import Guard
 from spmd.launch.job import RESTART_VARIABLE
 from spmd.launch.output import Printer
 from spmd.launch.process import Process
-from spmd.launch.restart_policy import RestartPolicy
+from spmd.launch.restart_policy import RestartPolicy, check_not_negative
 from spmd.launch.signals import Signals
 from spmd.launch.summary import summarize
 from spmd.launch.tasks import Roles, Task
@@ -39,11 +38,7 @@ class Patience:
     evaluator_seconds: float = 300.0
 
     def __post_init__(self) -> None:
-        for name, value in dataclasses.asdict(self).items():
-            if value < 0:
-                raise LaunchError(
-                    f"Expected --{name.replace('_', '-')} to be 0 or more, but it is {value}."
-                )
+        check_not_negative(dataclasses.asdict(self))
 
 
 def supervise(
@@ -74,38 +69,25 @@ def supervise(
     devices = devices_of_tasks(roles, devices_per_worker, environment)
     printer = Printer(sys.stdout, sys.stderr)
 
-    # Python buffers what it prints into a pipe, and loses the buffer when it is killed.
-    common = {"PYTHONUNBUFFERED": "1", **environment}
-
     def start(tasks: Sequence[Task], attempt: int, guard: Guard) -> list[Process]:
         cluster = cluster_of(roles.training, free_addresses(len(roles.training)))
+        common = {
+            # Python buffers what it prints into a pipe, and loses the buffer when it is killed.
+            "PYTHONUNBUFFERED": "1",
+            **environment,
+            RESTART_VARIABLE: str(attempt),
+        }
+        command = [sys.executable, *words]
+        own = [{**devices[task], "TF_CONFIG": write_tf_config(cluster, task)} for task in tasks]
         return [
-            Process(
-                task,
-                [sys.executable, *words],
-                {
-                    **common,
-                    **devices[task],
-                    "TF_CONFIG": write_tf_config(cluster, task),
-                    RESTART_VARIABLE: str(attempt),
-                },
-                printer,
-                guard,
-            )
-            for task in tasks
+            Process(task, command, {**common, **variables}, printer, guard)
+            for task, variables in zip(tasks, own, strict=True)
         ]
 
-    def gang(*tasks: Task) -> Gang:
-        return Gang(
-            tasks,
-            lambda attempt, guard: start(tasks, attempt, guard),
-            policy,
-            patience.grace_seconds,
-            printer,
-        )
-
-    training = gang(*roles.training)
-    evaluator = gang(*roles.all[len(roles.training) :]) if roles.evaluator else None
+    training = Gang(roles.training, start, policy, patience.grace_seconds, printer)
+    evaluator = None
+    if roles.evaluator:
+        evaluator = Gang(roles.all[-1:], start, policy, patience.grace_seconds, printer)
     began = time.monotonic()
     try:
         _run(training, evaluator, patience.evaluator_seconds, printer)

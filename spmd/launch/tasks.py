@@ -24,13 +24,7 @@ class Task:
 
 
 def names_of(tasks: Iterable[Task]) -> str:
-    """Names tasks on one line.
-
-    Args:
-        tasks: the tasks.
-
-    Returns:
-        Their names; those of many workers as a range.
+    """Names tasks on one line, many workers as a range.
 
     Examples:
         >>> names_of(Roles(workers=2, chief=True).training), names_of(Roles(workers=16).training)

@@ -9,17 +9,9 @@ from spmd.launch.tasks import Task
 
 
 def cluster_of(training: Sequence[Task], addresses: Sequence[str]) -> dict[str, list[str]]:
-    """Groups addresses by task type, as in TF_CONFIG.
+    """Groups the addresses of the tasks that train by task type, as in TF_CONFIG.
 
-    An evaluator is not in the cluster: it waits for nobody, and nobody waits for it. Kubeflow leaves it
-    out too.
-
-    Args:
-        training: the tasks that train.
-        addresses: `"host:port"` of each.
-
-    Returns:
-        Addresses by task type.
+    As with Kubeflow, an evaluator is not in the cluster: it waits for nobody, and nobody waits for it.
 
     Examples:
         >>> cluster_of([Task("chief", 0), Task("worker", 0)], ["a:1", "b:1"])
@@ -32,14 +24,7 @@ def cluster_of(training: Sequence[Task], addresses: Sequence[str]) -> dict[str, 
 
 
 def write_tf_config(cluster: Mapping[str, Sequence[str]], task: Task) -> str:
-    """Writes TF_CONFIG for one task.
-
-    Args:
-        cluster: addresses by task type.
-        task: the task.
-
-    Returns:
-        JSON on one line.
+    """Writes the TF_CONFIG of one task: JSON on one line.
 
     Examples:
         >>> print(write_tf_config({"worker": ["a:1"]}, Task("worker", 0)))
@@ -51,13 +36,7 @@ def write_tf_config(cluster: Mapping[str, Sequence[str]], task: Task) -> str:
 
 
 def free_addresses(count: int) -> list[str]:
-    """Finds free ports on this machine.
-
-    Args:
-        count: how many.
-
-    Returns:
-        Addresses on the loopback interface, all different.
+    """Finds free ports of the loopback interface, all different.
 
     Examples:
         >>> len(set(free_addresses(3)))

@@ -11,14 +11,10 @@ from spmd.launch.write_tf_config import cluster_of, write_tf_config
 
 
 def read_hosts(text: str) -> list[str]:
-    """Reads a list of hosts.
+    """Reads a list of hosts, each of which may be followed by `:` and a port.
 
     Args:
-        text: comma-separated names or addresses, or a file with one per line; `#` starts a comment. `host:port`
-            sets the port of that host.
-
-    Returns:
-        The hosts, in order.
+        text: comma-separated names or addresses, or a file with one per line; `#` starts a comment.
 
     Raises:
         LaunchError: the list is empty, or has a host twice.
@@ -45,14 +41,7 @@ def read_hosts(text: str) -> list[str]:
 def roles_on(hosts: Sequence[str], workers: int | None, chief: bool, evaluator: bool) -> Roles:
     """Assigns each host a task: the chief first, the evaluator last.
 
-    Args:
-        hosts: the hosts.
-        workers: number of workers, or None for as many as there are hosts.
-        chief: whether there is a chief.
-        evaluator: whether there is an evaluator.
-
-    Returns:
-        The tasks, one for each host.
+    Without a number of workers there are as many as hosts are left for.
 
     Raises:
         LaunchError: there are more or fewer hosts than tasks.
@@ -72,14 +61,7 @@ def roles_on(hosts: Sequence[str], workers: int | None, chief: bool, evaluator: 
 
 
 def render_hosts(job: Job, hosts: Sequence[str]) -> str:
-    """Writes the command for each host.
-
-    Args:
-        job: the job.
-        hosts: a host for each task.
-
-    Returns:
-        Shell commands, each under a comment that names its task and host.
+    """Writes the shell command for each host, under a comment that names its task and host.
 
     Examples:
         >>> print(render_hosts(Job("train", ("train.py",), Roles(1)), ["a"]).splitlines()[-1])

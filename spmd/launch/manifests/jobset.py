@@ -2,50 +2,38 @@
 
 from spmd.launch.job import RESTART_VARIABLE, Job
 from spmd.launch.manifests.kubernetes import restart_rules
-from spmd.launch.manifests.pod import Manifest, PodOptions, pod_spec, task_environment, to_yaml
+from spmd.launch.manifests.pod import (
+    Manifest,
+    PodOptions,
+    annotation,
+    pod_spec,
+    task_environment,
+    to_yaml,
+)
 from spmd.launch.write_tf_config import cluster_of
 
 
 def render_jobset(job: Job, options: PodOptions) -> str:
-    """Writes a JobSet with a Job for each task type.
+    """Writes the YAML of a JobSet with a Job for each task type.
 
     When a pod that trains fails, all Jobs are recreated. That does not count as a restart if the pod asked for it
     with its exit code, or was taken away by the cluster.
-
-    Args:
-        job: the job.
-        options: what the pods have.
-
-    Returns:
-        YAML.
 
     Source: https://jobset.sigs.k8s.io/docs/reference/jobset.v1alpha2/
     """
     training = job.roles.training
     # Hostnames of a JobSet: set, replicated Job, its index, the pod's index.
-    cluster = cluster_of(
-        training,
-        [f"{job.name}-{task.type}-0-{task.index}.{job.name}:{job.port}" for task in training],
-    )
-    attempt = {
-        "name": RESTART_VARIABLE,
-        "valueFrom": {
-            "fieldRef": {"fieldPath": "metadata.annotations['jobset.sigs.k8s.io/restart-attempt']"}
-        },
-    }
+    hosts = [f"{job.name}-{task.type}-0-{task.index}.{job.name}" for task in training]
+    cluster = cluster_of(training, [f"{host}:{job.port}" for host in hosts])
+    attempt = annotation(RESTART_VARIABLE, "jobset.sigs.k8s.io/restart-attempt")
     replicated: list[Manifest] = []
     for kind in dict.fromkeys(task.type for task in job.roles.all):
         pods = len(cluster.get(kind, ("evaluator",)))
         trains = kind != "evaluator"
-        pod = pod_spec(
-            job,
-            options,
-            container=kind,
-            # An evaluator restarts by itself, in its pod: that must not stop the training.
-            restart="Never" if trains else "OnFailure",
-            environment=[*task_environment(cluster, kind), attempt],
-            with_devices=trains,
-        )
+        # An evaluator restarts by itself, in its pod: that must not stop the training.
+        restart = "Never" if trains else "OnFailure"
+        environment = [*task_environment(cluster, kind), attempt]
+        pod = pod_spec(job, options, kind, kind, restart, environment)
         spec: Manifest = {
             "completionMode": "Indexed",
             "completions": pods,
@@ -62,10 +50,7 @@ def render_jobset(job: Job, options: PodOptions) -> str:
         "spec": {
             "network": {"enableDNSHostnames": True, "publishNotReadyAddresses": True},
             # The set is complete, and its evaluator is stopped, when all tasks that train have succeeded.
-            "successPolicy": {
-                "operator": "All",
-                "targetReplicatedJobs": list(cluster),
-            },
+            "successPolicy": {"operator": "All", "targetReplicatedJobs": list(cluster)},
             "failurePolicy": {
                 "maxRestarts": job.max_restarts,
                 "rules": [

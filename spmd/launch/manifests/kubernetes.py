@@ -7,17 +7,10 @@ from spmd.launch.write_tf_config import cluster_of
 
 
 def render_kubernetes(job: Job, options: PodOptions) -> str:
-    """Writes an Indexed Job for each task type, and a headless Service.
+    """Writes the YAML of an Indexed Job for each task type, and of a headless Service.
 
     Kubernetes restarts only the pod that failed. The others notice that it is gone, and ask for a restart
     with their exit code, which does not count as a failure.
-
-    Args:
-        job: the job.
-        options: what the pods have.
-
-    Returns:
-        YAML.
 
     Source: https://kubernetes.io/docs/tasks/job/job-with-pod-to-pod-communication/
     """
@@ -35,23 +28,14 @@ def render_kubernetes(job: Job, options: PodOptions) -> str:
         },
     }
     training = job.roles.training
-    cluster = cluster_of(
-        training,
-        [f"{job.name}-{task.type}-{task.index}.{job.name}:{job.port}" for task in training],
-    )
+    hosts = [f"{job.name}-{task.type}-{task.index}.{job.name}" for task in training]
+    cluster = cluster_of(training, [f"{host}:{job.port}" for host in hosts])
     jobs: list[Manifest] = []
     for kind in dict.fromkeys(task.type for task in job.roles.all):
         pods = len(cluster.get(kind, ("evaluator",)))
         pod: Manifest = {
             "metadata": {"labels": labels},
-            "spec": pod_spec(
-                job,
-                options,
-                container=kind,
-                restart="Never",
-                environment=task_environment(cluster, kind),
-                with_devices=kind != "evaluator",
-            ),
+            "spec": pod_spec(job, options, kind, kind, "Never", task_environment(cluster, kind)),
         }
         pod["spec"]["subdomain"] = job.name
         jobs.append(
@@ -75,26 +59,13 @@ def render_kubernetes(job: Job, options: PodOptions) -> str:
 
 
 def restart_rules(action: str) -> Manifest:
-    """Makes the rules for pods that ask for a restart or were taken away.
+    """Makes the `PodFailurePolicy` for pods that ask for a restart or were taken away.
 
     Args:
-        action: `"Ignore"` to restart the pod without counting it, `"FailJob"` to leave that to the controller
-            that watches the Job.
-
-    Returns:
-        A `PodFailurePolicy`.
+        action: `"Ignore"` to restart the pod without counting it, `"FailJob"` to leave that to the Job's controller.
 
     Source: https://kubernetes.io/docs/concepts/workloads/controllers/job/#pod-failure-policy
     """
-    return {
-        "rules": [
-            {
-                "action": action,
-                "onExitCodes": {"operator": "In", "values": [RETRYABLE_EXIT_CODE]},
-            },
-            {
-                "action": action,
-                "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}],
-            },
-        ]
-    }
+    asked = {"onExitCodes": {"operator": "In", "values": [RETRYABLE_EXIT_CODE]}}
+    taken = {"onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}
+    return {"rules": [{"action": action, **asked}, {"action": action, **taken}]}

@@ -45,25 +45,22 @@ class PodOptions:
 def pod_spec(
     job: Job,
     options: PodOptions,
+    kind: str,
     container: str,
     restart: str,
     environment: Sequence[Manifest] = (),
-    with_devices: bool = True,
     port_name: str = "training",
 ) -> Manifest:
-    """Makes the specification of a pod.
+    """Makes the `PodSpec` of a task.
 
     Args:
         job: the job.
         options: settings of the pod.
+        kind: the task type; an evaluator gets no devices.
         container: name of its container.
         restart: its restart policy, or "" if another controller sets it.
         environment: further variables, as Kubernetes writes them.
-        with_devices: whether it gets the devices of a task that trains.
         port_name: name of its port.
-
-    Returns:
-        A `PodSpec`.
 
     Source: https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/
     """
@@ -80,7 +77,7 @@ def pod_spec(
     if options.node_selector:
         spec["nodeSelector"] = dict(options.node_selector)
     spec["containers"] = [main]
-    if with_devices and job.devices_per_worker is not None and not job.on_cpu:
+    if kind != "evaluator" and job.devices_per_worker is not None and not job.on_cpu:
         main["resources"] = {"limits": {options.resource: job.devices_per_worker}}
     if options.volumes:
         main["volumeMounts"] = [
@@ -94,43 +91,24 @@ def pod_spec(
 
 
 def task_environment(cluster: Mapping[str, Sequence[str]], kind: str) -> list[Manifest]:
-    """Makes the TF_CONFIG of an Indexed Job's pods, into which Kubernetes fills the index of each.
-
-    Args:
-        cluster: addresses by task type.
-        kind: the task type of these pods.
-
-    Returns:
-        Two variables: the pod's index, and TF_CONFIG.
-    """
+    """Makes the TF_CONFIG of an Indexed Job's pods of one task type; Kubernetes fills in the index of each."""
     # The index must come first: Kubernetes expands `$(NAME)` from earlier variables only, and appends its own
     # variable of this name.
-    task = {"type": kind, "index": "INDEX"}
-    config = json.dumps({"cluster": cluster, "task": task})
+    config = json.dumps({"cluster": cluster, "task": {"type": kind, "index": "INDEX"}})
     return [
-        {
-            "name": "JOB_COMPLETION_INDEX",
-            "valueFrom": {
-                "fieldRef": {
-                    "fieldPath": "metadata.annotations['batch.kubernetes.io/job-completion-index']"
-                }
-            },
-        },
+        annotation("JOB_COMPLETION_INDEX", "batch.kubernetes.io/job-completion-index"),
         {"name": "TF_CONFIG", "value": config.replace('"INDEX"', "$(JOB_COMPLETION_INDEX)")},
     ]
 
 
+def annotation(variable: str, name: str) -> Manifest:
+    """Makes an environment variable with the value of an annotation of the pod."""
+    path = f"metadata.annotations['{name}']"
+    return {"name": variable, "valueFrom": {"fieldRef": {"fieldPath": path}}}
+
+
 def to_yaml(job: Job, title: str, manifests: Sequence[Manifest]) -> str:
-    """Writes manifests.
-
-    Args:
-        job: the job, for the comment at the top.
-        title: what the manifests are, for the same comment.
-        manifests: one for each document.
-
-    Returns:
-        YAML that `kubectl apply --filename -` takes.
-    """
+    """Writes manifests as YAML, one document each, below a comment with a title."""
     text = yaml.dump_all(
         manifests, Dumper=_Dumper, sort_keys=False, width=100_000, allow_unicode=True
     )

@@ -68,14 +68,7 @@ exit "$status"
 
 
 def render_slurm(job: Job, hosts: Sequence[str] = ()) -> str:
-    """Writes a batch script for `sbatch`.
-
-    Args:
-        job: the job; every task has a node of its own.
-        hosts: the nodes to request; empty to leave the choice to Slurm.
-
-    Returns:
-        The script.
+    """Writes a batch script for `sbatch`, which requests the given hosts, if any.
 
     Raises:
         LaunchError: there is an evaluator.
@@ -101,17 +94,14 @@ def render_slurm(job: Job, hosts: Sequence[str] = ()) -> str:
         directives.append(f"--gpus-per-node={job.devices_per_worker}")
     if hosts:
         directives.append(f"--nodelist={','.join(hosts)}")
-    cluster = cluster_of(
-        training, [f"${{hosts[{position}]}}:$port" for position in range(len(training))]
-    )
+    cluster = cluster_of(training, [f"${{hosts[{i}]}}:$port" for i in range(len(training))])
+    exports = (f"export {name}={shlex.quote(value)}" for name, value in job.variables.items())
     return _SCRIPT.format(
         directives="\n".join(f"#SBATCH {directive}" for directive in directives),
         title=job.title,
         max_restarts=job.max_restarts,
         grace=job.grace_seconds,
-        exports="\n".join(
-            f"export {name}={shlex.quote(value)}" for name, value in job.variables.items()
-        ),
+        exports="\n".join(exports),
         tasks=" ".join(f"{task.type}:{task.index}" for task in training),
         port=job.port,
         cluster=json.dumps(cluster).replace('"', r"\""),  # the shell fills in hosts and port

@@ -1,44 +1,28 @@
 """A TFJob of Kubeflow's training operator, which writes TF_CONFIG itself."""
 
+from collections import Counter
+
 from spmd.launch.job import Job
 from spmd.launch.manifests.pod import Manifest, PodOptions, pod_spec, to_yaml
 
 
 def render_tfjob(job: Job, options: PodOptions) -> str:
-    """Writes a TFJob.
+    """Writes the YAML of a TFJob.
 
     Its restart policy restarts pods with exit codes from 128 on, signals included, and ends the job on lower
     ones, Python errors included.
 
-    Args:
-        job: the job.
-        options: what the pods have.
-
-    Returns:
-        YAML.
-
     Source: https://www.kubeflow.org/docs/components/trainer/legacy-v1/user-guides/tensorflow/
     """
     replicas: dict[str, Manifest] = {}
-    for task in job.roles.all:
-        replica = replicas.setdefault(
-            task.type.capitalize(),
-            {
-                "replicas": 0,
-                "restartPolicy": "ExitCode",
-                "template": {
-                    "spec": pod_spec(
-                        job,
-                        options,
-                        container="tensorflow",  # the operator finds it, and its port, by these names
-                        port_name="tfjob-port",
-                        restart="",
-                        with_devices=task.type != "evaluator",
-                    )
-                },
-            },
-        )
-        replica["replicas"] += 1
+    for kind, count in Counter(task.type for task in job.roles.all).items():
+        # The operator finds the container and its port by these names.
+        pod = pod_spec(job, options, kind, "tensorflow", restart="", port_name="tfjob-port")
+        replicas[kind.capitalize()] = {
+            "replicas": count,
+            "restartPolicy": "ExitCode",
+            "template": {"spec": pod},
+        }
     tfjob: Manifest = {
         "apiVersion": "kubeflow.org/v1",
         "kind": "TFJob",

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from spmd.launch.gang import Gang
+from spmd.launch.last_lines import LastLines
 from spmd.launch.output import Printer
 from spmd.launch.restart_policy import RestartPolicy
 from spmd.launch.tasks import Roles
@@ -20,7 +21,7 @@ def ended(task, returncode: int) -> SimpleNamespace:
         returncode=returncode,
         number=0,
         seconds=1.0,
-        last_lines=(),
+        last_lines=LastLines(),
         has_ended=lambda: True,
         drain=lambda seconds: None,
         send=lambda signal_number: None,

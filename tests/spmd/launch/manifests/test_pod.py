@@ -7,14 +7,7 @@ import pytest
 
 from spmd.cluster import from_tf_config
 from spmd.errors import LaunchError
-from spmd.launch import (
-    Job,
-    PodOptions,
-    Roles,
-    render_jobset,
-    render_kubernetes,
-    render_tfjob,
-)
+from spmd.launch import Job, PodOptions, Roles, render_jobset, render_kubernetes, render_tfjob
 from tests.spmd.launch import schemas
 
 OPTIONS = PodOptions("registry/train:1", volumes={"data": "/data"}, node_selector={"kind": "gpu"})
