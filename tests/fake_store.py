@@ -21,7 +21,7 @@ class FakeStore(LocalStore):
         self.answer: Answer = lambda key, text: (text,)
         self.keys: list[str] = []
 
-    def all_gather_small(self, key, text, timeout_seconds, wanted) -> tuple[str, ...]:
+    def gather(self, key, text, seconds, wanted) -> tuple[str, ...]:
         """Returns what `answer` does."""
         self.keys.append(key)
         return tuple(self.answer(key, text))

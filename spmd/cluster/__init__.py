@@ -9,14 +9,9 @@ with an address. The tasks that train are the *processes*: the chief first, then
 """
 
 from spmd.cluster.config import Cluster, Task, from_tasks
-from spmd.cluster.environments import (
-    SlurmStep,
-    TFConfig,
-    from_slurm,
-    from_tf_config,
-    jax_detection_method,
-    read_tf_config,
-)
+from spmd.cluster.environments.detection import jax_detection_method
+from spmd.cluster.environments.slurm import SlurmStep, from_slurm
+from spmd.cluster.environments.tf_config import TFConfig, from_tf_config, read_tf_config
 from spmd.cluster.exit_codes import RETRYABLE_EXIT_CODE
 from spmd.cluster.notice import Notice
 from spmd.cluster.progress import progress

@@ -7,12 +7,12 @@ one that writes what only one process may write: the task `chief 0`, or `worker 
 
 import dataclasses
 import difflib
-import ipaddress
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple, NoReturn
 
+from spmd.cluster.roster import is_loopback
 from spmd.errors import ClusterConfigError
 
 _ROLES = ("chief", "worker", "ps", "evaluator")
@@ -67,11 +67,8 @@ class Cluster:
         for name, addresses in self.jobs.items():
             job = _former(name)
             if job in jobs:
-                self._fail(
-                    "cluster.master",
-                    "is the former name of chief, and both are there",
-                    '"chief" only',
-                )
+                problem = "is the former name of chief, and both are there"
+                self._fail("cluster.master", problem, '"chief" only')
             if addresses:
                 jobs[job] = tuple(addresses)
         object.__setattr__(self, "jobs", MappingProxyType(jobs))
@@ -84,9 +81,8 @@ class Cluster:
     def task(self) -> Task:
         """The task of this process."""
         addresses = self.jobs.get(self.task_type)
-        return Task(
-            self.task_type, self.task_index, addresses[self.task_index] if addresses else None
-        )
+        address = addresses[self.task_index] if addresses else None
+        return Task(self.task_type, self.task_index, address)
 
     @property
     def processes(self) -> tuple[Task, ...]:
@@ -171,7 +167,7 @@ class Cluster:
                     f"is {task.address}, which is also the address of {other}; every task needs its own",
                     "another host, or another port on the same host",
                 )
-            if _is_loopback(host):
+            if is_loopback(host.strip("[]")):
                 loopback.append(task)
         # A cluster with only loopback addresses runs on one machine. Between machines, a task may list only itself
         # that way: its server listens on all interfaces.
@@ -201,9 +197,8 @@ class Cluster:
             )
         port = int(match["port"])
         if not 1 <= port <= 65535:
-            self._fail(
-                key, f"has port {port}, but ports are 1 to 65535", f'"{match["host"]:.60}:2222"'
-            )
+            fix = f'"{match["host"]:.60}:2222"'
+            self._fail(key, f"has port {port}, but ports are 1 to 65535", fix)
         return match["host"].lower(), port
 
 
@@ -275,13 +270,3 @@ def _closest(job: str, among: Mapping[str, object] | tuple[str, ...] = _ROLES) -
 
 def _listed(jobs: Mapping[str, Sequence[str]]) -> str:
     return ", ".join(f"{len(addresses)} {job}" for job, addresses in jobs.items()) or "no task"
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        address = ipaddress.ip_address(host.strip("[]"))
-    except ValueError:  # a name
-        return False
-    return address.is_loopback or address.is_unspecified

@@ -9,7 +9,7 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import TracebackType
 
 import jax
@@ -33,7 +33,17 @@ _watchdog: Watchdog | None = None
 
 def take_over() -> None:
     """Installs handlers for uncaught errors, and for SIGTERM unless the script handles it."""
-    sys.excepthook = _Uncaught(sys.excepthook)
+    before = sys.excepthook
+
+    def report_uncaught(
+        kind: type[BaseException], error: BaseException, traceback: TracebackType | None
+    ) -> None:
+        before(kind, error, traceback)
+        if isinstance(error, ClusterStartError) and error.retryable:
+            _exit_for_restart()
+        report_failure(error, shown=True)
+
+    sys.excepthook = report_uncaught
     on_main = threading.current_thread() is threading.main_thread()
     if on_main and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
         # Process 1 of a container ignores SIGTERM unless there is a handler.
@@ -41,11 +51,7 @@ def take_over() -> None:
 
 
 def report_to(watchdog: Watchdog | None) -> None:
-    """Sets the watchdog that failures are reported to.
-
-    Args:
-        watchdog: the one of the cluster that this process has joined; None for no report.
-    """
+    """Sets the watchdog that failures are reported to; None for none."""
     global _watchdog
     _watchdog = watchdog
 
@@ -53,9 +59,9 @@ def report_to(watchdog: Watchdog | None) -> None:
 def report_failure(error: BaseException, *, shown: bool = False) -> None:
     """Tells the other processes that this one has failed, and ends it; does nothing outside a cluster.
 
-    An error from JAX may follow from another process's death. So the watchdog gets five seconds to find out who
-    died; if it does, or a collective blames its peers, the exit code is the retryable one. `initialize` installs
-    this for uncaught errors; call it where a script catches them.
+    An error from JAX may follow from another process's death: the watchdog gets five seconds to find out who died. If it
+    does, or a collective blames its peers, the exit code is the retryable one. `initialize` installs this for uncaught
+    errors; call it where a script catches them.
 
     Args:
         error: the failure.
@@ -70,19 +76,6 @@ def report_failure(error: BaseException, *, shown: bool = False) -> None:
     text = "".join(traceback.format_exception_only(error)).strip()[:_MAX_CHARACTERS]
     what = f"failed: {text}\nThe whole traceback is in its own output."
     _watchdog.fail(what, code, _OF_ANOTHER_SECONDS if may_be else 0.0, shown=shown)
-
-
-class _Uncaught:
-    def __init__(self, before: Callable[..., object]) -> None:
-        self._before = before
-
-    def __call__(
-        self, kind: type[BaseException], error: BaseException, traceback: TracebackType | None
-    ) -> None:
-        self._before(kind, error, traceback)
-        if isinstance(error, ClusterStartError) and error.retryable:
-            _exit_for_restart()
-        report_failure(error, shown=True)
 
 
 def _end() -> None:
@@ -107,12 +100,8 @@ def _with_causes(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _is_of_peers(error: BaseException) -> bool:
-    match error:
-        case ClusterWaitError():
-            return True
-        case jax.errors.JaxRuntimeError():
-            return bool(_OF_PEERS.match(str(error)))
-        case ValueError():
-            return bool(_OF_GLOO.match(str(error)))
-        case _:
-            return False
+    if isinstance(error, jax.errors.JaxRuntimeError):
+        return bool(_OF_PEERS.match(str(error)))
+    if isinstance(error, ValueError):
+        return bool(_OF_GLOO.match(str(error)))
+    return isinstance(error, ClusterWaitError)

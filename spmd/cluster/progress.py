@@ -68,11 +68,7 @@ class Progress:
         return [self._past[count % _REMEMBERED] for count in counts]
 
     def agrees(self, orders: Sequence[tuple[int, int]]) -> bool:
-        """Tells whether another process has run the same steps in the same order, as far as is known.
-
-        Args:
-            orders: the `orders` of the other process.
-        """
+        """Tells whether a process with these `orders` has run the same steps in the same order, as far as is known."""
         for count, order in orders:
             known, mine = self._past[count % _REMEMBERED]
             if known == count:
@@ -92,11 +88,7 @@ class Progress:
         return latest.waits if latest else _is_unfinished(self._output())
 
     def step_started(self, program: int = 0) -> None:
-        """Counts a step, before it is dispatched.
-
-        Args:
-            program: a 64-bit hash of the program, equal in all processes.
-        """
+        """Counts a step, before it is dispatched, of a program with this 64-bit hash, equal in all processes."""
         self._output = _to_come  # a dispatch that blocks has no output yet
         steps, order = self._last
         steps += 1
@@ -124,10 +116,8 @@ class Progress:
     def calling(self, call: str) -> Generator[None]:
         """Reports that this process waits in a call that all must make; does nothing on threads other than the main one.
 
-        Tasks that wait in different calls are ended, so calls of one name must all come from main threads, or none.
-
-        Args:
-            call: the name and number of the call, equal in all processes.
+        The name and number in `call` are equal in all processes. Tasks that wait in different calls are ended, so calls of
+        one name must all come from main threads, or none.
         """
         if threading.current_thread() is not threading.main_thread():
             yield
@@ -139,20 +129,13 @@ class Progress:
             self.call = ""
 
     def busy(self, doing: str) -> contextlib.AbstractContextManager[None]:
-        """Reports that this process is at work, so that the others are more patient with it.
-
-        Args:
-            doing: what it does, as in `"compiles train_step"`.
-        """
+        """Reports that this process is at work, so that the others are more patient; `doing` as in `"compiles train_step"`."""
         return self._during(_Activity(doing, waits=False))
 
     def waiting(self, for_what: str) -> contextlib.AbstractContextManager[None]:
-        """Reports that this process waits for what all of them compute, such as the loss of a step.
+        """Reports that this process waits for what all of them compute, such as `"the loss"`.
 
         If all of them wait and none makes progress, the watchdog ends them.
-
-        Args:
-            for_what: what it waits for, as in `"the loss"`.
         """
         return self._during(_Activity(f"waits for {for_what}", waits=True))
 

@@ -1,8 +1,8 @@
 """How processes find each other before anything else runs: all connect to process 0.
 
-Process 0 listens on its own address. The others connect, say who they are and what their list of the cluster
-is, and hear who is still missing. Once all are there, process 0 stops listening, which leaves its port to
-`jax.distributed`, and says "go". The connections stay open for the watchdog (`spmd.cluster.watchdog`).
+The others connect, say who they are and which addresses they know, and hear who is still missing. Once all are there,
+process 0 stops listening, which leaves its port to `jax.distributed`, and says "go". The connections stay open for the
+watchdog (`spmd.cluster.watchdog`).
 
 `jax.distributed` can wait too, but aborts the process when it times out, without saying who is missing.
 """
@@ -25,6 +25,8 @@ _PATIENCE = 10.0  # process 0 may have to wait out a silence before it answers
 _QUIET = 1.0  # a start that takes no longer prints nothing
 _AGAIN = 10.0  # seconds after which the same line is printed again
 _STARTED = "Check that each missing task was started and still runs: its own output says what it waits for."
+_SOMEBODY = "somebody listens there"
+_NOT_STARTING = f"{_SOMEBODY} who is not a starting task: an earlier run of this cluster that has not ended yet, or another program"
 
 
 class Meeting(NamedTuple):
@@ -41,12 +43,16 @@ class Meeting(NamedTuple):
     bind: str
 
 
+def _print(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
 def meet(
     roster: Roster,
     timeout_seconds: float,
     *,
     clock: Callable[[], float] = time.monotonic,
-    say: Callable[[str], None] | None = None,
+    say: Callable[[str], None] = _print,
 ) -> Meeting:
     """Waits until all processes of a cluster are there; blocks, and every process must call it.
 
@@ -54,15 +60,12 @@ def meet(
         roster: the processes, at least two, and which of them this is.
         timeout_seconds: how long to wait.
         clock: returns seconds.
-        say: prints a line; None prints to standard error.
-
-    Returns:
-        Lines between the processes, and where process 0 listens.
+        say: prints a line.
 
     Raises:
         ClusterStartError: tasks are missing after the timeout, or disagree about the cluster.
     """
-    wait = _Wait(roster, timeout_seconds, clock, _print if say is None else say)
+    wait = _Wait(roster, timeout_seconds, clock, say)
     return _gather(wait) if roster.process_id == 0 else _join(wait)
 
 
@@ -81,20 +84,15 @@ class _Wait:
     def left(self) -> float:
         return self.deadline - self.clock()
 
-    def tell(self, missing: Iterable[int], why: str = "") -> None:
-        """Prints which processes are missing."""
-        self.tell_what(self.roster.listed(missing) + (f" ({why})" if why else ""))
-
-    def tell_what(self, text: str) -> None:
+    def tell(self, text: str) -> None:
         """Prints what this process waits for, if that changed or was last printed a while ago."""
         at, before = self._printed
         now = self.clock()
         if now - at < (_BEAT if text != before and before else _AGAIN):
             return
         self._printed = (now, text)
-        self._say(
-            f"jaxtribute: {self.roster.me} waits for {text}; {max(0, round(self.left()))} s left."
-        )
+        left = max(0, round(self.left()))
+        self._say(f"jaxtribute: {self.roster.me} waits for {text}; {left} s left.")
 
     def refuse(self, line: Line, text: str, stranger: str) -> None:
         """Sends a process away, and prints so."""
@@ -109,70 +107,64 @@ class _Wait:
         roster, missing = self.roster, sorted(missing)
         here = [name for i, name in enumerate(roster.names) if i not in missing]
         # Only process 0 knows who else is there.
-        came = f" Of {len(roster.names)} tasks, {len(here)} came: {', '.join(here)}." * (
-            0 not in missing
-        )
-        came += "".join(
-            f" {roster.names[i]} was there, but has ended." for i in missing if i in self.departed
-        )
-        refused = "".join(f" Refused meanwhile: {text}" for text in self.refused)
+        came = f" Of {len(roster.names)} tasks, {len(here)} came: {', '.join(here)}."
+        more = [came] if 0 not in missing else []
+        departed = [roster.names[i] for i in missing if i in self.departed]
+        more += [f" {name} was there, but has ended." for name in departed]
+        more += [f" Refused meanwhile: {text}" for text in self.refused]
         return ClusterStartError(
             f"{roster.me} waited {self.seconds - self.left():.0f} s for {roster.listed(missing)} and gives up."
-            f"{came}{refused} {check} To wait longer, set JAXTRIBUTE_START_TIMEOUT={max(1, round(2 * self.seconds))}.",
+            f"{''.join(more)} {check} To wait longer, set JAXTRIBUTE_START_TIMEOUT={max(1, round(2 * self.seconds))}.",
             missing=[roster.names[i] for i in missing],
             retryable=True,
         )
 
 
-# Process 0.
-
-
 class _Guest:
-    """A process that has connected to process 0."""
+    """A process that has connected to process 0; admitted once `process` is set."""
 
     def __init__(self, line: Line, now: float) -> None:
         self.line, self.arrived, self.heard = line, now, now
         self.hello: dict[str, Any] = {}
+        self.process = 0
 
 
 def _gather(wait: _Wait) -> Meeting:
+    """Waits for the others in process 0."""
     roster = wait.roster
     host, port = split_address(roster.addresses[0])
     # A cluster on this machine does not listen on the network.
     local = host if roster.is_local else None
     listener = _listen(wait, local, port)
-    strangers: list[_Guest] = []
-    guests: dict[int, _Guest] = {}
+    guests: list[_Guest] = []
     with contextlib.ExitStack() as on_failure:
         on_failure.callback(listener.close)
-        on_failure.callback(lambda: [guest.line.close() for guest in _all(guests, strangers)])
+        on_failure.callback(lambda: [guest.line.close() for guest in guests])
         beat = wait.clock()
-        while True:
-            missing = [i for i in range(1, len(roster.names)) if i not in guests]
-            if not missing:
-                break
+        while missing := sorted(set(range(1, len(roster.names))) - _admitted(guests).keys()):
             if wait.left() <= 0:
-                for guest in guests.values():
+                for guest in _admitted(guests).values():
                     guest.line.send({"gave_up": missing})
                     guest.line.finish()
-                raise wait.give_up(missing, _reachable(roster, listener, strangers))
-            wait.tell(missing)
-            _receive(wait, listener, guests, strangers)
-            _admit(wait, guests, strangers)
+                raise wait.give_up(missing, _reachable(roster, listener, guests))
+            wait.tell(roster.listed(missing))
+            _receive(wait, listener, guests)
+            _admit(wait, guests)
             if wait.clock() >= beat:
                 beat = wait.clock() + _BEAT
-                for guest in guests.values():
+                for guest in _admitted(guests).values():
                     guest.line.send({"waiting": missing})
         on_failure.pop_all()
     # JAX's coordination service listens here next, so the port must be free before anyone hears "go".
     listener.close()
-    for stranger in strangers:
-        stranger.line.close()
-    for guest in guests.values():
-        guest.line.send({"go": True})
+    for guest in guests:
+        if guest.process:
+            guest.line.send({"go": True})
+        else:
+            guest.line.close()
     loopback = socket.getaddrinfo(host, port)[0][4][0] if local else "127.0.0.1"
     return Meeting(
-        {process: guest.line for process, guest in guests.items()},
+        {process: guest.line for process, guest in _admitted(guests).items()},
         coordinator=join_address(str(loopback), port),
         bind=join_address(str(loopback) if local else "::", port),
     )
@@ -191,24 +183,22 @@ def _listen(wait: _Wait, host: str | None, port: int) -> socket.socket:
                     "process, or give this task another port in every task's list.",
                     retryable=True,
                 ) from error
-            wait.tell_what(f"its own port {port} ({_reason(error)})")
+            wait.tell(f"its own port {port} ({_reason(error)})")
             time.sleep(min(0.2, max(0.0, wait.left())))
 
 
-def _all(guests: Mapping[int, _Guest], strangers: list[_Guest]) -> list[_Guest]:
-    return [*guests.values(), *strangers]
+def _admitted(guests: Iterable[_Guest]) -> dict[int, _Guest]:
+    return {guest.process: guest for guest in guests if guest.process}
 
 
-def _receive(
-    wait: _Wait, listener: socket.socket, guests: dict[int, _Guest], strangers: list[_Guest]
-) -> None:
+def _receive(wait: _Wait, listener: socket.socket, guests: list[_Guest]) -> None:
     """Waits briefly for connections and messages; drops processes that have left or are silent."""
-    by_line = {guest.line: guest for guest in _all(guests, strangers)}
+    by_line = {guest.line: guest for guest in guests}
     gone: list[_Guest] = []
-    for ready in readable([listener, *by_line], min(0.2, max(0.0, wait.left()))):
+    for ready in readable([listener, *by_line], min(0.2, wait.left())):
         if isinstance(ready, socket.socket):
             with contextlib.suppress(OSError):
-                strangers.append(_Guest(Line(listener.accept()[0]), wait.clock()))
+                guests.append(_Guest(Line(listener.accept()[0]), wait.clock()))
             continue
         guest = by_line[ready]
         messages = guest.line.receive()
@@ -216,37 +206,33 @@ def _receive(
             gone.append(guest)
             continue
         guest.heard = wait.clock()
-        for message in messages:
-            guest.hello = guest.hello or message
-    for guest in _all(guests, strangers):
+        guest.hello = guest.hello or next(filter(None, messages), {})
+    for guest in list(guests):
         if guest in gone or wait.clock() - guest.heard > _SILENCE:
             guest.line.close()
-            if guest in strangers:
-                strangers.remove(guest)
-            else:
-                process = next(i for i, other in guests.items() if other is guest)
-                wait.departed.add(process)
-                del guests[process]
+            guests.remove(guest)
+            if guest.process:
+                wait.departed.add(guest.process)
 
 
-def _admit(wait: _Wait, guests: dict[int, _Guest], strangers: list[_Guest]) -> None:
+def _admit(wait: _Wait, guests: list[_Guest]) -> None:
     """Admits processes of this cluster, and sends others away."""
-    for guest in [stranger for stranger in strangers if stranger.hello]:
+    for guest in [one for one in guests if one.hello and not one.process]:
         who = _who(guest)
         problem = _disagreement(wait.roster, guest.hello, who)
-        process = guest.hello.get("process_id")
-        if problem is None and process in guests:
-            # If the one admitted has been silent since, it died unnoticed, and this one replaces it.
-            if guests[process].heard <= guest.arrived:
+        process = guest.hello.get("process_id", 0)
+        if problem is None and (first := _admitted(guests).get(process)):
+            # If the one admitted has been silent since, it died unnoticed, and this one will replace it.
+            if first.heard <= guest.arrived:
                 continue
             problem = (
-                f"Two processes claim to be {wait.roster.label(process)}: {_who(guests[process])} came "
+                f"Two processes claim to be {wait.roster.label(process)}: {_who(first)} came "
                 f'first, then {who}. Give each its own "task" in TF_CONFIG.'
             )
-        strangers.remove(guest)
         if problem is None:
-            guests[int(process)] = guest  # type: ignore[arg-type]
+            guest.process = process
         else:
+            guests.remove(guest)
             wait.refuse(guest.line, problem, who)
 
 
@@ -260,20 +246,16 @@ def _disagreement(roster: Roster, hello: Mapping[str, Any], who: str) -> str | N
     if not isinstance(theirs, list) or not isinstance(process, int):
         return f"{who} sent no list of addresses: is it the same release of jaxtribute?"
     mine = list(roster.addresses)
+    both = list(enumerate(zip(mine, theirs, strict=False)))
+    other = [i for i, (a, b) in both if not roster.same_address(a, b, i in (0, process))]
     if len(mine) != len(theirs):
         what = f"{len(mine)} tasks here, {len(theirs)} there"
-    else:
-        what = next(
-            (
-                f"{roster.names[i]} is at {mine[i]} here, at {theirs[i]} there"
-                for i in range(len(mine))
-                if not roster.same_address(mine[i], theirs[i], i in (0, process))
-            ),
-            None,
-        )
-    if what is None and not 0 < process < len(mine):
+    elif other:
+        i = other[0]
+        what = f"{roster.names[i]} is at {mine[i]} here, at {theirs[i]} there"
+    elif not 0 < process < len(mine):
         what = f"it claims to be process {process}, which is {roster.me} itself"
-    if what is None:
+    else:
         return None
     return (
         f"{roster.me} and {who} disagree about the cluster ({what}). Expected {mine}, as in {roster.me}, but it has "
@@ -281,7 +263,7 @@ def _disagreement(roster: Roster, hello: Mapping[str, Any], who: str) -> str | N
     )
 
 
-def _reachable(roster: Roster, listener: socket.socket, strangers: list[_Guest]) -> str:
+def _reachable(roster: Roster, listener: socket.socket, guests: list[_Guest]) -> str:
     """Says what to check, and whether the address of this process leads here."""
     host, port = split_address(roster.addresses[0])
     try:
@@ -290,14 +272,13 @@ def _reachable(roster: Roster, listener: socket.socket, strangers: list[_Guest])
         leads = "leads to this process from here" if here else "leads to another process"
     except OSError as error:
         leads = f"does not lead to this process even from here: {_reason(error)}"
-    silent = f" {len(strangers)} connection(s) never said who they were." * bool(strangers)
+    strangers = len(guests) - len(_admitted(guests))
+    silent = f" {strangers} connection(s) never said who they were." * bool(strangers)
     return f"{_STARTED} Check that it can connect to {roster.addresses[0]}, which {leads}.{silent}"
 
 
-# The others.
-
-
 def _join(wait: _Wait) -> Meeting:
+    """Waits for the others in a process other than 0."""
     roster, why = wait.roster, "not tried yet"
     host, port = split_address(roster.addresses[0])
     while wait.left() > 0:
@@ -312,7 +293,7 @@ def _join(wait: _Wait) -> Meeting:
                 raise wait.give_up(missing, _STARTED)
         except OSError as error:
             why = _reason(error)
-        wait.tell([0], why)
+        wait.tell(f"{roster.listed([0])} ({why})")
         time.sleep(min(0.3, max(0.0, wait.left())))
     raise wait.give_up(
         [0],
@@ -329,32 +310,20 @@ def _hear(wait: _Wait, line: Line) -> list[int]:
         ConnectionError: process 0 is lost, or another program listens there.
     """
     roster, missing = wait.roster, list[int]()
-    hello = {
-        "process_id": roster.process_id,
-        "addresses": list(roster.addresses),
-        "host": socket.gethostname(),
-        "pid": os.getpid(),
-    }
-    line.send(hello)
+    who = {"host": socket.gethostname(), "pid": os.getpid()}
+    line.send({"process_id": roster.process_id, "addresses": list(roster.addresses), **who})
     heard = beat = wait.clock()
     while wait.left() > 0:
         if wait.clock() - beat >= _BEAT:
             beat = wait.clock()
             line.send({"here": True})
         if wait.clock() - heard > _PATIENCE:
-            raise ConnectionError(
-                f"somebody listens there, but has said nothing for {_PATIENCE:g} s"
-            )
+            raise ConnectionError(f"{_SOMEBODY}, but has said nothing for {_PATIENCE:g} s")
         if not readable([line], min(_BEAT / 2, wait.left())):
             continue
         messages = line.receive()
-        if messages is None and missing:
-            raise ConnectionError("it was there, and has ended")
         if messages is None:
-            raise ConnectionError(
-                "somebody listens there who is not a starting task: an earlier run of this cluster that has not "
-                "ended yet, or another program"
-            )
+            raise ConnectionError("it was there, and has ended" if missing else _NOT_STARTING)
         heard = wait.clock()
         for message in messages:
             if "refused" in message:
@@ -367,15 +336,11 @@ def _hear(wait: _Wait, line: Line) -> list[int]:
             missing = [i for i in waiting if isinstance(i, int) and 0 < i < len(roster.names)]
             if "gave_up" in message:
                 raise wait.give_up(missing, f"{roster.names[0]} has given up too. {_STARTED}")
-            wait.tell(missing)
+            wait.tell(roster.listed(missing))
     if not missing:
-        raise ConnectionError("somebody listens there, but has said nothing")
+        raise ConnectionError(f"{_SOMEBODY}, but has said nothing")
     return missing
 
 
 def _reason(error: OSError) -> str:
     return error.strerror or str(error) or type(error).__name__
-
-
-def _print(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)

@@ -14,9 +14,7 @@ _OWN_THREADS = (_OWN_THREAD, "spmd-sigterm")
 def write(lines: Sequence[str], *, stacks: bool) -> None:
     """Prints lines to standard error, each prefixed `jaxtribute: `; takes at most five seconds.
 
-    Args:
-        lines: the lines.
-        stacks: whether to append the Python stacks of all threads but the cluster's own.
+    With `stacks` the Python stacks of all threads follow, except the cluster's own.
     """
 
     def print_all() -> None:
@@ -31,12 +29,7 @@ def write(lines: Sequence[str], *, stacks: bool) -> None:
 
 
 def within(seconds: float, act: Callable[[], None]) -> None:
-    """Runs what may block forever, such as writing where nobody reads, and waits for it only so long.
-
-    Args:
-        seconds: how long to wait.
-        act: what to run.
-    """
+    """Runs what may block forever, such as writing where nobody reads, and waits for it for at most `seconds`."""
     thread = threading.Thread(target=act, name=_OWN_THREAD, daemon=True)
     try:
         thread.start()

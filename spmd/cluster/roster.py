@@ -65,10 +65,7 @@ class Roster:
     def same_address(mine: str, other: object, own: bool) -> bool:
         """Tells whether two tasks' lists agree about an address.
 
-        Args:
-            mine: the address in this task's list.
-            other: the address in the other task's list.
-            own: whether it is the address of one of the two, which may list itself as localhost.
+        With `own` it is the address of one of the two, which may list itself as localhost.
         """
         if not isinstance(other, str):
             return False
@@ -82,10 +79,7 @@ class Roster:
 
 
 def is_loopback(host: str) -> bool:
-    """Tells whether a host means the local machine.
-
-    Args:
-        host: a name or address, without brackets.
+    """Tells whether a host, given without brackets, means the local machine.
 
     Examples:
         >>> is_loopback("127.0.0.1"), is_loopback("::"), is_loopback("worker-0")

@@ -206,22 +206,16 @@ def _check_nothing_runs(roster: Roster) -> None:
             "jax.distributed.initialize was called before. Remove that call: joining the cluster replaces it."
         )
     if _jax_internals.backend_is_running():
-        arrays = [
-            name
-            for name, value in vars(sys.modules.get("__main__", os)).items()
-            if isinstance(value, jax.Array)
-        ]
-        made = f" Arrays of the script that exist already: {_some(arrays)}." if arrays else ""
+        script = vars(sys.modules.get("__main__", os))
+        arrays = [name for name, value in script.items() if isinstance(value, jax.Array)]
+        some = ", ".join(arrays[:5]) + " and others" * (len(arrays) > 5)
+        made = f" Arrays of the script that exist already: {some}." if arrays else ""
         raise ClusterStartError(
             f"{roster.label(roster.process_id)} can no longer join its cluster: JAX's backend already runs, with "
             f"this process's devices alone. Something before this line made an array, a variable or a model, or "
             f"asked for devices.{made} Move the line that makes the strategy (or calls spmd.cluster.initialize) "
             "above it, to the top of the script, right after the imports."
         )
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:5]) + " and others" * (len(names) > 5)
 
 
 def _start_jax(

@@ -21,14 +21,7 @@ def of_main_thread() -> str:
 
 
 def of(frame: FrameType | None) -> str:
-    """Finds the position of any stack.
-
-    Args:
-        frame: its innermost frame.
-
-    Returns:
-        See `of_main_thread`.
-    """
+    """Does the same for any stack, given its innermost frame."""
     called = ""
     while frame is not None and frame.f_globals.get("__name__") != "__main__":
         if _is_informative(frame.f_code.co_qualname):

@@ -41,14 +41,7 @@ class SharedDraws:
         self._state = np.random.RandomState(int(seed)).get_state()
 
     def read(self, iterator: Iterator[_T]) -> Iterator[_T]:
-        """Reads an iterator; code that runs between its items draws from the process's own state.
-
-        Args:
-            iterator: the iterator.
-
-        Yields:
-            Its items.
-        """
+        """Yields an iterator's items; code that runs between them draws from the process's own state."""
         while True:
             own = np.random.get_state()
             np.random.set_state(self._state)

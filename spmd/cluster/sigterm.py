@@ -1,8 +1,8 @@
 """SIGTERM, handled at once, whatever the main thread does.
 
-Python runs handlers between two instructions of the main thread, so not while it waits for a collective, the devices or a
-compiler. But it writes the signal's number to a file at once (`signal.set_wakeup_fd`), where a thread, `spmd-sigterm`,
-reads it and acts. The handler itself may interrupt the main thread while it holds a lock, so it only wakes the thread.
+Python runs no handler while the main thread waits for a collective, the devices or a compiler. But it writes the signal's
+number to a file at once (`signal.set_wakeup_fd`), where a thread, `spmd-sigterm`, reads it and acts. The handler may
+interrupt the main thread while it holds a lock, so it only wakes that thread.
 """
 
 import contextlib
@@ -24,11 +24,6 @@ class Sigterm:
 
     A handler that the script installs later replaces it. Forked children do not inherit it: SIGTERM ends them.
 
-    Attributes:
-        act: called at each SIGTERM.
-        ends: whether `act` ends the process.
-        closed: whether `close` was called.
-
     Examples:
         >>> heard = threading.Event()
         >>> sigterm = Sigterm(heard.set)
@@ -43,8 +38,7 @@ class Sigterm:
 
         Args:
             act: called by the thread at each SIGTERM.
-            ends: whether it ends the process; if so, it is called only if no open handler does not. All others are
-                called.
+            ends: whether `act` ends the process; if so, it is called only if all open handlers do.
 
         Raises:
             ValueError: this is not the main thread, which alone can handle signals.

@@ -4,7 +4,6 @@ In a cluster the *store* is the key-value store of JAX's coordination service, w
 that has joined none it is a dictionary. So callers need not ask which they are in.
 """
 
-import abc
 import contextlib
 import threading
 import time
@@ -22,27 +21,10 @@ from spmd.errors import ClusterWaitError, StoreKeyError
 _WANTED_SECONDS = 0.25
 _SIGNAL_SECONDS = 1.0  # in between, Python handles Ctrl-C and SIGTERM
 _PREFIX = "jaxtribute/"
+_Wanted = Callable[[], bool] | None
 
 
-class Store(abc.ABC):
-    """Texts by key, and one text from each process; see `put`, `peek` and `all_gather_small`."""
-
-    @abc.abstractmethod
-    def put(self, key: str, text: str) -> None:
-        """Stores a text for all processes."""
-
-    @abc.abstractmethod
-    def peek(self, key: str) -> str | None:
-        """Reads a text if it is there."""
-
-    @abc.abstractmethod
-    def all_gather_small(
-        self, key: str, text: str, timeout_seconds: float | None, wanted: Callable[[], bool] | None
-    ) -> tuple[str, ...]:
-        """Gives every process the text of each."""
-
-
-class LocalStore(Store):
+class LocalStore:
     """The store of a process in no cluster."""
 
     def __init__(self) -> None:
@@ -58,41 +40,28 @@ class LocalStore(Store):
         """Reads a text if it is there."""
         return self._texts.get(key)
 
-    def all_gather_small(
-        self, key: str, text: str, timeout_seconds: float | None, wanted: Callable[[], bool] | None
+    def gather(
+        self, key: str, text: str, seconds: float | None, wanted: _Wanted
     ) -> tuple[str, ...]:
         """Gives this process its own text."""
         return (text,)
 
 
-class Client(Protocol):
+class _Client(Protocol):
     """What is used of the client of JAX's coordination service."""
 
-    def key_value_set(self, key: str, value: str, /) -> None:
-        """Stores a value; raises ALREADY_EXISTS."""
-        ...
-
-    def key_value_try_get(self, key: str, /) -> str:
-        """Reads a value; raises NOT_FOUND."""
-        ...
-
-    def blocking_key_value_get(self, key: str, milliseconds: int, /) -> str:
-        """Waits for a value; raises DEADLINE_EXCEEDED."""
-        ...
-
-    def key_value_delete(self, key: str, /) -> None:
-        """Deletes a value."""
-        ...
+    def key_value_set(self, key: str, value: str, /) -> None: ...  # or ALREADY_EXISTS
+    def key_value_try_get(self, key: str, /) -> str: ...  # or NOT_FOUND
+    def blocking_key_value_get(
+        self, key: str, milliseconds: int, /
+    ) -> str: ...  # or DEADLINE_EXCEEDED
+    def key_value_delete(self, key: str, /) -> None: ...
 
 
-class CoordinationStore(Store):
-    """The store of JAX's coordination service.
+class CoordinationStore:
+    """The store of JAX's coordination service."""
 
-    Args:
-        client: the client of this process.
-    """
-
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: _Client) -> None:
         self.client = client
         self._rounds: dict[str, int] = {}
         self._lock = threading.Lock()
@@ -115,17 +84,16 @@ class CoordinationStore(Store):
                 raise
             return None
 
-    def all_gather_small(
-        self, key: str, text: str, timeout_seconds: float | None, wanted: Callable[[], bool] | None
+    def gather(
+        self, key: str, text: str, seconds: float | None, wanted: _Wanted
     ) -> tuple[str, ...]:
         """Gives every process the text of each."""
         me, names = runtime.process_id(), runtime.task_names()
         with self._lock:
             number = self._rounds[key] = self._rounds.get(key, 0) + 1
         self.put(f"{key}/{number}/{me}", text)
-        if timeout_seconds is None:
-            timeout_seconds = runtime.wait_seconds()
-        deadline = time.monotonic() + timeout_seconds
+        seconds = runtime.wait_seconds() if seconds is None else seconds
+        deadline = time.monotonic() + seconds
 
         def left() -> float:
             return deadline - time.monotonic() if wanted is None or wanted() else 0.0
@@ -139,7 +107,7 @@ class CoordinationStore(Store):
         missing = [names[process] for process, one in enumerate(texts) if one is None]
         if missing:
             raise ClusterWaitError(
-                f"{names[me]} waited {timeout_seconds:g} s for {', '.join(missing)} to say its {key!r}. Expected all "
+                f"{names[me]} waited {seconds:g} s for {', '.join(missing)} to say its {key!r}. Expected all "
                 f"of {len(names)} tasks to make this call (its number {number} here); {len(names) - len(missing)} did. "
                 "Take it out of code that only some tasks run, such as `if is_chief:`. If they only need longer, "
                 "raise its timeout, or JAXTRIBUTE_WATCHDOG_SECONDS, which is 600 if it is not set.",
@@ -166,10 +134,6 @@ class CoordinationStore(Store):
 def put(key: str, text: str) -> None:
     """Stores a text for all processes; does not wait for them.
 
-    Args:
-        key: its name, which nobody has used yet.
-        text: the text.
-
     Raises:
         StoreKeyError: the key is taken.
 
@@ -182,27 +146,12 @@ def put(key: str, text: str) -> None:
 
 
 def peek(key: str) -> str | None:
-    """Reads a text if it is there; does not wait for it.
-
-    Args:
-        key: its name.
-
-    Returns:
-        The text, or None.
-
-    Examples:
-        >>> peek("docs/peek") is None
-        True
-    """
+    """Reads a text if it is there; does not wait for it."""
     return _current().peek(key)
 
 
 def all_gather_small(
-    key: str,
-    text: str,
-    timeout_seconds: float | None = None,
-    *,
-    wanted: Callable[[], bool] | None = None,
+    key: str, text: str, timeout_seconds: float | None = None, *, wanted: _Wanted = None
 ) -> tuple[str, ...]:
     """Gives every process the text of each; blocks, and every process must call it.
 
@@ -222,16 +171,12 @@ def all_gather_small(
         >>> all_gather_small("steps", "12", 5.0)  # in one process
         ('12',)
     """
-    return _current().all_gather_small(key, text, timeout_seconds, wanted)
+    return _current().gather(key, text, timeout_seconds, wanted)
 
 
 @contextlib.contextmanager
-def replaced(store: Store) -> Generator[None]:
-    """Has all threads use another store, such as a test's; not for two threads at once.
-
-    Args:
-        store: what to use.
-    """
+def replaced(store: LocalStore) -> Generator[None]:
+    """Has all threads use another store, such as a test's; not for two threads at once."""
     global _replacement
     before, _replacement = _replacement, store
     try:
@@ -240,13 +185,13 @@ def replaced(store: Store) -> Generator[None]:
         _replacement = before
 
 
-_replacement: Store | None = None
+_replacement: LocalStore | None = None
 _local = LocalStore()
 _shared: CoordinationStore | None = None
 _lock = threading.Lock()
 
 
-def _current() -> Store:
+def _current() -> LocalStore | CoordinationStore:
     global _shared
     if _replacement is not None:
         return _replacement

@@ -1,10 +1,10 @@
 """Notices when a process of the cluster has ended, is frozen, or keeps the others waiting.
 
-A thread in each process sends *beats*, heartbeats with the progress of the process (`spmd.cluster.progress`), to
-process 0, over the connections of the rendezvous. Process 0 decides (`spmd.cluster.verdict`) and tells all; the
-others judge only process 0. Each then reports the verdict and exits, with the retryable code if a restart may help.
+A thread in each process sends heartbeats, or *beats*, with the progress of the process to process 0, over the connections
+of the rendezvous. Process 0 decides (`spmd.cluster.verdict`) and tells all; the others judge only process 0. Each then
+reports the verdict and exits, with the retryable code if a restart may help.
 
-None of this goes through JAX's coordination service, which process 0 hosts and which dies with it.
+None of this goes through JAX's coordination service, which dies with process 0.
 """
 
 import ctypes
@@ -23,8 +23,6 @@ from spmd.cluster.progress import Progress, progress
 from spmd.cluster.roster import Roster
 from spmd.cluster.verdict import Limits, TaskState, Verdict, judge
 from spmd.cluster.wire import Line, readable
-
-__all__ = ["Progress", "Watchdog", "delay_aborts", "progress"]
 
 _LONGEST_BEAT = 5.0
 _LISTEN_SECONDS = 0.2  # how soon the thread sees news of its own process
@@ -83,14 +81,10 @@ class Watchdog(threading.Thread):
             line.close()
 
     def tick(self, seconds: float) -> None:
-        """Receives, decides and sends once.
-
-        Args:
-            seconds: how long to listen at most.
-        """
-        for line in readable(self._lines.values(), min(seconds, _LISTEN_SECONDS)):
-            process = next(i for i, other in self._lines.items() if other is line)
-            self._receive(process, line.receive())
+        """Listens for at most `seconds`, decides and sends once."""
+        processes = {line: process for process, line in self._lines.items()}
+        for line in readable(processes, min(seconds, _LISTEN_SECONDS)):
+            self._receive(processes[line], line.receive())
         # Read before the verdict, which must know all steps that were run before the end.
         all_ended = all(peer.ended for peer in (self._me, *self._peers.values()))
         verdict = None if self._all_ended.is_set() else judge(self.tasks(), self._limits)
@@ -99,7 +93,7 @@ class Watchdog(threading.Thread):
         self._send_news(all_ended)
 
     def tasks(self) -> list[TaskState]:
-        """Returns what is known: in process 0 of all processes, in the others of themselves and process 0."""
+        """Returns what is known of all processes; processes other than 0 know only themselves and process 0."""
         now = self._clock()
         self._me.take(self._own_beat(), self._ended, now)
         known = self._peers | {self._roster.process_id: self._me}
@@ -118,7 +112,7 @@ class Watchdog(threading.Thread):
     def end(self) -> bool:
         """Reports that the script of this process has ended, and waits for the others; all processes must call it.
 
-        The wait is bounded by the watchdog itself, which ends processes that start no step for too long.
+        The watchdog bounds the wait: it ends processes that start no step for too long.
 
         Returns:
             Whether all have ended.
@@ -140,8 +134,7 @@ class Watchdog(threading.Thread):
         Args:
             text: what happened, as the rest of a sentence that begins with the name of this task.
             exit_code: the exit code of this process.
-            seconds: how long to wait first for news that another process has failed, of which this failure is a
-                consequence; the watchdog then reports that one instead.
+            seconds: how long to wait first for news of a failure that caused this one, to report that one instead.
             shown: whether this process has printed what happened.
         """
         self.join(seconds)
@@ -174,16 +167,11 @@ class Watchdog(threading.Thread):
         if now < self._next_beat and news == self._told:
             return
         self._next_beat, self._told = now + self._beat, news
-        beat = {
-            "beat": self._own_beat(),
-            "ended": self._ended,
-            "failure": self._me.failure,
-        }
-        if self._roster.process_id == 0 and all_ended:
-            self._send(beat | {"all_ended": True})
+        all_ended = all_ended and self._roster.process_id == 0
+        beat = {"beat": self._own_beat(), "ended": self._ended, "failure": self._me.failure}
+        self._send(beat | {"all_ended": all_ended})
+        if all_ended:
             self._all_ended.set()
-        else:
-            self._send(beat)
 
     def _send(self, message: Mapping[str, Any]) -> None:
         for line in self._lines.values():
@@ -277,10 +265,9 @@ class _Peer:
 def delay_aborts() -> None:
     """Delays the end of the process by six seconds when it calls `abort`.
 
-    When process 0 dies, JAX's client in the others aborts them at once, from a C++ thread, and no option of
-    `jax.distributed` prevents it. In the six seconds the watchdog reports who died, and exits with its own
-    code. The signal handler is C's `sleep`, called with the signal's number, 6: it runs no Python, is
-    async-signal-safe, and returns to the abort.
+    When process 0 dies, JAX's client aborts the others at once, from a C++ thread, and no option prevents it. In the six
+    seconds the watchdog reports who died, and exits with its own code. The signal handler is C's `sleep`, called with the
+    signal's number, 6: it runs no Python, is async-signal-safe, and returns to the abort.
     """
     library = ctypes.CDLL(None)
     library.signal.argtypes = [ctypes.c_int, ctypes.c_void_p]

@@ -1,7 +1,7 @@
 """Messages between the processes of a cluster: one JSON object a line, over TCP.
 
-They carry membership and progress, and are parsed by `json` only, so that nothing a stranger sends can
-run. When a process dies, the kernel closes its end, and the peer sees that.
+They are parsed by `json` only, so that nothing a stranger sends can run. When a process dies, the kernel closes its end,
+and the peer sees that.
 """
 
 import contextlib
@@ -20,11 +20,7 @@ _open_lines: "weakref.WeakSet[Line]" = weakref.WeakSet()
 
 
 class Line:
-    """One end of a connection that carries JSON objects.
-
-    Args:
-        connection: a connected socket, which the line takes over.
-    """
+    """One end of a connection that carries JSON objects; takes over a connected socket."""
 
     def __init__(self, connection: socket.socket) -> None:
         connection.settimeout(_SEND_SECONDS)
@@ -42,9 +38,6 @@ class Line:
 
     def send(self, message: Mapping[str, Any]) -> bool:
         """Sends a message; blocks for at most 5 seconds.
-
-        Args:
-            message: what `json` can write.
 
         Returns:
             Whether the kernel took it; the peer may be gone all the same.
@@ -85,11 +78,7 @@ class Line:
 
 
 def readable(lines: Iterable[_Source], seconds: float) -> list[_Source]:
-    """Waits until a line has data, or a listening socket a connection.
-
-    Args:
-        lines: lines and listening sockets.
-        seconds: how long to wait at most.
+    """Waits, for at most `seconds`, until a line has data or a listening socket a connection.
 
     Returns:
         Those whose `receive`, or `accept`, does not block.
@@ -108,9 +97,6 @@ def connect(host: str, port: int, seconds: float) -> Line:
         port: its port.
         seconds: how long to try each address of the host.
 
-    Returns:
-        The line.
-
     Raises:
         OSError: the name is unknown, nobody listens there, or nobody answers.
     """
@@ -118,15 +104,10 @@ def connect(host: str, port: int, seconds: float) -> Line:
 
 
 def listen(host: str | None, port: int) -> socket.socket:
-    """Listens on a port.
-
-    Args:
-        host: the address to listen on; None for all addresses of this machine.
-        port: the port.
+    """Listens on a port of one address, or, if `host` is None, of all addresses of this machine.
 
     Returns:
-        The socket. Closing it frees the port for other listeners at once, even while connections that it
-        accepted stay open.
+        The socket. Closing it frees the port at once, even while connections that it accepted stay open.
 
     Raises:
         OSError: the port is taken.
@@ -141,13 +122,7 @@ def listen(host: str | None, port: int) -> socket.socket:
 
 
 def split_address(address: str) -> tuple[str, int]:
-    """Splits an address.
-
-    Args:
-        address: `"host:port"`, with an IPv6 address in brackets.
-
-    Returns:
-        The host, without brackets, and the port.
+    """Splits `"host:port"`, in which an IPv6 address has brackets, into the host without brackets and the port.
 
     Raises:
         ValueError: it is not such an address.
@@ -163,14 +138,7 @@ def split_address(address: str) -> tuple[str, int]:
 
 
 def join_address(host: str, port: int) -> str:
-    """Joins a host and a port.
-
-    Args:
-        host: a name or address, without brackets.
-        port: the port.
-
-    Returns:
-        `"host:port"`, with an IPv6 address in brackets.
+    """Joins a host and a port to what `split_address` splits.
 
     Examples:
         >>> join_address("::1", 2222)

@@ -1,8 +1,8 @@
 """Whether JAX can find its cluster by itself, without a description."""
 
+import importlib.util
 from collections.abc import Mapping
 
-from spmd.cluster.environments.cloud_tpu import has_several_tpu_hosts
 from spmd.cluster.environments.slurm import SlurmStep, from_slurm
 
 
@@ -26,3 +26,19 @@ def jax_detection_method(environment: Mapping[str, str]) -> str | None:
     if SlurmStep(environment).is_read_by_jax and from_slurm(environment) is not None:
         return "slurm"
     return "gketpu" if has_several_tpu_hosts(environment) else None
+
+
+def has_several_tpu_hosts(environment: Mapping[str, str]) -> bool:
+    """Tells whether environment variables list several TPU hosts, as under Kubernetes, and libtpu is installed.
+
+    On Google Compute Engine JAX asks the machine's metadata server, which this function does not.
+
+    Examples:
+        >>> has_several_tpu_hosts({"TPU_WORKER_HOSTNAMES": "localhost"})
+        False
+    """
+    hosts = environment.get("TPU_PROCESS_ADDRESSES", environment.get("TPU_WORKER_HOSTNAMES", ""))
+    slices = environment.get("MEGASCALE_NUM_SLICES", "1")
+    if not hosts or ("," not in hosts and slices == "1"):
+        return False
+    return importlib.util.find_spec("libtpu") is not None

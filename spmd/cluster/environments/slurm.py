@@ -11,13 +11,9 @@ from spmd.cluster.environments.slurm_lists import expand_hostlist, expand_tasks_
 from spmd.errors import ClusterConfigError
 
 # What jax.distributed reads in a Slurm step.
-_READ_BY_JAX = (
-    "SLURM_JOB_ID",
-    "SLURM_STEP_NODELIST",
-    "SLURM_NTASKS",
-    "SLURM_PROCID",
-    "SLURM_LOCALID",
-)
+_READ_BY_JAX = {
+    f"SLURM_{name}" for name in ("JOB_ID", "STEP_NODELIST", "NTASKS", "PROCID", "LOCALID")
+}
 
 
 class SlurmStep:
@@ -74,17 +70,13 @@ class SlurmStep:
     @property
     def is_read_by_jax(self) -> bool:
         """Whether all variables are set that `jax.distributed` reads."""
-        return all(name in self._environment for name in _READ_BY_JAX)
+        return self._environment.keys() >= _READ_BY_JAX
 
     @property
     def has_several_tasks(self) -> bool:
         """Whether this is a step of several tasks; batch scripts and shells have a step of one."""
-        if (
-            "SLURM_STEP_NODELIST" not in self._environment
-            or "SLURM_PROCID" not in self._environment
-        ):
-            return False
-        return self.task_count > 1
+        in_step = {"SLURM_STEP_NODELIST", "SLURM_PROCID"} <= self._environment.keys()
+        return in_step and self.task_count > 1
 
     def _text(self, name: str) -> str:
         if name not in self._environment:

@@ -1,6 +1,7 @@
 """The compressed lists in Slurm's environment variables, such as `node[1-2,7]` and `3(x2),2`."""
 
 import itertools
+import math
 import re
 
 from spmd.errors import ClusterConfigError
@@ -10,13 +11,7 @@ _MAX_ENTRIES = 100_000
 
 
 def expand_hostlist(hostlist: str) -> list[str]:
-    """Expands a list of hosts.
-
-    Args:
-        hostlist: comma-separated names; brackets hold numbers and ranges.
-
-    Returns:
-        The hosts, in order. Numbers keep their leading zeros.
+    """Expands comma-separated hosts, in order; brackets hold numbers and ranges, which keep their leading zeros.
 
     Raises:
         ClusterConfigError: the list is malformed, or too long.
@@ -39,23 +34,14 @@ def expand_hostlist(hostlist: str) -> list[str]:
             _numbers(piece, hostlist) if index % 2 else [piece]
             for index, piece in enumerate(pieces)
         ]
-        count = 1
-        for choice in choices:
-            count *= len(choice)
-        if len(hosts) + count > _MAX_ENTRIES:
+        if len(hosts) + math.prod(map(len, choices)) > _MAX_ENTRIES:
             raise _bad_list("list of hosts", hostlist, "node[1-2,7]")
         hosts += ["".join(chosen) for chosen in itertools.product(*choices)]
     return hosts
 
 
 def expand_tasks_per_node(tasks_per_node: str) -> list[int]:
-    """Expands a list of task counts.
-
-    Args:
-        tasks_per_node: comma-separated numbers, each followed by `(xN)` if it stands for N nodes.
-
-    Returns:
-        The number of tasks on each node.
+    """Expands the number of tasks on each node; one followed by `(xN)` stands for N nodes.
 
     Raises:
         ClusterConfigError: the list is malformed, or too long.

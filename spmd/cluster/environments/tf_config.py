@@ -7,6 +7,7 @@ import dataclasses
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NoReturn, cast
 
@@ -71,8 +72,7 @@ def read_tf_config(text_or_environment: str | Mapping[str, str] | None = None) -
         text, source = environment.get("TF_CONFIG", ""), "the environment variable TF_CONFIG"
     if not text.strip():
         return TFConfig(source=source)
-    config = _Reader(source).mapping("", _parse(text, source))
-    return _Reader(source).config(config)
+    return _Reader(source).config(_parse(text, source))
 
 
 def from_tf_config(text_or_environment: str | Mapping[str, str] | None = None) -> Cluster | None:
@@ -106,8 +106,7 @@ def _parse(text: str, source: str) -> object:
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) < len(pairs):
-            names = [name for name, _ in pairs]
-            twice = next(name for name in names if names.count(name) > 1)
+            twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
             raise ClusterConfigError(
                 f"{_shown(twice)} appears twice in one object of {source}, and JSON keeps only one of them. "
                 f"Write one {_shown(twice)}: with the contents of both.",
@@ -142,9 +141,8 @@ class _Reader:
 
     def mapping(self, key: str, value: object) -> Mapping[str, Any]:
         if not isinstance(value, dict):
-            self.fail(
-                key, "a JSON object", value, f"'{_EXAMPLE}'" if not key else f'"{key}": {{...}}'
-            )
+            fix = f'"{key}": {{...}}' if key else f"'{_EXAMPLE}'"
+            self.fail(key, "a JSON object", value, fix)
         return cast(Mapping[str, Any], value)
 
     def text(self, key: str, value: object, example: str) -> str:
@@ -174,21 +172,20 @@ class _Reader:
                     self.fail(f"{key}.{name}", f"the only address of {job} {index}", address, fix)
                 items[index] = address
         else:
-            self.fail(
-                key,
-                "a list of addresses, or an object from task index to address",
-                value,
-                f'"{job}": ["host0:2222"]',
-            )
+            expected = "a list of addresses, or an object from task index to address"
+            self.fail(key, expected, value, f'"{job}": ["host0:2222"]')
         return {
             index: self.text(f"{key}[{index}]", address, f'"host{index}:2222" in its place')
             for index, address in items.items()
         }
 
-    def config(self, config: Mapping[str, Any]) -> TFConfig:
-        cluster = self.mapping("cluster", _or(config.get("cluster"), {}))
-        task = self.mapping("task", _or(config.get("task"), {}))
-        if task and config.get("cluster") is None:
+    def config(self, value: object) -> TFConfig:
+        # Some templates write null for an absent part.
+        parts = self.mapping("", value)
+        config = {key: part for key, part in parts.items() if part is not None}
+        cluster = self.mapping("cluster", config.get("cluster", {}))
+        task = self.mapping("task", config.get("task", {}))
+        if task and "cluster" not in config:
             raise ClusterConfigError(
                 f'"cluster" is not in {self.source}, but "task" is: {_shown(task)}. Add "cluster": {{"worker": '
                 '["host0:2222", ...]}, or unset TF_CONFIG to train in one process.',
@@ -212,11 +209,6 @@ class _Reader:
 
 def _sentence(text: str) -> str:
     return text[0].upper() + text[1:]
-
-
-def _or(value: object, default: object) -> object:
-    # Some templates write null for an absent part.
-    return default if value is None else value
 
 
 def _shown(value: object) -> str:

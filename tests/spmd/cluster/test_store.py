@@ -64,7 +64,7 @@ def test_rounds_of_one_key_are_counted_and_read_texts_deleted(client):
     store = CoordinationStore(client)
     for number in (1, 2):
         client.texts[f"jaxtribute/steps/{number}/0"] = f"{number}"
-        assert store.all_gather_small("steps", f"mine {number}", 60.0, None) == (
+        assert store.gather("steps", f"mine {number}", 60.0, None) == (
             f"{number}",
             f"mine {number}",
         )
@@ -76,13 +76,13 @@ def test_who_is_missing_is_named(client):
     with pytest.raises(
         ClusterWaitError, match=r"worker 0 waited 0.01 s for chief 0.*1 did"
     ) as caught:
-        CoordinationStore(client).all_gather_small("steps", "mine", 0.01, None)
+        CoordinationStore(client).gather("steps", "mine", 0.01, None)
     assert caught.value.missing == ("chief 0",)
 
 
 def test_a_wait_that_is_not_wanted_ends(client):
     with pytest.raises(ClusterWaitError):
-        CoordinationStore(client).all_gather_small("steps", "mine", 1e6, lambda: False)
+        CoordinationStore(client).gather("steps", "mine", 1e6, lambda: False)
 
 
 def test_a_replacement_counts_for_all_threads(store):

@@ -3,6 +3,7 @@
 import pytest
 
 from spmd.cluster import from_slurm, jax_detection_method
+from spmd.cluster.environments.detection import has_several_tpu_hosts
 
 SLURM = {
     "SLURM_JOB_ID": "7",
@@ -51,3 +52,22 @@ print(ClusterEnv.auto_detect_unset_distributed_params(None, None, None, None, "s
     cluster = from_slurm(SLURM)
     expected = (cluster.processes[0].address, len(cluster.processes), cluster.process_id)
     assert done.stdout.strip() == str(expected)
+
+
+@pytest.mark.parametrize(
+    ("environment", "several"),
+    [
+        ({"TPU_WORKER_HOSTNAMES": "a,b"}, True),
+        ({"TPU_PROCESS_ADDRESSES": "a:8476,b:8476"}, True),
+        ({"TPU_WORKER_HOSTNAMES": "a", "MEGASCALE_NUM_SLICES": "2"}, True),
+        ({"TPU_WORKER_HOSTNAMES": "localhost"}, False),
+        ({"MEGASCALE_NUM_SLICES": "2"}, False),
+    ],
+)
+@pytest.mark.usefixtures("libtpu")
+def test_hosts_and_slices(environment, several):
+    assert has_several_tpu_hosts(environment) == several
+
+
+def test_without_libtpu_it_is_no_tpu():
+    assert not has_several_tpu_hosts({"TPU_WORKER_HOSTNAMES": "a,b"})
