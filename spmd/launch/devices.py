@@ -6,6 +6,7 @@ import pkgutil
 from collections.abc import Mapping, Sequence
 
 from spmd.errors import LaunchError
+from spmd.launch.restart_policy import check_at_least
 from spmd.launch.tasks import Roles, Task
 from spmd.topology import simulation_environment
 
@@ -39,10 +40,8 @@ def devices_of_tasks(
         >>> devices[Task("worker", 1)]
         {'CUDA_VISIBLE_DEVICES': '2,3'}
     """
-    if devices_per_worker is not None and devices_per_worker < 1:
-        raise LaunchError(
-            f"Expected --devices-per-worker to be 1 or more, but it is {devices_per_worker}."
-        )
+    if devices_per_worker is not None:
+        check_at_least(1, devices_per_worker=devices_per_worker)
     platform = _platform(environment)
     if platform in _GPU_PLATFORMS:
         return _divide_gpus(roles, devices_per_worker, _visible_gpus(environment))

@@ -168,9 +168,8 @@ class Gang:
         self._phase = _Phase.STOPPING
         self.deadline = min(self.deadline, time.monotonic() + self._grace_seconds)
         names = names_of(process.task for process in running)
-        return (
-            f"{signal.Signals(signal_number).name} to {names}; SIGKILL in {self._grace_seconds:g} s"
-        )
+        number = signal.Signals(signal_number)
+        return f"{number.name} to {names}; SIGKILL in {self._grace_seconds:g} s"
 
     def _kill_overdue(self, running: Sequence[Process]) -> None:
         """Kills processes past the deadline; abandons those that survive SIGKILL."""
@@ -194,16 +193,11 @@ class Gang:
         self._phase, self.deadline = _Phase.ENDED, float("inf")
         if self._first is None or self._forgiven:
             return
-        first = self._first
-        self.failures.append(
-            Failure(
-                self.attempts - 1,
-                str(first.task),
-                first.returncode or 0,
-                first.seconds,
-                first.last_lines.lines,
-            )
+        first, code = self._first, self._first.returncode or 0
+        failure = Failure(
+            self.attempts - 1, str(first.task), code, first.seconds, first.last_lines.lines
         )
+        self.failures.append(failure)
         if self._last_attempt:
             return
         decision = self._policy.decide(self.failures)

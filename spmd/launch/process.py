@@ -51,17 +51,13 @@ class Process:
             start_new_session=True,
             pass_fds=(inherited,),
         )
+        self.number = self._child.pid  # also that of its process group
         assert self._child.stdout is not None
         assert self._child.stderr is not None
         self._pumps = [
             printer.pump(str(task), "stdout", self._child.stdout),
             printer.pump(str(task), "stderr", self._child.stderr, self.last_lines.add),
         ]
-
-    @property
-    def number(self) -> int:
-        """Its process ID, which is also that of its process group."""
-        return self._child.pid
 
     def has_ended(self) -> bool:
         """Tells whether it has ended; if so, sets `returncode` and kills the processes that it left behind."""

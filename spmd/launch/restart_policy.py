@@ -9,7 +9,7 @@ outside the script.
 """
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import takewhile
 
 from spmd.cluster import RETRYABLE_EXIT_CODE
@@ -72,7 +72,7 @@ class RestartPolicy:
     backoff_seconds: float = 1.0
 
     def __post_init__(self) -> None:
-        check_not_negative(dataclasses.asdict(self))
+        check_at_least(0, **dataclasses.asdict(self))
 
     def decide(self, failures: Sequence[Failure]) -> float | str:
         """Decides after a failed attempt, from the failures of all attempts so far.
@@ -96,10 +96,9 @@ class RestartPolicy:
         return min(_LONGEST_DELAY, self.backoff_seconds * 2.0**doublings)
 
 
-def check_not_negative(options: Mapping[str, float]) -> None:
-    """Raises LaunchError if the value of an option is negative."""
+def check_at_least(least: float, **options: float) -> None:
+    """Raises LaunchError if the value of an option is less than `least`."""
     for name, value in options.items():
-        if value < 0:
-            raise LaunchError(
-                f"Expected --{name.replace('_', '-')} to be 0 or more, but it is {value}."
-            )
+        if value < least:
+            flag = name.replace("_", "-")
+            raise LaunchError(f"Expected --{flag} to be {least} or more, but it is {value}.")

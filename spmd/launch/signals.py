@@ -1,41 +1,40 @@
 """Signals to this process, received only where the main loop waits."""
 
+import contextlib
 import select
 import signal
 import socket
+from collections.abc import Callable, Generator
 
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-class Signals:
-    """A context in which SIGINT, SIGTERM, SIGHUP and the end of a child wake `wait`.
+@contextlib.contextmanager
+def stop_signals() -> Generator[Callable[[float], list[int]]]:
+    """Yields a function that waits for SIGINT, SIGTERM, SIGHUP or the end of a child; for the main thread.
 
-    For the main thread. Ignored signals, such as SIGHUP under `nohup`, stay ignored.
+    It takes the seconds to wait at most, and returns the signals that ask to stop, in order: none if a child ended or
+    the time is over. Ignored signals, such as SIGHUP under `nohup`, stay ignored.
     """
-
-    def __enter__(self) -> "Signals":
-        """Installs the handlers."""
-        self._reading, self._writing = socket.socketpair()
-        self._reading.setblocking(False)
-        self._writing.setblocking(False)
-        self._former_file = signal.set_wakeup_fd(self._writing.fileno(), warn_on_full_buffer=False)
-        self._former = {
+    reading, writing = socket.socketpair()
+    with reading, writing:
+        reading.setblocking(False)
+        writing.setblocking(False)
+        former_file = signal.set_wakeup_fd(writing.fileno(), warn_on_full_buffer=False)
+        former = {
             number: signal.signal(number, lambda *_: None)
             for number in (*_STOP_SIGNALS, signal.SIGCHLD)
             if number == signal.SIGCHLD or signal.getsignal(number) != signal.SIG_IGN
         }
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        """Restores the former handlers."""
-        for number, handler in self._former.items():
-            signal.signal(number, handler)
-        signal.set_wakeup_fd(self._former_file)
-        self._reading.close()
-        self._writing.close()
+        def wait(seconds: float) -> list[int]:
+            readable, _, _ = select.select([reading], [], [], max(0.0, seconds))
+            received = reading.recv(4096) if readable else b""
+            return [number for number in received if number in _STOP_SIGNALS]
 
-    def wait(self, seconds: float) -> list[int]:
-        """Returns the next signals that ask to stop, in order; none if a child ended or `seconds` are over."""
-        readable, _, _ = select.select([self._reading], [], [], max(0.0, seconds))
-        received = self._reading.recv(4096) if readable else b""
-        return [number for number in received if number in _STOP_SIGNALS]
+        try:
+            yield wait
+        finally:
+            for number, handler in former.items():
+                signal.signal(number, handler)
+            signal.set_wakeup_fd(former_file)

@@ -12,8 +12,8 @@ from spmd.launch.guard import Guard
 from spmd.launch.job import RESTART_VARIABLE
 from spmd.launch.output import Printer
 from spmd.launch.process import Process
-from spmd.launch.restart_policy import RestartPolicy, check_not_negative
-from spmd.launch.signals import Signals
+from spmd.launch.restart_policy import RestartPolicy, check_at_least
+from spmd.launch.signals import stop_signals
 from spmd.launch.summary import summarize
 from spmd.launch.tasks import Roles, Task
 from spmd.launch.write_tf_config import cluster_of, free_addresses, write_tf_config
@@ -38,7 +38,7 @@ class Patience:
     evaluator_seconds: float = 300.0
 
     def __post_init__(self) -> None:
-        check_not_negative(dataclasses.asdict(self))
+        check_at_least(0, **dataclasses.asdict(self))
 
 
 def supervise(
@@ -103,13 +103,13 @@ def _run(
     gangs = [training] if evaluator is None else [training, evaluator]
     interrupted = False
     evaluator_deadline = float("inf")
-    with Signals() as signals:
+    with stop_signals() as wait:
         try:
             for gang in gangs:
                 gang.begin()
             while not all(gang.ended for gang in gangs):
                 until = min(evaluator_deadline, *(gang.deadline for gang in gangs))
-                for number in signals.wait(min(_POLL_SECONDS, until - time.monotonic())):
+                for number in wait(min(_POLL_SECONDS, until - time.monotonic())):
                     _forward(number, gangs, printer, again=interrupted)
                     interrupted = True
                 for gang in gangs:
@@ -140,7 +140,5 @@ def _forward(number: int, gangs: Sequence[Gang], printer: Printer, again: bool) 
         return
     for gang in gangs:
         # Scripts save their work on SIGTERM, not when a terminal hangs up.
-        gang.stop(
-            signal.SIGTERM if number == signal.SIGHUP else number,
-            f"{name} (once more to kill at once)",
-        )
+        forwarded = signal.SIGTERM if number == signal.SIGHUP else number
+        gang.stop(forwarded, f"{name} (once more to kill at once)")

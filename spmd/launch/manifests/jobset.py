@@ -1,5 +1,7 @@
 """A JobSet: Jobs that restart together, as tasks of `jaxtribute launch` do on one machine."""
 
+from collections import Counter
+
 from spmd.launch.job import RESTART_VARIABLE, Job
 from spmd.launch.manifests.kubernetes import restart_rules
 from spmd.launch.manifests.pod import (
@@ -27,8 +29,7 @@ def render_jobset(job: Job, options: PodOptions) -> str:
     cluster = cluster_of(training, [f"{host}:{job.port}" for host in hosts])
     attempt = annotation(RESTART_VARIABLE, "jobset.sigs.k8s.io/restart-attempt")
     replicated: list[Manifest] = []
-    for kind in dict.fromkeys(task.type for task in job.roles.all):
-        pods = len(cluster.get(kind, ("evaluator",)))
+    for kind, pods in Counter(task.type for task in job.roles.all).items():
         trains = kind != "evaluator"
         # An evaluator restarts by itself, in its pod: that must not stop the training.
         restart = "Never" if trains else "OnFailure"

@@ -1,5 +1,7 @@
 """Kubernetes alone: an Indexed Job for each task type, and a headless Service that gives pods their names."""
 
+from collections import Counter
+
 from spmd.cluster import RETRYABLE_EXIT_CODE
 from spmd.launch.job import Job
 from spmd.launch.manifests.pod import Manifest, PodOptions, pod_spec, task_environment, to_yaml
@@ -31,8 +33,7 @@ def render_kubernetes(job: Job, options: PodOptions) -> str:
     hosts = [f"{job.name}-{task.type}-{task.index}.{job.name}" for task in training]
     cluster = cluster_of(training, [f"{host}:{job.port}" for host in hosts])
     jobs: list[Manifest] = []
-    for kind in dict.fromkeys(task.type for task in job.roles.all):
-        pods = len(cluster.get(kind, ("evaluator",)))
+    for kind, pods in Counter(task.type for task in job.roles.all).items():
         pod: Manifest = {
             "metadata": {"labels": labels},
             "spec": pod_spec(job, options, kind, kind, "Never", task_environment(cluster, kind)),

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from spmd.launch.signals import Signals
+from spmd.launch.signals import stop_signals
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -15,19 +15,19 @@ def test_a_signal_ends_the_wait_and_nothing_else(number: int) -> None:
     # Shells start what runs in the background with SIGINT ignored, and what is ignored stays so.
     before = signal.signal(number, signal.SIG_DFL)
     try:
-        with Signals() as signals:
-            assert signals.wait(0.0) == []
+        with stop_signals() as wait:
+            assert wait(0.0) == []
             os.kill(os.getpid(), number)
-            assert signals.wait(60.0) == [number]
+            assert wait(60.0) == [number]
         assert signal.getsignal(number) == signal.SIG_DFL
     finally:
         signal.signal(number, before)
 
 
 def test_the_end_of_a_child_ends_the_wait() -> None:
-    with Signals() as signals:
+    with stop_signals() as wait:
         child = subprocess.Popen([sys.executable, "-I", "-S", "-c", ""])
-        assert signals.wait(60.0) == []
+        assert wait(60.0) == []
         child.wait()
     assert child.returncode == 0
 
@@ -35,8 +35,8 @@ def test_the_end_of_a_child_ends_the_wait() -> None:
 def test_what_is_ignored_stays_ignored() -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        with Signals() as signals:
+        with stop_signals() as wait:
             os.kill(os.getpid(), signal.SIGHUP)
-            assert signals.wait(0.01) == []
+            assert wait(0.01) == []
     finally:
         signal.signal(signal.SIGHUP, before)
