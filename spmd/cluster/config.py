@@ -171,15 +171,15 @@ class Cluster:
                 loopback.append(task)
         # A cluster with only loopback addresses runs on one machine. Between machines, a task may list only itself
         # that way: its server listens on all interfaces.
-        remote = [task for task in self._tasks() if task not in loopback]
-        for task in loopback if remote else ():
-            if task != self.task:
-                self._fail(
-                    f"cluster.{task.task_type}[{task.task_index}]",
-                    f"is {task.address}, which on {self.task} means {self.task}'s own machine, while {remote[0]} is "
-                    f"at {remote[0].address}: {task} cannot be reached there",
-                    f"the name or address by which other machines reach {task}",
-                )
+        remote = next((task for task in self._tasks() if task not in loopback), None)
+        task = next((task for task in loopback if task != self.task), None)
+        if remote and task:
+            self._fail(
+                f"cluster.{task.task_type}[{task.task_index}]",
+                f"is {task.address}, which on {self.task} means {self.task}'s own machine, while {remote} is at "
+                f"{remote.address}: {task} cannot be reached there",
+                f"the name or address by which other machines reach {task}",
+            )
 
     def _host_and_port(self, key: str, address: object) -> tuple[str, int]:
         if not isinstance(address, str):

@@ -159,7 +159,7 @@ class Progress:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Activity:
-    """What a thread does between steps, and whether that is to wait for the devices."""
+    """What a thread does between steps, and whether it waits for the devices."""
 
     name: str
     waits: bool

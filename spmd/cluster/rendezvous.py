@@ -95,7 +95,7 @@ class _Wait:
         self._say(f"jaxtribute: {self.roster.me} waits for {text}; {left} s left.")
 
     def refuse(self, line: Line, text: str, stranger: str) -> None:
-        """Sends a process away, and prints so."""
+        """Sends a process away, and says why."""
         line.send({"refused": text})
         line.finish()
         line.close()
@@ -241,7 +241,7 @@ def _who(guest: _Guest) -> str:
 
 
 def _disagreement(roster: Roster, hello: Mapping[str, Any], who: str) -> str | None:
-    """Says how a newcomer's cluster differs from this one; None if it does not."""
+    """Says how a newcomer's cluster differs from this one, if it does."""
     process, theirs = hello.get("process_id"), hello.get("addresses")
     if not isinstance(theirs, list) or not isinstance(process, int):
         return f"{who} sent no list of addresses: is it the same release of jaxtribute?"

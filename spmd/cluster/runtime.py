@@ -109,7 +109,7 @@ def initialize(
     try:
         _start_jax(roster, meeting, limits, start, local_devices)
     except BaseException:
-        # A later call is to try again or say why it cannot, and not to find that this process has joined.
+        # This process has not joined: a later call must try again, or say why it cannot.
         _joined = None
         failures.report_to(None)
         watchdog.stop()

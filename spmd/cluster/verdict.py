@@ -23,7 +23,7 @@ class TaskState:
         steps: number of steps started.
         idle_seconds: time since it last started one.
         silent_seconds: time since it was last heard from.
-        doing: what it reports to do; empty for nothing in particular.
+        doing: what it reports doing; empty for nothing in particular.
         waits: whether it waits for the devices.
         call: the call that it waits in, of those that all must make; empty for none.
         script_position: line of its script, and what that line has called; empty if unknown.
@@ -237,7 +237,7 @@ def _table(tasks: Sequence[TaskState]) -> str:
 
 
 def _grouped(tasks: Sequence[TaskState], what: Callable[[TaskState], str]) -> list[tuple[str, str]]:
-    """Groups tasks of which the same is to be said."""
+    """Groups tasks by text; returns the names and text of each group."""
     groups: dict[str, list[TaskState]] = {}
     for task in tasks:
         groups.setdefault(what(task), []).append(task)

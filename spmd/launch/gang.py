@@ -195,7 +195,7 @@ class Gang:
             return
         first, code = self._first, self._first.returncode or 0
         failure = Failure(
-            self.attempts - 1, str(first.task), code, first.seconds, first.last_lines.lines
+            self.attempts - 1, str(first.task), code, first.seconds, tuple(first.last_lines.lines)
         )
         self.failures.append(failure)
         if self._last_attempt:

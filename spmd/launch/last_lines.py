@@ -13,7 +13,7 @@ _STACKS = "Its Python stacks:"
 
 
 class LastLines:
-    """Collects the last lines that the script itself wrote.
+    """The last lines that the script itself wrote, the latest last.
 
     Examples:
         >>> lines = LastLines()
@@ -23,21 +23,16 @@ class LastLines:
         ...     "jaxtribute: worker 0, at step 8, exits with code 1, and the other tasks end too.",
         ... ):
         ...     lines.add(line)
-        >>> lines.lines
-        ('ValueError: no data',)
+        >>> list(lines.lines)
+        ['ValueError: no data']
     """
 
     def __init__(self) -> None:
-        self._lines: deque[str] = deque(maxlen=_MAX_LINES)
+        self.lines: deque[str] = deque(maxlen=_MAX_LINES)
         self._over = False
-
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """The lines, the latest last."""
-        return tuple(self._lines)
 
     def add(self, line: str) -> None:
         """Adds a line, given without its line break."""
         if line.strip() and not self._over and not _OF_WATCHDOG.match(line):
-            self._lines.append(line.strip()[:_MAX_CHARACTERS])
+            self.lines.append(line.strip()[:_MAX_CHARACTERS])
         self._over = self._over or line.endswith(_STACKS)

@@ -3,7 +3,12 @@
 import importlib.util
 from collections.abc import Mapping
 
-from spmd.cluster.environments.slurm import SlurmStep, from_slurm
+from spmd.cluster.environments.slurm import from_slurm
+
+# What jax.distributed reads in a Slurm step.
+_SLURM_VARIABLES = {
+    f"SLURM_{name}" for name in ("JOB_ID", "STEP_NODELIST", "NTASKS", "PROCID", "LOCALID")
+}
 
 
 def jax_detection_method(environment: Mapping[str, str]) -> str | None:
@@ -23,7 +28,7 @@ def jax_detection_method(environment: Mapping[str, str]) -> str | None:
         >>> jax_detection_method({}) is None
         True
     """
-    if SlurmStep(environment).is_read_by_jax and from_slurm(environment) is not None:
+    if environment.keys() >= _SLURM_VARIABLES and from_slurm(environment) is not None:
         return "slurm"
     return "gketpu" if has_several_tpu_hosts(environment) else None
 

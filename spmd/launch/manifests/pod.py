@@ -123,5 +123,5 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _literal(text: str) -> str:
-    """Keeps Kubernetes from expanding `$(NAME)` in what a person wrote."""
+    """Keeps Kubernetes from expanding `$(NAME)` in what the user wrote."""
     return text.replace("$(", "$$(")

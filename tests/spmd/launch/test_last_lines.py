@@ -7,7 +7,7 @@ def last(*lines: str) -> tuple[str, ...]:
     remembered = LastLines()
     for line in lines:
         remembered.add(line)
-    return remembered.lines
+    return tuple(remembered.lines)
 
 
 def test_the_last_three_lines_without_empty_ones() -> None:

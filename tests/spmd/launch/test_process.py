@@ -44,7 +44,7 @@ def wait(process: Process) -> int:
 def test_its_exit_code_and_last_lines_are_known(start: Callable) -> None:
     process = start("import sys; print('first', file=sys.stderr); sys.exit('last')")
     assert wait(process) == 1
-    assert process.last_lines.lines == ("first", "last")
+    assert tuple(process.last_lines.lines) == ("first", "last")
     assert process.seconds > 0
 
 
