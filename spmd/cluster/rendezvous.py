@@ -246,12 +246,12 @@ def _disagreement(roster: Roster, hello: Mapping[str, Any], who: str) -> str | N
     if not isinstance(theirs, list) or not isinstance(process, int):
         return f"{who} sent no list of addresses: is it the same release of jaxtribute?"
     mine = list(roster.addresses)
-    both = list(enumerate(zip(mine, theirs, strict=False)))
-    other = [i for i, (a, b) in both if not roster.same_address(a, b, i in (0, process))]
+    pairs = enumerate(zip(mine, theirs, strict=False))
+    differ = [i for i, pair in pairs if not roster.same_address(*pair, i in (0, process))]
     if len(mine) != len(theirs):
         what = f"{len(mine)} tasks here, {len(theirs)} there"
-    elif other:
-        i = other[0]
+    elif differ:
+        i = differ[0]
         what = f"{roster.names[i]} is at {mine[i]} here, at {theirs[i]} there"
     elif not 0 < process < len(mine):
         what = f"it claims to be process {process}, which is {roster.me} itself"

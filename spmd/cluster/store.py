@@ -48,13 +48,14 @@ class LocalStore:
 
 
 class _Client(Protocol):
-    """What is used of the client of JAX's coordination service."""
+    """What is used of the client of JAX's coordination service.
 
-    def key_value_set(self, key: str, value: str, /) -> None: ...  # or ALREADY_EXISTS
-    def key_value_try_get(self, key: str, /) -> str: ...  # or NOT_FOUND
-    def blocking_key_value_get(
-        self, key: str, milliseconds: int, /
-    ) -> str: ...  # or DEADLINE_EXCEEDED
+    Its errors say ALREADY_EXISTS, NOT_FOUND and, after the wait, DEADLINE_EXCEEDED.
+    """
+
+    def key_value_set(self, key: str, value: str, /) -> None: ...
+    def key_value_try_get(self, key: str, /) -> str: ...
+    def blocking_key_value_get(self, key: str, milliseconds: int, /) -> str: ...
     def key_value_delete(self, key: str, /) -> None: ...
 
 

@@ -45,9 +45,9 @@ def supervise(
     words: Sequence[str],
     roles: Roles,
     environment: Mapping[str, str],
-    devices_per_worker: int | None = None,
-    policy: RestartPolicy | None = None,
-    patience: Patience | None = None,
+    devices_per_worker: int | None,
+    policy: RestartPolicy,
+    patience: Patience,
 ) -> int:
     """Runs a script as all tasks of a job; blocks until they have ended. For the main thread.
 
@@ -65,7 +65,6 @@ def supervise(
     Raises:
         LaunchError: this machine lacks the devices for these tasks.
     """
-    policy, patience = policy or RestartPolicy(), patience or Patience()
     devices = devices_of_tasks(roles, devices_per_worker, environment)
     printer = Printer(sys.stdout, sys.stderr)
 
@@ -120,9 +119,8 @@ def _run(
                     evaluator.stop(signal.SIGTERM, "the training failed", forgive=True)
                 elif evaluator_deadline == float("inf"):
                     evaluator_deadline = time.monotonic() + evaluator_seconds
-                    printer.say(
-                        f"the training is over; the evaluator has {evaluator_seconds:g} s to end by itself"
-                    )
+                    left = f"{evaluator_seconds:g} s to end by itself"
+                    printer.say(f"the training is over; the evaluator has {left}")
                 elif time.monotonic() >= evaluator_deadline:
                     evaluator_deadline = float("inf")
                     evaluator.stop(signal.SIGTERM, "the evaluator's time is over", forgive=True)
