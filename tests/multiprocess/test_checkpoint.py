@@ -163,7 +163,8 @@ print(data.position)
     assert "saved by 2 processes, in which data had different positions" in task.stderr
 
 
-@pytest.mark.parametrize("call", ["save", pytest.param("restore", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("call", ["save", "restore"])
 def test_a_process_that_does_not_call_is_named(run_cluster, tmp_path, call):
     script = (
         START

@@ -101,6 +101,7 @@ def test_auto_shard_policies(run_cluster):
     assert "AutoShardPolicy" not in second.stderr
 
 
+@pytest.mark.slow
 def test_uneven_shards_end_together(run_cluster):
     """The first worker has two files of three, and trains alone at the end; no row is lost."""
     first, second = run_cluster(

@@ -11,16 +11,20 @@ import pytest
 import spmd
 
 ROOT = Path(spmd.__file__).parents[1]
-HEAVY = ["tensorflow", "tensorflow_datasets", "keras", "ray", "torch", "matplotlib"]
+HEAVY = ["tensorflow", "tensorflow_datasets", "keras", "tf_keras", "ray", "torch", "matplotlib"]
 HEAVY += ["kubernetes", "googleapiclient", "google.auth"]
 
 
 @pytest.mark.parametrize(
     ("statement", "variables"),
     [
-        ("import spmd", []),
+        ("import spmd, spmd.cluster; spmd.cluster.from_tf_config({})", []),
         # The only setting the front end makes: Keras reads it when it is imported, and cannot change it later.
-        ("from frontends import tf; tf.distribute.cluster_resolver", ["KERAS_BACKEND"]),
+        (
+            "from frontends import tf; tf.distribute.cluster_resolver, tf.nn.relu, tf.image.resize, tf.compat.v1.logging; "
+            "dir(tf); hasattr(tf, 'no_such_name')",
+            ["KERAS_BACKEND"],
+        ),
     ],
 )
 def test_an_import_starts_nothing(statement: str, variables: list[str]) -> None:

@@ -1,10 +1,6 @@
 """What every dataset is: defined without a backend, read again and again, with a length and settings."""
 
 import json
-import os
-import subprocess
-import sys
-import textwrap
 
 import jax
 import numpy as np
@@ -21,15 +17,10 @@ from frontends.tf.data import (
 from frontends.tf.data.spec import TensorSpec
 
 
-def run_python(code):
-    """Runs code in a process of its own, where no backend was started yet."""
-    environment = dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path), JAX_PLATFORMS="cpu")
-    subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True, env=environment)
-
-
-def test_neither_import_nor_definition_starts_a_backend_or_needs_tensorflow():
+def test_a_definition_starts_no_backend_and_needs_no_tensorflow(run_python):
     run_python(
-        """
+        "-c",
+        """if True:
         import sys
         sys.modules["tensorflow"] = None  # importing it raises
         import numpy as np
@@ -44,7 +35,7 @@ def test_neither_import_nor_definition_starts_a_backend_or_needs_tensorflow():
         assert not xla_bridge.backends_are_initialized()
         next(iter(dataset))
         assert xla_bridge.backends_are_initialized()
-        """
+        """,
     )
 
 

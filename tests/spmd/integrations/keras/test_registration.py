@@ -1,6 +1,7 @@
 """Keras enters steps when it runs on JAX."""
 
 import keras
+import pytest
 
 from spmd.integrations.keras import registration
 from spmd.state import adapter_of, adapters
@@ -24,6 +25,7 @@ def test_there_is_one_adapter_for_keras():
     assert list(adapters()) == before
 
 
+@pytest.mark.slow
 def test_keras_on_another_backend_is_left_alone(run_python):
     done = run_python("-c", OTHER_BACKEND, environment={"KERAS_BACKEND": "numpy"})
     result, error = done.stdout.splitlines()

@@ -1,10 +1,7 @@
 """Which devices a MirroredStrategy takes, and how they are named."""
 
 import copy
-import os
 import re
-import subprocess
-import sys
 from typing import Any
 
 import jax
@@ -35,7 +32,7 @@ def test_device_strings(form):
     assert names(strategy) == [0, 1]
 
 
-def test_an_error_about_a_missing_device_gives_the_lines_that_make_it():
+def test_an_error_about_a_missing_device_gives_the_lines_that_make_it(run_python):
     program = """if True:
         import sys
         from frontends import tf
@@ -44,19 +41,10 @@ def test_an_error_about_a_missing_device_gives_the_lines_that_make_it():
         print(strategy.num_replicas_in_sync)
     """
 
-    def run(line):
-        return subprocess.run(
-            [sys.executable, "-c", program.format(line=line)],
-            check=False,
-            text=True,
-            capture_output=True,
-            env={**os.environ, "XLA_FLAGS": "", "JAX_NUM_CPU_DEVICES": "1", "JAX_PLATFORMS": "cpu"},
-        )
-
-    error = run("pass").stderr
+    error = run_python("-c", program.format(line="pass"), status=1).stderr
     assert "No device '/cpu:1'" in error
     (line,) = re.findall(r"tf\.config\.set_logical_device_configuration\(.*?\* 2\)", error)
-    assert run(line).stdout == "2\n"
+    assert run_python("-c", program.format(line=line)).stdout == "2\n"
 
 
 def test_order_is_the_users():
