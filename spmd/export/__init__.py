@@ -13,12 +13,10 @@ Nothing in an artifact is pickled: reading it runs no code. JAX reads programs o
 last six months; the manifest names the version that wrote it.
 """
 
-from spmd.export.artifact import Artifact, is_artifact, load
-from spmd.export.endpoint import PLATFORMS, ArraySpec, Endpoint, LoadedEndpoint
-from spmd.export.saving import save
+from spmd.export.artifact import Artifact, is_artifact, load, save
+from spmd.export.endpoint import ArraySpec, Endpoint, LoadedEndpoint
 
 __all__ = [
-    "PLATFORMS",
     "ArraySpec",
     "Artifact",
     "Endpoint",

@@ -1,9 +1,11 @@
-"""Reading artifacts: the directory, its manifest, and what is damaged in it."""
+"""Artifacts: the directory and its manifest, written and read."""
 
 import contextlib
 import dataclasses
 import json
 import os
+import shutil
+import uuid
 from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -13,15 +15,22 @@ import numpy as np
 import orbax.checkpoint as ocp
 
 from spmd.errors import ExportError, Remedy
-from spmd.export.endpoint import ArraySpec, LoadedEndpoint, read_program
+from spmd.export.endpoint import (
+    PLATFORMS,
+    ArraySpec,
+    Endpoint,
+    LoadedEndpoint,
+    compile_endpoint,
+    read_program,
+)
 
 HostArray: TypeAlias = np.ndarray[Any, Any]
 
-MANIFEST = "manifest.json"
-FORMAT = "jaxtribute-export"
-VERSION = 1
-WEIGHTS = "weights"
-STATE = "state"
+_MANIFEST = "manifest.json"
+_FORMAT = "jaxtribute-export"
+_VERSION = 1
+_WEIGHTS = "weights"
+_STATE = "state"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,7 +60,7 @@ class Artifact:
             ExportError: they are damaged.
         """
         with _damage(self.path):
-            return _read_arrays(self.path / STATE, self.state_specs)
+            return _read_arrays(self.path / _STATE, self.state_specs)
 
 
 def load(path: str | os.PathLike[str]) -> Artifact:
@@ -83,15 +92,15 @@ def load(path: str | os.PathLike[str]) -> Artifact:
         }
         weight_specs, state_specs = (
             tuple(ArraySpec.from_json(entry) for entry in manifest[part])
-            for part in (WEIGHTS, STATE)
+            for part in (_WEIGHTS, _STATE)
         )
-        weights = _read_arrays(folder / WEIGHTS, weight_specs)
+        weights = _read_arrays(folder / _WEIGHTS, weight_specs)
         return Artifact(folder, endpoints, weights, weight_specs, state_specs, manifest["notes"])
 
 
 def is_artifact(path: str | os.PathLike[str]) -> bool:
     """Tells whether a directory looks like an artifact; it may be damaged all the same."""
-    return (Path(path) / MANIFEST).is_file()
+    return (Path(path) / _MANIFEST).is_file()
 
 
 def _read_arrays(folder: Path, specs: Sequence[ArraySpec]) -> list[HostArray]:
@@ -121,18 +130,18 @@ def _manifest(folder: Path) -> dict[str, Any]:
             )
         found = ", ".join(sorted(entry.name for entry in folder.iterdir())[:5]) or "nothing"
         raise ExportError(
-            f"{folder} is not a saved model: expected {MANIFEST} in it, but found {found}. Check the path, "
+            f"{folder} is not a saved model: expected {_MANIFEST} in it, but found {found}. Check the path, "
             f"or write one: {Remedy.SAVE_MODEL.spelled()}."
         )
     with _damage(folder):
-        manifest = json.loads((folder / MANIFEST).read_text())
-        if manifest["format"] != FORMAT:
-            raise ValueError(f"its format is {manifest['format']!r}, not {FORMAT!r}")
+        manifest = json.loads((folder / _MANIFEST).read_text())
+        if manifest["format"] != _FORMAT:
+            raise ValueError(f"its format is {manifest['format']!r}, not {_FORMAT!r}")
         version = manifest["version"]
-    if version != VERSION:
+    if version != _VERSION:
         raise ExportError(
             f"{folder} has version {version} of the format, but this jaxtribute reads version "
-            f"{VERSION}. Load it with the jaxtribute that wrote it, or save the model again."
+            f"{_VERSION}. Load it with the jaxtribute that wrote it, or save the model again."
         )
     return manifest
 
@@ -146,5 +155,104 @@ def _damage(folder: Path) -> Generator[None]:
         raise ExportError(
             f"The saved model {folder} is damaged, or JAX {jax.__version__} cannot read it: "
             f"{type(error).__name__}: {error}. Copy the directory again, or save the model again; "
-            f'{MANIFEST} names the version that wrote it under "jax".'
+            f'{_MANIFEST} names the version that wrote it under "jax".'
         ) from error
+
+
+def save(
+    path: str | os.PathLike[str],
+    endpoints: Mapping[str, Endpoint],
+    weights: Sequence[tuple[str, Any]],
+    state: Sequence[tuple[str, Any]] = (),
+    notes: Mapping[str, Any] | None = None,
+) -> None:
+    """Writes an artifact. Blocks until it is on disk; only one process must call it.
+
+    It is written beside its path and then renamed, so a concurrent reader finds the old artifact or the new
+    one. Weights that are sharded over devices are gathered.
+
+    Args:
+        path: the directory; an artifact there is replaced.
+        endpoints: by name.
+        weights: pairs of a name, for people, and an array; every endpoint takes all of them.
+        state: likewise, but no endpoint takes them.
+        notes: what JSON can hold; `load` returns it.
+
+    Raises:
+        ExportError: the directory holds something else, or an endpoint cannot be exported.
+
+    Examples:
+        >>> import tempfile, jax.numpy as jnp
+        >>> from spmd.export import ArraySpec, Endpoint, load, save
+        >>> def predict(weights, x):
+        ...     return x @ weights[0], {}
+        >>> endpoint = Endpoint(predict, ArraySpec("x", (None, 3), "float32"))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     save(f"{folder}/model", {"predict": endpoint}, [("kernel", jnp.ones((3, 2)))])
+        ...     model = load(f"{folder}/model")
+        >>> outputs, changed = model.endpoints["predict"](
+        ...     model.weights, [np.ones((5, 3), np.float32)]
+        ... )
+        >>> outputs.shape, changed
+        ((5, 2), {})
+
+    Source: `tf.saved_model.save`.
+    """
+    arrays = {
+        part: [(name, np.asarray(value)) for name, value in pairs]
+        for part, pairs in ((_WEIGHTS, weights), (_STATE, state))
+    }
+    shapes = [jax.ShapeDtypeStruct(value.shape, value.dtype) for _, value in arrays[_WEIGHTS]]
+    programs = {
+        name: compile_endpoint(name, endpoint, shapes) for name, endpoint in endpoints.items()
+    }
+    manifest: dict[str, Any] = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "jax": jax.__version__,
+        "platforms": PLATFORMS,
+        **{
+            part: [dataclasses.asdict(ArraySpec(name, a.shape, a.dtype.name)) for name, a in pairs]
+            for part, pairs in arrays.items()
+        },
+        "endpoints": {name: described for name, (described, _) in programs.items()},
+        "notes": dict(notes or {}),
+    }
+    with _replaced(path) as folder:
+        for name, (_, program) in programs.items():
+            (folder / f"{name}.stablehlo").write_bytes(program)
+        for part, pairs in arrays.items():
+            if pairs:  # Orbax refuses to write nothing
+                with ocp.PyTreeCheckpointer() as checkpointer:
+                    checkpointer.save(folder / part, {str(i): a for i, (_, a) in enumerate(pairs)})
+        (folder / _MANIFEST).write_text(json.dumps(manifest, indent=1))
+
+
+@contextlib.contextmanager
+def _replaced(path: str | os.PathLike[str]) -> Generator[Path]:
+    """Yields a directory to write to, which replaces `path` if no error is raised."""
+    target = Path(path).absolute()
+    if target.exists() and not is_artifact(target) and (target.is_file() or any(target.iterdir())):
+        raise ExportError(
+            f"{target} exists, and is not a saved model that could be replaced. Expected a new path, an "
+            "empty directory, or an older saved model of jaxtribute. Choose another path, or remove it."
+        )
+    target.parent.mkdir(parents=True, exist_ok=True)
+    # Not mkdtemp: only the owner can read what that makes.
+    unique = uuid.uuid4().hex[:8]
+    new = target.with_name(f".{target.name}.{unique}.new")
+    old = target.with_name(f".{target.name}.{unique}.old")
+    new.mkdir()
+    try:
+        yield new
+        if target.exists():
+            target.rename(old)
+        try:
+            new.rename(target)
+        except OSError:
+            if old.exists():
+                old.rename(target)
+            raise
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)

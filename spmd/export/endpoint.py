@@ -121,8 +121,7 @@ def compile_endpoint(
 
     try:
         exported = jax.export.export(jax.jit(flat), platforms=PLATFORMS)(
-            list(weights),
-            [as_symbolic(spec) for spec in specs],
+            list(weights), [as_symbolic(spec) for spec in specs]
         )
         program = bytes(exported.serialize())
     except Exception as error:
