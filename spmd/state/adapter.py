@@ -30,15 +30,7 @@ class Adapter(abc.ABC):
 
     @abc.abstractmethod
     def variables(self, thing: Stateful) -> Iterable[tuple[str, LibraryVariable]]:
-        """Lists the variables in an object.
-
-        Args:
-            thing: an object that `owns` accepts.
-
-        Returns:
-            Pairs of the path below the object, as Python writes it (`".layers[0].kernel"`), and
-            the variable.
-        """
+        """Lists the variables in an object, with their paths below it, such as `".layers[0].kernel"`."""
 
     @abc.abstractmethod
     def is_variable(self, thing: Stateful) -> bool:
@@ -47,11 +39,8 @@ class Adapter(abc.ABC):
     def children(self, thing: Stateful) -> Mapping[str, Any] | None:
         """Names the stateful parts of an object, by names that are the same in every run.
 
-        A checkpoint goes by these names, and takes an object that has them for one that may make more
-        variables at its first use.
-
-        Args:
-            thing: an object that `owns` accepts.
+        A checkpoint uses these names, and expects that an object with children may make more variables
+        at its first use.
 
         Returns:
             Objects, variables and `Group`s of such, by name; None if the paths of `variables` serve.
@@ -65,23 +54,12 @@ class Adapter(abc.ABC):
 
     @abc.abstractmethod
     def lifted(self, things: Sequence[Stateful], variables: Sequence[LibraryVariable]) -> Any:
-        """Returns a context manager in which traced values may be set; it undoes structure changes.
-
-        Args:
-            things: the objects that were found.
-            variables: the variables that are lifted.
-        """
+        """Returns a context manager in which traced values may be set; it undoes structure changes."""
 
     def building(self, things: Sequence[Stateful]) -> contextlib.AbstractContextManager[Any] | None:
-        """Returns a context in which things make the variables that they make at first use.
+        """Returns a context in which objects make the variables of their first use; None if all exist.
 
         The step's function is run in it once, on shapes only; the variables must exist after it.
-
-        Args:
-            things: the objects that were found.
-
-        Returns:
-            The context manager, or None if all variables exist.
         """
         del things
         return None
@@ -92,17 +70,8 @@ class Adapter(abc.ABC):
 
     @abc.abstractmethod
     def watch(self, things: Sequence[Stateful], watch: Watch) -> None:
-        """Watches what tracing bakes in; a change of it makes a program stale.
-
-        Args:
-            things: the objects that were found.
-            watch: told what to watch.
-        """
+        """Watches what tracing bakes into a program, which a change makes stale."""
 
     @abc.abstractmethod
     def explain(self, error: BaseException) -> str | None:
-        """Explains an error of the library that means that a variable was not lifted.
-
-        Returns:
-            What was written, and where; None if the error means something else.
-        """
+        """Says what was written and where, if the library's error means that a variable was not lifted."""

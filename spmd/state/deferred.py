@@ -17,21 +17,12 @@ def note_variable_made() -> None:
 
 
 def defer(key: int, apply: Callable[[], None]) -> None:
-    """Defers a function until variables are made, and runs it each time, until it is dropped.
-
-    Args:
-        key: by which it is dropped.
-        apply: the function.
-    """
+    """Runs a function each time variables were made, until it is dropped by its key."""
     _PENDING[key] = apply
 
 
 def drop_deferred(key: int) -> None:
-    """Drops a deferred function.
-
-    Args:
-        key: that it was deferred with.
-    """
+    """Drops the function that was deferred with this key."""
     _PENDING.pop(key, None)
 
 

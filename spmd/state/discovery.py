@@ -15,7 +15,7 @@ import itertools
 import sys
 import types
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -26,23 +26,10 @@ from spmd.state.adapter import Adapter
 from spmd.state.deferred import apply_pending
 from spmd.state.registry import adapter_of
 from spmd.state.table import StateTable
-from spmd.state.watch import Watch, cell_contents
+from spmd.state.watch import PLAIN, Watch, cell_contents
 from spmd.typing import Stateful
 
-_ATOMS = (
-    str,
-    bytes,
-    int,
-    float,
-    complex,
-    bool,
-    type(None),
-    np.ndarray,
-    np.generic,
-    jax.Array,
-    type,
-)
-_VALUES = (str, bytes, int, float, complex, bool, type(None))
+_ATOMS = (*PLAIN, np.ndarray, np.generic, jax.Array, type)
 # Containers of Python itself: looking into others may read a data set.
 _MAPPINGS = (dict, types.MappingProxyType)
 _CONTAINERS = (list, tuple, set, frozenset, deque)
@@ -70,9 +57,6 @@ def discover(
     Args:
         function: the function of a step, or any callable.
         extra: more objects to search, with names: arguments, or what the user named.
-
-    Returns:
-        What was found.
     """
     # A restored checkpoint may hold values of variables that were made since.
     apply_pending()
@@ -114,18 +98,15 @@ class _Search:
             self._queue.append((thing, name))
 
     def run(self) -> None:
-        position = 0
-        while position < len(self._queue) and position < _LIMIT:
-            thing, name = self._queue[position]
+        for thing, name in itertools.islice(self._queue, _LIMIT):  # grows while it is read
             self._current = id(thing)
             self._look_at(thing, name)
-            position += 1
 
     def watch_ways(self) -> None:
         """Watches the ways that led to state, and plain values that the code may read on the way."""
         for attributes in self._objects:
             for key, value in attributes.items():
-                if key in self._used and isinstance(value, _VALUES):
+                if key in self._used and isinstance(value, PLAIN):
                     self.watch.item(attributes, key)
         to_follow = [id(thing) for thing in self.things]
         followed: set[int] = set()
@@ -178,41 +159,32 @@ class _Search:
                 self.visit(value, f"{name}.{key}")
 
     def _function(self, function: types.FunctionType) -> None:
+        code, cells = function.__code__, function.__closure__ or ()
         if _is_library_function(function):
-            wrapped = getattr(function, "__wrapped__", None)
-            if wrapped is not None:
-                self.visit(wrapped, function.__name__)
-            for cell in function.__closure__ or ():
-                contents = cell_contents(cell)
-                if isinstance(contents, (types.FunctionType, types.MethodType)) or adapter_of(
-                    contents
-                ):
+            self.visit(getattr(function, "__wrapped__", None), function.__name__)
+            for contents in map(cell_contents, cells):
+                is_function = isinstance(contents, (types.FunctionType, types.MethodType))
+                if is_function or adapter_of(contents):
                     self.visit(contents, function.__name__)
             return
-        for name, cell in zip(
-            function.__code__.co_freevars, function.__closure__ or (), strict=True
-        ):
-            contents = cell_contents(cell)
+        for name, cell in zip(code.co_freevars, cells, strict=True):
             self.watch.cell(cell, name)
-            self.visit(contents, name)
+            self.visit(cell_contents(cell), name)
         for index, value in enumerate(function.__defaults__ or ()):
             self.visit(value, f"{function.__name__}.__defaults__[{index}]")
         for key, value in (function.__kwdefaults__ or {}).items():
             self.visit(value, f"{function.__name__}.__kwdefaults__[{key!r}]")
-        namespace = function.__globals__
-        self._use(_names(function.__code__))
-        names = _global_names(function.__code__)
-        for name in names:
+        namespace, names = function.__globals__, _names(code)
+        self._use(names)
+        for name in _global_names(code):
             if name in namespace:
                 value = namespace[name]
                 if isinstance(value, types.ModuleType):
-                    self._module(value, _names(function.__code__))
+                    self._module(value, names)
                 else:
                     self.watch.item(namespace, name)
                     self.visit(value, name)
-        wrapped = getattr(function, "__wrapped__", None)
-        if wrapped is not None:
-            self.visit(wrapped, function.__name__)
+        self.visit(getattr(function, "__wrapped__", None), function.__name__)
 
     def _module(self, module: types.ModuleType, names: Sequence[str]) -> None:
         if is_library(module.__name__):
@@ -223,9 +195,7 @@ class _Search:
                 self.visit(vars(module)[name], f"{module.__name__}.{name}")
 
     def _attributes(self, thing: Stateful, name: str) -> None:
-        wrapped = getattr(thing, "__wrapped__", None)
-        if wrapped is not None:
-            self.visit(wrapped, name)
+        self.visit(getattr(thing, "__wrapped__", None), name)
         if is_library(type(thing).__module__):
             return
         attributes: dict[str, Any] = getattr(thing, "__dict__", {})
@@ -261,26 +231,26 @@ def _owner(method: types.MethodType, name: str) -> str:
     return name.rsplit(".", 1)[0] if "." in name else type(method.__self__).__name__
 
 
-def _names(code: types.CodeType) -> tuple[str, ...]:
-    """All names that a code object and the functions nested in it use."""
-    names = list(code.co_names)
+def _with_nested(code: types.CodeType) -> Iterator[types.CodeType]:
+    """Yields a code object and those of the functions nested in it."""
+    yield code
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            names.extend(_names(constant))
-    return tuple(dict.fromkeys(names))
+            yield from _with_nested(constant)
 
 
-def _global_names(code: types.CodeType) -> tuple[str, ...]:
-    """The names of globals that a code object and the functions nested in it use."""
-    names = [
+def _names(code: types.CodeType) -> list[str]:
+    return list(dict.fromkeys(name for part in _with_nested(code) for name in part.co_names))
+
+
+def _global_names(code: types.CodeType) -> list[str]:
+    names = (
         instruction.argval
-        for instruction in dis.get_instructions(code)
+        for part in _with_nested(code)
+        for instruction in dis.get_instructions(part)
         if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME")
-    ]
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            names.extend(_global_names(constant))
-    return tuple(dict.fromkeys(names))
+    )
+    return list(dict.fromkeys(names))
 
 
 def _is_flax_mapping(thing: Stateful) -> bool:
@@ -290,6 +260,5 @@ def _is_flax_mapping(thing: Stateful) -> bool:
 def _is_library_function(function: types.FunctionType) -> bool:
     # Code that is run under a library's name, as its doctests are, is still the user's.
     module = sys.modules.get(function.__module__ or "")
-    return is_library(function.__module__) and function.__globals__ is getattr(
-        module, "__dict__", None
-    )
+    defines_it = function.__globals__ is getattr(module, "__dict__", None)
+    return is_library(function.__module__) and defines_it

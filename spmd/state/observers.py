@@ -1,4 +1,4 @@
-"""Who hears of writes: whoever knows variables by the arrays that they hold."""
+"""Observers of writes, which know variables by the arrays that they hold."""
 
 from typing import Any, Protocol
 from weakref import WeakSet
@@ -7,19 +7,14 @@ from spmd.typing import LibraryVariable, PyTree
 
 
 class WriteObserver(Protocol):
-    """Knows variables by the arrays that they hold, and so must hear of writes."""
+    """Knows variables by the arrays that they hold."""
 
     def on_overwrite(self, variable: LibraryVariable, value: PyTree) -> None:
-        """Hears that a variable loses its value.
-
-        Args:
-            variable: any library's.
-            value: what it held.
-        """
+        """Called before a variable of any library loses its value."""
         ...
 
     def detached(self, value: PyTree) -> Any:
-        """Returns what a variable holds that is given a value: another array, if this one is known."""
+        """Returns what a variable that is given a value is to hold: another array, if this one is known."""
         ...
 
 
@@ -28,16 +23,7 @@ WRITE_OBSERVERS: "WeakSet[WriteObserver]" = WeakSet()
 
 
 def overwritten(variable: LibraryVariable, value: PyTree, new: PyTree) -> Any:
-    """Tells all observers that a variable gets another value.
-
-    Args:
-        variable: any library's.
-        value: what it held.
-        new: what it is given.
-
-    Returns:
-        What it is to hold.
-    """
+    """Tells all observers that a variable gets a new value, and returns what it is to hold."""
     for observer in list(WRITE_OBSERVERS):
         observer.on_overwrite(variable, value)
         new = observer.detached(new)

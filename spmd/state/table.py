@@ -60,33 +60,27 @@ class Slot:
 class StateTable:
     """The variables of a step as a flat list of arrays, read and written without walking objects.
 
-    Variables whose value is one array are read and written by C functions, some 0.1 microseconds
-    each; so variables always hold their current value and nobody needs a proxy to read it.
+    C functions read and write variables whose value is one array, in some 0.1 microseconds each; so
+    variables always hold their current value, and nobody needs a proxy to read it.
     """
 
     def __init__(
         self, things: Sequence[Stateful], found: Sequence[tuple[str, LibraryVariable, Adapter]]
     ) -> None:
-        """Makes a table.
-
-        Args:
-            things: the objects that were found, in which variables live.
-            found: name, variable and adapter of every variable.
-        """
+        """Makes a table of variables (name, variable, adapter) and the objects in which they live."""
         self.things = tuple(things)
         self.slots: list[Slot] = []
-        self._plain: list[tuple[Adapter, list[Any]]] = []
         self._nested: list[Slot] = []
         leaf = jax.tree.structure(0)
-        for adapter in dict.fromkeys(adapter for _, _, adapter in found):
-            mine = [(name, v) for name, v, a in found if a is adapter]
-            shapes = {id(v): jax.tree.structure(adapter.get(v)) for _, v in mine}
-            plain = [(name, v) for name, v in mine if shapes[id(v)] == leaf]
-            for name, variable in plain:
-                self._add(name, variable, adapter, leaf)
-            self._plain.append((adapter, [v for _, v in plain]))
-        for name, variable, adapter in found:
-            structure = jax.tree.structure(adapter.get(variable))
+        structures = [jax.tree.structure(adapter.get(variable)) for _, variable, adapter in found]
+        plain: dict[Adapter, list[Any]] = {adapter: [] for _, _, adapter in found}
+        for own_adapter, variables in plain.items():
+            for (name, variable, adapter), structure in zip(found, structures, strict=True):
+                if adapter is own_adapter and structure == leaf:
+                    self._add(name, variable, adapter, leaf)
+                    variables.append(variable)
+        self._plain = list(plain.items())
+        for (name, variable, adapter), structure in zip(found, structures, strict=True):
             if structure != leaf:
                 self._nested.append(self._add(name, variable, adapter, structure))
         self.size = sum(slot.count for slot in self.slots)
@@ -122,10 +116,7 @@ class StateTable:
         return slot
 
     def read(self) -> list[Any]:
-        """Reads all variables.
-
-        Returns:
-            The leaves, in the order of `slots`.
+        """Reads the leaves of all variables, in the order of `slots`.
 
         Raises:
             StateError: the value of a variable changed its structure.
@@ -145,11 +136,7 @@ class StateTable:
         return leaves
 
     def holds(self, leaves: Sequence[jax.Array]) -> bool:
-        """Tells whether the variables hold just these arrays, without making a list of what they hold.
-
-        Args:
-            leaves: as `read` returns them.
-        """
+        """Tells whether the variables hold just these arrays, in the order of `read`, without making a list."""
         if self._nested:
             held = self.read()
             return len(held) == len(leaves) and all(map(operator.is_, held, leaves))
@@ -160,11 +147,7 @@ class StateTable:
         return all(map(operator.is_, held, leaves))
 
     def write(self, leaves: Sequence[jax.Array]) -> None:
-        """Writes all variables.
-
-        Args:
-            leaves: as `read` returns them.
-        """
+        """Writes all variables, in the order of `read`."""
         if WRITE_OBSERVERS:
             for slot in self.slots:
                 held = slot.adapter.get(slot.variable)
@@ -192,27 +175,18 @@ class StateTable:
             The table, and for each of its leaves the index in this one.
         """
         wanted = set(leaves)
-        slots = [
-            slot for slot in self.slots if wanted & set(range(slot.first, slot.first + slot.count))
+        spans = {id(slot.variable): range(self.size)[slot.span] for slot in self.slots}
+        found = [
+            (slot.name, slot.variable, slot.adapter)
+            for slot in self.slots
+            if wanted.intersection(spans[id(slot.variable)])
         ]
-        table = StateTable(
-            self.things, [(slot.name, slot.variable, slot.adapter) for slot in slots]
-        )
-        first = {id(slot.variable): slot.first for slot in slots}
-        indices = [
-            first[id(slot.variable)] + offset
-            for slot in table.slots
-            for offset in range(slot.count)
-        ]
-        return table, indices
+        table = StateTable(self.things, found)
+        return table, [index for slot in table.slots for index in spans[id(slot.variable)]]
 
     @contextlib.contextmanager
     def lifted(self, leaves: Sequence[jax.Array]) -> Generator[None]:
-        """Gives the variables traced values, and their own back afterwards, come what may.
-
-        Args:
-            leaves: traced values, in the order of `read`.
-        """
+        """Gives the variables traced values, in the order of `read`, and afterwards their own back."""
         before = self.read()
         with contextlib.ExitStack() as stack:
             for adapter, things, variables in self._by_adapter():

@@ -93,9 +93,8 @@ class Variable:
                 "(scan, cond, grad, vmap), whose values do not live outside of it. Return the new "
                 "value from there, and assign it outside."
             )
-        self._value = overwritten(
-            self, self._value, jax.tree.map(jnp.asarray, value, is_leaf=is_per_replica)
-        )
+        new = jax.tree.map(jnp.asarray, value, is_leaf=is_per_replica)
+        self._value = overwritten(self, self._value, new)
 
     def __repr__(self) -> str:
         shown = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), self._value)
@@ -156,8 +155,8 @@ class _VariableAdapter(Adapter):
                 variable._frame, variable._trace = frame, trace
             yield
         finally:
-            for variable, (old_frame, old_trace) in zip(variables, before, strict=True):
-                variable._frame, variable._trace = old_frame, old_trace
+            for variable, former in zip(variables, before, strict=True):
+                variable._frame, variable._trace = former
 
     def in_replica(self, things: Sequence[Stateful]) -> contextlib.AbstractContextManager[None]:
         return contextlib.nullcontext()

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, cast
 
 _CONTENTS = operator.attrgetter("cell_contents")
-_PLAIN = (str, bytes, int, float, complex, bool, type(None))
+# Values that are compared by what they are, not by which object they are.
+PLAIN = (str, bytes, int, float, complex, bool, type(None))
 
 
 class Watch:
@@ -29,7 +30,6 @@ class Watch:
     """
 
     def __init__(self) -> None:
-        """Makes a watch of nothing."""
         self._containers: list[Any] = []
         self._keys: list[Any] = []
         self._owners: list[Any] = []
@@ -80,7 +80,7 @@ class Watch:
             (attributes, key)
             for attributes in self._dicts
             for key, value in attributes.items()
-            if not isinstance(value, _PLAIN) and type(value).__eq__ is not object.__eq__
+            if not isinstance(value, PLAIN) and type(value).__eq__ is not object.__eq__
         ]
         self._exact_owners = [attributes for attributes, _ in exact]
         self._exact_keys = [key for _, key in exact]
@@ -147,10 +147,9 @@ class Watch:
         return None
 
     def _is_new(self, *place: Any) -> bool:
-        if place in self._known:
-            return False
+        known = len(self._known)
         self._known.add(place)
-        return True
+        return len(self._known) > known
 
 
 _MISSING = object()
@@ -172,15 +171,13 @@ def _look(how: Callable[[Any, Any], Any], owner: Any, name: Any) -> Any:
 
 
 def _differ(now: Any, before: Any) -> bool:
-    if now is before:
-        return False
-    return not (
-        type(now) is type(before) and _is_plain(now) and _is_plain(before) and now == before
-    )
+    same_type = type(now) is type(before)
+    equal = same_type and _is_plain(now) and _is_plain(before) and now == before
+    return now is not before and not equal
 
 
 def _is_plain(value: Any) -> bool:
     """Tells whether a value is a number, a text or nothing, or a tuple of such."""
     if type(value) is tuple:
         return all(map(_is_plain, cast(tuple[Any, ...], value)))
-    return isinstance(value, _PLAIN)
+    return isinstance(value, PLAIN)
