@@ -1,13 +1,7 @@
 """What a step's function may call: where it runs, whose rows it has, and values that travel between replicas."""
 
 from spmd.replica.array_like import ArrayLike
-from spmd.replica.collectives import (
-    ReduceOp,
-    all_gather,
-    all_reduce,
-    broadcast,
-    combine,
-)
+from spmd.replica.collectives import ReduceOp, all_gather, all_reduce, broadcast, combine
 from spmd.replica.context import (
     ANY_ROW,
     BlockMask,
@@ -23,19 +17,9 @@ from spmd.replica.context import (
     valid_rows,
 )
 from spmd.replica.gradient_buckets import CollectiveOptions, collective_options
-from spmd.replica.gradients import (
-    collected,
-    sum_gradients,
-    sum_over_replicas,
-    sums_by_itself,
-)
+from spmd.replica.gradients import collected, sum_gradients, sum_over_replicas, sums_by_itself
 from spmd.replica.loss import average_loss, weighted
-from spmd.replica.rows import (
-    RowLayout,
-    deal,
-    masks_of_length,
-    share,
-)
+from spmd.replica.rows import RowLayout, deal, masks_of_length, share
 from spmd.replica.values import (
     PerReplica,
     RowMask,

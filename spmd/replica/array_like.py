@@ -42,11 +42,7 @@ class ArrayLike(abc.ABC):
 
 
 def array_of(value: object) -> Any:
-    """Returns the array that a value stands for, or the value.
-
-    Args:
-        value: anything.
-    """
+    """Returns the array that a value stands for, or the value itself."""
     return value.__jax_array__() if isinstance(value, ArrayLike) else value
 
 

@@ -10,7 +10,7 @@ import contextlib
 import contextvars
 import dataclasses
 from collections.abc import Callable, Generator, Sequence
-from typing import Any, Protocol
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -19,6 +19,8 @@ from jax.sharding import Mesh
 from spmd.errors import BatchError, ReplicaContextError
 from spmd.topology import Layout, layout_of
 from spmd.typing import PyTree
+
+_T = TypeVar("_T")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,23 +47,8 @@ ANY_ROW = "_any_row"
 
 
 def has_rows(masks: Sequence[BlockMask]) -> jax.Array | None:
-    """Tells whether a replica got any valid row in a step.
-
-    Args:
-        masks: of the batches that the replica received.
-
-    Returns:
-        Bool scalar, or None if the step received no batch.
-    """
+    """Tells whether a replica received a valid row, as a bool scalar; None if the step received no batch."""
     return _any_row([mask.rows for mask in masks]) if masks else None
-
-
-class ReplicaEntry(Protocol):
-    """What the step does to its state when code enters and leaves the replicas."""
-
-    def __call__(self, masks: Sequence[BlockMask]) -> contextlib.AbstractContextManager[None]:
-        """Returns the context in which a replica's code runs."""
-        ...
 
 
 @dataclasses.dataclass
@@ -71,7 +58,7 @@ class Frame:
     Attributes:
         mesh: where the step will run.
         table: the state that the step found, for the room that traces.
-        enter_state: prepares state for one replica, and makes it whole again.
+        enter_state: returns the context that prepares state for one replica, and makes it whole again.
         has_statistics: whether the state holds statistics over rows, such as batch normalization's.
         masks: of the batches that the running replica function received; None between replicas.
         merging: whether code of a replica has stepped out of it for a while.
@@ -82,7 +69,7 @@ class Frame:
 
     mesh: Mesh
     table: object
-    enter_state: ReplicaEntry
+    enter_state: Callable[[Sequence[BlockMask]], contextlib.AbstractContextManager[None]]
     has_statistics: bool = False
     masks: list[BlockMask] | None = None
     merging: bool = False
@@ -112,13 +99,18 @@ def current_frame() -> Frame | None:
 
 
 @contextlib.contextmanager
-def tracing(frame: Frame) -> Generator[Frame]:
-    """Makes a frame current."""
-    token = _FRAME.set(frame)
+def assigned(variable: contextvars.ContextVar[_T], value: _T) -> Generator[_T]:
+    """Gives a context variable a value, and afterwards its former one."""
+    token = variable.set(value)
     try:
-        yield frame
+        yield value
     finally:
-        _FRAME.reset(token)
+        variable.reset(token)
+
+
+def tracing(frame: Frame) -> contextlib.AbstractContextManager[Frame | None]:
+    """Makes a frame current."""
+    return assigned(_FRAME, frame)
 
 
 @contextlib.contextmanager
@@ -237,14 +229,10 @@ def valid_rows(batch: PyTree = None) -> jax.Array:
         leaves = {id(leaf) for leaf in jax.tree.leaves(batch)}
         masks = [mask for mask in masks if leaves & {id(leaf) for leaf in mask.leaves}]
     if not masks:
+        other = ", or the array given is not a part of one as the step received it"
         raise BatchError(
-            "This step received no distributed batch"
-            + (
-                ", or the array given is not a part of one as the step received it"
-                if batch is not None
-                else ""
-            )
-            + ", so there are no valid rows to tell. Pass it batches that spmd.distribute(...) made."
+            f"This step received no distributed batch{'' if batch is None else other}, so there are no "
+            "valid rows to tell. Pass it batches that spmd.distribute(...) made."
         )
     if len(masks) > 1:
         raise BatchError(

@@ -13,7 +13,6 @@ import contextlib
 import contextvars
 import dataclasses
 import sys
-from collections.abc import Generator
 from typing import Any, TypeVar
 
 import jax
@@ -21,7 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from spmd.replica.collectives import all_reduce
-from spmd.replica.context import current_frame, replica_axis
+from spmd.replica.context import assigned, current_frame, replica_axis
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,29 +76,15 @@ _OPTIONS: contextvars.ContextVar[CollectiveOptions] = contextvars.ContextVar(
 )
 
 
-@contextlib.contextmanager
-def collective_options(options: CollectiveOptions) -> Generator[None]:
-    """Sets how steps that are traced in the block, on this thread, sum gradients.
-
-    Args:
-        options: for these steps.
-    """
-    token = _OPTIONS.set(options)
-    try:
-        yield
-    finally:
-        _OPTIONS.reset(token)
+def collective_options(
+    options: CollectiveOptions,
+) -> contextlib.AbstractContextManager[CollectiveOptions]:
+    """Sets how steps that are traced in the block, on this thread, sum gradients."""
+    return assigned(_OPTIONS, options)
 
 
 def sum_in_buckets(gradients: _Tree) -> _Tree:
-    """Sums a pytree over replicas, in buckets as the options say.
-
-    Args:
-        gradients: pytree of arrays, in a replica.
-
-    Returns:
-        The sums.
-    """
+    """Sums a pytree of a replica's arrays over replicas, in buckets as the options say."""
     options, replicas = _OPTIONS.get(), jax.lax.axis_size(replica_axis())
     if replicas == 1:
         return all_reduce(gradients)
@@ -109,7 +94,9 @@ def sum_in_buckets(gradients: _Tree) -> _Tree:
     sums = [jnp.asarray(leaf) for leaf in leaves]
     types = [leaf.dtype for leaf in sums]
     if options.compression:
-        sums = [_compressed(leaf, options.compression) for leaf in sums]
+        sums = [
+            leaf.astype(options.compression) if leaf.dtype == jnp.float32 else leaf for leaf in sums
+        ]
     buckets, alone = _buckets(sums, *_sizes(options, grouped))
     if grouped:
         buckets, alone = buckets + [[index] for index in alone], []
@@ -125,10 +112,6 @@ def sum_in_buckets(gradients: _Tree) -> _Tree:
             start += leaf.size
     sums = [total.astype(dtype) for total, dtype in zip(sums, types, strict=True)]
     return jax.tree.unflatten(structure, sums)
-
-
-def _compressed(leaf: jax.Array, compression: str) -> jax.Array:
-    return leaf.astype(compression) if leaf.dtype == jnp.float32 else leaf
 
 
 def _sizes(options: CollectiveOptions, grouped: bool) -> tuple[int, int]:

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from spmd._jax_internals import trace_state
-from spmd.replica.context import current_frame, has_rows
+from spmd.replica.context import assigned, current_frame, has_rows
 from spmd.replica.gradient_buckets import sum_in_buckets
 from spmd.typing import PyTree
 
@@ -62,18 +62,11 @@ def sum_over_replicas(*gradients: PyTree) -> "optax.GradientTransformation":
         del params
         return sum_gradients(updates), state
 
-    return optax.GradientTransformation(_no_state, update)
+    return optax.GradientTransformation(lambda params: optax.EmptyState(), update)
 
 
 def sum_gradients(gradients: _Tree) -> _Tree:
-    """Sums a pytree of gradients over replicas inside a step; outside it returns them unchanged.
-
-    Args:
-        gradients: pytree of arrays.
-
-    Returns:
-        The sums.
-    """
+    """Sums a pytree of gradients over replicas inside a step; outside it returns them unchanged."""
     frame = current_frame()
     if frame is None or frame.masks is None:
         return gradients
@@ -101,30 +94,17 @@ _COLLECTED: contextvars.ContextVar[tuple[Any, list[Any]] | None] = contextvars.C
 
 @contextlib.contextmanager
 def collected() -> Generator[list[Any]]:
-    """Collects the gradients that code in a replica sums over replicas.
-
-    Yields:
-        A list that gets every pytree of sums.
-    """
+    """Collects, in the list that it yields, the pytrees that code in a replica sums over replicas."""
     sums: list[Any] = []
-    token = _COLLECTED.set((trace_state(), sums))
-    try:
+    with assigned(_COLLECTED, (trace_state(), sums)):
         yield sums
-    finally:
-        _COLLECTED.reset(token)
 
 
 def sums_by_itself(update: Callable[[], Any]) -> bool:
     """Tells whether an optimizer's update sums over replicas by itself.
 
-    Optax hides the links of a chain, and may make them only when they run, so it is tried out: traced,
-    and thrown away.
-
-    Args:
-        update: runs the update.
-
-    Returns:
-        Whether `sum_over_replicas` took part.
+    Optax hides the links of a chain, and may make them only when they run. So the update is traced once
+    to see whether `sum_over_replicas` takes part, and the trace is dropped.
     """
     frame = current_frame()
     if frame is None or not frame.in_replica:
@@ -135,10 +115,3 @@ def sums_by_itself(update: Callable[[], Any]) -> bool:
         return frame.sums > 0
     finally:
         frame.sums = before
-
-
-def _no_state(params: PyTree) -> Any:
-    import optax
-
-    del params
-    return optax.EmptyState()

@@ -21,6 +21,7 @@ from jax.core import Tracer
 from spmd.errors import Remedy
 from spmd.replica.array_like import ArrayLike, array_of
 from spmd.replica.context import current_frame
+from spmd.replica.rows import RowLayout
 from spmd.topology import layout_of, num_replicas, place
 
 
@@ -140,12 +141,7 @@ class PerReplica(_ReplicaValue):
     __slots__ = ("array", "key", "mask", "num_replicas", "stacked")
 
     def __init__(
-        self,
-        array: jax.Array,
-        num_replicas: int,
-        *,
-        stacked: bool,
-        mask: RowMask | None = None,
+        self, array: jax.Array, num_replicas: int, *, stacked: bool, mask: RowMask | None = None
     ) -> None:
         """Wraps an array over the mesh.
 
@@ -184,9 +180,7 @@ class PerReplica(_ReplicaValue):
     def block_shape(self) -> tuple[int, ...]:
         """Shape of one replica's block, padding included."""
         shape = self.array.shape
-        if self.stacked:
-            return shape[1:]
-        return (shape[0] // self.num_replicas, *shape[1:])
+        return shape[1:] if self.stacked else (self._block_rows(), *shape[1:])
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -247,7 +241,7 @@ class PerReplica(_ReplicaValue):
         return block if rows is None or rows == block.shape[0] else block[:rows]
 
     def _stored_block(self, replica: int) -> jax.Array:
-        size = 1 if self.stacked else self.block_shape[0]
+        size = self._block_rows()
         for shard in self.array.addressable_shards:
             start, stop = self._span(shard)
             if start <= replica * size < stop:
@@ -259,12 +253,15 @@ class PerReplica(_ReplicaValue):
         )
 
     def _local_replicas(self) -> list[int]:
-        size = 1 if self.stacked else self.block_shape[0]
+        size = self._block_rows()
         local: set[int] = set()
         for shard in self.array.addressable_shards:
             start, stop = self._span(shard)
             local.update(range(start // size, stop // size))
         return sorted(local)
+
+    def _block_rows(self) -> int:
+        return 1 if self.stacked else self.array.shape[0] // self.num_replicas
 
     def _span(self, shard: jax.Shard) -> tuple[int, int]:
         # Not by the shape of its data: without elements, XLA returns the whole as every shard.
@@ -353,15 +350,11 @@ def stack_replicas(values: Sequence[Any], mesh: jax.sharding.Mesh) -> PerReplica
     if len(shapes) == 1:
         return PerReplica(place(np.stack(arrays), layout.local), len(arrays), stacked=True)
     counts = tuple(len(array) for array in arrays)
-    rows = max(counts)
-    filler = next(array for array in arrays if len(array) == rows)[-1:]
-    padded = [
-        np.concatenate([array, np.repeat(filler, rows - len(array), axis=0)]) for array in arrays
-    ]
-    valid = (np.arange(rows) < np.array(counts)[:, None]).reshape(-1)
-    mask = RowMask(place(valid, layout.rows), counts, rows)
-    stacked = place(np.stack(padded), layout.local)
-    return PerReplica(stacked, len(arrays), stacked=True, mask=mask)
+    rows = RowLayout(counts, max(counts))
+    mask = RowMask(place(rows.mask, layout.rows), counts, rows.rows_per_replica)
+    padded = np.concatenate(arrays)[rows.row_index]
+    padded = padded.reshape(len(arrays), rows.rows_per_replica, *padded.shape[1:])
+    return PerReplica(place(padded, layout.local), len(arrays), stacked=True, mask=mask)
 
 
 def _plain(value: np.ndarray[Any, Any]) -> str:
