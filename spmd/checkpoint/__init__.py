@@ -7,13 +7,9 @@ manager.restore_latest()
 manager.save(step)
 """
 
-from spmd.checkpoint.array_entry import ArrayEntry
+from spmd.checkpoint.arrays import ArrayEntry
 from spmd.checkpoint.checkpoint import Checkpoint
-from spmd.checkpoint.errors import (
-    CheckpointError,
-    CheckpointNotFoundError,
-    DamagedCheckpointError,
-)
+from spmd.checkpoint.errors import CheckpointError, CheckpointNotFoundError, DamagedCheckpointError
 from spmd.checkpoint.layout import (
     checkpoint_folder,
     is_checkpoint,

@@ -1,15 +1,56 @@
-"""Arrays on disk, with Orbax: written by all processes at the same time, read straight onto their devices."""
+"""Arrays on disk, with Orbax: written by all processes at the same time, read straight onto their devices.
 
+Random keys are saved as the numbers that they consist of.
+"""
+
+import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from spmd.checkpoint.array_entry import ArrayEntry
 from spmd.typing import AnyArray
+
+
+@dataclasses.dataclass(frozen=True)
+class ArrayEntry:
+    """One array of a checkpoint.
+
+    Attributes:
+        name: its path, such as `model/layers/0/kernel`.
+        shape: as saved.
+        dtype: name of the dtype, as saved.
+        prng: for random keys, the name of their generator.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    prng: str | None = None
+
+    def __str__(self) -> str:
+        keys = f", keys of {self.prng}" if self.prng else ""
+        return f"{self.dtype}{list(self.shape)}{keys}"
+
+
+def describe_array(name: str, array: AnyArray) -> ArrayEntry:
+    """Describes an array as it is saved."""
+    prng = None
+    if _is_key(array):
+        prng, array = str(jax.random.key_impl(array)), jax.eval_shape(jax.random.key_data, array)
+    return ArrayEntry(name, tuple(array.shape), array.dtype.name, prng)
+
+
+def saved_form(array: AnyArray) -> AnyArray:
+    """Returns an array as it is saved: random keys as numbers."""
+    return jax.random.key_data(array) if _is_key(array) else array
+
+
+def _is_key(array: AnyArray) -> bool:
+    return jnp.issubdtype(array.dtype, jax.dtypes.prng_key)
 
 
 def write(directory: str, arrays: Mapping[str, AnyArray], timeout: float) -> Callable[[], None]:
@@ -27,10 +68,14 @@ def write(directory: str, arrays: Mapping[str, AnyArray], timeout: float) -> Cal
         wrong. It does not use the devices.
     """
     several = jax.process_count() > 1
-    _start_host_copies(arrays.values())
+    for array in arrays.values():  # all at once, where devices have memory of their own
+        if isinstance(array, jax.Array) and array.is_fully_addressable:
+            array.copy_to_host_async()
     whole = {
         # Processes cannot write together what only one of them holds; it is the same everywhere.
-        name: _copy(array) if not several or _is_local(array) else array
+        name: array
+        if several and not getattr(array, "is_fully_addressable", True)
+        else _copy(array)
         for name, array in arrays.items()
         if array.size
     }
@@ -62,34 +107,23 @@ def read(
     Returns:
         The arrays, by name.
     """
-    full = {name: target for name, target in targets.items() if 0 not in target[0].shape}
-    found = _read(directory, full, timeout) if full else {}
-    return {
-        name: _placed(
-            found[name] if name in found else np.zeros(entry.shape, entry.dtype), entry, target
+    found: dict[str, AnyArray] = {}
+    shapes: dict[str, jax.ShapeDtypeStruct] = {}
+    arguments: dict[str, Any] = {}
+    for name, (entry, target) in targets.items():
+        if 0 in entry.shape:
+            found[name] = np.zeros(entry.shape, entry.dtype)
+            continue
+        shapes[name] = jax.ShapeDtypeStruct(entry.shape, jnp.dtype(entry.dtype))
+        arguments[name] = (
+            _orbax().ArrayRestoreArgs(sharding=target.sharding)
+            if isinstance(target, jax.Array) and target.committed
+            else _orbax().RestoreArgs(restore_type=np.ndarray)
         )
-        for name, (entry, target) in targets.items()
-    }
-
-
-def _read(
-    directory: str, targets: Mapping[str, tuple[ArrayEntry, AnyArray]], timeout: float
-) -> dict[str, AnyArray]:
-    ocp = _orbax()
-    shapes = {
-        name: jax.ShapeDtypeStruct(entry.shape, jnp.dtype(entry.dtype))
-        for name, (entry, _) in targets.items()
-    }
-    arguments = {
-        name: ocp.ArrayRestoreArgs(sharding=target.sharding)
-        if isinstance(target, jax.Array) and target.committed
-        else ocp.RestoreArgs(restore_type=np.ndarray)
-        for name, (_, target) in targets.items()
-    }
-    return _checkpointer(timeout).restore(
-        directory,
-        args=ocp.args.PyTreeRestore(item=shapes, restore_args=arguments, partial_restore=True),
-    )
+    if shapes:
+        wanted = _orbax().args.PyTreeRestore(shapes, restore_args=arguments, partial_restore=True)
+        found |= _checkpointer(timeout).restore(directory, args=wanted)
+    return {name: _placed(found[name], *target) for name, target in targets.items()}
 
 
 def _orbax() -> Any:
@@ -117,17 +151,6 @@ def _checkpointer(timeout: float) -> Any:
     )
 
 
-def _is_local(array: AnyArray) -> bool:
-    return not isinstance(array, jax.Array) or array.is_fully_addressable
-
-
-def _start_host_copies(arrays: Iterable[AnyArray]) -> None:
-    """Starts copying all arrays to host memory at once, where devices have memory of their own."""
-    for array in arrays:
-        if isinstance(array, jax.Array) and array.is_fully_addressable:
-            array.copy_to_host_async()
-
-
 def _copy(array: AnyArray) -> np.ndarray[Any, Any]:
     """Copies an array to host memory that no step reuses."""
     host = np.asarray(array)
@@ -146,13 +169,12 @@ def _placed(value: AnyArray, entry: ArrayEntry, target: AnyArray) -> AnyArray:
     """Gives a value the devices of the array that it replaces, and random keys their type."""
     if not isinstance(target, jax.Array):
         return value
-    placed = value if isinstance(value, jax.Array) else _on_devices_of(target, value)
-    return jax.random.wrap_key_data(placed, impl=entry.prng) if entry.prng else placed
-
-
-def _on_devices_of(target: jax.Array, value: np.ndarray[Any, Any]) -> jax.Array:
-    if target.committed:
-        return jax.device_put(value, target.sharding)
-    # Weakly typed like the array that it replaces, it leaves the dtype to other operands.
-    weak = value.ndim == 0 and getattr(target, "weak_type", False)
-    return jnp.asarray(value.item() if weak else value)
+    if isinstance(value, np.ndarray):
+        # Weakly typed like the array that it replaces, it leaves the dtype to other operands.
+        weak = value.ndim == 0 and getattr(target, "weak_type", False)
+        value = (
+            jax.device_put(value, target.sharding)
+            if target.committed
+            else jnp.asarray(value.item() if weak else value)
+        )
+    return jax.random.wrap_key_data(value, impl=entry.prng) if entry.prng else value

@@ -13,7 +13,7 @@ from spmd.checkpoint.restoring import Restoration
 from spmd.checkpoint.saving import Save, wait_for_saves
 from spmd.checkpoint.selection import path_of_first
 from spmd.checkpoint.snapshot import take_snapshot
-from spmd.checkpoint.status import LoadStatus, NothingToRestore, RestoreStatus
+from spmd.checkpoint.status import LoadStatus
 from spmd.checkpoint.view import View, register_view, view_of
 from spmd.cluster import all_gather_small, wait_seconds
 from spmd.errors import StateError
@@ -113,8 +113,8 @@ class Checkpoint:
         memory. A thread writes them, and gives the checkpoint its name at the end; `wait` waits for that.
 
         Args:
-            path: the folder to make; a checkpoint there is replaced when the new one is complete. If processes
-                name several, that of process 0 is used.
+            path: the folder to make; a checkpoint there is replaced when the new one is complete. The path of
+                process 0 decides.
             notes: what else to record in the manifest; JSON can hold it.
             done: called when the checkpoint is complete, by a thread of process 0.
 
@@ -170,14 +170,14 @@ class Checkpoint:
         wait_for_saves()
         path = path_of_first(all_gather_small("checkpoint/restore", path, self.timeout))
         if not path:
-            return NothingToRestore()
+            return LoadStatus(self, None)
         _check_files(path, self.timeout, checked=checked)
         restoration = Restoration(path, self.timeout)
         if self._restoration is not None:
             self._restoration.cancel()
         restoration.start(self)
         self._restoration = restoration
-        return RestoreStatus(self, restoration)
+        return LoadStatus(self, restoration)
 
     def view(self) -> View:
         """Returns what a checkpoint sees of this one: its objects, and the parts of its root."""

@@ -1,6 +1,16 @@
 """What can be wrong with a checkpoint."""
 
+from collections.abc import Sequence
+
 from spmd.errors import SpmdError
+
+SHOWN = 10  # how many of a list a message names
+
+
+def first_lines(lines: Sequence[str]) -> str:
+    """Joins the first lines of a list, and says how many more there are."""
+    more = [f"  and {len(lines) - SHOWN} more"] if len(lines) > SHOWN else []
+    return "\n".join([*lines[:SHOWN], *more])
 
 
 class CheckpointError(SpmdError, ValueError):

@@ -71,10 +71,7 @@ class SavePolicy:
     every_seconds: float | None = None
 
     def __post_init__(self) -> None:
-        for name, value in (
-            ("every_steps", self.every_steps),
-            ("every_seconds", self.every_seconds),
-        ):
+        for name, value in vars(self).items():
             if value is not None and value <= 0:
                 raise ValueError(f"{name} is {value}. Use a number above 0, or None.")
 
@@ -226,9 +223,8 @@ class CheckpointManager:
         intact = [step for step in found if step not in self._damaged]
         kept = set(intact[-self._keep.last :])
         if self._keep.best:
-            kept.update(
-                sorted(intact, key=lambda step: self._badness(found[step]))[: self._keep.best]
-            )
+            ranked = sorted(intact, key=lambda step: self._badness(found[step]))
+            kept.update(ranked[: self._keep.best])
         for step in set(found) - kept:
             remove_checkpoint(found[step])
 

@@ -7,10 +7,10 @@ import json
 import os
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from spmd.checkpoint.array_entry import ArrayEntry
+from spmd.checkpoint.arrays import ArrayEntry
 from spmd.checkpoint.errors import CheckpointNotFoundError, DamagedCheckpointError
 from spmd.checkpoint.layout import MANIFEST, checkpoint_folder
 
@@ -57,12 +57,7 @@ class Manifest:
 
 
 def write_manifest(folder: str, manifest: Manifest) -> None:
-    """Writes the manifest of a checkpoint whose arrays are written. One process calls it.
-
-    Args:
-        folder: that the checkpoint is written into.
-        manifest: what to record, beside the files.
-    """
+    """Writes the manifest into the folder of a checkpoint whose arrays are written. One process calls it."""
     content = {
         "format": FORMAT,
         "nodes": [asdict(node) for node in manifest.nodes],
@@ -84,7 +79,12 @@ def read_manifest(path: str) -> Manifest:
         CheckpointNotFoundError: there is no checkpoint.
         DamagedCheckpointError: the manifest is missing or damaged.
     """
-    return _parsed(_content(path))
+    content = _content(path)
+    nodes = [
+        replace(SavedObject(**node), entries=tuple(_entry(**entry) for entry in node["entries"]))
+        for node in content["nodes"]
+    ]
+    return Manifest(nodes, content["positions"], content["notes"])
 
 
 def verify(path: str) -> None:
@@ -150,21 +150,8 @@ def _content(path: str) -> dict[str, Any]:
     return content
 
 
-def _parsed(content: Mapping[str, Any]) -> Manifest:
-    nodes = [
-        SavedObject(
-            node["path"],
-            node["kind"],
-            node["children"],
-            tuple(
-                ArrayEntry(entry["name"], tuple(entry["shape"]), entry["dtype"], entry["prng"])
-                for entry in node["entries"]
-            ),
-            node["value"],
-        )
-        for node in content["nodes"]
-    ]
-    return Manifest(nodes, content["positions"], content["notes"])
+def _entry(shape: Sequence[int], **fields: Any) -> ArrayEntry:
+    return ArrayEntry(shape=tuple(shape), **fields)
 
 
 def _damaged(folder: str, name: str, reason: str) -> DamagedCheckpointError:

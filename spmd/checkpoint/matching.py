@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import jax
 
-from spmd.checkpoint.array_entry import describe_array
+from spmd.checkpoint.arrays import describe_array
 from spmd.checkpoint.graph import TrackedObject, join, track
 from spmd.checkpoint.manifest import SavedObject
 from spmd.typing import AnyArray, Stateful
@@ -20,13 +20,7 @@ _KINDS = {
 
 @dataclasses.dataclass(frozen=True)
 class Match:
-    """An object and its counterpart in a checkpoint.
-
-    Attributes:
-        index: of the saved object.
-        saved: the saved object.
-        obj: the object.
-    """
+    """An object, and the saved object that it matches, with its index."""
 
     index: int
     saved: SavedObject
@@ -42,7 +36,7 @@ def match(nodes: Sequence[SavedObject], index: int, obj: Stateful) -> list[Match
         obj: its counterpart.
 
     Raises:
-        CheckpointError: an object cannot be part of a checkpoint.
+        CheckpointError: an object cannot be saved.
     """
     first = nodes[index]
     matches = [Match(index, first, track(obj, first.path, None))]
@@ -60,9 +54,7 @@ def match(nodes: Sequence[SavedObject], index: int, obj: Stateful) -> list[Match
 
 def arrays_of(found: Match) -> list[AnyArray]:
     """Lists the arrays that the object has now."""
-    read = found.obj.view.read
-    assert read is not None
-    return jax.tree.leaves(read())
+    return jax.tree.leaves(found.obj.view.read())
 
 
 def mismatches(found: Match) -> list[str]:
@@ -75,10 +67,8 @@ def mismatches(found: Match) -> list[str]:
     arrays = arrays_of(found)
     if len(arrays) != len(saved.entries):
         return [f"  {path}: expected {len(arrays)} arrays, found {len(saved.entries)}"]
-    pairs = [
-        (entry, describe_array(entry.name, array))
-        for entry, array in zip(saved.entries, arrays, strict=True)
-    ]
     return [
-        f"  {entry.name}: expected {own}, found {entry}" for entry, own in pairs if own != entry
+        f"  {entry.name}: expected {own}, found {entry}"
+        for entry, array in zip(saved.entries, arrays, strict=True)
+        if (own := describe_array(entry.name, array)) != entry
     ]

@@ -23,6 +23,9 @@ class PreemptionSync:
 
     All processes make it, in the same order, and ask it before each step. It takes over SIGTERM.
 
+    Attributes:
+        task: the task that is about to be terminated, such as `"worker 1"`; None until then.
+
     Examples:
         >>> with PreemptionSync() as sync:
         ...     sync.reached()
@@ -49,7 +52,7 @@ class PreemptionSync:
         self._begun = 0
         self._save_at = -1
         self._error: BaseException | None = None
-        self._task: str | None = None
+        self.task: str | None = None
         self._first = self._notice = Notice(self._agree, watch=watch, sigterm=watch is None)
 
     def __enter__(self) -> "PreemptionSync":
@@ -57,11 +60,6 @@ class PreemptionSync:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    @property
-    def task(self) -> str | None:
-        """The task that is about to be terminated, such as `"worker 1"`; None until then."""
-        return self._task
 
     @property
     def told_at(self) -> float | None:
@@ -107,4 +105,4 @@ class PreemptionSync:
                 self._save_at = max(map(int, begun)) + 1
             except Exception as error:  # reached() raises it where somebody sees it
                 self._error = error
-            self._task = task
+            self.task = task

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from spmd.checkpoint.array_entry import ArrayEntry
-from spmd.checkpoint.arrays import read
+from spmd.checkpoint.arrays import ArrayEntry, read
 from spmd.checkpoint.layout import ARRAYS, checkpoint_folder
 from spmd.checkpoint.manifest import read_manifest
 from spmd.checkpoint.saving import wait_for_saves
@@ -50,6 +49,5 @@ def read_array(path: str, entry: ArrayEntry) -> np.ndarray[Any, Any]:
     host_array = np.zeros(0)  # what it replaces is of NumPy, so the array is
     folder = os.path.join(checkpoint_folder(path), ARRAYS)
     wait_for_saves()  # reading would otherwise wait for the writer, or disturb it
-    return np.asarray(
-        read(folder, {entry.name: (as_numbers, host_array)}, wait_seconds())[entry.name]
-    )
+    found = read(folder, {entry.name: (as_numbers, host_array)}, wait_seconds())
+    return np.asarray(found[entry.name])

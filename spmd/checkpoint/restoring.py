@@ -1,7 +1,7 @@
-"""Giving saved values to objects: now, and to variables that are made later, as soon as they are made.
+"""Giving saved values to objects that exist, and to others as soon as they are made.
 
-A *restoration* matches saved objects with objects. Saved values without an object wait for one. It keeps
-nothing alive that it restores into.
+A *restoration* matches saved objects with live ones; a saved value without an object waits for it. A restoration
+keeps none of these objects alive.
 """
 
 import logging
@@ -13,7 +13,7 @@ from typing import Any
 import jax
 
 from spmd.checkpoint import arrays
-from spmd.checkpoint.errors import CheckpointError
+from spmd.checkpoint.errors import SHOWN, CheckpointError, first_lines
 from spmd.checkpoint.layout import ARRAYS, checkpoint_folder
 from spmd.checkpoint.manifest import SavedObject, read_manifest
 from spmd.checkpoint.matching import Match, arrays_of, match, mismatches
@@ -25,25 +25,16 @@ from spmd.state import adapter_of, defer, drop_deferred
 from spmd.typing import AnyArray, Stateful
 
 _LOG = logging.getLogger("spmd.checkpoint")
-_SHOWN = 10
 
 
 class Restoration:
     """A checkpoint that is being restored, or waits for objects that do not exist yet."""
 
     def __init__(self, path: str, timeout: float) -> None:
-        """Reads the graph of a checkpoint.
-
-        Args:
-            path: the checkpoint's.
-            timeout: seconds that a process waits for the others.
-
-        Raises:
-            CheckpointError: there is no checkpoint, or its manifest is damaged.
-        """
+        """Reads the graph of a checkpoint; raises as `read_manifest` does."""
         manifest = read_manifest(path)
         self.path = path
-        self.nodes: Sequence[SavedObject] = manifest.nodes
+        self.nodes = manifest.nodes
         self.expect_partial = False
         self._positions = manifest.positions
         self._timeout = timeout
@@ -52,21 +43,13 @@ class Restoration:
         self._starts: dict[int, weakref.ref[Any]] = {}
 
     def start(self, root: Stateful) -> None:
-        """Restores into an object and all that it reaches.
-
-        Raises:
-            CheckpointError: an object does not match its saved value.
-        """
+        """Restores into an object and all that it reaches; raises CheckpointError if a value does not fit."""
         self._extend([(0, root)])
         if self.unmatched():
             defer(id(self), self.apply_pending)
 
     def apply_pending(self) -> None:
-        """Restores into objects that were made since; does nothing while a step is traced.
-
-        Raises:
-            CheckpointError: one of them does not match its saved value.
-        """
+        """Restores as `start` does into objects made since; does nothing while a step is traced."""
         if current_frame() is not None:
             return
         starts = [(index, obj) for index, ref in self._starts.items() if (obj := ref())]
@@ -91,17 +74,22 @@ class Restoration:
             if node.kind != "node" and index not in self._matched
         ]
 
+    def list_unmatched(self) -> str:
+        """Names the first of these saved objects."""
+        paths = [node.path for node in self.unmatched()]
+        return ", ".join(paths[:SHOWN]) + (" ..." if len(paths) > SHOWN else "")
+
     def _warn(self) -> None:
-        """Warns of values that were not restored, once the last object that might have taken them is gone."""
-        left = self.unmatched()
-        if not left or self.expect_partial or any(ref() for ref in self._starts.values()):
+        """Warns of values that were not restored, once no object is left that might take them."""
+        waiting = any(ref() for ref in self._starts.values())
+        if self.expect_partial or waiting or not self.unmatched():
             return
         self.expect_partial = True  # once is enough
         _LOG.warning(
             "These values of the checkpoint %s found no object: %s. If that is intended, write "
             "restore(path).expect_partial().",
             self.path,
-            ", ".join(node.path for node in left[:_SHOWN]) + (" ..." if len(left) > _SHOWN else ""),
+            self.list_unmatched(),
         )
 
     def _extend(self, starts: Sequence[tuple[int, Stateful]]) -> None:
@@ -124,10 +112,9 @@ class Restoration:
     def _check(self, matches: Sequence[Match]) -> None:
         lines = [line for found in matches for line in mismatches(found)]
         if lines:
-            more = [f"  and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
             raise CheckpointError(
                 f"The checkpoint {self.path} does not fit the objects that it is restored into:\n"
-                + "\n".join([*lines[:_SHOWN], *more])
+                + first_lines(lines)
                 + "\nMake these as they were when it was saved, or leave them out of the Checkpoint."
             )
 
@@ -142,12 +129,10 @@ class Restoration:
             view, saved = found.obj.view, found.saved
             if saved.kind in ("node", "position"):
                 continue
+            value = saved.value
             if saved.kind == "arrays":
-                assert view.read is not None
                 structure = jax.tree.structure(view.read())
                 value = jax.tree.unflatten(structure, [read[e.name] for e in saved.entries])
-            else:
-                value = saved.value
             if view.write is not None:
                 view.write(value)
             elif isinstance(found.obj.key, tuple):

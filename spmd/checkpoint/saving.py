@@ -17,13 +17,12 @@ from typing import Any, NoReturn
 import jax
 
 from spmd.checkpoint import arrays, layout, manifest
-from spmd.checkpoint.errors import CheckpointError
+from spmd.checkpoint.errors import CheckpointError, first_lines
 from spmd.checkpoint.selection import path_of_first
 from spmd.checkpoint.snapshot import Snapshot, fingerprints
 from spmd.cluster import all_gather_small
 
 _FIRST = 0
-_SHOWN = 10
 
 _running: "Save | None" = None
 # Those whose error has not been raised yet.
@@ -35,6 +34,7 @@ class Save:
 
     Attributes:
         path: where it will be.
+        error: what went wrong, until `wait` raises it.
     """
 
     def __init__(
@@ -61,18 +61,12 @@ class Save:
         global _running
         wait_for_saves()
         self._timeout = timeout
-        self._error: BaseException | None = None
+        self.error: BaseException | None = None
         objects = fingerprints(snapshot.nodes)
-        message = json.dumps(
-            {
-                "path": path,
-                "positions": snapshot.positions,
-                "objects": zlib.crc32(json.dumps(objects, sort_keys=True).encode()),
-            }
-        )
-        messages = [
-            json.loads(text) for text in all_gather_small("checkpoint/save", message, timeout)
-        ]
+        checksum = zlib.crc32(json.dumps(objects, sort_keys=True).encode())
+        own = {"path": path, "positions": snapshot.positions, "objects": checksum}
+        texts = all_gather_small("checkpoint/save", json.dumps(own), timeout)
+        messages = [json.loads(text) for text in texts]
         self.path = path = path_of_first([each["path"] for each in messages])
         if len({each["objects"] for each in messages}) > 1:
             _raise_differences(path, objects, timeout)
@@ -99,16 +93,16 @@ class Save:
                 if self._done is not None:
                     self._done()
         except BaseException as error:  # raised by wait(), where somebody sees it
-            self._error = error
+            self.error = error
             failure = f"{type(error).__name__}: {error}"
         try:
             # No process continues before the checkpoint is complete.
             first = all_gather_small("checkpoint/saved", failure, self._timeout)[_FIRST]
-            if first and self._error is None:
-                self._error = CheckpointError(f"Process 0 could not save {self.path}: {first}")
+            if first and self.error is None:
+                self.error = CheckpointError(f"Process 0 could not save {self.path}: {first}")
         except BaseException as error:
-            self._error = self._error or error
-        if self._error is not None:
+            self.error = self.error or error
+        if self.error is not None:
             _failed.append(self)
 
     def join(self) -> None:
@@ -127,15 +121,10 @@ class Save:
             BaseException: what went wrong.
         """
         self.join()
-        if self._error is not None:
+        if self.error is not None:
             _failed.remove(self)
-            error, self._error = self._error, None
+            error, self.error = self.error, None
             raise error
-
-    def report(self) -> None:
-        """Prints the error that nobody waited for, as that of an uncaught exception."""
-        if (error := self._error) is not None:
-            sys.excepthook(type(error), error, error.__traceback__)
 
 
 def wait_for_saves() -> None:
@@ -166,10 +155,9 @@ def _raise_differences(path: str, objects: Mapping[str, str], timeout: float) ->
         for name in sorted({*first, *other})
         if first.get(name) != other.get(name)
     ]
-    more = [f"  and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
     raise CheckpointError(
         f"The processes do not save the same objects as {path}:\n"
-        + "\n".join([*found[:_SHOWN], *more])
+        + first_lines(found)
         + "\nA checkpoint keeps what all processes have in common: make these the same in all, or leave them out "
         "of the Checkpoint. What differs between processes can be the position of an object with get_state() and "
         "set_state()."
@@ -178,8 +166,9 @@ def _raise_differences(path: str, objects: Mapping[str, str], timeout: float) ->
 
 def _report_errors_at_exit() -> None:
     wait_for_saves()
-    for save in _failed:
-        save.report()
+    for save in _failed:  # nobody waited for these
+        if (error := save.error) is not None:
+            sys.excepthook(type(error), error, error.__traceback__)
 
 
 def _fail_at_exit() -> None:

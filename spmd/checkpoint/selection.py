@@ -7,11 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import jax
 
-from spmd.checkpoint.errors import (
-    CheckpointError,
-    CheckpointNotFoundError,
-    DamagedCheckpointError,
-)
+from spmd.checkpoint.errors import CheckpointError, CheckpointNotFoundError, DamagedCheckpointError
 from spmd.checkpoint.manifest import verify
 from spmd.cluster import all_gather_small
 

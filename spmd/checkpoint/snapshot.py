@@ -8,7 +8,7 @@ from typing import Any
 
 import jax
 
-from spmd.checkpoint.array_entry import ArrayEntry, describe_array, saved_form
+from spmd.checkpoint.arrays import ArrayEntry, describe_array, saved_form
 from spmd.checkpoint.errors import CheckpointError
 from spmd.checkpoint.graph import TrackedObject, walk
 from spmd.checkpoint.manifest import SavedObject
@@ -47,7 +47,6 @@ def take_snapshot(root: Stateful) -> Snapshot:
             entries = tuple(entry for entry, _ in pairs)
             arrays.update((entry.name, array) for entry, array in pairs)
         elif view.kind != "node":
-            assert view.read is not None
             value = view.read()
             if view.kind == "position":
                 positions[obj.path] = encode_position(value, obj.path)
@@ -71,7 +70,6 @@ def fingerprints(nodes: Sequence[SavedObject]) -> dict[str, str]:
 
 def _arrays_of(obj: TrackedObject) -> list[tuple[ArrayEntry, AnyArray]]:
     """Lists the arrays of a variable, or the one array in a container, with their descriptions."""
-    assert obj.view.read is not None
     leaves, _ = jax.tree_util.tree_flatten_with_path(obj.view.read())
     arrays: list[tuple[ArrayEntry, AnyArray]] = []
     for path, leaf in leaves:

@@ -30,7 +30,7 @@ class View:
         obj: the object, or the one that it stands for.
         kind: see above.
         children: of a node, by name.
-        read: returns a pytree of arrays, a value or a position.
+        read: returns a pytree of arrays, a value or a position; None for a node.
         write: takes what `read` returned; None if the container has to be given a new value instead.
         grows: whether the object makes variables late, when it is first used.
         items: the dict that an object keeps its children in, if plain values may be among them.
@@ -39,7 +39,7 @@ class View:
     obj: Stateful
     kind: Literal["node", "arrays", "value", "position"]
     children: Mapping[str, Any] = dataclasses.field(default_factory=dict[str, Any])
-    read: Callable[[], Any] | None = None
+    read: Callable[[], Any] = lambda: None
     write: Callable[[Any], None] | None = None
     grows: bool = False
     items: dict[str, Any] | None = None
@@ -49,12 +49,7 @@ _MAKERS: list[tuple[type[Any], Callable[[Any], View]]] = []
 
 
 def register_view(cls: type[Any], make: Callable[[Any], View]) -> None:
-    """Registers what a checkpoint sees of the instances of a class.
-
-    Args:
-        cls: the class.
-        make: returns the view of an instance.
-    """
+    """Registers a function that makes the view of a class's instances."""
     _MAKERS.append((cls, make))
 
 
@@ -74,7 +69,10 @@ def view_of(obj: Stateful) -> View | None:
         return View(obj, "arrays", read=lambda: obj)
     if isinstance(obj, _VALUES):
         return View(obj, "value", read=lambda: obj)
-    return _view_of_container(obj)
+    items = items_of(obj)
+    if items is None:
+        return None
+    return View(obj, "node", {name: child for name, child in items.items() if child is not None})
 
 
 def view_of_variable(variable: LibraryVariable, adapter: Adapter) -> View:
@@ -118,19 +116,8 @@ def _nested(variables: list[tuple[list[str], LibraryVariable]]) -> Group:
     return root
 
 
-def _view_of_container(tree: PyTree) -> View | None:
-    items = items_of(tree)
-    if items is None:
-        return None
-    return View(tree, "node", {name: child for name, child in items.items() if child is not None})
-
-
 def items_of(tree: PyTree) -> dict[str, Any] | None:
-    """Takes a list, tuple, dict or another pytree apart, one level deep.
-
-    Returns:
-        Its items by name; None if it is not a container.
-    """
+    """Returns the items of a list, dict or other pytree by name, one level deep; None for other objects."""
     if isinstance(tree, dict):
         return {str(key): child for key, child in tree.items()}
     leaves, structure = jax.tree_util.tree_flatten_with_path(
@@ -145,14 +132,10 @@ def items_of(tree: PyTree) -> dict[str, Any] | None:
 
 
 def with_items(tree: PyTree, items: Mapping[str, Any]) -> PyTree:
-    """Replaces the items of a container.
-
-    Args:
-        tree: the container.
-        items: its new items, by name, in the order of `items_of`.
+    """Replaces the items of a container, given in the order of `items_of`.
 
     Returns:
-        The container: a list or dict itself, changed in place; a new one of any other kind.
+        The container: a list or dict is changed in place, any other kind is made anew.
     """
     if isinstance(tree, list):
         tree[:] = items.values()

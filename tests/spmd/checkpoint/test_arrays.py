@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from spmd.checkpoint.array_entry import ArrayEntry, describe_array, saved_form
+from spmd.checkpoint.arrays import ArrayEntry, describe_array, saved_form
 
 
 def test_an_array():
