@@ -169,12 +169,12 @@ def _placed(value: AnyArray, entry: ArrayEntry, target: AnyArray) -> AnyArray:
     """Gives a value the devices of the array that it replaces, and random keys their type."""
     if not isinstance(target, jax.Array):
         return value
-    if isinstance(value, np.ndarray):
+    if isinstance(value, jax.Array):
+        placed = value
+    elif target.committed:
+        placed = jax.device_put(value, target.sharding)
+    else:
         # Weakly typed like the array that it replaces, it leaves the dtype to other operands.
         weak = value.ndim == 0 and getattr(target, "weak_type", False)
-        value = (
-            jax.device_put(value, target.sharding)
-            if target.committed
-            else jnp.asarray(value.item() if weak else value)
-        )
-    return jax.random.wrap_key_data(value, impl=entry.prng) if entry.prng else value
+        placed = jnp.asarray(value.item() if weak else value)
+    return jax.random.wrap_key_data(placed, impl=entry.prng) if entry.prng else placed
