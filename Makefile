@@ -15,6 +15,8 @@ PEERS ?= .venv-peers
 # A stamp per extra, so that a target installs no more than it needs.
 STAMP := $(VENV)/.installed-
 .DEFAULT_GOAL := help
+# Compiled modules are kept (git ignores them): the tests start hundreds of processes.
+unexport PYTHONDONTWRITEBYTECODE
 .NOTPARALLEL:
 .PHONY: demo test lint docs bench golden clean help
 .PRECIOUS: $(STAMP)%

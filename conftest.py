@@ -7,8 +7,9 @@ import pytest
 
 import spmd
 
-# Optimizations take longer than the tests' small programs run. Only the quick part goes without:
-# the slow part, the examples and the doctests compile as users do.
+# Optimizations take longer than the tests' small programs run. The quick part goes without, and so does the
+# slow part but in processes that it starts. Everything else compiles as users do: the doctests, the
+# demo, any test run by name, and in `.ci/run` all recorded cases (tests/golden) once more.
 COMPILE_FAST = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
 if version("jaxlib").startswith("0.10."):  # newer ones do not know the first flag
     # A fusion is otherwise a module of its own, with MLIR's passes.
@@ -18,7 +19,7 @@ if version("jaxlib").startswith("0.10."):  # newer ones do not know the first fl
 def pytest_configure(config: pytest.Config) -> None:
     """Sets how JAX starts and compiles, before anything starts it."""
     os.environ.setdefault("KERAS_BACKEND", "jax")  # before Keras is imported: it fixes the backend
-    if config.getoption("markexpr") == "not slow":
+    if config.getoption("markexpr") in ("not slow", "slow"):
         flags = os.environ.get("XLA_FLAGS", "")
         if COMPILE_FAST not in flags:  # this process may be a worker of one that has set it
             os.environ["XLA_FLAGS"] = f"{flags} {COMPILE_FAST}".strip()

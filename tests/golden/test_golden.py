@@ -22,7 +22,7 @@ QUICK = ("none", "n2", "default")
 LONG = ("fit.", "train.", "loss.keras")
 # Cases that show again, with another setting, what other cases of the quick part show.
 REPEATED = {
-    # train.optimizers has each optimizer; weights, classes and datasets have a case each.
+    # train.optimizers has optimizers; weights, classes and datasets have a case each.
     "fit.even": (
         *("momentum", "adam", "rmsprop", "clipnorm", "learning_rate", "dataset_*", "steps_per_*"),
         *("class_weight", "validation_split", "validation_freq", "validation_weights"),
@@ -31,10 +31,29 @@ REPEATED = {
     "fit.uneven": ("13_in_5", "9_in_8"),
     "fit.evaluate": ("16_in_5", "13_in_5", "1_in_8"),
     "fit.predict": ("16_in_3", "13_in_3", "1_in_8"),
-    "train.batchnorm": (
-        "experimental_synchronized/*",
-        "*/full/*",
-    ),  # another name of the same layer
+    "train.optimizers": (
+        *(
+            "*_defaults",
+            "*_amsgrad",
+            "*_centered",
+            "legacy_*",
+            "nesterov",
+            "adamax",
+            "nadam",
+            "ftrl",
+        ),
+        *(
+            "adadelta",
+            "clipvalue",
+            "staircase",
+            "piecewise",
+            "cosine",
+            "polynomial",
+            "inverse_time",
+        ),
+    ),
+    # The first is another name of the same layer.
+    "train.batchnorm": ("experimental_synchronized/*", "*/full/*"),
 }
 
 

@@ -46,6 +46,7 @@ def test_info_without_devices_says_why_and_fails() -> None:
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.slow
 def test_version_as_a_process() -> None:
     result = run_command("--version")
     assert result.returncode == 0, result.stderr

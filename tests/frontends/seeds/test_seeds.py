@@ -106,6 +106,7 @@ PRINTED = {
 }
 
 
+@pytest.mark.slow
 def test_004_custom_training_loop(run):
     start = 0.0  # a weight w whose loss log(1 + exp(-w)) + 1e-4 * w**2 is the first one printed
     for _ in range(5):

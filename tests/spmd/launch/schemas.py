@@ -11,7 +11,6 @@ import jsonschema
 import kubernetes_validate
 import yaml
 from kubeflow.training import models
-from kubeflow_trainer_api.models.jobset_v1alpha2_job_set import JobsetV1alpha2JobSet
 
 INVALID = (
     AssertionError,
@@ -47,6 +46,9 @@ def check_jobset(manifest: dict[str, Any]) -> None:
 
 @functools.cache
 def _jobset_validator() -> jsonschema.Draft202012Validator:
+    # Here, because its 400 modules take two seconds, and every worker reads this file.
+    from kubeflow_trainer_api.models.jobset_v1alpha2_job_set import JobsetV1alpha2JobSet
+
     schema = JobsetV1alpha2JobSet.model_json_schema(by_alias=True)
     # Kubernetes's own types of several kinds, which the generator of the models makes objects of.
     for name in ("ApiResourceQuantity", "UtilIntstrIntOrString"):

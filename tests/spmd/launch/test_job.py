@@ -1,7 +1,7 @@
 """What a job takes, and what its tasks get."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spmd.errors import LaunchError
@@ -10,6 +10,7 @@ from spmd.launch.job import name_of
 
 
 @given(st.text(max_size=80))
+@settings(max_examples=30)
 def test_every_text_gives_a_name_that_a_job_takes(text: str) -> None:
     Job(name_of(text), ("train.py",), Roles(1))
 

@@ -163,6 +163,7 @@ def test_a_second_signal_kills(launch: Callable) -> None:
     assert "SIGTERM again: SIGKILL to all" in err
 
 
+@pytest.mark.slow
 def test_a_signal_while_it_waits_for_a_restart_ends_it(launch: Callable) -> None:
     launcher = launch("sys.exit(5)", "--backoff-seconds", 60, "--max-restarts", 5)
     for line in launcher.stderr:

@@ -57,7 +57,7 @@ cases = st.tuples(
 
 
 @given(cases)
-@settings(max_examples=20)
+@settings(max_examples=12)
 def test_rows_against_numpy(case: Any) -> None:
     dtype, replicas, batch_size, rows, shape, seed = case
     data = numbers(dtype, (rows, *shape), seed)
@@ -82,7 +82,7 @@ def test_rows_against_numpy(case: Any) -> None:
     st.sampled_from([(), (3,), (2, 3)]),
     st.integers(0, 9),
 )
-@settings(max_examples=15)
+@settings(max_examples=10)
 def test_one_value_per_replica_against_numpy(
     dtype: Any, replicas: int, shape: tuple[int, ...], seed: int
 ) -> None:

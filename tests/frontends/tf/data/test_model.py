@@ -135,7 +135,7 @@ def sources(size):
     yield Dataset.from_generator(generate)
 
 
-@settings(max_examples=120)
+@settings(max_examples=50)
 @given(st.integers(0, 9), CHAIN)
 def test_a_chain_gives_what_lists_give(size, chain):
     before, batch, after, unbatch = chain

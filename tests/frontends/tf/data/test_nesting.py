@@ -47,7 +47,7 @@ def test_windows(arguments, expected):
     assert len(windows) == len(expected)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(st.integers(0, 12), st.integers(1, 5), st.integers(1, 5), st.integers(1, 3), st.booleans())
 def test_windows_hold_what_slices_hold(count, size, shift, stride, drop):
     rows = list(range(count))
@@ -155,7 +155,7 @@ def kernel(counts, cycle, block):
     return result
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(st.lists(st.integers(0, 5), max_size=6), st.integers(1, 4), st.integers(1, 3))
 def test_interleave_has_the_order_of_tensorflows_kernel(counts, cycle, block):
     dataset = Dataset.range(len(counts)).interleave(

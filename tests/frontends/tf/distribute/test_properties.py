@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from frontends import tf
 
 # Each example compiles a program of its own, so they are few.
-few = settings(max_examples=8)
+few = settings(max_examples=5)
 
 DTYPES = ("float32", "int32", "float16", "uint8", "bool")
 

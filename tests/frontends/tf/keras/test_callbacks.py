@@ -48,6 +48,7 @@ def test_stopping_early_restores_the_best_weights(model):
     assert model.evaluate(X, Y, batch_size=8, verbose=0) == pytest.approx(losses[0])
 
 
+@pytest.mark.slow
 def test_an_interrupted_training_goes_on(model, tmp_path):
     class Interrupt(callbacks.Callback):
         def on_epoch_begin(self, epoch, logs=None):

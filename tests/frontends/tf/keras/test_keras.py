@@ -51,10 +51,11 @@ print(json.dumps([before, tf.keras.backend.backend(), os.environ["KERAS_BACKEND"
     ("code", "backend", "message"),
     [
         ("", "tensorflow", "KERAS_BACKEND is 'tensorflow'. .*export KERAS_BACKEND=jax"),
-        (
+        pytest.param(
             "import keras",
             "numpy",
             "imported before with 'numpy' .*os.environ..KERAS_BACKEND.. = .jax.",
+            marks=pytest.mark.slow,
         ),
         pytest.param(
             "import importlib.util; importlib.util.find_spec = lambda name: None",
