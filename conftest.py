@@ -7,19 +7,26 @@ import pytest
 
 import spmd
 
-# Optimizations take longer than the tests' small programs run. The quick part goes without, and so does the
-# slow part but in processes that it starts. Everything else compiles as users do: the doctests, the
-# demo, any test run by name, and in `.ci/run` all recorded cases (tests/golden) once more.
+# Optimizations take longer than the tests' small programs run.
 COMPILE_FAST = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
 if version("jaxlib").startswith("0.10."):  # newer ones do not know the first flag
     # A fusion is otherwise a module of its own, with MLIR's passes.
     COMPILE_FAST += " --xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1"
 
 
+def is_part(config: pytest.Config) -> bool:
+    """Whether the quick or the slow part runs: they compile without optimizations, and start processes fast.
+
+    Everything else compiles and starts as users' programs do: doctests, examples, the demo, a test that is run
+    by name, and in `.ci/run` all recorded cases (tests/golden) once more.
+    """
+    return config.getoption("markexpr") in ("not slow", "slow")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Sets how JAX starts and compiles, before anything starts it."""
     os.environ.setdefault("KERAS_BACKEND", "jax")  # before Keras is imported: it fixes the backend
-    if config.getoption("markexpr") in ("not slow", "slow"):
+    if is_part(config):
         flags = os.environ.get("XLA_FLAGS", "")
         if COMPILE_FAST not in flags:  # this process may be a worker of one that has set it
             os.environ["XLA_FLAGS"] = f"{flags} {COMPILE_FAST}".strip()

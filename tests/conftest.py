@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 from jax._src.interpreters import mlir
 
 import spmd
-from conftest import COMPILE_FAST
+from conftest import COMPILE_FAST, is_part
 from spmd.cluster.store import replaced
 from tests import warm
 from tests.fake_store import FakeStore
@@ -61,7 +61,7 @@ def fresh_environment(
     It reads the programs that earlier processes of this worker compiled, and nobody writes them meanwhile.
     """
     inherited = {k: v for k, v in os.environ.items() if k not in ("XLA_FLAGS", "NPROC")}
-    if pytestconfig.getoption("markexpr") == "not slow":
+    if is_part(pytestconfig):
         inherited["XLA_FLAGS"] = COMPILE_FAST
     return inherited | {
         **{"PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu", "COLUMNS": "120"},
@@ -73,8 +73,8 @@ def fresh_environment(
 
 @pytest.fixture(scope="session")
 def start_python(pytestconfig: pytest.Config) -> Iterator[Callable[..., subprocess.Popen]]:
-    """Starts Python with arguments and variables, like `Popen`; in the quick part its imports are made already."""
-    if pytestconfig.getoption("markexpr") != "not slow":
+    """Starts Python with arguments and variables, like `Popen`; in the two parts its imports are made already."""
+    if not is_part(pytestconfig):
         yield lambda words, environment, **options: subprocess.Popen(
             [sys.executable, *map(str, words)], env=environment, **options
         )
@@ -114,13 +114,13 @@ def run_python(
 
 @pytest.fixture(scope="session", autouse=True)
 def _cheap_programs(pytestconfig: pytest.Config) -> None:
-    """Spares each program what its result does not depend on, which takes a fifth of the quick part's time.
+    """Spares each program what its result does not depend on, which takes a fifth of the tests' time.
 
     This touches JAX's internals: MLIR's context is made anew for each program, in 8 ms. Here, a thread keeps one.
     """
     gc.set_threshold(20_000, 20, 20)
     jax.config.update("jax_traceback_in_locations_limit", 0)
-    if pytestconfig.getoption("markexpr") == "not slow":
+    if is_part(pytestconfig):
         kept = threading.local()
         make = mlir.make_ir_context
 
