@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from spmd.input.pipeline.nested import repeated
+
 Chunk = NDArray[np.int64]
 
 # Large enough that Python's cost per chunk does not count, small enough to stay in the CPU's cache.
@@ -29,32 +31,19 @@ def slices(rows: Chunk, most: int = _ROWS) -> Iterator[Chunk]:
         yield rows[start : start + most]
 
 
-def take(chunks: Iterable[Chunk], count: int) -> Iterator[Chunk]:
-    """Yields the first `count` rows."""
-    if count == 0:
+def cut(chunks: Iterable[Chunk], start: int, stop: int | None, step: int = 1) -> Iterator[Chunk]:
+    """Yields the rows whose numbers are in ``range(start, stop, step)``, as `itertools.islice` does."""
+    if stop == 0:
         return
     for chunk in chunks:
-        yield chunk[:count]
-        count -= len(chunk)
-        if count <= 0:
-            return
-
-
-def skip(chunks: Iterable[Chunk], count: int) -> Iterator[Chunk]:
-    """Yields all rows but the first `count`."""
-    for chunk in chunks:
-        if count < len(chunk):
-            yield chunk[count:]
-        count = max(0, count - len(chunk))
-
-
-def shard(chunks: Iterable[Chunk], num_shards: int, index: int) -> Iterator[Chunk]:
-    """Yields rows `index`, ``index + num_shards``, ``index + 2 * num_shards`` and so on."""
-    offset = index
-    for chunk in chunks:
-        if offset < len(chunk):
-            yield chunk[offset::num_shards]
-        offset = (offset - len(chunk)) % num_shards
+        kept = chunk[start:stop:step]
+        if len(kept):
+            yield kept
+        start += step * len(kept) - len(chunk)
+        if stop is not None:
+            stop -= len(chunk)
+            if stop <= 0:
+                return
 
 
 def repeat(
@@ -72,30 +61,23 @@ def repeat(
         if len(whole) == 1:
             yield from _tile(whole[0], count)
             return
-    for _ in itertools.count() if count is None else range(count):
-        empty = True
-        for chunk in open_pass():
-            empty = False
-            yield chunk
-        if empty:
-            return
+    yield from repeated(open_pass, count)
 
 
 def side_by_side(passes: Iterable[Iterator[Chunk]]) -> Iterator[Chunk]:
     """Yields the rows of several passes next to each other, until the first of them ends."""
     passes = list(passes)
-    heads: list[Chunk | None] = [None] * len(passes)
+    heads = [np.empty((0, 0), np.int64)] * len(passes)
     while True:
-        ready: list[Chunk] = []
-        for rows, head in zip(passes, heads, strict=True):
-            if head is None:
-                head = next(rows, None)
-            if head is None:
-                return
-            ready.append(head)
-        count = min(map(len, ready))
-        yield np.concatenate([head[:count] for head in ready], axis=1)
-        heads = [head[count:] if len(head) > count else None for head in ready]
+        try:
+            heads = [
+                head if len(head) else next(rows) for head, rows in zip(heads, passes, strict=True)
+            ]
+        except StopIteration:
+            return
+        count = min(map(len, heads))
+        yield np.concatenate([head[:count] for head in heads], axis=1)
+        heads = [head[count:] for head in heads]
 
 
 def regroup(chunks: Iterable[Chunk], rows: int, drop_remainder: bool = False) -> Iterator[Chunk]:
@@ -103,17 +85,15 @@ def regroup(chunks: Iterable[Chunk], rows: int, drop_remainder: bool = False) ->
     parts: list[Chunk] = []
     missing = rows
     for chunk in chunks:
-        start = 0
-        while len(chunk) - start >= missing:
-            parts.append(chunk[start : start + missing])
-            start += missing
-            yield _join(parts)
+        while len(chunk) >= missing:
+            yield np.concatenate([*parts, chunk[:missing]])
+            chunk = chunk[missing:]
             parts, missing = [], rows
-        if start < len(chunk):
-            parts.append(chunk[start:])
-            missing -= len(chunk) - start
+        if len(chunk):
+            parts.append(chunk)
+            missing -= len(chunk)
     if parts and not drop_remainder:
-        yield _join(parts)
+        yield np.concatenate(parts)
 
 
 def pad(chunk: Chunk, rows: int) -> Chunk:
@@ -131,7 +111,3 @@ def _tile(whole: Chunk, count: int | None) -> Iterator[Chunk]:
         now = passes if count is None else min(passes, count)
         yield tile[: now * len(whole)]
         count = None if count is None else count - now
-
-
-def _join(parts: list[Chunk]) -> Chunk:
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)

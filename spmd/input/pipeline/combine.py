@@ -15,7 +15,6 @@ from spmd.input.pipeline.origins import numbers
 from spmd.input.pipeline.row_sources import ConcatenatedSource, ZipSource
 from spmd.input.pipeline.rows import Rows
 from spmd.input.pipeline.spec import Specs
-from spmd.input.pipeline.steps import Either, Ready
 from spmd.input.pipeline.stream import Stream
 from spmd.typing import Structure
 
@@ -32,9 +31,11 @@ def zipped(structure: Structure, forms: Sequence[Form]) -> Form:
     rows = [form for form in forms if isinstance(form, Rows)]
     if len(rows) == len(forms):
         source = ZipSource(structure, [form.source for form in rows])
-        return Rows(
-            source, lambda: chunks.side_by_side([form.open() for form in rows]), stable, finite
-        )
+
+        def open_rows() -> Iterator[Chunk]:
+            return chunks.side_by_side([form.open() for form in rows])
+
+        return Rows(open_rows, source, stable=stable, finite=finite)
 
     def open_pass() -> Iterator[Element]:
         passes = [form.elements() for form in forms]
@@ -43,7 +44,7 @@ def zipped(structure: Structure, forms: Sequence[Form]) -> Form:
     def find_spec() -> Specs:
         return jax.tree.unflatten(structure, [form.spec() for form in forms])
 
-    return Stream(open_pass, Ready(), find_spec, stable, finite)
+    return Stream(open_pass, find_spec, stable=stable, finite=finite)
 
 
 def enumerated(form: Form, start: int) -> Form:
@@ -64,7 +65,12 @@ def concatenated(first: Form, second: Form) -> Form:
         common = specs.relaxed(first.spec(), second.spec())
         if common == first.spec() == second.spec():
             source = ConcatenatedSource(first.source, second.source)
-            return Rows(source, lambda: _both(source, first, second), stable, finite)
+
+            def open_rows() -> Iterator[Chunk]:
+                yield from (source.tag(chunk, 0) for chunk in first.open())
+                yield from (source.tag(chunk, 1) for chunk in second.open())
+
+            return Rows(open_rows, source, stable=stable, finite=finite)
     streams = [form.as_stream() if isinstance(form, Rows) else form for form in (first, second)]
     one, two = (stream for stream in streams if isinstance(stream, Stream))
 
@@ -72,16 +78,15 @@ def concatenated(first: Form, second: Form) -> Form:
         yield from ((0, item) for item in one.open())
         yield from ((1, item) for item in two.open())
 
+    def step(numbered: tuple[int, Item]) -> Element:
+        which, item = numbered
+        return (one.step, two.step)[which](item)
+
     return Stream(
         open_pass,
-        Either(one.step, two.step),
         Lazy(lambda: specs.relaxed(one.spec(), two.spec())),
-        stable,
-        finite,
+        step,
         max(one.workers, two.workers),
+        stable=stable,
+        finite=finite,
     )
-
-
-def _both(source: ConcatenatedSource, first: Rows, second: Rows) -> Iterator[Chunk]:
-    yield from (source.tag(chunk, 0) for chunk in first.open())
-    yield from (source.tag(chunk, 1) for chunk in second.open())

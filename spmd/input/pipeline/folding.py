@@ -2,7 +2,6 @@
 
 import dataclasses
 from collections.abc import Hashable, Iterator
-from typing import Any
 
 import jax
 import numpy as np
@@ -114,7 +113,6 @@ def counted(form: Form, expected: int) -> Form:
         form: The elements.
         expected: How many there must be; negative for no end.
     """
-    assert isinstance(form, Rows | Stream)
     size = len if isinstance(form, Rows) else lambda item: 1
 
     def open_pass() -> Iterator[Item]:
@@ -133,8 +131,7 @@ def counted(form: Form, expected: int) -> Form:
             "Fix: the number, or take(number) before it."
         )
 
-    changes: dict[str, Any] = {"open": open_pass, "finite": expected >= 0}
-    return dataclasses.replace(form, **changes)
+    return dataclasses.replace(form, open=open_pass, finite=expected >= 0)
 
 
 def _hashable(leaf: Component) -> Hashable:

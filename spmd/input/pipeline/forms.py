@@ -19,8 +19,9 @@ batch, so that an element that `skip` or `shard` drops is never built.
 """
 
 import abc
+import dataclasses
 from collections.abc import Callable, Iterator
-from typing import Any, Self, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 from spmd.input.pipeline.element import Element
 from spmd.input.pipeline.lazy import Lazy
@@ -34,16 +35,23 @@ Item: TypeAlias = Any
 Opener: TypeAlias = Callable[[], Iterator[Item]]
 
 
+@dataclasses.dataclass(frozen=True)
 class Form(abc.ABC):
     """A pipeline. Each method but `elements` and `spec` returns a form, and reads nothing yet.
 
     Attributes:
+        open: Starts a pass, over chunks of row numbers or over items.
         stable: Every pass has the same elements in the same order.
         finite: A pass ends, as far as is known.
     """
 
-    stable: bool
-    finite: bool
+    open: Opener
+    stable: bool = dataclasses.field(kw_only=True)
+    finite: bool = dataclasses.field(default=True, kw_only=True)
+
+    # What `itertools.islice` and `shuffle_items` do, for what a pass yields.
+    _cut: ClassVar[Callable[..., Iterator[Item]]]
+    _shuffle: ClassVar[Callable[..., Iterator[Item]]]
 
     @abc.abstractmethod
     def spec(self) -> Specs:
@@ -53,25 +61,35 @@ class Form(abc.ABC):
     def elements(self) -> Iterator[Element]:
         """Starts a pass, and yields its elements."""
 
-    @abc.abstractmethod
     def take(self, count: int) -> Self:
         """Keeps the first `count` elements."""
+        return dataclasses.replace(self, open=lambda: self._cut(self.open(), 0, count), finite=True)
 
-    @abc.abstractmethod
     def skip(self, count: int) -> Self:
         """Drops the first `count` elements."""
+        return dataclasses.replace(self, open=lambda: self._cut(self.open(), count, None))
 
-    @abc.abstractmethod
     def shard(self, num_shards: int, index: int) -> Self:
         """Keeps every `num_shards`-th element, from element `index` on."""
+        return dataclasses.replace(
+            self, open=lambda: self._cut(self.open(), index, None, num_shards)
+        )
 
-    @abc.abstractmethod
     def repeat(self, count: int | None) -> Self:
         """Makes `count` passes one, or infinitely many if None."""
+        return dataclasses.replace(
+            self,
+            open=lambda: self._repeated(count),
+            finite=self.finite and count is not None,
+        )
 
-    @abc.abstractmethod
     def shuffle(self, buffer_size: int, order: ShuffleOrder) -> Self:
         """Changes the order, for every pass anew if `order.reshuffle` is set."""
+        return dataclasses.replace(
+            self,
+            open=lambda: self._shuffle(self.open(), buffer_size, order),
+            stable=self.stable and not order.reshuffle,
+        )
 
     @abc.abstractmethod
     def cache(self) -> "Form":
@@ -92,6 +110,10 @@ class Form(abc.ABC):
     @abc.abstractmethod
     def unbatch(self) -> "Form":
         """Makes every row of every element an element."""
+
+    @abc.abstractmethod
+    def _repeated(self, count: int | None) -> Iterator[Item]:
+        """Starts `count` passes, one after the other."""
 
 
 def peek(form: Form) -> Element | None:

@@ -104,7 +104,8 @@ def _parted(form: Form) -> tuple[Form, Sequence[_RowProgram]]:
     if not of_smallest:
         return form, ()
     found = Lazy(lambda: specs.batched(smallest.spec, None))
-    return dataclasses.replace(form, step=form.step.of(smallest), find_spec=found), of_smallest
+    step = dataclasses.replace(form.step, source=smallest)
+    return dataclasses.replace(form, step=step, find_spec=found), of_smallest
 
 
 def _are_numbers(spec: Specs) -> bool:

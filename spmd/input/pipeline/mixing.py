@@ -10,7 +10,6 @@ from spmd.input.pipeline.element import Element
 from spmd.input.pipeline.forms import Form
 from spmd.input.pipeline.lazy import Lazy
 from spmd.input.pipeline.shuffling import ShuffleOrder
-from spmd.input.pipeline.steps import Ready
 from spmd.input.pipeline.stream import Stream
 
 _DRAWS = 1024
@@ -46,7 +45,7 @@ def mixed(
                 return
 
     spec = Lazy(lambda: functools.reduce(specs.relaxed, (form.spec() for form in forms)))
-    return Stream(open_pass, Ready(), spec, stable=False, finite=finite)
+    return Stream(open_pass, spec, finite=finite)
 
 
 def drawn(weights: np.ndarray, order: ShuffleOrder) -> Iterator[int]:

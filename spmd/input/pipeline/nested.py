@@ -37,6 +37,17 @@ def windows(
                 return
 
 
+def repeated(open_pass: Callable[[], Iterable[T]], count: int | None) -> Iterator[T]:
+    """Yields the items of `count` passes; without end if None, unless a pass has no items."""
+    for _ in itertools.count() if count is None else range(count):
+        empty = True
+        for item in open_pass():
+            empty = False
+            yield item
+        if empty:
+            return
+
+
 def interleaved(passes: Iterable[Iterable[T]], cycle: int, block: int) -> Iterator[T]:
     """Yields the items of several passes in turns, in the order of `tf.data.Dataset.interleave`.
 

@@ -19,7 +19,6 @@ from spmd.input.pipeline.row_sources import ArraySource, RangeSource
 from spmd.input.pipeline.rows import Rows
 from spmd.input.pipeline.shuffling import ShuffleOrder
 from spmd.input.pipeline.spec import ArraySpec, Specs
-from spmd.input.pipeline.steps import Ready
 from spmd.input.pipeline.stream import Stream, ready
 
 _DRAWS = 1024
@@ -39,7 +38,7 @@ def array_rows(arrays: Batch, length: int) -> Rows:
         {'x': array([1, 2])}
         {'x': array([3, 4])}
     """
-    return Rows(ArraySource(arrays), lambda: chunks.counting(length))
+    return Rows(lambda: chunks.counting(length), ArraySource(arrays))
 
 
 def numbers(start: int, step: int, dtype: np.dtype, length: int | None) -> Rows:
@@ -53,7 +52,7 @@ def numbers(start: int, step: int, dtype: np.dtype, length: int | None) -> Rows:
     """
     stop = sys.maxsize if length is None else length
     source = RangeSource(start, step, dtype)
-    return Rows(source, lambda: chunks.counting(stop), finite=length is not None)
+    return Rows(lambda: chunks.counting(stop), source, finite=length is not None)
 
 
 def random_numbers(order: ShuffleOrder) -> Stream:
@@ -65,7 +64,7 @@ def random_numbers(order: ShuffleOrder) -> Stream:
             yield from generator.integers(2**32, size=_DRAWS)
 
     spec = ArraySpec((), np.dtype(np.int64))
-    return Stream(open_pass, Ready(), lambda: spec, not order.reshuffle, finite=False)
+    return Stream(open_pass, lambda: spec, stable=not order.reshuffle, finite=False)
 
 
 def in_memory(members: Sequence[Element]) -> Form:
@@ -85,19 +84,13 @@ def generated(
         return open_generator(generator, args, signature)
 
     find_spec = (lambda: signature) if signature is not None else found_spec(lambda: form)
-    form = Stream(open_pass, Ready(), find_spec, stable=False, finite=True)
+    form = ready(open_pass, find_spec)
     return form
 
 
 def iterated(source: Iterable[object], *, finite: bool) -> Stream:
     """Returns the elements of an iterable, such as a Grain pipeline; each pass iterates over it anew."""
-    form = Stream(
-        lambda: map(elements.to_element, iter(source)),
-        Ready(),
-        found_spec(lambda: form),
-        stable=False,
-        finite=finite,
-    )
+    form = Stream(lambda: map(elements.to_element, source), found_spec(lambda: form), finite=finite)
     return form
 
 

@@ -1,8 +1,8 @@
 """The form of elements that can be looked up by number."""
 
 import dataclasses
-from collections.abc import Callable, Iterator
-from typing import Self, final
+from collections.abc import Iterator
+from typing import final
 
 import numpy as np
 
@@ -12,14 +12,14 @@ from spmd.input.pipeline import spec as specs
 from spmd.input.pipeline.caching import RememberedSource
 from spmd.input.pipeline.chunks import Chunk
 from spmd.input.pipeline.element import Batch, Element
-from spmd.input.pipeline.forms import Form, Opener
+from spmd.input.pipeline.forms import Form
 from spmd.input.pipeline.lazy import Lazy
 from spmd.input.pipeline.map_function import MapFunction
 from spmd.input.pipeline.predicate import mask
 from spmd.input.pipeline.row_sources import MappedSource, RowSource, row_bytes
-from spmd.input.pipeline.shuffling import ShuffleOrder, shuffle_chunks
+from spmd.input.pipeline.shuffling import shuffle_chunks
 from spmd.input.pipeline.spec import Specs
-from spmd.input.pipeline.steps import Gather, Ready
+from spmd.input.pipeline.steps import Gather
 from spmd.input.pipeline.stream import Stream
 
 # How much is looked up at once where rows are wanted one by one.
@@ -33,16 +33,15 @@ class Rows(Form):
     """Elements that can be looked up by number.
 
     Attributes:
-        source: Where they are looked up.
         open: Starts a pass over their numbers, in chunks.
-        stable: Every pass has the same rows in the same order.
-        finite: A pass ends.
+        source: Where they are looked up.
     """
 
     source: RowSource
-    open: Callable[[], Iterator[Chunk]]
-    stable: bool = True
-    finite: bool = True
+    stable: bool = dataclasses.field(default=True, kw_only=True)
+
+    _cut = staticmethod(chunks.cut)
+    _shuffle = staticmethod(shuffle_chunks)
 
     def spec(self) -> Specs:
         """Returns the specs of a row; see `Form.spec`."""
@@ -53,43 +52,15 @@ class Rows(Form):
         for _, batch in self._blocks():
             yield from elements.split(batch)
 
-    def take(self, count: int) -> Self:
-        """Keeps the first rows; see `Form.take`."""
-        return dataclasses.replace(self, open=lambda: chunks.take(self.open(), count), finite=True)
-
-    def skip(self, count: int) -> Self:
-        """Drops the first rows; see `Form.skip`."""
-        return dataclasses.replace(self, open=lambda: chunks.skip(self.open(), count))
-
-    def shard(self, num_shards: int, index: int) -> Self:
-        """Keeps some of the rows; see `Form.shard`."""
-        return dataclasses.replace(self, open=lambda: chunks.shard(self.open(), num_shards, index))
-
-    def repeat(self, count: int | None) -> Self:
-        """Makes several passes one; see `Form.repeat`."""
-        return dataclasses.replace(
-            self,
-            open=lambda: chunks.repeat(self.open, count, self.stable),
-            finite=self.finite and count is not None,
-        )
-
-    def shuffle(self, buffer_size: int, order: ShuffleOrder) -> Self:
-        """Changes the order; see `Form.shuffle`."""
-        return dataclasses.replace(
-            self,
-            open=lambda: shuffle_chunks(self.open(), buffer_size, order),
-            stable=self.stable and not order.reshuffle,
-        )
-
     def cache(self) -> Form:
         """Remembers the rows; see `Form.cache`."""
         if not self.finite or (self.stable and not self.source.computed):
             return self  # no pass ever ends, or a lookup costs nothing
         order = Lazy(self._whole_pass)
         if not self.source.computed:
-            return Rows(self.source, lambda: chunks.slices(order()))
+            return Rows(lambda: chunks.slices(order()), self.source)
         remembered = RememberedSource(self.source, order)
-        return Rows(remembered, lambda: chunks.counting(len(order())))
+        return Rows(lambda: chunks.counting(len(order())), remembered)
 
     def map(self, function: MapFunction, workers: int) -> Form:
         """Applies a function; see `Form.map`."""
@@ -115,10 +86,10 @@ class Rows(Form):
         rows = batch_size if drop_remainder else None
         return Stream(
             lambda: chunks.regroup(self.open(), batch_size, drop_remainder),
-            Gather(self.source, batch_size, self._reopened),
             lambda: specs.batched(self.source.spec, rows),
-            self.stable,
-            self.finite,
+            Gather(self.source, batch_size, self),
+            stable=self.stable,
+            finite=self.finite,
         )
 
     def unbatch(self) -> Form:
@@ -127,10 +98,10 @@ class Rows(Form):
 
     def as_stream(self) -> Stream:
         """Returns the same elements, one after the other."""
-        return Stream(self.elements, Ready(), self.spec, self.stable, self.finite)
+        return Stream(self.elements, self.spec, stable=self.stable, finite=self.finite)
 
-    def _reopened(self, opener: Opener, stable: bool, finite: bool) -> "Rows":
-        return Rows(self.source, opener, stable, finite)
+    def _repeated(self, count: int | None) -> Iterator[Chunk]:
+        return chunks.repeat(self.open, count, self.stable)
 
     def _whole_pass(self) -> Chunk:
         nothing = np.empty((0, self.source.columns), np.int64)

@@ -1,85 +1,67 @@
 """Steps: from a stream's item to its element."""
 
-import abc
+import dataclasses
 from collections.abc import Callable, Sequence
-from typing import final
+from typing import TypeAlias, final
 
 from spmd.input.pipeline import element as elements
 from spmd.input.pipeline import spec as specs
 from spmd.input.pipeline.chunks import Chunk
 from spmd.input.pipeline.element import Batch, Element
-from spmd.input.pipeline.forms import Form, Item, Opener
+from spmd.input.pipeline.forms import Form, Item
 from spmd.input.pipeline.map_function import MapFunction
 from spmd.input.pipeline.row_sources import RowSource
 
-
-class Step(abc.ABC):
-    """Turns items into elements. Keeps nothing between calls, and may be used from many threads."""
-
-    @abc.abstractmethod
-    def one(self, item: Item) -> Element:
-        """Returns the element of an item."""
+# Turns an item into its element. Keeps nothing between calls, and may be called from many threads.
+Step: TypeAlias = Callable[[Item], Element]
 
 
-@final
-class Ready(Step):
-    """The items are the elements."""
-
-    def one(self, item: Item) -> Element:
-        """Returns the item."""
-        return item
+def ready_item(item: Item) -> Element:
+    """The step of items that are the elements."""
+    return item
 
 
 @final
-class Gather(Step):
-    """An item is a chunk of row numbers, the element is the batch of these rows.
-
-    Args:
-        source: Where the rows are.
-        rows: The number of rows of a full batch.
-        unbatched: Returns the form of the single rows, given what starts a pass over such chunks,
-            and whether the passes are stable and finite.
+@dataclasses.dataclass(frozen=True)
+class Gather:
+    """The step from a chunk of row numbers to the batch of these rows.
 
     Attributes:
-        source: As above.
+        source: Where the rows are.
+        rows: The number of rows of a full batch.
+        form: The form of the single rows.
     """
 
-    def __init__(
-        self, source: RowSource, rows: int, unbatched: Callable[[Opener, bool, bool], Form]
-    ) -> None:
-        self.source, self._rows = source, rows
-        self.unbatched = unbatched
-        self.computed = source.computed
+    source: RowSource
+    rows: int
+    form: Form
 
-    def of(self, source: RowSource) -> "Gather":
-        """Returns this step with the rows of the same numbers in another source."""
-        return Gather(source, self._rows, self.unbatched)
-
-    def one(self, item: Chunk) -> Batch:
+    def __call__(self, item: Chunk) -> Batch:
         """Returns the batch."""
-        return self.source.gather(item, self._rows)
+        return self.source.gather(item, self.rows)
 
 
 @final
-class Mapped(Step):
+@dataclasses.dataclass(frozen=True)
+class Mapped:
     """Map functions, one after the other, after another step.
 
-    Args:
+    Attributes:
         base: The step before the first function.
         functions: In the order of their calls.
     """
 
-    def __init__(self, base: Step, functions: Sequence[MapFunction]) -> None:
-        self._base, self._functions = base, functions
+    base: Step
+    functions: Sequence[MapFunction]
 
     def then(self, function: MapFunction) -> "Mapped":
         """Returns this step with one function more."""
-        return Mapped(self._base, (*self._functions, function))
+        return Mapped(self.base, (*self.functions, function))
 
-    def one(self, item: Item) -> Element:
+    def __call__(self, item: Item) -> Element:
         """Returns the last function's result."""
-        element = self._base.one(item)
-        for function in self._functions:
+        element = self.base(item)
+        for function in self.functions:
             element = function.one(element)
         return element
 
@@ -92,10 +74,10 @@ class Mapped(Step):
             items: At least one, at most `full`.
             full: The number of rows to compile for.
         """
-        rows = [self._base.one(item) for item in items]
+        rows = [self.base(item) for item in items]
         batch = None  # either this holds the batch, padded to `full` rows, or `rows` holds its rows
-        for function in self._functions:
-            if batch is None and self._takes_batches(function, rows):
+        for function in self.functions:
+            if batch is None and function.traces_for(rows[0]) and elements.can_stack(rows):
                 batch = elements.stack(rows + rows[-1:] * (full - len(rows)))
             if batch is not None and not function.traces(specs.unbatched(specs.spec_of(batch))):
                 rows, batch = list(elements.split(batch))[: len(items)], None
@@ -103,46 +85,20 @@ class Mapped(Step):
                 rows = [function.one(row) for row in rows]
             else:
                 batch = function.many(batch)
-        if batch is None:
-            return elements.stack(rows)
-        return elements.first_rows(batch, len(items))
-
-    @staticmethod
-    def _takes_batches(function: MapFunction, rows: Sequence[Element]) -> bool:
-        return function.traces_for(rows[0]) and elements.can_stack(rows)
+        return elements.stack(rows) if batch is None else elements.first_rows(batch, len(items))
 
 
-@final
-class Group(Step):
-    """An item is a list of another step's items, the element is the batch of their elements.
+def grouped_step(step: Step, rows: int) -> Step:
+    """Returns the step from a list of another step's items to the batch of their elements.
 
     Args:
         step: The step of the items in the list.
         rows: The length of a full list.
     """
 
-    def __init__(self, step: Step, rows: int) -> None:
-        self._step, self._rows = step, rows
+    def stack(items: Sequence[Item]) -> Batch:
+        if isinstance(step, Mapped):
+            return step.many(items, rows)
+        return elements.stack([step(item) for item in items])
 
-    def one(self, item: Sequence[Item]) -> Batch:
-        """Returns the batch."""
-        if isinstance(self._step, Mapped):
-            return self._step.many(item, self._rows)
-        return elements.stack([self._step.one(each) for each in item])
-
-
-@final
-class Either(Step):
-    """An item is a pair: which step it belongs to, and that step's item.
-
-    Args:
-        steps: The steps to choose from.
-    """
-
-    def __init__(self, *steps: Step) -> None:
-        self._steps = steps
-
-    def one(self, item: tuple[int, Item]) -> Element:
-        """Returns the element that the item's own step makes of it."""
-        which, inner = item
-        return self._steps[which].one(inner)
+    return stack

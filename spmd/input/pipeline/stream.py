@@ -3,7 +3,7 @@
 import dataclasses
 import itertools
 from collections.abc import Callable, Iterable, Iterator
-from typing import Self, final
+from typing import final
 
 from spmd.input.pipeline import element as elements
 from spmd.input.pipeline import spec as specs
@@ -12,11 +12,12 @@ from spmd.input.pipeline.element import Element
 from spmd.input.pipeline.forms import Form, Item, Opener, peek
 from spmd.input.pipeline.lazy import Lazy
 from spmd.input.pipeline.map_function import MapFunction
+from spmd.input.pipeline.nested import repeated
 from spmd.input.pipeline.parallel import map_in_order
 from spmd.input.pipeline.predicate import holds
-from spmd.input.pipeline.shuffling import ShuffleOrder, shuffle_items
+from spmd.input.pipeline.shuffling import shuffle_items
 from spmd.input.pipeline.spec import Specs
-from spmd.input.pipeline.steps import Gather, Group, Mapped, Ready, Step
+from spmd.input.pipeline.steps import Gather, Mapped, Step, grouped_step, ready_item
 
 
 @final
@@ -26,19 +27,18 @@ class Stream(Form):
 
     Attributes:
         open: Starts a pass over the items.
-        step: Turns an item into its element.
         find_spec: Returns the specs of an element.
-        stable: Every pass has the same elements in the same order.
-        finite: A pass ends, as far as is known.
+        step: Turns an item into its element.
         workers: The number of threads for the step; 0 for the reader's own.
     """
 
-    open: Opener
-    step: Step
     find_spec: Callable[[], Specs]
-    stable: bool
-    finite: bool
+    step: Step = ready_item
     workers: int = 0
+    stable: bool = dataclasses.field(default=False, kw_only=True)
+
+    _cut = staticmethod(itertools.islice)
+    _shuffle = staticmethod(shuffle_items)
 
     def spec(self) -> Specs:
         """Returns the specs of an element; see `Form.spec`."""
@@ -46,43 +46,11 @@ class Stream(Form):
 
     def elements(self) -> Iterator[Element]:
         """Starts a pass; see `Form.elements`."""
-        return map_in_order(self.step.one, self.open(), self.workers)
-
-    def take(self, count: int) -> Self:
-        """Keeps the first elements; see `Form.take`."""
-        return dataclasses.replace(
-            self, open=lambda: itertools.islice(self.open(), count), finite=True
-        )
-
-    def skip(self, count: int) -> Self:
-        """Drops the first elements; see `Form.skip`."""
-        return dataclasses.replace(self, open=lambda: itertools.islice(self.open(), count, None))
-
-    def shard(self, num_shards: int, index: int) -> Self:
-        """Keeps some of the elements; see `Form.shard`."""
-        return dataclasses.replace(
-            self, open=lambda: itertools.islice(self.open(), index, None, num_shards)
-        )
-
-    def repeat(self, count: int | None) -> Self:
-        """Makes several passes one; see `Form.repeat`."""
-        return dataclasses.replace(
-            self,
-            open=lambda: _repeat(self.open, count),
-            finite=self.finite and count is not None,
-        )
-
-    def shuffle(self, buffer_size: int, order: ShuffleOrder) -> Self:
-        """Changes the order; see `Form.shuffle`."""
-        return dataclasses.replace(
-            self,
-            open=lambda: shuffle_items(self.open(), buffer_size, order),
-            stable=self.stable and not order.reshuffle,
-        )
+        return map_in_order(self.step, self.open(), self.workers)
 
     def cache(self) -> Form:
         """Remembers the elements; see `Form.cache`."""
-        if self.stable and isinstance(self.step, Gather) and not self.step.computed:
+        if self.stable and isinstance(self.step, Gather) and not self.step.source.computed:
             return self  # the arrays are in memory already
         if not self.finite:
             return self  # no pass ever ends, so the cache would never be read
@@ -111,14 +79,16 @@ class Stream(Form):
         return dataclasses.replace(
             self,
             open=lambda: _group(self.open(), batch_size, drop_remainder),
-            step=Group(self.step, batch_size),
+            step=grouped_step(self.step, batch_size),
             find_spec=lambda: specs.batched(self.spec(), rows),
         )
 
     def unbatch(self) -> Form:
         """Takes batches apart; see `Form.unbatch`."""
         if isinstance(self.step, Gather):
-            return self.step.unbatched(self.open, self.stable, self.finite)
+            return dataclasses.replace(
+                self.step.form, open=self.open, stable=self.stable, finite=self.finite
+            )
         return dataclasses.replace(
             self._ready(lambda: elements.unbatched(self.elements()), stable=self.stable),
             find_spec=lambda: specs.unbatched(self.spec()),
@@ -126,7 +96,10 @@ class Stream(Form):
 
     def _ready(self, open_elements: Opener, stable: bool) -> "Stream":
         """Returns a stream of elements that need no step; the spec stays."""
-        return Stream(open_elements, Ready(), self.find_spec, stable, self.finite)
+        return Stream(open_elements, self.find_spec, stable=stable, finite=self.finite)
+
+    def _repeated(self, count: int | None) -> Iterator[Item]:
+        return repeated(self.open, count)
 
 
 def ready(
@@ -140,17 +113,7 @@ def ready(
         origin: What they are made from; None for a pass that ends.
     """
     finite = origin is None or origin.finite
-    return Stream(open_elements, Ready(), find_spec, stable=False, finite=finite)
-
-
-def _repeat(open_pass: Opener, count: int | None) -> Iterator[Item]:
-    for _ in itertools.count() if count is None else range(count):
-        empty = True
-        for item in open_pass():
-            empty = False
-            yield item
-        if empty:
-            return
+    return Stream(open_elements, find_spec, finite=finite)
 
 
 def _group(items: Iterable[Item], size: int, drop_remainder: bool) -> Iterator[list[Item]]:

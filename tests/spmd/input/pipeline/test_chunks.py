@@ -13,29 +13,29 @@ from spmd.input.pipeline import chunks
 PASSES = st.lists(st.integers(1, 9), max_size=6)
 
 
-def cut(sizes):
+def pieces(sizes):
     ends = np.cumsum([0, *sizes])
     return [np.arange(a, b)[:, None] for a, b in itertools.pairwise(ends)]
 
 
-def rows(pieces):
-    pieces = list(pieces)
-    assert all(len(piece) for piece in pieces), "chunks are never empty"
-    return [int(row) for piece in pieces for row in piece[:, 0]]
+def rows(found):
+    found = list(found)
+    assert all(len(chunk) for chunk in found), "chunks are never empty"
+    return [int(row) for chunk in found for row in chunk[:, 0]]
 
 
 @given(PASSES, st.integers(0, 30), st.integers(1, 5), st.data())
 def test_positions(sizes, count, shards, data):
     everything = list(range(sum(sizes)))
     index = data.draw(st.integers(0, shards - 1))
-    assert rows(chunks.take(cut(sizes), count)) == everything[:count]
-    assert rows(chunks.skip(cut(sizes), count)) == everything[count:]
-    assert rows(chunks.shard(cut(sizes), shards, index)) == everything[index::shards]
+    assert rows(chunks.cut(pieces(sizes), 0, count)) == everything[:count]
+    assert rows(chunks.cut(pieces(sizes), count, None)) == everything[count:]
+    assert rows(chunks.cut(pieces(sizes), index, None, shards)) == everything[index::shards]
 
 
 @given(PASSES, st.integers(1, 12), st.booleans())
 def test_regroup(sizes, size, drop):
-    groups = list(chunks.regroup(cut(sizes), size, drop))
+    groups = list(chunks.regroup(pieces(sizes), size, drop))
     total = sum(sizes)
     kept = total - total % size if drop else total
     assert rows(groups) == list(range(kept))
@@ -45,29 +45,29 @@ def test_regroup(sizes, size, drop):
 @given(PASSES, st.integers(0, 4), st.booleans())
 def test_repeat(sizes, count, stable):
     def open_pass():
-        return iter(cut(sizes))
+        return iter(pieces(sizes))
 
     once = list(range(sum(sizes)))
     assert rows(chunks.repeat(open_pass, count, stable)) == once * count
-    endless = chunks.take(chunks.repeat(open_pass, None, stable), 50)
+    endless = chunks.cut(chunks.repeat(open_pass, None, stable), 0, 50)
     assert rows(endless) == (once * 50)[:50]
 
 
 @given(PASSES, PASSES)
 def test_side_by_side(first, second):
     pairs = np.concatenate(
-        [np.empty((0, 2), int), *chunks.side_by_side([iter(cut(first)), iter(cut(second))])]
+        [np.empty((0, 2), int), *chunks.side_by_side([iter(pieces(first)), iter(pieces(second))])]
     )
     shortest = min(sum(first), sum(second))
     assert pairs.tolist() == [[i, i] for i in range(shortest)]
 
 
 def test_take_reads_no_further():
-    def pieces():
+    def two_pieces():
         yield np.zeros((3, 1), int)
         pytest.fail("read too far")
 
-    assert len(rows(chunks.take(pieces(), 3))) == 3
+    assert len(rows(chunks.cut(two_pieces(), 0, 3))) == 3
 
 
 def test_counting_and_slices():

@@ -4,7 +4,7 @@ import jax
 import numpy as np
 import pytest
 
-from spmd.input.pipeline import array_rows, concatenated, enumerated, iterated, zipped
+from spmd.input.pipeline import MapFunction, array_rows, concatenated, enumerated, iterated, zipped
 from spmd.input.pipeline.rows import Rows
 from spmd.input.pipeline.stream import Stream
 
@@ -41,8 +41,9 @@ def test_rows_of_one_kind_stay_rows():
 
 
 def test_other_kinds_become_a_stream():
-    both = concatenated(rows(1), iterated([5, 6], finite=True))
+    negated = iterated([5, 6], finite=True).map(MapFunction(lambda x: -x), 0)
+    both = concatenated(rows(1), negated)
     assert isinstance(both, Stream)
-    assert list(both.elements()) == [0, 5, 6]
+    assert list(both.elements()) == [0, -5, -6]
     with pytest.raises(TypeError, match="int64 in the first dataset and float32"):
         concatenated(rows(1), rows(1, np.float32))
