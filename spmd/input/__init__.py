@@ -14,21 +14,11 @@ from spmd.input.device_map import DeviceMap
 from spmd.input.distributed import DistributedInput, distribute
 from spmd.input.order import agree_on_order
 from spmd.input.placement import BatchPlacer
-from spmd.input.position import (
-    Position,
-    mark_used,
-    without_unused,
-)
+from spmd.input.position import Position, mark_used, without_unused
 from spmd.input.prefetch import BatchIterator, ResumableIterator
-from spmd.input.sources import (
-    AnySource,
-    ResumableBatches,
-    SizedBatches,
-    Source,
-    register_source,
-    reject_batch_size,
-    require_batch_size,
-)
+from spmd.input.sources.base import AnySource, Source, reject_batch_size, require_batch_size
+from spmd.input.sources.protocols import ResumableBatches, SizedBatches
+from spmd.input.sources.registry import register_source
 
 __all__ = [
     "AnySource",

@@ -8,13 +8,7 @@ from jax.sharding import Mesh, NamedSharding
 
 from spmd.errors import BatchError
 from spmd.input.batch import read_batch
-from spmd.replica import (
-    PerReplica,
-    RowLayout,
-    RowMask,
-    deal,
-    share,
-)
+from spmd.replica import PerReplica, RowLayout, RowMask, deal, share
 from spmd.topology import layout_of, make_mesh, num_replicas
 from spmd.typing import PyTree
 

@@ -32,11 +32,16 @@ class Batch:
 
     def owned(self) -> "Batch":
         """Copies the batch, so that its source may overwrite the original."""
-        return Batch([_copied(leaf) for leaf in self.leaves], self.structure, self.rows)
+        leaves = [leaf if isinstance(leaf, jax.Array) else np.array(leaf) for leaf in self.leaves]
+        return Batch(leaves, self.structure, self.rows)
 
     def rebuild(self, leaves: Sequence[Any]) -> PyTree:
         """Puts other leaves into the batch's structure."""
         return jax.tree.unflatten(self.structure, leaves)
+
+    def leaf_name(self, index: int) -> str:
+        """Names a leaf; see the function `leaf_name`."""
+        return leaf_name(self.rebuild(self.leaves), index)
 
 
 def read_batch(tree: PyTree) -> Batch:
@@ -78,10 +83,6 @@ def read_batch(tree: PyTree) -> Batch:
                 "these are single examples, batch them first: .batch(global_batch_size)."
             )
     return Batch(leaves, structure, leaves[0].shape[0])
-
-
-def _copied(leaf: RowArray) -> RowArray:
-    return leaf if isinstance(leaf, jax.Array) else np.array(leaf)
 
 
 def leaf_name(tree: PyTree, index: int) -> str:

@@ -5,7 +5,7 @@ import functools
 import itertools
 import operator
 from collections.abc import Callable, Generator, Iterable, Iterator
-from typing import Any, Literal, final
+from typing import Any, Literal, TypeAlias, final
 
 import jax
 from jax.sharding import Mesh
@@ -16,17 +16,16 @@ from spmd.input.device_map import DeviceMap
 from spmd.input.order import agree_on_order
 from spmd.input.placement import BatchPlacer, Share
 from spmd.input.position import Position
-from spmd.input.prefetch import (
-    BatchIterator,
-    DirectIterator,
-    PrefetchIterator,
-    ResumableIterator,
-)
-from spmd.input.shares import SharedPass
-from spmd.input.sources import AnySource, Source, count_batches, find_source
+from spmd.input.prefetch import PrefetchIterator, ResumableIterator
+from spmd.input.shares import shared_steps
+from spmd.input.sources.base import AnySource, Source, closing, count_batches
+from spmd.input.sources.registry import find_source
 from spmd.replica import share
 from spmd.topology import make_mesh, num_replicas, spans_processes
 from spmd.typing import Json, PyTree
+
+# Batches, each with how many batches of the source it took.
+_Steps: TypeAlias = Generator[tuple[int, PyTree], None, None]
 
 _INPUTS = itertools.count()
 
@@ -121,29 +120,28 @@ def distribute(
         )
     found = find_source(source, batch_size)
     mesh = make_mesh() if mesh is None else mesh
-    if map_on_devices is not None and not callable(map_on_devices):
-        raise TypeError(
-            f"map_on_devices must be a function of a batch, but is {map_on_devices!r} of type "
-            f"{type(map_on_devices).__name__}."
-        )
-    if map_on_devices is not None and spans_processes(mesh):
-        # All processes must run a program over their devices in one order with the steps, which a thread
-        # that makes batches ahead cannot keep.
-        raise ValueError(
-            "map_on_devices needs all devices in one process, but the mesh is of several. Call the function at "
-            "the beginning of the step."
-        )
-    finish = map_on_devices
-    if finish is not None and not isinstance(finish, DeviceMap):
-        finish = DeviceMap(finish, mesh)
-    batch_of = "replica" if per_replica else "process" if per_process else "all"
+    if map_on_devices is not None:
+        if not callable(map_on_devices):
+            raise TypeError(
+                f"map_on_devices must be a function of a batch, but is {map_on_devices!r} of type "
+                f"{type(map_on_devices).__name__}."
+            )
+        if spans_processes(mesh):
+            # All processes must run a program over their devices in one order with the steps, which a
+            # thread that makes batches ahead cannot keep.
+            raise ValueError(
+                "map_on_devices needs all devices in one process, but the mesh is of several. Call the "
+                "function at the beginning of the step."
+            )
+        if not isinstance(map_on_devices, DeviceMap):
+            map_on_devices = DeviceMap(map_on_devices, mesh)
     return DistributedInput(
         found,
         mesh,
-        batch_of=batch_of,
+        batch_of="replica" if per_replica else "process" if per_process else "all",
         drop_remainder=drop_remainder,
         prefetch=prefetch,
-        finish=finish,
+        finish=map_on_devices,
     )
 
 
@@ -182,24 +180,19 @@ class DistributedInput(Iterable[PyTree]):
         """
         self._source = source
         self._placer = BatchPlacer(mesh, source.full_batch_rows, drop_remainder, finish)
-        self._spans = spans_processes(mesh)
-        # How many batches of the source, over all processes, make a step.
-        self._at_once = {
-            "all": 1,
-            "process": num_replicas(mesh) // self._placer.own_replicas,
-            "replica": num_replicas(mesh),
-        }[batch_of]
-        self._batch_of = batch_of
         self._replicas = num_replicas(mesh)
+        processes = self._replicas // self._placer.own_replicas
+        # How many batches of the source, over all processes, make a step.
+        self._at_once = {"all": 1, "process": processes, "replica": self._replicas}[batch_of]
+        self._batch_of = batch_of
         self._drop_remainder = drop_remainder
         self._prefetch = prefetch
-        divided = self._spans and batch_of != "all"
-        self._parts = num_replicas(mesh) // self._placer.own_replicas if divided else 1
+        self._parts = 1 if batch_of == "all" else processes
         # Processes compare a pass under the number of the input and of the pass.
-        self._number = next(_INPUTS) if self._spans else 0
+        self._name = f"spmd/input/{next(_INPUTS)}" if spans_processes(mesh) else None
         self._passes = itertools.count()
         self._progress: Position | None = None
-        self._resume = False
+        self._resumed: Position | None = None
 
     @property
     def batch_size(self) -> int | None:
@@ -214,16 +207,14 @@ class DistributedInput(Iterable[PyTree]):
         return rows if rows is None else share(rows, self._replicas // self._at_once)
 
     def __iter__(self) -> ResumableIterator:
-        progress, resumed = self._progress, self._resume
-        if progress is None or not resumed:
-            progress = Position(self._source.position(), parts=self._parts)
+        resumed, self._resumed = self._resumed, None
         # Not the iterator itself: one without references must be collected.
-        self._progress, self._resume = progress, False
+        self._progress = resumed or self._new_pass()
         return ResumableIterator(
-            progress,
+            self._progress,
             self._source.position,
             self._begin,
-            resumed=resumed,
+            resumed=resumed is not None,
             # A pass in parts that is begun and not read would keep other processes waiting.
             ahead=self._parts == 1,
         )
@@ -234,8 +225,7 @@ class DistributedInput(Iterable[PyTree]):
 
     def get_state(self) -> dict[str, Any]:
         """Returns how far the latest pass has come; see `ResumableIterator.get_state`."""
-        progress = self._progress or Position(self._source.position(), parts=self._parts)
-        return progress.state()
+        return (self._progress or self._new_pass()).state()
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Makes the next pass continue where another one was.
@@ -252,22 +242,22 @@ class DistributedInput(Iterable[PyTree]):
         """
         progress = Position(None, parts=self._parts)
         progress.go_to(state)
-        self._progress, self._resume = progress, True
+        self._progress = self._resumed = progress
 
-    def _begin(self, position: Json, skipped: int) -> BatchIterator:
+    def _new_pass(self) -> Position:
+        return Position(self._source.position(), parts=self._parts)
+
+    def _begin(self, position: Json, skipped: int) -> PrefetchIterator | _Steps:
         # Numbered here: the thread that makes batches may start later than that of another pass.
-        name = f"spmd/input/{self._number}/{next(self._passes)}" if self._spans else None
-        begin = functools.partial(
-            self._batches, name, position, skipped, bool(jax.enable_x64.value)
-        )
-        return (
-            PrefetchIterator(begin, self._prefetch) if self._prefetch else DirectIterator(begin())
-        )
+        name = self._name and f"{self._name}/{next(self._passes)}"
+        x64 = bool(jax.enable_x64.value)
+        begin = functools.partial(self._batches, name, position, skipped, x64)
+        return PrefetchIterator(begin, self._prefetch) if self._prefetch else begin()
 
     def __len__(self) -> int:
         of_all = self._batch_of == "all"
         count = self._source.num_batches(self._drop_remainder and of_all)
-        if count is None or (self._spans and not of_all):
+        if count is None or (self._name and not of_all):
             raise TypeError(
                 "The number of batches is not known before they are read: the source does not tell it, "
                 "or is endless, or drop_remainder=True may drop some; or other processes have more."
@@ -287,8 +277,8 @@ class DistributedInput(Iterable[PyTree]):
         skipped: int,
         x64: bool,
         wanted: Callable[[], bool] | None = None,
-    ) -> Generator[tuple[int, PyTree], None, None]:
-        """Yields batches on the devices, each with how many batches of the source it took."""
+    ) -> _Steps:
+        """Yields batches on the devices."""
         if name is not None and self._batch_of == "all":
             begins = self._source.position() if position is None else position
             count = self._source.num_batches(self._drop_remainder)
@@ -298,14 +288,15 @@ class DistributedInput(Iterable[PyTree]):
                 batches = self._opened(stack, position, skipped)
                 steps = (self._placer.place(batch, x64=x64) for batch in batches)
             else:
-                one_pass = SharedPass(
+                steps = shared_steps(
+                    self._shares(stack, position, skipped),
                     self._placer,
-                    self._drop_remainder,
-                    name,
-                    lambda: next(self._shares(stack, position, 0), None) if skipped else None,
-                    wanted,
+                    first=lambda: next(self._shares(stack, position, 0), None) if skipped else None,
+                    drop_remainder=self._drop_remainder,
+                    x64=x64,
+                    name=name,
+                    wanted=wanted,
                 )
-                steps = one_pass.steps(self._shares(stack, position, skipped), x64=x64)
             given = 0
             for step in steps:
                 given += 1
@@ -320,22 +311,19 @@ class DistributedInput(Iterable[PyTree]):
             iterator = self._source.resumed_at(position, skipped)
         else:
             iterator = self._source.batches()
-        # Not every iterator can be closed; a generator must be, to run its `finally` now.
-        close = getattr(iterator, "close", None)
-        if callable(close):
-            stack.callback(close)
-        return iterator
+        return stack.enter_context(closing(iterator))
 
     def _shares(self, stack: contextlib.ExitStack, position: Json, skipped: int) -> Iterator[Share]:
         """Yields what this process has of each step."""
-        if self._batch_of == "process":
-            shares = map(self._placer.share_of, self._opened(stack, position, skipped))
+        own = self._placer.own_replicas
+        each = self._batch_of == "replica"
+        opened = self._opened(stack, position, skipped * own if each else skipped)
+        # Read at once, since a source may fill the same memory with its next batch.
+        batches = (read_batch(batch).owned() for batch in opened)
+        if each:
+            shares = map(self._placer.share_of_each, _in_groups(batches, own))
         else:
-            size = self._placer.own_replicas
-            opened = self._opened(stack, position, skipped * size)
-            # Read at once, since a source may fill the same memory with its next batch.
-            batches = (read_batch(batch).owned() for batch in opened)
-            shares = map(self._placer.share_of_each, _in_groups(batches, size))
+            shares = (self._placer.dealt(batch, own) for batch in batches)
         return (share for share in shares if share is not None)
 
 

@@ -13,14 +13,8 @@ import numpy as np
 from jax.sharding import Mesh
 
 from spmd.errors import BatchError
-from spmd.input.batch import Batch, RowArray, leaf_name, read_batch
-from spmd.replica import (
-    PerReplica,
-    RowLayout,
-    RowMask,
-    deal,
-    share,
-)
+from spmd.input.batch import Batch, RowArray, read_batch
+from spmd.replica import PerReplica, RowLayout, RowMask, deal, share
 from spmd.topology import layout_of, place, place_all, place_own
 from spmd.typing import PyTree, Structure
 
@@ -94,35 +88,29 @@ class BatchPlacer:
             BatchError: the batch cannot be split, has another structure than those before, or has
                 integers that do not fit.
         """
-        batch = read_batch(tree)
-        if batch.rows == 0:
+        mine = self.dealt(read_batch(tree), self._replicas)
+        if mine is None or (self._drop_remainder and not mine.full):
             return None
-        with self._lock:
-            full = self._learn(batch)
-        if self._drop_remainder and batch.rows < full:
-            return None
-        layout = RowLayout(deal(batch.rows, self._replicas), share(full, self._replicas))
-        return self._put(batch, layout, tree, layout, x64=x64)
+        return self.put_share(mine, mine.counts, mine.rows_per_replica, x64=x64)
 
-    def share_of(self, tree: PyTree) -> Share | None:
-        """Reads a batch of this process, to be dealt out to its replicas.
+    def dealt(self, batch: Batch, replicas: int) -> Share | None:
+        """Deals the rows of a batch out to replicas.
 
         Args:
-            tree: the batch.
+            batch: the batch.
+            replicas: how many; all, or those of this process.
 
         Returns:
-            What this process has of a step, or None if the batch is empty.
+            What these replicas have of a step, or None if the batch is empty.
 
         Raises:
-            BatchError: as for `place`.
+            BatchError: the batch has another structure than those before.
         """
-        batch = read_batch(tree).owned()
         if batch.rows == 0:
             return None
-        with self._lock:
-            full = self._learn(batch)
-        counts = deal(batch.rows, self._own)
-        return Share(batch, counts, share(full, self._own), batch.rows == full)
+        full = self._learn(batch)
+        counts = deal(batch.rows, replicas)
+        return Share(batch, counts, share(full, replicas), batch.rows == full)
 
     def share_of_each(self, batches: Sequence[Batch]) -> Share | None:
         """Puts together one batch for each replica of this process.
@@ -134,25 +122,22 @@ class BatchPlacer:
             What this process has of a step, or None if the batches are empty.
 
         Raises:
-            BatchError: as for `place`; or the replicas' batches have different shapes or types.
+            BatchError: as for `dealt`; or the replicas' batches have different shapes or types.
         """
         counts = [batch.rows for batch in batches]
         if sum(counts) == 0:
             return None
-        with self._lock:
-            block = max(self._learn(batch) for batch in batches)
+        block = max(map(self._learn, batches))
         columns = list(zip(*(batch.leaves for batch in batches), strict=True))
-        tree = batches[0].rebuild([column[0] for column in columns])
         for index, column in enumerate(columns):
             kinds = {(str(leaf.dtype), leaf.shape[1:]) for leaf in column}
             if len(kinds) > 1:
                 found = ", ".join(f"{dtype}{list(shape)}" for dtype, shape in sorted(kinds))
                 raise BatchError(
                     f"The replicas' batches of one step need rows of one shape and type, but those of "
-                    f"{leaf_name(tree, index)} are {found}. Make them equal in the pipeline."
+                    f"{batches[0].leaf_name(index)} are {found}. Make them equal in the pipeline."
                 )
-        leaves = [np.concatenate(column) for column in columns]
-        whole = Batch(leaves, batches[0].structure, sum(counts))
+        whole = Batch(list(map(np.concatenate, columns)), batches[0].structure, sum(counts))
         missing = self._own - len(counts)
         return Share(whole, (*counts, *[0] * missing), block, not missing)
 
@@ -173,18 +158,12 @@ class BatchPlacer:
         Raises:
             BatchError: the batch has integers that do not fit.
         """
-        layout = RowLayout(counts, rows_per_replica)
+        batch, layout = mine.batch, RowLayout(counts, rows_per_replica)
         own = RowLayout(mine.counts, rows_per_replica)
-        tree = mine.batch.rebuild(mine.batch.leaves)
-        return self._put(mine.batch, own, tree, layout, x64=x64)
-
-    def _put(
-        self, batch: Batch, own: RowLayout, tree: PyTree, layout: RowLayout, *, x64: bool
-    ) -> PyTree:
         index = None if own.is_identity else own.row_index
         with jax.enable_x64(x64):
-            leaves = [_owned(leaf, index, tree, i) for i, leaf in enumerate(batch.leaves)]
-            if len(own.counts) == self._replicas:
+            leaves = [_owned(batch, position, index) for position in range(len(batch.leaves))]
+            if len(mine.counts) == self._replicas:
                 arrays = place_all(leaves, self._layout.rows)
             else:
                 arrays = [place_own(np.split(leaf, self._own), self._layout) for leaf in leaves]
@@ -199,15 +178,16 @@ class BatchPlacer:
 
     def _learn(self, batch: Batch) -> int:
         """Compares a batch with those before, and returns the rows of a full one."""
-        if self._structure is None:
-            self._structure = batch.structure
-        if batch.structure != self._structure:
-            raise BatchError(
-                f"The structure of the batches changed: expected {self._structure}, as in the first "
-                f"batch, but this one is {batch.structure}. Yield the same structure every time."
-            )
-        self._full_rows = max(self._full_rows or 0, batch.rows)
-        return self._full_rows
+        with self._lock:
+            if self._structure is None:
+                self._structure = batch.structure
+            if batch.structure != self._structure:
+                raise BatchError(
+                    f"The structure of the batches changed: expected {self._structure}, as in the first "
+                    f"batch, but this one is {batch.structure}. Yield the same structure every time."
+                )
+            self._full_rows = max(self._full_rows or 0, batch.rows)
+            return self._full_rows
 
     def _mask_of(self, layout: RowLayout) -> jax.Array:
         cached = self._last_mask
@@ -216,20 +196,21 @@ class BatchPlacer:
         return cached[1]
 
 
-def _owned(leaf: RowArray, index: np.ndarray | None, tree: PyTree, position: int) -> RowArray:
-    """Lays out an array's rows, in memory that nobody else writes to.
+def _owned(batch: Batch, position: int, index: np.ndarray | None) -> RowArray:
+    """Lays out the rows of a batch's array, in memory that nobody else writes to.
 
     On the CPU, `device_put` may alias NumPy's memory, whatever its `may_alias` says. A source that refills
     its buffer, or a user who changes the data, would change batches that were handed out; so arrays
     that are not gathered are copied.
     """
+    leaf = batch.leaves[position]
     dtype = jax.dtypes.canonicalize_dtype(leaf.dtype)
     if dtype != leaf.dtype and leaf.dtype.kind in "iu" and leaf.size:
         limits = np.iinfo(dtype)
         low, high = int(leaf.min()), int(leaf.max())
         if low < limits.min or high > limits.max:
             raise BatchError(
-                f"{leaf_name(tree, position)} holds {leaf.dtype} values from {low} to {high}, but "
+                f"{batch.leaf_name(position)} holds {leaf.dtype} values from {low} to {high}, but "
                 f"JAX keeps {dtype} while 64-bit types are off, and they do not fit. Allow 64 bits "
                 'with jax.config.update("jax_enable_x64", True), or map the values to smaller ones.'
             )

@@ -10,7 +10,7 @@ import collections
 import threading
 import weakref
 from collections.abc import Callable, Generator, Iterator, Mapping
-from typing import Any, Self, final
+from typing import Any, Self, TypeAlias, final
 
 from spmd.input.position import Position
 from spmd.typing import Json, PyTree
@@ -44,6 +44,10 @@ class BatchIterator(Iterator[PyTree]):
         self.close()
 
 
+# What makes batches, on a thread or when it is asked for one.
+_Batches: TypeAlias = BatchIterator | Generator[Any, None, None]
+
+
 @final
 class ResumableIterator(BatchIterator):
     """A pass that knows how far it has come, and can go on where another one was.
@@ -56,7 +60,7 @@ class ResumableIterator(BatchIterator):
         self,
         progress: Position,
         position: Callable[[], Json],
-        begin: Callable[[Json, int], BatchIterator],
+        begin: Callable[[Json, int], _Batches],
         *,
         resumed: bool,
         ahead: bool,
@@ -73,7 +77,7 @@ class ResumableIterator(BatchIterator):
         """
         self.progress = progress
         self._tell, self._begin, self._resumed = position, begin, resumed
-        self._batches = self._started() if ahead else None
+        self._batches: _Batches | None = self._started() if ahead else None
 
     def __next__(self) -> Any:
         if self._batches is None:
@@ -112,28 +116,12 @@ class ResumableIterator(BatchIterator):
     def close(self) -> None:
         """Ends the pass and closes the source's iterator."""
         if self._batches is None:
-            self._batches = DirectIterator(_ for _ in ())
+            self._batches = (_ for _ in ())
         self._batches.close()
 
-    def _started(self) -> BatchIterator:
+    def _started(self) -> _Batches:
         at = self.progress
         return self._begin(at.position, at.batches) if self._resumed else self._begin(None, 0)
-
-
-@final
-class DirectIterator(BatchIterator):
-    """Makes each batch when it is asked for."""
-
-    def __init__(self, batches: Generator[Any, None, None]) -> None:
-        """Wraps a generator of batches."""
-        self._batches = batches
-
-    def __next__(self) -> Any:
-        return next(self._batches)
-
-    def close(self) -> None:
-        """Ends the pass and closes the source's iterator."""
-        self._batches.close()
 
 
 @final

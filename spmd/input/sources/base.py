@@ -5,11 +5,12 @@ import contextlib
 import itertools
 import sys
 from collections.abc import Iterator
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar, cast
 
 from spmd.errors import BatchError
 from spmd.typing import Json, PyTree
 
+T = TypeVar("T")
 # What `spmd.distribute` is given: arrays, a data set of any library, an iterable, a function.
 AnySource: TypeAlias = Any
 
@@ -59,14 +60,16 @@ class Source(abc.ABC):
             batches: how many to leave out.
         """
         del position
-        return _without_first(self.batches(), batches)
+        with closing(self.batches()) as iterator:
+            yield from itertools.islice(iterator, batches, None)
 
 
-def _without_first(iterator: Iterator[PyTree], count: int) -> Iterator[PyTree]:
-    with contextlib.ExitStack() as stack:
-        if hasattr(iterator, "close"):
-            stack.callback(iterator.close)  # pyright: ignore[reportAttributeAccessIssue]
-        yield from itertools.islice(iterator, count, None)
+def closing(iterator: Iterator[T]) -> contextlib.AbstractContextManager[Iterator[T]]:
+    """Closes an iterator after the block, if it can be closed: a generator must be, to run its `finally` now."""
+    can_close = callable(getattr(iterator, "close", None))
+    return (
+        contextlib.closing(cast(Any, iterator)) if can_close else contextlib.nullcontext(iterator)
+    )
 
 
 def count_batches(rows: int, batch_size: int, drop_remainder: bool) -> int:

@@ -16,8 +16,20 @@ T = TypeVar("T")
 _Accepts: TypeAlias = Callable[[AnySource, int | None], bool]
 _Make: TypeAlias = Callable[[Any, int | None], Source]
 
-# The latest comes last, and is asked first.
-_KINDS: list[tuple[_Accepts, _Make]] = []
+# The latest comes last, and is asked first: libraries' classes come before what they also are.
+_KINDS: list[tuple[_Accepts, _Make]] = [
+    (kind.accepts, kind)
+    for kind in (
+        GeneratorFunctionSource,
+        IterableSource,
+        IteratorSource,
+        RandomAccessSource,
+        ArraySource,
+        PyDatasetSource,
+        TfDataSource,
+        GrainSource,
+    )
+]
 
 
 def register_source(kind: type[T] | _Accepts, make: Callable[[T, int | None], Source]) -> None:
@@ -59,20 +71,6 @@ def register_source(kind: type[T] | _Accepts, make: Callable[[T, int | None], So
         _KINDS.append((lambda source, batch_size: isinstance(source, kind), make))
     else:
         _KINDS.append((kind, make))
-
-
-# The last one is asked first: libraries' classes come before what they also are.
-for _kind in (
-    GeneratorFunctionSource,
-    IterableSource,
-    IteratorSource,
-    RandomAccessSource,
-    ArraySource,
-    PyDatasetSource,
-    TfDataSource,
-    GrainSource,
-):
-    register_source(_kind.accepts, _kind)
 
 
 def find_source(source: AnySource, batch_size: int | None) -> Source:

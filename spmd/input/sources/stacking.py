@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import jax
 import numpy as np
 
 from spmd.errors import BatchError
 from spmd.input.batch import leaf_name
+from spmd.input.sources.base import closing
 
 T = TypeVar("T")
 
@@ -29,25 +30,25 @@ def stack_rows(rows: Sequence[T]) -> T:
         >>> stack_rows([{"x": 1, "y": [0.0, 0.5]}, {"x": 2, "y": [1.0, 1.5]}])
         {'x': array([1, 2]), 'y': [array([0., 1.]), array([0.5, 1.5])]}
     """
-    structure = jax.tree.structure(rows[0])
-    columns: list[list[Any]] = [[] for _ in range(structure.num_leaves)]
-    for row in rows:
-        leaves, found = jax.tree.flatten(row)
+    flat = [jax.tree.flatten(row) for row in rows]
+    structure = flat[0][1]
+    for _, found in flat:
         if found != structure:
             raise BatchError(
                 f"The rows of a batch need one structure: expected {structure}, as in the batch's "
                 f"first row, but another row is {found}."
             )
-        for column, leaf in zip(columns, leaves, strict=True):
-            column.append(np.asarray(leaf))
-    for index, column in enumerate(columns):
-        shapes = sorted({leaf.shape for leaf in column})
+    stacked: list[np.ndarray] = []
+    for index, column in enumerate(zip(*(leaves for leaves, _ in flat), strict=True)):
+        arrays = list(map(np.asarray, column))
+        shapes = sorted({array.shape for array in arrays})
         if len(shapes) > 1:
             raise BatchError(
                 f"The rows of {leaf_name(rows[0], index)} need one shape to be stacked, but have "
                 f"{', '.join(map(str, shapes))}. Resize, crop or pad them in the source."
             )
-    return jax.tree.unflatten(structure, [np.stack(column) for column in columns])
+        stacked.append(np.stack(arrays))
+    return jax.tree.unflatten(structure, stacked)
 
 
 def stack_in_batches(rows: Iterable[T], batch_size: int) -> Iterator[T]:
@@ -60,11 +61,6 @@ def stack_in_batches(rows: Iterable[T], batch_size: int) -> Iterator[T]:
     Yields:
         Batches.
     """
-    iterator = iter(rows)
-    try:
+    with closing(iter(rows)) as iterator:
         while batch := list(islice(iterator, batch_size)):
             yield stack_rows(batch)
-    finally:
-        close = getattr(iterator, "close", None)
-        if close is not None:
-            close()
