@@ -324,7 +324,7 @@ class DistributedInput(Iterable[PyTree]):
             shares = map(self._placer.share_of_each, _in_groups(batches, own))
         else:
             shares = (self._placer.dealt(batch, own) for batch in batches)
-        return (share for share in shares if share is not None)
+        return (mine for mine in shares if mine is not None)
 
 
 def _in_groups(iterator: Iterator[Batch], size: int) -> Iterator[list[Batch]]:

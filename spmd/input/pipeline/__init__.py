@@ -7,7 +7,7 @@ the machinery behind a front end's datasets; it is imported by front ends alone,
 """
 
 from spmd.input.pipeline.batching import padded, rebatched
-from spmd.input.pipeline.combine import concatenated, enumerated, zipped
+from spmd.input.pipeline.combine import concatenated, drawn, enumerated, mixed, zipped
 from spmd.input.pipeline.element import leading_length, stack, to_element
 from spmd.input.pipeline.file_formats import (
     Paths,
@@ -30,7 +30,6 @@ from spmd.input.pipeline.forms import Form
 from spmd.input.pipeline.last_maps import LastMaps
 from spmd.input.pipeline.lazy import Lazy
 from spmd.input.pipeline.map_function import MapFunction, call_once
-from spmd.input.pipeline.mixing import drawn, mixed
 from spmd.input.pipeline.nested import grouped, interleaved, windows
 from spmd.input.pipeline.origins import (
     array_rows,

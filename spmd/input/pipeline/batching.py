@@ -3,9 +3,8 @@
 import itertools
 from collections.abc import Iterator, Sequence
 
-from spmd.input.pipeline import element as elements
 from spmd.input.pipeline import spec as specs
-from spmd.input.pipeline.element import Element
+from spmd.input.pipeline.element import Element, stack
 from spmd.input.pipeline.forms import Form
 from spmd.input.pipeline.padding import Padding
 from spmd.input.pipeline.rows import Rows
@@ -42,7 +41,7 @@ def rebatched(form: Form, sizes: Sequence[int], drop_remainder: bool) -> Form:
     if len(sizes) == 1:
         return rows.batch(sizes[0], drop_remainder)
     return ready(
-        lambda: map(elements.stack, _groups(rows, sizes, drop_remainder)),
+        lambda: map(stack, _groups(rows, sizes, drop_remainder)),
         lambda: specs.batched(rows.spec(), None),
         form,
     )

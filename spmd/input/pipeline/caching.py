@@ -7,40 +7,37 @@ from typing import final
 import jax
 import numpy as np
 
-from spmd.input.pipeline import element as elements
 from spmd.input.pipeline.chunks import Chunk
-from spmd.input.pipeline.element import Batch, Element
+from spmd.input.pipeline.element import Batch, Element, snapshot
 from spmd.input.pipeline.forms import Opener
 from spmd.input.pipeline.lazy import Lazy
 from spmd.input.pipeline.row_sources import RowSource
 
 
-@final
-class StreamCache:
-    """Elements in passes, remembered once a pass was read to its end.
+def remembered(open_elements: Opener) -> Opener:
+    """Returns what starts a pass over elements, remembered once a pass was read to its end.
 
     A pass that is given up early leaves nothing behind. What the cache hands out is locked against
     writing, in the first pass too.
 
     Args:
-        elements: Starts a pass over the elements.
+        open_elements: Starts a pass over the elements.
     """
+    known: list[Element] | None = None
 
-    def __init__(self, elements: Opener) -> None:
-        self._elements = elements
-        self._known: list[Element] | None = None
-
-    def open(self) -> Iterator[Element]:
-        """Starts a pass."""
-        if self._known is not None:
-            yield from self._known
+    def open_pass() -> Iterator[Element]:
+        nonlocal known
+        if known is not None:
+            yield from known
             return
         recorded: list[Element] = []
-        for element in self._elements():
-            recorded.append(elements.snapshot(element))
+        for element in open_elements():
+            recorded.append(snapshot(element))
             yield recorded[-1]
         # Two threads may get here; each recording is complete, so either one will do.
-        self._known = recorded
+        known = recorded
+
+    return open_pass
 
 
 @final
@@ -69,15 +66,12 @@ class RememberedSource(RowSource):
         with self._lock:
             unknown = np.unique(numbers[~self._known()[numbers]])
             if len(unknown):
-                rows = self._source.gather(self._order()[unknown], full)
-                self._remember(unknown, jax.tree.leaves(rows))
+                rows = jax.tree.leaves(self._source.gather(self._order()[unknown], full))
+                if not self._leaves:
+                    size = len(self._order())
+                    self._leaves = [np.empty((size, *row.shape[1:]), row.dtype) for row in rows]
+                for leaf, row in zip(self._leaves, rows, strict=True):
+                    leaf[unknown] = row
+                self._known()[unknown] = True
             found = [leaf.take(numbers, axis=0) for leaf in self._leaves]
         return jax.tree.unflatten(jax.tree.structure(self.spec), found)
-
-    def _remember(self, numbers: np.ndarray, rows: list[np.ndarray]) -> None:
-        if not self._leaves:
-            size = len(self._order())
-            self._leaves = [np.empty((size, *row.shape[1:]), row.dtype) for row in rows]
-        for leaf, row in zip(self._leaves, rows, strict=True):
-            leaf[numbers] = row
-        self._known()[numbers] = True

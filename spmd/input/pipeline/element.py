@@ -41,7 +41,9 @@ def to_element(value: PyTree, *, narrow: bool = True) -> Element:
     Raises:
         ValueError: A list whose items have different lengths.
     """
-    return jax.tree.map(lambda leaf: _to_component(leaf, narrow), value, is_leaf=_is_list)
+    return jax.tree.map(
+        lambda leaf: _to_component(leaf, narrow), value, is_leaf=lambda node: isinstance(node, list)
+    )
 
 
 def canonicalize(element: Element) -> Element:
@@ -68,17 +70,17 @@ def jax_dtype(dtype: np.dtype) -> np.dtype:
 
 def writable(element: Element) -> Element:
     """Copies the arrays of `element` that must not be written to (a cache's, or JAX's own)."""
-    return jax.tree.map(_writable_component, element)
+    return _with_arrays(lambda array: array if array.flags.writeable else array.copy(), element)
 
 
 def snapshot(element: Element) -> Element:
     """Copies an element for a cache: a write to the copy raises instead of changing the cache."""
-    return jax.tree.map(_locked_copy, element)
+    return _with_arrays(_locked_copy, element)
 
 
 def owned(element: Element) -> Element:
     """Copies an element whose arrays their producer may overwrite."""
-    return jax.tree.map(_copy, element)
+    return _with_arrays(np.ndarray.copy, element)
 
 
 def first_rows(batch: Batch, count: int) -> Batch:
@@ -169,17 +171,13 @@ def leading_length(batch: Batch, op_name: str, scalar_fix: str) -> int:
 
 def component_names(element: Element) -> list[str]:
     """Returns a name for every component: its path, such as ``['image']`` or ``[0]``."""
-    paths = jax.tree_util.tree_flatten_with_path(element)[0]
+    paths = jax.tree_util.tree_leaves_with_path(element)
     return [jax.tree_util.keystr(path) or "the element" for path, _ in paths]
 
 
 def dtype_of(component: Component) -> np.dtype:
     """Returns a component's dtype: `object` for what is not a NumPy value."""
     return component.dtype if isinstance(component, _NUMPY) else np.dtype(object)
-
-
-def _is_list(value: object) -> bool:
-    return isinstance(value, list)
 
 
 def _to_component(value: ArrayLike, narrow: bool) -> Component:
@@ -222,21 +220,16 @@ def _canonical_component(leaf: Component) -> Component:
     return leaf.astype(dtype)
 
 
-def _writable_component(leaf: Component) -> Component:
-    if isinstance(leaf, np.ndarray) and not leaf.flags.writeable:
-        return leaf.copy()
-    return leaf
+def _with_arrays(function: Callable[[np.ndarray], np.ndarray], element: Element) -> Element:
+    return jax.tree.map(
+        lambda leaf: function(leaf) if isinstance(leaf, np.ndarray) else leaf, element
+    )
 
 
-def _copy(leaf: Component) -> Component:
-    return leaf.copy() if isinstance(leaf, np.ndarray) else leaf
-
-
-def _locked_copy(leaf: Component) -> Component:
-    if isinstance(leaf, np.ndarray):
-        leaf = leaf.copy()
-        leaf.setflags(write=False)
-    return leaf
+def _locked_copy(array: np.ndarray) -> np.ndarray:
+    array = array.copy()
+    array.setflags(write=False)
+    return array
 
 
 def _signature(element: Element) -> tuple[Any, ...]:
@@ -259,12 +252,8 @@ def _stack_component(leaves: Sequence[Component]) -> np.ndarray:
 
 
 def _stack_error(elements: Sequence[Element]) -> Exception:
-    first = _signature(elements[0])
-    number, other = next(
-        (number, _signature(element))
-        for number, element in enumerate(elements)
-        if _signature(element) != first
-    )
+    first, *others = map(_signature, elements)
+    number, other = next(pair for pair in enumerate(others, 1) if pair[1] != first)
     if other[0] != first[0]:
         return TypeError(
             f"batch: cannot stack elements of different structures: element 0 of the batch is "

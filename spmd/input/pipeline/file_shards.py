@@ -7,9 +7,11 @@ names were divided before.
 
 import contextlib
 import itertools
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
 from typing import TypeVar
+
+from spmd.replica import assigned
 
 T = TypeVar("T")
 
@@ -28,14 +30,9 @@ class FileShard:
         self.count, self.index = count, index
         self.used = False
 
-    @contextlib.contextmanager
-    def in_force(self) -> Generator[None]:
+    def in_force(self) -> contextlib.AbstractContextManager["FileShard | None"]:
         """Restricts pipelines that are read in the block, on this thread, to this part."""
-        token = _SHARD.set(self)
-        try:
-            yield
-        finally:
-            _SHARD.reset(token)
+        return assigned(_SHARD, self)
 
 
 _SHARD: ContextVar[FileShard | None] = ContextVar("file_shard", default=None)

@@ -6,13 +6,18 @@ from collections.abc import Hashable, Iterator
 import jax
 import numpy as np
 
-from spmd.input.pipeline import element as elements
 from spmd.input.pipeline import spec as specs
-from spmd.input.pipeline.element import Component, Element
+from spmd.input.pipeline.element import (
+    Component,
+    Element,
+    canonicalize,
+    component_names,
+    dtype_of,
+    to_element,
+)
 from spmd.input.pipeline.forms import Form, Item, peek
 from spmd.input.pipeline.lazy import Lazy
-from spmd.input.pipeline.map_function import MapFunction
-from spmd.input.pipeline.predicate import holds
+from spmd.input.pipeline.map_function import MapFunction, holds
 from spmd.input.pipeline.rows import Rows
 from spmd.input.pipeline.spec import Specs
 from spmd.input.pipeline.stream import Stream, ready
@@ -21,7 +26,7 @@ from spmd.typing import PyTree
 
 def first_state(value: PyTree) -> Element:
     """Converts a structure of array-likes to a state, which has JAX's dtypes."""
-    return elements.canonicalize(elements.to_element(value))
+    return canonicalize(to_element(value))
 
 
 def next_state(op_name: str, old: Element, new: Element) -> Element:
@@ -36,9 +41,9 @@ def next_state(op_name: str, old: Element, new: Element) -> Element:
             f"{op_name}: the function must return a state like the one that it was given, "
             f"{structures[0]}, got {structures[1]}.\nFix: the same tuple or dict keys."
         )
-    names = elements.component_names(old)
+    names = component_names(old)
     for name, *pair in zip(names, jax.tree.leaves(old), jax.tree.leaves(new), strict=True):
-        before, after = map(elements.dtype_of, pair)
+        before, after = map(dtype_of, pair)
         if before != after and not {before.kind, after.kind} <= set("US"):
             raise TypeError(
                 f"{op_name}: the state is {before} ({name}), and the function returned {after}.\n"

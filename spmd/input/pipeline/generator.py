@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from spmd.input.pipeline import element as elements
-from spmd.input.pipeline.element import Component, Element
+from spmd.input.pipeline.element import Component, Element, owned, to_element
 from spmd.input.pipeline.spec import ArraySpec, PartialShape, Specs
 from spmd.typing import ArrayLike, PyTree
 
@@ -29,7 +28,7 @@ def open_generator(
     """
     for value in generator(*args):
         if signature is None:
-            yield elements.owned(elements.to_element(value))
+            yield owned(to_element(value))
         else:
             yield _convert(value, signature, "")
 
@@ -52,7 +51,7 @@ def _convert(value: PyTree, spec: Specs, path: str) -> Element:
 
 def _convert_component(value: ArrayLike, spec: ArraySpec, name: str) -> Component:
     if isinstance(value, str | bytes):
-        component = np.asarray(elements.to_element(value))
+        component = np.asarray(to_element(value))
         if spec.dtype.kind not in "OUS":
             raise TypeError(
                 f"from_generator: expected {spec.dtype} for {name}, got {value!r}.\n"

@@ -1,4 +1,7 @@
-"""A user's function over elements: compiled where JAX can trace it, called as it is elsewhere."""
+"""A user's function over elements: compiled where JAX can trace it, called as it is elsewhere.
+
+A predicate, as `filter` takes one, is such a function that returns one boolean.
+"""
 
 import contextlib
 import logging
@@ -12,10 +15,21 @@ import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import ClosedJaxpr
 
-from spmd.input.pipeline import element as elements
 from spmd.input.pipeline import spec as specs
 from spmd.input.pipeline.cpu import call_on_cpu
-from spmd.input.pipeline.element import Batch, Component, Element
+from spmd.input.pipeline.element import (
+    Batch,
+    Component,
+    Element,
+    apply,
+    canonicalize,
+    dtype_of,
+    fits_jax,
+    split,
+    stack,
+    to_element,
+    writable,
+)
 from spmd.input.pipeline.spec import Specs
 from spmd.typing import PyTree, Structure
 
@@ -63,11 +77,16 @@ class MapFunction:
 
     def traces(self, spec: Specs) -> bool:
         """Tells whether the function is compiled, for elements of `spec` (no unknown sizes)."""
-        return self._decide(lambda: spec)
+        if self._traces is None:  # asked without the lock: once decided, it stays so
+            with self._lock:
+                if self._traces is None:
+                    self._traces = self._try_tracing(spec)
+        return self._traces
 
     def traces_for(self, element: Element) -> bool:
         """Tells whether the function is compiled, for elements like this one."""
-        return self._decide(lambda: specs.spec_of(element))
+        known = self._traces
+        return self.traces(specs.spec_of(element)) if known is None else known
 
     def one(self, element: Element) -> Element:
         """Returns the function's result for one element."""
@@ -82,7 +101,7 @@ class MapFunction:
         """
         if self._may_compile("many", batch):
             return self._run(self._many, batch)
-        return elements.stack([call_on_cpu(self._call, row) for row in elements.split(batch)])
+        return stack([call_on_cpu(self._call, row) for row in split(batch)])
 
     def program(self, spec: Specs) -> tuple[ClosedJaxpr, Structure]:
         """Traces the function for elements of `spec`, which it must (see `traces`).
@@ -126,13 +145,6 @@ class MapFunction:
             )
         return specs.varying_like(spec, specs.spec_of(result))
 
-    def _decide(self, find_spec: Callable[[], Specs]) -> bool:
-        if self._traces is None:  # asked without the lock: once decided, it stays so
-            with self._lock:
-                if self._traces is None:
-                    self._traces = self._try_tracing(find_spec())
-        return self._traces
-
     def _try_tracing(self, spec: Specs) -> bool:
         rows = specs.batched(spec, 2)
         try:
@@ -150,33 +162,70 @@ class MapFunction:
     def _may_compile(self, kind: str, element: Element) -> bool:
         """Tells whether to call the compiled function, which may have to be compiled first."""
         leaves = jax.tree.leaves(element)
-        key = (kind, *((np.shape(leaf), elements.dtype_of(leaf)) for leaf in leaves))
+        key = (kind, *((np.shape(leaf), dtype_of(leaf)) for leaf in leaves))
         with self._lock:
             if key not in self._programs and len(self._programs) < _MAX_PROGRAMS:
                 self._programs.add(key)
             known = key in self._programs
-        return known and all(map(elements.fits_jax, leaves))
+        return known and all(map(fits_jax, leaves))
 
     def _run(self, program: Callable[[Element], PyTree], element: Element) -> Element:
         return jax.tree.map(lambda leaf: np.asarray(leaf)[()], call_on_cpu(program, element))
 
     def _call(self, element: Element) -> Element:
         with self._within(False):
-            result = elements.apply(self._function, elements.writable(element))
-        return elements.canonicalize(elements.to_element(result, narrow=False))
+            result = apply(self._function, writable(element))
+        return canonicalize(to_element(result, narrow=False))
 
     def _traceable(self, element: PyTree) -> PyTree:
         with self._within(True):
-            result = elements.apply(self._function, element)
+            result = apply(self._function, element)
         return jax.tree.map(jnp.asarray, result, is_leaf=lambda leaf: isinstance(leaf, list))
 
 
 def call_once(function: Callable[..., T], element: Element) -> T:
     """Calls a function that is never compiled, on the host, with an element that it may overwrite."""
-    return call_on_cpu(lambda given: elements.apply(function, elements.writable(given)), element)
+    return call_on_cpu(lambda given: apply(function, writable(given)), element)
+
+
+def holds(predicate: MapFunction, element: Element) -> bool:
+    """Tells whether the predicate holds for one element.
+
+    Raises:
+        TypeError: It did not return one boolean.
+    """
+    return bool(_checked(predicate.one(element), axes=0))
+
+
+def mask(predicate: MapFunction, batch: Batch, rows: int) -> np.ndarray:
+    """Tells for which rows of a batch the predicate, which must trace, holds.
+
+    Args:
+        predicate: The predicate.
+        batch: At least `rows` rows.
+        rows: How many of them to look at.
+
+    Returns:
+        Booleans, shape ``[rows]``.
+
+    Raises:
+        TypeError: It did not return one boolean a row.
+    """
+    return _checked(predicate.many(batch), axes=1)[:rows]
 
 
 def _on_host(constant: jax.Array) -> Component:
     # An array on the devices of one mesh cannot enter a program of another. NumPy has no random keys.
     is_key = jnp.issubdtype(constant.dtype, jax.dtypes.extended)
     return constant if is_key else np.asarray(constant)
+
+
+def _checked(result: Component, axes: int) -> np.ndarray:
+    array = np.asarray(result)
+    if array.dtype == np.bool_ and array.ndim == axes:
+        return array
+    raise TypeError(
+        "filter: the predicate must return one boolean for each element, got "
+        f"{array.dtype} of shape {array.shape[axes:]}.\n"
+        "Fix: compare, as in filter(lambda x: x > 0), and reduce arrays with .all() or .any()."
+    )

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from spmd.input.pipeline import chunks
-from spmd.input.pipeline import element as elements
 from spmd.input.pipeline import spec as specs
-from spmd.input.pipeline.element import Batch, Element
+from spmd.input.pipeline.element import Batch, Element, can_stack, stack, to_element
 from spmd.input.pipeline.file_formats import Paths, Reader, opened
 from spmd.input.pipeline.forms import Form, found_spec
 from spmd.input.pipeline.generator import open_generator
@@ -69,8 +68,8 @@ def random_numbers(order: ShuffleOrder) -> Stream:
 
 def in_memory(members: Sequence[Element]) -> Form:
     """Returns elements in memory, one at least; as rows if they can be stacked."""
-    if elements.can_stack(members):
-        return array_rows(elements.stack(members), len(members))
+    if can_stack(members):
+        return array_rows(stack(members), len(members))
     spec = Lazy(lambda: functools.reduce(specs.relaxed, map(specs.spec_of, members)))
     return ready(lambda: iter(members), spec)
 
@@ -90,7 +89,7 @@ def generated(
 
 def iterated(source: Iterable[object], *, finite: bool) -> Stream:
     """Returns the elements of an iterable, such as a Grain pipeline; each pass iterates over it anew."""
-    form = Stream(lambda: map(elements.to_element, source), found_spec(lambda: form), finite=finite)
+    form = Stream(lambda: map(to_element, source), found_spec(lambda: form), finite=finite)
     return form
 
 

@@ -6,8 +6,7 @@ from typing import Any, final
 import jax
 import numpy as np
 
-from spmd.input.pipeline import element as elements
-from spmd.input.pipeline.element import Batch, Component, Element
+from spmd.input.pipeline.element import Batch, Component, Element, component_names, stack
 from spmd.input.pipeline.spec import ArraySpec, PartialShape, Specs
 from spmd.typing import ArrayLike, PyTree, Structure
 
@@ -36,10 +35,10 @@ class Padding:
         """
         leaves, structure = jax.tree.flatten(rows[0])
         if any(jax.tree.structure(row) != structure for row in rows):
-            return elements.stack(rows)  # which says what is wrong
+            return stack(rows)  # which says what is wrong
         columns = list(zip(*map(jax.tree.leaves, rows), strict=True))
         shapes = self._per_component(structure, self._shapes, "padded_shapes")
-        names = elements.component_names(rows[0])
+        names = component_names(rows[0])
         if jax.tree_util.all_leaves([self._values]):
             values = [self._values] * len(leaves)
         else:
@@ -107,7 +106,7 @@ def _padded(
             f"{tuple(sizes)}.\nFix: a larger padded_shapes, or None to pad to the longest."
         )
     if not sizes:
-        return elements.stack(column)
+        return stack(column)
     if value is not None and dtype.kind in "US":
         dtype = np.result_type(dtype, np.asarray(value).dtype)
     batch = np.full((len(arrays), *sizes), _fill(name, value, arrays[0], dtype), dtype)

@@ -9,9 +9,8 @@ import jax
 import numpy as np
 
 from spmd.input.pipeline import chunks
-from spmd.input.pipeline import element as elements
 from spmd.input.pipeline.chunks import Chunk
-from spmd.input.pipeline.element import Batch
+from spmd.input.pipeline.element import Batch, first_rows
 from spmd.input.pipeline.map_function import MapFunction
 from spmd.input.pipeline.spec import ArraySpec, Specs
 from spmd.typing import PyTree, Structure
@@ -181,7 +180,7 @@ class MappedSource(RowSource):
         """Looks up rows; see `RowSource.gather`."""
         rows = self.source.gather(chunks.pad(chunk, full), full)
         results = self.function.many(rows)
-        return elements.first_rows(results, len(chunk))
+        return first_rows(results, len(chunk))
 
 
 def row_bytes(source: RowSource) -> int:

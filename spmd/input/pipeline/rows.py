@@ -7,15 +7,13 @@ from typing import final
 import numpy as np
 
 from spmd.input.pipeline import chunks
-from spmd.input.pipeline import element as elements
 from spmd.input.pipeline import spec as specs
 from spmd.input.pipeline.caching import RememberedSource
 from spmd.input.pipeline.chunks import Chunk
-from spmd.input.pipeline.element import Batch, Element
+from spmd.input.pipeline.element import Batch, Element, split
 from spmd.input.pipeline.forms import Form
 from spmd.input.pipeline.lazy import Lazy
-from spmd.input.pipeline.map_function import MapFunction
-from spmd.input.pipeline.predicate import mask
+from spmd.input.pipeline.map_function import MapFunction, mask
 from spmd.input.pipeline.row_sources import MappedSource, RowSource, row_bytes
 from spmd.input.pipeline.shuffling import shuffle_chunks
 from spmd.input.pipeline.spec import Specs
@@ -50,7 +48,7 @@ class Rows(Form):
     def elements(self) -> Iterator[Element]:
         """Starts a pass; see `Form.elements`."""
         for _, batch in self._blocks():
-            yield from elements.split(batch)
+            yield from split(batch)
 
     def cache(self) -> Form:
         """Remembers the rows; see `Form.cache`."""

@@ -9,7 +9,7 @@ the whole input gives a uniform permutation.
 import contextlib
 import itertools
 import threading
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
 from typing import Any, TypeAlias, TypeVar
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from spmd.cluster import shared_seed
 from spmd.input.pipeline.chunks import Chunk
+from spmd.replica import assigned
 
 T = TypeVar("T")
 # Entropy, and how many passes have begun.
@@ -30,18 +31,13 @@ _NUMBERS = itertools.count()
 _PEEKING: ContextVar[bool] = ContextVar("peeking", default=False)
 
 
-@contextlib.contextmanager
-def peeking() -> Generator[None]:
+def peeking() -> contextlib.AbstractContextManager[bool]:
     """Lets the caller look at a dataset's first elements without using up a pass.
 
     The pass that is read next has the order that was seen. Holds for the current thread (context)
     alone.
     """
-    token = _PEEKING.set(True)
-    try:
-        yield
-    finally:
-        _PEEKING.reset(token)
+    return assigned(_PEEKING, True)
 
 
 class ShuffleOrder:

@@ -48,12 +48,12 @@ def spec_of(element: elements.Element) -> Specs:
 
 def batched(spec: Specs, rows: int | None) -> Specs:
     """Returns the specs of batches with `rows` rows (None: not always the same)."""
-    return jax.tree.map(lambda leaf: _with_shape(leaf, _prepend(rows, leaf.shape)), spec)
+    return jax.tree.map(lambda leaf: ArraySpec(_prepend(rows, leaf.shape), leaf.dtype), spec)
 
 
 def unbatched(spec: Specs) -> Specs:
     """Returns the specs of the rows of batches."""
-    return jax.tree.map(lambda leaf: _with_shape(leaf, leaf.shape and leaf.shape[1:]), spec)
+    return jax.tree.map(lambda leaf: ArraySpec(leaf.shape and leaf.shape[1:], leaf.dtype), spec)
 
 
 def relaxed(first: Specs, second: Specs) -> Specs:
@@ -116,10 +116,6 @@ def traced(function: Callable[[Any], PyTree], spec: Specs) -> Specs:
 
 def _component_spec(leaf: elements.Component) -> ArraySpec:
     return ArraySpec(getattr(leaf, "shape", ()), np.dtype(getattr(leaf, "dtype", object)))
-
-
-def _with_shape(spec: ArraySpec, shape: PartialShape) -> ArraySpec:
-    return ArraySpec(shape, spec.dtype)
 
 
 def _prepend(rows: int | None, shape: PartialShape) -> PartialShape:

@@ -4,10 +4,9 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import TypeAlias, final
 
-from spmd.input.pipeline import element as elements
 from spmd.input.pipeline import spec as specs
 from spmd.input.pipeline.chunks import Chunk
-from spmd.input.pipeline.element import Batch, Element
+from spmd.input.pipeline.element import Batch, Element, can_stack, first_rows, split, stack
 from spmd.input.pipeline.forms import Form, Item
 from spmd.input.pipeline.map_function import MapFunction
 from spmd.input.pipeline.row_sources import RowSource
@@ -77,15 +76,15 @@ class Mapped:
         rows = [self.base(item) for item in items]
         batch = None  # either this holds the batch, padded to `full` rows, or `rows` holds its rows
         for function in self.functions:
-            if batch is None and function.traces_for(rows[0]) and elements.can_stack(rows):
-                batch = elements.stack(rows + rows[-1:] * (full - len(rows)))
+            if batch is None and function.traces_for(rows[0]) and can_stack(rows):
+                batch = stack(rows + rows[-1:] * (full - len(rows)))
             if batch is not None and not function.traces(specs.unbatched(specs.spec_of(batch))):
-                rows, batch = list(elements.split(batch))[: len(items)], None
+                rows, batch = list(split(batch))[: len(items)], None
             if batch is None:
                 rows = [function.one(row) for row in rows]
             else:
                 batch = function.many(batch)
-        return elements.stack(rows) if batch is None else elements.first_rows(batch, len(items))
+        return stack(rows) if batch is None else first_rows(batch, len(items))
 
 
 def grouped_step(step: Step, rows: int) -> Step:
@@ -96,9 +95,9 @@ def grouped_step(step: Step, rows: int) -> Step:
         rows: The length of a full list.
     """
 
-    def stack(items: Sequence[Item]) -> Batch:
+    def batch_of(items: Sequence[Item]) -> Batch:
         if isinstance(step, Mapped):
             return step.many(items, rows)
-        return elements.stack([step(item) for item in items])
+        return stack([step(item) for item in items])
 
-    return stack
+    return batch_of

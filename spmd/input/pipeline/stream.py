@@ -7,14 +7,13 @@ from typing import final
 
 from spmd.input.pipeline import element as elements
 from spmd.input.pipeline import spec as specs
-from spmd.input.pipeline.caching import StreamCache
+from spmd.input.pipeline.caching import remembered
 from spmd.input.pipeline.element import Element
 from spmd.input.pipeline.forms import Form, Item, Opener, peek
 from spmd.input.pipeline.lazy import Lazy
-from spmd.input.pipeline.map_function import MapFunction
+from spmd.input.pipeline.map_function import MapFunction, holds
 from spmd.input.pipeline.nested import repeated
 from spmd.input.pipeline.parallel import map_in_order
-from spmd.input.pipeline.predicate import holds
 from spmd.input.pipeline.shuffling import shuffle_items
 from spmd.input.pipeline.spec import Specs
 from spmd.input.pipeline.steps import Gather, Mapped, Step, grouped_step, ready_item
@@ -54,7 +53,7 @@ class Stream(Form):
             return self  # the arrays are in memory already
         if not self.finite:
             return self  # no pass ever ends, so the cache would never be read
-        return self._ready(StreamCache(self.elements).open, stable=True)
+        return self._ready(remembered(self.elements), stable=True)
 
     def map(self, function: MapFunction, workers: int) -> Form:
         """Applies a function; see `Form.map`."""

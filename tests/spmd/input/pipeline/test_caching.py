@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from spmd.input.pipeline.caching import RememberedSource, StreamCache
+from spmd.input.pipeline.caching import RememberedSource, remembered
 from spmd.input.pipeline.row_sources import ArraySource
 
 
@@ -14,10 +14,10 @@ def test_a_stream_is_read_once_if_it_is_read_to_its_end():
         opened.append(True)
         return iter([np.zeros(2), np.ones(2)])
 
-    cache = StreamCache(elements)
-    next(cache.open())  # given up: leaves nothing behind
-    first = list(cache.open())
-    np.testing.assert_equal(list(cache.open()), first)
+    open_pass = remembered(elements)
+    next(open_pass())  # given up: leaves nothing behind
+    first = list(open_pass())
+    np.testing.assert_equal(list(open_pass()), first)
     assert len(opened) == 2
     with pytest.raises(ValueError, match="read-only"):
         first[0] += 1

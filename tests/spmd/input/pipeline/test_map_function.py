@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from spmd.input.pipeline import map_function
-from spmd.input.pipeline.map_function import MapFunction, call_once
+from spmd.input.pipeline.map_function import MapFunction, call_once, holds, mask
 from spmd.input.pipeline.spec import ArraySpec
 
 ROWS = np.arange(6, dtype=np.float32).reshape(3, 2)
@@ -84,3 +84,15 @@ def test_an_uncompiled_call_may_overwrite_its_element():
 
     assert call_once(fill, (row, 3)).tolist() == [3, 3]
     assert row.tolist() == [0, 0]
+
+
+def test_one_element_and_the_first_rows_of_a_batch():
+    positive = MapFunction(lambda x: x > 0)
+    assert holds(positive, np.float32(1))
+    assert mask(positive, np.array([1, -1, 1], np.float32), 2).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("wrong", [lambda x: x, lambda x: x[None] > 0])
+def test_anything_but_one_boolean(wrong):
+    with pytest.raises(TypeError, match="must return one boolean for each element"):
+        holds(MapFunction(wrong), np.float32(1))
