@@ -1,8 +1,9 @@
 """A batch before it is placed: a structure of arrays with equally many rows."""
 
 import dataclasses
-from collections.abc import Sequence
-from typing import Any, TypeAlias, cast
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeAlias, TypeVar, cast
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +13,7 @@ from spmd.errors import BatchError
 from spmd.replica import is_per_replica
 from spmd.typing import AnyArray, ArrayLike, PyTree, Structure
 
+T = TypeVar("T")
 # An array with rows; or the description of one, which is treated alike until the batch is placed.
 RowArray: TypeAlias = AnyArray
 
@@ -83,6 +85,29 @@ def read_batch(tree: PyTree) -> Batch:
                 "these are single examples, batch them first: .batch(global_batch_size)."
             )
     return Batch(leaves, structure, leaves[0].shape[0])
+
+
+def in_groups(
+    items: Iterable[T], sizes: Sequence[int], drop_remainder: bool = False
+) -> Iterator[list[T]]:
+    """Yields lists of the next items.
+
+    Args:
+        items: what to take them from.
+        sizes: how many items a list has: the sizes take turns.
+        drop_remainder: leave out a shorter list at the end.
+
+    Examples:
+        >>> list(in_groups(range(7), [2, 3]))
+        [[0, 1], [2, 3, 4], [5, 6]]
+    """
+    items = iter(items)
+    for size in itertools.cycle(sizes):
+        group = list(itertools.islice(items, size))
+        if len(group) == size or (group and not drop_remainder):
+            yield group
+        if len(group) < size:
+            return
 
 
 def leaf_name(tree: PyTree, index: int) -> str:

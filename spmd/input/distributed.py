@@ -11,7 +11,7 @@ import jax
 from jax.sharding import Mesh
 
 from spmd.errors import BatchError
-from spmd.input.batch import Batch, read_batch
+from spmd.input.batch import in_groups, read_batch
 from spmd.input.device_map import DeviceMap
 from spmd.input.order import agree_on_order
 from spmd.input.placement import BatchPlacer, Share
@@ -321,12 +321,7 @@ class DistributedInput(Iterable[PyTree]):
         # Read at once, since a source may fill the same memory with its next batch.
         batches = (read_batch(batch).owned() for batch in opened)
         if each:
-            shares = map(self._placer.share_of_each, _in_groups(batches, own))
+            shares = map(self._placer.share_of_each, in_groups(batches, [own]))
         else:
             shares = (self._placer.dealt(batch, own) for batch in batches)
         return (mine for mine in shares if mine is not None)
-
-
-def _in_groups(iterator: Iterator[Batch], size: int) -> Iterator[list[Batch]]:
-    while group := list(itertools.islice(iterator, size)):
-        yield group

@@ -36,7 +36,12 @@ class Share(NamedTuple):
 
 
 class BatchPlacer:
-    """Places the batches of one source on a mesh; safe to use from several threads."""
+    """Places the batches of one source on a mesh; safe to use from several threads.
+
+    Attributes:
+        full_rows: rows of a full batch, or None before the first batch.
+        own_replicas: how many replicas this process has.
+    """
 
     def __init__(
         self,
@@ -55,23 +60,13 @@ class BatchPlacer:
         """
         self._layout = layout_of(mesh)
         self._replicas = self._layout.replicas
-        self._own = self._layout.local_replicas
+        self.own_replicas = self._layout.local_replicas
         self._drop_remainder = drop_remainder
         self._finish = finish
         self._lock = threading.Lock()
-        self._full_rows = full_rows
+        self.full_rows = full_rows
         self._structure: Structure = None
         self._last_mask: tuple[RowLayout, jax.Array] | None = None
-
-    @property
-    def full_rows(self) -> int | None:
-        """Rows of a full batch, or None before the first batch."""
-        return self._full_rows
-
-    @property
-    def own_replicas(self) -> int:
-        """How many replicas this process has."""
-        return self._own
 
     def place(self, tree: PyTree, *, x64: bool) -> PyTree | None:
         """Puts a global batch on the devices; does not wait for the transfer.
@@ -138,7 +133,7 @@ class BatchPlacer:
                     f"{batches[0].leaf_name(index)} are {found}. Make them equal in the pipeline."
                 )
         whole = Batch(list(map(np.concatenate, columns)), batches[0].structure, sum(counts))
-        missing = self._own - len(counts)
+        missing = self.own_replicas - len(counts)
         return Share(whole, (*counts, *[0] * missing), block, not missing)
 
     def put_share(
@@ -166,7 +161,9 @@ class BatchPlacer:
             if len(mine.counts) == self._replicas:
                 arrays = place_all(leaves, self._layout.rows)
             else:
-                arrays = [place_own(np.split(leaf, self._own), self._layout) for leaf in leaves]
+                arrays = [
+                    place_own(np.split(leaf, self.own_replicas), self._layout) for leaf in leaves
+                ]
             placed = batch.rebuild(arrays)
             if self._finish is not None:
                 placed = self._finish(placed)
@@ -186,8 +183,8 @@ class BatchPlacer:
                     f"The structure of the batches changed: expected {self._structure}, as in the first "
                     f"batch, but this one is {batch.structure}. Yield the same structure every time."
                 )
-            self._full_rows = max(self._full_rows or 0, batch.rows)
-            return self._full_rows
+            self.full_rows = max(self.full_rows or 0, batch.rows)
+            return self.full_rows
 
     def _mask_of(self, layout: RowLayout) -> jax.Array:
         cached = self._last_mask

@@ -9,14 +9,7 @@ the machinery behind a front end's datasets; it is imported by front ends alone,
 from spmd.input.pipeline.batching import padded, rebatched
 from spmd.input.pipeline.combine import concatenated, drawn, enumerated, mixed, zipped
 from spmd.input.pipeline.element import leading_length, stack, to_element
-from spmd.input.pipeline.file_formats import (
-    Paths,
-    Reader,
-    check_compression,
-    lines,
-    paths,
-    records,
-)
+from spmd.input.pipeline.file_formats import Paths, Reader, check_compression, lines, paths, records
 from spmd.input.pipeline.file_shards import FileShard, is_reading_part, own_files
 from spmd.input.pipeline.folding import (
     counted,

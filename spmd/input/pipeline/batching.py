@@ -1,10 +1,10 @@
 """Batches of elements that differ in size, and batches of another size."""
 
-import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
+from spmd.input.batch import in_groups
 from spmd.input.pipeline import spec as specs
-from spmd.input.pipeline.element import Element, stack
+from spmd.input.pipeline.element import stack
 from spmd.input.pipeline.forms import Form
 from spmd.input.pipeline.padding import Padding
 from spmd.input.pipeline.rows import Rows
@@ -23,7 +23,7 @@ def padded(form: Form, size: int, drop_remainder: bool, padding: Padding) -> Str
     exact = isinstance(form, Rows)
     rows = size if drop_remainder else None
     return ready(
-        lambda: map(padding.stack, _groups(form, [size], drop_remainder)),
+        lambda: map(padding.stack, in_groups(form.elements(), [size], drop_remainder)),
         lambda: padding.spec(form.spec(), rows, exact),
         form,
     )
@@ -41,17 +41,7 @@ def rebatched(form: Form, sizes: Sequence[int], drop_remainder: bool) -> Form:
     if len(sizes) == 1:
         return rows.batch(sizes[0], drop_remainder)
     return ready(
-        lambda: map(stack, _groups(rows, sizes, drop_remainder)),
+        lambda: map(stack, in_groups(rows.elements(), sizes, drop_remainder)),
         lambda: specs.batched(rows.spec(), None),
         form,
     )
-
-
-def _groups(form: Form, sizes: Sequence[int], drop_remainder: bool) -> Iterator[list[Element]]:
-    rows = form.elements()
-    for size in itertools.cycle(sizes):
-        group = list(itertools.islice(rows, size))
-        if len(group) == size or (group and not drop_remainder):
-            yield group
-        if len(group) < size:
-            return

@@ -50,9 +50,6 @@ class RememberedSource(RowSource):
             one. Called when the first row is looked up.
     """
 
-    columns = 1
-    computed = False
-
     def __init__(self, source: RowSource, order: Callable[[], Chunk]) -> None:
         self._source, self._order = source, order
         self._lock = threading.Lock()

@@ -78,9 +78,7 @@ class Form(abc.ABC):
     def repeat(self, count: int | None) -> Self:
         """Makes `count` passes one, or infinitely many if None."""
         return dataclasses.replace(
-            self,
-            open=lambda: self._repeated(count),
-            finite=self.finite and count is not None,
+            self, open=lambda: self._repeated(count), finite=self.finite and count is not None
         )
 
     def shuffle(self, buffer_size: int, order: ShuffleOrder) -> Self:

@@ -56,14 +56,13 @@ def interleaved(passes: Iterable[Iterable[T]], cycle: int, block: int) -> Iterat
         cycle: The number of places, for one pass each.
         block: How many items come from a pass before the next one's turn.
     """
-    waiting = iter(passes)
+    waiting = map(iter, passes)
     places: list[Iterator[T] | None] = [None] * cycle
     more = True
     for turn in itertools.cycle(range(cycle)):
         if places[turn] is None and more:
-            new = next(waiting, None)
-            more = new is not None
-            places[turn] = None if new is None else iter(new)
+            places[turn] = next(waiting, None)
+            more = places[turn] is not None
         place = places[turn]
         if place is not None:
             count = 0

@@ -25,9 +25,9 @@ class RowSource(abc.ABC):
         computed: Looking a row up calls a map function.
     """
 
-    columns: int
+    columns: int = 1
     spec: Specs
-    computed: bool
+    computed: bool = False
 
     @abc.abstractmethod
     def gather(self, chunk: Chunk, full: int) -> Batch:
@@ -52,9 +52,6 @@ class ArraySource(RowSource):
         arrays: A structure of arrays of shape ``[rows, ...]``. They are referred to, not copied.
     """
 
-    columns = 1
-    computed = False
-
     def __init__(self, arrays: PyTree) -> None:
         self._leaves, self._structure = jax.tree.flatten(arrays)
         specs = [ArraySpec(leaf.shape[1:], leaf.dtype) for leaf in self._leaves]
@@ -76,9 +73,6 @@ class RangeSource(RowSource):
         step: From one row to the next.
         dtype: The numbers' dtype.
     """
-
-    columns = 1
-    computed = False
 
     def __init__(self, start: int, step: int, dtype: np.dtype) -> None:
         self._start, self._step = start, step
@@ -133,13 +127,12 @@ class ConcatenatedSource(RowSource):
         """Looks up rows; see `RowSource.gather`."""
         masks = [chunk[:, 0] == which for which in (0, 1)]
         parts = [
-            source.gather(chunk[mask, 1 : 1 + source.columns], full) if mask.any() else None
+            source.gather(chunk[mask, 1 : 1 + source.columns], full)
             for source, mask in zip(self._sources, masks, strict=True)
+            if mask.any()
         ]
-        if parts[1] is None:
+        if len(parts) == 1:
             return parts[0]
-        if parts[0] is None:
-            return parts[1]
 
         def merge(first: np.ndarray, second: np.ndarray) -> np.ndarray:
             merged = np.empty((len(chunk), *first.shape[1:]), first.dtype)

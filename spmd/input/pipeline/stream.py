@@ -2,9 +2,10 @@
 
 import dataclasses
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import final
 
+from spmd.input.batch import in_groups
 from spmd.input.pipeline import element as elements
 from spmd.input.pipeline import spec as specs
 from spmd.input.pipeline.caching import remembered
@@ -49,10 +50,9 @@ class Stream(Form):
 
     def cache(self) -> Form:
         """Remembers the elements; see `Form.cache`."""
-        if self.stable and isinstance(self.step, Gather) and not self.step.source.computed:
-            return self  # the arrays are in memory already
-        if not self.finite:
-            return self  # no pass ever ends, so the cache would never be read
+        in_memory = isinstance(self.step, Gather) and not self.step.source.computed
+        if not self.finite or (self.stable and in_memory):
+            return self  # no pass ever ends, or the arrays are in memory already
         return self._ready(remembered(self.elements), stable=True)
 
     def map(self, function: MapFunction, workers: int) -> Form:
@@ -77,7 +77,7 @@ class Stream(Form):
         rows = batch_size if drop_remainder else None
         return dataclasses.replace(
             self,
-            open=lambda: _group(self.open(), batch_size, drop_remainder),
+            open=lambda: in_groups(self.open(), [batch_size], drop_remainder),
             step=grouped_step(self.step, batch_size),
             find_spec=lambda: specs.batched(self.spec(), rows),
         )
@@ -113,10 +113,3 @@ def ready(
     """
     finite = origin is None or origin.finite
     return Stream(open_elements, find_spec, finite=finite)
-
-
-def _group(items: Iterable[Item], size: int, drop_remainder: bool) -> Iterator[list[Item]]:
-    items = iter(items)
-    while group := list(itertools.islice(items, size)):
-        if len(group) == size or not drop_remainder:
-            yield group

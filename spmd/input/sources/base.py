@@ -4,7 +4,7 @@ import abc
 import contextlib
 import itertools
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias, TypeVar, cast
 
 from spmd.errors import BatchError
@@ -103,6 +103,15 @@ def imported(module: str, *names: str) -> tuple[type, ...]:
         if isinstance(value, type):
             found.append(value)
     return tuple(found)
+
+
+def is_from(module: str, *names: str) -> Callable[[AnySource, int | None], bool]:
+    """Returns a predicate for `register_source`: whether a data source is of a class; see `imported`."""
+
+    def accepts(source: AnySource, batch_size: int | None) -> bool:
+        return isinstance(source, imported(module, *names))
+
+    return accepts
 
 
 def require_batch_size(batch_size: int | None, what: str) -> int:

@@ -18,11 +18,6 @@ class GrainSource(Source):
     Source: https://google-grain.readthedocs.io
     """
 
-    @classmethod
-    def accepts(cls, source: AnySource, batch_size: int | None) -> bool:
-        """Accepts Grain's classes."""
-        return isinstance(source, imported("grain", "MapDataset", "IterDataset", "DataLoader"))
-
     def __init__(self, source: AnySource, batch_size: int | None) -> None:
         """Wraps a pipeline; one of batches comes without a batch size."""
         self._source = source

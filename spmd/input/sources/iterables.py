@@ -13,11 +13,6 @@ from spmd.typing import Json, PyTree
 class IterableSource(Source):
     """An iterable of batches; each pass iterates over it anew."""
 
-    @classmethod
-    def accepts(cls, source: AnySource, batch_size: int | None) -> bool:
-        """Accepts every iterable."""
-        return isinstance(source, Iterable)
-
     def __init__(self, source: AnySource, batch_size: int | None) -> None:
         """Wraps an iterable of batches."""
         reject_batch_size(batch_size, f"An iterable, like this {type(source).__name__},")
@@ -51,11 +46,6 @@ class IterableSource(Source):
 class IteratorSource(Source):
     """An iterator over batches, such as a generator: good for one pass."""
 
-    @classmethod
-    def accepts(cls, source: AnySource, batch_size: int | None) -> bool:
-        """Accepts iterators."""
-        return isinstance(source, Iterator)
-
     def __init__(self, source: AnySource, batch_size: int | None) -> None:
         """Wraps an iterator over batches."""
         reject_batch_size(batch_size, f"An iterator, like this {type(source).__name__},")
@@ -83,11 +73,6 @@ class IteratorSource(Source):
 @final
 class GeneratorFunctionSource(Source):
     """A function that returns an iterator over batches; each pass calls it anew."""
-
-    @classmethod
-    def accepts(cls, source: AnySource, batch_size: int | None) -> bool:
-        """Accepts every callable."""
-        return callable(source)
 
     def __init__(self, source: AnySource, batch_size: int | None) -> None:
         """Wraps a function without arguments."""

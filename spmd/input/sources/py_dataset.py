@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterator
 from typing import final
 
-from spmd.input.sources.base import AnySource, Source, imported, reject_batch_size
+from spmd.input.sources.base import AnySource, Source, reject_batch_size
 from spmd.typing import PyTree
 
 
@@ -17,11 +17,6 @@ class PyDatasetSource(Source):
 
     Source: `keras.utils.PyDataset`.
     """
-
-    @classmethod
-    def accepts(cls, source: AnySource, batch_size: int | None) -> bool:
-        """Accepts Keras's class."""
-        return isinstance(source, imported("keras", "utils.PyDataset"))
 
     def __init__(self, source: AnySource, batch_size: int | None) -> None:
         """Wraps a data set of batches."""

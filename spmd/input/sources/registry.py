@@ -1,11 +1,11 @@
 """The table of the kinds of data sources: who reads what `distribute` is given."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeAlias, TypeVar
 
 from spmd.errors import BatchError
 from spmd.input.sources.arrays import ArraySource
-from spmd.input.sources.base import AnySource, Source, reject_batch_size
+from spmd.input.sources.base import AnySource, Source, is_from, reject_batch_size
 from spmd.input.sources.grain_dataset import GrainSource
 from spmd.input.sources.iterables import GeneratorFunctionSource, IterableSource, IteratorSource
 from spmd.input.sources.py_dataset import PyDatasetSource
@@ -17,18 +17,15 @@ _Accepts: TypeAlias = Callable[[AnySource, int | None], bool]
 _Make: TypeAlias = Callable[[Any, int | None], Source]
 
 # The latest comes last, and is asked first: libraries' classes come before what they also are.
-_KINDS: list[tuple[_Accepts, _Make]] = [
-    (kind.accepts, kind)
-    for kind in (
-        GeneratorFunctionSource,
-        IterableSource,
-        IteratorSource,
-        RandomAccessSource,
-        ArraySource,
-        PyDatasetSource,
-        TfDataSource,
-        GrainSource,
-    )
+_KINDS: list[tuple[type[Any] | _Accepts, _Make]] = [
+    (lambda source, batch_size: callable(source), GeneratorFunctionSource),
+    (Iterable, IterableSource),
+    (Iterator, IteratorSource),
+    (RandomAccessSource.accepts, RandomAccessSource),
+    (ArraySource.accepts, ArraySource),
+    (is_from("keras", "utils.PyDataset"), PyDatasetSource),
+    (is_from("tensorflow", "data.Dataset"), TfDataSource),
+    (is_from("grain", "MapDataset", "IterDataset", "DataLoader"), GrainSource),
 ]
 
 
@@ -67,10 +64,7 @@ def register_source(kind: type[T] | _Accepts, make: Callable[[T, int | None], So
         PerReplica(0: [0, 1])
         PerReplica(0: [4])
     """
-    if isinstance(kind, type):
-        _KINDS.append((lambda source, batch_size: isinstance(source, kind), make))
-    else:
-        _KINDS.append((kind, make))
+    _KINDS.append((kind, make))
 
 
 def find_source(source: AnySource, batch_size: int | None) -> Source:
@@ -92,8 +86,9 @@ def find_source(source: AnySource, batch_size: int | None) -> Source:
         reject_batch_size(batch_size, f"A Source, like this {type(source).__name__},")
         return source
     if not isinstance(source, str | bytes):
-        for accepts, make in reversed(_KINDS):
-            if accepts(source, batch_size):
+        for kind, make in reversed(_KINDS):
+            known = isinstance(source, kind) if isinstance(kind, type) else kind(source, batch_size)
+            if known:
                 return make(source, batch_size)
     raise BatchError(
         f"Expected a source of batches, but got {source!r} of type {type(source).__name__}. Supported "

@@ -1,14 +1,13 @@
 """Single rows stacked to batches."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 from typing import TypeVar
 
 import jax
 import numpy as np
 
 from spmd.errors import BatchError
-from spmd.input.batch import leaf_name
+from spmd.input.batch import in_groups, leaf_name
 from spmd.input.sources.base import closing
 
 T = TypeVar("T")
@@ -62,5 +61,4 @@ def stack_in_batches(rows: Iterable[T], batch_size: int) -> Iterator[T]:
         Batches.
     """
     with closing(iter(rows)) as iterator:
-        while batch := list(islice(iterator, batch_size)):
-            yield stack_rows(batch)
+        yield from map(stack_rows, in_groups(iterator, [batch_size]))

@@ -5,7 +5,7 @@ from typing import final
 
 import jax
 
-from spmd.input.sources.base import AnySource, Source, imported, length_of, reject_batch_size
+from spmd.input.sources.base import AnySource, Source, length_of, reject_batch_size
 from spmd.typing import PyTree
 
 
@@ -15,11 +15,6 @@ class TfDataSource(Source):
 
     Source: `tf.data.Dataset.as_numpy_iterator`.
     """
-
-    @classmethod
-    def accepts(cls, source: AnySource, batch_size: int | None) -> bool:
-        """Accepts TensorFlow's class."""
-        return isinstance(source, imported("tensorflow", "data.Dataset"))
 
     def __init__(self, source: AnySource, batch_size: int | None) -> None:
         """Wraps a dataset of batches."""
