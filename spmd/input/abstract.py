@@ -4,11 +4,12 @@ from typing import cast
 
 import jax
 import numpy as np
-from jax.sharding import Mesh, NamedSharding
+from jax.sharding import Mesh
 
 from spmd.errors import BatchError
 from spmd.input.batch import read_batch
-from spmd.replica import PerReplica, RowLayout, RowMask, deal, share
+from spmd.input.placement import split_rows
+from spmd.replica import RowLayout, deal, share
 from spmd.topology import layout_of, make_mesh, num_replicas
 from spmd.typing import PyTree
 
@@ -49,24 +50,11 @@ def abstract_batch(batch: PyTree, mesh: Mesh | None = None) -> PyTree:
     if parts.rows == 0:
         raise BatchError("A batch to compile for needs at least 1 row, but this one has none.")
     layout = RowLayout(deal(parts.rows, replicas), share(parts.rows, replicas))
-    rows = replicas * layout.rows_per_replica
-    mask = RowMask(
-        _described((rows,), np.dtype(np.bool_), sharding), layout.counts, layout.rows_per_replica
-    )
-    return parts.rebuild(
-        [
-            PerReplica(
-                _described((rows, *leaf.shape[1:]), leaf.dtype, sharding),
-                replicas,
-                stacked=False,
-                mask=mask,
-            )
-            for leaf in parts.leaves
-        ]
-    )
 
+    def describe(shape: tuple[int, ...], dtype: np.dtype) -> jax.Array:
+        # Until it runs, a step looks at shape, dtype and sharding only.
+        shape, dtype = (len(layout.mask), *shape), jax.dtypes.canonicalize_dtype(dtype)
+        return cast(jax.Array, jax.ShapeDtypeStruct(shape, dtype, sharding=sharding))
 
-def _described(shape: tuple[int, ...], dtype: np.dtype, sharding: NamedSharding) -> jax.Array:
-    # Until it runs, a step looks at shape, dtype and sharding only.
-    dtype = jax.dtypes.canonicalize_dtype(dtype)
-    return cast(jax.Array, jax.ShapeDtypeStruct(shape, dtype, sharding=sharding))
+    described = parts.rebuild([describe(leaf.shape[1:], leaf.dtype) for leaf in parts.leaves])
+    return split_rows(described, layout, describe((), np.dtype(np.bool_)))

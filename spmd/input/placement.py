@@ -167,11 +167,7 @@ class BatchPlacer:
             placed = batch.rebuild(arrays)
             if self._finish is not None:
                 placed = self._finish(placed)
-        # Steps tell batches apart by their RowMask, so each has its own; they may share the array.
-        mask = RowMask(self._mask_of(layout), layout.counts, layout.rows_per_replica)
-        return jax.tree.map(
-            lambda array: PerReplica(array, self._replicas, stacked=False, mask=mask), placed
-        )
+        return split_rows(placed, layout, self._mask_of(layout))
 
     def _learn(self, batch: Batch) -> int:
         """Compares a batch with those before, and returns the rows of a full one."""
@@ -191,6 +187,20 @@ class BatchPlacer:
         if cached is None or cached[0] != layout:
             cached = self._last_mask = (layout, place(layout.mask, self._layout.rows))
         return cached[1]
+
+
+def split_rows(batch: PyTree, layout: RowLayout, valid: jax.Array) -> PyTree:
+    """Returns a batch with a `PerReplica` for every array.
+
+    Args:
+        batch: arrays whose rows are split over the replicas, or descriptions of such arrays.
+        layout: of the rows.
+        valid: whether each row is valid, split in the same way.
+    """
+    # Steps tell batches apart by their RowMask, so each has its own; they may share the array.
+    mask = RowMask(valid, layout.counts, layout.rows_per_replica)
+    replicas = len(layout.counts)
+    return jax.tree.map(lambda array: PerReplica(array, replicas, stacked=False, mask=mask), batch)
 
 
 def _owned(batch: Batch, position: int, index: np.ndarray | None) -> RowArray:

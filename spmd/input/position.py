@@ -5,6 +5,7 @@ unread. So the code that decides when to save also says when the batches read so
 """
 
 import contextlib
+import types
 from collections.abc import Generator, Mapping
 from typing import Any
 
@@ -75,12 +76,7 @@ class Position:
         self.begin(state["position"], state["batches"])
 
 
-class _Marks:
-    used = 0
-    leave_out = False
-
-
-_marks = _Marks()
+_marks = types.SimpleNamespace(used=0, leave_out=False)
 
 
 def mark_used() -> None:

@@ -169,7 +169,7 @@ class _Buffer:
         self._size = size
         self._batches: collections.deque[Any] = collections.deque()
         self._ended = False
-        self._error: BaseException | None = None
+        self._reason: BaseException = StopIteration()
 
     def is_wanted(self) -> bool:
         """Tells whether a batch is wanted at all."""
@@ -188,17 +188,17 @@ class _Buffer:
                 self._batches.append(batch)
                 self._condition.notify_all()
 
-    def end(self, error: BaseException | None = None) -> None:
-        """Marks the end; batches in the buffer are still handed out, then the error."""
+    def end(self, reason: BaseException) -> None:
+        """Marks the end; batches in the buffer are still handed out, then the error that is the reason."""
         with self._condition:
             if not self._ended:
-                self._ended, self._error = True, error
+                self._ended, self._reason = True, reason
                 self._condition.notify_all()
 
     def stop(self) -> None:
         """Marks batches as no longer wanted, and drops those in the buffer."""
         with self._condition:
-            self._ended, self._error = True, None
+            self._ended, self._reason = True, StopIteration()
             self._batches.clear()
             self._condition.notify_all()
 
@@ -210,13 +210,11 @@ class _Buffer:
                 batch = self._batches.popleft()
                 self._condition.notify_all()
                 return batch
-            error, self._error = self._error, None
-        if error is None:
-            raise StopIteration
+            reason, self._reason = self._reason, StopIteration()
         try:
-            raise error
+            raise reason
         finally:
-            del error  # else the error's traceback would hold this frame, and the frame the error
+            del reason  # else the error's traceback would hold this frame, and the frame the error
 
 
 def _fill(buffer: _Buffer, batches: Generator[Any, None, None]) -> None:
@@ -224,10 +222,10 @@ def _fill(buffer: _Buffer, batches: Generator[Any, None, None]) -> None:
     try:
         while buffer.wait_for_room():
             buffer.put(next(batches))
-    except StopIteration:
-        buffer.end()
-    except BaseException as error:  # of any kind: the training loop must get it
-        buffer.end(error)
+    except (
+        BaseException
+    ) as reason:  # StopIteration, or an error of any kind: the training loop must get it
+        buffer.end(reason)
     finally:
         batches.close()
 

@@ -20,6 +20,7 @@ from spmd.input.pipeline.folding import (
     unique,
 )
 from spmd.input.pipeline.forms import Form
+from spmd.input.pipeline.generator import generated
 from spmd.input.pipeline.last_maps import LastMaps
 from spmd.input.pipeline.lazy import Lazy
 from spmd.input.pipeline.map_function import MapFunction, call_once
@@ -27,7 +28,6 @@ from spmd.input.pipeline.nested import grouped, interleaved, windows
 from spmd.input.pipeline.origins import (
     array_rows,
     file_records,
-    generated,
     in_memory,
     iterated,
     numbers,

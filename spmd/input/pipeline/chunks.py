@@ -86,8 +86,8 @@ def regroup(chunks: Iterable[Chunk], rows: int, drop_remainder: bool = False) ->
     missing = rows
     for chunk in chunks:
         while len(chunk) >= missing:
-            yield np.concatenate([*parts, chunk[:missing]])
-            chunk = chunk[missing:]
+            head, chunk = chunk[:missing], chunk[missing:]
+            yield np.concatenate([*parts, head]) if parts else head
             parts, missing = [], rows
         if len(chunk):
             parts.append(chunk)

@@ -6,31 +6,33 @@ from typing import Any
 import numpy as np
 
 from spmd.input.pipeline.element import Component, Element, owned, to_element
+from spmd.input.pipeline.forms import found_spec
 from spmd.input.pipeline.spec import ArraySpec, PartialShape, Specs
+from spmd.input.pipeline.stream import Stream, ready
 from spmd.typing import ArrayLike, PyTree
 
 
-def open_generator(
+def generated(
     generator: Callable[..., Iterable[object]], args: tuple[Any, ...], signature: Specs | None
-) -> Iterator[Element]:
-    """Starts a pass: calls the generator function and yields its elements.
+) -> Stream:
+    """Returns what a generator function yields; every pass calls it.
 
-    Arrays are copied, since a generator may refill the same one for every element.
+    Reading raises TypeError where an element's structure, or a component's type, is not the declared one, and
+    ValueError where a component's shape is not. Arrays are copied, since a generator may refill the same one
+    for every element.
 
     Args:
         generator: Returns an iterable.
         args: Its arguments.
         signature: The specs of an element, or None to take what comes.
-
-    Raises:
-        TypeError: An element's structure, or a component's type, is not the declared one.
-        ValueError: A component's shape is not the declared one.
     """
-    for value in generator(*args):
-        if signature is None:
-            yield owned(to_element(value))
-        else:
-            yield _convert(value, signature, "")
+
+    def open_pass() -> Iterator[Element]:
+        for value in generator(*args):
+            yield owned(to_element(value)) if signature is None else _convert(value, signature, "")
+
+    form = ready(open_pass, found_spec(lambda: form) if signature is None else lambda: signature)
+    return form
 
 
 def _convert(value: PyTree, spec: Specs, path: str) -> Element:

@@ -3,7 +3,6 @@
 import functools
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -12,12 +11,11 @@ from spmd.input.pipeline import spec as specs
 from spmd.input.pipeline.element import Batch, Element, can_stack, stack, to_element
 from spmd.input.pipeline.file_formats import Paths, Reader, opened
 from spmd.input.pipeline.forms import Form, found_spec
-from spmd.input.pipeline.generator import open_generator
 from spmd.input.pipeline.lazy import Lazy
 from spmd.input.pipeline.row_sources import ArraySource, RangeSource
 from spmd.input.pipeline.rows import Rows
 from spmd.input.pipeline.shuffling import ShuffleOrder
-from spmd.input.pipeline.spec import ArraySpec, Specs
+from spmd.input.pipeline.spec import ArraySpec
 from spmd.input.pipeline.stream import Stream, ready
 
 _DRAWS = 1024
@@ -72,19 +70,6 @@ def in_memory(members: Sequence[Element]) -> Form:
         return array_rows(stack(members), len(members))
     spec = Lazy(lambda: functools.reduce(specs.relaxed, map(specs.spec_of, members)))
     return ready(lambda: iter(members), spec)
-
-
-def generated(
-    generator: Callable[..., Iterable[object]], args: tuple[Any, ...], signature: Specs | None
-) -> Stream:
-    """Returns what a generator function yields; see `open_generator`."""
-
-    def open_pass() -> Iterator[Element]:
-        return open_generator(generator, args, signature)
-
-    find_spec = (lambda: signature) if signature is not None else found_spec(lambda: form)
-    form = ready(open_pass, find_spec)
-    return form
 
 
 def iterated(source: Iterable[object], *, finite: bool) -> Stream:

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from spmd.input.pipeline.generator import open_generator
+from spmd.input.pipeline import generated
 from spmd.input.pipeline.spec import ArraySpec
 
 SPEC = {"x": ArraySpec((None, 2), np.dtype(np.float32)), "y": ArraySpec((), np.dtype(np.int32))}
 
 
 def read(*values, signature=SPEC):
-    return list(open_generator(lambda: iter(values), (), signature))
+    return list(generated(lambda: iter(values), (), signature).elements())
 
 
 def test_elements_become_what_was_declared():
@@ -26,12 +26,12 @@ def test_without_a_declaration_elements_are_copied():
             buffer[:] = n
             yield buffer
 
-    assert [x.tolist() for x in open_generator(fill, (), None)] == [[0.0], [1.0], [2.0]]
+    assert [x.tolist() for x in generated(fill, (), None).elements()] == [[0.0], [1.0], [2.0]]
 
 
 def test_arguments_and_text():
     text = ArraySpec((), np.dtype(object))
-    assert list(open_generator(lambda n: [b"x"] * n, (2,), text)) == [b"x", b"x"]
+    assert list(generated(lambda n: [b"x"] * n, (2,), text).elements()) == [b"x", b"x"]
 
 
 @pytest.mark.parametrize(
