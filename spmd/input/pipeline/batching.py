@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from spmd.input.batch import in_groups
-from spmd.input.pipeline import spec as specs
 from spmd.input.pipeline.element import stack
 from spmd.input.pipeline.forms import Form
 from spmd.input.pipeline.padding import Padding
 from spmd.input.pipeline.rows import Rows
+from spmd.input.pipeline.spec import batch_spec
 from spmd.input.pipeline.stream import Stream, ready
 
 
@@ -42,6 +42,6 @@ def rebatched(form: Form, sizes: Sequence[int], drop_remainder: bool) -> Form:
         return rows.batch(sizes[0], drop_remainder)
     return ready(
         lambda: map(stack, in_groups(rows.elements(), sizes, drop_remainder)),
-        lambda: specs.batched(rows.spec(), None),
+        lambda: batch_spec(rows.spec(), None),
         form,
     )

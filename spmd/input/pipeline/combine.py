@@ -7,7 +7,6 @@ import jax
 import numpy as np
 
 from spmd.input.pipeline import chunks
-from spmd.input.pipeline import spec as specs
 from spmd.input.pipeline.chunks import Chunk
 from spmd.input.pipeline.element import Element
 from spmd.input.pipeline.forms import Form, Item
@@ -16,7 +15,7 @@ from spmd.input.pipeline.origins import numbers
 from spmd.input.pipeline.row_sources import ConcatenatedSource, ZipSource
 from spmd.input.pipeline.rows import Rows
 from spmd.input.pipeline.shuffling import ShuffleOrder
-from spmd.input.pipeline.spec import Specs
+from spmd.input.pipeline.spec import Specs, common_spec
 from spmd.input.pipeline.stream import Stream
 from spmd.typing import Structure
 
@@ -66,7 +65,7 @@ def concatenated(first: Form, second: Form) -> Form:
     stable = first.stable and second.stable
     finite = first.finite and second.finite
     if isinstance(first, Rows) and isinstance(second, Rows):
-        common = specs.relaxed(first.spec(), second.spec())
+        common = common_spec(first.spec(), second.spec())
         if common == first.spec() == second.spec():
             source = ConcatenatedSource(first.source, second.source)
 
@@ -88,7 +87,7 @@ def concatenated(first: Form, second: Form) -> Form:
 
     return Stream(
         open_pass,
-        Lazy(lambda: specs.relaxed(one.spec(), two.spec())),
+        Lazy(lambda: common_spec(one.spec(), two.spec())),
         step,
         max(one.workers, two.workers),
         stable=stable,
@@ -125,7 +124,7 @@ def mixed(
             if stop_on_empty or not any(passes):
                 return
 
-    spec = Lazy(lambda: functools.reduce(specs.relaxed, (form.spec() for form in forms)))
+    spec = Lazy(lambda: functools.reduce(common_spec, (form.spec() for form in forms)))
     return Stream(open_pass, spec, finite=finite)
 
 

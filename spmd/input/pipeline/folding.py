@@ -6,7 +6,6 @@ from collections.abc import Hashable, Iterator
 import jax
 import numpy as np
 
-from spmd.input.pipeline import spec as specs
 from spmd.input.pipeline.element import (
     Component,
     Element,
@@ -19,7 +18,7 @@ from spmd.input.pipeline.forms import Form, Item, peek
 from spmd.input.pipeline.lazy import Lazy
 from spmd.input.pipeline.map_function import MapFunction, holds
 from spmd.input.pipeline.rows import Rows
-from spmd.input.pipeline.spec import Specs
+from spmd.input.pipeline.spec import Specs, spec_of
 from spmd.input.pipeline.stream import Stream, ready
 from spmd.typing import PyTree
 
@@ -74,7 +73,7 @@ def scanned(form: Form, function: MapFunction, first: Element) -> Stream:
             yield result[1]
 
     def find_spec() -> Specs:
-        given = specs.spec_of(first), form.spec()
+        given = spec_of(first), form.spec()
         return function.output_spec(given, first_result)[1]
 
     def first_result() -> Element | None:

@@ -15,12 +15,11 @@ from jax.extend.core import Var, jaxpr_as_fun
 from jax.sharding import Mesh
 
 from spmd.input.device_map import DeviceMap
-from spmd.input.pipeline import spec as specs
 from spmd.input.pipeline.forms import Form
 from spmd.input.pipeline.lazy import Lazy
 from spmd.input.pipeline.map_function import MapFunction
 from spmd.input.pipeline.row_sources import MappedSource, RowSource, row_bytes
-from spmd.input.pipeline.spec import Specs
+from spmd.input.pipeline.spec import Specs, batch_spec
 from spmd.input.pipeline.steps import Gather
 from spmd.input.pipeline.stream import Stream
 from spmd.typing import PyTree
@@ -103,7 +102,7 @@ def _parted(form: Form) -> tuple[Form, Sequence[_RowProgram]]:
             smallest, of_smallest = source, list(programs)
     if not of_smallest:
         return form, ()
-    found = Lazy(lambda: specs.batched(smallest.spec, None))
+    found = Lazy(lambda: batch_spec(smallest.spec, None))
     step = dataclasses.replace(form.step, source=smallest)
     return dataclasses.replace(form, step=step, find_spec=found), of_smallest
 

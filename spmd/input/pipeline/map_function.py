@@ -119,9 +119,8 @@ class MapFunction:
 
         with jax.default_matmul_precision("highest"):
             closed, results = call_on_cpu(trace, specs.shape_dtypes(spec, 0))
-        return closed.replace(consts=list(map(_on_host, closed.consts))), jax.tree.structure(
-            results
-        )
+        consts = list(map(_on_host, closed.consts))
+        return closed.replace(consts=consts), jax.tree.structure(results)
 
     def output_spec(self, spec: Specs, first_result: Callable[[], Element | None]) -> Specs:
         """Returns the specs of the function's results.
@@ -135,7 +134,7 @@ class MapFunction:
             ValueError: Only the results can tell, and there are none.
         """
         try:
-            return call_on_cpu(lambda given: specs.traced(self._traceable, given), spec)
+            return call_on_cpu(lambda given: specs.result_spec(self._traceable, given), spec)
         except Exception:  # the call below shows what is wrong, without tracers in the way
             result = first_result()
         if result is None:
@@ -146,9 +145,9 @@ class MapFunction:
         return specs.varying_like(spec, specs.spec_of(result))
 
     def _try_tracing(self, spec: Specs) -> bool:
-        rows = specs.batched(spec, 2)
+        rows = specs.batch_spec(spec, 2)
         try:
-            call_on_cpu(lambda given: specs.traced(jax.vmap(self._traceable), given), rows)
+            call_on_cpu(lambda given: specs.result_spec(jax.vmap(self._traceable), given), rows)
         except Exception as error:  # not only jax.errors: NumPy values can do what tracers cannot
             _LOGGER.info(
                 "%s runs once per element, uncompiled: JAX cannot trace it (%s: %s)",
@@ -164,7 +163,7 @@ class MapFunction:
         leaves = jax.tree.leaves(element)
         key = (kind, *((np.shape(leaf), dtype_of(leaf)) for leaf in leaves))
         with self._lock:
-            if key not in self._programs and len(self._programs) < _MAX_PROGRAMS:
+            if len(self._programs) < _MAX_PROGRAMS:
                 self._programs.add(key)
             known = key in self._programs
         return known and all(map(fits_jax, leaves))

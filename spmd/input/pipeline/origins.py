@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import numpy as np
 
 from spmd.input.pipeline import chunks
-from spmd.input.pipeline import spec as specs
 from spmd.input.pipeline.element import Batch, Element, can_stack, stack, to_element
 from spmd.input.pipeline.file_formats import Paths, Reader, opened
 from spmd.input.pipeline.forms import Form, found_spec
@@ -15,7 +14,7 @@ from spmd.input.pipeline.lazy import Lazy
 from spmd.input.pipeline.row_sources import ArraySource, RangeSource
 from spmd.input.pipeline.rows import Rows
 from spmd.input.pipeline.shuffling import ShuffleOrder
-from spmd.input.pipeline.spec import ArraySpec
+from spmd.input.pipeline.spec import ArraySpec, common_spec, spec_of
 from spmd.input.pipeline.stream import Stream, ready
 
 _DRAWS = 1024
@@ -68,7 +67,7 @@ def in_memory(members: Sequence[Element]) -> Form:
     """Returns elements in memory, one at least; as rows if they can be stacked."""
     if can_stack(members):
         return array_rows(stack(members), len(members))
-    spec = Lazy(lambda: functools.reduce(specs.relaxed, map(specs.spec_of, members)))
+    spec = Lazy(lambda: functools.reduce(common_spec, map(spec_of, members)))
     return ready(lambda: iter(members), spec)
 
 

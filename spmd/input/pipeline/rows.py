@@ -7,7 +7,6 @@ from typing import final
 import numpy as np
 
 from spmd.input.pipeline import chunks
-from spmd.input.pipeline import spec as specs
 from spmd.input.pipeline.caching import RememberedSource
 from spmd.input.pipeline.chunks import Chunk
 from spmd.input.pipeline.element import Batch, Element, split
@@ -16,7 +15,7 @@ from spmd.input.pipeline.lazy import Lazy
 from spmd.input.pipeline.map_function import MapFunction, mask
 from spmd.input.pipeline.row_sources import MappedSource, RowSource, row_bytes
 from spmd.input.pipeline.shuffling import shuffle_chunks
-from spmd.input.pipeline.spec import Specs
+from spmd.input.pipeline.spec import Specs, batch_spec
 from spmd.input.pipeline.steps import Gather
 from spmd.input.pipeline.stream import Stream
 
@@ -84,7 +83,7 @@ class Rows(Form):
         rows = batch_size if drop_remainder else None
         return Stream(
             lambda: chunks.regroup(self.open(), batch_size, drop_remainder),
-            lambda: specs.batched(self.source.spec, rows),
+            lambda: batch_spec(self.source.spec, rows),
             Gather(self.source, batch_size, self),
             stable=self.stable,
             finite=self.finite,

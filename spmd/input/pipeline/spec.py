@@ -46,17 +46,17 @@ def spec_of(element: elements.Element) -> Specs:
     return jax.tree.map(_component_spec, element)
 
 
-def batched(spec: Specs, rows: int | None) -> Specs:
+def batch_spec(spec: Specs, rows: int | None) -> Specs:
     """Returns the specs of batches with `rows` rows (None: not always the same)."""
     return jax.tree.map(lambda leaf: ArraySpec(_prepend(rows, leaf.shape), leaf.dtype), spec)
 
 
-def unbatched(spec: Specs) -> Specs:
+def row_spec(spec: Specs) -> Specs:
     """Returns the specs of the rows of batches."""
     return jax.tree.map(lambda leaf: ArraySpec(leaf.shape and leaf.shape[1:], leaf.dtype), spec)
 
 
-def relaxed(first: Specs, second: Specs) -> Specs:
+def common_spec(first: Specs, second: Specs) -> Specs:
     """Returns the specs that elements of both kinds meet.
 
     Raises:
@@ -81,7 +81,7 @@ def varying_like(spec: Specs, found: Specs) -> Specs:
     """
     inputs, outputs = jax.tree.leaves(spec), jax.tree.leaves(found)
     varies = all(leaf.shape is None or leaf.shape[:1] == (None,) for leaf in inputs)
-    return batched(unbatched(found), None) if varies and all(o.shape for o in outputs) else found
+    return batch_spec(row_spec(found), None) if varies and all(o.shape for o in outputs) else found
 
 
 def is_concrete(spec: Specs) -> bool:
@@ -101,7 +101,7 @@ def shape_dtypes(spec: Specs, size: int) -> PyTree:
     return jax.tree.map(convert, spec)
 
 
-def traced(function: Callable[[Any], PyTree], spec: Specs) -> Specs:
+def result_spec(function: Callable[[Any], PyTree], spec: Specs) -> Specs:
     """Returns the specs of what `function` returns for elements of `spec`, without running it.
 
     Unknown sizes of `spec` stay unknown in what depends on them.
@@ -111,7 +111,7 @@ def traced(function: Callable[[Any], PyTree], spec: Specs) -> Specs:
     """
     probes = _PROBES[:1] if is_concrete(spec) else _PROBES
     found = [spec_of(jax.eval_shape(function, shape_dtypes(spec, size))) for size in probes]
-    return relaxed(found[0], found[-1])
+    return common_spec(found[0], found[-1])
 
 
 def _component_spec(leaf: elements.Component) -> ArraySpec:

@@ -4,12 +4,12 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import TypeAlias, final
 
-from spmd.input.pipeline import spec as specs
 from spmd.input.pipeline.chunks import Chunk
 from spmd.input.pipeline.element import Batch, Element, can_stack, first_rows, split, stack
 from spmd.input.pipeline.forms import Form, Item
 from spmd.input.pipeline.map_function import MapFunction
 from spmd.input.pipeline.row_sources import RowSource
+from spmd.input.pipeline.spec import row_spec, spec_of
 
 # Turns an item into its element. Keeps nothing between calls, and may be called from many threads.
 Step: TypeAlias = Callable[[Item], Element]
@@ -78,7 +78,7 @@ class Mapped:
         for function in self.functions:
             if batch is None and function.traces_for(rows[0]) and can_stack(rows):
                 batch = stack(rows + rows[-1:] * (full - len(rows)))
-            if batch is not None and not function.traces(specs.unbatched(specs.spec_of(batch))):
+            if batch is not None and not function.traces(row_spec(spec_of(batch))):
                 rows, batch = list(split(batch))[: len(items)], None
             if batch is None:
                 rows = [function.one(row) for row in rows]

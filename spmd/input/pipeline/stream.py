@@ -7,7 +7,6 @@ from typing import final
 
 from spmd.input.batch import in_groups
 from spmd.input.pipeline import element as elements
-from spmd.input.pipeline import spec as specs
 from spmd.input.pipeline.caching import remembered
 from spmd.input.pipeline.element import Element
 from spmd.input.pipeline.forms import Form, Item, Opener, peek
@@ -16,7 +15,7 @@ from spmd.input.pipeline.map_function import MapFunction, holds
 from spmd.input.pipeline.nested import repeated
 from spmd.input.pipeline.parallel import map_in_order
 from spmd.input.pipeline.shuffling import shuffle_items
-from spmd.input.pipeline.spec import Specs
+from spmd.input.pipeline.spec import Specs, batch_spec, row_spec
 from spmd.input.pipeline.steps import Gather, Mapped, Step, grouped_step, ready_item
 
 
@@ -79,7 +78,7 @@ class Stream(Form):
             self,
             open=lambda: in_groups(self.open(), [batch_size], drop_remainder),
             step=grouped_step(self.step, batch_size),
-            find_spec=lambda: specs.batched(self.spec(), rows),
+            find_spec=lambda: batch_spec(self.spec(), rows),
         )
 
     def unbatch(self) -> Form:
@@ -90,7 +89,7 @@ class Stream(Form):
             )
         return dataclasses.replace(
             self._ready(lambda: elements.unbatched(self.elements()), stable=self.stable),
-            find_spec=lambda: specs.unbatched(self.spec()),
+            find_spec=lambda: row_spec(self.spec()),
         )
 
     def _ready(self, open_elements: Opener, stable: bool) -> "Stream":

@@ -19,7 +19,9 @@ def test_array_spec():
 
 def test_traced_keeps_unknown_sizes_unknown():
     spec = {"x": ArraySpec((None, 3), np.uint8), "y": ArraySpec((None,), np.int64)}
-    found = specs.traced(lambda e: (e["x"] / 2, e["x"].sum(0), e["y"], e["x"].reshape(-1)), spec)
+    found = specs.result_spec(
+        lambda e: (e["x"] / 2, e["x"].sum(0), e["y"], e["x"].reshape(-1)), spec
+    )
     assert found == (
         ArraySpec((None, 3), np.float32),
         ArraySpec((3,), np.uint32),
@@ -30,19 +32,19 @@ def test_traced_keeps_unknown_sizes_unknown():
 
 def test_batched_and_unbatched():
     spec = (ArraySpec((3,), F32), ArraySpec(None, F32))
-    assert specs.batched(spec, 4) == (ArraySpec((4, 3), F32), ArraySpec(None, F32))
-    assert specs.unbatched(specs.batched(spec, None)) == spec
+    assert specs.batch_spec(spec, 4) == (ArraySpec((4, 3), F32), ArraySpec(None, F32))
+    assert specs.row_spec(specs.batch_spec(spec, None)) == spec
 
 
 def test_relaxed():
     a, b = {"x": ArraySpec((2, 3), F32)}, {"x": ArraySpec((2, 4), F32)}
-    assert specs.relaxed(a, b) == {"x": ArraySpec((2, None), F32)}
-    assert specs.relaxed(a, {"x": ArraySpec((2,), F32)}) == {"x": ArraySpec(None, F32)}
-    assert specs.relaxed(ArraySpec((), "U1"), ArraySpec((), "U3")).dtype == "U3"
+    assert specs.common_spec(a, b) == {"x": ArraySpec((2, None), F32)}
+    assert specs.common_spec(a, {"x": ArraySpec((2,), F32)}) == {"x": ArraySpec(None, F32)}
+    assert specs.common_spec(ArraySpec((), "U1"), ArraySpec((), "U3")).dtype == "U3"
     with pytest.raises(TypeError, match=r"\['x'\] is float32 .* int32"):
-        specs.relaxed(a, {"x": ArraySpec((2, 3), np.int32)})
+        specs.common_spec(a, {"x": ArraySpec((2, 3), np.int32)})
     with pytest.raises(TypeError, match="same structure"):
-        specs.relaxed(a, ArraySpec((), F32))
+        specs.common_spec(a, ArraySpec((), F32))
 
 
 def test_spec_of():
