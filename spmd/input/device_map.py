@@ -43,7 +43,7 @@ class DeviceMap:
             if not jax.tree.leaves(result):
                 raise BatchError(
                     f"The function that is mapped on the devices returned {result!r}, which has no array. Return the "
-                    "batch that the training loop shall get."
+                    "batch that the training loop is to get."
                 )
             for index, leaf in enumerate(jax.tree.leaves(result)):
                 shape = jax.numpy.shape(leaf)

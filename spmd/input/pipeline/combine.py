@@ -14,12 +14,10 @@ from spmd.input.pipeline.lazy import Lazy
 from spmd.input.pipeline.origins import numbers
 from spmd.input.pipeline.row_sources import ConcatenatedSource, ZipSource
 from spmd.input.pipeline.rows import Rows
-from spmd.input.pipeline.shuffling import ShuffleOrder
+from spmd.input.pipeline.shuffling import ShuffleOrder, endless
 from spmd.input.pipeline.spec import Specs, common_spec
 from spmd.input.pipeline.stream import Stream
 from spmd.typing import Structure
-
-_DRAWS = 1024
 
 
 def zipped(structure: Structure, forms: Sequence[Form]) -> Form:
@@ -136,7 +134,6 @@ def drawn(weights: np.ndarray, order: ShuffleOrder) -> Iterator[int]:
         order: What to draw from; a pass of it begins.
     """
     ends = np.cumsum(weights)
+    ends = ends / ends[-1]
     generator, _ = order.begin_pass()
-    while True:
-        draws = np.searchsorted(ends / ends[-1], generator.random(_DRAWS), side="right")
-        yield from draws.tolist()
+    return endless(lambda count: np.searchsorted(ends, generator.random(count), "right").tolist())

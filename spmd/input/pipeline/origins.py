@@ -13,11 +13,9 @@ from spmd.input.pipeline.forms import Form, found_spec
 from spmd.input.pipeline.lazy import Lazy
 from spmd.input.pipeline.row_sources import ArraySource, RangeSource
 from spmd.input.pipeline.rows import Rows
-from spmd.input.pipeline.shuffling import ShuffleOrder
+from spmd.input.pipeline.shuffling import ShuffleOrder, endless
 from spmd.input.pipeline.spec import ArraySpec, common_spec, spec_of
 from spmd.input.pipeline.stream import Stream, ready
-
-_DRAWS = 1024
 
 
 def array_rows(arrays: Batch, length: int) -> Rows:
@@ -56,8 +54,7 @@ def random_numbers(order: ShuffleOrder) -> Stream:
 
     def open_pass() -> Iterator[Element]:
         generator, _ = order.begin_pass()
-        while True:
-            yield from generator.integers(2**32, size=_DRAWS)
+        return endless(lambda count: generator.integers(2**32, size=count))
 
     spec = ArraySpec((), np.dtype(np.int64))
     return Stream(open_pass, lambda: spec, stable=not order.reshuffle, finite=False)

@@ -9,7 +9,7 @@ the whole input gives a uniform permutation.
 import contextlib
 import itertools
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
 from typing import Any, TypeAlias, TypeVar
 
@@ -101,7 +101,8 @@ def shuffle_items(items: Iterable[T], buffer_size: int, order: ShuffleOrder) -> 
     steps, rest = order.begin_pass()
     items = iter(items)
     buffer = list(itertools.islice(items, buffer_size))
-    for item, place in zip(items, _draws(steps, buffer_size), strict=False):
+    places = endless(lambda count: steps.integers(buffer_size, size=count).tolist())
+    for item, place in zip(items, places, strict=False):
         yield buffer[place]
         buffer[place] = item
     for place in rest.permutation(len(buffer)):
@@ -130,9 +131,14 @@ def shuffle_chunks(
         yield left[rest.permutation(len(left))]
 
 
-def _draws(generator: np.random.Generator, stop: int) -> Iterator[int]:
+def endless(draw: Callable[[int], Iterable[T]]) -> Iterator[T]:
+    """Yields random numbers without end.
+
+    Args:
+        draw: Draws as many as it is asked for.
+    """
     while True:
-        yield from generator.integers(stop, size=_DRAWS).tolist()
+        yield from draw(_DRAWS)
 
 
 def _exchange(buffer: Chunk, chunk: Chunk, places: np.ndarray) -> Chunk:
