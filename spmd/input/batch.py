@@ -110,6 +110,14 @@ def in_groups(
             return
 
 
+def integers_fit(array: AnyArray | np.generic, dtype: np.dtype) -> bool:
+    """Tells whether a dtype holds an array's values, as far as they are integers that it could cut off."""
+    if dtype.kind not in "iu" or dtype == array.dtype or not array.size:
+        return True
+    limits = np.iinfo(dtype)
+    return limits.min <= int(array.min()) and int(array.max()) <= limits.max
+
+
 def leaf_name(tree: PyTree, index: int) -> str:
     """Names a leaf of a batch by its path, such as `batch['image']`."""
     path, _ = jax.tree_util.tree_leaves_with_path(tree, is_leaf=is_per_replica)[index]

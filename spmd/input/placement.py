@@ -13,7 +13,7 @@ import numpy as np
 from jax.sharding import Mesh
 
 from spmd.errors import BatchError
-from spmd.input.batch import Batch, RowArray, read_batch
+from spmd.input.batch import Batch, RowArray, integers_fit, read_batch
 from spmd.replica import PerReplica, RowLayout, RowMask, deal, share
 from spmd.topology import layout_of, place, place_all, place_own
 from spmd.typing import PyTree, Structure
@@ -212,15 +212,12 @@ def _owned(batch: Batch, position: int, index: np.ndarray | None) -> RowArray:
     """
     leaf = batch.leaves[position]
     dtype = jax.dtypes.canonicalize_dtype(leaf.dtype)
-    if dtype != leaf.dtype and leaf.dtype.kind in "iu" and leaf.size:
-        limits = np.iinfo(dtype)
-        low, high = int(leaf.min()), int(leaf.max())
-        if low < limits.min or high > limits.max:
-            raise BatchError(
-                f"{batch.leaf_name(position)} holds {leaf.dtype} values from {low} to {high}, but "
-                f"JAX keeps {dtype} while 64-bit types are off, and they do not fit. Allow 64 bits "
-                'with jax.config.update("jax_enable_x64", True), or map the values to smaller ones.'
-            )
+    if not integers_fit(leaf, dtype):
+        raise BatchError(
+            f"{batch.leaf_name(position)} holds {leaf.dtype} values from {leaf.min()} to {leaf.max()}, "
+            f"but JAX keeps {dtype} while 64-bit types are off, and they do not fit. Allow 64 bits "
+            'with jax.config.update("jax_enable_x64", True), or map the values to smaller ones.'
+        )
     if isinstance(leaf, jax.Array):
         leaf = leaf.astype(dtype)
     else:

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias, TypeVar
 import jax
 import numpy as np
 
+from spmd.input.batch import integers_fit
 from spmd.typing import ArrayLike, PyTree
 
 T = TypeVar("T")
@@ -58,7 +59,7 @@ def canonicalize(element: Element) -> Element:
 def fits_jax(component: Component) -> bool:
     """Tells whether JAX can hold a component: numbers, of which integers fit their new dtype."""
     dtype = dtype_of(component)
-    return dtype.kind not in "OSUMm" and _fits(component, jax_dtype(dtype))
+    return dtype.kind not in "OSUMm" and integers_fit(component, jax_dtype(dtype))
 
 
 def jax_dtype(dtype: np.dtype) -> np.dtype:
@@ -188,7 +189,7 @@ def _to_component(value: ArrayLike, narrow: bool) -> Component:
     sample = _first_scalar(value)
     array = np.asarray(value, dtype=object if type(sample) is bytes else None)
     wide, small = _NARROW.get(type(sample), (None, None))
-    if narrow and array.dtype == wide and _fits(array, np.dtype(small)):
+    if narrow and array.dtype == wide and integers_fit(array, np.dtype(small)):
         array = array.astype(small)
     return array[()]
 
@@ -199,18 +200,11 @@ def _first_scalar(value: ArrayLike) -> ArrayLike:
     return value
 
 
-def _fits(leaf: np.ndarray | np.generic, dtype: np.dtype) -> bool:
-    if dtype.kind not in "iu" or dtype == leaf.dtype or not leaf.size:
-        return True
-    limits = np.iinfo(dtype)
-    return bool(leaf.min() >= limits.min and leaf.max() <= limits.max)
-
-
 def _canonical_component(leaf: Component) -> Component:
     dtype = jax_dtype(dtype_of(leaf))
     if dtype == dtype_of(leaf):
         return leaf
-    if not _fits(leaf, dtype):
+    if not integers_fit(leaf, dtype):
         raise OverflowError(
             f"map: the function returned {leaf.dtype} values from {leaf.min()} to {leaf.max()}, "
             f"which do not fit in {dtype}, and JAX's 64-bit types are off.\n"

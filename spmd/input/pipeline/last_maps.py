@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.core import Var, jaxpr_as_fun
+from jax.extend.core import jaxpr_as_fun
 from jax.sharding import Mesh
 
 from spmd.input.device_map import DeviceMap
@@ -118,17 +118,9 @@ def _fits_devices(source: RowSource, first: _RowProgram) -> bool:
     On the host integers that do not fit into 32 bits are computed with by NumPy, or left out; on the way to a
     device they would be an error.
     """
-    leaves = jax.tree.leaves(source.spec)
-    wide = {
-        variable
-        for variable, leaf in zip(first.jaxpr.invars, leaves, strict=True)
+    taken = [variable for equation in first.jaxpr.eqns for variable in equation.invars]
+    return all(
+        variable in first.jaxpr.outvars and variable not in taken
+        for variable, leaf in zip(first.jaxpr.invars, jax.tree.leaves(source.spec), strict=True)
         if leaf.dtype.kind in "iu" and leaf.dtype.itemsize > 4
-    }
-    taken = {
-        variable
-        for equation in first.jaxpr.eqns
-        for variable in equation.invars
-        if isinstance(variable, Var)
-    }
-    returned = {variable for variable in first.jaxpr.outvars if isinstance(variable, Var)}
-    return wide <= returned and not wide & taken
+    )

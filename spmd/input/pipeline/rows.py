@@ -53,7 +53,8 @@ class Rows(Form):
         """Remembers the rows; see `Form.cache`."""
         if not self.finite or (self.stable and not self.source.computed):
             return self  # no pass ever ends, or a lookup costs nothing
-        order = Lazy(self._whole_pass)
+        nothing = np.empty((0, self.source.columns), np.int64)
+        order = Lazy(lambda: np.concatenate([nothing, *self.open()]))
         if not self.source.computed:
             return Rows(lambda: chunks.slices(order()), self.source)
         remembered = RememberedSource(self.source, order)
@@ -99,10 +100,6 @@ class Rows(Form):
 
     def _repeated(self, count: int | None) -> Iterator[Chunk]:
         return chunks.repeat(self.open, count, self.stable)
-
-    def _whole_pass(self) -> Chunk:
-        nothing = np.empty((0, self.source.columns), np.int64)
-        return np.concatenate([nothing, *self.open()])
 
     def _blocks(self, padded: bool = False) -> Iterator[tuple[Chunk, Batch]]:
         """Yields pairs of a chunk and its rows, with more rows at the end if `padded`."""
