@@ -5,7 +5,7 @@ import contextlib
 import itertools
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast, final
 
 from spmd.errors import BatchError
 from spmd.typing import Json, PyTree
@@ -62,6 +62,40 @@ class Source(abc.ABC):
         del position
         with closing(self.batches()) as iterator:
             yield from itertools.islice(iterator, batches, None)
+
+
+@final
+class BatchesSource(Source):
+    """A source of batches that needs no more than a function to start a pass."""
+
+    def __init__(
+        self,
+        name: str,
+        start: Callable[[], Iterator[PyTree]],
+        count: Callable[[], int | None] = lambda: None,
+        full_batch_rows: int | None = None,
+    ) -> None:
+        """Makes a source.
+
+        Args:
+            name: for messages.
+            start: starts a pass.
+            count: counts the batches of a pass; returns None if that is unknown or endless.
+            full_batch_rows: rows of a full batch; None if unknown.
+        """
+        self._name, self._start, self._count = name, start, count
+        self.full_batch_rows = full_batch_rows
+
+    def batches(self) -> Iterator[PyTree]:
+        """Starts a pass."""
+        return self._start()
+
+    def num_batches(self, drop_remainder: bool) -> int | None:
+        """Counts the batches of a pass, if that is known and none may be dropped."""
+        return None if drop_remainder else self._count()
+
+    def __repr__(self) -> str:
+        return self._name
 
 
 def closing(iterator: Iterator[T]) -> contextlib.AbstractContextManager[Iterator[T]]:

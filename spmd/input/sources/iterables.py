@@ -1,10 +1,10 @@
 """Plain Python: iterables, iterators and generator functions, all of batches."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import final
 
 from spmd.errors import BatchError
-from spmd.input.sources.base import AnySource, Source, length_of, reject_batch_size
+from spmd.input.sources.base import AnySource, BatchesSource, Source, length_of, reject_batch_size
 from spmd.input.sources.protocols import ResumableBatches, SizedBatches
 from spmd.typing import Json, PyTree
 
@@ -42,50 +42,29 @@ class IterableSource(Source):
         return type(self._source).__name__
 
 
-@final
-class IteratorSource(Source):
-    """An iterator over batches, such as a generator: good for one pass."""
+def iterator_source(source: AnySource, batch_size: int | None) -> BatchesSource:
+    """Reads an iterator over batches, such as a generator: good for one pass."""
+    reject_batch_size(batch_size, f"An iterator, like this {type(source).__name__},")
+    unread = [source]
 
-    def __init__(self, source: AnySource, batch_size: int | None) -> None:
-        """Wraps an iterator over batches."""
-        reject_batch_size(batch_size, f"An iterator, like this {type(source).__name__},")
-        self._source: Iterator[PyTree] | None = source
-
-    def batches(self) -> Iterator[PyTree]:
-        """Starts the only pass.
-
-        Raises:
-            BatchError: it is not the first.
-        """
-        source, self._source = self._source, None
-        if source is None:
+    def start() -> Iterator[PyTree]:
+        if not unread:
             raise BatchError(
                 "The source is an iterator, which can be read once, and this is the second pass over "
                 "it. Pass what makes the iterator, to be called for every pass: "
                 "spmd.distribute(make_batches, mesh), without the brackets of make_batches()."
             )
-        return source
+        return unread.pop()
 
-    def __repr__(self) -> str:
-        return "iterator"
+    return BatchesSource("iterator", start)
 
 
-@final
-class GeneratorFunctionSource(Source):
-    """A function that returns an iterator over batches; each pass calls it anew."""
+def function_source(source: AnySource, batch_size: int | None) -> BatchesSource:
+    """Reads a function that returns an iterator over batches; each pass calls it anew."""
+    reject_batch_size(batch_size, "A function that returns an iterator")
 
-    def __init__(self, source: AnySource, batch_size: int | None) -> None:
-        """Wraps a function without arguments."""
-        reject_batch_size(batch_size, "A function that returns an iterator")
-        self._source: Callable[[], Iterable[PyTree]] = source
-
-    def batches(self) -> Iterator[PyTree]:
-        """Starts a pass.
-
-        Raises:
-            BatchError: the function returns no iterable.
-        """
-        result = self._source()
+    def start() -> Iterator[PyTree]:
+        result = source()
         if not isinstance(result, Iterable):
             raise BatchError(
                 f"The function that was given as a source must return an iterator over batches, but "
@@ -93,5 +72,4 @@ class GeneratorFunctionSource(Source):
             )
         return iter(result)
 
-    def __repr__(self) -> str:
-        return getattr(self._source, "__name__", type(self._source).__name__)
+    return BatchesSource(getattr(source, "__name__", type(source).__name__), start)

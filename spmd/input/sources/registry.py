@@ -7,10 +7,10 @@ from spmd.errors import BatchError
 from spmd.input.sources.arrays import ArraySource
 from spmd.input.sources.base import AnySource, Source, is_from, reject_batch_size
 from spmd.input.sources.grain_dataset import GrainSource
-from spmd.input.sources.iterables import GeneratorFunctionSource, IterableSource, IteratorSource
-from spmd.input.sources.py_dataset import PyDatasetSource
+from spmd.input.sources.iterables import IterableSource, function_source, iterator_source
+from spmd.input.sources.py_dataset import py_dataset_source
 from spmd.input.sources.random_access import RandomAccessSource
-from spmd.input.sources.tf_data import TfDataSource
+from spmd.input.sources.tf_data import tf_data_source
 
 T = TypeVar("T")
 _Accepts: TypeAlias = Callable[[AnySource, int | None], bool]
@@ -18,13 +18,13 @@ _Make: TypeAlias = Callable[[Any, int | None], Source]
 
 # The latest comes last, and is asked first: libraries' classes come before what they also are.
 _KINDS: list[tuple[type[Any] | _Accepts, _Make]] = [
-    (lambda source, batch_size: callable(source), GeneratorFunctionSource),
+    (lambda source, batch_size: callable(source), function_source),
     (Iterable, IterableSource),
-    (Iterator, IteratorSource),
+    (Iterator, iterator_source),
     (RandomAccessSource.accepts, RandomAccessSource),
     (ArraySource.accepts, ArraySource),
-    (is_from("keras", "utils.PyDataset"), PyDatasetSource),
-    (is_from("tensorflow", "data.Dataset"), TfDataSource),
+    (is_from("keras", "utils.PyDataset"), py_dataset_source),
+    (is_from("tensorflow", "data.Dataset"), tf_data_source),
     (is_from("grain", "MapDataset", "IterDataset", "DataLoader"), GrainSource),
 ]
 
