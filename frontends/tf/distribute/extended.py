@@ -15,9 +15,8 @@ from frontends.tf.data import Dataset
 from frontends.tf.distribute.device_names import long_name
 from frontends.tf.distribute.options import CollectiveHints
 from frontends.tf.distribute.reduce_op import ReduceOp
-from frontends.tf.distribute.scope import StrategyLike, entered
-from frontends.tf.distribute.values import DistributedValues
-from spmd.replica import PerReplica, in_replica
+from frontends.tf.distribute.scope import StrategyLike, entered, require_cross_replica
+from spmd.replica import PerReplica, is_per_replica
 
 
 class StrategyExtended:
@@ -126,7 +125,7 @@ class StrategyExtended:
         Source: `tf.distribute.StrategyExtended.broadcast_to` of TensorFlow 1.
         """
         del destinations
-        self._require_cross_replica("broadcast_to")
+        require_cross_replica("extended.broadcast_to")
         return tensor
 
     def update(
@@ -164,9 +163,9 @@ class StrategyExtended:
 
         Source: `tf.distribute.StrategyExtended.update`.
         """
-        self._require_cross_replica("update")
+        require_cross_replica("extended.update")
         whole_args, whole_kwargs = jax.tree.map(
-            self._whole, (tuple(args), dict(kwargs or {})), is_leaf=_is_per_replica
+            self._whole, (tuple(args), dict(kwargs or {})), is_leaf=is_per_replica
         )
         with entered(self._strategy):
             result = fn(var, *whole_args, **whole_kwargs)
@@ -225,8 +224,9 @@ class StrategyExtended:
             return True
         return getattr(v, "distribute_strategy", None) is self._strategy
 
+    @staticmethod
     def colocate_vars_with(
-        self, colocate_with_variable: object
+        colocate_with_variable: object,
     ) -> contextlib.AbstractContextManager[None]:
         """Does nothing: all variables are on the same devices.
 
@@ -235,10 +235,9 @@ class StrategyExtended:
         del colocate_with_variable
         return contextlib.nullcontext()
 
-    def experimental_make_numpy_dataset(
-        self, numpy_input: Nested, session: object = None
-    ) -> Dataset:
-        """Makes a dataset of the rows of arrays; see `Strategy.experimental_make_numpy_dataset`.
+    @staticmethod
+    def experimental_make_numpy_dataset(numpy_input: Nested, session: object = None) -> Dataset:
+        """Makes a dataset of single rows of arrays: batch it, then distribute it.
 
         Raises:
             ValueError: there is no array, one is a scalar, or two of them differ in length.
@@ -246,8 +245,8 @@ class StrategyExtended:
         Examples:
             >>> from frontends import tf
             >>> import numpy as np
-            >>> extended = tf.distribute.OneDeviceStrategy("cpu:0").extended
-            >>> len(extended.experimental_make_numpy_dataset(np.zeros((5, 2))))
+            >>> strategy = tf.distribute.OneDeviceStrategy("cpu:0")
+            >>> len(strategy.extended.experimental_make_numpy_dataset(np.zeros((5, 2))))
             5
 
         Source: `tf.distribute.StrategyExtended.experimental_make_numpy_dataset` of TensorFlow 1.
@@ -258,7 +257,7 @@ class StrategyExtended:
     make_experimental_numpy_dataset = experimental_make_numpy_dataset
 
     def _whole(self, leaf: TensorLike) -> Any:
-        if not _is_per_replica(leaf):
+        if not is_per_replica(leaf):
             return leaf
         if self._strategy.num_replicas_in_sync > 1:
             raise ValueError(
@@ -267,20 +266,9 @@ class StrategyExtended:
             )
         return leaf.values[0] if isinstance(leaf, PerReplica) else leaf.block
 
-    def _require_cross_replica(self, name: str) -> None:
-        if in_replica():
-            raise RuntimeError(
-                f"strategy.extended.{name} was called inside a function that a strategy runs. Step out "
-                "of it: tf.distribute.get_replica_context().merge_call(fn, args)."
-            )
-
     def _require_chosen(self, name: str) -> None:
         if self._strategy.is_default:
             raise RuntimeError(
                 f"{name} is unsupported where no strategy was chosen. Use the scope of one: "
                 "with tf.distribute.MirroredStrategy().scope():"
             )
-
-
-def _is_per_replica(value: Nested) -> bool:
-    return isinstance(value, DistributedValues)

@@ -8,7 +8,6 @@ import jax
 
 import spmd
 from frontends.tf._typing import Source
-from frontends.tf.distribute.aliases import StrategyAliases
 from frontends.tf.distribute.auto_shard import distributed
 from frontends.tf.distribute.dataset import DistributedDataset
 from frontends.tf.distribute.input import (
@@ -17,12 +16,12 @@ from frontends.tf.distribute.input import (
     InputReplicationMode,
     ValueContext,
 )
-from frontends.tf.distribute.scope import require_cross_replica
+from frontends.tf.distribute.scope import StrategyLike, require_cross_replica
 from spmd.replica import stack_replicas
 from spmd.topology import spans_processes
 
 
-class StrategyInputs(StrategyAliases):
+class StrategyInputs(StrategyLike):
     """Methods of strategies that distribute datasets and values over the replicas."""
 
     def experimental_distribute_dataset(

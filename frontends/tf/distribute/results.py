@@ -8,19 +8,18 @@ from jax.core import Tracer
 
 import spmd
 from frontends.tf._typing import Nested, TensorLike
-from frontends.tf.distribute.aliases import StrategyAliases
+from frontends.tf.distribute.extended import StrategyExtended
 from frontends.tf.distribute.reduce_op import ReduceOp, op_name
-from frontends.tf.distribute.scope import require_cross_replica
+from frontends.tf.distribute.scope import StrategyLike, require_cross_replica
 from frontends.tf.indexed_slices import is_slices
-from spmd.replica import (
-    in_replica,
-    is_per_replica,
-)
+from spmd.replica import in_replica, is_per_replica
 from spmd.step import check_axis
 
 
-class StrategyResults(StrategyAliases):
+class StrategyResults(StrategyLike):
     """Methods of strategies that combine or list per-replica values."""
+
+    extended: StrategyExtended
 
     def reduce(
         self, reduce_op: ReduceOp | str, value: Nested, axis: int | tuple[int, ...] | None

@@ -17,7 +17,7 @@ import frontends
 from frontends.tf._typing import Nested
 from frontends.tf.distribute.options import RunOptions
 from frontends.tf.distribute.reduce_op import ReduceOp
-from spmd.replica import in_replica
+from spmd.replica import assigned, in_replica
 from spmd.source_lines import add_library
 
 add_library(frontends)
@@ -28,11 +28,7 @@ class StrategyLike(Protocol):
 
     is_default: bool
     has_components: bool
-
-    @property
-    def mesh(self) -> Mesh:
-        """The devices along the axis `"replica"`."""
-        ...
+    mesh: Mesh
 
     @property
     def num_replicas_in_sync(self) -> int:
@@ -165,7 +161,7 @@ def require_cross_replica(name: str) -> None:
     if in_replica():
         raise RuntimeError(
             f"strategy.{name} was called inside a function that a strategy runs. Call it outside; "
-            "inside use tf.distribute.get_replica_context()."
+            "inside use tf.distribute.get_replica_context(), whose merge_call(fn, args) steps out of it."
         )
 
 
@@ -190,24 +186,14 @@ def entered(strategy: _S) -> Generator[_S]:
         _SCOPES.reset(tokens[1])
 
 
-@contextlib.contextmanager
-def in_force(strategy: StrategyLike) -> Generator[None]:
+def in_force(strategy: StrategyLike) -> AbstractContextManager[StrategyLike | None]:
     """Puts a strategy in force for a block, whichever was in force before."""
-    token = _CURRENT.set(_unless_default(strategy))
-    try:
-        yield
-    finally:
-        _CURRENT.reset(token)
+    return assigned(_CURRENT, _unless_default(strategy))
 
 
-@contextlib.contextmanager
-def merging() -> Generator[None]:
+def merging() -> AbstractContextManager[bool]:
     """Marks a block as a merge function's: cross-replica context, even with the default strategy."""
-    token = _MERGING.set(True)
-    try:
-        yield
-    finally:
-        _MERGING.reset(token)
+    return assigned(_MERGING, True)
 
 
 def _unless_default(strategy: StrategyLike | None) -> StrategyLike | None:

@@ -4,7 +4,7 @@ import enum
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from frontends.tf.distribute.cluster_resolver.base import ClusterResolver
+from frontends.tf.distribute.cluster_resolver.base import AddressResolver
 from frontends.tf.train.cluster_spec import ClusterSpec
 
 _SECONDS = 60  # for a request to the API server
@@ -20,7 +20,7 @@ class KubernetesExecutableLocation(enum.Enum):
     OFF_CLUSTER = 1
 
 
-class KubernetesClusterResolver(ClusterResolver):
+class KubernetesClusterResolver(AddressResolver):
     """Looks up the pods of each job by their labels.
 
     Addresses are those of the pods' hosts, as in TensorFlow, so the pods need `hostNetwork: true`. It does not
@@ -68,12 +68,6 @@ class KubernetesClusterResolver(ClusterResolver):
                 for job, selectors in self._selectors.items()
             }
         )
-
-    def master(
-        self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None
-    ) -> str:
-        """Finds the address of a task; `""` while it is not known. See `ClusterResolver.master`."""
-        return self._task_url(task_type, task_id, rpc_layer)
 
     def _addresses(self, selector: str) -> list[str]:
         pods = self._client.list_pod_for_all_namespaces(

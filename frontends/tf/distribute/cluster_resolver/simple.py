@@ -1,10 +1,10 @@
 """The resolver with fixed answers."""
 
-from frontends.tf.distribute.cluster_resolver.base import ClusterResolver, url
+from frontends.tf.distribute.cluster_resolver.base import AddressResolver, url
 from frontends.tf.train.cluster_spec import ClusterSpec
 
 
-class SimpleClusterResolver(ClusterResolver):
+class SimpleClusterResolver(AddressResolver):
     """Answers what it is given.
 
     Args:
@@ -55,7 +55,7 @@ class SimpleClusterResolver(ClusterResolver):
         self._task_type = task_type
         self._task_id = task_id
         self._environment = environment
-        self._num_accelerators = num_accelerators or {}
+        self._accelerators = num_accelerators or {}
         self._rpc_layer = rpc_layer
 
     def cluster_spec(self) -> ClusterSpec:
@@ -67,12 +67,5 @@ class SimpleClusterResolver(ClusterResolver):
     ) -> str:
         """Gives the master, or the address of a task; see `ClusterResolver.master`."""
         if task_type is not None and task_id is not None:
-            return self._task_url(task_type, task_id, rpc_layer)
+            return super().master(task_type, task_id, rpc_layer)
         return url(self._master, rpc_layer or self._rpc_layer)
-
-    def num_accelerators(
-        self, task_type: str | None = None, task_id: int | None = None, config_proto: object = None
-    ) -> dict[str, int]:
-        """Gives the accelerators, whatever the task."""
-        del task_type, task_id, config_proto
-        return self._num_accelerators

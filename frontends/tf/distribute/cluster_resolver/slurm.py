@@ -5,7 +5,7 @@ import shutil
 import subprocess
 from collections.abc import Mapping
 
-from frontends.tf.distribute.cluster_resolver.base import ClusterResolver
+from frontends.tf.distribute.cluster_resolver.base import AddressResolver
 from frontends.tf.train.cluster_spec import ClusterSpec
 from spmd.cluster import SlurmStep
 from spmd.errors import ClusterConfigError
@@ -13,7 +13,7 @@ from spmd.errors import ClusterConfigError
 _NVIDIA_SMI_SECONDS = 60
 
 
-class SlurmClusterResolver(ClusterResolver):
+class SlurmClusterResolver(AddressResolver):
     """Reads the tasks of a Slurm step, and shares each node's GPUs among its tasks.
 
     The task of this process is known after `cluster_spec()`. Ranks count along the list of nodes, as
@@ -58,13 +58,13 @@ class SlurmClusterResolver(ClusterResolver):
         except ClusterConfigError as error:
             if error.key in os.environ or not error.key:
                 raise
-            raise RuntimeError(
-                str(error)
-            ) from error  # as TensorFlow, where there is no such variable
+            # As TensorFlow, where there is no such variable.
+            raise RuntimeError(str(error)) from error
         self._port_base = port_base
         most = max(self._tasks.values(), default=0)
         gpus = _count_gpus() if gpus_per_node is None else gpus_per_node
         self._gpus_per_task = gpus // max(most, 1) if gpus_per_task is None else gpus_per_task
+        self._accelerators = {"GPU": self._gpus_per_task}
         self._auto_set_gpu = auto_set_gpu
         self._rpc_layer = rpc_layer
         if most * self._gpus_per_task > gpus:
@@ -100,19 +100,6 @@ class SlurmClusterResolver(ClusterResolver):
     def get_task_info(self) -> tuple[str | None, int | None]:
         """Gives job and index of this process; known after `cluster_spec()`."""
         return self.task_type, self.task_id
-
-    def master(
-        self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None
-    ) -> str:
-        """Finds the address of a task; `""` before `cluster_spec()`. See `ClusterResolver.master`."""
-        return self._task_url(task_type, task_id, rpc_layer)
-
-    def num_accelerators(
-        self, task_type: str | None = None, task_id: int | None = None, config_proto: object = None
-    ) -> dict[str, int]:
-        """Gives the GPUs of each task."""
-        del task_type, task_id, config_proto
-        return {"GPU": self._gpus_per_task}
 
 
 def _tasks(step: SlurmStep, tasks_per_node: int | Mapping[str, int] | None) -> dict[str, int]:

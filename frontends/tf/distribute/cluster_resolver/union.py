@@ -55,36 +55,12 @@ class UnionClusterResolver(ClusterResolver):
         self._rpc_layer = rpc_layer
 
     @property
-    def task_type(self) -> str | None:
-        """Job of this process."""
-        return self._resolvers[0].task_type if self._task_type is None else self._task_type
-
-    @task_type.setter
-    def task_type(self, task_type: str | None) -> None:
-        self._task_type = task_type
-
-    @property
-    def task_id(self) -> int | None:
-        """Index of this process in its job."""
-        return self._resolvers[0].task_id if self._task_id is None else self._task_id
-
-    @task_id.setter
-    def task_id(self, task_id: int | None) -> None:
-        self._task_id = task_id
-
-    @property
-    def rpc_layer(self) -> str | None:
-        """Protocol to put in front of addresses."""
-        return self._resolvers[0].rpc_layer if self._rpc_layer is None else self._rpc_layer
-
-    @rpc_layer.setter
-    def rpc_layer(self, rpc_layer: str | None) -> None:
-        self._rpc_layer = rpc_layer
-
-    @property
     def environment(self) -> str | None:
         """Where the first resolver says that this runs."""
         return self._resolvers[0].environment
+
+    def _find(self, name: str) -> Any:
+        return getattr(self._resolvers[0], name)
 
     def cluster_spec(self) -> ClusterSpec:
         """Merges the tasks of all.
@@ -107,9 +83,8 @@ class UnionClusterResolver(ClusterResolver):
         """Gives the first resolver's master, or the address of a task; see `ClusterResolver.master`."""
         if task_type is not None and task_id is not None:
             address = self.cluster_spec().task_address(task_type, task_id)
-            return url(
-                address, rpc_layer or self._rpc_layer
-            )  # not the first resolver's: as TensorFlow
+            # Not the first resolver's protocol: as TensorFlow.
+            return url(address, rpc_layer or self._rpc_layer)
         return self._resolvers[0].master(rpc_layer=rpc_layer)
 
     def num_accelerators(
