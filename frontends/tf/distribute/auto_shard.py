@@ -1,5 +1,6 @@
 """How a dataset is divided among the processes of a cluster: `tf.data.experimental.AutoShardPolicy`."""
 
+import functools
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -140,17 +141,16 @@ def _has_memory_of_its_own(mesh: Mesh) -> bool:
     return mesh.devices.flat[0].platform != "cpu"
 
 
-_PRINTED: set[str] = set()
-
-
+@functools.cache
 def _print_plan(policy: AutoShardPolicy, replicas: int) -> None:
     """Prints once, in the first process, which process reads what."""
-    processes = jax.process_count()
     what = {
         AutoShardPolicy.FILE: "each reads files of its own",
         AutoShardPolicy.OFF: "each reads all of the data for itself, so that a pass repeats every row",
     }.get(policy, "each reads all of the data, and trains on its own rows of every batch")
-    text = f"Input for {replicas} replicas in {processes} processes: {what} (AutoShardPolicy.{policy.name})."
-    if jax.process_index() == 0 and text not in _PRINTED:
-        _PRINTED.add(text)
-        print(text, file=sys.stderr)
+    if jax.process_index() == 0:
+        print(
+            f"Input for {replicas} replicas in {jax.process_count()} processes: {what} "
+            f"(AutoShardPolicy.{policy.name}).",
+            file=sys.stderr,
+        )

@@ -1,5 +1,6 @@
 """Distributed datasets and their iterators: the engine's input under TensorFlow's names."""
 
+import functools
 from collections.abc import Callable, Iterable
 from typing import Any, Self, TypeAlias, TypeVar, final
 
@@ -123,10 +124,7 @@ class DistributedDataset(Iterable[Any]):
 
         Source: `tf.distribute.DistributedDataset.reduce`.
         """
-        state = initial_state
-        for element in self:
-            state = reduce_func(state, element)
-        return state
+        return functools.reduce(reduce_func, self, initial_state)
 
     def __iter__(self) -> "DistributedIterator":
         if in_replica():

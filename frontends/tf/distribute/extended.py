@@ -10,7 +10,7 @@ from typing import Any
 
 import jax
 
-from frontends.tf._typing import Nested, TensorLike, VariableLike
+from frontends.tf._typing import Device, Nested, TensorLike, VariableLike
 from frontends.tf.data import Dataset
 from frontends.tf.distribute.device_names import long_name
 from frontends.tf.distribute.options import CollectiveHints
@@ -36,10 +36,10 @@ class StrategyExtended:
 
     experimental_require_static_shapes = False
 
-    def __init__(self, strategy: StrategyLike, parameter_devices: Iterable[Any]) -> None:
+    def __init__(self, strategy: StrategyLike) -> None:
         """Makes it; a strategy has one as `extended`."""
         self._strategy = strategy
-        self.holders = tuple(parameter_devices)
+        self.holders: tuple[Device, ...] = tuple(strategy.mesh.local_devices)
 
     @property
     def worker_devices(self) -> tuple[str, ...]:
@@ -50,8 +50,7 @@ class StrategyExtended:
 
         Source: `tf.distribute.StrategyExtended.worker_devices`.
         """
-        self._require_chosen("worker_devices")
-        return tuple(map(long_name, self._strategy.mesh.local_devices))
+        return self._names("worker_devices", self._strategy.mesh.local_devices)
 
     @property
     def parameter_devices(self) -> tuple[str, ...]:
@@ -62,8 +61,7 @@ class StrategyExtended:
 
         Source: `tf.distribute.StrategyExtended.parameter_devices`.
         """
-        self._require_chosen("parameter_devices")
-        return tuple(map(long_name, self.holders))
+        return self._names("parameter_devices", self.holders)
 
     def non_slot_devices(self, var_list: object) -> tuple[str, ...]:
         """Names the devices for variables that belong to no other one.
@@ -266,9 +264,10 @@ class StrategyExtended:
             )
         return leaf.values[0] if isinstance(leaf, PerReplica) else leaf.block
 
-    def _require_chosen(self, name: str) -> None:
+    def _names(self, name: str, devices: Iterable[Device]) -> tuple[str, ...]:
         if self._strategy.is_default:
             raise RuntimeError(
                 f"{name} is unsupported where no strategy was chosen. Use the scope of one: "
                 "with tf.distribute.MirroredStrategy().scope():"
             )
+        return tuple(map(long_name, devices))

@@ -93,16 +93,9 @@ class StrategyInputs(StrategyLike):
         replicas = self.num_replicas_in_sync
         each = len(self.mesh.local_devices) if _pipeline_per_replica(options) else 1
         processes = jax.process_count() if spans_processes(self.mesh) else 1
-        dataset, *others = [
-            dataset_fn(
-                InputContext(
-                    num_input_pipelines=each * processes,
-                    input_pipeline_id=each * (jax.process_index() if processes > 1 else 0) + index,
-                    num_replicas_in_sync=replicas,
-                )
-            )
-            for index in range(each)
-        ]
+        first = each * jax.process_index() if processes > 1 else 0
+        contexts = [InputContext(each * processes, first + i, replicas) for i in range(each)]
+        dataset, *others = map(dataset_fn, contexts)
         source = dataset
         if others:
 

@@ -9,7 +9,7 @@ import contextlib
 import contextvars
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from jax.sharding import Mesh
 
@@ -33,10 +33,6 @@ class StrategyLike(Protocol):
     @property
     def num_replicas_in_sync(self) -> int:
         """How many replicas train together."""
-        ...
-
-    def scope(self) -> AbstractContextManager[Any]:
-        """Puts the strategy in force for a `with` block."""
         ...
 
     def run(

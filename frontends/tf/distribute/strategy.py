@@ -2,7 +2,7 @@
 
 import contextlib
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -33,39 +33,31 @@ class Strategy(StrategyAliases):
 
     Attributes:
         mesh: the engine's mesh: the devices along the axis `"replica"`.
-        is_default: whether it stands for the absence of a strategy.
+        is_default: whether it stands for the absence of a strategy, so that its scope changes nothing.
         has_components: whether variables have a value for each replica, as far as a script can tell.
+        cluster_resolver: what said which tasks there are; None without a cluster.
 
     Source: `tf.distribute.Strategy`.
     """
 
+    is_default: bool = False
     has_components: bool = False
+    cluster_resolver: Any = None
 
-    def __init__(
-        self,
-        mesh: Mesh,
-        *,
-        is_default: bool = False,
-        parameter_devices: Iterable[Any] | None = None,
-        collectives: CollectiveOptions | None = None,
-    ) -> None:
+    def __init__(self, mesh: Mesh, *, collectives: CollectiveOptions | None = None) -> None:
         """Makes a strategy over a mesh.
 
         Args:
             mesh: the devices, one per replica.
-            is_default: whether it stands for the absence of a strategy, so that its scope changes nothing.
-            parameter_devices: the devices that `extended.parameter_devices` names; None for all.
             collectives: how gradients travel; None leaves it to XLA.
         """
         self.mesh = mesh
-        self.is_default = is_default
+        self.extended = StrategyExtended(self)
         self._collectives = collectives or CollectiveOptions()
         self._steps = StepCache(
             lambda fn: spmd.Step(fn, mesh, state=[STREAM], keep_per_replica=True)
         )
         self._repetitions = StepCache(lambda fn: Repetition(fn, mesh, [STREAM]))
-        devices = mesh.local_devices if parameter_devices is None else parameter_devices
-        self.extended = StrategyExtended(self, devices)
 
     @property
     def num_replicas_in_sync(self) -> int:
@@ -79,14 +71,6 @@ class Strategy(StrategyAliases):
         Source: `tf.distribute.Strategy.num_replicas_in_sync`.
         """
         return spmd.topology.num_replicas(self.mesh)
-
-    @property
-    def cluster_resolver(self) -> None:
-        """None: this strategy has no cluster.
-
-        Source: `tf.distribute.Strategy.cluster_resolver`.
-        """
-        return None
 
     def scope(self) -> contextlib.AbstractContextManager["Strategy"]:
         """Puts the strategy in force for a `with` block, on this thread.

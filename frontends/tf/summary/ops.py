@@ -7,7 +7,7 @@ import importlib
 import io
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -54,7 +54,7 @@ def scalar(
             )
         return value.astype(np.float32)
 
-    return _write(name, step, make, "scalar", description)
+    return write(name, make, step, _Plugin("scalar", description))
 
 
 def histogram(
@@ -78,7 +78,7 @@ def histogram(
         count = _BUCKETS if buckets is None else max(buckets, 0)
         return _buckets(_numpy(name, data).astype(np.float64).reshape(-1), count)
 
-    return _write(name, step, make, "histogram", description)
+    return write(name, make, step, _Plugin("histogram", description))
 
 
 def image(
@@ -112,7 +112,7 @@ def image(
         pixels = np.asarray(convert_image_dtype(pixels[:max_outputs], np.uint8, saturate=True))
         return np.array([str(width).encode(), str(height).encode(), *map(_png, pixels)], object)
 
-    return _write(name, step, make, "image", description)
+    return write(name, make, step, _Plugin("image", description))
 
 
 def text(
@@ -135,7 +135,7 @@ def text(
             )
         return texts
 
-    return _write(name, step, make, "text", description)
+    return write(name, make, step, _Plugin("text", description))
 
 
 def write(
@@ -157,22 +157,6 @@ def write(
     Source: `tf.summary.write`.
     """
     del name
-
-    def make() -> Any:
-        return _numpy(tag, tensor() if callable(tensor) else tensor)
-
-    return _write(tag, step, make, metadata=metadata)
-
-
-def _write(
-    tag: str,
-    step: TensorLike,
-    make: Callable[[], Any],
-    plugin: str | None = None,
-    description: str | None = None,
-    metadata: Any = None,
-) -> bool:
-    """Writes an array, made only if there is a writer, with given metadata or that of TensorBoard's plugin."""
     writer = default_writer()
     if writer is None:
         return False
@@ -180,11 +164,9 @@ def _write(
     from tensorboard.util.tensor_util import make_tensor_proto
 
     number = _step(tag, get_step() if step is None else step)
-    array = make()
+    array = _numpy(tag, tensor() if callable(tensor) else tensor)
     array = array.astype(object) if array.dtype.kind in "SU" else array
-    if plugin is not None:
-        module = importlib.import_module(f"tensorboard.plugins.{plugin}.metadata")
-        metadata = module.create_summary_metadata(None, description)
+    metadata = metadata.metadata() if isinstance(metadata, _Plugin) else metadata
     # A protocol buffer's module makes its names at import, where no type checker sees them.
     event: Any = vars(event_pb2)["Event"](step=number)
     value = event.summary.value.add(tag=tag, tensor=make_tensor_proto(array))
@@ -194,6 +176,17 @@ def _write(
         value.metadata.CopyFrom(metadata)
     writer.append(event)
     return True
+
+
+class _Plugin(NamedTuple):
+    """The plugin of TensorBoard's that shows an array, and what it says of it."""
+
+    name: str
+    description: str | None
+
+    def metadata(self) -> Any:
+        module = importlib.import_module(f"tensorboard.plugins.{self.name}.metadata")
+        return module.create_summary_metadata(None, self.description)
 
 
 def _step(tag: str, step: TensorLike) -> int:

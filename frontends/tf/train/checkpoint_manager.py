@@ -136,7 +136,7 @@ class CheckpointManager:
         Source: `tf.train.CheckpointManager.save`.
         """
         if self.checkpoint_interval is not None:
-            step = _number(self._step_counter)
+            step = int(np.asarray(self._step_counter))
             last = self._last_step
             if last is not None and (
                 step == last or (check_interval and step < last + self.checkpoint_interval)
@@ -146,7 +146,7 @@ class CheckpointManager:
         counter = self.checkpoint.save_counter
         counter.assign_add(1)
         number = counter if checkpoint_number is None else checkpoint_number
-        path = f"{self._prefix}-{_number(number)}"
+        path = f"{self._prefix}-{int(np.asarray(number))}"
         self.checkpoint.sync()
         if not self._is_clean:
             remove_leftovers(self.directory)
@@ -189,7 +189,7 @@ class CheckpointManager:
         if self._latest is not None:
             self.checkpoint.restore_found(self._latest, checked=checked)
             if self.checkpoint_interval is not None:
-                self._last_step = _number(self._step_counter)
+                self._last_step = int(np.asarray(self._step_counter))
             return self._latest
         if self._init_fn is not None:
             self._init_fn()
@@ -236,7 +236,3 @@ class CheckpointManager:
 
 def _record(latest: str, times: dict[str, float], preserved: float) -> None:
     update_checkpoint_state(latest, list(times), list(times.values()), preserved)
-
-
-def _number(value: TensorLike) -> int:
-    return int(np.asarray(value.numpy() if hasattr(value, "numpy") else value))

@@ -93,14 +93,15 @@ def _client(location: KubernetesExecutableLocation) -> Any:
             "KubernetesClusterResolver needs the Kubernetes client for Python, which is not installed. Run: "
             'pip install "jaxtribute[kubernetes]"'
         ) from error
-    configuration = client.Configuration()
-    if location == KubernetesExecutableLocation.OFF_CLUSTER:
-        config.load_kube_config(client_configuration=configuration)
-    elif location == KubernetesExecutableLocation.WITHIN_CLUSTER:
-        config.load_incluster_config(client_configuration=configuration)
-    else:
+    sign_in = {
+        KubernetesExecutableLocation.OFF_CLUSTER: config.load_kube_config,
+        KubernetesExecutableLocation.WITHIN_CLUSTER: config.load_incluster_config,
+    }
+    if location not in sign_in:
         raise ValueError(
             f"The executable location provided is invalid: {location!r}. Write executable_location="
             "tf.distribute.cluster_resolver.KubernetesExecutableLocation.WITHIN_CLUSTER, or OFF_CLUSTER."
         )
+    configuration = client.Configuration()
+    sign_in[location](client_configuration=configuration)
     return client.CoreV1Api(client.ApiClient(configuration))

@@ -82,15 +82,12 @@ class SlurmClusterResolver(AddressResolver):
 
     def cluster_spec(self) -> ClusterSpec:
         """Lists the tasks, and finds out which of them this is; sets CUDA_VISIBLE_DEVICES."""
+        tasks = [(job, i) for job, count in sorted(self._jobs.items()) for i in range(count)]
         places = [(host, local) for host, count in self._tasks.items() for local in range(count)]
-        addresses = [f"{host}:{self._port_base + local}" for host, local in places]
-        found: dict[str, list[str]] = {}
-        first = 0
-        for job, count in sorted(self._jobs.items()):
-            found[job] = addresses[first : first + count]
-            if first <= self._rank < first + count:
-                self._task_type, self._task_id = job, self._rank - first
-            first += count
+        found: dict[str, list[str]] = {job: [] for job in sorted(self._jobs)}
+        for (job, _), (host, local) in zip(tasks, places, strict=True):
+            found[job].append(f"{host}:{self._port_base + local}")
+        self._task_type, self._task_id = tasks[self._rank]
         if self._auto_set_gpu and self._gpus_per_task:
             first = places[self._rank][1] * self._gpus_per_task
             mine = range(first, first + self._gpus_per_task)
