@@ -23,16 +23,7 @@ _DIVIDE = (AutoShardPolicy.FILE, AutoShardPolicy.OFF)
 
 
 def policy_of(dataset: AnySource) -> AutoShardPolicy:
-    """Returns the policy in a dataset's options; `AUTO` if there is none.
-
-    Args:
-        dataset: a `tf.data.Dataset`, or another source of batches.
-
-    Examples:
-        >>> from frontends import tf
-        >>> policy_of(tf.data.Dataset.range(3)).name
-        'AUTO'
-    """
+    """Returns the policy in the options of a `tf.data.Dataset`; `AUTO` if there is none, and for other sources."""
     options = getattr(dataset, "options", None)
     if not callable(options):
         return AutoShardPolicy.AUTO
@@ -102,11 +93,7 @@ class OwnPart:
 
 
 def divides_data(dataset: AnySource) -> bool:
-    """Tells whether a dataset's policy gives each process batches of its own.
-
-    Args:
-        dataset: a `tf.data.Dataset`, or another source of batches.
-    """
+    """Tells whether a dataset's policy gives each process batches of its own."""
     return policy_of(dataset) in _DIVIDE
 
 
@@ -116,9 +103,6 @@ def distributed(dataset: AnySource, mesh: Mesh) -> DistributedDataset:
     Args:
         dataset: a `tf.data.Dataset` of global batches, or another source.
         mesh: the replicas.
-
-    Returns:
-        The batches.
 
     Raises:
         ValueError: the policy gives each process its part of every batch, and batches do not divide.

@@ -104,23 +104,7 @@ class DistributedDataset(Iterable[Any]):
         return self._batches.rows_per_replica
 
     def reduce(self, initial_state: T, reduce_func: Callable[[T, Any], T]) -> T:
-        """Combines all elements into one value, in order.
-
-        Args:
-            initial_state: what to start with.
-            reduce_func: takes the state and an element, and returns the new state.
-
-        Returns:
-            The last state.
-
-        Examples:
-            >>> from frontends import tf
-            >>> strategy = tf.distribute.OneDeviceStrategy("cpu:0")
-            >>> batches = strategy.experimental_distribute_dataset(
-            ...     tf.data.Dataset.range(5).batch(2)
-            ... )
-            >>> int(batches.reduce(0, lambda total, x: total + strategy.reduce("SUM", x, axis=0)))
-            10
+        """Combines all elements, in order: `reduce_func` takes the state and an element, and returns the new state.
 
         Source: `tf.distribute.DistributedDataset.reduce`.
         """
@@ -140,11 +124,7 @@ class DistributedDataset(Iterable[Any]):
         return self._batches.get_state()
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Makes the next pass continue where another one was; see `spmd.input.DistributedInput`.
-
-        Args:
-            state: what `get_state` returned.
-        """
+        """Makes the next pass continue where `get_state` of another one was called."""
         self._batches.set_state(state)
 
     def position(self) -> Json:
@@ -189,12 +169,7 @@ class DistributedIterator(ElementIterator):
     """
 
     def __init__(self, batches: ResumableIterator, dataset: DistributedDataset) -> None:
-        """Wraps a pass of the engine's; `iter(dataset)` does.
-
-        Args:
-            batches: the pass.
-            dataset: what it passes over.
-        """
+        """Wraps a pass of the engine's over a dataset; `iter(dataset)` does."""
         self._batches = batches
         self._dataset = dataset
 
@@ -218,11 +193,7 @@ class DistributedIterator(ElementIterator):
         return self._batches.get_state()
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Continues where another pass over the same data was; see `spmd.input.ResumableIterator`.
-
-        Args:
-            state: what `get_state` returned.
-        """
+        """Continues where `get_state` of another pass over the same data was called."""
         self._batches.set_state(state)
 
     def close(self) -> None:

@@ -84,12 +84,6 @@ class StrategyExtended:
             ValueError: unknown reduction, or the sum of a value that is not per-replica.
             RuntimeError: called inside a replica.
 
-        Examples:
-            >>> from frontends import tf
-            >>> strategy = tf.distribute.OneDeviceStrategy("cpu:0")
-            >>> float(strategy.extended.reduce_to("SUM", strategy.run(lambda: 2.0), "cpu:0"))
-            2.0
-
         Source: `tf.distribute.StrategyExtended.reduce_to`.
         """
         del destinations, options
@@ -136,28 +130,18 @@ class StrategyExtended:
     ) -> Any:
         """Calls a function that updates a variable, in cross-replica context.
 
+        What differs here: it is called once, because a variable has one value.
+
         Args:
             var: the variable.
-            fn: takes the variable, then the arguments. Called once: a variable has one value.
-            args: positional arguments, the same for all replicas; combine per-replica values first.
-            kwargs: keyword arguments, likewise.
-            group: whether to return the function's result; else a tuple of it for each device that
-                holds parameters.
-
-        Returns:
-            The result, or the tuple.
+            fn: takes the variable, then the arguments.
+            args: the same for all replicas; combine per-replica values first.
+            kwargs: likewise.
+            group: whether to return the function's result; else a tuple of it for each device that holds parameters.
 
         Raises:
             ValueError: an argument differs between replicas, so that copies would diverge.
             RuntimeError: called inside a replica.
-
-        Examples:
-            >>> from frontends import tf
-            >>> strategy = tf.distribute.OneDeviceStrategy("cpu:0")
-            >>> total = [1.0]
-            >>> strategy.extended.update(total, lambda var, x: var.append(x), args=(2.0,))
-            >>> total
-            [1.0, 2.0]
 
         Source: `tf.distribute.StrategyExtended.update`.
         """
@@ -239,13 +223,6 @@ class StrategyExtended:
 
         Raises:
             ValueError: there is no array, one is a scalar, or two of them differ in length.
-
-        Examples:
-            >>> from frontends import tf
-            >>> import numpy as np
-            >>> strategy = tf.distribute.OneDeviceStrategy("cpu:0")
-            >>> len(strategy.extended.experimental_make_numpy_dataset(np.zeros((5, 2))))
-            5
 
         Source: `tf.distribute.StrategyExtended.experimental_make_numpy_dataset` of TensorFlow 1.
         """

@@ -124,15 +124,6 @@ class StrategyInputs(StrategyLike):
             TypeError: devices cannot hold the values, such as strings.
             RuntimeError: called inside a replica.
 
-        Examples:
-            >>> from frontends import tf
-            >>> strategy = tf.distribute.OneDeviceStrategy("cpu:0")
-            >>> numbers = strategy.experimental_distribute_values_from_function(
-            ...     lambda context: context.replica_id_in_sync_group + 1.0
-            ... )
-            >>> float(strategy.reduce("SUM", numbers, axis=None))
-            1.0
-
         Source: `tf.distribute.Strategy.experimental_distribute_values_from_function`.
         """
         require_cross_replica("experimental_distribute_values_from_function")

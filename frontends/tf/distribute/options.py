@@ -16,12 +16,6 @@ class RunOptions:
         experimental_bucketizing_dynamic_shape: of TPUs.
         experimental_xla_options: of TPUs.
 
-    Examples:
-        >>> from frontends import tf
-        >>> strategy = tf.distribute.OneDeviceStrategy("cpu:0")
-        >>> strategy.run(lambda: 1.0, options=tf.distribute.RunOptions()).values[0].item()
-        1.0
-
     Source: `tf.distribute.RunOptions`.
     """
 
@@ -82,10 +76,6 @@ class CommunicationOptions(CollectiveHints):
 
     Raises:
         ValueError: `bytes_per_pack` is negative, or there is no such implementation or compression.
-
-    Examples:
-        >>> CommunicationOptions(implementation="NCCL").implementation
-        <CommunicationImplementation.NCCL: 'NCCL'>
 
     Source: `tf.distribute.experimental.CommunicationOptions`.
     """

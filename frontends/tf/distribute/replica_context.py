@@ -157,15 +157,9 @@ class ReplicaContext:
 
 
 def get_replica_context() -> ReplicaContext | None:
-    """Returns the replica that this code belongs to.
+    """Returns the context of the replica that this code belongs to.
 
-    Returns:
-        The replica's context; None in cross-replica context; a context of one replica where no
-        strategy is in force.
-
-    Examples:
-        >>> get_replica_context().num_replicas_in_sync
-        1
+    It is None in cross-replica context, and that of one replica where no strategy is in force.
 
     Source: `tf.distribute.get_replica_context`.
     """

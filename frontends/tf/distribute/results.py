@@ -71,15 +71,6 @@ class StrategyResults(StrategyLike):
             ValueError: there is no such axis.
             RuntimeError: called inside a replica.
 
-        Examples:
-            >>> from frontends import tf
-            >>> strategy = tf.distribute.OneDeviceStrategy("cpu:0")
-            >>> dataset = tf.data.Dataset.range(3).batch(2)
-            >>> for batch in strategy.experimental_distribute_dataset(dataset):
-            ...     print(strategy.gather(batch, axis=0))
-            [0 1]
-            [2]
-
         Source: `tf.distribute.Strategy.gather`.
         """
         require_cross_replica("gather")
@@ -99,15 +90,6 @@ class StrategyResults(StrategyLike):
 
         Raises:
             RuntimeError: called inside a replica, for values of all of them.
-
-        Examples:
-            >>> from frontends import tf
-            >>> strategy = tf.distribute.OneDeviceStrategy("cpu:0")
-            >>> [
-            ...     float(value)
-            ...     for value in strategy.experimental_local_results(strategy.run(lambda: 2.0))
-            ... ]
-            [2.0]
 
         Source: `tf.distribute.Strategy.experimental_local_results`.
         """

@@ -84,14 +84,7 @@ def register_default(make: Callable[[], StrategyLike]) -> None:
 
 
 def has_strategy() -> bool:
-    """Tells whether a strategy other than the default is in force.
-
-    Returns:
-        True inside a strategy's scope, and inside functions that it runs.
-
-    Examples:
-        >>> has_strategy()
-        False
+    """Tells whether a strategy other than the default is in force: in its scope, and in functions that it runs.
 
     Source: `tf.distribute.has_strategy`.
     """
@@ -101,10 +94,6 @@ def has_strategy() -> bool:
 def get_strategy() -> StrategyLike:
     """Returns the strategy in force, the default one if there is none.
 
-    Examples:
-        >>> get_strategy().num_replicas_in_sync
-        1
-
     Source: `tf.distribute.get_strategy`.
     """
     return _CURRENT.get() or _default_makers[0]()
@@ -112,13 +101,6 @@ def get_strategy() -> StrategyLike:
 
 def in_cross_replica_context() -> bool:
     """Tells whether this code sees all replicas: in a scope, but not in a function that `run` calls.
-
-    Returns:
-        True between the replicas; False in a replica, and where no strategy is in force.
-
-    Examples:
-        >>> in_cross_replica_context()
-        False
 
     Source: `tf.distribute.in_cross_replica_context`.
     """
@@ -130,13 +112,6 @@ def experimental_set_strategy(strategy: StrategyLike | None) -> None:
 
     Raises:
         RuntimeError: called inside a scope or a replica, where it could not end.
-
-    Examples:
-        >>> from frontends import tf
-        >>> tf.distribute.experimental_set_strategy(tf.distribute.OneDeviceStrategy("cpu:0"))
-        >>> tf.distribute.has_strategy()
-        True
-        >>> tf.distribute.experimental_set_strategy(None)
 
     Source: `tf.distribute.experimental_set_strategy`.
     """

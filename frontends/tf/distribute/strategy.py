@@ -63,11 +63,6 @@ class Strategy(StrategyAliases):
     def num_replicas_in_sync(self) -> int:
         """How many replicas train together.
 
-        Examples:
-            >>> from frontends import tf
-            >>> tf.distribute.OneDeviceStrategy("cpu:0").num_replicas_in_sync
-            1
-
         Source: `tf.distribute.Strategy.num_replicas_in_sync`.
         """
         return spmd.topology.num_replicas(self.mesh)

@@ -20,11 +20,6 @@ class TerminationConfig:
             goes on, and another one is saved shortly before the time is over.
         save_fn: saves, instead of the manager's `save`; called with the arguments of `save_checkpoint_if_preempted`.
 
-    Examples:
-        >>> from frontends import tf
-        >>> tf.distribute.experimental.TerminationConfig(grace_period=60).exit_fn is None
-        True
-
     Source: `tf.distribute.experimental.TerminationConfig`.
     """
 

@@ -181,12 +181,6 @@ def create_file_writer(
 def create_noop_writer() -> SummaryWriter:
     """Makes a writer that writes nothing.
 
-    Examples:
-        >>> from frontends import tf
-        >>> with tf.summary.create_noop_writer().as_default():
-        ...     tf.summary.scalar("loss", 0.5, step=1)
-        True
-
     Source: `tf.summary.create_noop_writer`.
     """
     return SummaryWriter()
@@ -209,16 +203,7 @@ def flush(writer: SummaryWriter | None = None, name: str | None = None) -> None:
 
 
 def record_if(condition: bool | Callable[[], Any]) -> contextlib.AbstractContextManager[Any]:
-    """Decides in a block whether summaries are written.
-
-    Args:
-        condition: a boolean, or a function that returns one, called for each summary.
-
-    Examples:
-        >>> from frontends import tf
-        >>> with tf.summary.create_noop_writer().as_default(), tf.summary.record_if(False):
-        ...     tf.summary.scalar("loss", 0.5, step=1)
-        False
+    """Decides in a block whether summaries are written, by a boolean or a function that is called for each summary.
 
     Source: `tf.summary.record_if`.
     """
@@ -227,11 +212,6 @@ def record_if(condition: bool | Callable[[], Any]) -> contextlib.AbstractContext
 
 def should_record_summaries() -> bool:
     """Tells whether a summary would be written now: there is a default writer, and `record_if` allows it.
-
-    Examples:
-        >>> from frontends import tf
-        >>> tf.summary.should_record_summaries()
-        False
 
     Source: `tf.summary.should_record_summaries`.
     """
@@ -248,17 +228,7 @@ def get_step() -> Any:
 
 
 def set_step(step: TensorLike) -> None:
-    """Sets the step of summaries without one.
-
-    Args:
-        step: an integer, or a variable that is read for each summary; None for no step.
-
-    Examples:
-        >>> from frontends import tf
-        >>> tf.summary.experimental.set_step(3)
-        >>> tf.summary.experimental.get_step()
-        3
-        >>> tf.summary.experimental.set_step(None)
+    """Sets the step of summaries without one: an integer, a variable that is read for each summary, or None.
 
     Source: `tf.summary.experimental.set_step`.
     """

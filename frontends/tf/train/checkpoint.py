@@ -110,10 +110,6 @@ class Checkpoint:
     def write(self, file_prefix: StrPath, options: CheckpointOptions | None = None) -> str:
         """Saves under a path as it is, without a number; otherwise as `save`.
 
-        Args:
-            file_prefix: the folder to make.
-            options: how to write.
-
         Returns:
             The path, for `read`; that of process 0 in all processes.
 
@@ -128,12 +124,7 @@ class Checkpoint:
     def write_and(
         self, path: str, options: CheckpointOptions | None, done: Callable[[], None]
     ) -> str:
-        """Writes a checkpoint, and calls a function when it is complete.
-
-        Args:
-            path: the folder to make.
-            options: how to write.
-            done: called by process 0.
+        """Writes a checkpoint, and lets process 0 call `done` when it is complete.
 
         Returns:
             The path; if process 0 names another, that one, absolute.
@@ -187,12 +178,7 @@ class Checkpoint:
         return self.restore_found(save_path, checked=False)
 
     def restore_found(self, save_path: StrPath | None, *, checked: bool) -> LoadStatus:
-        """Restores as `restore` does.
-
-        Args:
-            save_path: see there.
-            checked: whether process 0 has just verified the files, as `tf.train.latest_checkpoint` does.
-        """
+        """Restores; `checked` if process 0 has just verified the files, as `tf.train.latest_checkpoint` does."""
         with explained(save_path):
             status = self._engine.restore(save_path, checked=checked)
         _ = self.save_counter  # made now, to get its value

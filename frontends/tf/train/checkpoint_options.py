@@ -20,11 +20,6 @@ class CheckpointOptions:
         experimental_skip_slot_variables: accepted as False.
         experimental_sharding_callback: accepted; each process writes files of its own.
 
-    Examples:
-        >>> from frontends import tf
-        >>> tf.train.CheckpointOptions(enable_async=True).is_async
-        True
-
     Source: `tf.train.CheckpointOptions`.
     """
 

@@ -45,22 +45,12 @@ class CheckpointState:
 def get_checkpoint_state(
     checkpoint_dir: StrPath, latest_filename: str | None = None
 ) -> CheckpointState | None:
-    """Reads the file `checkpoint` of a folder.
+    """Reads the file `checkpoint` of a folder, or the one named `latest_filename`; None if there is none.
 
-    Args:
-        checkpoint_dir: the folder.
-        latest_filename: name of the file, if it is not `checkpoint`.
-
-    Returns:
-        Its contents, with absolute or relative paths as seen from here; None if there is no such file.
+    Paths in it are absolute, or relative as seen from here.
 
     Raises:
         ValueError: the file names no checkpoint.
-
-    Examples:
-        >>> from frontends import tf
-        >>> tf.train.get_checkpoint_state("no/such/folder") is None
-        True
 
     Source: `tf.train.get_checkpoint_state`.
     """
@@ -99,21 +89,12 @@ def latest_checkpoint(checkpoint_dir: StrPath, latest_filename: str | None = Non
     one before. It waits for a save of this process. Any process may call it alone, and each looks on its own;
     `checkpoint.restore` then takes what process 0 found.
 
-    Args:
-        checkpoint_dir: the folder that checkpoints were saved in.
-        latest_filename: name of the file that names the latest, if it is not `checkpoint`.
-
     Returns:
         Its prefix, for `checkpoint.restore` or `model.load_weights`; None if the folder has no checkpoint, or its
         files are gone.
 
     Raises:
         ValueError: the file names no checkpoint.
-
-    Examples:
-        >>> from frontends import tf
-        >>> tf.train.latest_checkpoint("no/such/folder") is None
-        True
 
     Source: `tf.train.latest_checkpoint`.
     """

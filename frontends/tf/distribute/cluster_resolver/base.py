@@ -151,14 +151,6 @@ def cluster_of(resolver: ClusterResolver) -> spmd.cluster.Cluster | None:
 
     Raises:
         ClusterConfigError: its answers do not describe a cluster.
-
-    Examples:
-        >>> from frontends import tf
-        >>> resolver = tf.distribute.cluster_resolver.SimpleClusterResolver(
-        ...     tf.train.ClusterSpec({"worker": ["a:1", "b:1"]}), task_type="worker", task_id=1
-        ... )
-        >>> cluster_of(resolver).process_id
-        1
     """
     # First: some resolvers find their task only while making it.
     jobs = resolver.cluster_spec().as_dict()

@@ -7,26 +7,8 @@ from frontends.tf.train.cluster_spec import ClusterSpec
 class SimpleClusterResolver(AddressResolver):
     """Answers what it is given.
 
-    Args:
-        cluster_spec: the tasks of the cluster.
-        master: address that `master()` gives.
-        task_type: job of this process.
-        task_id: its index in the job.
-        environment: where this runs.
-        num_accelerators: accelerators of each task by kind, such as `{"GPU": 8}`.
-        rpc_layer: protocol to put in front of addresses.
-
     Raises:
         TypeError: `cluster_spec` is not a `tf.train.ClusterSpec`, or `master` not a string.
-
-    Examples:
-        >>> from frontends import tf
-        >>> cluster = tf.train.ClusterSpec({"worker": ["a:1", "b:1"]})
-        >>> resolver = SimpleClusterResolver(
-        ...     cluster, task_type="worker", task_id=1, rpc_layer="grpc"
-        ... )
-        >>> resolver.master("worker", 0)
-        'grpc://a:1'
 
     Source: `tf.distribute.cluster_resolver.SimpleClusterResolver`.
     """

@@ -16,15 +16,6 @@ class TFConfigClusterResolver(ClusterResolver):
         rpc_layer: protocol to put in front of addresses; None reads it.
         environment: where this runs.
 
-    Examples:
-        >>> import json, os
-        >>> os.environ["TF_CONFIG"] = json.dumps(
-        ...     {"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 1}}
-        ... )
-        >>> TFConfigClusterResolver().master()
-        'b:1'
-        >>> del os.environ["TF_CONFIG"]
-
     Source: `tf.distribute.cluster_resolver.TFConfigClusterResolver`.
     """
 

@@ -32,13 +32,6 @@ class TPUClusterResolver(ClusterResolver):
     Raises:
         ValueError: nothing says which TPU, or a coordinator has no address.
 
-    Examples:
-        >>> resolver = TPUClusterResolver("grpc://10.0.0.1:8470,10.0.0.2")
-        >>> resolver.cluster_spec()
-        ClusterSpec({'worker': ['10.0.0.1:8470', '10.0.0.2:8470']})
-        >>> resolver.master()
-        'grpc://10.0.0.1:8470'
-
     Source: `tf.distribute.cluster_resolver.TPUClusterResolver`.
     """
 

@@ -19,14 +19,6 @@ class UnionClusterResolver(ClusterResolver):
         TypeError: an argument is not a resolver.
         ValueError: there is none.
 
-    Examples:
-        >>> from frontends import tf
-        >>> workers = tf.train.ClusterSpec({"worker": ["a:1"]})
-        >>> servers = tf.train.ClusterSpec({"ps": ["b:1"]})
-        >>> simple = tf.distribute.cluster_resolver.SimpleClusterResolver
-        >>> UnionClusterResolver(simple(workers), simple(servers)).cluster_spec()
-        ClusterSpec({'ps': ['b:1'], 'worker': ['a:1']})
-
     Source: `tf.distribute.cluster_resolver.UnionResolver`. There an override of `task_id` with 0 is
     ignored.
     """

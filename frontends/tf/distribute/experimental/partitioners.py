@@ -31,14 +31,7 @@ class Partitioner(abc.ABC):
 
 @dataclasses.dataclass(frozen=True)
 class FixedShardsPartitioner(Partitioner):
-    """Splits into a fixed number of shards, or into single rows if there are fewer.
-
-    Attributes:
-        num_shards: how many.
-
-    Examples:
-        >>> FixedShardsPartitioner(num_shards=2)([10, 3], np.float32)
-        [2, 1]
+    """Splits into `num_shards` shards, or into single rows if there are fewer.
 
     Source: `tf.distribute.experimental.partitioners.FixedShardsPartitioner`.
     """

@@ -14,11 +14,6 @@ class CentralStorageStrategy(Strategy):
     device holds a copy, because XLA's programs keep their state on the devices that compute, so no memory
     is saved. `extended.parameter_devices` names the device that a script expects.
 
-    Examples:
-        >>> strategy = CentralStorageStrategy(["cpu:0"], "cpu:0")
-        >>> float(strategy.reduce("SUM", strategy.run(lambda: 2.0), axis=None))
-        2.0
-
     Source: `tf.distribute.experimental.CentralStorageStrategy`.
     """
 
