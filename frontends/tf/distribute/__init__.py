@@ -60,5 +60,4 @@ __all__ = [
 
 # Lazy, because it imports tf.train, whose checkpoints take long to import.
 _LAZY = {"cluster_resolver": "frontends.tf.distribute.cluster_resolver"}
-
 __getattr__, __dir__ = attributes("tf.distribute", {}, _LAZY, __all__)

@@ -143,7 +143,5 @@ def _only_full_batches(dataset: Source) -> bool:
 
 
 def _pipeline_per_replica(options: InputOptions | None) -> bool:
-    return (
-        options is not None
-        and options.experimental_replication_mode is InputReplicationMode.PER_REPLICA
-    )
+    mode = (options or InputOptions()).experimental_replication_mode
+    return mode is InputReplicationMode.PER_REPLICA

@@ -51,6 +51,7 @@ class CollectiveHints:
 
     bytes_per_pack: int = 0
     timeout_seconds: float | None = None
+    compression = ""  # only `CommunicationOptions` has this option
 
     def __post_init__(self) -> None:
         if self.bytes_per_pack < 0:
@@ -60,7 +61,7 @@ class CollectiveHints:
     @property
     def collectives(self) -> CollectiveOptions:
         """The engine's options."""
-        return CollectiveOptions(self.bytes_per_pack)
+        return CollectiveOptions(self.bytes_per_pack, compression=self.compression)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,8 +90,3 @@ class CommunicationOptions(CollectiveHints):
         if isinstance(name, str):
             name = name.upper()
         object.__setattr__(self, "implementation", CommunicationImplementation(name))
-
-    @property
-    def collectives(self) -> CollectiveOptions:
-        """The engine's options."""
-        return CollectiveOptions(self.bytes_per_pack, compression=self.compression)

@@ -44,6 +44,7 @@ class ReplicaContext:
 
     Attributes:
         strategy: the strategy that runs the replica.
+        num_replicas_in_sync: how many replicas there are.
 
     Source: `tf.distribute.ReplicaContext`.
     """
@@ -51,12 +52,8 @@ class ReplicaContext:
     def __init__(self, strategy: StrategyLike) -> None:
         """Makes the context of the running replica; use `tf.distribute.get_replica_context()`."""
         self.strategy = strategy
+        self.num_replicas_in_sync = strategy.num_replicas_in_sync
         self._frame = current_frame()
-
-    @property
-    def num_replicas_in_sync(self) -> int:
-        """How many replicas there are."""
-        return self.strategy.num_replicas_in_sync
 
     @property
     def replica_id_in_sync_group(self) -> jax.Array:

@@ -29,11 +29,7 @@ class StrategyLike(Protocol):
     is_default: bool
     has_components: bool
     mesh: Mesh
-
-    @property
-    def num_replicas_in_sync(self) -> int:
-        """How many replicas train together."""
-        ...
+    num_replicas_in_sync: int
 
     def run(
         self,

@@ -33,6 +33,7 @@ class Strategy(StrategyAliases):
 
     Attributes:
         mesh: the engine's mesh: the devices along the axis `"replica"`.
+        num_replicas_in_sync: how many replicas train together.
         is_default: whether it stands for the absence of a strategy, so that its scope changes nothing.
         has_components: whether variables have a value for each replica, as far as a script can tell.
         cluster_resolver: what said which tasks there are; None without a cluster.
@@ -52,20 +53,13 @@ class Strategy(StrategyAliases):
             collectives: how gradients travel; None leaves it to XLA.
         """
         self.mesh = mesh
+        self.num_replicas_in_sync = spmd.topology.num_replicas(mesh)
         self.extended = StrategyExtended(self)
         self._collectives = collectives or CollectiveOptions()
         self._steps = StepCache(
             lambda fn: spmd.Step(fn, mesh, state=[STREAM], keep_per_replica=True)
         )
         self._repetitions = StepCache(lambda fn: Repetition(fn, mesh, [STREAM]))
-
-    @property
-    def num_replicas_in_sync(self) -> int:
-        """How many replicas train together.
-
-        Source: `tf.distribute.Strategy.num_replicas_in_sync`.
-        """
-        return spmd.topology.num_replicas(self.mesh)
 
     def scope(self) -> contextlib.AbstractContextManager["Strategy"]:
         """Puts the strategy in force for a `with` block, on this thread.

@@ -15,7 +15,7 @@ import numpy as np
 
 from frontends.tf._typing import TensorLike
 from frontends.tf.image import convert_image_dtype
-from frontends.tf.summary.writer import default_writer, get_step
+from frontends.tf.summary.writer import default_writer, get_step, require_tensorboard
 
 _BUCKETS = 30
 
@@ -160,15 +160,13 @@ def write(
     writer = default_writer()
     if writer is None:
         return False
-    from tensorboard.compat.proto import event_pb2
     from tensorboard.util.tensor_util import make_tensor_proto
 
     number = _step(tag, get_step() if step is None else step)
     array = _numpy(tag, tensor() if callable(tensor) else tensor)
     array = array.astype(object) if array.dtype.kind in "SU" else array
     metadata = metadata.metadata() if isinstance(metadata, _Plugin) else metadata
-    # A protocol buffer's module makes its names at import, where no type checker sees them.
-    event: Any = vars(event_pb2)["Event"](step=number)
+    event = require_tensorboard()[0].Event(step=number)
     value = event.summary.value.add(tag=tag, tensor=make_tensor_proto(array))
     if isinstance(metadata, bytes):
         value.metadata.ParseFromString(metadata)
