@@ -49,6 +49,8 @@ class PreemptionCheckpointHandler:
     Source: `tf.distribute.experimental.PreemptionCheckpointHandler`.
     """
 
+    total_run_calls: int
+
     def __init__(
         self,
         cluster_resolver: ClusterResolver | None,

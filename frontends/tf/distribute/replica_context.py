@@ -49,6 +49,9 @@ class ReplicaContext:
     Source: `tf.distribute.ReplicaContext`.
     """
 
+    strategy: StrategyLike
+    num_replicas_in_sync: int
+
     def __init__(self, strategy: StrategyLike) -> None:
         """Makes the context of the running replica; use `tf.distribute.get_replica_context()`."""
         self.strategy = strategy
