@@ -37,7 +37,7 @@ class CommunicationImplementation(enum.Enum):
 
 @dataclasses.dataclass(frozen=True)
 class CollectiveHints:
-    """The former name of `CommunicationOptions`.
+    """An earlier name of `CommunicationOptions`.
 
     Attributes:
         bytes_per_pack: as there.

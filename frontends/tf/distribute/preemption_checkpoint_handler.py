@@ -5,7 +5,7 @@ import os
 import sys
 import time
 import weakref
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,6 @@ from spmd.checkpoint import PreemptionSync
 from spmd.cluster import RETRYABLE_EXIT_CODE
 from spmd.input import mark_used, without_unused
 
-_CALLS = "checkpointed_runs"
 # As in TensorFlow: the last save begins while there is time for this many more steps.
 _SPARE_STEPS = 6
 
@@ -90,10 +89,11 @@ class PreemptionCheckpointHandler:
         self._save = config.save_fn or manager.save
         self._grace_seconds = config.grace_period or 0.0
         checkpoint = manager.checkpoint
-        if not hasattr(checkpoint, _CALLS):
-            setattr(checkpoint, _CALLS, Variable(np.int64(0), trainable=False, name=_CALLS))
+        if not hasattr(checkpoint, "checkpointed_runs"):
+            runs = Variable(np.int64(0), trainable=False, name="checkpointed_runs")
+            checkpoint.checkpointed_runs = runs
         manager.restore_or_initialize()
-        self.total_run_calls = int(getattr(checkpoint, _CALLS).numpy())
+        self.total_run_calls = int(checkpoint.checkpointed_runs.numpy())
         self._began = (self.total_run_calls, time.monotonic())
         self._exit_at: float | None = None
         self._is_last = self._grace_seconds <= 0
@@ -131,10 +131,9 @@ class PreemptionCheckpointHandler:
             self._save_and_exit(*args, **kwargs)
         self.total_run_calls += 1
 
-    @contextlib.contextmanager
-    def watch_preemption_scope(self) -> Generator[None]:
+    def watch_preemption_scope(self) -> contextlib.AbstractContextManager[None]:
         """Does nothing: `run` suffices, on TPUs too."""
-        yield
+        return contextlib.nullcontext()
 
     def _is_time(self) -> bool:
         if self._exit_at is not None and time.monotonic() >= self._exit_at:
@@ -146,11 +145,12 @@ class PreemptionCheckpointHandler:
         begin = time.monotonic()
         what = "exits" if self._is_last else f"has {self._grace_seconds:g} s to go on"
         print(
-            f"jaxtribute: {self._sync.task} is about to be terminated: saves after {self.total_run_calls} calls, then {what}.",
+            f"jaxtribute: {self._sync.task} is about to be terminated: saves after {self.total_run_calls} calls, "
+            f"then {what}.",
             file=sys.stderr,
             flush=True,
         )
-        getattr(self._manager.checkpoint, _CALLS).assign(self.total_run_calls)
+        self._manager.checkpoint.checkpointed_runs.assign(self.total_run_calls)
         self._save(*args, **kwargs)
         self._manager.sync()
         if self._is_last:

@@ -156,7 +156,7 @@ class Strategy(StrategyAliases):
         Raises:
             OutOfRangeError: there is no batch.
             ValueError: `steps` is not positive.
-            TypeError: `iterator` is none, or gives batches that are not distributed; `steps` is no integer.
+            TypeError: `iterator` is not an iterator, or its batches are not distributed; or `steps` is not an integer.
             spmd.errors.StepOutputError: `fn` returned values of single replicas.
             RuntimeError: called inside a replica.
 
@@ -172,7 +172,7 @@ class Strategy(StrategyAliases):
             [1.0, 5.0, 9.0]
 
         Source: no TensorFlow symbol; TensorFlow's users write `for _ in tf.range(steps)` in a `tf.function`, which
-        works too, and asks for every step.
+        works too, and dispatches each step.
         """
         steps = operator.index(steps)
         if steps < 1:

@@ -5,7 +5,7 @@ from frontends.tf.train.cluster_spec import ClusterSpec
 
 
 class SimpleClusterResolver(AddressResolver):
-    """Answers what it is given.
+    """Returns the answers that it was constructed with.
 
     Raises:
         TypeError: `cluster_spec` is not a `tf.train.ClusterSpec`, or `master` not a string.
@@ -41,13 +41,13 @@ class SimpleClusterResolver(AddressResolver):
         self._rpc_layer = rpc_layer
 
     def cluster_spec(self) -> ClusterSpec:
-        """Gives the tasks of the cluster."""
+        """Returns the tasks of the cluster."""
         return self._cluster_spec
 
     def master(
         self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None
     ) -> str:
-        """Gives the master, or the address of a task; see `ClusterResolver.master`."""
+        """Returns the master, or the address of a task; see `ClusterResolver.master`."""
         if task_type is not None and task_id is not None:
             return super().master(task_type, task_id, rpc_layer)
         return url(self._master, rpc_layer or self._rpc_layer)

@@ -95,7 +95,7 @@ class SlurmClusterResolver(AddressResolver):
         return ClusterSpec(found)
 
     def get_task_info(self) -> tuple[str | None, int | None]:
-        """Gives job and index of this process; known after `cluster_spec()`."""
+        """Returns the job and the index of this process, which are known after `cluster_spec()`."""
         return self.task_type, self.task_id
 
 

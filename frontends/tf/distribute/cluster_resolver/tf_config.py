@@ -8,7 +8,7 @@ from spmd.cluster import read_tf_config
 
 
 class TFConfigClusterResolver(ClusterResolver):
-    """Answers what the environment variable TF_CONFIG says whenever it is asked.
+    """Reads the environment variable TF_CONFIG, each time that it is asked.
 
     Args:
         task_type: job of this process; None reads it.

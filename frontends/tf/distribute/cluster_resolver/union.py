@@ -68,7 +68,7 @@ class UnionClusterResolver(ClusterResolver):
     def master(
         self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None
     ) -> str:
-        """Gives the first resolver's master, or the address of a task; see `ClusterResolver.master`."""
+        """Returns the first resolver's master, or the address of a task; see `ClusterResolver.master`."""
         if task_type is not None and task_id is not None:
             address = self.cluster_spec().task_address(task_type, task_id)
             # Not the first resolver's protocol: as TensorFlow.
