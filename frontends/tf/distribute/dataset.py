@@ -164,11 +164,6 @@ class DistributedIterator(ElementIterator):
         self._batches = batches
         self._dataset = dataset
 
-    @property
-    def element_spec(self) -> Nested:
-        """Shape and type of an element's components; see `DistributedDataset.element_spec`."""
-        return self._dataset.element_spec
-
     def __next__(self) -> Nested:
         check_may_read()
         if current_frame() is not None:

@@ -1,5 +1,6 @@
 """`tf.train.CheckpointManager`: keeps the last few checkpoints of a run."""
 
+import functools
 import os
 import time
 from collections.abc import Callable
@@ -95,16 +96,14 @@ class CheckpointManager:
         self._is_clean = False
         self._recover()
 
-    @property
+    @functools.cached_property
     def latest_checkpoint(self) -> str | None:
         """The path of the latest checkpoint, for `checkpoint.restore`; None if there is none.
 
         One of an earlier manager is read and verified at the first access, by each process that asks.
         """
-        if self._must_find:
-            self._latest, self._must_find = latest_checkpoint(self.directory), False
-            self._is_checked = True
-        return self._latest
+        self._is_checked = True
+        return latest_checkpoint(self.directory)
 
     @property
     def checkpoints(self) -> list[str]:
@@ -166,8 +165,8 @@ class CheckpointManager:
         if saved != path:
             kept[saved] = kept.pop(path)
             update_checkpoint_state(saved, list(kept), folder=self.directory)
-        self._latest, self._times, self._preserved = saved, kept, preserved
-        self._must_find = self._is_checked = False
+        self.latest_checkpoint, self._is_checked = saved, False
+        self._times, self._preserved = kept, preserved
         return saved
 
     def restore_or_initialize(self) -> str | None:
@@ -184,16 +183,16 @@ class CheckpointManager:
 
         Source: `tf.train.CheckpointManager.restore_or_initialize`.
         """
-        self._latest = agree_on_checkpoint(lambda: self.latest_checkpoint, self.checkpoint.timeout)
-        checked, self._must_find, self._is_checked = self._is_checked, False, False
-        if self._latest is not None:
-            self.checkpoint.restore_found(self._latest, checked=checked)
+        found = agree_on_checkpoint(lambda: self.latest_checkpoint, self.checkpoint.timeout)
+        checked, self._is_checked = self._is_checked, False
+        self.latest_checkpoint = found
+        if found is not None:
+            self.checkpoint.restore_found(found, checked=checked)
             if self.checkpoint_interval is not None:
                 self._last_step = int(np.asarray(self._step_counter))
-            return self._latest
-        if self._init_fn is not None:
+        elif self._init_fn is not None:
             self._init_fn()
-        return None
+        return found
 
     def sync(self) -> None:
         """Waits until the checkpoint is on disk.
@@ -208,11 +207,11 @@ class CheckpointManager:
         now = time.time()
         state = get_checkpoint_state(self.directory)
         self._times: dict[str, float] = {}
-        self._latest: str | None = None
-        self._must_find, self._is_checked = state is not None, False
+        self._is_checked = False
         # As in TensorFlow: a second earlier than any checkpoint of this manager.
         self._preserved = now - 1.0
         if state is None:
+            self.latest_checkpoint = None
             return
         self._preserved = min(state.last_preserved_timestamp, now)
         paths = state.all_model_checkpoint_paths

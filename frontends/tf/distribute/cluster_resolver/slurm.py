@@ -10,8 +10,6 @@ from frontends.tf.train.cluster_spec import ClusterSpec
 from spmd.cluster import SlurmStep
 from spmd.errors import ClusterConfigError
 
-_NVIDIA_SMI_SECONDS = 60
-
 
 class SlurmClusterResolver(AddressResolver):
     """Reads the tasks of a Slurm step, and shares each node's GPUs among its tasks.
@@ -115,16 +113,12 @@ def _count_gpus() -> int:
     if shutil.which("nvidia-smi") is None:
         return 0
     try:
-        listed = subprocess.run(
-            ["nvidia-smi", "--list-gpus"],
-            capture_output=True,
-            check=True,
-            encoding="utf-8",
-            timeout=_NVIDIA_SMI_SECONDS,
+        listed = subprocess.check_output(
+            ["nvidia-smi", "--list-gpus"], stderr=subprocess.DEVNULL, encoding="utf-8", timeout=60
         )
     except subprocess.SubprocessError as error:
         raise RuntimeError(
             f"nvidia-smi --list-gpus did not say how many GPUs this node has: {error}. Write "
             "SlurmClusterResolver(gpus_per_node=8)."
         ) from error
-    return sum(line.startswith("GPU ") for line in listed.stdout.splitlines())
+    return sum(line.startswith("GPU ") for line in listed.splitlines())

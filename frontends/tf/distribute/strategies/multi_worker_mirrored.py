@@ -64,10 +64,6 @@ class MultiWorkerMirroredStrategy(Strategy):
         super().__init__(spmd.make_mesh(), collectives=options.collectives)
 
 
-# The name before TensorFlow 2.4, and that of TensorFlow 1.
-CollectiveAllReduceStrategy = MultiWorkerMirroredStrategy
-
-
 def _join(cluster: Cluster, timeout_seconds: float | None) -> None:
     if cluster.process_id is None:
         raise ClusterConfigError(
