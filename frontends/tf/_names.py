@@ -35,6 +35,20 @@ _KERAS_OPS = frozenset(
     }
 )
 
+# Planned, with support for clusters: docs/compat.md lists them as "not yet".
+PLANNED = frozenset(
+    {
+        "tf.distribute.ParameterServerStrategy",
+        "tf.distribute.Server",
+        "tf.distribute.TPUStrategy",
+        "tf.distribute.coordinator",
+        "tf.distribute.experimental.ParameterServerStrategy",
+        "tf.distribute.experimental.TPUStrategy",
+        "tf.distribute.experimental.coordinator",
+        "tf.distribute.experimental.rpc",
+    }
+)
+
 _TF1 = "It belongs to TensorFlow 1, of which only a few names exist here"
 _OPTIMIZERS = "Use optax, or keras.optimizers"
 
@@ -140,6 +154,11 @@ def unknown_name(module: str, name: str, existing: Iterable[str]) -> str:
         'tf.math.kron is not part of jaxtribute. JAX has it: use jnp.kron, or open an issue.'
     """
     full = f"{module}.{name}"
+    if full in PLANNED:
+        return (
+            f"{full} is planned, with support for clusters, and does not exist yet. On one machine use "
+            "tf.distribute.MirroredStrategy(), which takes GPUs and TPUs."
+        )
     hint = _HINTS.get(full) or _HINTS.get(module) or _elsewhere(name)
     close = difflib.get_close_matches(name, existing, n=1, cutoff=0.75)
     text = f"{full} is not part of jaxtribute."

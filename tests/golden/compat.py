@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from frontends import tf
-from frontends.tf.distribute._planned import PLANNED
+from frontends.tf._names import PLANNED
 from tests.golden import differences, recording
 from tests.golden.compare import is_numeric
 from tests.golden.scenarios import SCENARIOS

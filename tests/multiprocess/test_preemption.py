@@ -1,4 +1,4 @@
-"""A task that is to be ended: all save before the same step, and a restart goes on with the next batch."""
+"""A task that is about to be terminated: all save before the same step, and a restart goes on with the next batch."""
 
 import json
 
@@ -100,7 +100,7 @@ def test_a_restart_goes_on_with_the_next_batch(run_cluster, tmp_path, kept, how,
     assert 5 <= done < 24
     assert len(seen) == done
     for task in ended:
-        assert "jaxtribute: worker 1 is to be ended" in task.stderr
+        assert "jaxtribute: worker 1 is about to be terminated" in task.stderr
     for first, second, one in zip(
         before, run_cluster(TRAIN, folder, -1, how, sign), whole, strict=True
     ):
@@ -236,7 +236,7 @@ def test_a_notice_that_comes_in_a_step(run_cluster, tmp_path):
     """
     for task in run_cluster(script, tmp_path / "run", status=143, JAXTRIBUTE_WATCHDOG_SECONDS=30):
         assert task.lines == ["saves next"]
-        assert "jaxtribute: worker 1 is to be ended: saves after 2 calls" in task.stderr
+        assert "jaxtribute: worker 1 is about to be terminated: saves after 2 calls" in task.stderr
 
 
 def test_a_task_that_saves_nothing_asks_for_a_restart(run_cluster):

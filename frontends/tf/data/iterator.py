@@ -1,6 +1,5 @@
 """Iterators of datasets, under TensorFlow's names: `get_next`, and optionals that mark the end."""
 
-import abc
 from collections.abc import Iterator
 from typing import Any, final
 
@@ -32,6 +31,8 @@ class OutOfRangeError(IndexError):
 class ElementIterator(Iterator[Any]):
     """The methods of all datasets' iterators."""
 
+    _dataset: Any
+
     def get_next(self) -> Nested:
         """Returns the next element.
 
@@ -60,9 +61,9 @@ class ElementIterator(Iterator[Any]):
             return Optional(None, has_value=False)
 
     @property
-    @abc.abstractmethod
     def element_spec(self) -> Nested:
         """Shape and type of an element's components; see the dataset's `element_spec`."""
+        return self._dataset.element_spec
 
 
 @final
@@ -91,11 +92,6 @@ class DatasetIterator(ElementIterator):
         self._elements = elements
         self._dataset = dataset
         self._progress = Position(dataset.position())
-
-    @property
-    def element_spec(self) -> Nested:
-        """Shape and type of an element's components; see `Dataset.element_spec`."""
-        return self._dataset.element_spec
 
     def __next__(self) -> Nested:
         check_may_advance(self._frame)

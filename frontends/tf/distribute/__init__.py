@@ -5,8 +5,8 @@ each global batch. *Cross-replica context* is code that sees all replicas; *repl
 that `strategy.run` calls, as one of them.
 """
 
+from frontends.tf._names import attributes
 from frontends.tf.distribute import experimental
-from frontends.tf.distribute._planned import names
 from frontends.tf.distribute.cross_device_ops import (
     CrossDeviceOps,
     HierarchicalCopyAllReduce,
@@ -60,5 +60,4 @@ __all__ = [
 
 # Lazy, because it imports tf.train, whose checkpoints take long to import.
 _LAZY = {"cluster_resolver": "frontends.tf.distribute.cluster_resolver"}
-
-__getattr__, __dir__ = names("tf.distribute", __all__, _LAZY)
+__getattr__, __dir__ = attributes("tf.distribute", {}, _LAZY, __all__)

@@ -1,5 +1,6 @@
 """How a dataset is divided among the processes of a cluster: `tf.data.experimental.AutoShardPolicy`."""
 
+import functools
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -22,16 +23,7 @@ _DIVIDE = (AutoShardPolicy.FILE, AutoShardPolicy.OFF)
 
 
 def policy_of(dataset: AnySource) -> AutoShardPolicy:
-    """Returns the policy in a dataset's options; `AUTO` if there is none.
-
-    Args:
-        dataset: a `tf.data.Dataset`, or another source of batches.
-
-    Examples:
-        >>> from frontends import tf
-        >>> policy_of(tf.data.Dataset.range(3)).name
-        'AUTO'
-    """
+    """Returns the policy in the options of a `tf.data.Dataset`; `AUTO` if there is none, and for other sources."""
     options = getattr(dataset, "options", None)
     if not callable(options):
         return AutoShardPolicy.AUTO
@@ -101,11 +93,7 @@ class OwnPart:
 
 
 def divides_data(dataset: AnySource) -> bool:
-    """Tells whether a dataset's policy gives each process batches of its own.
-
-    Args:
-        dataset: a `tf.data.Dataset`, or another source of batches.
-    """
+    """Tells whether a dataset's policy gives each process batches of its own."""
     return policy_of(dataset) in _DIVIDE
 
 
@@ -115,9 +103,6 @@ def distributed(dataset: AnySource, mesh: Mesh) -> DistributedDataset:
     Args:
         dataset: a `tf.data.Dataset` of global batches, or another source.
         mesh: the replicas.
-
-    Returns:
-        The batches.
 
     Raises:
         ValueError: the policy gives each process its part of every batch, and batches do not divide.
@@ -140,17 +125,16 @@ def _has_memory_of_its_own(mesh: Mesh) -> bool:
     return mesh.devices.flat[0].platform != "cpu"
 
 
-_PRINTED: set[str] = set()
-
-
+@functools.cache
 def _print_plan(policy: AutoShardPolicy, replicas: int) -> None:
     """Prints once, in the first process, which process reads what."""
-    processes = jax.process_count()
     what = {
         AutoShardPolicy.FILE: "each reads files of its own",
         AutoShardPolicy.OFF: "each reads all of the data for itself, so that a pass repeats every row",
     }.get(policy, "each reads all of the data, and trains on its own rows of every batch")
-    text = f"Input for {replicas} replicas in {processes} processes: {what} (AutoShardPolicy.{policy.name})."
-    if jax.process_index() == 0 and text not in _PRINTED:
-        _PRINTED.add(text)
-        print(text, file=sys.stderr)
+    if jax.process_index() == 0:
+        print(
+            f"Input for {replicas} replicas in {jax.process_count()} processes: {what} "
+            f"(AutoShardPolicy.{policy.name}).",
+            file=sys.stderr,
+        )

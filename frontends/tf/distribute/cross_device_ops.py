@@ -40,13 +40,6 @@ class CrossDeviceOps:
         Raises:
             ValueError: unknown reduction.
 
-        Examples:
-            >>> from frontends import tf
-            >>> strategy = tf.distribute.OneDeviceStrategy("cpu:0")
-            >>> value = strategy.run(lambda: 2.0)
-            >>> float(tf.distribute.NcclAllReduce().reduce("SUM", value, destinations="cpu:0"))
-            2.0
-
         Source: `tf.distribute.CrossDeviceOps.reduce`.
         """
         del destinations, options

@@ -10,14 +10,13 @@ from typing import Any
 
 import jax
 
-from frontends.tf._typing import Nested, TensorLike, VariableLike
+from frontends.tf._typing import Device, Nested, TensorLike, VariableLike
 from frontends.tf.data import Dataset
 from frontends.tf.distribute.device_names import long_name
 from frontends.tf.distribute.options import CollectiveHints
 from frontends.tf.distribute.reduce_op import ReduceOp
-from frontends.tf.distribute.scope import StrategyLike, entered
-from frontends.tf.distribute.values import DistributedValues
-from spmd.replica import PerReplica, in_replica
+from frontends.tf.distribute.scope import StrategyLike, entered, require_cross_replica
+from spmd.replica import PerReplica, is_per_replica
 
 
 class StrategyExtended:
@@ -37,10 +36,10 @@ class StrategyExtended:
 
     experimental_require_static_shapes = False
 
-    def __init__(self, strategy: StrategyLike, parameter_devices: Iterable[Any]) -> None:
-        """Makes it; a strategy has one as `extended`."""
+    def __init__(self, strategy: StrategyLike) -> None:
+        """Makes what a strategy has as `extended`."""
         self._strategy = strategy
-        self.holders = tuple(parameter_devices)
+        self.holders: tuple[Device, ...] = tuple(strategy.mesh.local_devices)
 
     @property
     def worker_devices(self) -> tuple[str, ...]:
@@ -51,8 +50,7 @@ class StrategyExtended:
 
         Source: `tf.distribute.StrategyExtended.worker_devices`.
         """
-        self._require_chosen("worker_devices")
-        return tuple(map(long_name, self._strategy.mesh.local_devices))
+        return self._names("worker_devices", self._strategy.mesh.local_devices)
 
     @property
     def parameter_devices(self) -> tuple[str, ...]:
@@ -63,8 +61,7 @@ class StrategyExtended:
 
         Source: `tf.distribute.StrategyExtended.parameter_devices`.
         """
-        self._require_chosen("parameter_devices")
-        return tuple(map(long_name, self.holders))
+        return self._names("parameter_devices", self.holders)
 
     def non_slot_devices(self, var_list: object) -> tuple[str, ...]:
         """Names the devices for variables that belong to no other one.
@@ -86,12 +83,6 @@ class StrategyExtended:
         Raises:
             ValueError: unknown reduction, or the sum of a value that is not per-replica.
             RuntimeError: called inside a replica.
-
-        Examples:
-            >>> from frontends import tf
-            >>> strategy = tf.distribute.OneDeviceStrategy("cpu:0")
-            >>> float(strategy.extended.reduce_to("SUM", strategy.run(lambda: 2.0), "cpu:0"))
-            2.0
 
         Source: `tf.distribute.StrategyExtended.reduce_to`.
         """
@@ -126,7 +117,7 @@ class StrategyExtended:
         Source: `tf.distribute.StrategyExtended.broadcast_to` of TensorFlow 1.
         """
         del destinations
-        self._require_cross_replica("broadcast_to")
+        require_cross_replica("extended.broadcast_to")
         return tensor
 
     def update(
@@ -139,34 +130,24 @@ class StrategyExtended:
     ) -> Any:
         """Calls a function that updates a variable, in cross-replica context.
 
+        What differs here: it is called once, because a variable has one value.
+
         Args:
             var: the variable.
-            fn: takes the variable, then the arguments. Called once: a variable has one value.
-            args: positional arguments, the same for all replicas; combine per-replica values first.
-            kwargs: keyword arguments, likewise.
-            group: whether to return the function's result; else a tuple of it for each device that
-                holds parameters.
-
-        Returns:
-            The result, or the tuple.
+            fn: takes the variable, then the arguments.
+            args: the same for all replicas; combine per-replica values first.
+            kwargs: likewise.
+            group: whether to return the function's result; else a tuple of it for each device that holds parameters.
 
         Raises:
             ValueError: an argument differs between replicas, so that copies would diverge.
             RuntimeError: called inside a replica.
 
-        Examples:
-            >>> from frontends import tf
-            >>> strategy = tf.distribute.OneDeviceStrategy("cpu:0")
-            >>> total = [1.0]
-            >>> strategy.extended.update(total, lambda var, x: var.append(x), args=(2.0,))
-            >>> total
-            [1.0, 2.0]
-
         Source: `tf.distribute.StrategyExtended.update`.
         """
-        self._require_cross_replica("update")
+        require_cross_replica("extended.update")
         whole_args, whole_kwargs = jax.tree.map(
-            self._whole, (tuple(args), dict(kwargs or {})), is_leaf=_is_per_replica
+            self._whole, (tuple(args), dict(kwargs or {})), is_leaf=is_per_replica
         )
         with entered(self._strategy):
             result = fn(var, *whole_args, **whole_kwargs)
@@ -225,8 +206,9 @@ class StrategyExtended:
             return True
         return getattr(v, "distribute_strategy", None) is self._strategy
 
+    @staticmethod
     def colocate_vars_with(
-        self, colocate_with_variable: object
+        colocate_with_variable: object,
     ) -> contextlib.AbstractContextManager[None]:
         """Does nothing: all variables are on the same devices.
 
@@ -235,20 +217,12 @@ class StrategyExtended:
         del colocate_with_variable
         return contextlib.nullcontext()
 
-    def experimental_make_numpy_dataset(
-        self, numpy_input: Nested, session: object = None
-    ) -> Dataset:
-        """Makes a dataset of the rows of arrays; see `Strategy.experimental_make_numpy_dataset`.
+    @staticmethod
+    def experimental_make_numpy_dataset(numpy_input: Nested, session: object = None) -> Dataset:
+        """Makes a dataset of single rows of arrays: batch it, then distribute it.
 
         Raises:
             ValueError: there is no array, one is a scalar, or two of them differ in length.
-
-        Examples:
-            >>> from frontends import tf
-            >>> import numpy as np
-            >>> extended = tf.distribute.OneDeviceStrategy("cpu:0").extended
-            >>> len(extended.experimental_make_numpy_dataset(np.zeros((5, 2))))
-            5
 
         Source: `tf.distribute.StrategyExtended.experimental_make_numpy_dataset` of TensorFlow 1.
         """
@@ -258,7 +232,7 @@ class StrategyExtended:
     make_experimental_numpy_dataset = experimental_make_numpy_dataset
 
     def _whole(self, leaf: TensorLike) -> Any:
-        if not _is_per_replica(leaf):
+        if not is_per_replica(leaf):
             return leaf
         if self._strategy.num_replicas_in_sync > 1:
             raise ValueError(
@@ -267,20 +241,10 @@ class StrategyExtended:
             )
         return leaf.values[0] if isinstance(leaf, PerReplica) else leaf.block
 
-    def _require_cross_replica(self, name: str) -> None:
-        if in_replica():
-            raise RuntimeError(
-                f"strategy.extended.{name} was called inside a function that a strategy runs. Step out "
-                "of it: tf.distribute.get_replica_context().merge_call(fn, args)."
-            )
-
-    def _require_chosen(self, name: str) -> None:
+    def _names(self, name: str, devices: Iterable[Device]) -> tuple[str, ...]:
         if self._strategy.is_default:
             raise RuntimeError(
                 f"{name} is unsupported where no strategy was chosen. Use the scope of one: "
                 "with tf.distribute.MirroredStrategy().scope():"
             )
-
-
-def _is_per_replica(value: Nested) -> bool:
-    return isinstance(value, DistributedValues)
+        return tuple(map(long_name, devices))

@@ -31,13 +31,7 @@ class InputContext:
         )
 
     def get_per_replica_batch_size(self, global_batch_size: int) -> int:
-        """Divides a global batch evenly.
-
-        Args:
-            global_batch_size: rows of all replicas together.
-
-        Returns:
-            Rows of one replica.
+        """Divides the rows of a global batch by the number of replicas.
 
         Raises:
             ValueError: it does not divide.
@@ -59,10 +53,6 @@ class ValueContext:
     Attributes:
         replica_id_in_sync_group: index of the replica.
         num_replicas_in_sync: how many replicas there are.
-
-    Examples:
-        >>> ValueContext(1, 2).replica_id_in_sync_group
-        1
 
     Source: `tf.distribute.experimental.ValueContext`.
     """
@@ -91,10 +81,6 @@ class InputOptions:
             each replica.
         experimental_place_dataset_on_device: run the pipeline on the device; accepted.
         experimental_per_replica_buffer_size: batches to place ahead; accepted.
-
-    Examples:
-        >>> InputOptions().experimental_replication_mode
-        <InputReplicationMode.PER_WORKER: 'PER_WORKER'>
 
     Source: `tf.distribute.InputOptions`.
     """

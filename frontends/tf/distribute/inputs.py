@@ -8,7 +8,6 @@ import jax
 
 import spmd
 from frontends.tf._typing import Source
-from frontends.tf.distribute.aliases import StrategyAliases
 from frontends.tf.distribute.auto_shard import distributed
 from frontends.tf.distribute.dataset import DistributedDataset
 from frontends.tf.distribute.input import (
@@ -17,12 +16,12 @@ from frontends.tf.distribute.input import (
     InputReplicationMode,
     ValueContext,
 )
-from frontends.tf.distribute.scope import require_cross_replica
+from frontends.tf.distribute.scope import StrategyLike, require_cross_replica
 from spmd.replica import stack_replicas
 from spmd.topology import spans_processes
 
 
-class StrategyInputs(StrategyAliases):
+class StrategyInputs(StrategyLike):
     """Methods of strategies that distribute datasets and values over the replicas."""
 
     def experimental_distribute_dataset(
@@ -94,16 +93,9 @@ class StrategyInputs(StrategyAliases):
         replicas = self.num_replicas_in_sync
         each = len(self.mesh.local_devices) if _pipeline_per_replica(options) else 1
         processes = jax.process_count() if spans_processes(self.mesh) else 1
-        dataset, *others = [
-            dataset_fn(
-                InputContext(
-                    num_input_pipelines=each * processes,
-                    input_pipeline_id=each * (jax.process_index() if processes > 1 else 0) + index,
-                    num_replicas_in_sync=replicas,
-                )
-            )
-            for index in range(each)
-        ]
+        first = each * jax.process_index() if processes > 1 else 0
+        contexts = [InputContext(each * processes, first + i, replicas) for i in range(each)]
+        dataset, *others = map(dataset_fn, contexts)
         source = dataset
         if others:
 
@@ -132,15 +124,6 @@ class StrategyInputs(StrategyAliases):
             TypeError: devices cannot hold the values, such as strings.
             RuntimeError: called inside a replica.
 
-        Examples:
-            >>> from frontends import tf
-            >>> strategy = tf.distribute.OneDeviceStrategy("cpu:0")
-            >>> numbers = strategy.experimental_distribute_values_from_function(
-            ...     lambda context: context.replica_id_in_sync_group + 1.0
-            ... )
-            >>> float(strategy.reduce("SUM", numbers, axis=None))
-            1.0
-
         Source: `tf.distribute.Strategy.experimental_distribute_values_from_function`.
         """
         require_cross_replica("experimental_distribute_values_from_function")
@@ -160,7 +143,5 @@ def _only_full_batches(dataset: Source) -> bool:
 
 
 def _pipeline_per_replica(options: InputOptions | None) -> bool:
-    return (
-        options is not None
-        and options.experimental_replication_mode is InputReplicationMode.PER_REPLICA
-    )
+    mode = (options or InputOptions()).experimental_replication_mode
+    return mode is InputReplicationMode.PER_REPLICA

@@ -16,12 +16,6 @@ class RunOptions:
         experimental_bucketizing_dynamic_shape: of TPUs.
         experimental_xla_options: of TPUs.
 
-    Examples:
-        >>> from frontends import tf
-        >>> strategy = tf.distribute.OneDeviceStrategy("cpu:0")
-        >>> strategy.run(lambda: 1.0, options=tf.distribute.RunOptions()).values[0].item()
-        1.0
-
     Source: `tf.distribute.RunOptions`.
     """
 
@@ -43,7 +37,7 @@ class CommunicationImplementation(enum.Enum):
 
 @dataclasses.dataclass(frozen=True)
 class CollectiveHints:
-    """The former name of `CommunicationOptions`.
+    """An earlier name of `CommunicationOptions`.
 
     Attributes:
         bytes_per_pack: as there.
@@ -57,6 +51,7 @@ class CollectiveHints:
 
     bytes_per_pack: int = 0
     timeout_seconds: float | None = None
+    compression = ""  # only `CommunicationOptions` has this option
 
     def __post_init__(self) -> None:
         if self.bytes_per_pack < 0:
@@ -66,7 +61,7 @@ class CollectiveHints:
     @property
     def collectives(self) -> CollectiveOptions:
         """The engine's options."""
-        return CollectiveOptions(self.bytes_per_pack)
+        return CollectiveOptions(self.bytes_per_pack, compression=self.compression)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,10 +78,6 @@ class CommunicationOptions(CollectiveHints):
     Raises:
         ValueError: `bytes_per_pack` is negative, or there is no such implementation or compression.
 
-    Examples:
-        >>> CommunicationOptions(implementation="NCCL").implementation
-        <CommunicationImplementation.NCCL: 'NCCL'>
-
     Source: `tf.distribute.experimental.CommunicationOptions`.
     """
 
@@ -99,8 +90,3 @@ class CommunicationOptions(CollectiveHints):
         if isinstance(name, str):
             name = name.upper()
         object.__setattr__(self, "implementation", CommunicationImplementation(name))
-
-    @property
-    def collectives(self) -> CollectiveOptions:
-        """The engine's options."""
-        return CollectiveOptions(self.bytes_per_pack, compression=self.compression)

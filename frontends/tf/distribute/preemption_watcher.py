@@ -1,4 +1,4 @@
-"""`tf.distribute.experimental.PreemptionWatcher`: whether a task is to be ended, for scripts that ask."""
+"""`tf.distribute.experimental.PreemptionWatcher`: whether a task is about to be terminated, for scripts that ask."""
 
 import weakref
 
@@ -31,7 +31,7 @@ class PreemptionWatcher:
 
     @property
     def preemption_message(self) -> str | None:
-        """The task that is to be ended, as in `"worker 1"`; None as long as none is."""
+        """The task that is about to be terminated, such as `"worker 1"`; None until then."""
         return self._messages[0] if self._messages else None
 
     def block_until_worker_exit(self) -> None:

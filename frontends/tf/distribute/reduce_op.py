@@ -19,13 +19,7 @@ class ReduceOp(enum.Enum):
 
 
 def op_name(op: ReduceOp | str) -> Literal["sum", "mean"]:
-    """Reads a reduction as TensorFlow users spell it.
-
-    Args:
-        op: a `ReduceOp`, or its name in any case.
-
-    Returns:
-        The engine's name.
+    """Returns the engine's name of a `ReduceOp`, or of its name in any case.
 
     Raises:
         ValueError: there is no such reduction.

@@ -42,23 +42,21 @@ class ReplicaContext:
         >>> strategy.run(replica).values[0].item()
         1
 
+    Attributes:
+        strategy: the strategy that runs the replica.
+        num_replicas_in_sync: how many replicas there are.
+
     Source: `tf.distribute.ReplicaContext`.
     """
 
+    strategy: StrategyLike
+    num_replicas_in_sync: int
+
     def __init__(self, strategy: StrategyLike) -> None:
         """Makes the context of the running replica; use `tf.distribute.get_replica_context()`."""
-        self._strategy = strategy
+        self.strategy = strategy
+        self.num_replicas_in_sync = strategy.num_replicas_in_sync
         self._frame = current_frame()
-
-    @property
-    def strategy(self) -> StrategyLike:
-        """The strategy that runs the replica."""
-        return self._strategy
-
-    @property
-    def num_replicas_in_sync(self) -> int:
-        """How many replicas there are."""
-        return self._strategy.num_replicas_in_sync
 
     @property
     def replica_id_in_sync_group(self) -> jax.Array:
@@ -73,11 +71,9 @@ class ReplicaContext:
 
         Source: `tf.distribute.ReplicaContext.devices`, which has the replica's own.
         """
-        return (
-            ("",)
-            if self._strategy.is_default
-            else tuple(map(long_name, self._strategy.mesh.local_devices))
-        )
+        if self.strategy.is_default:
+            return ("",)
+        return tuple(map(long_name, self.strategy.mesh.local_devices))
 
     def all_reduce(
         self, reduce_op: ReduceOp | str, value: Nested, options: CollectiveHints | None = None
@@ -132,16 +128,15 @@ class ReplicaContext:
 
         Source: `tf.distribute.ReplicaContext.merge_call`.
         """
-        frame = self._frame
-        inside = self._in_replica("merge_call")
+        frame = self._frame if self._in_replica("merge_call") else None
         with merging():
-            if not inside or frame is None:
-                return merge_fn(self._strategy, *args, **(kwargs or {}))
+            if frame is None:
+                return merge_fn(self.strategy, *args, **(kwargs or {}))
             whole_args, whole_kwargs = jax.tree.map(
                 _per_replica, (tuple(args), dict(kwargs or {})), is_leaf=is_per_replica
             )
             with cross_replica_of(frame):
-                merged = merge_fn(self._strategy, *whole_args, **whole_kwargs)
+                merged = merge_fn(self.strategy, *whole_args, **whole_kwargs)
         return jax.tree.map(
             lambda leaf: leaf.block if isinstance(leaf, TracedPerReplica) else leaf,
             merged,
@@ -158,19 +153,13 @@ class ReplicaContext:
         return in_replica()
 
     def __repr__(self) -> str:
-        return f"ReplicaContext({self._strategy!r})"
+        return f"ReplicaContext({self.strategy!r})"
 
 
 def get_replica_context() -> ReplicaContext | None:
-    """Returns the replica that this code belongs to.
+    """Returns the context of the replica that this code belongs to.
 
-    Returns:
-        The replica's context; None in cross-replica context; a context of one replica where no
-        strategy is in force.
-
-    Examples:
-        >>> get_replica_context().num_replicas_in_sync
-        1
+    It is None in cross-replica context, and that of one replica where no strategy is in force.
 
     Source: `tf.distribute.get_replica_context`.
     """

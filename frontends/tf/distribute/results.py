@@ -8,19 +8,18 @@ from jax.core import Tracer
 
 import spmd
 from frontends.tf._typing import Nested, TensorLike
-from frontends.tf.distribute.aliases import StrategyAliases
+from frontends.tf.distribute.extended import StrategyExtended
 from frontends.tf.distribute.reduce_op import ReduceOp, op_name
-from frontends.tf.distribute.scope import require_cross_replica
+from frontends.tf.distribute.scope import StrategyLike, require_cross_replica
 from frontends.tf.indexed_slices import is_slices
-from spmd.replica import (
-    in_replica,
-    is_per_replica,
-)
+from spmd.replica import in_replica, is_per_replica
 from spmd.step import check_axis
 
 
-class StrategyResults(StrategyAliases):
+class StrategyResults(StrategyLike):
     """Methods of strategies that combine or list per-replica values."""
+
+    extended: StrategyExtended
 
     def reduce(
         self, reduce_op: ReduceOp | str, value: Nested, axis: int | tuple[int, ...] | None
@@ -72,15 +71,6 @@ class StrategyResults(StrategyAliases):
             ValueError: there is no such axis.
             RuntimeError: called inside a replica.
 
-        Examples:
-            >>> from frontends import tf
-            >>> strategy = tf.distribute.OneDeviceStrategy("cpu:0")
-            >>> dataset = tf.data.Dataset.range(3).batch(2)
-            >>> for batch in strategy.experimental_distribute_dataset(dataset):
-            ...     print(strategy.gather(batch, axis=0))
-            [0 1]
-            [2]
-
         Source: `tf.distribute.Strategy.gather`.
         """
         require_cross_replica("gather")
@@ -100,15 +90,6 @@ class StrategyResults(StrategyAliases):
 
         Raises:
             RuntimeError: called inside a replica, for values of all of them.
-
-        Examples:
-            >>> from frontends import tf
-            >>> strategy = tf.distribute.OneDeviceStrategy("cpu:0")
-            >>> [
-            ...     float(value)
-            ...     for value in strategy.experimental_local_results(strategy.run(lambda: 2.0))
-            ... ]
-            [2.0]
 
         Source: `tf.distribute.Strategy.experimental_local_results`.
         """

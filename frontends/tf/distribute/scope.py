@@ -9,7 +9,7 @@ import contextlib
 import contextvars
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from jax.sharding import Mesh
 
@@ -17,7 +17,7 @@ import frontends
 from frontends.tf._typing import Nested
 from frontends.tf.distribute.options import RunOptions
 from frontends.tf.distribute.reduce_op import ReduceOp
-from spmd.replica import in_replica
+from spmd.replica import assigned, in_replica
 from spmd.source_lines import add_library
 
 add_library(frontends)
@@ -28,20 +28,8 @@ class StrategyLike(Protocol):
 
     is_default: bool
     has_components: bool
-
-    @property
-    def mesh(self) -> Mesh:
-        """The devices along the axis `"replica"`."""
-        ...
-
-    @property
-    def num_replicas_in_sync(self) -> int:
-        """How many replicas train together."""
-        ...
-
-    def scope(self) -> AbstractContextManager[Any]:
-        """Puts the strategy in force for a `with` block."""
-        ...
+    mesh: Mesh
+    num_replicas_in_sync: int
 
     def run(
         self,
@@ -92,14 +80,7 @@ def register_default(make: Callable[[], StrategyLike]) -> None:
 
 
 def has_strategy() -> bool:
-    """Tells whether a strategy other than the default is in force.
-
-    Returns:
-        True inside a strategy's scope, and inside functions that it runs.
-
-    Examples:
-        >>> has_strategy()
-        False
+    """Tells whether a strategy other than the default is in force: in its scope, and in functions that it runs.
 
     Source: `tf.distribute.has_strategy`.
     """
@@ -109,10 +90,6 @@ def has_strategy() -> bool:
 def get_strategy() -> StrategyLike:
     """Returns the strategy in force, the default one if there is none.
 
-    Examples:
-        >>> get_strategy().num_replicas_in_sync
-        1
-
     Source: `tf.distribute.get_strategy`.
     """
     return _CURRENT.get() or _default_makers[0]()
@@ -120,13 +97,6 @@ def get_strategy() -> StrategyLike:
 
 def in_cross_replica_context() -> bool:
     """Tells whether this code sees all replicas: in a scope, but not in a function that `run` calls.
-
-    Returns:
-        True between the replicas; False in a replica, and where no strategy is in force.
-
-    Examples:
-        >>> in_cross_replica_context()
-        False
 
     Source: `tf.distribute.in_cross_replica_context`.
     """
@@ -138,13 +108,6 @@ def experimental_set_strategy(strategy: StrategyLike | None) -> None:
 
     Raises:
         RuntimeError: called inside a scope or a replica, where it could not end.
-
-    Examples:
-        >>> from frontends import tf
-        >>> tf.distribute.experimental_set_strategy(tf.distribute.OneDeviceStrategy("cpu:0"))
-        >>> tf.distribute.has_strategy()
-        True
-        >>> tf.distribute.experimental_set_strategy(None)
 
     Source: `tf.distribute.experimental_set_strategy`.
     """
@@ -165,7 +128,7 @@ def require_cross_replica(name: str) -> None:
     if in_replica():
         raise RuntimeError(
             f"strategy.{name} was called inside a function that a strategy runs. Call it outside; "
-            "inside use tf.distribute.get_replica_context()."
+            "inside use tf.distribute.get_replica_context(), whose merge_call(fn, args) steps out of it."
         )
 
 
@@ -190,24 +153,14 @@ def entered(strategy: _S) -> Generator[_S]:
         _SCOPES.reset(tokens[1])
 
 
-@contextlib.contextmanager
-def in_force(strategy: StrategyLike) -> Generator[None]:
+def in_force(strategy: StrategyLike) -> AbstractContextManager[StrategyLike | None]:
     """Puts a strategy in force for a block, whichever was in force before."""
-    token = _CURRENT.set(_unless_default(strategy))
-    try:
-        yield
-    finally:
-        _CURRENT.reset(token)
+    return assigned(_CURRENT, _unless_default(strategy))
 
 
-@contextlib.contextmanager
-def merging() -> Generator[None]:
+def merging() -> AbstractContextManager[bool]:
     """Marks a block as a merge function's: cross-replica context, even with the default strategy."""
-    token = _MERGING.set(True)
-    try:
-        yield
-    finally:
-        _MERGING.reset(token)
+    return assigned(_MERGING, True)
 
 
 def _unless_default(strategy: StrategyLike | None) -> StrategyLike | None:

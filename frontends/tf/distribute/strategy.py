@@ -2,7 +2,7 @@
 
 import contextlib
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -11,10 +11,9 @@ from jax.sharding import Mesh
 import spmd
 from frontends.tf._typing import Nested
 from frontends.tf.data.iterator import OutOfRangeError
+from frontends.tf.distribute.aliases import StrategyAliases
 from frontends.tf.distribute.extended import StrategyExtended
-from frontends.tf.distribute.inputs import StrategyInputs
 from frontends.tf.distribute.options import RunOptions
-from frontends.tf.distribute.results import StrategyResults
 from frontends.tf.distribute.scope import WrongMeshError, entered, in_force, require_cross_replica
 from frontends.tf.ops.random import STREAM
 from spmd.replica import (
@@ -27,76 +26,40 @@ from spmd.replica import (
 from spmd.step import Repetition, StepCache, run_in_replicas
 
 
-class Strategy(StrategyInputs, StrategyResults):
+class Strategy(StrategyAliases):
     """Where a training step runs, and how replicas are kept equal.
 
     Make a `MirroredStrategy` or another subclass.
 
     Attributes:
+        mesh: the engine's mesh: the devices along the axis `"replica"`.
+        num_replicas_in_sync: how many replicas train together.
+        is_default: whether it stands for the absence of a strategy, so that its scope changes nothing.
         has_components: whether variables have a value for each replica, as far as a script can tell.
+        cluster_resolver: what said which tasks there are; None without a cluster.
 
     Source: `tf.distribute.Strategy`.
     """
 
+    is_default: bool = False
     has_components: bool = False
+    cluster_resolver: Any = None
 
-    def __init__(
-        self,
-        mesh: Mesh,
-        *,
-        is_default: bool = False,
-        parameter_devices: Iterable[Any] | None = None,
-        collectives: CollectiveOptions | None = None,
-    ) -> None:
+    def __init__(self, mesh: Mesh, *, collectives: CollectiveOptions | None = None) -> None:
         """Makes a strategy over a mesh.
 
         Args:
             mesh: the devices, one per replica.
-            is_default: whether it stands for the absence of a strategy, so that its scope changes nothing.
-            parameter_devices: the devices that `extended.parameter_devices` names; None for all.
             collectives: how gradients travel; None leaves it to XLA.
         """
-        self._mesh = mesh
-        self.is_default = is_default
+        self.mesh = mesh
+        self.num_replicas_in_sync = spmd.topology.num_replicas(mesh)
+        self.extended = StrategyExtended(self)
         self._collectives = collectives or CollectiveOptions()
-        self._steps = StepCache(self._make_step)
-        self._repetitions = StepCache(self._make_repetition)
-        devices = mesh.local_devices if parameter_devices is None else parameter_devices
-        self.extended = StrategyExtended(self, devices)
-
-    @property
-    def mesh(self) -> Mesh:
-        """The engine's mesh: the devices along the axis `"replica"`.
-
-        Examples:
-            >>> from frontends import tf
-            >>> tf.distribute.OneDeviceStrategy("cpu:0").mesh.axis_names
-            ('replica',)
-
-        Source: no TensorFlow symbol.
-        """
-        return self._mesh
-
-    @property
-    def num_replicas_in_sync(self) -> int:
-        """How many replicas train together.
-
-        Examples:
-            >>> from frontends import tf
-            >>> tf.distribute.OneDeviceStrategy("cpu:0").num_replicas_in_sync
-            1
-
-        Source: `tf.distribute.Strategy.num_replicas_in_sync`.
-        """
-        return spmd.topology.num_replicas(self._mesh)
-
-    @property
-    def cluster_resolver(self) -> None:
-        """None: this strategy has no cluster.
-
-        Source: `tf.distribute.Strategy.cluster_resolver`.
-        """
-        return None
+        self._steps = StepCache(
+            lambda fn: spmd.Step(fn, mesh, state=[STREAM], keep_per_replica=True)
+        )
+        self._repetitions = StepCache(lambda fn: Repetition(fn, mesh, [STREAM]))
 
     def scope(self) -> contextlib.AbstractContextManager["Strategy"]:
         """Puts the strategy in force for a `with` block, on this thread.
@@ -159,15 +122,22 @@ class Strategy(StrategyInputs, StrategyResults):
                 f"strategy.run needs args as a tuple or list, but got a {type(args).__name__}. "
                 "Write args=(batch,)."
             )
+        if not callable(fn):
+            raise TypeError(
+                f"strategy.run needs a function to run on every replica, but got {fn!r} of type "
+                f"{type(fn).__name__}. Pass the function itself: strategy.run(step, args=(batch,))."
+            )
         require_cross_replica("run")
         frame = current_frame()
         args, kwargs = tuple(args), dict(kwargs or {})
         with entered(self), collective_options(self._collectives):
             if frame is None:
-                return self._step(fn)(*args, **kwargs)
-            if frame.mesh != self._mesh:
-                raise WrongMeshError(frame.mesh, self._mesh)
+                return self._steps.get(fn)(*args, **kwargs)
+            if frame.mesh != self.mesh:
+                raise WrongMeshError(frame.mesh, self.mesh)
             return run_in_replicas(frame, fn, args, kwargs)
+
+    experimental_run_v2 = run  # its name in TensorFlow 2.0 and 2.1
 
     def run_steps(self, fn: Callable[[Any], Any], iterator: Iterator[Any], steps: int) -> Any:
         """Runs a training step on each of the next batches, all in one compiled program.
@@ -186,7 +156,7 @@ class Strategy(StrategyInputs, StrategyResults):
         Raises:
             OutOfRangeError: there is no batch.
             ValueError: `steps` is not positive.
-            TypeError: `iterator` is none, or gives batches that are not distributed; `steps` is no integer.
+            TypeError: `iterator` is not an iterator, or its batches are not distributed; or `steps` is not an integer.
             spmd.errors.StepOutputError: `fn` returned values of single replicas.
             RuntimeError: called inside a replica.
 
@@ -202,7 +172,7 @@ class Strategy(StrategyInputs, StrategyResults):
             [1.0, 5.0, 9.0]
 
         Source: no TensorFlow symbol; TensorFlow's users write `for _ in tf.range(steps)` in a `tf.function`, which
-        works too, and asks for every step.
+        works too, and dispatches each step.
         """
         steps = operator.index(steps)
         if steps < 1:
@@ -276,35 +246,20 @@ class Strategy(StrategyInputs, StrategyResults):
             def function(batch: Nested) -> Any:
                 return step(*batch)
 
-        alone = Strategy(spmd.make_mesh([self._mesh.devices.flat[0]]))
+        alone = Strategy(spmd.make_mesh([self.mesh.devices.flat[0]]))
 
-        def around(mesh: Mesh) -> contextlib.AbstractContextManager[None]:
-            return in_force(self if mesh == self._mesh else alone)
+        def around(mesh: Mesh) -> contextlib.AbstractContextManager[Any]:
+            return in_force(self if mesh == self.mesh else alone)
 
-        return spmd.verify(function, batch, self._mesh, around=around)
+        return spmd.verify(function, batch, self.mesh, around=around)
 
     def __repr__(self) -> str:
-        platform = self._mesh.devices.flat[0].platform
+        platform = self.mesh.devices.flat[0].platform
         return f"{type(self).__name__}({self.num_replicas_in_sync} x {platform})"
 
     def __deepcopy__(self, memo: object) -> "Strategy":
         # Models that keep a strategy are copied, but devices and compiled steps are shared.
         return self
-
-    def _step(self, fn: Callable[..., Any]) -> "spmd.Step[..., Any]":
-        if not callable(fn):
-            raise TypeError(
-                f"strategy.run needs a function to run on every replica, but got {fn!r} of type "
-                f"{type(fn).__name__}. Pass the function itself: strategy.run(step, args=(batch,))."
-            )
-
-        return self._steps.get(fn)
-
-    def _make_step(self, fn: Callable[..., Any]) -> "spmd.Step[..., Any]":
-        return spmd.Step(fn, self._mesh, state=[STREAM], keep_per_replica=True)
-
-    def _make_repetition(self, fn: Callable[..., Any]) -> Repetition:
-        return Repetition(fn, self._mesh, state=[STREAM])
 
 
 def _require_distributed(batch: Nested) -> Any:

@@ -3,10 +3,11 @@
 The package `tensorboard` is imported only if there is a writer.
 """
 
+import importlib
 import io
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +15,7 @@ import numpy as np
 
 from frontends.tf._typing import TensorLike
 from frontends.tf.image import convert_image_dtype
-from frontends.tf.summary.writer import default_writer, get_step
+from frontends.tf.summary.writer import default_writer, get_step, require_tensorboard
 
 _BUCKETS = 30
 
@@ -44,18 +45,16 @@ def scalar(
     Source: `tf.summary.scalar`.
     """
 
-    def make() -> tuple[Any, Any]:
-        from tensorboard.plugins.scalar import metadata
-
+    def make() -> Any:
         value = _numpy(name, data)
         if value.shape != () or not _is_real(value.dtype):
             raise ValueError(
                 f"tf.summary.scalar({name!r}) takes one number, but got an array of shape {value.shape} and "
                 f"dtype {value.dtype}. Reduce it first: tf.reduce_mean(x)."
             )
-        return value.astype(np.float32), metadata.create_summary_metadata(None, description)
+        return value.astype(np.float32)
 
-    return _write(name, step, make)
+    return write(name, make, step, _Plugin("scalar", description))
 
 
 def histogram(
@@ -65,37 +64,21 @@ def histogram(
     buckets: int | None = None,
     description: str | None = None,
 ) -> bool:
-    """Writes the distribution of numbers.
+    """Writes the distribution of numbers of any shape, as `buckets` bars of equal width, 30 by default.
 
-    Args:
-        name: of the histogram.
-        data: numbers of any shape.
-        step: as of `scalar`.
-        buckets: how many bars, of equal width; 30 by default.
-        description: shown on the page, in Markdown.
-
-    Returns:
-        Whether it was written: False without a default writer.
+    `step` and the result are as of `scalar`.
 
     Raises:
         ValueError: there is no step, or the value is a tracer.
 
-    Examples:
-        >>> from frontends import tf
-        >>> tf.summary.histogram("weights", [1.0, 2.0], step=1)  # there is no writer
-        False
-
     Source: `tf.summary.histogram`.
     """
 
-    def make() -> tuple[Any, Any]:
-        from tensorboard.plugins.histogram import metadata
-
+    def make() -> Any:
         count = _BUCKETS if buckets is None else max(buckets, 0)
-        values = _numpy(name, data).astype(np.float64).reshape(-1)
-        return _buckets(values, count), metadata.create_summary_metadata(None, description)
+        return _buckets(_numpy(name, data).astype(np.float64).reshape(-1), count)
 
-    return _write(name, step, make)
+    return write(name, make, step, _Plugin("histogram", description))
 
 
 def image(
@@ -105,33 +88,19 @@ def image(
     max_outputs: int = 3,
     description: str | None = None,
 ) -> bool:
-    """Writes images.
+    """Writes the first `max_outputs` of several images; `step` and the result are as of `scalar`.
 
     Args:
-        name: of the images.
         data: `[images, height, width, channels]`; 1 channel is grey, 2 are grey and alpha, 3 RGB, 4 RGBA.
             Floats are from 0 to 1, integers from 0 to the largest of their dtype; others are clipped.
-        step: as of `scalar`.
-        max_outputs: how many images are written, from the first.
-        description: shown on the page, in Markdown.
-
-    Returns:
-        Whether it was written: False without a default writer.
 
     Raises:
         ValueError: the shape is another, there is no step, or the value is a tracer.
 
-    Examples:
-        >>> from frontends import tf
-        >>> tf.summary.image("digits", [[[[0.5]]]], step=1)  # there is no writer
-        False
-
     Source: `tf.summary.image`.
     """
 
-    def make() -> tuple[Any, Any]:
-        from tensorboard.plugins.image import metadata
-
+    def make() -> Any:
         pixels = _numpy(name, data)
         if pixels.ndim != 4 or pixels.shape[3] not in (1, 2, 3, 4):
             raise ValueError(
@@ -141,52 +110,32 @@ def image(
             )
         height, width = pixels.shape[1:3]
         pixels = np.asarray(convert_image_dtype(pixels[:max_outputs], np.uint8, saturate=True))
-        parts = [str(width).encode(), str(height).encode(), *map(_png, pixels)]
-        return (
-            np.array(parts, object),
-            metadata.create_summary_metadata(None, description),
-        )
+        return np.array([str(width).encode(), str(height).encode(), *map(_png, pixels)], object)
 
-    return _write(name, step, make)
+    return write(name, make, step, _Plugin("image", description))
 
 
 def text(
     name: str, data: TensorLike, step: TensorLike = None, description: str | None = None
 ) -> bool:
-    """Writes texts.
-
-    Args:
-        name: of the text.
-        data: a string in Markdown, or an array of strings, which is shown as a table.
-        step: as of `scalar`.
-        description: shown on the page, in Markdown.
-
-    Returns:
-        Whether it was written: False without a default writer.
+    """Writes a string in Markdown, or an array of strings as a table; `step` and the result are as of `scalar`.
 
     Raises:
         ValueError: it is not a string, or there is no step.
 
-    Examples:
-        >>> from frontends import tf
-        >>> tf.summary.text("options", "**rate** 0.1", step=1)  # there is no writer
-        False
-
     Source: `tf.summary.text`.
     """
 
-    def make() -> tuple[Any, Any]:
-        from tensorboard.plugins.text import metadata
-
+    def make() -> Any:
         texts = _numpy(name, data)
         if texts.dtype.kind not in "OSU":
             raise ValueError(
                 f"tf.summary.text({name!r}) takes text, but got an array of {texts.dtype}. "
                 "Write str(x)."
             )
-        return texts.astype(object), metadata.create_summary_metadata(None, description)
+        return texts
 
-    return _write(name, step, make)
+    return write(name, make, step, _Plugin("text", description))
 
 
 def write(
@@ -196,56 +145,46 @@ def write(
     metadata: TensorLike = None,
     name: str | None = None,
 ) -> bool:
-    """Writes an array for a plugin of TensorBoard.
+    """Writes an array for a plugin of TensorBoard; `step` and the result are as of `scalar`.
 
     Args:
-        tag: its name.
         tensor: an array, or a function that returns it, called only if there is a writer.
-        step: as of `scalar`.
         metadata: TensorBoard's `SummaryMetadata`, or its bytes; it names the plugin.
-        name: accepted.
-
-    Returns:
-        Whether it was written: False without a default writer.
 
     Raises:
         ValueError: there is no step, or the value is a tracer.
 
-    Examples:
-        >>> from frontends import tf
-        >>> tf.summary.write("table", [1.0, 2.0], step=1)  # there is no writer
-        False
-
     Source: `tf.summary.write`.
     """
     del name
-
-    def make() -> tuple[Any, Any]:
-        from tensorboard.compat.proto import summary_pb2
-
-        # A protocol buffer's module makes its names at import, where no type checker sees them.
-        kind: Any = vars(summary_pb2)["SummaryMetadata"]
-        array = _numpy(tag, tensor() if callable(tensor) else tensor)
-        array = array.astype(object) if array.dtype.kind in "SU" else array
-        return array, kind.FromString(metadata) if isinstance(metadata, bytes) else metadata
-
-    return _write(tag, step, make)
-
-
-def _write(tag: str, step: TensorLike, make: Callable[[], tuple[Any, Any]]) -> bool:
-    """Writes an array with metadata, both made only if there is a writer."""
     writer = default_writer()
     if writer is None:
         return False
-    from tensorboard.compat.proto import event_pb2
     from tensorboard.util.tensor_util import make_tensor_proto
 
     number = _step(tag, get_step() if step is None else step)
-    array, metadata = make()
-    event: Any = vars(event_pb2)["Event"](step=number)
-    event.summary.value.add(tag=tag, metadata=metadata, tensor=make_tensor_proto(array))
+    array = _numpy(tag, tensor() if callable(tensor) else tensor)
+    array = array.astype(object) if array.dtype.kind in "SU" else array
+    metadata = metadata.metadata() if isinstance(metadata, _Plugin) else metadata
+    event = require_tensorboard()[0].Event(step=number)
+    value = event.summary.value.add(tag=tag, tensor=make_tensor_proto(array))
+    if isinstance(metadata, bytes):
+        value.metadata.ParseFromString(metadata)
+    elif metadata is not None:
+        value.metadata.CopyFrom(metadata)
     writer.append(event)
     return True
+
+
+class _Plugin(NamedTuple):
+    """The plugin of TensorBoard's that shows an array, and what it says of it."""
+
+    name: str
+    description: str | None
+
+    def metadata(self) -> Any:
+        module = importlib.import_module(f"tensorboard.plugins.{self.name}.metadata")
+        return module.create_summary_metadata(None, self.description)
 
 
 def _step(tag: str, step: TensorLike) -> int:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Generator
 from typing import Any, TypeAlias
 
 from frontends.tf._typing import TensorLike
+from spmd.replica import assigned
 from spmd.typing import StrPath
 
 # TensorBoard's protocol buffer.
@@ -29,19 +30,21 @@ class SummaryWriter:
     """Appends summaries to an event file; `create_file_writer` makes one."""
 
     def __init__(
-        self, append: Callable[[Any], None], flush: Callable[[], None], close: Callable[[], object]
+        self, records: Any = None, max_queue: int = 10, flush_seconds: float = 120.0
     ) -> None:
-        """Makes a writer of three functions.
+        """Makes a writer.
 
         Args:
-            append: writes an event.
-            flush: writes the events in the queue.
-            close: called at the end.
+            records: TensorBoard's `RecordWriter`, closed with this one; None writes nothing.
+            max_queue: how many events may wait to be flushed.
+            flush_seconds: after which time the next event flushes the queue.
         """
-        self._append = append
-        self._flush = flush
-        self._close = close
+        self._records = records
+        self._max_queue, self._flush_seconds = max_queue, flush_seconds
+        self._waiting, self._flushed_at = 0, time.monotonic()
         self._closed = False
+        # Scripts rarely close their writers, and Python warns when it closes a file itself.
+        self._close = weakref.finalize(self, records.close) if records else lambda: None
 
     @contextlib.contextmanager
     def as_default(self, step: TensorLike = None) -> Generator["SummaryWriter"]:
@@ -54,13 +57,10 @@ class SummaryWriter:
             RuntimeError: the writer is closed.
         """
         self._check_open()
-        former = _WRITER.set(self)
-        former_step = _STEP.set(_STEP.get() if step is None else step)
         try:
-            yield self
+            with assigned(_WRITER, self), assigned(_STEP, _STEP.get() if step is None else step):
+                yield self
         finally:
-            _STEP.reset(former_step)
-            _WRITER.reset(former)
             self.flush()
 
     def set_as_default(self, step: TensorLike = None) -> None:
@@ -87,12 +87,20 @@ class SummaryWriter:
             RuntimeError: the writer is closed.
         """
         self._check_open()
-        self._append(event)
+        if self._records is None:
+            return
+        event.wall_time = time.time()
+        self._records.write(event.SerializeToString())
+        self._waiting += 1
+        late = time.monotonic() - self._flushed_at > self._flush_seconds
+        if self._waiting > self._max_queue or late:
+            self.flush()
 
     def flush(self) -> None:
         """Writes the queue to the file; blocks, and does nothing if the writer is closed."""
-        if not self._closed:
-            self._flush()
+        if self._records is not None and not self._closed:
+            self._records.flush()
+            self._waiting, self._flushed_at = 0, time.monotonic()
 
     def close(self) -> None:
         """Writes the queue and closes the file; does nothing the second time."""
@@ -160,44 +168,22 @@ def create_file_writer(
         f"{next(_FILES)}{suffix}"
     )
     file = open(os.path.join(folder, file_name), "xb")  # noqa: SIM115  (the writer closes it)
-    records = record_writer.RecordWriter(file)
-    longest = (120_000 if flush_millis is None else flush_millis) / 1000
-    most = 10 if max_queue is None else max_queue
-    waiting, since = 0, time.monotonic()
-
-    def append(event: Event) -> None:
-        nonlocal waiting
-        event.wall_time = time.time()
-        records.write(event.SerializeToString())
-        waiting += 1
-        if waiting > most or time.monotonic() - since > longest:
-            flush()
-
-    def flush() -> None:
-        nonlocal waiting, since
-        file.flush()
-        waiting, since = 0, time.monotonic()
-
-    append(event_pb2.Event(file_version="brain.Event:2"))
-    flush()
-    writer = SummaryWriter(append, flush, file.close)
-    # Scripts rarely close their writers, and Python warns when it closes the file itself.
-    writer._close = weakref.finalize(writer, file.close)
+    writer = SummaryWriter(
+        record_writer.RecordWriter(file),
+        10 if max_queue is None else max_queue,
+        (120_000 if flush_millis is None else flush_millis) / 1000,
+    )
+    writer.append(event_pb2.Event(file_version="brain.Event:2"))
+    writer.flush()
     return writer
 
 
 def create_noop_writer() -> SummaryWriter:
     """Makes a writer that writes nothing.
 
-    Examples:
-        >>> from frontends import tf
-        >>> with tf.summary.create_noop_writer().as_default():
-        ...     tf.summary.scalar("loss", 0.5, step=1)
-        True
-
     Source: `tf.summary.create_noop_writer`.
     """
-    return SummaryWriter(lambda event: None, lambda: None, lambda: None)
+    return SummaryWriter()
 
 
 def default_writer() -> SummaryWriter | None:
@@ -216,35 +202,16 @@ def flush(writer: SummaryWriter | None = None, name: str | None = None) -> None:
         writer.flush()
 
 
-@contextlib.contextmanager
-def record_if(condition: bool | Callable[[], Any]) -> Generator[None]:
-    """Decides whether summaries in the block are written.
-
-    Args:
-        condition: a boolean, or a function that returns one, called for each summary.
-
-    Examples:
-        >>> from frontends import tf
-        >>> with tf.summary.create_noop_writer().as_default(), tf.summary.record_if(False):
-        ...     tf.summary.scalar("loss", 0.5, step=1)
-        False
+def record_if(condition: bool | Callable[[], Any]) -> contextlib.AbstractContextManager[Any]:
+    """Decides in a block whether summaries are written, by a boolean or a function that is called for each summary.
 
     Source: `tf.summary.record_if`.
     """
-    token = _CONDITION.set(condition)
-    try:
-        yield
-    finally:
-        _CONDITION.reset(token)
+    return assigned(_CONDITION, condition)
 
 
 def should_record_summaries() -> bool:
     """Tells whether a summary would be written now: there is a default writer, and `record_if` allows it.
-
-    Examples:
-        >>> from frontends import tf
-        >>> tf.summary.should_record_summaries()
-        False
 
     Source: `tf.summary.should_record_summaries`.
     """
@@ -261,17 +228,7 @@ def get_step() -> Any:
 
 
 def set_step(step: TensorLike) -> None:
-    """Sets the step of summaries without one.
-
-    Args:
-        step: an integer, or a variable that is read for each summary; None for no step.
-
-    Examples:
-        >>> from frontends import tf
-        >>> tf.summary.experimental.set_step(3)
-        >>> tf.summary.experimental.get_step()
-        3
-        >>> tf.summary.experimental.set_step(None)
+    """Sets the step of summaries without one: an integer, a variable that is read for each summary, or None.
 
     Source: `tf.summary.experimental.set_step`.
     """

@@ -29,12 +29,10 @@ def explained(path: StrPath | None) -> Iterator[None]:
     try:
         yield
     except CheckpointNotFoundError as error:
-        name = "" if path is None else os.fspath(path)
-        if os.path.exists(f"{name}.weights.h5"):
-            raise CheckpointNotFoundError(
-                f"{name} are the weights of a Keras model: load them with model.load_weights({name!r})."
-            ) from error
+        name = os.fspath(path or "")
         explanation = tensorflow_explanation(name)
-        if explanation is not None:
-            raise CheckpointNotFoundError(explanation) from error
-        raise
+        if os.path.exists(f"{name}.weights.h5"):
+            explanation = f"{name} are the weights of a Keras model: load them with model.load_weights({name!r})."
+        if explanation is None:
+            raise
+        raise CheckpointNotFoundError(explanation) from error

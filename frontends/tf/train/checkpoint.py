@@ -1,6 +1,5 @@
 """`tf.train.Checkpoint`, over `spmd.checkpoint.Checkpoint`."""
 
-import inspect
 import os
 from collections.abc import Callable
 from typing import Any
@@ -12,13 +11,7 @@ from frontends.tf.train.checkpoint_options import CheckpointOptions
 from frontends.tf.train.checkpoint_state import update_checkpoint_state
 from frontends.tf.variable import Variable, VariableAggregation
 from spmd.checkpoint import Checkpoint as EngineCheckpoint
-from spmd.checkpoint import (
-    CheckpointError,
-    LoadStatus,
-    View,
-    register_view,
-    view_of_variable,
-)
+from spmd.checkpoint import CheckpointError, LoadStatus, View, register_view, view_of_variable
 from spmd.state import adapter_of
 from spmd.typing import Stateful, StrPath
 
@@ -84,12 +77,10 @@ class Checkpoint:
     @property
     def save_counter(self) -> Variable:
         """How often `save` was called: a part of each checkpoint, and its number."""
-        try:
-            return getattr(self._engine, _COUNTER)
-        except AttributeError:
+        if not hasattr(self._engine, _COUNTER):
             counter = Variable(np.int32(0), trainable=False, name=_COUNTER)
             setattr(self._engine, _COUNTER, counter)
-            return counter
+        return getattr(self._engine, _COUNTER)
 
     def save(self, file_prefix: StrPath, options: CheckpointOptions | None = None) -> str:
         """Saves under the next number, and records it as the latest in the file `checkpoint`.
@@ -119,10 +110,6 @@ class Checkpoint:
     def write(self, file_prefix: StrPath, options: CheckpointOptions | None = None) -> str:
         """Saves under a path as it is, without a number; otherwise as `save`.
 
-        Args:
-            file_prefix: the folder to make.
-            options: how to write.
-
         Returns:
             The path, for `read`; that of process 0 in all processes.
 
@@ -137,23 +124,17 @@ class Checkpoint:
     def write_and(
         self, path: str, options: CheckpointOptions | None, done: Callable[[], None]
     ) -> str:
-        """Writes a checkpoint, and calls a function when it is complete.
-
-        Args:
-            path: the folder to make.
-            options: how to write.
-            done: called by process 0.
+        """Writes a checkpoint, and lets process 0 call `done` when it is complete.
 
         Returns:
             The path; if process 0 names another, that one, absolute.
         """
         options = options or CheckpointOptions()
-        callbacks = list(options.experimental_write_callbacks or ())
 
         def finish() -> None:
             done()
             if options.is_async:
-                _run(callbacks, path)
+                options.run_callbacks(path)
 
         saved = self._engine.save(path, done=finish)
         if saved != os.path.abspath(path):
@@ -162,7 +143,7 @@ class Checkpoint:
             path = saved
         if not options.is_async:
             self.sync()
-            _run(callbacks, path)
+            options.run_callbacks(path)
         return path
 
     def sync(self) -> None:
@@ -197,12 +178,7 @@ class Checkpoint:
         return self.restore_found(save_path, checked=False)
 
     def restore_found(self, save_path: StrPath | None, *, checked: bool) -> LoadStatus:
-        """Restores as `restore` does.
-
-        Args:
-            save_path: see there.
-            checked: whether process 0 has just verified the files, as `tf.train.latest_checkpoint` does.
-        """
+        """Restores; `checked` if process 0 has just verified the files, as `tf.train.latest_checkpoint` does."""
         with explained(save_path):
             status = self._engine.restore(save_path, checked=checked)
         _ = self.save_counter  # made now, to get its value
@@ -226,11 +202,6 @@ class Checkpoint:
     def view(self) -> View:
         """Returns what a checkpoint that contains this one sees of it."""
         return self._engine.view()
-
-
-def _run(callbacks: list[Callable[..., Any]], path: str) -> None:
-    for callback in callbacks:
-        callback(path) if inspect.signature(callback).parameters else callback()
 
 
 def _view_of_variable(variable: Variable) -> View:

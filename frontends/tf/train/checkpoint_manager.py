@@ -1,5 +1,6 @@
 """`tf.train.CheckpointManager`: keeps the last few checkpoints of a run."""
 
+import functools
 import os
 import time
 from collections.abc import Callable
@@ -27,6 +28,11 @@ class CheckpointManager:
 
     Its state is in the folder's file `checkpoint`, from which a later manager continues. What differs here: if the
     latest checkpoint is damaged, a warning says so, and the one before it is the latest.
+
+    Attributes:
+        checkpoint: what is saved and restored.
+        directory: the folder.
+        checkpoint_interval: the minimum number of steps between two checkpoints.
 
     Examples:
         >>> import tempfile
@@ -78,43 +84,26 @@ class CheckpointManager:
             raise ValueError(
                 "`step_counter` should be passed if `checkpoint_interval` is not None."
             )
-        self._checkpoint = checkpoint
-        self._directory = os.fspath(directory)
+        self.checkpoint = checkpoint
+        self.directory = os.fspath(directory)
         self._max_to_keep = max_to_keep
         self._keep_hours = keep_checkpoint_every_n_hours
-        self._prefix = os.path.join(self._directory, checkpoint_name)
+        self._prefix = os.path.join(self.directory, checkpoint_name)
         self._step_counter = step_counter
-        self._interval = checkpoint_interval
+        self.checkpoint_interval = checkpoint_interval
         self._init_fn = init_fn
         self._last_step = last_checkpoint_step
         self._is_clean = False
         self._recover()
 
-    @property
-    def directory(self) -> str:
-        """The folder."""
-        return self._directory
-
-    @property
-    def checkpoint(self) -> Checkpoint:
-        """What is saved and restored."""
-        return self._checkpoint
-
-    @property
-    def checkpoint_interval(self) -> int | None:
-        """The minimum number of steps between two checkpoints."""
-        return self._interval
-
-    @property
+    @functools.cached_property
     def latest_checkpoint(self) -> str | None:
         """The path of the latest checkpoint, for `checkpoint.restore`; None if there is none.
 
         One of an earlier manager is read and verified at the first access, by each process that asks.
         """
-        if self._must_find:
-            self._latest, self._must_find = latest_checkpoint(self._directory), False
-            self._is_checked = True
-        return self._latest
+        self._is_checked = True
+        return latest_checkpoint(self.directory)
 
     @property
     def checkpoints(self) -> list[str]:
@@ -145,26 +134,24 @@ class CheckpointManager:
 
         Source: `tf.train.CheckpointManager.save`.
         """
-        if self._interval is not None:
-            step = _number(self._step_counter)
+        if self.checkpoint_interval is not None:
+            step = int(np.asarray(self._step_counter))
             last = self._last_step
             if last is not None and (
-                step == last or (check_interval and step < last + self._interval)
+                step == last or (check_interval and step < last + self.checkpoint_interval)
             ):
                 return None
             self._last_step = step
-        counter = self._checkpoint.save_counter
+        counter = self.checkpoint.save_counter
         counter.assign_add(1)
-        path = (
-            f"{self._prefix}-{_number(counter if checkpoint_number is None else checkpoint_number)}"
-        )
-        self._checkpoint.sync()
+        number = counter if checkpoint_number is None else checkpoint_number
+        path = f"{self._prefix}-{int(np.asarray(number))}"
+        self.checkpoint.sync()
         if not self._is_clean:
-            remove_leftovers(self._directory)
+            remove_leftovers(self.directory)
             self._is_clean = True
-        times = {old: when for old, when in self._times.items() if old != path} | {
-            path: time.time()
-        }
+        times = {old: when for old, when in self._times.items() if old != path}
+        times[path] = time.time()
         kept, deleted, preserved = self._sweep(times)
 
         def done() -> None:
@@ -174,12 +161,12 @@ class CheckpointManager:
                 remove_checkpoint(old)
             _record(path, kept, preserved)
 
-        saved = self._checkpoint.write_and(path, options, done)
+        saved = self.checkpoint.write_and(path, options, done)
         if saved != path:
             kept[saved] = kept.pop(path)
-            update_checkpoint_state(saved, list(kept), folder=self._directory)
-        self._latest, self._times, self._preserved = saved, kept, preserved
-        self._must_find = self._is_checked = False
+            update_checkpoint_state(saved, list(kept), folder=self.directory)
+        self.latest_checkpoint, self._is_checked = saved, False
+        self._times, self._preserved = kept, preserved
         return saved
 
     def restore_or_initialize(self) -> str | None:
@@ -196,16 +183,16 @@ class CheckpointManager:
 
         Source: `tf.train.CheckpointManager.restore_or_initialize`.
         """
-        self._latest = agree_on_checkpoint(lambda: self.latest_checkpoint, self._checkpoint.timeout)
-        checked, self._must_find, self._is_checked = self._is_checked, False, False
-        if self._latest is not None:
-            self._checkpoint.restore_found(self._latest, checked=checked)
-            if self._interval is not None:
-                self._last_step = _number(self._step_counter)
-            return self._latest
-        if self._init_fn is not None:
+        found = agree_on_checkpoint(lambda: self.latest_checkpoint, self.checkpoint.timeout)
+        checked, self._is_checked = self._is_checked, False
+        self.latest_checkpoint = found
+        if found is not None:
+            self.checkpoint.restore_found(found, checked=checked)
+            if self.checkpoint_interval is not None:
+                self._last_step = int(np.asarray(self._step_counter))
+        elif self._init_fn is not None:
             self._init_fn()
-        return None
+        return found
 
     def sync(self) -> None:
         """Waits until the checkpoint is on disk.
@@ -213,18 +200,18 @@ class CheckpointManager:
         Raises:
             BaseException: what went wrong while it was written.
         """
-        self._checkpoint.sync()
+        self.checkpoint.sync()
 
     def _recover(self) -> None:
         """Continues from the state of an earlier manager of the folder."""
         now = time.time()
-        state = get_checkpoint_state(self._directory)
+        state = get_checkpoint_state(self.directory)
         self._times: dict[str, float] = {}
-        self._latest: str | None = None
-        self._must_find, self._is_checked = state is not None, False
+        self._is_checked = False
         # As in TensorFlow: a second earlier than any checkpoint of this manager.
         self._preserved = now - 1.0
         if state is None:
+            self.latest_checkpoint = None
             return
         self._preserved = min(state.last_preserved_timestamp, now)
         paths = state.all_model_checkpoint_paths
@@ -248,7 +235,3 @@ class CheckpointManager:
 
 def _record(latest: str, times: dict[str, float], preserved: float) -> None:
     update_checkpoint_state(latest, list(times), list(times.values()), preserved)
-
-
-def _number(value: TensorLike) -> int:
-    return int(np.asarray(value.numpy() if hasattr(value, "numpy") else value))

@@ -1,5 +1,6 @@
 """`tf.train.CheckpointOptions`."""
 
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,11 +19,6 @@ class CheckpointOptions:
         enable_async: the same as `experimental_enable_async_checkpoint`.
         experimental_skip_slot_variables: accepted as False.
         experimental_sharding_callback: accepted; each process writes files of its own.
-
-    Examples:
-        >>> from frontends import tf
-        >>> tf.train.CheckpointOptions(enable_async=True).is_async
-        True
 
     Source: `tf.train.CheckpointOptions`.
     """
@@ -45,3 +41,8 @@ class CheckpointOptions:
     def is_async(self) -> bool:
         """Whether the checkpoint is written while the script goes on."""
         return self.experimental_enable_async_checkpoint or self.enable_async
+
+    def run_callbacks(self, path: str) -> None:
+        """Tells the callbacks that the checkpoint is complete."""
+        for callback in self.experimental_write_callbacks or ():
+            callback(path) if inspect.signature(callback).parameters else callback()

@@ -38,13 +38,7 @@ class CheckpointReader:
         return tensor_str in self._entries
 
     def get_tensor(self, tensor_str: str) -> Any:
-        """Reads a value; all processes must call it.
-
-        Args:
-            tensor_str: its name.
-
-        Returns:
-            A NumPy array or scalar.
+        """Reads a value as a NumPy array or scalar; all processes must call it.
 
         Raises:
             ValueError: there is no such value.
@@ -86,23 +80,10 @@ def load_checkpoint(ckpt_dir_or_file: StrPath) -> CheckpointReader:
 
 
 def list_variables(ckpt_dir_or_file: StrPath) -> list[tuple[str, list[int]]]:
-    """Lists the values of a checkpoint.
-
-    Args:
-        ckpt_dir_or_file: what `save` returned, or a folder, for its latest checkpoint.
-
-    Returns:
-        Names and shapes, sorted.
+    """Lists the names and shapes of the values of a checkpoint, sorted.
 
     Raises:
         FileNotFoundError: there is no checkpoint.
-
-    Examples:
-        >>> import tempfile
-        >>> from frontends import tf
-        >>> path = tf.train.Checkpoint(v=tf.Variable([2.0])).write(tempfile.mkdtemp() + "/ckpt")
-        >>> tf.train.list_variables(path)
-        [('v/.ATTRIBUTES/VARIABLE_VALUE', [1])]
 
     Source: `tf.train.list_variables`.
     """
@@ -110,14 +91,7 @@ def list_variables(ckpt_dir_or_file: StrPath) -> list[tuple[str, list[int]]]:
 
 
 def load_variable(ckpt_dir_or_file: StrPath, name: str) -> Any:
-    """Reads one value of a checkpoint; all processes must call it.
-
-    Args:
-        ckpt_dir_or_file: what `save` returned, or a folder, for its latest checkpoint.
-        name: of the value, as `list_variables` lists it.
-
-    Returns:
-        A NumPy array or scalar.
+    """Reads one value as a NumPy array or scalar; all processes must call it.
 
     Raises:
         FileNotFoundError: there is no checkpoint.

@@ -15,19 +15,14 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 
-from spmd.checkpoint import (
-    checkpoint_folder,
-    newest_intact,
-    numbered_checkpoints,
-    wait_for_saves,
-)
+from spmd.checkpoint import checkpoint_folder, newest_intact, numbered_checkpoints, wait_for_saves
 from spmd.cluster import process_id
 from spmd.typing import StrPath
 
 # Endings of files beside a prefix: Keras's weights, and TensorFlow's checkpoints.
 _ENDINGS = (".weights.h5", ".index")
-_FIELD = re.compile(r'^\s*(\w+)\s*:\s*"((?:[^"\\]|\\.)*)"\s*$', re.MULTILINE)
-_NUMBER = re.compile(r"^\s*(\w+)\s*:\s*([-+.\deE]+)\s*$", re.MULTILINE)
+# A line: a name, and a text in quotes or a number.
+_FIELD = re.compile(r'^\s*(\w+)\s*:\s*(?:"((?:[^"\\]|\\.)*)"|([-+.\deE]+))\s*$', re.MULTILINE)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,22 +45,12 @@ class CheckpointState:
 def get_checkpoint_state(
     checkpoint_dir: StrPath, latest_filename: str | None = None
 ) -> CheckpointState | None:
-    """Reads the file `checkpoint` of a folder.
+    """Reads the file `checkpoint` of a folder, or the one named `latest_filename`; None if there is none.
 
-    Args:
-        checkpoint_dir: the folder.
-        latest_filename: name of the file, if it is not `checkpoint`.
-
-    Returns:
-        Its contents, with absolute or relative paths as seen from here; None if there is no such file.
+    Paths in it are absolute, or relative as seen from here.
 
     Raises:
         ValueError: the file names no checkpoint.
-
-    Examples:
-        >>> from frontends import tf
-        >>> tf.train.get_checkpoint_state("no/such/folder") is None
-        True
 
     Source: `tf.train.get_checkpoint_state`.
     """
@@ -74,24 +59,27 @@ def get_checkpoint_state(
     if not os.path.isfile(path):
         return None
     with open(path, encoding="utf-8") as file:
-        text = file.read()
-    fields, numbers = _FIELD.findall(text), _NUMBER.findall(text)
-    found = {
-        name: [os.path.join(folder, _unescaped(text)) for key, text in fields if key == name]
-        for name in ("model_checkpoint_path", "all_model_checkpoint_paths")
-    }
-    if not found["model_checkpoint_path"]:
+        fields = _FIELD.findall(file.read())
+
+    def paths(name: str) -> list[str]:
+        texts = [text for key, text, number in fields if key == name and not number]
+        return [os.path.join(folder, _unescaped(text)) for text in texts]
+
+    def times(name: str) -> list[float]:
+        return [float(number) for key, _, number in fields if key == name and number]
+
+    latest = paths("model_checkpoint_path")[-1:]
+    if not latest:
         raise ValueError(
             f"{path} names no checkpoint: it has no line such as 'model_checkpoint_path: \"ckpt_1\"'. "
             "Remove the file, or write the line with the latest checkpoint's name."
         )
-    latest = found["model_checkpoint_path"][-1]
-    times, preserved = (
-        tuple(float(number) for key, number in numbers if key == name)
-        for name in ("all_model_checkpoint_timestamps", "last_preserved_timestamp")
+    return CheckpointState(
+        latest[0],
+        tuple(paths("all_model_checkpoint_paths") or latest),
+        tuple(times("all_model_checkpoint_timestamps")),
+        *times("last_preserved_timestamp")[-1:],
     )
-    paths = tuple(found["all_model_checkpoint_paths"] or [latest])
-    return CheckpointState(latest, paths, times, *preserved[-1:])
 
 
 def latest_checkpoint(checkpoint_dir: StrPath, latest_filename: str | None = None) -> str | None:
@@ -101,21 +89,12 @@ def latest_checkpoint(checkpoint_dir: StrPath, latest_filename: str | None = Non
     one before. It waits for a save of this process. Any process may call it alone, and each looks on its own;
     `checkpoint.restore` then takes what process 0 found.
 
-    Args:
-        checkpoint_dir: the folder that checkpoints were saved in.
-        latest_filename: name of the file that names the latest, if it is not `checkpoint`.
-
     Returns:
         Its prefix, for `checkpoint.restore` or `model.load_weights`; None if the folder has no checkpoint, or its
         files are gone.
 
     Raises:
         ValueError: the file names no checkpoint.
-
-    Examples:
-        >>> from frontends import tf
-        >>> tf.train.latest_checkpoint("no/such/folder") is None
-        True
 
     Source: `tf.train.latest_checkpoint`.
     """
@@ -124,7 +103,7 @@ def latest_checkpoint(checkpoint_dir: StrPath, latest_filename: str | None = Non
     if state is None:
         return None
     latest = state.model_checkpoint_path
-    if any(os.path.exists(latest + ending) for ending in _ENDINGS):
+    if _has_files_beside(latest):
         return latest
     found = newest_intact(_candidates(state))
     if found is None:
@@ -134,9 +113,8 @@ def latest_checkpoint(checkpoint_dir: StrPath, latest_filename: str | None = Non
 
 def _candidates(state: CheckpointState) -> Iterator[str]:
     """Lists checkpoints, the latest first: those that the file names, then older ones."""
-    named = list(
-        dict.fromkeys([state.model_checkpoint_path, *state.all_model_checkpoint_paths[::-1]])
-    )
+    both = [state.model_checkpoint_path, *state.all_model_checkpoint_paths[::-1]]
+    named = list(dict.fromkeys(both))
     yield from filter(is_present, named)
     for prefix in named:
         name, _, number = os.path.basename(prefix).rpartition("-")
@@ -149,9 +127,11 @@ def _candidates(state: CheckpointState) -> Iterator[str]:
 
 def is_present(prefix: str) -> bool:
     """Tells whether any files of a checkpoint are there."""
-    return os.path.isdir(checkpoint_folder(prefix)) or any(
-        os.path.exists(prefix + ending) for ending in _ENDINGS
-    )
+    return os.path.isdir(checkpoint_folder(prefix)) or _has_files_beside(prefix)
+
+
+def _has_files_beside(prefix: str) -> bool:
+    return any(os.path.exists(prefix + ending) for ending in _ENDINGS)
 
 
 def update_checkpoint_state(

@@ -68,9 +68,6 @@ class ClusterSpec:
     def num_tasks(self, job_name: str) -> int:
         """Counts the tasks of a job.
 
-        Args:
-            job_name: the job.
-
         Raises:
             ValueError: there is no such job.
         """
@@ -79,9 +76,6 @@ class ClusterSpec:
     def task_indices(self, job_name: str) -> list[int]:
         """Lists the task indices of a job, in order.
 
-        Args:
-            job_name: the job.
-
         Raises:
             ValueError: there is no such job.
         """
@@ -89,10 +83,6 @@ class ClusterSpec:
 
     def task_address(self, job_name: str, task_index: int) -> str:
         """Looks up the address of a task.
-
-        Args:
-            job_name: the task's job.
-            task_index: its index in the job.
 
         Raises:
             ValueError: there is no such job, or no such task in it.
@@ -106,13 +96,7 @@ class ClusterSpec:
         return tasks[task_index]
 
     def job_tasks(self, job_name: str) -> list[str | None]:
-        """Lists the addresses of a job.
-
-        Args:
-            job_name: the job.
-
-        Returns:
-            An address for every index up to the largest, None where there is no task.
+        """Lists an address for every index of a job up to the largest, None where there is no task.
 
         Raises:
             ValueError: there is no such job.

@@ -37,6 +37,18 @@ def test_dir_lists_what_there_is(name):
 
 
 @pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        (tf.distribute, "TPUStrategy"),
+        (tf.distribute.experimental, "ParameterServerStrategy"),
+    ],
+)
+def test_planned_names_say_so(module, name):
+    with pytest.raises(AttributeError, match="is planned, with support for clusters"):
+        getattr(module, name)
+
+
+@pytest.mark.parametrize(
     ("module", "name", "hint"),
     [
         ("tf", "kron", "use jnp.kron"),

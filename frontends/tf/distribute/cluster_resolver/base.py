@@ -16,13 +16,17 @@ class ClusterResolver(abc.ABC):
     A class of your own defines `cluster_spec` and `master`, and sets `task_type` and `task_id`, or
     overrides them.
 
+    Attributes:
+        environment: where this runs: `""`, as outside of Google in TensorFlow.
+
     Source: `tf.distribute.cluster_resolver.ClusterResolver`.
     """
 
+    environment: str | None = ""
     _task_type: Any = None
     _task_id: Any = None
     _rpc_layer: Any = None
-    _environment: Any = ""
+    _accelerators: dict[str, int] | None = None  # of each task, where a resolver knows them
     _source = ""  # where its answers come from, for errors
 
     @abc.abstractmethod
@@ -63,32 +67,27 @@ class ClusterResolver(abc.ABC):
             does not see.
         """
         del config_proto
+        if self._accelerators is not None:
+            return self._accelerators
         task = (task_type, task_id)
         if None in task or task == (self.task_type, self.task_id):
             devices = jax.local_devices()
         else:
-            process = self._process_id(*task)
-            devices = [one for one in jax.devices() if one.process_index == process]
+            jobs = self.cluster_spec().as_dict()
+            names: list[tuple[str | None, int | None]] = [
+                (job, i) for job in ("chief", "worker") for i in range(len(jobs.get(job, ())))
+            ]
             # Without a cluster all devices belong to process 0, which may not be the task in question.
-            devices = devices if jax.process_count() > 1 else []
+            joined = task in names and jax.process_count() > 1
+            devices = [
+                one for one in jax.devices() if joined and one.process_index == names.index(task)
+            ]
         return dict(Counter(one.platform.upper() for one in devices if one.platform != "cpu"))
-
-    def _process_id(self, task_type: str | None, task_id: int | None) -> int | None:
-        tasks = self.cluster_spec().as_dict()
-        names: list[tuple[str | None, int | None]] = [
-            (job, i) for job in ("chief", "worker") for i in range(len(tasks.get(job, ())))
-        ]
-        return names.index((task_type, task_id)) if (task_type, task_id) in names else None
-
-    @property
-    def environment(self) -> str | None:
-        """Where this runs: `""`, as outside of Google in TensorFlow."""
-        return self._environment
 
     @property
     def task_type(self) -> str | None:
         """Job of this process, such as `"worker"`; None if it is not known."""
-        return self._task_type
+        return self._answer("task_type")
 
     @task_type.setter
     def task_type(self, task_type: str | None) -> None:
@@ -97,7 +96,7 @@ class ClusterResolver(abc.ABC):
     @property
     def task_id(self) -> int | None:
         """Index of this process in its job; None if it is not known."""
-        return self._task_id
+        return self._answer("task_id")
 
     @task_id.setter
     def task_id(self, task_id: int | None) -> None:
@@ -106,22 +105,35 @@ class ClusterResolver(abc.ABC):
     @property
     def rpc_layer(self) -> str | None:
         """Protocol between TensorFlow's servers; JAX has its own, so it changes only addresses that are shown."""
-        return self._rpc_layer
+        return self._answer("rpc_layer")
 
     @rpc_layer.setter
     def rpc_layer(self, rpc_layer: str | None) -> None:
         self._rpc_layer = rpc_layer
 
-    def _task_url(
-        self, task_type: str | None, task_id: int | None, rpc_layer: str | None, otherwise: str = ""
+    def _answer(self, name: str) -> Any:
+        """Returns what was set, else what the resolver finds out by itself."""
+        given = getattr(self, f"_{name}")
+        return self._find(name) if given is None else given
+
+    def _find(self, name: str) -> Any:
+        """Finds out `task_type`, `task_id` or `rpc_layer`; None if nothing tells."""
+        del name
+
+
+class AddressResolver(ClusterResolver):
+    """A resolver whose `master` is the address of a task."""
+
+    def master(
+        self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None
     ) -> str:
+        """Finds the address of a task; `""` while it is not known which. See `ClusterResolver.master`."""
         task_type = self.task_type if task_type is None else task_type
         task_id = self.task_id if task_id is None else task_id
         if task_type is None or task_id is None:
-            return otherwise
-        return url(
-            self.cluster_spec().task_address(task_type, task_id), rpc_layer or self.rpc_layer
-        )
+            return ""
+        address = self.cluster_spec().task_address(task_type, task_id)
+        return url(address, rpc_layer or self.rpc_layer)
 
 
 def url(address: str, rpc_layer: str | None) -> str:
@@ -137,18 +149,9 @@ def cluster_of(resolver: ClusterResolver) -> spmd.cluster.Cluster | None:
 
     Raises:
         ClusterConfigError: its answers do not describe a cluster.
-
-    Examples:
-        >>> from frontends import tf
-        >>> resolver = tf.distribute.cluster_resolver.SimpleClusterResolver(
-        ...     tf.train.ClusterSpec({"worker": ["a:1", "b:1"]}), task_type="worker", task_id=1
-        ... )
-        >>> cluster_of(resolver).process_id
-        1
     """
-    jobs = (
-        resolver.cluster_spec().as_dict()
-    )  # first: some resolvers find their task only while making it
+    # First: some resolvers find their task only while making it.
+    jobs = resolver.cluster_spec().as_dict()
     return spmd.cluster.from_tasks(
         jobs, resolver.task_type, resolver.task_id, resolver._source or type(resolver).__name__
     )

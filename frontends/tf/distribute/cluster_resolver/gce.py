@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from frontends.tf.distribute.cluster_resolver.base import ClusterResolver
-from frontends.tf.distribute.cluster_resolver.google_api import discovery, signed_in
+from frontends.tf.distribute.cluster_resolver.base import AddressResolver
+from frontends.tf.distribute.cluster_resolver.google_api import google_service
 from frontends.tf.train.cluster_spec import ClusterSpec
 
 
-class GCEClusterResolver(ClusterResolver):
+class GCEClusterResolver(AddressResolver):
     """Looks up the running machines of an instance group. Needs the extra `gcp`.
 
     Args:
@@ -45,17 +45,11 @@ class GCEClusterResolver(ClusterResolver):
         self._task_type = task_type
         self._task_id = task_id
         self._rpc_layer = rpc_layer
-        self._service = service or discovery("GCEClusterResolver").build(
-            "compute", "v1", credentials=signed_in(credentials)
-        )
+        self._service = service or google_service("compute", credentials, "GCEClusterResolver")
 
-    @property
-    def task_type(self) -> str | None:
-        """Job of all machines of the group."""
-        return self._task_type
-
-    @task_type.setter
+    @AddressResolver.task_type.setter
     def task_type(self, task_type: str | None) -> None:
+        """Refuses: all machines of the group have one job."""
         raise RuntimeError(
             "You cannot reset the task_type of the GCEClusterResolver after it has been created, from "
             f"{self._task_type!r} to {task_type!r}. Write GCEClusterResolver(..., task_type={task_type!r})."
@@ -82,9 +76,3 @@ class GCEClusterResolver(ClusterResolver):
                 previous_request=request, previous_response=response
             )
         return ClusterSpec({self._task_type: sorted(found)})
-
-    def master(
-        self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None
-    ) -> str:
-        """Finds the address of a task. See `ClusterResolver.master`."""
-        return self._task_url(task_type, task_id, rpc_layer)

@@ -1,39 +1,30 @@
 """The client of Google Cloud's services, imported when it is used."""
 
-from types import ModuleType
 from typing import Any
 
 
-def discovery(what: str) -> ModuleType:
-    """Imports `googleapiclient.discovery`.
+def google_service(name: str, credentials: Any, needed_by: str, **options: Any) -> Any:
+    """Signs in to version 1 of a service.
 
     Args:
-        what: what needs it, for the error.
+        name: of the service.
+        credentials: an object of `google.auth`, None, or `"default"` for those of this machine.
+        needed_by: what needs it, for the error.
+        options: of `googleapiclient.discovery.build`.
 
     Raises:
-        ImportError: it is not installed.
+        ImportError: the client is not installed.
+        google.auth.exceptions.DefaultCredentialsError: this machine has no credentials.
     """
     try:
-        from googleapiclient import discovery as module
+        import google.auth
+        from googleapiclient import discovery
     except ImportError as error:
         raise ImportError(
-            f"{what} needs Google's API client for Python, which is not installed. Run: "
+            f"{needed_by} needs Google's API client for Python, which is not installed. Run: "
             'pip install "jaxtribute[gcp]"'
         ) from error
-    return module
-
-
-def signed_in(credentials: Any) -> Any:
-    """Gives credentials, those of this machine for `"default"`.
-
-    Args:
-        credentials: an object of `google.auth`, None, or `"default"`.
-
-    Raises:
-        google.auth.exceptions.DefaultCredentialsError: this machine has none.
-    """
-    if credentials != "default":
-        return credentials
-    import google.auth
-
-    return google.auth.default(scopes=["https://www.googleapis.com/auth/cloud-platform"])[0]
+    if credentials == "default":
+        scopes = ["https://www.googleapis.com/auth/cloud-platform"]
+        credentials = google.auth.default(scopes=scopes)[0]
+    return discovery.build(name, "v1", credentials=credentials, **options)

@@ -4,7 +4,7 @@ import enum
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from frontends.tf.distribute.cluster_resolver.base import ClusterResolver
+from frontends.tf.distribute.cluster_resolver.base import AddressResolver
 from frontends.tf.train.cluster_spec import ClusterSpec
 
 _SECONDS = 60  # for a request to the API server
@@ -20,7 +20,7 @@ class KubernetesExecutableLocation(enum.Enum):
     OFF_CLUSTER = 1
 
 
-class KubernetesClusterResolver(ClusterResolver):
+class KubernetesClusterResolver(AddressResolver):
     """Looks up the pods of each job by their labels.
 
     Addresses are those of the pods' hosts, as in TensorFlow, so the pods need `hostNetwork: true`. It does not
@@ -69,12 +69,6 @@ class KubernetesClusterResolver(ClusterResolver):
             }
         )
 
-    def master(
-        self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None
-    ) -> str:
-        """Finds the address of a task; `""` while it is not known. See `ClusterResolver.master`."""
-        return self._task_url(task_type, task_id, rpc_layer)
-
     def _addresses(self, selector: str) -> list[str]:
         pods = self._client.list_pod_for_all_namespaces(
             label_selector=selector, _request_timeout=_SECONDS
@@ -99,14 +93,15 @@ def _client(location: KubernetesExecutableLocation) -> Any:
             "KubernetesClusterResolver needs the Kubernetes client for Python, which is not installed. Run: "
             'pip install "jaxtribute[kubernetes]"'
         ) from error
-    configuration = client.Configuration()
-    if location == KubernetesExecutableLocation.OFF_CLUSTER:
-        config.load_kube_config(client_configuration=configuration)
-    elif location == KubernetesExecutableLocation.WITHIN_CLUSTER:
-        config.load_incluster_config(client_configuration=configuration)
-    else:
+    sign_in = {
+        KubernetesExecutableLocation.OFF_CLUSTER: config.load_kube_config,
+        KubernetesExecutableLocation.WITHIN_CLUSTER: config.load_incluster_config,
+    }
+    if location not in sign_in:
         raise ValueError(
             f"The executable location provided is invalid: {location!r}. Write executable_location="
             "tf.distribute.cluster_resolver.KubernetesExecutableLocation.WITHIN_CLUSTER, or OFF_CLUSTER."
         )
+    configuration = client.Configuration()
+    sign_in[location](client_configuration=configuration)
     return client.CoreV1Api(client.ApiClient(configuration))

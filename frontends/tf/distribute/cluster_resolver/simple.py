@@ -1,32 +1,14 @@
 """The resolver with fixed answers."""
 
-from frontends.tf.distribute.cluster_resolver.base import ClusterResolver, url
+from frontends.tf.distribute.cluster_resolver.base import AddressResolver, url
 from frontends.tf.train.cluster_spec import ClusterSpec
 
 
-class SimpleClusterResolver(ClusterResolver):
-    """Answers what it is given.
-
-    Args:
-        cluster_spec: the tasks of the cluster.
-        master: address that `master()` gives.
-        task_type: job of this process.
-        task_id: its index in the job.
-        environment: where this runs.
-        num_accelerators: accelerators of each task by kind, such as `{"GPU": 8}`.
-        rpc_layer: protocol to put in front of addresses.
+class SimpleClusterResolver(AddressResolver):
+    """Returns the answers that it was constructed with.
 
     Raises:
         TypeError: `cluster_spec` is not a `tf.train.ClusterSpec`, or `master` not a string.
-
-    Examples:
-        >>> from frontends import tf
-        >>> cluster = tf.train.ClusterSpec({"worker": ["a:1", "b:1"]})
-        >>> resolver = SimpleClusterResolver(
-        ...     cluster, task_type="worker", task_id=1, rpc_layer="grpc"
-        ... )
-        >>> resolver.master("worker", 0)
-        'grpc://a:1'
 
     Source: `tf.distribute.cluster_resolver.SimpleClusterResolver`.
     """
@@ -54,25 +36,18 @@ class SimpleClusterResolver(ClusterResolver):
         self._master = master
         self._task_type = task_type
         self._task_id = task_id
-        self._environment = environment
-        self._num_accelerators = num_accelerators or {}
+        self.environment = environment
+        self._accelerators = num_accelerators or {}
         self._rpc_layer = rpc_layer
 
     def cluster_spec(self) -> ClusterSpec:
-        """Gives the tasks of the cluster."""
+        """Returns the tasks of the cluster."""
         return self._cluster_spec
 
     def master(
         self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None
     ) -> str:
-        """Gives the master, or the address of a task; see `ClusterResolver.master`."""
+        """Returns the master, or the address of a task; see `ClusterResolver.master`."""
         if task_type is not None and task_id is not None:
-            return self._task_url(task_type, task_id, rpc_layer)
+            return super().master(task_type, task_id, rpc_layer)
         return url(self._master, rpc_layer or self._rpc_layer)
-
-    def num_accelerators(
-        self, task_type: str | None = None, task_id: int | None = None, config_proto: object = None
-    ) -> dict[str, int]:
-        """Gives the accelerators, whatever the task."""
-        del task_type, task_id, config_proto
-        return self._num_accelerators

@@ -5,15 +5,13 @@ import shutil
 import subprocess
 from collections.abc import Mapping
 
-from frontends.tf.distribute.cluster_resolver.base import ClusterResolver
+from frontends.tf.distribute.cluster_resolver.base import AddressResolver
 from frontends.tf.train.cluster_spec import ClusterSpec
 from spmd.cluster import SlurmStep
 from spmd.errors import ClusterConfigError
 
-_NVIDIA_SMI_SECONDS = 60
 
-
-class SlurmClusterResolver(ClusterResolver):
+class SlurmClusterResolver(AddressResolver):
     """Reads the tasks of a Slurm step, and shares each node's GPUs among its tasks.
 
     The task of this process is known after `cluster_spec()`. Ranks count along the list of nodes, as
@@ -58,13 +56,13 @@ class SlurmClusterResolver(ClusterResolver):
         except ClusterConfigError as error:
             if error.key in os.environ or not error.key:
                 raise
-            raise RuntimeError(
-                str(error)
-            ) from error  # as TensorFlow, where there is no such variable
+            # As TensorFlow, where there is no such variable.
+            raise RuntimeError(str(error)) from error
         self._port_base = port_base
         most = max(self._tasks.values(), default=0)
         gpus = _count_gpus() if gpus_per_node is None else gpus_per_node
         self._gpus_per_task = gpus // max(most, 1) if gpus_per_task is None else gpus_per_task
+        self._accelerators = {"GPU": self._gpus_per_task}
         self._auto_set_gpu = auto_set_gpu
         self._rpc_layer = rpc_layer
         if most * self._gpus_per_task > gpus:
@@ -82,15 +80,12 @@ class SlurmClusterResolver(ClusterResolver):
 
     def cluster_spec(self) -> ClusterSpec:
         """Lists the tasks, and finds out which of them this is; sets CUDA_VISIBLE_DEVICES."""
+        tasks = [(job, i) for job, count in sorted(self._jobs.items()) for i in range(count)]
         places = [(host, local) for host, count in self._tasks.items() for local in range(count)]
-        addresses = [f"{host}:{self._port_base + local}" for host, local in places]
-        found: dict[str, list[str]] = {}
-        first = 0
-        for job, count in sorted(self._jobs.items()):
-            found[job] = addresses[first : first + count]
-            if first <= self._rank < first + count:
-                self._task_type, self._task_id = job, self._rank - first
-            first += count
+        found: dict[str, list[str]] = {job: [] for job in sorted(self._jobs)}
+        for (job, _), (host, local) in zip(tasks, places, strict=True):
+            found[job].append(f"{host}:{self._port_base + local}")
+        self._task_type, self._task_id = tasks[self._rank]
         if self._auto_set_gpu and self._gpus_per_task:
             first = places[self._rank][1] * self._gpus_per_task
             mine = range(first, first + self._gpus_per_task)
@@ -98,21 +93,8 @@ class SlurmClusterResolver(ClusterResolver):
         return ClusterSpec(found)
 
     def get_task_info(self) -> tuple[str | None, int | None]:
-        """Gives job and index of this process; known after `cluster_spec()`."""
+        """Returns the job and the index of this process, which are known after `cluster_spec()`."""
         return self.task_type, self.task_id
-
-    def master(
-        self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None
-    ) -> str:
-        """Finds the address of a task; `""` before `cluster_spec()`. See `ClusterResolver.master`."""
-        return self._task_url(task_type, task_id, rpc_layer)
-
-    def num_accelerators(
-        self, task_type: str | None = None, task_id: int | None = None, config_proto: object = None
-    ) -> dict[str, int]:
-        """Gives the GPUs of each task."""
-        del task_type, task_id, config_proto
-        return {"GPU": self._gpus_per_task}
 
 
 def _tasks(step: SlurmStep, tasks_per_node: int | Mapping[str, int] | None) -> dict[str, int]:
@@ -131,16 +113,12 @@ def _count_gpus() -> int:
     if shutil.which("nvidia-smi") is None:
         return 0
     try:
-        listed = subprocess.run(
-            ["nvidia-smi", "--list-gpus"],
-            capture_output=True,
-            check=True,
-            encoding="utf-8",
-            timeout=_NVIDIA_SMI_SECONDS,
+        listed = subprocess.check_output(
+            ["nvidia-smi", "--list-gpus"], stderr=subprocess.DEVNULL, encoding="utf-8", timeout=60
         )
     except subprocess.SubprocessError as error:
         raise RuntimeError(
             f"nvidia-smi --list-gpus did not say how many GPUs this node has: {error}. Write "
             "SlurmClusterResolver(gpus_per_node=8)."
         ) from error
-    return sum(line.startswith("GPU ") for line in listed.stdout.splitlines())
+    return sum(line.startswith("GPU ") for line in listed.splitlines())

@@ -8,22 +8,13 @@ from spmd.cluster import read_tf_config
 
 
 class TFConfigClusterResolver(ClusterResolver):
-    """Answers what the environment variable TF_CONFIG says whenever it is asked.
+    """Reads the environment variable TF_CONFIG, each time that it is asked.
 
     Args:
         task_type: job of this process; None reads it.
         task_id: its index in the job; None reads it.
         rpc_layer: protocol to put in front of addresses; None reads it.
         environment: where this runs.
-
-    Examples:
-        >>> import json, os
-        >>> os.environ["TF_CONFIG"] = json.dumps(
-        ...     {"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 1}}
-        ... )
-        >>> TFConfigClusterResolver().master()
-        'b:1'
-        >>> del os.environ["TF_CONFIG"]
 
     Source: `tf.distribute.cluster_resolver.TFConfigClusterResolver`.
     """
@@ -40,34 +31,14 @@ class TFConfigClusterResolver(ClusterResolver):
         self._task_type = task_type
         self._task_id = task_id
         self._rpc_layer = rpc_layer
-        self._environment = environment
+        self.environment = environment
 
-    @property
-    def task_type(self) -> str | None:
-        """Job of this process."""
-        return read_tf_config().task_type if self._task_type is None else str(self._task_type)
+    def _answer(self, name: str) -> Any:
+        value = super()._answer(name)
+        return value if value is None else {"task_id": int}.get(name, str)(value)
 
-    @task_type.setter
-    def task_type(self, task_type: str | None) -> None:
-        self._task_type = task_type
-
-    @property
-    def task_id(self) -> int | None:
-        """Index of this process in its job."""
-        return read_tf_config().task_index if self._task_id is None else int(self._task_id)
-
-    @task_id.setter
-    def task_id(self, task_id: int | None) -> None:
-        self._task_id = task_id
-
-    @property
-    def rpc_layer(self) -> str | None:
-        """Protocol to put in front of addresses."""
-        return read_tf_config().rpc_layer if self._rpc_layer is None else self._rpc_layer
-
-    @rpc_layer.setter
-    def rpc_layer(self, rpc_layer: str | None) -> None:
-        self._rpc_layer = rpc_layer
+    def _find(self, name: str) -> Any:
+        return getattr(read_tf_config(), "task_index" if name == "task_id" else name)
 
     def cluster_spec(self) -> ClusterSpec:
         """Reads the tasks of the cluster.

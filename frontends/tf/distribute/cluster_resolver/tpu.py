@@ -1,11 +1,13 @@
 """The resolver of Cloud TPUs."""
 
+import os
 from typing import Any
 
 import jax
 
 from frontends.tf.distribute.cluster_resolver.base import ClusterResolver, url
-from frontends.tf.distribute.cluster_resolver.cloud_tpu import CloudTPU
+from frontends.tf.distribute.cluster_resolver.cloud_tpu import addresses, locate
+from frontends.tf.distribute.cluster_resolver.google_api import google_service
 from frontends.tf.train.cluster_spec import ClusterSpec
 
 
@@ -30,13 +32,6 @@ class TPUClusterResolver(ClusterResolver):
     Raises:
         ValueError: nothing says which TPU, or a coordinator has no address.
 
-    Examples:
-        >>> resolver = TPUClusterResolver("grpc://10.0.0.1:8470,10.0.0.2")
-        >>> resolver.cluster_spec()
-        ClusterSpec({'worker': ['10.0.0.1:8470', '10.0.0.2:8470']})
-        >>> resolver.master()
-        'grpc://10.0.0.1:8470'
-
     Source: `tf.distribute.cluster_resolver.TPUClusterResolver`.
     """
 
@@ -52,7 +47,10 @@ class TPUClusterResolver(ClusterResolver):
         service: Any = None,
         discovery_url: str | None = None,
     ) -> None:
-        self._tpu = CloudTPU(tpu, zone, project, credentials, service, discovery_url)
+        self._name, self._path = locate(tpu, zone, project)
+        self._credentials = credentials
+        self._service = service
+        self._discovery_url = os.environ.get("TPU_API_DISCOVERY_URL") or discovery_url
         self._task_type = job_name
         self._task_id = 0
         if coordinator_name and not coordinator_address:
@@ -66,19 +64,7 @@ class TPUClusterResolver(ClusterResolver):
     def connect(
         tpu: Any = None, zone: str | None = None, project: str | None = None
     ) -> "TPUClusterResolver":
-        """Makes a resolver; JAX starts the TPU when it is first used.
-
-        Args:
-            tpu: as for the class.
-            zone: as for the class.
-            project: as for the class.
-
-        Returns:
-            The resolver.
-
-        Raises:
-            ValueError: nothing says which TPU.
-        """
+        """Makes a resolver; JAX starts the TPU when it is first used. The arguments are those of the class."""
         return TPUClusterResolver(tpu, zone, project)
 
     def cluster_spec(self) -> ClusterSpec:
@@ -88,16 +74,23 @@ class TPUClusterResolver(ClusterResolver):
             ValueError: the service does not know the TPU.
             RuntimeError: it is not ready.
         """
-        if self._tpu.name == "local":
+        if self._name == "local":
             return ClusterSpec({})
-        return ClusterSpec({self.task_type: self._tpu.addresses()} | self._coordinator)
+        workers = addresses(self._name, self._path, self._sign_in)
+        return ClusterSpec({self.task_type: workers} | self._coordinator)
+
+    def _sign_in(self) -> Any:
+        described = {"discoveryServiceUrl": self._discovery_url} if self._discovery_url else {}
+        return self._service or google_service(
+            "tpu", self._credentials, "TPUClusterResolver", cache_discovery=False, **described
+        )
 
     def master(
         self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None
     ) -> str:
         """Finds the address of a worker, the first one if none is named; `""` for `"local"`."""
         del rpc_layer  # always gRPC
-        if self._tpu.name == "local":
+        if self._name == "local":
             return ""
         if task_type is None or task_id is None:
             task_type, task_id = self.task_type, self.task_id or 0

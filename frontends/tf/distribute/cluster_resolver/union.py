@@ -19,14 +19,6 @@ class UnionClusterResolver(ClusterResolver):
         TypeError: an argument is not a resolver.
         ValueError: there is none.
 
-    Examples:
-        >>> from frontends import tf
-        >>> workers = tf.train.ClusterSpec({"worker": ["a:1"]})
-        >>> servers = tf.train.ClusterSpec({"ps": ["b:1"]})
-        >>> simple = tf.distribute.cluster_resolver.SimpleClusterResolver
-        >>> UnionClusterResolver(simple(workers), simple(servers)).cluster_spec()
-        ClusterSpec({'ps': ['b:1'], 'worker': ['a:1']})
-
     Source: `tf.distribute.cluster_resolver.UnionResolver`. There an override of `task_id` with 0 is
     ignored.
     """
@@ -50,41 +42,13 @@ class UnionClusterResolver(ClusterResolver):
                     f"{one!r:.80}. Write SimpleClusterResolver(tf.train.ClusterSpec(...)) around a cluster."
                 )
         self._resolvers = args
+        self.environment = args[0].environment
         self._task_type = task_type
         self._task_id = task_id
         self._rpc_layer = rpc_layer
 
-    @property
-    def task_type(self) -> str | None:
-        """Job of this process."""
-        return self._resolvers[0].task_type if self._task_type is None else self._task_type
-
-    @task_type.setter
-    def task_type(self, task_type: str | None) -> None:
-        self._task_type = task_type
-
-    @property
-    def task_id(self) -> int | None:
-        """Index of this process in its job."""
-        return self._resolvers[0].task_id if self._task_id is None else self._task_id
-
-    @task_id.setter
-    def task_id(self, task_id: int | None) -> None:
-        self._task_id = task_id
-
-    @property
-    def rpc_layer(self) -> str | None:
-        """Protocol to put in front of addresses."""
-        return self._resolvers[0].rpc_layer if self._rpc_layer is None else self._rpc_layer
-
-    @rpc_layer.setter
-    def rpc_layer(self, rpc_layer: str | None) -> None:
-        self._rpc_layer = rpc_layer
-
-    @property
-    def environment(self) -> str | None:
-        """Where the first resolver says that this runs."""
-        return self._resolvers[0].environment
+    def _find(self, name: str) -> Any:
+        return getattr(self._resolvers[0], name)
 
     def cluster_spec(self) -> ClusterSpec:
         """Merges the tasks of all.
@@ -104,12 +68,11 @@ class UnionClusterResolver(ClusterResolver):
     def master(
         self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None
     ) -> str:
-        """Gives the first resolver's master, or the address of a task; see `ClusterResolver.master`."""
+        """Returns the first resolver's master, or the address of a task; see `ClusterResolver.master`."""
         if task_type is not None and task_id is not None:
             address = self.cluster_spec().task_address(task_type, task_id)
-            return url(
-                address, rpc_layer or self._rpc_layer
-            )  # not the first resolver's: as TensorFlow
+            # Not the first resolver's protocol: as TensorFlow.
+            return url(address, rpc_layer or self._rpc_layer)
         return self._resolvers[0].master(rpc_layer=rpc_layer)
 
     def num_accelerators(

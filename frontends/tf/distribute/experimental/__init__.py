@@ -1,6 +1,6 @@
 """`tf.distribute.experimental`: strategies and options that TensorFlow may still change."""
 
-from frontends.tf.distribute._planned import names
+from frontends.tf._names import attributes
 from frontends.tf.distribute.experimental import partitioners
 from frontends.tf.distribute.input import ValueContext
 from frontends.tf.distribute.options import (
@@ -29,4 +29,4 @@ __all__ = [
     "partitioners",
 ]
 
-__getattr__, __dir__ = names("tf.distribute.experimental", __all__)
+__getattr__, __dir__ = attributes("tf.distribute.experimental", {}, present=__all__)

@@ -31,14 +31,7 @@ class Partitioner(abc.ABC):
 
 @dataclasses.dataclass(frozen=True)
 class FixedShardsPartitioner(Partitioner):
-    """Splits into a fixed number of shards, or into single rows if there are fewer.
-
-    Attributes:
-        num_shards: how many.
-
-    Examples:
-        >>> FixedShardsPartitioner(num_shards=2)([10, 3], np.float32)
-        [2, 1]
+    """Splits into `num_shards` shards, or into single rows if there are fewer.
 
     Source: `tf.distribute.experimental.partitioners.FixedShardsPartitioner`.
     """
@@ -74,7 +67,7 @@ class MinSizePartitioner(Partitioner):
     bytes_per_string: int = 16
 
     def __post_init__(self) -> None:
-        _check_positive(self, "min_shard_bytes", "max_shards", "bytes_per_string")
+        _check_positive(self)
 
     def __call__(self, shape: Sequence[int], dtype: DTypeLike, axis: int = 0) -> list[int]:
         """Splits a shape; see `Partitioner`."""
@@ -107,9 +100,7 @@ class MaxSizePartitioner(Partitioner):
     bytes_per_string: int = 16
 
     def __post_init__(self) -> None:
-        _check_positive(self, "max_shard_bytes", "bytes_per_string")
-        if self.max_shards is not None:
-            _check_positive(self, "max_shards")
+        _check_positive(self)
 
     def __call__(self, shape: Sequence[int], dtype: DTypeLike, axis: int = 0) -> list[int]:
         """Splits a shape; see `Partitioner`."""
@@ -131,10 +122,9 @@ def _bytes(dtype: DTypeLike, text: int) -> int:
     return text if kind.kind in "OSU" else kind.itemsize
 
 
-def _check_positive(partitioner: object, *fields: str) -> None:
-    for field in fields:
-        if getattr(partitioner, field) < 1:
+def _check_positive(partitioner: Partitioner) -> None:
+    for field, value in vars(partitioner).items():
+        if value is not None and value < 1:
             raise ValueError(
-                f"{type(partitioner).__name__}'s {field} must be positive, but is "
-                f"{getattr(partitioner, field)}."
+                f"{type(partitioner).__name__}'s {field} must be positive, but is {value}."
             )

@@ -14,11 +14,6 @@ class CentralStorageStrategy(Strategy):
     device holds a copy, because XLA's programs keep their state on the devices that compute, so no memory
     is saved. `extended.parameter_devices` names the device that a script expects.
 
-    Examples:
-        >>> strategy = CentralStorageStrategy(["cpu:0"], "cpu:0")
-        >>> float(strategy.reduce("SUM", strategy.run(lambda: 2.0), axis=None))
-        2.0
-
     Source: `tf.distribute.experimental.CentralStorageStrategy`.
     """
 
@@ -36,10 +31,10 @@ class CentralStorageStrategy(Strategy):
         Raises:
             spmd.errors.MeshError: a device does not exist.
         """
-        mesh = spmd.make_mesh(compute_devices)
-        if parameter_device is None:
-            parameter_device = "cpu:0" if mesh.devices.size > 1 else None
-        devices = (
-            [mesh.devices.flat[0]] if parameter_device is None else find_devices([parameter_device])
+        super().__init__(spmd.make_mesh(compute_devices))
+        if parameter_device is None and self.num_replicas_in_sync > 1:
+            parameter_device = "cpu:0"
+        named = (
+            self.mesh.devices.flat if parameter_device is None else find_devices([parameter_device])
         )
-        super().__init__(mesh, parameter_devices=devices[:1])
+        self.extended.holders = (named[0],)

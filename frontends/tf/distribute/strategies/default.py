@@ -15,20 +15,13 @@ class DefaultStrategy(Strategy):
     Source: what `tf.distribute.get_strategy()` returns outside of any scope.
     """
 
+    is_default = True
+
     def __init__(self) -> None:
         """Makes the strategy; starts the backend."""
-        super().__init__(spmd.make_mesh(jax.local_devices()[:1]), is_default=True)
+        super().__init__(spmd.make_mesh(jax.local_devices()[:1]))
 
 
-@functools.cache
-def default_strategy() -> DefaultStrategy:
-    """Returns the one default strategy.
-
-    Examples:
-        >>> default_strategy() is default_strategy()
-        True
-    """
-    return DefaultStrategy()
-
-
+# Returns the same one each time.
+default_strategy = functools.cache(DefaultStrategy)
 register_default(default_strategy)

@@ -32,7 +32,7 @@ class MultiWorkerMirroredStrategy(Strategy):
     def __init__(
         self,
         cluster_resolver: ClusterResolver | None = None,
-        communication_options: CommunicationOptions | CollectiveHints | None = None,
+        communication_options: CollectiveHints | None = None,
     ) -> None:
         """Joins the cluster, and makes the strategy; waits until all workers have come.
 
@@ -50,31 +50,18 @@ class MultiWorkerMirroredStrategy(Strategy):
             spmd.errors.ClusterStartError: workers did not come in time; the message names them.
             RuntimeError: arrays were made before.
 
-        Source: `tf.distribute.MultiWorkerMirroredStrategy`.
         """
         options = communication_options or CommunicationOptions()
-        if not isinstance(options, (CommunicationOptions, CollectiveHints)):
+        if not isinstance(options, CollectiveHints):
             raise TypeError(
                 f"communication_options must be a tf.distribute.experimental.CommunicationOptions, but is "
                 f"{options!r}."
             )
-        self._resolver = cluster_resolver or TFConfigClusterResolver()
-        cluster = cluster_of(self._resolver)
+        self.cluster_resolver = cluster_resolver or TFConfigClusterResolver()
+        cluster = cluster_of(self.cluster_resolver)
         if cluster is not None and not cluster.is_evaluator:
             _join(cluster, options.timeout_seconds)
         super().__init__(spmd.make_mesh(), collectives=options.collectives)
-
-    @property
-    def cluster_resolver(self) -> ClusterResolver:
-        """What said which tasks there are.
-
-        Source: `tf.distribute.MultiWorkerMirroredStrategy.cluster_resolver`.
-        """
-        return self._resolver
-
-
-# The name before TensorFlow 2.4, and that of TensorFlow 1.
-CollectiveAllReduceStrategy = MultiWorkerMirroredStrategy
 
 
 def _join(cluster: Cluster, timeout_seconds: float | None) -> None:
@@ -84,8 +71,11 @@ def _join(cluster: Cluster, timeout_seconds: float | None) -> None:
             f"worker or the chief, in {cluster.source}. Take the task out of the cluster: this strategy needs no "
             "parameter servers."
         )
-    if len(cluster.processes) > 1 and not jax.distributed.is_initialized():
-        _stop_idle_backend()
+    # Scripts may look at their devices first: a backend that holds no array can be started again.
+    alone = len(cluster.processes) == 1
+    if not (alone or jax.distributed.is_initialized() or jax.live_arrays()):
+        clear_backends()
+        default_strategy.cache_clear()
     initialize(
         [str(task.address) for task in cluster.processes],
         cluster.process_id,
@@ -93,10 +83,3 @@ def _join(cluster: Cluster, timeout_seconds: float | None) -> None:
         timeout_seconds=timeout_seconds,
     )
     shared_seed()  # now, while all are here
-
-
-def _stop_idle_backend() -> None:
-    """Lets a script look at its devices first: a backend that holds no array can be started again."""
-    if not jax.live_arrays():
-        clear_backends()
-        default_strategy.cache_clear()

@@ -80,8 +80,8 @@ def test_data_without_files_is_refused(second):
         next(iter(part))
 
 
-def test_the_plan_is_printed_once(monkeypatch, capsys):
-    monkeypatch.setattr(auto_shard, "_PRINTED", set())
+def test_the_plan_is_printed_once(capsys):
+    auto_shard._print_plan.cache_clear()
     for policy in (AutoShardPolicy.OFF, AutoShardPolicy.OFF, AutoShardPolicy.DATA):
         auto_shard._print_plan(policy, 4)
     assert capsys.readouterr().err.splitlines() == [
