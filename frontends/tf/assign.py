@@ -41,7 +41,7 @@ class AssignedVariable(HeldVariable):
 
         Source: `tf.Variable.assign`.
         """
-        del use_locking, name, read_value
+        del use_locking, read_value
         return self._write(value, lambda _, new: new, "assign")
 
     def assign_add(
@@ -59,7 +59,7 @@ class AssignedVariable(HeldVariable):
 
         Source: `tf.Variable.assign_add`.
         """
-        del use_locking, name, read_value
+        del use_locking, read_value
         return self._write(delta, operator.add, "assign_add")
 
     def assign_sub(
@@ -77,7 +77,7 @@ class AssignedVariable(HeldVariable):
 
         Source: `tf.Variable.assign_sub`.
         """
-        del use_locking, name, read_value
+        del use_locking, read_value
         return self._write(delta, operator.sub, "assign_sub")
 
     def _write(self, operand: TensorLike, combine: Callable[[Any, Any], Any], verb: str) -> Any:

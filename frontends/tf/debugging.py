@@ -26,7 +26,7 @@ def assert_equal(
     name: str | None = None,
 ) -> None:
     """Raises ValueError unless all entries are equal."""
-    del summarize, name
+    del summarize
     _check("assert_equal", lambda x, y: x == y, x, y, message)
 
 
@@ -38,7 +38,7 @@ def assert_less(
     name: str | None = None,
 ) -> None:
     """Raises ValueError unless all entries of `x` are less than those of `y`."""
-    del summarize, name
+    del summarize
     _check("assert_less", lambda x, y: x < y, x, y, message)
 
 
@@ -50,7 +50,7 @@ def assert_greater(
     name: str | None = None,
 ) -> None:
     """Raises ValueError unless all entries of `x` are greater than those of `y`."""
-    del summarize, name
+    del summarize
     _check("assert_greater", lambda x, y: x > y, x, y, message)
 
 
@@ -64,7 +64,7 @@ def assert_near(
     name: str | None = None,
 ) -> None:
     """Raises ValueError unless `|x - y| <= atol + rtol * |y|`; both are 10 epsilons by default."""
-    del summarize, name
+    del summarize
 
     def near(x: TensorLike, y: TensorLike) -> Any:
         epsilon = 10 * float(jnp.finfo(x.dtype).eps)
@@ -76,7 +76,6 @@ def assert_near(
 
 def check_numerics(tensor: TensorLike, message: str, name: str | None = None) -> Any:
     """Returns the array, or raises ValueError if an entry is NaN or infinite."""
-    del name
     x = convert_to_tensor(tensor)
     _check("check_numerics", lambda x, _: jnp.isfinite(x), x, x, message)
     return x

@@ -180,7 +180,6 @@ DTYPES: dict[str, DType] = {
 
 def cast(x: TensorLike, dtype: DTypeLike, name: str | None = None) -> jax.Array:
     """Converts numbers; floating-point numbers lose their fraction, as in NumPy."""
-    del name
     target = jax_dtype(dtype)
     if isinstance(x, int | list | tuple | np.ndarray | np.generic):
         host = np.asarray(x)

@@ -125,12 +125,10 @@ class HeldVariable(ArrayLike, spmd.Variable):
 
     def sparse_read(self, indices: TensorLike, name: str | None = None) -> Any:
         """Returns some rows; see `tf.gather`."""
-        del name
         return jnp.take(self.value(), jnp.asarray(indices), axis=0)
 
     def gather_nd(self, indices: TensorLike, name: str | None = None) -> Any:
         """Returns some elements or slices; see `scatter_nd_update` for `indices`."""
-        del name
         return self.value()[tuple(jnp.moveaxis(jnp.asarray(indices), -1, 0))]
 
     @property

@@ -52,7 +52,6 @@ def resize(
     Raises:
         ValueError: there is no such method.
     """
-    del name
     if method not in _METHODS:
         raise ValueError(
             f"tf.image.resize: method must be one of {', '.join(_METHODS)}, got {method!r}."
@@ -96,7 +95,6 @@ def convert_image_dtype(
     image: TensorLike, dtype: DTypeLike, saturate: bool = False, name: str | None = None
 ) -> jax.Array:
     """Converts between dtypes and scales: floats are from 0 to 1, integers up to their maximum."""
-    del name
     x, target = convert_to_tensor(image), as_dtype(jax_dtype(dtype))
     source = as_dtype(x.dtype)
     if source == target:
@@ -142,7 +140,6 @@ def per_image_standardization(image: TensorLike) -> jax.Array:
 
 def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> jax.Array:
     """Weighs the three channels to one, as bright as they look, and keeps the dtype."""
-    del name
     x = convert_to_tensor(images)
     floats = convert_image_dtype(x, jnp.float32)
     gray = jnp.sum(floats * jnp.array([0.2989, 0.5870, 0.1140]), axis=-1, keepdims=True)
@@ -151,7 +148,6 @@ def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> jax.Array:
 
 def grayscale_to_rgb(images: TensorLike, name: str | None = None) -> jax.Array:
     """Repeats the one channel three times."""
-    del name
     return jnp.repeat(convert_to_tensor(images), 3, axis=-1)
 
 

@@ -23,42 +23,42 @@ class ScatteredVariable(AssignedVariable):
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Any:
         """Adds rows to some rows; see `scatter_update`."""
-        del use_locking, name
+        del use_locking
         return self._scatter("add", sparse_delta)
 
     def scatter_sub(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Any:
         """Subtracts rows from some rows; see `scatter_update`."""
-        del use_locking, name
+        del use_locking
         return self._scatter("subtract", sparse_delta)
 
     def scatter_mul(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Any:
         """Multiplies some rows by rows; see `scatter_update`."""
-        del use_locking, name
+        del use_locking
         return self._scatter("multiply", sparse_delta)
 
     def scatter_div(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Any:
         """Divides some rows by rows; see `scatter_update`."""
-        del use_locking, name
+        del use_locking
         return self._scatter("divide", sparse_delta)
 
     def scatter_max(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Any:
         """Takes the larger of some rows and others, element by element; see `scatter_update`."""
-        del use_locking, name
+        del use_locking
         return self._scatter("max", sparse_delta)
 
     def scatter_min(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Any:
         """Takes the smaller of some rows and others, element by element; see `scatter_update`."""
-        del use_locking, name
+        del use_locking
         return self._scatter("min", sparse_delta)
 
     def scatter_update(
@@ -89,35 +89,31 @@ class ScatteredVariable(AssignedVariable):
 
         Source: `tf.Variable.scatter_update`.
         """
-        del use_locking, name
+        del use_locking
         return self._scatter("set", sparse_delta)
 
     def scatter_nd_add(
         self, indices: TensorLike, updates: TensorLike, name: str | None = None
     ) -> Any:
         """Adds to some elements or slices; see `scatter_nd_update`."""
-        del name
         return self._scatter_nd("add", indices, updates)
 
     def scatter_nd_sub(
         self, indices: TensorLike, updates: TensorLike, name: str | None = None
     ) -> Any:
         """Subtracts from some elements or slices; see `scatter_nd_update`."""
-        del name
         return self._scatter_nd("subtract", indices, updates)
 
     def scatter_nd_max(
         self, indices: TensorLike, updates: TensorLike, name: str | None = None
     ) -> Any:
         """Takes the larger of some elements or slices and others; see `scatter_nd_update`."""
-        del name
         return self._scatter_nd("max", indices, updates)
 
     def scatter_nd_min(
         self, indices: TensorLike, updates: TensorLike, name: str | None = None
     ) -> Any:
         """Takes the smaller of some elements or slices and others; see `scatter_nd_update`."""
-        del name
         return self._scatter_nd("min", indices, updates)
 
     def scatter_nd_update(
@@ -139,7 +135,6 @@ class ScatteredVariable(AssignedVariable):
 
         Source: `tf.Variable.scatter_nd_update`.
         """
-        del name
         return self._scatter_nd("set", indices, updates)
 
     def _scatter(self, verb: str, slices: IndexedSlices) -> Any:

@@ -32,7 +32,6 @@ def cond(
     name: str | None = None,
 ) -> Any:
     """Calls one of two functions; in a program both are traced and must return the same dtypes."""
-    del name
     if true_fn is None or false_fn is None:
         raise TypeError("tf.cond: give both true_fn and false_fn.")
     chosen = convert_to_tensor(pred)
@@ -53,7 +52,7 @@ def while_loop(
     name: str | None = None,
 ) -> Any:
     """Repeats `body` while `cond` holds; in a program it has no gradient: use `jax.lax.scan`."""
-    del shape_invariants, parallel_iterations, back_prop, swap_memory, name
+    del shape_invariants, parallel_iterations, back_prop, swap_memory
     kind = type(loop_vars) if isinstance(loop_vars, list | tuple) else None
 
     def step(count: TensorLike, variables: Nested) -> tuple[Any, Any]:
@@ -107,7 +106,6 @@ def _tensors(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def no_op(name: str | None = None) -> None:
     """Does nothing."""
-    del name
 
 
 def group(*inputs: Nested, **kwargs: object) -> None:
@@ -164,7 +162,6 @@ def print_(
     Raises:
         ValueError: `output_stream` is a text: files are not written.
     """
-    del name
     if isinstance(output_stream, str):
         raise ValueError(
             f"tf.print: output_stream must be a stream, got {output_stream!r}. "

@@ -52,7 +52,6 @@ def convert_to_tensor(
 
     Source: `tf.convert_to_tensor`.
     """
-    del name
     if dtype is not None:
         return _of_dtype(value, as_dtype(dtype))
     if dtype_hint is not None and not _is_array(value):
@@ -166,7 +165,6 @@ def unary(function: Callable[..., Any]) -> Callable[..., jax.Array]:
     """Makes the alias of a function of one array, `x`."""
 
     def alias(x: TensorLike, name: str | None = None) -> jax.Array:
-        del name
         return function(convert_to_tensor(x))
 
     return described(alias, function)
@@ -176,7 +174,6 @@ def activation(function: Callable[..., Any]) -> Callable[..., jax.Array]:
     """Makes the alias of a function of one array, `features`."""
 
     def alias(features: TensorLike, name: str | None = None) -> jax.Array:
-        del name
         return function(convert_to_tensor(features))
 
     return described(alias, function)
@@ -186,7 +183,6 @@ def binary(function: Callable[..., Any]) -> Callable[..., jax.Array]:
     """Makes the alias of a function of two arrays, `x` and `y`."""
 
     def alias(x: TensorLike, y: TensorLike, name: str | None = None) -> jax.Array:
-        del name
         return function(*operands(x, y))
 
     return described(alias, function)
@@ -198,7 +194,6 @@ def reduction(function: Callable[..., Any], of_bools: bool = False) -> Callable[
     def alias(
         input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
     ) -> jax.Array:
-        del name
         x = convert_to_tensor(input_tensor)
         if (x.dtype == bool) != of_bools:
             raise TypeError(

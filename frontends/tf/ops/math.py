@@ -84,7 +84,6 @@ def minimum_(x: jax.Array, y: TensorLike) -> jax.Array:
 
 def add_n(inputs: Sequence[TensorLike], name: str | None = None) -> jax.Array:
     """Adds arrays of one shape."""
-    del name
     total, *rest = [convert_to_tensor(value) for value in inputs]
     for value in rest:
         total = total + value
@@ -93,13 +92,11 @@ def add_n(inputs: Sequence[TensorLike], name: str | None = None) -> jax.Array:
 
 def atan2(y: TensorLike, x: jax.Array, name: str | None = None) -> jax.Array:
     """Angle of the point `(x, y)`, in radians."""
-    del name
     return jnp.arctan2(*operands(y, x))
 
 
 def divide_no_nan(x: jax.Array, y: TensorLike, name: str | None = None) -> jax.Array:
     """Divides; zero where the divisor is zero."""
-    del name
     x, y = operands(x, y)
     zero = jnp.equal(y, 0)
     return jnp.where(zero, 0, jnp.true_divide(x, jnp.where(zero, 1, y)))
@@ -118,7 +115,6 @@ def cumsum(
     name: str | None = None,
 ) -> jax.Array:
     """Sums up along an axis; `exclusive` leaves out the entry itself."""
-    del name
     return _cumulative(jnp.cumsum, 0, x, axis, exclusive, reverse)
 
 
@@ -149,5 +145,4 @@ def cumprod(
     name: str | None = None,
 ) -> jax.Array:
     """Multiplies up along an axis; `exclusive` leaves out the entry itself."""
-    del name
     return _cumulative(jnp.cumprod, 1, x, axis, exclusive, reverse)

@@ -23,7 +23,6 @@ _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 
 def leaky_relu(features: TensorLike, alpha: float = 0.2, name: str | None = None) -> jax.Array:
     """Scales negative entries by `alpha`, which is 0.2 here and 0.01 in JAX."""
-    del name
     x = convert_to_tensor(features)
     # At zero, the gradient is alpha, in JAX's it is 1.
     return jnp.where(x > 0, x, alpha * x)
@@ -31,7 +30,6 @@ def leaky_relu(features: TensorLike, alpha: float = 0.2, name: str | None = None
 
 def selu(features: TensorLike, name: str | None = None) -> jax.Array:
     """Scaled exponential linear unit."""
-    del name
     x = convert_to_tensor(features)
     # JAX's has the gradient of the negative side at zero; `x` is not infinite in the exponential.
     return _SELU_SCALE * jnp.where(x >= 0, x, _SELU_ALPHA * jnp.expm1(jnp.where(x >= 0, 0, x)))
@@ -39,7 +37,6 @@ def selu(features: TensorLike, name: str | None = None) -> jax.Array:
 
 def gelu(features: TensorLike, approximate: bool = False, name: str | None = None) -> jax.Array:
     """Gaussian error linear unit, exact unless asked; JAX's default is the approximation."""
-    del name
     return jax.nn.gelu(convert_to_tensor(features), approximate=approximate)
 
 
@@ -51,13 +48,11 @@ def silu(features: TensorLike, beta: float = 1.0) -> jax.Array:
 
 def softmax(logits: TensorLike, axis: int | None = None, name: str | None = None) -> jax.Array:
     """Exponentials, scaled to add up to 1 along an axis, the last one by default."""
-    del name
     return jax.nn.softmax(convert_to_tensor(logits), -1 if axis is None else axis)
 
 
 def log_softmax(logits: TensorLike, axis: int | None = None, name: str | None = None) -> jax.Array:
     """Logarithm of `softmax`."""
-    del name
     return jax.nn.log_softmax(convert_to_tensor(logits), -1 if axis is None else axis)
 
 
@@ -65,7 +60,6 @@ def softmax_cross_entropy_with_logits(
     labels: TensorLike, logits: TensorLike, axis: int = -1, name: str | None = None
 ) -> jax.Array:
     """Cross entropy of probabilities `labels` and logits, one number an example."""
-    del name
     scores = convert_to_tensor(logits)
     targets = jnp.asarray(convert_to_tensor(labels), scores.dtype)
     loss = -jnp.sum(targets * jax.nn.log_softmax(scores, axis), axis=axis)
@@ -80,7 +74,6 @@ def sparse_softmax_cross_entropy_with_logits(
     labels: TensorLike, logits: TensorLike, name: str | None = None
 ) -> jax.Array:
     """Cross entropy of class numbers `labels` and logits; NaN for a class that does not exist."""
-    del name
     scores, classes = jax.nn.log_softmax(convert_to_tensor(logits)), convert_to_tensor(labels)
     valid = (classes >= 0) & (classes < scores.shape[-1])
     chosen = jnp.where(valid, classes, 0)[..., None]
@@ -91,7 +84,6 @@ def sigmoid_cross_entropy_with_logits(
     labels: TensorLike = None, logits: TensorLike = None, name: str | None = None
 ) -> jax.Array:
     """Cross entropy of independent probabilities `labels` and logits, one number an entry."""
-    del name
     scores = convert_to_tensor(logits)
     targets = jnp.asarray(convert_to_tensor(labels), scores.dtype)
     if targets.shape != scores.shape:
@@ -107,7 +99,6 @@ def sigmoid_cross_entropy_with_logits(
 
 def l2_loss(t: TensorLike, name: str | None = None) -> jax.Array:
     """Half of the sum of squares."""
-    del name
     return jnp.sum(jnp.square(convert_to_tensor(t))) / 2
 
 
@@ -115,7 +106,6 @@ def bias_add(
     value: TensorLike, bias: TensorLike, data_format: str | None = None, name: str | None = None
 ) -> jax.Array:
     """Adds a bias to the channels: the last axis, or axis 1 for `"NC..."`."""
-    del name
     x, offsets = convert_to_tensor(value), convert_to_tensor(bias)
     if (data_format or "").startswith("NC"):
         offsets = offsets.reshape(-1, *(1,) * (x.ndim - 2))
@@ -130,7 +120,7 @@ def moments(
     name: str | None = None,
 ) -> tuple[jax.Array, jax.Array]:
     """Mean and variance."""
-    del name, shift
+    del shift
     values, over = convert_to_tensor(x), static_axes(axes)
     return values.mean(over, keepdims=keepdims), values.var(over, keepdims=keepdims)
 
@@ -145,7 +135,6 @@ def batch_normalization(
     name: str | None = None,
 ) -> jax.Array:
     """`(x - mean) / sqrt(variance + epsilon) * scale + offset`; the last two may be None."""
-    del name
     values = convert_to_tensor(x)
     factor = jax.lax.rsqrt(convert_to_tensor(variance) + variance_epsilon)
     factor = factor if scale is None else factor * convert_to_tensor(scale)
@@ -159,7 +148,6 @@ def embedding_lookup(
     params: TensorLike, ids: TensorLike, max_norm: float | None = None, name: str | None = None
 ) -> Any:
     """Takes rows of a table, scaled down to a norm of `max_norm` if that is given."""
-    del name
     if isinstance(params, list | tuple):
         if len(params) != 1:
             raise ValueError(
@@ -183,7 +171,6 @@ def conv2d(
     name: str | None = None,
 ) -> jax.Array:
     """Convolves images with filters of shape `[height, width, channels in, channels out]`."""
-    del name
     return jax.lax.conv_general_dilated(
         convert_to_tensor(input),
         convert_to_tensor(filters),
@@ -204,7 +191,6 @@ def max_pool2d(
     name: str | None = None,
 ) -> jax.Array:
     """Takes the largest number of each window."""
-    del name
     x = convert_to_tensor(input)
     lowest = -jnp.inf if jnp.issubdtype(x.dtype, jnp.floating) else jnp.iinfo(x.dtype).min
     return _pool(x, jax.lax.max, lowest, ksize, strides, padding, data_format or "NHWC")
@@ -219,7 +205,6 @@ def avg_pool2d(
     name: str | None = None,
 ) -> jax.Array:
     """Takes the mean of each window, padding left out."""
-    del name
     x = convert_to_tensor(input)
     window = (ksize, strides, padding, data_format or "NHWC")
     total = _pool(x, jax.lax.add, 0.0, *window)

@@ -81,7 +81,6 @@ def normal(
     name: str | None = None,
 ) -> jax.Array:
     """Draws from a normal distribution; see `tf.random.normal`."""
-    del name
     return _normal(_key(seed), shape, mean, stddev, dtype)
 
 
@@ -94,7 +93,6 @@ def truncated_normal(
     name: str | None = None,
 ) -> jax.Array:
     """Draws from a normal distribution, within two deviations; see `tf.random.truncated_normal`."""
-    del name
     dtype = jax_dtype(dtype)
     drawn = jax.random.truncated_normal(_key(seed), -2.0, 2.0, static_shape(shape), dtype)
     return drawn * _cast(stddev, dtype) + _cast(mean, dtype)
@@ -113,13 +111,11 @@ def uniform(
     Raises:
         ValueError: integers are to be drawn, and `maxval` is not given.
     """
-    del name
     return _uniform(lambda: _key(seed), shape, minval, maxval, dtype)
 
 
 def shuffle(value: TensorLike, seed: int | None = None, name: str | None = None) -> jax.Array:
     """Shuffles an array along its first axis; see `tf.random.shuffle`."""
-    del name
     return jax.random.permutation(_key(seed), jnp.asarray(value))
 
 
@@ -135,7 +131,6 @@ def categorical(
     Raises:
         ValueError: `logits` is not a matrix.
     """
-    del name
     logits = jnp.asarray(logits)
     if logits.ndim != 2:
         raise ValueError(f"logits should be a matrix, got shape {logits.shape}.")
@@ -157,7 +152,7 @@ def stateless_normal(
 
     The numbers are JAX's, not TensorFlow's.
     """
-    del name, alg
+    del alg
     return _normal(_stateless_key(seed), shape, mean, stddev, dtype)
 
 
@@ -177,7 +172,7 @@ def stateless_uniform(
     Raises:
         ValueError: integers are to be drawn, and `maxval` is not given.
     """
-    del name, alg
+    del alg
     return _uniform(lambda: _stateless_key(seed), shape, minval, maxval, dtype)
 
 
@@ -193,7 +188,6 @@ def dropout(
     Raises:
         ValueError: `rate` is not in [0, 1), or `x` is not floating point.
     """
-    del name
     if not 0 <= rate < 1:
         raise ValueError(f"`rate` must be a scalar in the range [0, 1). Received: rate={rate}.")
     x = jnp.asarray(x)

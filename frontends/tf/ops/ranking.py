@@ -31,7 +31,6 @@ def argmax(
     name: str | None = None,
 ) -> jax.Array:
     """Finds the largest entries along an axis, which is 0 if it is not given (NumPy: all axes)."""
-    del name
     return cast(jnp.argmax(convert_to_tensor(input), 0 if axis is None else int(axis)), output_type)
 
 
@@ -42,7 +41,6 @@ def argmin(
     name: str | None = None,
 ) -> jax.Array:
     """Finds the smallest entries along an axis, which is 0 if it is not given (NumPy: all axes)."""
-    del name
     return cast(jnp.argmin(convert_to_tensor(input), 0 if axis is None else int(axis)), output_type)
 
 
@@ -50,7 +48,6 @@ def sort(
     values: TensorLike, axis: int = -1, direction: str = "ASCENDING", name: str | None = None
 ) -> jax.Array:
     """Sorts along an axis."""
-    del name
     return jnp.sort(convert_to_tensor(values), axis=axis, descending=_descending(direction))
 
 
@@ -62,7 +59,7 @@ def argsort(
     name: str | None = None,
 ) -> jax.Array:
     """Finds the order that sorts along an axis; it is stable always."""
-    del name, stable
+    del stable
     order = jnp.argsort(convert_to_tensor(values), axis=axis, descending=_descending(direction))
     return order.astype(jnp.int32)
 
@@ -81,7 +78,7 @@ def top_k(
     name: str | None = None,
 ) -> TopK:
     """Finds the k largest entries of the last axis, in order."""
-    del name, sorted
+    del sorted
     values, indices = jax.lax.top_k(convert_to_tensor(input), int(k))
     return TopK(values, cast(indices, index_type))
 
@@ -90,7 +87,6 @@ def in_top_k(
     targets: TensorLike, predictions: TensorLike, k: int, name: str | None = None
 ) -> jax.Array:
     """Tells of each row whether fewer than k entries are larger than its target's, which is finite."""
-    del name
     scores = convert_to_tensor(predictions)
     rows = convert_to_tensor(targets)
     mine = jnp.take_along_axis(scores, rows[:, None], axis=1)
@@ -106,7 +102,6 @@ def confusion_matrix(
     name: str | None = None,
 ) -> jax.Array:
     """Counts predictions (columns) of labels (rows); in a program, `num_classes` must be given."""
-    del name
     rows, columns = convert_to_tensor(labels).ravel(), convert_to_tensor(predictions).ravel()
     if num_classes is None:
         num_classes = int(jnp.maximum(rows.max(), columns.max())) + 1
