@@ -6,6 +6,7 @@ A *table* is a dict from TensorFlow's name to the function. `attributes` makes o
 
 import difflib
 import importlib
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -122,6 +123,19 @@ def attributes(
         raise AttributeError(unknown_name(module, name, existing))
 
     return getattr_, lambda: sorted(set(existing))
+
+
+def defined_in(module: str) -> dict[str, Any]:
+    """Makes the table of a module whose public functions and classes are TensorFlow's.
+
+    Args:
+        module: its name; `range_` in it is TensorFlow's `range`, which would hide Python's.
+    """
+    return {
+        name.removesuffix("_"): value
+        for name, value in vars(sys.modules[module]).items()
+        if not name.startswith("_") and getattr(value, "__module__", None) == module
+    }
 
 
 def unknown_name(module: str, name: str, existing: Iterable[str]) -> str:

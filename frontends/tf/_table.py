@@ -3,15 +3,18 @@
 from importlib.util import find_spec
 from typing import Any
 
+from frontends.tf._names import defined_in
 from frontends.tf.dtypes import DTYPES
 from frontends.tf.ops import array, control_flow, creation, indexing, tables
+from frontends.tf.ops.convert import convert_to_tensor
 
 TABLE: dict[str, Any] = {
     **DTYPES,
-    **creation.TABLE,
-    **array.TABLE,
-    **indexing.TABLE,
-    **control_flow.TABLE,
+    "convert_to_tensor": convert_to_tensor,
+    **defined_in(creation.__name__),
+    **defined_in(array.__name__),
+    **defined_in(indexing.__name__),
+    **defined_in(control_flow.__name__),
     **tables.TF,
     "newaxis": None,
 }

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from frontends.tf._names import attributes
+from frontends.tf._names import attributes, defined_in
 from frontends.tf._typing import TensorLike
 from frontends.tf.ops.convert import computed_now, convert_to_tensor
 
@@ -101,10 +101,4 @@ def _check(
             raise ValueError(f"{prefix}tf.debugging.{name} failed for {values}")
 
 
-__getattr__, __dir__ = attributes(
-    "tf.debugging",
-    {
-        function.__name__: function
-        for function in (assert_equal, assert_greater, assert_less, assert_near, check_numerics)
-    },
-)
+__getattr__, __dir__ = attributes("tf.debugging", defined_in(__name__))

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from frontends.tf._names import attributes
+from frontends.tf._names import attributes, defined_in
 from frontends.tf._typing import DTypeLike, ShapeLike, TensorLike
 from frontends.tf.dtypes import as_dtype, jax_dtype
 from frontends.tf.ops.convert import convert_to_tensor, static_shape
@@ -162,17 +162,4 @@ def central_crop(image: TensorLike, central_fraction: float) -> jax.Array:
     return x[..., top : x.shape[-3] - top, left : x.shape[-2] - left, :]
 
 
-__getattr__, __dir__ = attributes(
-    "tf.image",
-    {
-        "ResizeMethod": ResizeMethod,
-        "central_crop": central_crop,
-        "convert_image_dtype": convert_image_dtype,
-        "flip_left_right": flip_left_right,
-        "flip_up_down": flip_up_down,
-        "grayscale_to_rgb": grayscale_to_rgb,
-        "per_image_standardization": per_image_standardization,
-        "resize": resize,
-        "rgb_to_grayscale": rgb_to_grayscale,
-    },
-)
+__getattr__, __dir__ = attributes("tf.image", defined_in(__name__))

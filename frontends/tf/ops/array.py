@@ -181,28 +181,3 @@ def stop_gradient(input: TensorLike, name: str | None = None) -> Any:
 def is_tensor(x: TensorLike) -> bool:
     """Tells whether a value is an array of JAX or a variable; NumPy's are not."""
     return isinstance(x, jax.Array) or hasattr(x, "__jax_array__")
-
-
-TABLE: dict[str, Callable[..., Any]] = {
-    "broadcast_to": broadcast_to,
-    "concat": concat,
-    "ensure_shape": ensure_shape,
-    "expand_dims": expand_dims,
-    "identity": identity,
-    "is_tensor": is_tensor,
-    "pad": pad,
-    "rank": rank,
-    "repeat": repeat,
-    "reshape": reshape,
-    "reverse": reverse,
-    "roll": roll,
-    "shape": shape,
-    "size": size,
-    "split": split,
-    "squeeze": squeeze,
-    "stack": stack,
-    "stop_gradient": stop_gradient,
-    "tile": tile,
-    "transpose": transpose,
-    "unstack": unstack,
-}

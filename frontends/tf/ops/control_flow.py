@@ -7,7 +7,7 @@ gradients flow through them; in a program they are XLA's.
 import contextlib
 import functools
 import sys
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator
 from typing import Any
 
 import jax
@@ -212,24 +212,3 @@ def _format(array: TensorLike, summarize: int) -> str:
 
 def _format_float(value: TensorLike) -> str:
     return str(value).removesuffix(".0")
-
-
-def _names(functions: Iterable[Any]) -> dict[str, Any]:
-    return {function.__name__.removesuffix("_"): function for function in functions}
-
-
-TABLE: dict[str, Any] = _names(
-    (
-        cond,
-        control_dependencies,
-        device,
-        executing_eagerly,
-        group,
-        init_scope,
-        map_fn,
-        name_scope,
-        no_op,
-        print_,
-        while_loop,
-    )
-)

@@ -205,6 +205,13 @@ def reduction(function: Callable[..., Any], of_bools: bool = False) -> Callable[
     return described(alias, function)
 
 
+def same_names(
+    make_alias: Callable[..., Any], namespace: object, *names: str
+) -> dict[str, Callable[..., Any]]:
+    """Makes aliases of functions that JAX has by the same names as TensorFlow."""
+    return {name: make_alias(getattr(namespace, name)) for name in names}
+
+
 def described(alias: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
     """Names and documents an alias after the function that it stands for."""
     name = getattr(function, "__name__", "function").removesuffix("_")

@@ -1,6 +1,5 @@
 """Functions of `tf.*` that make arrays: constants, ranges, one-hot rows and masks."""
 
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -113,19 +112,3 @@ def sequence_mask(
     ends = convert_to_tensor(lengths)
     columns = jnp.arange(int(ends.max() if maxlen is None else maxlen))
     return (columns < ends[..., None]).astype(jax_dtype(dtype))
-
-
-TABLE: dict[str, Callable[..., Any]] = {
-    "constant": constant,
-    "convert_to_tensor": convert_to_tensor,
-    "eye": eye,
-    "fill": fill,
-    "linspace": linspace,
-    "one_hot": one_hot,
-    "ones": ones,
-    "ones_like": ones_like,
-    "range": range_,
-    "sequence_mask": sequence_mask,
-    "zeros": zeros,
-    "zeros_like": zeros_like,
-}

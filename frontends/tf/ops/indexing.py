@@ -1,7 +1,6 @@
 """Functions of `tf.*` that take parts of arrays: by row number, coordinates, mask or block."""
 
 import functools
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -93,12 +92,3 @@ def where(
     if x is None or y is None:
         raise ValueError("tf.where: give both x and y, or neither.")
     return jnp.where(convert_to_tensor(condition), *operands(x, y))
-
-
-TABLE: dict[str, Callable[..., Any]] = {
-    "boolean_mask": boolean_mask,
-    "gather": gather,
-    "gather_nd": gather_nd,
-    "slice": slice_,
-    "where": where,
-}

@@ -83,9 +83,9 @@ def diag_part(input: TensorLike, name: str | None = None) -> jax.Array:
     return jnp.diagonal(convert_to_tensor(input), axis1=-2, axis2=-1)
 
 
-def trace_(x: jax.Array) -> jax.Array:
+def trace(x: TensorLike, name: str | None = None) -> jax.Array:
     """Sum of the diagonal, in the last two axes."""
-    return jnp.trace(x, axis1=-2, axis2=-1)
+    return jnp.trace(convert_to_tensor(x), axis1=-2, axis2=-1)
 
 
 def inv(input: TensorLike, adjoint: bool = False, name: str | None = None) -> jax.Array:

@@ -10,9 +10,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from frontends.tf._names import defined_in
 from frontends.tf._typing import Axis, ShapeLike, TensorLike
 from frontends.tf.ops.clip import clip_by_norm
-from frontends.tf.ops.convert import activation, convert_to_tensor, static_axes, unary
+from frontends.tf.ops.convert import activation, convert_to_tensor, same_names, static_axes, unary
 from frontends.tf.ops.indexing import gather
 from frontends.tf.ops.linalg import l2_normalize
 from frontends.tf.ops.random import dropout
@@ -254,33 +255,14 @@ def _padding(padding: str | Sequence[Sequence[int]], data_format: str) -> Any:
 
 
 NN: dict[str, Any] = {
+    **defined_in(__name__),
+    **same_names(activation, jax.nn, "elu", "relu", "relu6", "softplus"),
     "avg_pool": avg_pool2d,
-    "avg_pool2d": avg_pool2d,
-    "batch_normalization": batch_normalization,
-    "bias_add": bias_add,
-    "conv2d": conv2d,
     "dropout": dropout,
-    "elu": activation(jax.nn.elu),
-    "embedding_lookup": embedding_lookup,
-    "gelu": gelu,
     "in_top_k": in_top_k,
-    "l2_loss": l2_loss,
     "l2_normalize": l2_normalize,
-    "leaky_relu": leaky_relu,
-    "log_softmax": log_softmax,
     "max_pool": max_pool2d,
-    "max_pool2d": max_pool2d,
-    "moments": moments,
-    "relu": activation(jax.nn.relu),
-    "relu6": activation(jax.nn.relu6),
-    "selu": selu,
     "sigmoid": unary(jax.nn.sigmoid),
-    "sigmoid_cross_entropy_with_logits": sigmoid_cross_entropy_with_logits,
-    "silu": silu,
-    "softmax": softmax,
-    "softmax_cross_entropy_with_logits": softmax_cross_entropy_with_logits,
-    "softplus": activation(jax.nn.softplus),
-    "sparse_softmax_cross_entropy_with_logits": sparse_softmax_cross_entropy_with_logits,
     "swish": silu,
     "tanh": unary(jnp.tanh),
     "top_k": top_k,

@@ -271,15 +271,3 @@ def _stateless_key(seed: Sequence[int]) -> jax.Array:
 
 def _cast(value: TensorLike, dtype: DTypeLike) -> jax.Array:
     return jnp.asarray(value, dtype)
-
-
-RANDOM = {
-    "categorical": categorical,
-    "normal": normal,
-    "set_seed": set_seed,
-    "shuffle": shuffle,
-    "stateless_normal": stateless_normal,
-    "stateless_uniform": stateless_uniform,
-    "truncated_normal": truncated_normal,
-    "uniform": uniform,
-}
