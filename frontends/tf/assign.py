@@ -12,11 +12,7 @@ from frontends.tf._typing import DTypeLike, TensorLike
 from frontends.tf.aggregation import REDUCED, VariableAggregation, VariableSynchronization
 from frontends.tf.distribute.scope import get_strategy
 from frontends.tf.held_variable import HeldVariable
-from spmd.replica import (
-    PerReplica,
-    current_frame,
-    in_replica,
-)
+from spmd.replica import PerReplica, current_frame, in_replica
 
 
 class AssignedVariable(HeldVariable):

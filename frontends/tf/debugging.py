@@ -4,6 +4,7 @@ They raise ValueError, which is what `tf.errors.InvalidArgumentError` is here. W
 there are no numbers yet: a check then warns that it is left out.
 """
 
+import operator
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -15,43 +16,33 @@ from jax.core import Tracer
 
 from frontends.tf._names import attributes, defined_in
 from frontends.tf._typing import TensorLike
-from frontends.tf.ops.convert import computed_now, convert_to_tensor
+from frontends.tf.ops.convert import computed_now, convert_to_tensor, named
 
 
-def assert_equal(
-    x: TensorLike,
-    y: TensorLike,
-    message: str | None = None,
-    summarize: int | None = None,
-    name: str | None = None,
-) -> None:
-    """Raises ValueError unless all entries are equal."""
-    del summarize
-    _check("assert_equal", lambda x, y: x == y, x, y, message)
+def _comparison(name: str, holds: Callable[[Any, Any], Any], expected: str) -> Callable[..., None]:
+    """Makes a check that compares two arrays, entry by entry."""
+    check = name
+
+    def compare(
+        x: TensorLike,
+        y: TensorLike,
+        message: str | None = None,
+        summarize: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        del summarize
+        _check(check, holds, x, y, message)
+
+    return named(check, f"Raises ValueError unless {expected}.", compare)
 
 
-def assert_less(
-    x: TensorLike,
-    y: TensorLike,
-    message: str | None = None,
-    summarize: int | None = None,
-    name: str | None = None,
-) -> None:
-    """Raises ValueError unless all entries of `x` are less than those of `y`."""
-    del summarize
-    _check("assert_less", lambda x, y: x < y, x, y, message)
-
-
-def assert_greater(
-    x: TensorLike,
-    y: TensorLike,
-    message: str | None = None,
-    summarize: int | None = None,
-    name: str | None = None,
-) -> None:
-    """Raises ValueError unless all entries of `x` are greater than those of `y`."""
-    del summarize
-    _check("assert_greater", lambda x, y: x > y, x, y, message)
+assert_equal = _comparison("assert_equal", operator.eq, "all entries are equal")
+assert_less = _comparison(
+    "assert_less", operator.lt, "all entries of `x` are less than those of `y`"
+)
+assert_greater = _comparison(
+    "assert_greater", operator.gt, "all entries of `x` are greater than those of `y`"
+)
 
 
 def assert_near(

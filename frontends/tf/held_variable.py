@@ -17,13 +17,7 @@ from frontends.tf.aggregation import (
 )
 from frontends.tf.distribute.device_names import long_name
 from frontends.tf.distribute.scope import StrategyLike, WrongMeshError
-from spmd.replica import (
-    ArrayLike,
-    PerReplica,
-    TracedPerReplica,
-    current_frame,
-    in_replica,
-)
+from spmd.replica import ArrayLike, PerReplica, TracedPerReplica, current_frame, in_replica
 from spmd.topology import layout_of, place
 
 

@@ -6,11 +6,7 @@ from frontends.tf._names import attributes
 from frontends.tf.config.devices import (
     LogicalDeviceConfiguration as VirtualDeviceConfiguration,
 )
-from frontends.tf.config.devices import (
-    PhysicalDevice,
-    list_logical_devices,
-    list_physical_devices,
-)
+from frontends.tf.config.devices import PhysicalDevice, list_logical_devices, list_physical_devices
 from frontends.tf.config.devices import (
     set_logical_device_configuration as set_virtual_device_configuration,
 )

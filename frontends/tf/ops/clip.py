@@ -6,10 +6,7 @@ import jax
 import jax.numpy as jnp
 
 from frontends.tf._typing import Axis, Nested, TensorLike
-from frontends.tf.ops.convert import (
-    convert_to_tensor,
-    static_axes,
-)
+from frontends.tf.ops.convert import convert_to_tensor, static_axes
 from frontends.tf.ops.math import add_n
 
 

@@ -216,10 +216,12 @@ def described(alias: Callable[..., Any], function: Callable[..., Any]) -> Callab
     """Names and documents an alias after the function that it stands for."""
     name = getattr(function, "__name__", "function").removesuffix("_")
     summary = (getattr(function, "__doc__", None) or "").strip().partition("\n")[0]
-    alias.__name__ = alias.__qualname__ = name
-    alias.__doc__ = f"{summary or name}\n\nTensorFlow's parameters over `{_path(function)}`."
-    return alias
+    path = f"{getattr(function, '__module__', '')}.{getattr(function, '__name__', '')}"
+    return named(name, f"{summary or name}\n\nTensorFlow's parameters over `{path}`.", alias)
 
 
-def _path(function: Callable[..., Any]) -> str:
-    return f"{getattr(function, '__module__', '')}.{getattr(function, '__name__', '')}"
+def named(name: str, doc: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Gives a name and a docstring to a function that another one made."""
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return function

@@ -5,10 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from frontends.tf._typing import Axis, ShapeLike, TensorLike
-from frontends.tf.ops.convert import (
-    convert_to_tensor,
-    static_axes,
-)
+from frontends.tf.ops.convert import convert_to_tensor, static_axes
 from frontends.tf.ops.math import euclidean_norm_
 
 

@@ -8,10 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from frontends.tf._typing import TensorLike
-from frontends.tf.ops.convert import (
-    convert_to_tensor,
-    operands,
-)
+from frontends.tf.ops.convert import convert_to_tensor, named, operands
 
 
 def mean_(x: jax.Array, axis: int | tuple[int, ...] | None, keepdims: bool) -> jax.Array:
@@ -107,42 +104,32 @@ def squared_difference_(x: jax.Array, y: TensorLike) -> jax.Array:
     return jnp.square(jnp.subtract(x, y))
 
 
-def cumsum(
-    x: jax.Array,
-    axis: int = 0,
-    exclusive: bool = False,
-    reverse: bool = False,
-    name: str | None = None,
-) -> jax.Array:
-    """Sums up along an axis; `exclusive` leaves out the entry itself."""
-    return _cumulative(jnp.cumsum, 0, x, axis, exclusive, reverse)
-
-
 def _cumulative(
-    function: Callable[..., Any],
-    neutral: int,
-    x: jax.Array,
-    axis: int,
-    exclusive: bool,
-    reverse: bool,
-) -> jax.Array:
-    x = convert_to_tensor(x)
-    x = jnp.flip(x, axis) if reverse else x
-    if exclusive:
-        # Not the difference to the sum: small numbers beside large ones would be lost.
-        kept = jax.lax.slice_in_dim(x, 0, x.shape[axis] - 1, axis=axis)
-        first = jnp.full_like(jax.lax.slice_in_dim(x, 0, 1, axis=axis), neutral)
-        x = jnp.concatenate([first, kept], axis)
-    total = function(x, axis, dtype=x.dtype)
-    return jnp.flip(total, axis) if reverse else total
+    name: str, function: Callable[..., Any], neutral: int, verb: str
+) -> Callable[..., Any]:
+    """Makes a function that combines each entry with those before it."""
+
+    def combine(
+        x: jax.Array,
+        axis: int = 0,
+        exclusive: bool = False,
+        reverse: bool = False,
+        name: str | None = None,
+    ) -> jax.Array:
+        x = convert_to_tensor(x)
+        x = jnp.flip(x, axis) if reverse else x
+        if exclusive:
+            # Not the difference to the sum: small numbers beside large ones would be lost.
+            kept = jax.lax.slice_in_dim(x, 0, x.shape[axis] - 1, axis=axis)
+            first = jnp.full_like(jax.lax.slice_in_dim(x, 0, 1, axis=axis), neutral)
+            x = jnp.concatenate([first, kept], axis)
+        total = function(x, axis, dtype=x.dtype)
+        return jnp.flip(total, axis) if reverse else total
+
+    return named(
+        name, f"{verb} up along an axis; `exclusive` leaves out the entry itself.", combine
+    )
 
 
-def cumprod(
-    x: jax.Array,
-    axis: int = 0,
-    exclusive: bool = False,
-    reverse: bool = False,
-    name: str | None = None,
-) -> jax.Array:
-    """Multiplies up along an axis; `exclusive` leaves out the entry itself."""
-    return _cumulative(jnp.cumprod, 1, x, axis, exclusive, reverse)
+cumsum = _cumulative("cumsum", jnp.cumsum, 0, "Sums")
+cumprod = _cumulative("cumprod", jnp.cumprod, 1, "Multiplies")

@@ -18,11 +18,7 @@ from frontends.tf.dtypes import jax_dtype
 from frontends.tf.ops.convert import static_shape
 from frontends.tf.ops.map_stream import in_map, next_key
 from frontends.tf.ops.seeds import key_words, op_entropy, set_global_seed, stream_entropy
-from spmd.replica import (
-    current_frame,
-    in_replica,
-    replica_id,
-)
+from spmd.replica import current_frame, in_replica, replica_id
 
 # Steps search this for state; empty until something is drawn, for a variable starts the backend.
 STREAM: dict[str, spmd.Variable] = {}

@@ -1,15 +1,14 @@
 """Functions of `tf.*` and `tf.math` that order entries or count them: sorting, largest entries, confusion."""
 
-from typing import NamedTuple, SupportsInt
+from collections.abc import Callable
+from typing import Any, NamedTuple, SupportsInt
 
 import jax
 import jax.numpy as jnp
 
 from frontends.tf._typing import DTypeLike, TensorLike
 from frontends.tf.dtypes import cast, jax_dtype
-from frontends.tf.ops.convert import (
-    convert_to_tensor,
-)
+from frontends.tf.ops.convert import convert_to_tensor, named
 
 
 class TopK(NamedTuple):
@@ -24,24 +23,24 @@ class TopK(NamedTuple):
     indices: jax.Array
 
 
-def argmax(
-    input: TensorLike,
-    axis: SupportsInt | None = None,
-    output_type: DTypeLike = "int64",
-    name: str | None = None,
-) -> jax.Array:
-    """Finds the largest entries along an axis, which is 0 if it is not given (NumPy: all axes)."""
-    return cast(jnp.argmax(convert_to_tensor(input), 0 if axis is None else int(axis)), output_type)
+def _position_of(name: str, function: Callable[..., jax.Array], entries: str) -> Callable[..., Any]:
+    """Makes a function that finds one entry along an axis."""
+
+    def find(
+        input: TensorLike,
+        axis: SupportsInt | None = None,
+        output_type: DTypeLike = "int64",
+        name: str | None = None,
+    ) -> jax.Array:
+        found = function(convert_to_tensor(input), 0 if axis is None else int(axis))
+        return cast(found, output_type)
+
+    doc = f"Finds the {entries} along an axis, which is 0 if it is not given (NumPy: all axes)."
+    return named(name, doc, find)
 
 
-def argmin(
-    input: TensorLike,
-    axis: SupportsInt | None = None,
-    output_type: DTypeLike = "int64",
-    name: str | None = None,
-) -> jax.Array:
-    """Finds the smallest entries along an axis, which is 0 if it is not given (NumPy: all axes)."""
-    return cast(jnp.argmin(convert_to_tensor(input), 0 if axis is None else int(axis)), output_type)
+argmax = _position_of("argmax", jnp.argmax, "largest entries")
+argmin = _position_of("argmin", jnp.argmin, "smallest entries")
 
 
 def sort(
