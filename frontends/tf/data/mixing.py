@@ -1,16 +1,14 @@
 """Datasets whose elements come from one of several datasets at a time."""
 
-import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Self, SupportsIndex
 
 import numpy as np
 
 from frontends.tf._typing import TensorLike
-from frontends.tf.data.base import DatasetBase, integer, shuffle_order
+from frontends.tf.data.base import DatasetBase, check_datasets, integer, shuffle_order
 from frontends.tf.data.constants import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
-from frontends.tf.data.options import Options
-from spmd.input.pipeline import Form, ShuffleOrder, drawn, mixed
+from spmd.input.pipeline import ShuffleOrder, drawn, mixed
 
 
 class Mixing(DatasetBase):
@@ -49,10 +47,10 @@ class Mixing(DatasetBase):
         Source: ``tf.data.Dataset.choose_from_datasets``.
         """
         parts = _checked("choose_from_datasets", datasets)
-        (choices,) = _checked("choose_from_datasets", [choice_dataset])
+        check_datasets([choice_dataset], "choose_from_datasets")
 
         def numbers() -> Iterator[int]:
-            for each in choices._form().elements():
+            for each in choice_dataset._form().elements():
                 number = integer(each, "choose_from_datasets: a number of choice_dataset", 0)
                 if number >= len(parts):
                     raise ValueError(
@@ -62,7 +60,7 @@ class Mixing(DatasetBase):
                 yield number
 
         return cls._mixed(
-            parts, numbers, stop_on_empty_dataset, UNKNOWN_CARDINALITY, choices._orders
+            parts, numbers, stop_on_empty_dataset, UNKNOWN_CARDINALITY, choice_dataset._orders
         )
 
     @classmethod
@@ -135,30 +133,23 @@ class Mixing(DatasetBase):
         cardinality: int,
         orders: Iterable[ShuffleOrder],
     ) -> Self:
-        def make_form() -> Form:
-            forms = [part._form() for part in parts]
-            # Whether it ends is known for sure where no part ends it and one is endless.
-            finite = cardinality != INFINITE_CARDINALITY
-            return mixed(forms, numbers, stop_on_empty=stop_on_empty, finite=finite)
-
-        rows = {part.full_batch_rows for part in parts}
-        options = functools.reduce(Options.merge, (part._options for part in parts), Options())
-        return cls(
-            make_form,
+        # Whether it ends is known for sure where no part ends it and one is endless.
+        finite = cardinality != INFINITE_CARDINALITY
+        return cls._combined(
+            parts,
+            lambda: mixed(
+                [part._form() for part in parts],
+                numbers,
+                stop_on_empty=stop_on_empty,
+                finite=finite,
+            ),
             cardinality,
-            rows.pop() if len(rows) == 1 else None,
-            [*(order for part in parts for order in part._orders), *orders],
-            options,
+            orders,
         )
 
 
 def _checked(op_name: str, datasets: Sequence[DatasetBase]) -> list[DatasetBase]:
-    for dataset in datasets:
-        if not isinstance(dataset, DatasetBase):
-            raise TypeError(
-                f"{op_name}: expected datasets, got {dataset!r} ({type(dataset).__name__}).\n"
-                "Fix: Dataset.from_tensor_slices(array) makes a dataset of an array's rows."
-            )
+    check_datasets(datasets, op_name)
     if not len(datasets):
         raise ValueError(f"{op_name}: expected at least one dataset.\nFix: [dataset]")
     return list(datasets)

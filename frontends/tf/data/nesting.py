@@ -7,7 +7,7 @@ import jax
 
 from frontends.tf._typing import Nested
 from frontends.tf.data import cardinality
-from frontends.tf.data.base import DatasetBase, function_of, integer
+from frontends.tf.data.base import DatasetBase, function_of, integer, returned_dataset
 from frontends.tf.data.constants import AUTOTUNE, UNKNOWN_CARDINALITY
 from frontends.tf.data.parallel import worker_count
 from frontends.tf.data.spec import DatasetSpec, tensor_specs
@@ -210,8 +210,9 @@ class Nesting(DatasetBase):
 
         def make(group: tuple[int, Sequence[Nested]]) -> DatasetBase:
             number, members = group
-            made = reduce_of(number, self._of_elements(members))
-            return _checked("group_by_window", made)
+            return returned_dataset(
+                reduce_of(number, self._of_elements(members)), "group_by_window"
+            )
 
         def transform(form: Form) -> Form:
             def datasets() -> Iterator[DatasetBase]:
@@ -295,7 +296,9 @@ class Nesting(DatasetBase):
 
         def transform(form: Form) -> Form:
             def datasets() -> Iterator[DatasetBase]:
-                return (_checked(name, call_once(function, each)) for each in form.elements())
+                return (
+                    returned_dataset(call_once(function, each), name) for each in form.elements()
+                )
 
             return _read_in_turns(form, datasets, cycle, block)
 
@@ -320,12 +323,3 @@ def _read_in_turns(
         return first._form().spec()
 
     return ready(lambda: interleaved(datasets(), cycle, block), Lazy(find_spec), form)
-
-
-def _checked(name: str, made: object) -> DatasetBase:
-    if not isinstance(made, DatasetBase):
-        raise TypeError(
-            f"{name}: the function must return a dataset, got {type(made).__name__}.\n"
-            "Fix: Dataset.from_tensors(value) makes a dataset of one element."
-        )
-    return made

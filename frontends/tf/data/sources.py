@@ -9,9 +9,8 @@ import numpy as np
 
 from frontends.tf._typing import DTypeLike, Nested
 from frontends.tf.data import cardinality
-from frontends.tf.data.base import DatasetBase, integer
+from frontends.tf.data.base import DatasetBase, check_datasets, integer
 from frontends.tf.data.constants import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
-from frontends.tf.data.options import Options
 from frontends.tf.data.spec import as_dtype, declared_spec
 from spmd.input.pipeline import (
     array_rows,
@@ -152,27 +151,13 @@ class Sources(DatasetBase):
         parts, structure = jax.tree.flatten(datasets, is_leaf=lambda leaf: isinstance(leaf, list))
         if not parts:
             raise TypeError("zip: expected at least one dataset.\nFix: Dataset.zip(a, b)")
-        for part in parts:
-            if not isinstance(part, DatasetBase):
-                hint = (
-                    "Dataset.zip(tuple(datasets))"
-                    if isinstance(part, list)
-                    else ("Dataset.from_tensor_slices(array) makes a dataset of an array's rows")
-                )
-                raise TypeError(
-                    f"zip: expected datasets in tuples or dicts, got {part!r} "
-                    f"({type(part).__name__}).\nFix: {hint}"
-                )
-        rows = {part.full_batch_rows for part in parts}
-        options = Options()
-        for part in parts:
-            options = options.merge(part._options)
-        return cls(
+        lists = [part for part in parts if isinstance(part, list)]
+        check_datasets(lists, "zip", "tuples or dicts of datasets: Dataset.zip(tuple(datasets))")
+        check_datasets(parts, "zip")
+        return cls._combined(
+            parts,
             lambda: zipped(structure, [part._form() for part in parts]),
             cardinality.zipped(part._cardinality for part in parts),
-            rows.pop() if len(rows) == 1 else None,
-            [order for part in parts for order in part._orders],
-            options,
         )
 
     @classmethod

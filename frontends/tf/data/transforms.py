@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, Self, SupportsIndex
 
 from frontends.tf.data import cardinality
-from frontends.tf.data.base import DatasetBase, integer, map_function
+from frontends.tf.data.base import DatasetBase, integer, map_function, returned_dataset
 from frontends.tf.data.constants import UNKNOWN_CARDINALITY
 from frontends.tf.data.parallel import worker_count
 from spmd.input.pipeline import enumerated
@@ -196,10 +196,4 @@ class Transforms(DatasetBase):
 
         Source: ``tf.data.Dataset.apply``.
         """
-        dataset = transformation_func(self)
-        if not isinstance(dataset, DatasetBase):
-            raise TypeError(
-                "apply: the function must return a dataset, got "
-                f"{type(dataset).__name__}.\nFix: return the dataset that it made"
-            )
-        return dataset
+        return returned_dataset(transformation_func(self), "apply")

@@ -153,7 +153,9 @@ class TestZip:
 
     def test_errors(self):
         a = Dataset.range(2)
-        with pytest.raises(TypeError, match=r"(?s)expected datasets in tuples.*tuple\(datasets\)"):
+        with pytest.raises(
+            TypeError, match=r"(?s)expected a dataset, got .*tuples or dicts.*tuple\(datasets\)"
+        ):
             Dataset.zip([a, a])
         with pytest.raises(TypeError, match=r"(?s)got array.*from_tensor_slices"):
             Dataset.zip(a, np.arange(2))
