@@ -1,6 +1,5 @@
 """The functions and dtypes of `tf.*`, gathered in one table, and what is imported when it is used."""
 
-from importlib.util import find_spec
 from typing import Any
 
 from frontends.tf._names import defined_in
@@ -19,12 +18,8 @@ TABLE: dict[str, Any] = {
     "newaxis": None,
 }
 
-# Submodules that take long to import, or need Keras; those that exist.
-LAZY = {
-    name: f"frontends.tf.{name}"
-    for name in ("keras", "io", "saved_model", "summary", "train")
-    if find_spec(f"frontends.tf.{name}") is not None
-}
+# Submodules that take long to import, or need Keras.
+LAZY = {name: f"frontends.tf.{name}" for name in ("keras", "io", "saved_model", "summary", "train")}
 # In TensorFlow, too, these are Keras's.
 LAZY |= {
     name: f"frontends.tf.keras.{name}"

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from frontends.tf._typing import DTypeLike, TensorLike
-from frontends.tf.aggregation import REDUCED, VariableAggregation, VariableSynchronization
+from frontends.tf.aggregation import VariableAggregation, VariableSynchronization, reduced
 from frontends.tf.distribute.scope import get_strategy
 from frontends.tf.held_variable import HeldVariable
 from spmd.replica import PerReplica, current_frame, in_replica
@@ -90,7 +90,7 @@ class AssignedVariable(HeldVariable):
                 new = self._divided(new, verb)
                 new = jnp.broadcast_to(new, held.shape)
         elif in_replica() and get_strategy().num_replicas_in_sync > 1:
-            new = REDUCED[self.aggregation](new)
+            new = reduced(new, self.aggregation)
         self._set(combine(held, new))
         return self.value() if current_frame() is not None else self
 

@@ -183,9 +183,8 @@ def cast(x: TensorLike, dtype: DTypeLike, name: str | None = None) -> jax.Array:
     target = jax_dtype(dtype)
     if isinstance(x, int | list | tuple | np.ndarray | np.generic):
         host = np.asarray(x)
-        if (
-            host.dtype.kind in "iu" and host.dtype.itemsize == 8
-        ):  # JAX would cut them to 32 bits first
+        # JAX would cut them to 32 bits first.
+        if host.dtype.kind in "iu" and host.dtype.itemsize == 8:
             require_room(host, dtype)
             return jnp.asarray(host.astype(target))
     return jnp.asarray(x).astype(target)

@@ -10,10 +10,9 @@ from jax.core import Tracer
 import spmd
 from frontends.tf._typing import DTypeLike, TensorLike
 from frontends.tf.aggregation import (
-    COMBINED,
     VariableAggregation,
     VariableSynchronization,
-    combined_in_step,
+    combined,
 )
 from frontends.tf.distribute.device_names import long_name
 from frontends.tf.distribute.scope import StrategyLike, WrongMeshError
@@ -68,9 +67,7 @@ class HeldVariable(ArrayLike, spmd.Variable):
             )
         if self.kind != "local":
             return held
-        if current_frame() is not None:
-            return combined_in_step(held, self.aggregation)
-        return COMBINED[self.aggregation](held)
+        return combined(held, self.aggregation)
 
     def read_value(self) -> Any:
         """Returns a copy of the current value; see `value`.

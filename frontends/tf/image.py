@@ -25,7 +25,7 @@ class ResizeMethod:
     LANCZOS5 = "lanczos5"
 
 
-_METHODS = {name: name for name in ("bilinear", "nearest", "bicubic", "lanczos3", "lanczos5")}
+_METHODS = ("bilinear", "nearest", "bicubic", "lanczos3", "lanczos5")
 
 
 def resize(
@@ -69,7 +69,7 @@ def resize(
     return jax.image.resize(
         x if nearest else x.astype(jnp.float32),
         (*x.shape[:-3], height, width, x.shape[-1]),
-        _METHODS[method],
+        method,
         antialias=antialias and not nearest,
     )
 
@@ -103,19 +103,18 @@ def convert_image_dtype(
         return x.astype(target.dtype)
     if source.is_integer and target.is_floating:
         return x.astype(target.dtype) * (1 / int(source.max))
+    lowest, highest = int(target.min), int(target.max)
+    if not source.is_floating and int(source.max) <= highest:
+        factor = (highest + 1) // (int(source.max) + 1)
+        scaled = jnp.clip(x, 0) if saturate and lowest == 0 else x
+        return scaled.astype(target.dtype) * factor
     if source.is_floating:
-        scaled = x * (int(target.max) + 0.5)
-        # A float32 beyond the range of integers has no defined conversion.
-        scaled = jnp.clip(scaled, int(target.min), int(target.max)) if saturate else scaled
-        return scaled.astype(target.dtype)
-    if int(source.max) > int(target.max):
-        factor = (int(source.max) + 1) // (int(target.max) + 1)
-        scaled = x // factor
-        scaled = jnp.clip(scaled, int(target.min), int(target.max)) if saturate else scaled
-        return scaled.astype(target.dtype)
-    factor = (int(target.max) + 1) // (int(source.max) + 1)
-    scaled = jnp.clip(x, 0) if saturate and int(target.min) == 0 else x
-    return scaled.astype(target.dtype) * factor
+        scaled = x * (highest + 0.5)
+    else:
+        scaled = x // ((int(source.max) + 1) // (highest + 1))
+    # A float32 beyond the range of integers has no defined conversion.
+    scaled = jnp.clip(scaled, lowest, highest) if saturate else scaled
+    return scaled.astype(target.dtype)
 
 
 def flip_left_right(image: TensorLike) -> jax.Array:

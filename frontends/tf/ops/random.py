@@ -91,7 +91,7 @@ def truncated_normal(
     """Draws from a normal distribution, within two deviations; see `tf.random.truncated_normal`."""
     dtype = jax_dtype(dtype)
     drawn = jax.random.truncated_normal(_key(seed), -2.0, 2.0, static_shape(shape), dtype)
-    return drawn * _cast(stddev, dtype) + _cast(mean, dtype)
+    return drawn * jnp.asarray(stddev, dtype) + jnp.asarray(mean, dtype)
 
 
 def uniform(
@@ -192,14 +192,9 @@ def dropout(
             f"x has to be a floating point array since it will be scaled, but is of type {x.dtype}. "
             "Convert it: tf.cast(x, tf.float32)."
         )
-    shape = (
-        x.shape
-        if noise_shape is None
-        else tuple(
-            size if asked is None else int(asked)
-            for size, asked in zip(x.shape, noise_shape, strict=True)
-        )
-    )
+    asked = x.shape if noise_shape is None else noise_shape
+    sizes = zip(x.shape, asked, strict=True)
+    shape = tuple(own if size is None else int(size) for own, size in sizes)
     kept = jax.random.bernoulli(_key(seed), 1.0 - rate, shape)
     return jnp.where(kept, x / (1 - rate), jnp.zeros_like(x))
 
@@ -236,7 +231,7 @@ def _normal(
 ) -> jax.Array:
     dtype = jax_dtype(dtype)
     drawn = jax.random.normal(key, static_shape(shape), dtype)
-    return drawn * _cast(stddev, dtype) + _cast(mean, dtype)
+    return drawn * jnp.asarray(stddev, dtype) + jnp.asarray(mean, dtype)
 
 
 def _uniform(
@@ -256,14 +251,10 @@ def _uniform(
             )
         low, high = jnp.asarray(minval), jnp.asarray(maxval)
         return jax.random.randint(key(), sizes, low, high, dtype)
-    low, high = _cast(minval, dtype), _cast(1 if maxval is None else maxval, dtype)
+    low, high = jnp.asarray(minval, dtype), jnp.asarray(1 if maxval is None else maxval, dtype)
     return jax.random.uniform(key(), sizes, dtype) * (high - low) + low
 
 
 def _stateless_key(seed: Sequence[int]) -> jax.Array:
     words = jnp.asarray(seed).astype(jnp.uint32)
     return jax.random.wrap_key_data(words, impl="threefry2x32")
-
-
-def _cast(value: TensorLike, dtype: DTypeLike) -> jax.Array:
-    return jnp.asarray(value, dtype)
