@@ -7,6 +7,7 @@ The dtype of an array, `x.dtype`, is NumPy's; `tf.as_dtype(x.dtype)` has TensorF
 cast labels to `tf.int64` as a matter of course.
 """
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -147,12 +148,8 @@ class TensorShape(tuple[int | None, ...]):
 
     def num_elements(self) -> int | None:
         """How many elements there are, or None if that is not known."""
-        count = 1
-        for size in self:
-            if size is None:
-                return None
-            count *= size
-        return count
+        known = [size for size in self if size is not None]
+        return math.prod(known) if len(known) == len(self) else None
 
 
 def as_dtype(type_value: DTypeLike) -> DType:

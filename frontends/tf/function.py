@@ -277,7 +277,5 @@ def _as_result(leaf: TensorLike) -> Any:
 
 def _mesh_of(tree: Nested) -> Mesh | None:
     """The mesh of the first per-replica value among arguments."""
-    for leaf in jax.tree.leaves(tree, is_leaf=is_per_replica):
-        if isinstance(leaf, PerReplica):
-            return leaf.mesh
-    return None
+    leaves = jax.tree.leaves(tree, is_leaf=is_per_replica)
+    return next((leaf.mesh for leaf in leaves if isinstance(leaf, PerReplica)), None)

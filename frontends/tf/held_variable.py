@@ -88,8 +88,7 @@ class HeldVariable(ArrayLike, spmd.Variable):
                 f"numpy() of {self.name} was called while a step is traced: there are no values yet. "
                 "Return the value from the step, and convert it outside."
             )
-        array = np.asarray(value)
-        return array[()] if array.ndim == 0 else array
+        return np.asarray(value)[()]
 
     @property
     def values(self) -> tuple[Any, ...]:

@@ -1,6 +1,6 @@
 """Datasets whose elements come from one of several datasets at a time."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Self, SupportsIndex
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy as np
 from frontends.tf._typing import TensorLike
 from frontends.tf.data.base import DatasetBase, check_datasets, integer, shuffle_order
 from frontends.tf.data.constants import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
-from spmd.input.pipeline import ShuffleOrder, drawn, mixed
+from spmd.input.pipeline import drawn, mixed
 
 
 class Mixing(DatasetBase):
@@ -59,8 +59,16 @@ class Mixing(DatasetBase):
                     )
                 yield number
 
-        return cls._mixed(
-            parts, numbers, stop_on_empty_dataset, UNKNOWN_CARDINALITY, choice_dataset._orders
+        return cls._combined(
+            parts,
+            lambda: mixed(
+                [part._form() for part in parts],
+                numbers,
+                stop_on_empty=stop_on_empty_dataset,
+                finite=True,
+            ),
+            UNKNOWN_CARDINALITY,
+            choice_dataset._orders,
         )
 
     @classmethod
@@ -115,36 +123,20 @@ class Mixing(DatasetBase):
         parts = [part for part, weight in zip(parts, given, strict=True) if weight > 0]
         likely = given[given > 0]
         order = shuffle_order(seed, bool(rerandomize_each_iteration), "sample_from_datasets")
-        endless = any(part._cardinality == INFINITE_CARDINALITY for part in parts)
-        return cls._mixed(
-            parts,
-            lambda: drawn(likely, order),
-            stop_on_empty_dataset,
-            INFINITE_CARDINALITY if endless and not stop_on_empty_dataset else UNKNOWN_CARDINALITY,
-            [order],
+        # It ends, unless one of them is endless and none ends it.
+        finite = stop_on_empty_dataset or all(
+            part._cardinality != INFINITE_CARDINALITY for part in parts
         )
-
-    @classmethod
-    def _mixed(
-        cls,
-        parts: Sequence[DatasetBase],
-        numbers: Callable[[], Iterator[int]],
-        stop_on_empty: bool,
-        cardinality: int,
-        orders: Iterable[ShuffleOrder],
-    ) -> Self:
-        # Whether it ends is known for sure where no part ends it and one is endless.
-        finite = cardinality != INFINITE_CARDINALITY
         return cls._combined(
             parts,
             lambda: mixed(
                 [part._form() for part in parts],
-                numbers,
-                stop_on_empty=stop_on_empty,
+                lambda: drawn(likely, order),
+                stop_on_empty=stop_on_empty_dataset,
                 finite=finite,
             ),
-            cardinality,
-            orders,
+            UNKNOWN_CARDINALITY if finite else INFINITE_CARDINALITY,
+            [order],
         )
 
 

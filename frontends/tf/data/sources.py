@@ -9,7 +9,7 @@ import numpy as np
 
 from frontends.tf._typing import DTypeLike, Nested
 from frontends.tf.data import cardinality
-from frontends.tf.data.base import DatasetBase, check_datasets, integer
+from frontends.tf.data.base import DatasetBase, check_datasets, function_of, integer
 from frontends.tf.data.constants import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from frontends.tf.data.spec import as_dtype, declared_spec
 from spmd.input.pipeline import (
@@ -198,15 +198,11 @@ class Sources(DatasetBase):
 
         Source: ``tf.data.Dataset.from_generator``.
         """
-        if not callable(generator):
-            raise TypeError(
-                f"from_generator: expected a function that returns an iterable, got "
-                f"{type(generator).__name__}.\nFix: from_generator(lambda: iterable)"
-            )
+        function = function_of(generator, "from_generator: generator")
         signature = declared_spec(output_signature, output_types, output_shapes)
         arguments = to_element(tuple(args or ()))
 
-        return cls(lambda: generated(generator, arguments, signature), UNKNOWN_CARDINALITY)
+        return cls(lambda: generated(function, arguments, signature), UNKNOWN_CARDINALITY)
 
     @classmethod
     def from_grain(cls, dataset: Iterable[Any]) -> Self:

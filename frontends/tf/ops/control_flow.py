@@ -53,11 +53,11 @@ def while_loop(
 ) -> Any:
     """Repeats `body` while `cond` holds; in a program it has no gradient: use `jax.lax.scan`."""
     del shape_invariants, parallel_iterations, back_prop, swap_memory
-    kind = type(loop_vars) if isinstance(loop_vars, list | tuple) else None
+    several = isinstance(loop_vars, list | tuple)
 
     def step(count: TensorLike, variables: Nested) -> tuple[Any, Any]:
         result = body(*variables)
-        result = result if isinstance(result, list | tuple) and kind else (result,)
+        result = result if isinstance(result, list | tuple) and several else (result,)
         return count + 1, nest.map_structure(convert_to_tensor, tuple(result))
 
     def goes_on(count: TensorLike, variables: Nested) -> Any:
@@ -65,20 +65,16 @@ def while_loop(
         within = True if maximum_iterations is None else count < maximum_iterations
         return convert_to_tensor(cond(*variables)).reshape(()) & within
 
-    state = (0, nest.map_structure(convert_to_tensor, tuple(loop_vars) if kind else (loop_vars,)))
+    state = (
+        0,
+        nest.map_structure(convert_to_tensor, tuple(loop_vars) if several else (loop_vars,)),
+    )
     if executing_eagerly():
         while goes_on(*state):
             state = step(*state)
     else:
         state = jax.lax.while_loop(lambda state: goes_on(*state), lambda state: step(*state), state)
-    variables = state[1]
-    if kind is None:
-        return variables[0]
-    return (
-        kind(variables)
-        if kind in (list, tuple)
-        else nest.pack_sequence_as(loop_vars, nest.flatten(variables))
-    )
+    return nest.pack_sequence_as(loop_vars, nest.flatten(state[1]))
 
 
 def map_fn(fn: Callable[[Any], Any], elems: Nested, *unused: object, **options: object) -> Any:

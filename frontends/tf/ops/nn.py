@@ -3,7 +3,7 @@
 Images are NHWC, TensorFlow's default, or NCHW where `data_format` says so.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -194,7 +194,8 @@ def max_pool2d(
     """Takes the largest number of each window."""
     x = convert_to_tensor(input)
     lowest = -jnp.inf if jnp.issubdtype(x.dtype, jnp.floating) else jnp.iinfo(x.dtype).min
-    return _pool(x, jax.lax.max, lowest, ksize, strides, padding, data_format or "NHWC")
+    window = _window(ksize, strides, padding, data_format or "NHWC")
+    return jax.lax.reduce_window(x, np.asarray(lowest, x.dtype)[()], jax.lax.max, *window)
 
 
 def avg_pool2d(
@@ -207,30 +208,24 @@ def avg_pool2d(
 ) -> jax.Array:
     """Takes the mean of each window, padding left out."""
     x = convert_to_tensor(input)
-    window = (ksize, strides, padding, data_format or "NHWC")
-    total = _pool(x, jax.lax.add, 0.0, *window)
-    return total / _pool(jnp.ones_like(x), jax.lax.add, 0.0, *window)
+    window = _window(ksize, strides, padding, data_format or "NHWC")
+    zero = np.zeros((), x.dtype)[()]
+    total = jax.lax.reduce_window(x, zero, jax.lax.add, *window)
+    return total / jax.lax.reduce_window(jnp.ones_like(x), zero, jax.lax.add, *window)
 
 
-def _pool(
-    x: jax.Array,
-    function: Callable[..., Any],
-    start: TensorLike,
+def _window(
     ksize: ShapeLike,
     strides: ShapeLike,
     padding: str | Sequence[Sequence[int]],
     data_format: str,
-) -> jax.Array:
+) -> tuple[Any, Any, Any]:
+    """Makes the sizes, strides and padding of a window over all dimensions."""
     pads = _padding(padding, data_format)
-    if not isinstance(pads, str):
-        pads = _everywhere(pads, (0, 0), data_format)
-    return jax.lax.reduce_window(
-        x,
-        np.asarray(start, x.dtype)[()],
-        function,
+    return (
         _everywhere(_spatial(ksize, data_format), 1, data_format),
         _everywhere(_spatial(strides, data_format), 1, data_format),
-        pads,
+        pads if isinstance(pads, str) else _everywhere(pads, (0, 0), data_format),
     )
 
 
