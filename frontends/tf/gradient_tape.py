@@ -169,10 +169,8 @@ class GradientTape:
         weights = weights and list(itertools.compress(weights, kept))
         found = self._sources(sources)
         with self._use() as recording:
-            gradients = conjugates(
-                recording.gradient(targets, found.arrays(), weights and conjugates(weights))
-            )
-        gradients = found.sum_overwritten(gradients)
+            gradients = recording.gradient(targets, found.arrays(), weights and conjugates(weights))
+        gradients = found.collect(gradients)
         return found.rebuild(
             [
                 jnp.zeros_like(value) if gradient is None and zero else gradient
@@ -261,7 +259,7 @@ class GradientTape:
         """Differentiates by each source, once for each of several weights of the target's elements."""
         with self._use() as recording:
             rows = recording.gradients(target, found.arrays(), weights)
-        return found.sum_overwritten(conjugates(rows))
+        return found.collect(rows)
 
     @contextlib.contextmanager
     def _use(self) -> Generator[Recording]:

@@ -7,9 +7,7 @@ from typing import Any, NoReturn, Self, final
 import numpy as np
 
 from frontends.tf._typing import Nested
-from frontends.tf.data.batching import Batching
 from frontends.tf.data.constants import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
-from frontends.tf.data.endless import Endless
 from frontends.tf.data.folding import Folding
 from frontends.tf.data.iterator import DatasetIterator
 from frontends.tf.data.listing import Listing
@@ -50,19 +48,17 @@ class _Count(np.int64):
 @final
 class Dataset(
     Sources,
-    Endless,
     Listing,
     Mixing,
     Reordering,
     Transforms,
-    Batching,
     Folding,
     Nesting,
     metaclass=_DatasetMeta,
 ):
     """A sequence of elements, which can be read any number of times.
 
-    Made by the methods that `Sources`, `Endless`, `Listing` and `Mixing` list; each of the others
+    Made by the methods that `Sources`, `Listing` and `Mixing` list; each of the others
     returns a new dataset and leaves this one as it is. Nothing is read, traced or compiled before the first
     element is asked for (or `element_spec`), so a dataset may be defined before the strategy.
 

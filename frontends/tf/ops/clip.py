@@ -7,7 +7,7 @@ import jax.numpy as jnp
 
 from frontends.tf._typing import Axis, Nested, TensorLike
 from frontends.tf.ops.convert import convert_to_tensor, static_axes
-from frontends.tf.ops.math import add_n
+from frontends.tf.ops.linalg import global_norm
 
 
 def clip_by_value(
@@ -29,12 +29,6 @@ def clip_by_norm(
     # The square root has no gradient at zero.
     norm = jnp.where(squares > 0, jnp.sqrt(jnp.where(squares > 0, squares, 1)), squares)
     return x * clip_norm / jnp.maximum(norm, clip_norm)
-
-
-def global_norm(t_list: Nested, name: str | None = None) -> jax.Array:
-    """Euclidean norm of all arrays of a list together; None entries do not count."""
-    squares = [jnp.sum(jnp.square(convert_to_tensor(t))) for t in t_list if t is not None]
-    return jnp.sqrt(add_n(squares or [0.0]))
 
 
 def clip_by_global_norm(

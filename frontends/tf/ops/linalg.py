@@ -4,9 +4,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from frontends.tf._typing import Axis, ShapeLike, TensorLike
+from frontends.tf._typing import Axis, Nested, ShapeLike, TensorLike
 from frontends.tf.ops.convert import convert_to_tensor, static_axes
-from frontends.tf.ops.math import euclidean_norm_
+from frontends.tf.ops.math import add_n, euclidean_norm_
 
 
 def matmul(
@@ -57,6 +57,12 @@ def norm(
         result = jnp.linalg.norm(x.ravel(), ord)
         return result.reshape((1,) * x.ndim) if keepdims else result
     return jnp.linalg.norm(x, ord, axes, bool(keepdims))
+
+
+def global_norm(t_list: Nested, name: str | None = None) -> jax.Array:
+    """Euclidean norm of all arrays of a list together; None entries do not count."""
+    squares = [jnp.sum(jnp.square(convert_to_tensor(t))) for t in t_list if t is not None]
+    return jnp.sqrt(add_n(squares or [0.0]))
 
 
 def l2_normalize(

@@ -44,11 +44,9 @@ COMMON: dict[str, Any] = {
 
 
 TF: dict[str, Any] = COMMON | {
+    **defined_in(clip.__name__),
     "argsort": ranking.argsort,
     "cast": cast,
-    "clip_by_global_norm": clip.clip_by_global_norm,
-    "clip_by_norm": clip.clip_by_norm,
-    "clip_by_value": clip.clip_by_value,
     "einsum": linalg.einsum,
     "matmul": linalg.matmul,
     "norm": linalg.norm,
@@ -85,8 +83,4 @@ MATH: dict[str, Any] = COMMON | {
 }
 
 
-LINALG: dict[str, Any] = {
-    **defined_in(linalg.__name__),
-    "eye": eye,
-    "global_norm": clip.global_norm,
-}
+LINALG: dict[str, Any] = {"eye": eye, **defined_in(linalg.__name__)}
