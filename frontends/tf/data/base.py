@@ -139,20 +139,24 @@ def integer(value: SupportsIndex, name: str, minimum: int | None = None) -> int:
     return number
 
 
-def function_of(value: Callable[..., T], name: str) -> Callable[..., T]:
+def function_of(
+    value: Callable[..., T],
+    name: str,
+    fix: str = "pass the function itself, without calling it.",
+) -> Callable[..., T]:
     """Checks an argument that must be a function.
 
     Args:
         value: What the user passed.
         name: ``method: argument``, for the error.
+        fix: What to write instead.
 
     Raises:
         TypeError: It cannot be called.
     """
     if not callable(value):
         raise TypeError(
-            f"{name} must be a function, got {value!r} ({type(value).__name__}).\n"
-            "Fix: pass the function itself, without calling it."
+            f"{name} must be a function, got {value!r} ({type(value).__name__}).\nFix: {fix}"
         )
     return value
 

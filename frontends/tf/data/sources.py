@@ -261,7 +261,9 @@ class Sources(DatasetBase):
 
         Source: ``tf.data.Dataset.from_generator``.
         """
-        function = function_of(generator, "from_generator: generator")
+        function = function_of(
+            generator, "from_generator: generator", "from_generator(lambda: iterable)"
+        )
         signature = declared_spec(output_signature, output_types, output_shapes)
         arguments = to_element(tuple(args or ()))
 
