@@ -1,4 +1,4 @@
-"""Names of a module that stand in a table, and errors for names that do not exist.
+"""Names of a module that are listed in a table, and errors for names that do not exist.
 
 A *table* is a dict from TensorFlow's name to the function. `attributes` makes of it the functions
 `__getattr__` and `__dir__` of a module.

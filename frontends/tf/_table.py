@@ -5,11 +5,12 @@ from typing import Any
 from frontends.tf._names import defined_in
 from frontends.tf.dtypes import DTYPES
 from frontends.tf.ops import array, control_flow, creation, indexing, tables
-from frontends.tf.ops.convert import convert_to_tensor
+from frontends.tf.ops.convert import convert_to_tensor, is_tensor
 
 TABLE: dict[str, Any] = {
     **DTYPES,
     "convert_to_tensor": convert_to_tensor,
+    "is_tensor": is_tensor,
     **defined_in(creation.__name__),
     **defined_in(array.__name__),
     **defined_in(indexing.__name__),

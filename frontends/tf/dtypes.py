@@ -200,10 +200,10 @@ def require_room(numbers: np.ndarray, dtype: DTypeLike) -> None:
 
     Args:
         numbers: on the host.
-        dtype: that they are to have.
+        dtype: the one that they are to have.
 
     Raises:
-        OverflowError: one would be.
+        OverflowError: an integer would be cut.
     """
     held = jax_dtype(dtype)
     if as_dtype(dtype).dtype == held or {numbers.dtype.kind, held.kind} - set("iu"):

@@ -234,7 +234,7 @@ class GradientTape:
             Array of shape `(rows,) + target.shape[1:] + source.shape[1:]`.
 
         Raises:
-            ValueError: target and source have not as many rows.
+            ValueError: target and source differ in their number of rows.
             RuntimeError: the tape was used before and is not persistent.
         """
         del parallel_iterations, experimental_use_pfor
@@ -242,7 +242,7 @@ class GradientTape:
         shapes = target.shape, found.values[0].shape
         if not (shapes[0] and shapes[1] and shapes[0][0] == shapes[1][0]):
             raise ValueError(
-                "batch_jacobian needs a target and a source with as many rows, but got shapes "
+                "batch_jacobian needs a target with as many rows as the source, but got shapes "
                 f"{shapes[0]} and {shapes[1]}."
             )
         zero = _is_zero(unconnected_gradients)

@@ -176,8 +176,3 @@ def stop_gradient(input: TensorLike, name: str | None = None) -> Any:
     """Returns the value, through which no gradient flows."""
     # Outside of a tape JAX returns the array itself, through which a later tape finds its source.
     return jnp.copy(jax.lax.stop_gradient(convert_to_tensor(input)))
-
-
-def is_tensor(x: TensorLike) -> bool:
-    """Tells whether a value is an array of JAX or a variable; NumPy's are not."""
-    return isinstance(x, jax.Array) or hasattr(x, "__jax_array__")

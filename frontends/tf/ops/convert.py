@@ -54,7 +54,7 @@ def convert_to_tensor(
     """
     if dtype is not None:
         return _of_dtype(value, as_dtype(dtype))
-    if dtype_hint is not None and not _is_array(value):
+    if dtype_hint is not None and not is_tensor(value):
         with contextlib.suppress(OverflowError, TypeError, ValueError):
             return _of_dtype(value, as_dtype(dtype_hint))
     if _has_arrays(value):
@@ -71,7 +71,7 @@ def convert_to_tensor(
 def _of_dtype(value: TensorLike, dtype: DType) -> Any:
     if _has_arrays(value):
         array, target = jnp.asarray(value), jax_dtype(dtype)
-        if array.dtype != target and (_is_array(value) or _rank(array.dtype) > _rank(target)):
+        if array.dtype != target and (is_tensor(value) or _rank(array.dtype) > _rank(target)):
             raise ValueError(
                 f"Tensor conversion requested dtype {target} for an array with dtype {array.dtype}. "
                 f"Cast it: tf.cast(x, tf.{target})."
@@ -112,14 +112,15 @@ def _as_numpy(value: TensorLike) -> np.ndarray:
     return array
 
 
-def _is_array(value: TensorLike) -> bool:
-    return isinstance(value, jax.Array) or hasattr(value, "__jax_array__")
+def is_tensor(x: TensorLike) -> bool:
+    """Tells whether a value is an array of JAX or a variable; NumPy's are not."""
+    return isinstance(x, jax.Array) or hasattr(x, "__jax_array__")
 
 
 def _has_arrays(value: TensorLike) -> bool:
     if isinstance(value, list | tuple):
         return any(map(_has_arrays, value))
-    return _is_array(value)
+    return is_tensor(value)
 
 
 def _narrow(array: np.ndarray) -> np.ndarray:

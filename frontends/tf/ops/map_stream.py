@@ -23,7 +23,7 @@ class MapStream:
     """
 
     def __init__(self) -> None:
-        """Takes its place among the functions that may draw by the global seed."""
+        """Counts it among the functions that draw by the global seed."""
         self.words = key_words(map_entropy())
         self.taken = itertools.count()
 

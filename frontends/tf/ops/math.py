@@ -50,7 +50,7 @@ def masked_gradient(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
     @functools.wraps(function)
     def call(x: jax.Array) -> Any:
-        # Integers have no gradient, but a root that is no integer.
+        # Integers have no gradient, though their root is not an integer.
         return masked(x) if jnp.issubdtype(x.dtype, jnp.inexact) else function(x)
 
     return call

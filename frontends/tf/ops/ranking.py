@@ -85,7 +85,7 @@ def top_k(
 def in_top_k(
     targets: TensorLike, predictions: TensorLike, k: int, name: str | None = None
 ) -> jax.Array:
-    """Tells of each row whether fewer than k entries are larger than its target's, which is finite."""
+    """Tells for each row whether its target's entry is finite and fewer than k entries are larger."""
     scores = convert_to_tensor(predictions)
     rows = convert_to_tensor(targets)
     mine = jnp.take_along_axis(scores, rows[:, None], axis=1)
