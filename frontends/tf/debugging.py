@@ -36,13 +36,9 @@ def _comparison(name: str, holds: Callable[[Any, Any], Any], expected: str) -> C
     return named(check, f"Raises ValueError unless {expected}.", compare)
 
 
-assert_equal = _comparison("assert_equal", operator.eq, "all entries are equal")
-assert_less = _comparison(
-    "assert_less", operator.lt, "all entries of `x` are less than those of `y`"
-)
-assert_greater = _comparison(
-    "assert_greater", operator.gt, "all entries of `x` are greater than those of `y`"
-)
+assert_equal = _comparison("assert_equal", operator.eq, "`x` equals `y` everywhere")
+assert_less = _comparison("assert_less", operator.lt, "`x` is less than `y` everywhere")
+assert_greater = _comparison("assert_greater", operator.gt, "`x` is greater than `y` everywhere")
 
 
 def assert_near(

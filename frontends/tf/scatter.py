@@ -54,22 +54,12 @@ class ScatteredVariable(AssignedVariable):
     scatter_sub = _of_rows("scatter_sub", "subtract", "Subtracts rows from some rows")
     scatter_mul = _of_rows("scatter_mul", "multiply", "Multiplies some rows by rows")
     scatter_div = _of_rows("scatter_div", "divide", "Divides some rows by rows")
-    scatter_max = _of_rows(
-        "scatter_max", "max", "Takes the larger of some rows and others, element by element"
-    )
-    scatter_min = _of_rows(
-        "scatter_min", "min", "Takes the smaller of some rows and others, element by element"
-    )
-    scatter_nd_add = _of_elements("scatter_nd_add", "add", "Adds to some elements or slices")
-    scatter_nd_sub = _of_elements(
-        "scatter_nd_sub", "subtract", "Subtracts from some elements or slices"
-    )
-    scatter_nd_max = _of_elements(
-        "scatter_nd_max", "max", "Takes the larger of some elements or slices and others"
-    )
-    scatter_nd_min = _of_elements(
-        "scatter_nd_min", "min", "Takes the smaller of some elements or slices and others"
-    )
+    scatter_max = _of_rows("scatter_max", "max", "Keeps the larger of old and new elements")
+    scatter_min = _of_rows("scatter_min", "min", "Keeps the smaller of old and new elements")
+    scatter_nd_add = _of_elements("scatter_nd_add", "add", "Adds to elements or slices")
+    scatter_nd_sub = _of_elements("scatter_nd_sub", "subtract", "Subtracts from elements or slices")
+    scatter_nd_max = _of_elements("scatter_nd_max", "max", "Keeps the larger of old and new ones")
+    scatter_nd_min = _of_elements("scatter_nd_min", "min", "Keeps the smaller of old and new ones")
 
     def scatter_update(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
