@@ -2,8 +2,8 @@
 
     python -m tests.ignored           # writes the page
 
-A function that ignores a parameter says so by deleting it, `del name, options`; the page is made of these
-statements, under the names by which scripts reach the functions.
+A function that ignores a parameter says so by deleting it, `del options`; the page is made of these statements,
+under the names by which scripts reach the functions. `name`, which nearly all ignore, is not deleted.
 """
 
 import ast

@@ -15,7 +15,7 @@ from jax.core import Tracer
 
 
 def install() -> None:
-    """Gives concrete JAX arrays the method `numpy`; once more changes nothing."""
+    """Gives concrete JAX arrays the method `numpy`; calling it again changes nothing."""
     ArrayImpl.numpy = _numpy  # pyright: ignore[reportAttributeAccessIssue]
     # Not a property of tracers: what it raises is replaced by what their __getattr__ raises.
     ShapedArray.numpy = aval_property(_no_numpy)  # pyright: ignore[reportAttributeAccessIssue]

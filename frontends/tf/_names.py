@@ -1,4 +1,4 @@
-"""Names of a module that stand in a table, and errors for names that do not exist.
+"""Names of a module that are listed in a table, and errors for names that do not exist.
 
 A *table* is a dict from TensorFlow's name to the function. `attributes` makes of it the functions
 `__getattr__` and `__dir__` of a module.
@@ -6,6 +6,7 @@ A *table* is a dict from TensorFlow's name to the function. `attributes` makes o
 
 import difflib
 import importlib
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -136,6 +137,19 @@ def attributes(
         raise AttributeError(unknown_name(module, name, existing))
 
     return getattr_, lambda: sorted(set(existing))
+
+
+def defined_in(module: str) -> dict[str, Any]:
+    """Makes the table of a module whose public functions and classes are TensorFlow's.
+
+    Args:
+        module: its name; `range_` in it is TensorFlow's `range`, which would hide Python's.
+    """
+    return {
+        name.removesuffix("_"): value
+        for name, value in vars(sys.modules[module]).items()
+        if not name.startswith("_") and getattr(value, "__module__", None) == module
+    }
 
 
 def unknown_name(module: str, name: str, existing: Iterable[str]) -> str:

@@ -46,14 +46,6 @@ class _Part(Protocol):
     take: int
 
 
-class _Rowed(Protocol):
-    def __getitems__(self, indices: list[int]) -> list[Row]: ...
-
-
-class _Features(Protocol):
-    def deserialize_example_np(self, record: bytes, *, decoders: Decoders) -> Row: ...
-
-
 class _Builder(Protocol):
     """What we read of a `tfds.core.DatasetBuilder`."""
 
@@ -193,53 +185,41 @@ class _Rows:
             decoders: as of `tfds.decode`.
             keys: the names of the features in an element's structure, or None for a dict of all.
         """
-        self._keys = keys
+        self._keys, self._decoders = keys, decoders
+        self._features = builder.info.features
         self._parts: list[_Part] = builder.info.splits[split].file_instructions
         self.files = len(self._parts)
-        if builder.info.file_format.value == "tfrecord":
-            self._read = _records(builder.info.features, self._parts, decoders)
-        else:
-            self._read = _indexed(
-                builder.as_data_source(split=split, decoders=decoders), self._parts
-            )
+        tfrecords = builder.info.file_format.value == "tfrecord"
+        self._source: Any = (
+            None if tfrecords else builder.as_data_source(split=split, decoders=decoders)
+        )
 
     def __len__(self) -> int:
         return sum(part.take for part in self._parts)
 
     def __iter__(self) -> Iterator[Row]:
+        read = self._records if self._source is None else self._indexed
         if self.order is None:
-            rows = itertools.chain.from_iterable(map(self._read, range(self.files)))
+            rows = itertools.chain.from_iterable(map(read, range(self.files)))
         else:
             shuffled = self.order.begin_pass()[0].permutation(self.files)
-            rows = interleaved(map(self._read, shuffled), _FILES_AT_ONCE, _ROWS_IN_TURN)
+            rows = interleaved(map(read, shuffled), _FILES_AT_ONCE, _ROWS_IN_TURN)
         for row in rows:
             yield row if self._keys is None else jax.tree.map(row.__getitem__, self._keys)
 
+    def _indexed(self, file: int) -> Iterator[Row]:
+        """Reads the part of a data source that is in one file, many rows at a time."""
+        first = sum(part.take for part in self._parts[:file])
+        numbers = range(first, first + self._parts[file].take)
+        for start in range(0, len(numbers), _ROWS_AT_ONCE):
+            yield from self._source.__getitems__(list(numbers[start : start + _ROWS_AT_ONCE]))
 
-def _indexed(source: _Rowed, parts: Sequence[_Part]) -> Callable[[int], Iterator[Row]]:
-    """Reads the part of a data source that is in one file, many rows at a time."""
-    ends = list(itertools.accumulate(part.take for part in parts))
-
-    def read(file: int) -> Iterator[Row]:
-        for start in range(ends[file] - parts[file].take, ends[file], _ROWS_AT_ONCE):
-            stop = min(start + _ROWS_AT_ONCE, ends[file])
-            yield from source.__getitems__(list(range(start, stop)))
-
-    return read
-
-
-def _records(
-    features: _Features, parts: Sequence[_Part], decoders: Decoders
-) -> Callable[[int], Iterator[Row]]:
-    """Reads a TFRecord file, which TensorFlow Datasets itself reads with TensorFlow only."""
-
-    def read(file: int) -> Iterator[Row]:
-        part = parts[file]
+    def _records(self, file: int) -> Iterator[Row]:
+        """Reads a TFRecord file, which TensorFlow Datasets itself reads with TensorFlow only."""
+        part = self._parts[file]
         records = TFRecordDataset(part.filename)
         for record in itertools.islice(records, part.skip, part.skip + part.take):
-            yield features.deserialize_example_np(bytes(record), decoders=decoders)
-
-    return read
+            yield self._features.deserialize_example_np(bytes(record), decoders=self._decoders)
 
 
 def as_numpy(dataset: Nested) -> Nested:

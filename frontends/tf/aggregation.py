@@ -1,12 +1,11 @@
 """How and when the values that replicas write to a variable are combined."""
 
 import enum
-from collections.abc import Callable
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 import jax
 
-from spmd.replica import all_reduce, broadcast, combine
+from spmd.replica import all_reduce, broadcast, combine, current_frame
 
 _Mode = TypeVar("_Mode", bound=enum.Enum)
 
@@ -53,30 +52,25 @@ def member(modes: type[_Mode], mode: _Mode | str, name: str | None) -> _Mode:
     )
 
 
-# What replicas assign, before it is.
-REDUCED: dict[VariableAggregation, Callable[[Any], Any]] = {
-    VariableAggregation.NONE: lambda value: value,
-    VariableAggregation.SUM: lambda value: all_reduce(value, "sum"),
-    VariableAggregation.MEAN: lambda value: all_reduce(value, "mean"),
-    VariableAggregation.ONLY_FIRST_REPLICA: broadcast,
-}
-
-
-# What the values of all replicas, stacked, are when read between them.
-COMBINED: dict[VariableAggregation, Callable[[Any], Any]] = {
-    VariableAggregation.SUM: lambda held: held.sum(0, dtype=held.dtype),
-    VariableAggregation.MEAN: lambda held: held.mean(0, dtype=held.dtype),
-    VariableAggregation.ONLY_FIRST_REPLICA: lambda held: held[0],
-}
-
-
-# The same, inside of a compiled step.
-_IN_STEP: dict[VariableAggregation, Literal["mean", "first"]] = {
+# What the engine calls them; with NONE nothing is combined.
+_OPS: dict[VariableAggregation, Literal["sum", "mean", "first"]] = {
+    VariableAggregation.SUM: "sum",
     VariableAggregation.MEAN: "mean",
     VariableAggregation.ONLY_FIRST_REPLICA: "first",
 }
 
 
-def combined_in_step(value: jax.Array, aggregation: VariableAggregation) -> jax.Array:
-    """Combines the values of all replicas, between the replicas of a compiled step."""
-    return combine(value, _IN_STEP.get(aggregation, "sum"))
+def reduced(value: jax.Array, aggregation: VariableAggregation) -> jax.Array:
+    """Combines what the replicas are about to assign, in a replica."""
+    op = _OPS.get(aggregation)
+    if op is None:
+        return value
+    return broadcast(value) if op == "first" else all_reduce(value, op)
+
+
+def combined(held: jax.Array, aggregation: VariableAggregation) -> jax.Array:
+    """Combines the values of all replicas, between them: traced ones in a step, stacked ones outside."""
+    op = _OPS[aggregation]
+    if current_frame() is not None:
+        return combine(held, op)
+    return held[0] if op == "first" else getattr(held, op)(0, dtype=held.dtype)

@@ -9,14 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from frontends.tf._typing import DTypeLike, TensorLike
-from frontends.tf.aggregation import REDUCED, VariableAggregation, VariableSynchronization
+from frontends.tf.aggregation import VariableAggregation, VariableSynchronization, reduced
 from frontends.tf.distribute.scope import get_strategy
 from frontends.tf.held_variable import HeldVariable
-from spmd.replica import (
-    PerReplica,
-    current_frame,
-    in_replica,
-)
+from spmd.replica import PerReplica, current_frame, in_replica
 
 
 class AssignedVariable(HeldVariable):
@@ -41,7 +37,7 @@ class AssignedVariable(HeldVariable):
 
         Source: `tf.Variable.assign`.
         """
-        del use_locking, name, read_value
+        del use_locking, read_value
         return self._write(value, lambda _, new: new, "assign")
 
     def assign_add(
@@ -59,7 +55,7 @@ class AssignedVariable(HeldVariable):
 
         Source: `tf.Variable.assign_add`.
         """
-        del use_locking, name, read_value
+        del use_locking, read_value
         return self._write(delta, operator.add, "assign_add")
 
     def assign_sub(
@@ -77,7 +73,7 @@ class AssignedVariable(HeldVariable):
 
         Source: `tf.Variable.assign_sub`.
         """
-        del use_locking, name, read_value
+        del use_locking, read_value
         return self._write(delta, operator.sub, "assign_sub")
 
     def _write(self, operand: TensorLike, combine: Callable[[Any, Any], Any], verb: str) -> Any:
@@ -94,7 +90,7 @@ class AssignedVariable(HeldVariable):
                 new = self._divided(new, verb)
                 new = jnp.broadcast_to(new, held.shape)
         elif in_replica() and get_strategy().num_replicas_in_sync > 1:
-            new = REDUCED[self.aggregation](new)
+            new = reduced(new, self.aggregation)
         self._set(combine(held, new))
         return self.value() if current_frame() is not None else self
 

@@ -4,6 +4,7 @@ They raise ValueError, which is what `tf.errors.InvalidArgumentError` is here. W
 there are no numbers yet: a check then warns that it is left out.
 """
 
+import operator
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -13,45 +14,31 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from frontends.tf._names import attributes
+from frontends.tf._names import attributes, defined_in
 from frontends.tf._typing import TensorLike
-from frontends.tf.ops.convert import computed_now, convert_to_tensor
+from frontends.tf.ops.convert import computed_now, convert_to_tensor, named
 
 
-def assert_equal(
-    x: TensorLike,
-    y: TensorLike,
-    message: str | None = None,
-    summarize: int | None = None,
-    name: str | None = None,
-) -> None:
-    """Raises ValueError unless all entries are equal."""
-    del summarize, name
-    _check("assert_equal", lambda x, y: x == y, x, y, message)
+def _comparison(name: str, holds: Callable[[Any, Any], Any], expected: str) -> Callable[..., None]:
+    """Makes a check that compares two arrays, entry by entry."""
+    check = name
+
+    def compare(
+        x: TensorLike,
+        y: TensorLike,
+        message: str | None = None,
+        summarize: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        del summarize
+        _check(check, holds, x, y, message)
+
+    return named(check, f"Raises ValueError unless {expected}.", compare)
 
 
-def assert_less(
-    x: TensorLike,
-    y: TensorLike,
-    message: str | None = None,
-    summarize: int | None = None,
-    name: str | None = None,
-) -> None:
-    """Raises ValueError unless all entries of `x` are less than those of `y`."""
-    del summarize, name
-    _check("assert_less", lambda x, y: x < y, x, y, message)
-
-
-def assert_greater(
-    x: TensorLike,
-    y: TensorLike,
-    message: str | None = None,
-    summarize: int | None = None,
-    name: str | None = None,
-) -> None:
-    """Raises ValueError unless all entries of `x` are greater than those of `y`."""
-    del summarize, name
-    _check("assert_greater", lambda x, y: x > y, x, y, message)
+assert_equal = _comparison("assert_equal", operator.eq, "`x` equals `y` everywhere")
+assert_less = _comparison("assert_less", operator.lt, "`x` is less than `y` everywhere")
+assert_greater = _comparison("assert_greater", operator.gt, "`x` is greater than `y` everywhere")
 
 
 def assert_near(
@@ -64,7 +51,7 @@ def assert_near(
     name: str | None = None,
 ) -> None:
     """Raises ValueError unless `|x - y| <= atol + rtol * |y|`; both are 10 epsilons by default."""
-    del summarize, name
+    del summarize
 
     def near(x: TensorLike, y: TensorLike) -> Any:
         epsilon = 10 * float(jnp.finfo(x.dtype).eps)
@@ -76,7 +63,6 @@ def assert_near(
 
 def check_numerics(tensor: TensorLike, message: str, name: str | None = None) -> Any:
     """Returns the array, or raises ValueError if an entry is NaN or infinite."""
-    del name
     x = convert_to_tensor(tensor)
     _check("check_numerics", lambda x, _: jnp.isfinite(x), x, x, message)
     return x
@@ -102,10 +88,4 @@ def _check(
             raise ValueError(f"{prefix}tf.debugging.{name} failed for {values}")
 
 
-__getattr__, __dir__ = attributes(
-    "tf.debugging",
-    {
-        function.__name__: function
-        for function in (assert_equal, assert_greater, assert_less, assert_near, check_numerics)
-    },
-)
+__getattr__, __dir__ = attributes("tf.debugging", defined_in(__name__))

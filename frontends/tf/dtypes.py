@@ -7,6 +7,7 @@ The dtype of an array, `x.dtype`, is NumPy's; `tf.as_dtype(x.dtype)` has TensorF
 cast labels to `tf.int64` as a matter of course.
 """
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -147,12 +148,8 @@ class TensorShape(tuple[int | None, ...]):
 
     def num_elements(self) -> int | None:
         """How many elements there are, or None if that is not known."""
-        count = 1
-        for size in self:
-            if size is None:
-                return None
-            count *= size
-        return count
+        known = [size for size in self if size is not None]
+        return math.prod(known) if len(known) == len(self) else None
 
 
 def as_dtype(type_value: DTypeLike) -> DType:
@@ -180,13 +177,11 @@ DTYPES: dict[str, DType] = {
 
 def cast(x: TensorLike, dtype: DTypeLike, name: str | None = None) -> jax.Array:
     """Converts numbers; floating-point numbers lose their fraction, as in NumPy."""
-    del name
     target = jax_dtype(dtype)
     if isinstance(x, int | list | tuple | np.ndarray | np.generic):
         host = np.asarray(x)
-        if (
-            host.dtype.kind in "iu" and host.dtype.itemsize == 8
-        ):  # JAX would cut them to 32 bits first
+        # JAX would cut them to 32 bits first.
+        if host.dtype.kind in "iu" and host.dtype.itemsize == 8:
             require_room(host, dtype)
             return jnp.asarray(host.astype(target))
     return jnp.asarray(x).astype(target)
@@ -205,10 +200,10 @@ def require_room(numbers: np.ndarray, dtype: DTypeLike) -> None:
 
     Args:
         numbers: on the host.
-        dtype: that they are to have.
+        dtype: the one that they are to have.
 
     Raises:
-        OverflowError: one would be.
+        OverflowError: an integer would be cut.
     """
     held = jax_dtype(dtype)
     if as_dtype(dtype).dtype == held or {numbers.dtype.kind, held.kind} - set("iu"):

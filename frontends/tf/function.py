@@ -6,13 +6,12 @@ A function that reads a dataset *runs as Python*: see `function`.
 import contextlib
 import functools
 from collections.abc import Callable
-from typing import Any, TypedDict, Unpack, overload
+from typing import Any, TypeAlias, TypedDict, Unpack, overload
 
 import jax
 import numpy as np
 from jax.sharding import Mesh
 
-import spmd
 from frontends.tf._typing import Nested, TensorLike
 from frontends.tf.bound_functions import methods_of
 from frontends.tf.data.iterator import OutOfRangeError
@@ -24,7 +23,9 @@ from frontends.tf.reads_dataset import reads_dataset
 from frontends.tf.variable import Variable
 from spmd._jax_internals import is_interposed
 from spmd.replica import PerReplica, current_frame, is_per_replica
-from spmd.step import NO_SHORTCUT, Inlined, StepCache
+from spmd.step import NO_SHORTCUT, CrossReplicaStep, Inlined, Lowered, StepCache
+
+_Step: TypeAlias = CrossReplicaStep[..., Any]
 
 
 class Function(Inlined):
@@ -52,7 +53,7 @@ class Function(Inlined):
         # Python code may ask for the strategy, so each has programs of its own.
         self._steps = StepCache(_make_step, key=id)
         self._meshes: dict[StrategyLike, Mesh] = {}
-        self._last: tuple[StrategyLike, spmd.step.CrossReplicaStep[..., Any]] | None = None
+        self._last: tuple[StrategyLike, _Step] | None = None
         self._runs_as_python = False
 
     def __call__(self, *args: Nested, **kwargs: Nested) -> Any:
@@ -92,7 +93,7 @@ class Function(Inlined):
         """
         return sum(step.trace_count for step in self._steps)
 
-    def get_concrete_function(self, *args: Nested, **kwargs: Nested) -> spmd.step.Lowered:
+    def get_concrete_function(self, *args: Nested, **kwargs: Nested) -> Lowered:
         """Traces the function ahead of time.
 
         Returns:
@@ -137,51 +138,38 @@ class Function(Inlined):
         strategy: StrategyLike,
         args: Nested,
         kwargs: Nested,
-        use: Callable[["spmd.step.CrossReplicaStep[..., Any]"], Any],
+        use: Callable[[_Step], Any],
     ) -> Any:
         """Runs or lowers the function as a program.
 
         Raises:
             DatasetReadDuringTrace: it cannot be one.
         """
+        mesh = _mesh_of((args, kwargs)) or self._meshes.get(strategy, strategy.mesh)
         try:
-            return self._with_step(strategy, args, kwargs, use)
+            try:
+                return self._traced(strategy, mesh, use)
+            except WrongMeshError as other:
+                # The devices are known only once the function runs a strategy.
+                result = self._traced(strategy, other.mesh, use)
+                self._meshes[strategy] = other.mesh
+                return result
         except _CONCRETE_VALUE_ERRORS:
             # Python's `for _ in tf.range(k): next(iterator)` fails before it gets to the iterator.
             if reads_dataset(self.python_function, args, kwargs):
                 raise DatasetReadDuringTrace from None
             raise
 
-    def _with_step(
-        self,
-        strategy: StrategyLike,
-        args: Nested,
-        kwargs: Nested,
-        use: Callable[["spmd.step.CrossReplicaStep[..., Any]"], Any],
-    ) -> Any:
-        """Finds the step for the devices that the function's arguments, or the strategies in it, need."""
-        mesh = _mesh_of((args, kwargs)) or self._meshes.get(strategy, strategy.mesh)
-        try:
-            step = self._step(strategy, mesh)
-            with traced_function():
-                result = use(step)
-        except WrongMeshError as other:
-            # The devices are known only once the function runs a strategy.
-            step = self._step(strategy, other.mesh)
-            with traced_function():
-                result = use(step)
-            self._meshes[strategy] = other.mesh
+    def _traced(self, strategy: StrategyLike, mesh: Mesh, use: Callable[[_Step], Any]) -> Any:
+        step = self._steps.get(self.python_function, strategy, mesh)
+        with traced_function():
+            result = use(step)
         self._last = (strategy, step)
         return result
 
-    def _step(self, strategy: StrategyLike, mesh: Mesh) -> "spmd.step.CrossReplicaStep[..., Any]":
-        return self._steps.get(self.python_function, strategy, mesh)
 
-
-def _make_step(
-    function: Callable[..., Any], strategy: StrategyLike, mesh: Mesh
-) -> "spmd.step.CrossReplicaStep[..., Any]":
-    return spmd.step.CrossReplicaStep(function, mesh, state=[STREAM])
+def _make_step(function: Callable[..., Any], strategy: StrategyLike, mesh: Mesh) -> _Step:
+    return CrossReplicaStep(function, mesh, state=[STREAM])
 
 
 class FunctionOptions(TypedDict, total=False):
@@ -289,7 +277,5 @@ def _as_result(leaf: TensorLike) -> Any:
 
 def _mesh_of(tree: Nested) -> Mesh | None:
     """The mesh of the first per-replica value among arguments."""
-    for leaf in jax.tree.leaves(tree, is_leaf=is_per_replica):
-        if isinstance(leaf, PerReplica):
-            return leaf.mesh
-    return None
+    leaves = jax.tree.leaves(tree, is_leaf=is_per_replica)
+    return next((leaf.mesh for leaf in leaves if isinstance(leaf, PerReplica)), None)

@@ -35,8 +35,9 @@ class Sources:
         """Lists what to differentiate by: the sources, then what variables among them held before."""
         return [*self.connected, *(value for _, value in self.former)]
 
-    def sum_overwritten(self, gradients: list[Any]) -> list[Any]:
-        """Sums the gradients over every value that a variable held: it is one source."""
+    def collect(self, gradients: list[Any]) -> list[Any]:
+        """Sums JAX's gradients over every value that a variable held, one source, and makes them TensorFlow's."""
+        gradients = conjugates(gradients)
         sums = gradients[: len(self.values)]
         for (index, _), gradient in zip(self.former, gradients[len(self.values) :], strict=True):
             if gradient is not None:

@@ -2,6 +2,7 @@
 
 import contextlib
 import enum
+import itertools
 import math
 import warnings
 from collections.abc import Generator
@@ -156,23 +157,20 @@ class GradientTape:
         zero = _is_zero(unconnected_gradients)
         targets = [value_of(leaf) for leaf in leaves_of(target)]
         weights = None if output_gradients is None else weights_of(targets, output_gradients)
-        for index in reversed(range(len(targets))):
-            if not isinstance(targets[index], jax.Array):
+        for each in targets:
+            if not isinstance(each, jax.Array):
                 raise TypeError(
-                    f"The target of a gradient is an array, but got {targets[index]!r} of type "
-                    f"{type(targets[index]).__name__}. Compute it from arrays inside of the tape."
+                    f"The target of a gradient is an array, but got {each!r} of type "
+                    f"{type(each).__name__}. Compute it from arrays inside of the tape."
                 )
-            if not jnp.issubdtype(targets[index].dtype, jnp.inexact):
-                # An integer has no gradient; TensorFlow leaves it out as well.
-                del targets[index]
-                if weights is not None:
-                    del weights[index]
+        # An integer has no gradient; TensorFlow leaves it out as well.
+        kept = [jnp.issubdtype(each.dtype, jnp.inexact) for each in targets]
+        targets = list(itertools.compress(targets, kept))
+        weights = weights and list(itertools.compress(weights, kept))
         found = self._sources(sources)
         with self._use() as recording:
-            gradients = conjugates(
-                recording.gradient(targets, found.arrays(), weights and conjugates(weights))
-            )
-        gradients = found.sum_overwritten(gradients)
+            gradients = recording.gradient(targets, found.arrays(), weights and conjugates(weights))
+        gradients = found.collect(gradients)
         return found.rebuild(
             [
                 jnp.zeros_like(value) if gradient is None and zero else gradient
@@ -206,9 +204,7 @@ class GradientTape:
         zero = _is_zero(unconnected_gradients)
         target, found = value_of(target), self._sources(sources)
         basis = jnp.eye(target.size, dtype=target.dtype).reshape(-1, *target.shape)
-        with self._use() as recording:
-            rows = conjugates(recording.gradients(target, found.arrays(), basis))
-        rows = found.sum_overwritten(rows)
+        rows = self._derivatives(target, found, basis)
         shapes = [target.shape + value.shape for value in found.values]
         return found.rebuild(
             [
@@ -238,7 +234,7 @@ class GradientTape:
             Array of shape `(rows,) + target.shape[1:] + source.shape[1:]`.
 
         Raises:
-            ValueError: target and source have not as many rows.
+            ValueError: target and source differ in their number of rows.
             RuntimeError: the tape was used before and is not persistent.
         """
         del parallel_iterations, experimental_use_pfor
@@ -246,7 +242,7 @@ class GradientTape:
         shapes = target.shape, found.values[0].shape
         if not (shapes[0] and shapes[1] and shapes[0][0] == shapes[1][0]):
             raise ValueError(
-                "batch_jacobian needs a target and a source with as many rows, but got shapes "
+                "batch_jacobian needs a target with as many rows as the source, but got shapes "
                 f"{shapes[0]} and {shapes[1]}."
             )
         zero = _is_zero(unconnected_gradients)
@@ -254,12 +250,16 @@ class GradientTape:
         size = math.prod(target.shape[1:])
         basis = jnp.eye(size, dtype=target.dtype).reshape(size, 1, *target.shape[1:])
         weights = jnp.broadcast_to(basis, (size, *target.shape))
-        with self._use() as recording:
-            columns = conjugates(recording.gradients(target, found.arrays(), weights))
-        (columns,) = found.sum_overwritten(columns)
+        (columns,) = self._derivatives(target, found, weights)
         if columns is None:
             return jnp.zeros(shape, target.dtype) if zero else None
         return jnp.moveaxis(columns, 0, 1).reshape(shape)
+
+    def _derivatives(self, target: jax.Array, found: Sources, weights: jax.Array) -> list[Any]:
+        """Differentiates by each source, once for each of several weights of the target's elements."""
+        with self._use() as recording:
+            rows = recording.gradients(target, found.arrays(), weights)
+        return found.collect(rows)
 
     @contextlib.contextmanager
     def _use(self) -> Generator[Recording]:

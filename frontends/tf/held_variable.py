@@ -10,20 +10,13 @@ from jax.core import Tracer
 import spmd
 from frontends.tf._typing import DTypeLike, TensorLike
 from frontends.tf.aggregation import (
-    COMBINED,
     VariableAggregation,
     VariableSynchronization,
-    combined_in_step,
+    combined,
 )
 from frontends.tf.distribute.device_names import long_name
 from frontends.tf.distribute.scope import StrategyLike, WrongMeshError
-from spmd.replica import (
-    ArrayLike,
-    PerReplica,
-    TracedPerReplica,
-    current_frame,
-    in_replica,
-)
+from spmd.replica import ArrayLike, PerReplica, TracedPerReplica, current_frame, in_replica
 from spmd.topology import layout_of, place
 
 
@@ -74,9 +67,7 @@ class HeldVariable(ArrayLike, spmd.Variable):
             )
         if self.kind != "local":
             return held
-        if current_frame() is not None:
-            return combined_in_step(held, self.aggregation)
-        return COMBINED[self.aggregation](held)
+        return combined(held, self.aggregation)
 
     def read_value(self) -> Any:
         """Returns a copy of the current value; see `value`.
@@ -97,8 +88,7 @@ class HeldVariable(ArrayLike, spmd.Variable):
                 f"numpy() of {self.name} was called while a step is traced: there are no values yet. "
                 "Return the value from the step, and convert it outside."
             )
-        array = np.asarray(value)
-        return array[()] if array.ndim == 0 else array
+        return np.asarray(value)[()]
 
     @property
     def values(self) -> tuple[Any, ...]:
@@ -125,12 +115,10 @@ class HeldVariable(ArrayLike, spmd.Variable):
 
     def sparse_read(self, indices: TensorLike, name: str | None = None) -> Any:
         """Returns some rows; see `tf.gather`."""
-        del name
         return jnp.take(self.value(), jnp.asarray(indices), axis=0)
 
     def gather_nd(self, indices: TensorLike, name: str | None = None) -> Any:
         """Returns some elements or slices; see `scatter_nd_update` for `indices`."""
-        del name
         return self.value()[tuple(jnp.moveaxis(jnp.asarray(indices), -1, 0))]
 
     @property

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from frontends.tf._names import attributes
+from frontends.tf._names import attributes, defined_in
 from frontends.tf._typing import DTypeLike, ShapeLike, TensorLike
 from frontends.tf.dtypes import as_dtype, jax_dtype
 from frontends.tf.ops.convert import convert_to_tensor, static_shape
@@ -25,7 +25,7 @@ class ResizeMethod:
     LANCZOS5 = "lanczos5"
 
 
-_METHODS = {name: name for name in ("bilinear", "nearest", "bicubic", "lanczos3", "lanczos5")}
+_METHODS = ("bilinear", "nearest", "bicubic", "lanczos3", "lanczos5")
 
 
 def resize(
@@ -52,7 +52,6 @@ def resize(
     Raises:
         ValueError: there is no such method.
     """
-    del name
     if method not in _METHODS:
         raise ValueError(
             f"tf.image.resize: method must be one of {', '.join(_METHODS)}, got {method!r}."
@@ -70,7 +69,7 @@ def resize(
     return jax.image.resize(
         x if nearest else x.astype(jnp.float32),
         (*x.shape[:-3], height, width, x.shape[-1]),
-        _METHODS[method],
+        method,
         antialias=antialias and not nearest,
     )
 
@@ -96,7 +95,6 @@ def convert_image_dtype(
     image: TensorLike, dtype: DTypeLike, saturate: bool = False, name: str | None = None
 ) -> jax.Array:
     """Converts between dtypes and scales: floats are from 0 to 1, integers up to their maximum."""
-    del name
     x, target = convert_to_tensor(image), as_dtype(jax_dtype(dtype))
     source = as_dtype(x.dtype)
     if source == target:
@@ -105,19 +103,18 @@ def convert_image_dtype(
         return x.astype(target.dtype)
     if source.is_integer and target.is_floating:
         return x.astype(target.dtype) * (1 / int(source.max))
+    lowest, highest = int(target.min), int(target.max)
+    if not source.is_floating and int(source.max) <= highest:
+        factor = (highest + 1) // (int(source.max) + 1)
+        scaled = jnp.clip(x, 0) if saturate and lowest == 0 else x
+        return scaled.astype(target.dtype) * factor
     if source.is_floating:
-        scaled = x * (int(target.max) + 0.5)
-        # A float32 beyond the range of integers has no defined conversion.
-        scaled = jnp.clip(scaled, int(target.min), int(target.max)) if saturate else scaled
-        return scaled.astype(target.dtype)
-    if int(source.max) > int(target.max):
-        factor = (int(source.max) + 1) // (int(target.max) + 1)
-        scaled = x // factor
-        scaled = jnp.clip(scaled, int(target.min), int(target.max)) if saturate else scaled
-        return scaled.astype(target.dtype)
-    factor = (int(target.max) + 1) // (int(source.max) + 1)
-    scaled = jnp.clip(x, 0) if saturate and int(target.min) == 0 else x
-    return scaled.astype(target.dtype) * factor
+        scaled = x * (highest + 0.5)
+    else:
+        scaled = x // ((int(source.max) + 1) // (highest + 1))
+    # A float32 beyond the range of integers has no defined conversion.
+    scaled = jnp.clip(scaled, lowest, highest) if saturate else scaled
+    return scaled.astype(target.dtype)
 
 
 def flip_left_right(image: TensorLike) -> jax.Array:
@@ -142,7 +139,6 @@ def per_image_standardization(image: TensorLike) -> jax.Array:
 
 def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> jax.Array:
     """Weighs the three channels to one, as bright as they look, and keeps the dtype."""
-    del name
     x = convert_to_tensor(images)
     floats = convert_image_dtype(x, jnp.float32)
     gray = jnp.sum(floats * jnp.array([0.2989, 0.5870, 0.1140]), axis=-1, keepdims=True)
@@ -151,7 +147,6 @@ def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> jax.Array:
 
 def grayscale_to_rgb(images: TensorLike, name: str | None = None) -> jax.Array:
     """Repeats the one channel three times."""
-    del name
     return jnp.repeat(convert_to_tensor(images), 3, axis=-1)
 
 
@@ -166,17 +161,4 @@ def central_crop(image: TensorLike, central_fraction: float) -> jax.Array:
     return x[..., top : x.shape[-3] - top, left : x.shape[-2] - left, :]
 
 
-__getattr__, __dir__ = attributes(
-    "tf.image",
-    {
-        "ResizeMethod": ResizeMethod,
-        "central_crop": central_crop,
-        "convert_image_dtype": convert_image_dtype,
-        "flip_left_right": flip_left_right,
-        "flip_up_down": flip_up_down,
-        "grayscale_to_rgb": grayscale_to_rgb,
-        "per_image_standardization": per_image_standardization,
-        "resize": resize,
-        "rgb_to_grayscale": rgb_to_grayscale,
-    },
-)
+__getattr__, __dir__ = attributes("tf.image", defined_in(__name__))

@@ -1,5 +1,6 @@
 """`tf.IndexedSlices`: some rows of an array, with their numbers."""
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any, final
 
@@ -14,10 +15,16 @@ from spmd.replica import all_gather
 
 @final
 @jax.tree_util.register_pytree_node_class
+@dataclasses.dataclass(eq=False, repr=False)
 class IndexedSlices:
     """Rows of an array, `array[indices[i]] = values[i]`; rows that come twice are added up.
 
     Gradients are dense arrays here, embeddings' as well; this is for code that makes such rows itself.
+
+    Args:
+        values: the rows, of shape `(n, ...)`.
+        indices: their numbers, integers of shape `(n,)`.
+        dense_shape: shape of the whole array, if known.
 
     Examples:
         >>> import jax.numpy as jnp
@@ -28,19 +35,9 @@ class IndexedSlices:
     Source: `tf.IndexedSlices`.
     """
 
-    def __init__(
-        self, values: TensorLike, indices: TensorLike, dense_shape: TensorLike = None
-    ) -> None:
-        """Makes slices.
-
-        Args:
-            values: the rows, of shape `(n, ...)`.
-            indices: their numbers, integers of shape `(n,)`.
-            dense_shape: shape of the whole array, if known.
-        """
-        self.values = values
-        self.indices = indices
-        self.dense_shape = dense_shape
+    values: TensorLike
+    indices: TensorLike
+    dense_shape: TensorLike = None
 
     @property
     def dtype(self) -> Any:

@@ -1,7 +1,6 @@
 """`tf.linalg`: products and norms, over `jax.numpy`."""
 
 from frontends.tf._names import attributes
-from frontends.tf.ops.creation import eye
 from frontends.tf.ops.tables import LINALG
 
-__getattr__, __dir__ = attributes("tf.linalg", {"eye": eye, **LINALG})
+__getattr__, __dir__ = attributes("tf.linalg", LINALG)

@@ -1,6 +1,8 @@
 """`tf.random`: the global seed, and numbers drawn from it."""
 
-from frontends.tf._names import attributes
-from frontends.tf.ops.random import RANDOM
+from frontends.tf._names import attributes, defined_in
+from frontends.tf.ops import random as _random
 
-__getattr__, __dir__ = attributes("tf.random", RANDOM)
+_TABLE = defined_in(_random.__name__)
+del _TABLE["dropout"]  # it is tf.nn's
+__getattr__, __dir__ = attributes("tf.random", _TABLE)

@@ -37,7 +37,7 @@ def reads_dataset(function: object, args: Nested, kwargs: Nested) -> bool:
         if id(found) in seen:
             continue
         seen.add(id(found))
-        if is_function(found):
+        if hasattr(type(found), "experimental_get_tracing_count"):  # a tf.function
             ahead.append(found.python_function)
         elif isinstance(found, types.MethodType):
             ahead += [found.__func__, *getattr(found.__self__, "__dict__", {}).values()]
@@ -45,8 +45,3 @@ def reads_dataset(function: object, args: Nested, kwargs: Nested) -> bool:
             ahead += map(cell_contents, found.__closure__ or ())
             ahead += [found.__globals__.get(name) for name in found.__code__.co_names]
     return False
-
-
-def is_function(value: object) -> bool:
-    """Tells whether a value is a `tf.function`."""
-    return hasattr(type(value), "experimental_get_tracing_count")

@@ -1,5 +1,6 @@
 """Updating some rows or elements of a `tf.Variable`."""
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -11,7 +12,37 @@ from frontends.tf.aggregation import VariableAggregation, VariableSynchronizatio
 from frontends.tf.assign import AssignedVariable
 from frontends.tf.distribute.scope import get_strategy
 from frontends.tf.indexed_slices import IndexedSlices, all_reduced
+from frontends.tf.ops.convert import named
 from spmd.replica import broadcast, current_frame, in_replica
+
+
+def _of_rows(name: str, verb: str, summary: str) -> Callable[..., Any]:
+    """Makes a method that updates some rows."""
+
+    def update(
+        self: "ScatteredVariable",
+        sparse_delta: IndexedSlices,
+        use_locking: bool = False,
+        name: str | None = None,
+    ) -> Any:
+        del use_locking
+        return self._scatter(verb, sparse_delta)
+
+    return named(name, f"{summary}; see `scatter_update`.", update)
+
+
+def _of_elements(name: str, verb: str, summary: str) -> Callable[..., Any]:
+    """Makes a method that updates some elements or slices."""
+
+    def update(
+        self: "ScatteredVariable",
+        indices: TensorLike,
+        updates: TensorLike,
+        name: str | None = None,
+    ) -> Any:
+        return self._scatter_nd(verb, indices, updates)
+
+    return named(name, f"{summary}; see `scatter_nd_update`.", update)
 
 
 class ScatteredVariable(AssignedVariable):
@@ -19,47 +50,16 @@ class ScatteredVariable(AssignedVariable):
 
     __slots__ = ()
 
-    def scatter_add(
-        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
-    ) -> Any:
-        """Adds rows to some rows; see `scatter_update`."""
-        del use_locking, name
-        return self._scatter("add", sparse_delta)
-
-    def scatter_sub(
-        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
-    ) -> Any:
-        """Subtracts rows from some rows; see `scatter_update`."""
-        del use_locking, name
-        return self._scatter("subtract", sparse_delta)
-
-    def scatter_mul(
-        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
-    ) -> Any:
-        """Multiplies some rows by rows; see `scatter_update`."""
-        del use_locking, name
-        return self._scatter("multiply", sparse_delta)
-
-    def scatter_div(
-        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
-    ) -> Any:
-        """Divides some rows by rows; see `scatter_update`."""
-        del use_locking, name
-        return self._scatter("divide", sparse_delta)
-
-    def scatter_max(
-        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
-    ) -> Any:
-        """Takes the larger of some rows and others, element by element; see `scatter_update`."""
-        del use_locking, name
-        return self._scatter("max", sparse_delta)
-
-    def scatter_min(
-        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
-    ) -> Any:
-        """Takes the smaller of some rows and others, element by element; see `scatter_update`."""
-        del use_locking, name
-        return self._scatter("min", sparse_delta)
+    scatter_add = _of_rows("scatter_add", "add", "Adds rows to some rows")
+    scatter_sub = _of_rows("scatter_sub", "subtract", "Subtracts rows from some rows")
+    scatter_mul = _of_rows("scatter_mul", "multiply", "Multiplies some rows by rows")
+    scatter_div = _of_rows("scatter_div", "divide", "Divides some rows by rows")
+    scatter_max = _of_rows("scatter_max", "max", "Keeps the larger of old and new elements")
+    scatter_min = _of_rows("scatter_min", "min", "Keeps the smaller of old and new elements")
+    scatter_nd_add = _of_elements("scatter_nd_add", "add", "Adds to elements or slices")
+    scatter_nd_sub = _of_elements("scatter_nd_sub", "subtract", "Subtracts from elements or slices")
+    scatter_nd_max = _of_elements("scatter_nd_max", "max", "Keeps the larger of old and new ones")
+    scatter_nd_min = _of_elements("scatter_nd_min", "min", "Keeps the smaller of old and new ones")
 
     def scatter_update(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
@@ -89,36 +89,8 @@ class ScatteredVariable(AssignedVariable):
 
         Source: `tf.Variable.scatter_update`.
         """
-        del use_locking, name
+        del use_locking
         return self._scatter("set", sparse_delta)
-
-    def scatter_nd_add(
-        self, indices: TensorLike, updates: TensorLike, name: str | None = None
-    ) -> Any:
-        """Adds to some elements or slices; see `scatter_nd_update`."""
-        del name
-        return self._scatter_nd("add", indices, updates)
-
-    def scatter_nd_sub(
-        self, indices: TensorLike, updates: TensorLike, name: str | None = None
-    ) -> Any:
-        """Subtracts from some elements or slices; see `scatter_nd_update`."""
-        del name
-        return self._scatter_nd("subtract", indices, updates)
-
-    def scatter_nd_max(
-        self, indices: TensorLike, updates: TensorLike, name: str | None = None
-    ) -> Any:
-        """Takes the larger of some elements or slices and others; see `scatter_nd_update`."""
-        del name
-        return self._scatter_nd("max", indices, updates)
-
-    def scatter_nd_min(
-        self, indices: TensorLike, updates: TensorLike, name: str | None = None
-    ) -> Any:
-        """Takes the smaller of some elements or slices and others; see `scatter_nd_update`."""
-        del name
-        return self._scatter_nd("min", indices, updates)
 
     def scatter_nd_update(
         self, indices: TensorLike, updates: TensorLike, name: str | None = None
@@ -139,7 +111,6 @@ class ScatteredVariable(AssignedVariable):
 
         Source: `tf.Variable.scatter_nd_update`.
         """
-        del name
         return self._scatter_nd("set", indices, updates)
 
     def _scatter(self, verb: str, slices: IndexedSlices) -> Any:
@@ -193,8 +164,7 @@ class ScatteredVariable(AssignedVariable):
                     f"{self.name} has no element {int(indices[wrong][0])} along an axis of {size}: "
                     f"indices must be in [0, {size})."
                 )
-            found.append(
-                jnp.where(wrong, size, indices)
-            )  # JAX would count negative ones from the end
+            # JAX would count negative ones from the end.
+            found.append(jnp.where(wrong, size, indices))
         self._set(getattr(held.at[tuple(found)], verb)(rows, mode="drop"))
         return self.value() if current_frame() is not None else self

@@ -137,13 +137,12 @@ class Variable(ScatteredVariable):
     def __repr__(self) -> str:
         if self.kind != "local" or isinstance(self._value, Tracer):
             return self._shown(self.name, self._value)
-        assert self.name is not None
-        name = self.name.removesuffix(":0")
+        name = str(self.name).removesuffix(":0")
         names = [
             f"{name}/replica_{index}:0" if index else self.name for index in range(self._replicas)
         ]
-        shown = [self._shown(name, value) for name, value in zip(names, self.values, strict=True)]
-        lines = [f"  {index}: {one}" for index, one in enumerate(shown)]
+        pairs = zip(names, self.values, strict=True)
+        lines = [f"  {index}: {self._shown(*pair)}" for index, pair in enumerate(pairs)]
         return "SyncOnReadVariable:{\n" + ",\n".join(lines) + "\n}"
 
     def _shown(self, name: str | None, value: TensorLike) -> str:

@@ -79,14 +79,11 @@ def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice
 
     Source: `tf.config.list_physical_devices`.
     """
-    found: list[PhysicalDevice] = []
-    if device_type in (None, "CPU"):
-        found.append(PhysicalDevice("/physical_device:CPU:0", "CPU"))
-    for kind in ("GPU", "TPU"):
-        if device_type in (None, kind):
-            count = len(_accelerators(kind))
-            found.extend(PhysicalDevice(f"/physical_device:{kind}:{i}", kind) for i in range(count))
-    return found
+    return [
+        PhysicalDevice(f"/physical_device:{kind}:{index}", kind)
+        for kind in _kinds(device_type)
+        for index in range(1 if kind == "CPU" else len(_accelerators(kind)))
+    ]
 
 
 def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
@@ -104,12 +101,13 @@ def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
 
     Source: `tf.config.list_logical_devices`.
     """
-    found: list[LogicalDevice] = []
-    for kind in ("CPU", "GPU", "TPU"):
-        if device_type in (None, kind):
-            devices = jax.local_devices(backend="cpu") if kind == "CPU" else _accelerators(kind)
-            found.extend(LogicalDevice(f"/device:{kind}:{i}", kind) for i in range(len(devices)))
-    return found
+    return [
+        LogicalDevice(f"/device:{kind}:{index}", kind)
+        for kind in _kinds(device_type)
+        for index, _ in enumerate(
+            jax.local_devices(backend="cpu") if kind == "CPU" else _accelerators(kind)
+        )
+    ]
 
 
 def set_logical_device_configuration(
@@ -159,6 +157,10 @@ def set_logical_device_configuration(
             f"the backend already runs with {running} CPU device(s). Call it at the top of the script, "
             "before anything that makes an array or lists logical devices."
         ) from None
+
+
+def _kinds(device_type: str | None) -> list[str]:
+    return [kind for kind in ("CPU", "GPU", "TPU") if device_type in (None, kind)]
 
 
 def _accelerators(kind: str) -> list[object]:

@@ -3,17 +3,8 @@
 import os
 
 from frontends.tf._names import attributes
-from frontends.tf.config.devices import (
-    LogicalDeviceConfiguration as VirtualDeviceConfiguration,
-)
-from frontends.tf.config.devices import (
-    PhysicalDevice,
-    list_logical_devices,
-    list_physical_devices,
-)
-from frontends.tf.config.devices import (
-    set_logical_device_configuration as set_virtual_device_configuration,
-)
+from frontends.tf.config import devices
+from frontends.tf.config.devices import PhysicalDevice, list_logical_devices, list_physical_devices
 from spmd import _jax_internals
 
 __all__ = [
@@ -24,6 +15,9 @@ __all__ = [
     "set_memory_growth",
     "set_virtual_device_configuration",
 ]
+
+VirtualDeviceConfiguration = devices.LogicalDeviceConfiguration
+set_virtual_device_configuration = devices.set_logical_device_configuration
 
 # What JAX reads when it starts its backend. It holds for all GPUs.
 _PREALLOCATE = "XLA_PYTHON_CLIENT_PREALLOCATE"

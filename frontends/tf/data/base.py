@@ -1,8 +1,9 @@
 """What every dataset holds, and how one is made from another."""
 
 import abc
+import functools
 import operator
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Self, SupportsIndex, TypeVar
 
 from frontends.tf._typing import Nested
@@ -82,21 +83,35 @@ class DatasetBase(abc.ABC):
         order: ShuffleOrder | None = None,
     ) -> Self:
         """Makes a dataset from this one, whose elements are batches of the same size, if any."""
-        orders = (*self._orders, order) if order else self._orders
-        return type(self)(
-            lambda: transform(self._form()),
-            cardinality,
-            self.full_batch_rows,
-            orders,
-            self._options,
-        )
+        return self._rebatched(transform, cardinality, self.full_batch_rows, order)
 
     def _rebatched(
-        self, transform: Callable[[Form], Form], cardinality: int, rows: int | None
+        self,
+        transform: Callable[[Form], Form],
+        cardinality: int,
+        rows: int | None,
+        order: ShuffleOrder | None = None,
     ) -> Self:
         """Makes a dataset from this one, whose elements are batches of `rows` rows, if any."""
-        return type(self)(
-            lambda: transform(self._form()), cardinality, rows, self._orders, self._options
+        orders = (*self._orders, order) if order else self._orders
+        return type(self)(lambda: transform(self._form()), cardinality, rows, orders, self._options)
+
+    @classmethod
+    def _combined(
+        cls,
+        parts: Sequence["DatasetBase"],
+        make_form: Callable[[], Form],
+        cardinality: int,
+        orders: Iterable[ShuffleOrder] = (),
+    ) -> Self:
+        """Makes a dataset from several, with their shuffles before `orders`, and the options of them all."""
+        rows = {part.full_batch_rows for part in parts}
+        return cls(
+            make_form,
+            cardinality,
+            rows.pop() if len(rows) == 1 else None,
+            [*(order for part in parts for order in part._orders), *orders],
+            functools.reduce(Options.merge, (part._options for part in parts), Options()),
         )
 
 
@@ -124,20 +139,47 @@ def integer(value: SupportsIndex, name: str, minimum: int | None = None) -> int:
     return number
 
 
-def function_of(value: Callable[..., T], name: str) -> Callable[..., T]:
+def function_of(
+    value: Callable[..., T],
+    name: str,
+    fix: str = "pass the function itself, without calling it.",
+) -> Callable[..., T]:
     """Checks an argument that must be a function.
 
     Args:
         value: What the user passed.
         name: ``method: argument``, for the error.
+        fix: What to write instead.
 
     Raises:
         TypeError: It cannot be called.
     """
     if not callable(value):
         raise TypeError(
-            f"{name} must be a function, got {value!r} ({type(value).__name__}).\n"
-            "Fix: pass the function itself, without calling it."
+            f"{name} must be a function, got {value!r} ({type(value).__name__}).\nFix: {fix}"
+        )
+    return value
+
+
+def check_datasets(
+    values: Iterable[object],
+    op_name: str,
+    fix: str = "Dataset.from_tensor_slices(array) makes a dataset of an array's rows.",
+) -> None:
+    """Raises TypeError unless all values are datasets."""
+    for value in values:
+        if not isinstance(value, DatasetBase):
+            raise TypeError(
+                f"{op_name}: expected a dataset, got {value!r} ({type(value).__name__}).\nFix: {fix}"
+            )
+
+
+def returned_dataset(value: object, op_name: str) -> Any:
+    """Returns what a function of the user returned, or raises TypeError if that is not a dataset."""
+    if not isinstance(value, DatasetBase):
+        raise TypeError(
+            f"{op_name}: the function must return a dataset, got {type(value).__name__}.\n"
+            "Fix: return the dataset that it made, or Dataset.from_tensors(value), which has one element."
         )
     return value
 

@@ -7,9 +7,7 @@ from typing import Any, NoReturn, Self, final
 import numpy as np
 
 from frontends.tf._typing import Nested
-from frontends.tf.data.batching import Batching
 from frontends.tf.data.constants import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
-from frontends.tf.data.endless import Endless
 from frontends.tf.data.folding import Folding
 from frontends.tf.data.iterator import DatasetIterator
 from frontends.tf.data.listing import Listing
@@ -26,17 +24,9 @@ from spmd.input.pipeline import LastMaps
 # What TensorFlow's Dataset has and this one lacks; for the error alone.
 _MISSING = frozenset(
     {
-        "fingerprint",
-        "from_tensor_slices_with_options",
-        "ignore_errors",
-        "load",
-        "make_initializable_iterator",
-        "make_one_shot_iterator",
-        "ragged_batch",
-        "rejection_resample",
-        "save",
-        "snapshot",
-        "sparse_batch",
+        *("fingerprint", "from_tensor_slices_with_options", "ignore_errors", "load"),
+        *("make_initializable_iterator", "make_one_shot_iterator", "ragged_batch"),
+        *("rejection_resample", "save", "snapshot", "sparse_batch"),
     }
 )
 
@@ -58,19 +48,17 @@ class _Count(np.int64):
 @final
 class Dataset(
     Sources,
-    Endless,
     Listing,
     Mixing,
     Reordering,
     Transforms,
-    Batching,
     Folding,
     Nesting,
     metaclass=_DatasetMeta,
 ):
     """A sequence of elements, which can be read any number of times.
 
-    Made by the methods that `Sources`, `Endless`, `Listing` and `Mixing` list; each of the others
+    Made by the methods that `Sources`, `Listing` and `Mixing` list; each of the others
     returns a new dataset and leaves this one as it is. Nothing is read, traced or compiled before the first
     element is asked for (or `element_spec`), so a dataset may be defined before the strategy.
 

@@ -1,16 +1,14 @@
 """Datasets whose elements come from one of several datasets at a time."""
 
-import functools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Self, SupportsIndex
 
 import numpy as np
 
 from frontends.tf._typing import TensorLike
-from frontends.tf.data.base import DatasetBase, integer, shuffle_order
+from frontends.tf.data.base import DatasetBase, check_datasets, integer, shuffle_order
 from frontends.tf.data.constants import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
-from frontends.tf.data.options import Options
-from spmd.input.pipeline import Form, ShuffleOrder, drawn, mixed
+from spmd.input.pipeline import drawn, mixed
 
 
 class Mixing(DatasetBase):
@@ -49,10 +47,10 @@ class Mixing(DatasetBase):
         Source: ``tf.data.Dataset.choose_from_datasets``.
         """
         parts = _checked("choose_from_datasets", datasets)
-        (choices,) = _checked("choose_from_datasets", [choice_dataset])
+        check_datasets([choice_dataset], "choose_from_datasets")
 
         def numbers() -> Iterator[int]:
-            for each in choices._form().elements():
+            for each in choice_dataset._form().elements():
                 number = integer(each, "choose_from_datasets: a number of choice_dataset", 0)
                 if number >= len(parts):
                     raise ValueError(
@@ -61,8 +59,16 @@ class Mixing(DatasetBase):
                     )
                 yield number
 
-        return cls._mixed(
-            parts, numbers, stop_on_empty_dataset, UNKNOWN_CARDINALITY, choices._orders
+        return cls._combined(
+            parts,
+            lambda: mixed(
+                [part._form() for part in parts],
+                numbers,
+                stop_on_empty=stop_on_empty_dataset,
+                finite=True,
+            ),
+            UNKNOWN_CARDINALITY,
+            choice_dataset._orders,
         )
 
     @classmethod
@@ -117,48 +123,25 @@ class Mixing(DatasetBase):
         parts = [part for part, weight in zip(parts, given, strict=True) if weight > 0]
         likely = given[given > 0]
         order = shuffle_order(seed, bool(rerandomize_each_iteration), "sample_from_datasets")
-        endless = any(part._cardinality == INFINITE_CARDINALITY for part in parts)
-        return cls._mixed(
-            parts,
-            lambda: drawn(likely, order),
-            stop_on_empty_dataset,
-            INFINITE_CARDINALITY if endless and not stop_on_empty_dataset else UNKNOWN_CARDINALITY,
-            [order],
+        # It ends, unless one of them is endless and none ends it.
+        finite = stop_on_empty_dataset or all(
+            part._cardinality != INFINITE_CARDINALITY for part in parts
         )
-
-    @classmethod
-    def _mixed(
-        cls,
-        parts: Sequence[DatasetBase],
-        numbers: Callable[[], Iterator[int]],
-        stop_on_empty: bool,
-        cardinality: int,
-        orders: Iterable[ShuffleOrder],
-    ) -> Self:
-        def make_form() -> Form:
-            forms = [part._form() for part in parts]
-            # Whether it ends is known for sure where no part ends it and one is endless.
-            finite = cardinality != INFINITE_CARDINALITY
-            return mixed(forms, numbers, stop_on_empty=stop_on_empty, finite=finite)
-
-        rows = {part.full_batch_rows for part in parts}
-        options = functools.reduce(Options.merge, (part._options for part in parts), Options())
-        return cls(
-            make_form,
-            cardinality,
-            rows.pop() if len(rows) == 1 else None,
-            [*(order for part in parts for order in part._orders), *orders],
-            options,
+        return cls._combined(
+            parts,
+            lambda: mixed(
+                [part._form() for part in parts],
+                lambda: drawn(likely, order),
+                stop_on_empty=stop_on_empty_dataset,
+                finite=finite,
+            ),
+            UNKNOWN_CARDINALITY if finite else INFINITE_CARDINALITY,
+            [order],
         )
 
 
 def _checked(op_name: str, datasets: Sequence[DatasetBase]) -> list[DatasetBase]:
-    for dataset in datasets:
-        if not isinstance(dataset, DatasetBase):
-            raise TypeError(
-                f"{op_name}: expected datasets, got {dataset!r} ({type(dataset).__name__}).\n"
-                "Fix: Dataset.from_tensor_slices(array) makes a dataset of an array's rows."
-            )
+    check_datasets(datasets, op_name)
     if not len(datasets):
         raise ValueError(f"{op_name}: expected at least one dataset.\nFix: [dataset]")
     return list(datasets)

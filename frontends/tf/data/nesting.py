@@ -7,7 +7,7 @@ import jax
 
 from frontends.tf._typing import Nested
 from frontends.tf.data import cardinality
-from frontends.tf.data.base import DatasetBase, function_of, integer
+from frontends.tf.data.base import DatasetBase, function_of, integer, returned_dataset
 from frontends.tf.data.constants import AUTOTUNE, UNKNOWN_CARDINALITY
 from frontends.tf.data.parallel import worker_count
 from frontends.tf.data.spec import DatasetSpec, tensor_specs
@@ -197,29 +197,25 @@ class Nesting(DatasetBase):
                 "group_by_window: expected either window_size or window_size_func, got "
                 f"{'none' if window_size is None else 'both'}.\nFix: window_size=batch_size"
             )
-        constant = None if window_size is None else integer(window_size, "window_size", minimum=1)
-        size_of: Any = window_size_func
+        if window_size is not None:
+            integer(window_size, "window_size", minimum=1)
 
         def key(element: Nested) -> int:
             return integer(call_once(key_of, element), "group_by_window: the key")
 
         def size(number: int) -> int:
-            if constant is not None:
-                return constant
-            return integer(size_of(number), "group_by_window: the window size", minimum=1)
+            wanted: Any = window_size if window_size_func is None else window_size_func(number)
+            return integer(wanted, "group_by_window: the window size", minimum=1)
 
         def make(group: tuple[int, Sequence[Nested]]) -> DatasetBase:
             number, members = group
-            made = reduce_of(number, self._of_elements(members))
-            return _checked("group_by_window", made)
+            return returned_dataset(
+                reduce_of(number, self._of_elements(members)), "group_by_window"
+            )
 
-        def transform(form: Form) -> Form:
-            def datasets() -> Iterator[DatasetBase]:
-                return map(make, grouped(form.elements(), key, size))
-
-            return _read_in_turns(form, datasets, 1, 1)
-
-        return self._rebatched(transform, UNKNOWN_CARDINALITY, None)
+        return self._read_in_turns(
+            lambda elements: map(make, grouped(elements, key, size)), cycle=1, block=1
+        )
 
     def bucket_by_sequence_length(
         self,
@@ -293,39 +289,37 @@ class Nesting(DatasetBase):
     def _interleaved(self, name: str, map_func: Callable[..., Any], cycle: int, block: int) -> Self:
         function = function_of(map_func, f"{name}: map_func")
 
+        def datasets_of(elements: Iterator[Nested]) -> Iterator[DatasetBase]:
+            return (returned_dataset(call_once(function, each), name) for each in elements)
+
+        return self._read_in_turns(datasets_of, cycle, block)
+
+    def _read_in_turns(
+        self,
+        datasets_of: Callable[[Iterator[Nested]], Iterator[DatasetBase]],
+        cycle: int,
+        block: int,
+    ) -> Self:
+        """Makes a dataset of the elements of datasets, which are made of this one's elements."""
+
         def transform(form: Form) -> Form:
             def datasets() -> Iterator[DatasetBase]:
-                return (_checked(name, call_once(function, each)) for each in form.elements())
+                return datasets_of(form.elements())
 
-            return _read_in_turns(form, datasets, cycle, block)
+            def find_spec() -> Nested:
+                with peeking():
+                    first = next(datasets(), None)
+                if first is None:
+                    raise ValueError(
+                        "element_spec: the dataset is empty, so there is no dataset to look at.\n"
+                        "Fix: use it on a dataset with elements."
+                    )
+                return first._form().spec()
+
+            return ready(lambda: interleaved(datasets(), cycle, block), Lazy(find_spec), form)
 
         return self._rebatched(transform, UNKNOWN_CARDINALITY, None)
 
     def _of_elements(self, members: Sequence[Nested]) -> Self:
         """Makes a dataset of elements in memory."""
         return type(self)(lambda: in_memory(members), len(members))
-
-
-def _read_in_turns(
-    form: Form, datasets: Callable[[], Iterator[DatasetBase]], cycle: int, block: int
-) -> Form:
-    def find_spec() -> Nested:
-        with peeking():
-            first = next(datasets(), None)
-        if first is None:
-            raise ValueError(
-                "element_spec: the dataset is empty, so there is no dataset to look at.\n"
-                "Fix: use it on a dataset with elements."
-            )
-        return first._form().spec()
-
-    return ready(lambda: interleaved(datasets(), cycle, block), Lazy(find_spec), form)
-
-
-def _checked(name: str, made: object) -> DatasetBase:
-    if not isinstance(made, DatasetBase):
-        raise TypeError(
-            f"{name}: the function must return a dataset, got {type(made).__name__}.\n"
-            "Fix: Dataset.from_tensors(value) makes a dataset of one element."
-        )
-    return made

@@ -4,7 +4,13 @@ import sys
 from typing import Self, SupportsIndex
 
 from frontends.tf.data import cardinality
-from frontends.tf.data.base import DatasetBase, element_count, integer, shuffle_order
+from frontends.tf.data.base import (
+    DatasetBase,
+    check_datasets,
+    element_count,
+    integer,
+    shuffle_order,
+)
 from frontends.tf.data.constants import UNKNOWN_CARDINALITY
 from spmd.input.pipeline import concatenated
 
@@ -187,18 +193,11 @@ class Reordering(DatasetBase):
 
         Source: ``tf.data.Dataset.concatenate``.
         """
-        if not isinstance(dataset, DatasetBase):
-            raise TypeError(
-                f"concatenate: expected a dataset, got {type(dataset).__name__}.\n"
-                "Fix: concatenate(Dataset.from_tensor_slices(array))"
-            )
-        rows = self.full_batch_rows
-        return type(self)(
+        check_datasets([dataset], "concatenate")
+        return self._combined(
+            [self, dataset],
             lambda: concatenated(self._form(), dataset._form()),
             cardinality.concatenate(self._cardinality, dataset._cardinality),
-            rows if rows == dataset.full_batch_rows else None,
-            (*self._orders, *dataset._orders),
-            self._options.merge(dataset._options),
         )
 
     def cache(self, filename: str = "", name: str | None = None) -> Self:

@@ -9,9 +9,8 @@ import numpy as np
 
 from frontends.tf._typing import DTypeLike, Nested
 from frontends.tf.data import cardinality
-from frontends.tf.data.base import DatasetBase, integer
+from frontends.tf.data.base import DatasetBase, check_datasets, function_of, integer, shuffle_order
 from frontends.tf.data.constants import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
-from frontends.tf.data.options import Options
 from frontends.tf.data.spec import as_dtype, declared_spec
 from spmd.input.pipeline import (
     array_rows,
@@ -19,6 +18,7 @@ from spmd.input.pipeline import (
     iterated,
     leading_length,
     numbers,
+    random_numbers,
     stack,
     to_element,
     zipped,
@@ -121,6 +121,68 @@ class Sources(DatasetBase):
         return cls(lambda: numbers(given.start, given.step, dtype, length), length)
 
     @classmethod
+    def counter(
+        cls,
+        start: SupportsIndex = 0,
+        step: SupportsIndex = 1,
+        dtype: DTypeLike = np.int64,
+        name: str | None = None,
+    ) -> Self:
+        """Counts without end.
+
+        Args:
+            start: The first number.
+            step: From one number to the next.
+            dtype: The numbers' dtype.
+
+        Returns:
+            A dataset of scalars.
+
+        Raises:
+            TypeError: `start` or `step` is not an integer.
+
+        Examples:
+            >>> from frontends.tf.data import Dataset
+            >>> [int(x) for x in Dataset.counter(2, step=5).take(3)]
+            [2, 7, 12]
+
+        Source: ``tf.data.Dataset.counter``.
+        """
+        first, every = integer(start, "counter: start"), integer(step, "counter: step")
+        kind = as_dtype(dtype)
+        return cls(lambda: numbers(first, every, kind, None), INFINITE_CARDINALITY)
+
+    @classmethod
+    def random(
+        cls,
+        seed: SupportsIndex | None = None,
+        rerandomize_each_iteration: bool | None = None,
+        name: str | None = None,
+    ) -> Self:
+        """Draws random numbers without end; other ones than TensorFlow's for the same seed.
+
+        Args:
+            seed: An integer, or None. With the global seed it decides the numbers, as in `shuffle`.
+            rerandomize_each_iteration: Other numbers for every pass; None means False.
+
+        Returns:
+            A dataset of int64 scalars from 0 to ``2**32 - 1``.
+
+        Raises:
+            TypeError: `seed` is neither an integer nor None.
+
+        Examples:
+            >>> from frontends.tf.data import Dataset
+            >>> numbers = Dataset.random(seed=4).take(10)
+            >>> [int(x) for x in numbers] == [int(x) for x in numbers]
+            True
+
+        Source: ``tf.data.Dataset.random``.
+        """
+        order = shuffle_order(seed, bool(rerandomize_each_iteration), "random")
+        return cls(lambda: random_numbers(order), INFINITE_CARDINALITY, orders=[order])
+
+    @classmethod
     def zip(cls, *args: Nested, datasets: Nested = None, name: str | None = None) -> Self:
         """Puts the elements of several datasets side by side.
 
@@ -152,27 +214,13 @@ class Sources(DatasetBase):
         parts, structure = jax.tree.flatten(datasets, is_leaf=lambda leaf: isinstance(leaf, list))
         if not parts:
             raise TypeError("zip: expected at least one dataset.\nFix: Dataset.zip(a, b)")
-        for part in parts:
-            if not isinstance(part, DatasetBase):
-                hint = (
-                    "Dataset.zip(tuple(datasets))"
-                    if isinstance(part, list)
-                    else ("Dataset.from_tensor_slices(array) makes a dataset of an array's rows")
-                )
-                raise TypeError(
-                    f"zip: expected datasets in tuples or dicts, got {part!r} "
-                    f"({type(part).__name__}).\nFix: {hint}"
-                )
-        rows = {part.full_batch_rows for part in parts}
-        options = Options()
-        for part in parts:
-            options = options.merge(part._options)
-        return cls(
+        lists = [part for part in parts if isinstance(part, list)]
+        check_datasets(lists, "zip", "tuples or dicts of datasets: Dataset.zip(tuple(datasets))")
+        check_datasets(parts, "zip")
+        return cls._combined(
+            parts,
             lambda: zipped(structure, [part._form() for part in parts]),
             cardinality.zipped(part._cardinality for part in parts),
-            rows.pop() if len(rows) == 1 else None,
-            [order for part in parts for order in part._orders],
-            options,
         )
 
     @classmethod
@@ -213,15 +261,13 @@ class Sources(DatasetBase):
 
         Source: ``tf.data.Dataset.from_generator``.
         """
-        if not callable(generator):
-            raise TypeError(
-                f"from_generator: expected a function that returns an iterable, got "
-                f"{type(generator).__name__}.\nFix: from_generator(lambda: iterable)"
-            )
+        function = function_of(
+            generator, "from_generator: generator", "from_generator(lambda: iterable)"
+        )
         signature = declared_spec(output_signature, output_types, output_shapes)
         arguments = to_element(tuple(args or ()))
 
-        return cls(lambda: generated(generator, arguments, signature), UNKNOWN_CARDINALITY)
+        return cls(lambda: generated(function, arguments, signature), UNKNOWN_CARDINALITY)
 
     @classmethod
     def from_grain(cls, dataset: Iterable[Any]) -> Self:

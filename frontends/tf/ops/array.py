@@ -15,19 +15,16 @@ from spmd import _jax_internals
 
 def shape(input: TensorLike, out_type: DTypeLike = "int32", name: str | None = None) -> Any:
     """Returns the shape: an integer array, in a program NumPy's, so that its items can be sizes."""
-    del name
     return _integers(np.shape(_sized(input)), out_type)
 
 
 def size(input: TensorLike, out_type: DTypeLike = "int32", name: str | None = None) -> Any:
     """Returns the number of elements, an integer that is known in a program, too."""
-    del name
     return _integers(np.size(_sized(input)), out_type)
 
 
 def rank(input: TensorLike, name: str | None = None) -> Any:
     """Returns the number of dimensions, an integer that is known in a program, too."""
-    del name
     return _integers(np.ndim(_sized(input)), "int32")
 
 
@@ -45,13 +42,11 @@ def _integers(value: TensorLike, dtype: DTypeLike) -> Any:
 
 def reshape(tensor: TensorLike, shape: ShapeLike, name: str | None = None) -> jax.Array:
     """Gives an array another shape, -1 for the size that is left."""
-    del name
     return jnp.reshape(convert_to_tensor(tensor), static_shape(shape))
 
 
 def ensure_shape(x: TensorLike, shape: ShapeLike, name: str | None = None) -> jax.Array:
     """Returns the array, or raises ValueError if its shape is another one; None fits any size."""
-    del name
     tensor = convert_to_tensor(x)
     if shape is None:
         return tensor
@@ -63,14 +58,12 @@ def ensure_shape(x: TensorLike, shape: ShapeLike, name: str | None = None) -> ja
 
 def squeeze(input: TensorLike, axis: Axis = None, name: str | None = None) -> jax.Array:
     """Drops dimensions of size 1: those of `axis`, or all, also if `axis` is empty."""
-    del name
     axes = () if axis is None else static_shape(axis)
     return jnp.squeeze(convert_to_tensor(input), axes or None)
 
 
 def expand_dims(input: TensorLike, axis: int, name: str | None = None) -> jax.Array:
     """Adds a dimension of size 1."""
-    del name
     return jnp.expand_dims(convert_to_tensor(input), int(axis))
 
 
@@ -78,7 +71,6 @@ def transpose(
     a: TensorLike, perm: ShapeLike = None, conjugate: bool = False, name: str | None = None
 ) -> jax.Array:
     """Permutes dimensions, or reverses them."""
-    del name
     tensor = convert_to_tensor(a)
     tensor = jnp.conj(tensor) if conjugate else tensor
     return jnp.transpose(tensor, None if perm is None else static_shape(perm))
@@ -86,7 +78,6 @@ def transpose(
 
 def broadcast_to(input: TensorLike, shape: ShapeLike, name: str | None = None) -> jax.Array:
     """Broadcasts to a shape."""
-    del name
     return jnp.broadcast_to(convert_to_tensor(input), static_shape(shape))
 
 
@@ -98,14 +89,12 @@ def _join(function: Callable[..., jax.Array], values: Nested, axis: int) -> jax.
 
 def concat(values: Nested, axis: int, name: str | None = None) -> jax.Array:
     """Joins arrays along an axis; one array, which is no list of them, stays as it is."""
-    del name
     values = values if isinstance(values, list | tuple) else [values]
     return _join(jnp.concatenate, values, int(axis))
 
 
 def stack(values: Nested, axis: int = 0, name: str | None = "stack") -> jax.Array:
     """Joins arrays along a new axis."""
-    del name
     return _join(jnp.stack, values, int(axis))
 
 
@@ -113,7 +102,7 @@ def unstack(
     value: TensorLike, num: int | None = None, axis: int = 0, name: str | None = None
 ) -> list[jax.Array]:
     """Splits an array into a list along an axis, which goes."""
-    del name, num
+    del num
     tensor = jnp.moveaxis(convert_to_tensor(value), axis, 0)
     return [tensor[index] for index in range(tensor.shape[0])]
 
@@ -126,7 +115,7 @@ def split(
     name: str | None = None,
 ) -> list[jax.Array]:
     """Splits an array into a list: of that many parts, or of parts of those sizes (-1 once)."""
-    del name, num
+    del num
     tensor = convert_to_tensor(value)
     if np.ndim(num_or_size_splits) == 0:
         return list(jnp.split(tensor, int(num_or_size_splits), axis=axis))
@@ -143,7 +132,6 @@ def split(
 
 def tile(input: TensorLike, multiples: ShapeLike, name: str | None = None) -> jax.Array:
     """Repeats an array as a whole."""
-    del name
     return jnp.tile(convert_to_tensor(input), static_shape(multiples))
 
 
@@ -151,7 +139,6 @@ def repeat(
     input: TensorLike, repeats: TensorLike, axis: int | None = None, name: str | None = None
 ) -> jax.Array:
     """Repeats each element; `repeats` is known while tracing."""
-    del name
     times = np.asarray(repeats)
     times = times.item() if times.size == 1 else times
     return jnp.repeat(convert_to_tensor(input), times, axis)
@@ -165,7 +152,6 @@ def pad(
     name: str | None = None,
 ) -> jax.Array:
     """Pads each dimension before and after; mode is CONSTANT, REFLECT or SYMMETRIC."""
-    del name
     widths = [static_shape(pair) for pair in paddings]
     options = {"constant_values": constant_values} if mode.upper() == "CONSTANT" else {}
     return jnp.pad(convert_to_tensor(tensor), widths, mode=mode.lower(), **options)
@@ -173,54 +159,20 @@ def pad(
 
 def reverse(tensor: TensorLike, axis: Axis, name: str | None = None) -> jax.Array:
     """Reverses dimensions."""
-    del name
     return jnp.flip(convert_to_tensor(tensor), static_shape(axis))
 
 
 def roll(input: TensorLike, shift: ShapeLike, axis: Axis, name: str | None = None) -> jax.Array:
     """Shifts dimensions, wrapping around."""
-    del name
     return jnp.roll(convert_to_tensor(input), static_shape(shift), static_shape(axis))
 
 
 def identity(input: TensorLike, name: str | None = None) -> Any:
     """Returns the value as another array: a tape that watches the one does not know the other."""
-    del name
     return jnp.copy(convert_to_tensor(input))
 
 
 def stop_gradient(input: TensorLike, name: str | None = None) -> Any:
     """Returns the value, through which no gradient flows."""
-    del name
     # Outside of a tape JAX returns the array itself, through which a later tape finds its source.
     return jnp.copy(jax.lax.stop_gradient(convert_to_tensor(input)))
-
-
-def is_tensor(x: TensorLike) -> bool:
-    """Tells whether a value is an array of JAX or a variable; NumPy's are not."""
-    return isinstance(x, jax.Array) or hasattr(x, "__jax_array__")
-
-
-TABLE: dict[str, Callable[..., Any]] = {
-    "broadcast_to": broadcast_to,
-    "concat": concat,
-    "ensure_shape": ensure_shape,
-    "expand_dims": expand_dims,
-    "identity": identity,
-    "is_tensor": is_tensor,
-    "pad": pad,
-    "rank": rank,
-    "repeat": repeat,
-    "reshape": reshape,
-    "reverse": reverse,
-    "roll": roll,
-    "shape": shape,
-    "size": size,
-    "split": split,
-    "squeeze": squeeze,
-    "stack": stack,
-    "stop_gradient": stop_gradient,
-    "tile": tile,
-    "transpose": transpose,
-    "unstack": unstack,
-}

@@ -6,18 +6,14 @@ import jax
 import jax.numpy as jnp
 
 from frontends.tf._typing import Axis, Nested, TensorLike
-from frontends.tf.ops.convert import (
-    convert_to_tensor,
-    static_axes,
-)
-from frontends.tf.ops.math import add_n
+from frontends.tf.ops.convert import convert_to_tensor, static_axes
+from frontends.tf.ops.linalg import global_norm
 
 
 def clip_by_value(
     t: TensorLike, clip_value_min: TensorLike, clip_value_max: TensorLike, name: str | None = None
 ) -> jax.Array:
     """Limits every entry; at the limits, the gradient is that of the entry."""
-    del name
     x = convert_to_tensor(t)
     low, high = (convert_to_tensor(limit, x.dtype) for limit in (clip_value_min, clip_value_max))
     x = jnp.where(x > high, high, x)
@@ -28,19 +24,11 @@ def clip_by_norm(
     t: TensorLike, clip_norm: TensorLike, axes: Axis = None, name: str | None = None
 ) -> jax.Array:
     """Scales an array down to a Euclidean norm, over all axes or over some."""
-    del name
     x = convert_to_tensor(t)
     squares = jnp.sum(jnp.square(x), axis=static_axes(axes), keepdims=True)
     # The square root has no gradient at zero.
     norm = jnp.where(squares > 0, jnp.sqrt(jnp.where(squares > 0, squares, 1)), squares)
     return x * clip_norm / jnp.maximum(norm, clip_norm)
-
-
-def global_norm(t_list: Nested, name: str | None = None) -> jax.Array:
-    """Euclidean norm of all arrays of a list together; None entries do not count."""
-    del name
-    squares = [jnp.sum(jnp.square(convert_to_tensor(t))) for t in t_list if t is not None]
-    return jnp.sqrt(add_n(squares or [0.0]))
 
 
 def clip_by_global_norm(
@@ -51,7 +39,6 @@ def clip_by_global_norm(
     Returns:
         The scaled arrays, None where there was None, and the norm before.
     """
-    del name
     norm = global_norm(t_list) if use_norm is None else convert_to_tensor(use_norm)
     scale = clip_norm * jnp.minimum(1.0 / norm, 1.0 / jnp.asarray(clip_norm, norm.dtype))
     scale = jnp.where(jnp.isfinite(norm), scale, jnp.nan)

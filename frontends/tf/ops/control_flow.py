@@ -7,7 +7,7 @@ gradients flow through them; in a program they are XLA's.
 import contextlib
 import functools
 import sys
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator
 from typing import Any
 
 import jax
@@ -32,7 +32,6 @@ def cond(
     name: str | None = None,
 ) -> Any:
     """Calls one of two functions; in a program both are traced and must return the same dtypes."""
-    del name
     if true_fn is None or false_fn is None:
         raise TypeError("tf.cond: give both true_fn and false_fn.")
     chosen = convert_to_tensor(pred)
@@ -53,12 +52,12 @@ def while_loop(
     name: str | None = None,
 ) -> Any:
     """Repeats `body` while `cond` holds; in a program it has no gradient: use `jax.lax.scan`."""
-    del shape_invariants, parallel_iterations, back_prop, swap_memory, name
-    kind = type(loop_vars) if isinstance(loop_vars, list | tuple) else None
+    del shape_invariants, parallel_iterations, back_prop, swap_memory
+    several = isinstance(loop_vars, list | tuple)
 
     def step(count: TensorLike, variables: Nested) -> tuple[Any, Any]:
         result = body(*variables)
-        result = result if isinstance(result, list | tuple) and kind else (result,)
+        result = result if isinstance(result, list | tuple) and several else (result,)
         return count + 1, nest.map_structure(convert_to_tensor, tuple(result))
 
     def goes_on(count: TensorLike, variables: Nested) -> Any:
@@ -66,20 +65,16 @@ def while_loop(
         within = True if maximum_iterations is None else count < maximum_iterations
         return convert_to_tensor(cond(*variables)).reshape(()) & within
 
-    state = (0, nest.map_structure(convert_to_tensor, tuple(loop_vars) if kind else (loop_vars,)))
+    state = (
+        0,
+        nest.map_structure(convert_to_tensor, tuple(loop_vars) if several else (loop_vars,)),
+    )
     if executing_eagerly():
         while goes_on(*state):
             state = step(*state)
     else:
         state = jax.lax.while_loop(lambda state: goes_on(*state), lambda state: step(*state), state)
-    variables = state[1]
-    if kind is None:
-        return variables[0]
-    return (
-        kind(variables)
-        if kind in (list, tuple)
-        else nest.pack_sequence_as(loop_vars, nest.flatten(variables))
-    )
+    return nest.pack_sequence_as(loop_vars, nest.flatten(state[1]))
 
 
 def map_fn(fn: Callable[[Any], Any], elems: Nested, *unused: object, **options: object) -> Any:
@@ -107,7 +102,6 @@ def _tensors(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def no_op(name: str | None = None) -> None:
     """Does nothing."""
-    del name
 
 
 def group(*inputs: Nested, **kwargs: object) -> None:
@@ -164,7 +158,6 @@ def print_(
     Raises:
         ValueError: `output_stream` is a text: files are not written.
     """
-    del name
     if isinstance(output_stream, str):
         raise ValueError(
             f"tf.print: output_stream must be a stream, got {output_stream!r}. "
@@ -215,24 +208,3 @@ def _format(array: TensorLike, summarize: int) -> str:
 
 def _format_float(value: TensorLike) -> str:
     return str(value).removesuffix(".0")
-
-
-def _names(functions: Iterable[Any]) -> dict[str, Any]:
-    return {function.__name__.removesuffix("_"): function for function in functions}
-
-
-TABLE: dict[str, Any] = _names(
-    (
-        cond,
-        control_dependencies,
-        device,
-        executing_eagerly,
-        group,
-        init_scope,
-        map_fn,
-        name_scope,
-        no_op,
-        print_,
-        while_loop,
-    )
-)

@@ -52,10 +52,9 @@ def convert_to_tensor(
 
     Source: `tf.convert_to_tensor`.
     """
-    del name
     if dtype is not None:
         return _of_dtype(value, as_dtype(dtype))
-    if dtype_hint is not None and not _is_array(value):
+    if dtype_hint is not None and not is_tensor(value):
         with contextlib.suppress(OverflowError, TypeError, ValueError):
             return _of_dtype(value, as_dtype(dtype_hint))
     if _has_arrays(value):
@@ -72,7 +71,7 @@ def convert_to_tensor(
 def _of_dtype(value: TensorLike, dtype: DType) -> Any:
     if _has_arrays(value):
         array, target = jnp.asarray(value), jax_dtype(dtype)
-        if array.dtype != target and (_is_array(value) or _rank(array.dtype) > _rank(target)):
+        if array.dtype != target and (is_tensor(value) or _rank(array.dtype) > _rank(target)):
             raise ValueError(
                 f"Tensor conversion requested dtype {target} for an array with dtype {array.dtype}. "
                 f"Cast it: tf.cast(x, tf.{target})."
@@ -113,14 +112,15 @@ def _as_numpy(value: TensorLike) -> np.ndarray:
     return array
 
 
-def _is_array(value: TensorLike) -> bool:
-    return isinstance(value, jax.Array) or hasattr(value, "__jax_array__")
+def is_tensor(x: TensorLike) -> bool:
+    """Tells whether a value is an array of JAX or a variable; NumPy's are not."""
+    return isinstance(x, jax.Array) or hasattr(x, "__jax_array__")
 
 
 def _has_arrays(value: TensorLike) -> bool:
     if isinstance(value, list | tuple):
         return any(map(_has_arrays, value))
-    return _is_array(value)
+    return is_tensor(value)
 
 
 def _narrow(array: np.ndarray) -> np.ndarray:
@@ -166,7 +166,6 @@ def unary(function: Callable[..., Any]) -> Callable[..., jax.Array]:
     """Makes the alias of a function of one array, `x`."""
 
     def alias(x: TensorLike, name: str | None = None) -> jax.Array:
-        del name
         return function(convert_to_tensor(x))
 
     return described(alias, function)
@@ -176,7 +175,6 @@ def activation(function: Callable[..., Any]) -> Callable[..., jax.Array]:
     """Makes the alias of a function of one array, `features`."""
 
     def alias(features: TensorLike, name: str | None = None) -> jax.Array:
-        del name
         return function(convert_to_tensor(features))
 
     return described(alias, function)
@@ -186,7 +184,6 @@ def binary(function: Callable[..., Any]) -> Callable[..., jax.Array]:
     """Makes the alias of a function of two arrays, `x` and `y`."""
 
     def alias(x: TensorLike, y: TensorLike, name: str | None = None) -> jax.Array:
-        del name
         return function(*operands(x, y))
 
     return described(alias, function)
@@ -198,7 +195,6 @@ def reduction(function: Callable[..., Any], of_bools: bool = False) -> Callable[
     def alias(
         input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
     ) -> jax.Array:
-        del name
         x = convert_to_tensor(input_tensor)
         if (x.dtype == bool) != of_bools:
             raise TypeError(
@@ -210,14 +206,23 @@ def reduction(function: Callable[..., Any], of_bools: bool = False) -> Callable[
     return described(alias, function)
 
 
+def same_names(
+    make_alias: Callable[..., Any], namespace: object, *names: str
+) -> dict[str, Callable[..., Any]]:
+    """Makes aliases of functions that JAX has by the same names as TensorFlow."""
+    return {name: make_alias(getattr(namespace, name)) for name in names}
+
+
 def described(alias: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
     """Names and documents an alias after the function that it stands for."""
     name = getattr(function, "__name__", "function").removesuffix("_")
     summary = (getattr(function, "__doc__", None) or "").strip().partition("\n")[0]
-    alias.__name__ = alias.__qualname__ = name
-    alias.__doc__ = f"{summary or name}\n\nTensorFlow's parameters over `{_path(function)}`."
-    return alias
+    path = f"{getattr(function, '__module__', '')}.{getattr(function, '__name__', '')}"
+    return named(name, f"{summary or name}\n\nTensorFlow's parameters over `{path}`.", alias)
 
 
-def _path(function: Callable[..., Any]) -> str:
-    return f"{getattr(function, '__module__', '')}.{getattr(function, '__name__', '')}"
+def named(name: str, doc: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Gives a name and a docstring to a function that another one made."""
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return function

@@ -1,6 +1,5 @@
 """Functions of `tf.*` that make arrays: constants, ranges, one-hot rows and masks."""
 
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -16,7 +15,6 @@ def constant(
     value: TensorLike, dtype: DTypeLike = None, shape: ShapeLike = None, name: str | None = None
 ) -> Any:
     """Makes an array of a value; a scalar fills `shape`."""
-    del name
     tensor = convert_to_tensor(value, dtype)
     if shape is None:
         return tensor
@@ -26,31 +24,26 @@ def constant(
 
 def zeros(shape: ShapeLike, dtype: DTypeLike = "float32", name: str | None = None) -> jax.Array:
     """Makes zeros."""
-    del name
     return jnp.zeros(static_shape(shape), jax_dtype(dtype))
 
 
 def ones(shape: ShapeLike, dtype: DTypeLike = "float32", name: str | None = None) -> jax.Array:
     """Makes ones."""
-    del name
     return jnp.ones(static_shape(shape), jax_dtype(dtype))
 
 
 def zeros_like(input: TensorLike, dtype: DTypeLike = None, name: str | None = None) -> jax.Array:
     """Makes zeros of an array's shape."""
-    del name
     return jnp.zeros_like(convert_to_tensor(input), None if dtype is None else jax_dtype(dtype))
 
 
 def ones_like(input: TensorLike, dtype: DTypeLike = None, name: str | None = None) -> jax.Array:
     """Makes ones of an array's shape."""
-    del name
     return jnp.ones_like(convert_to_tensor(input), None if dtype is None else jax_dtype(dtype))
 
 
 def fill(dims: ShapeLike, value: TensorLike, name: str | None = None) -> jax.Array:
     """Makes an array of one value."""
-    del name
     return jnp.broadcast_to(convert_to_tensor(value), static_shape(dims))
 
 
@@ -62,7 +55,6 @@ def eye(
     name: str | None = None,
 ) -> jax.Array:
     """Makes identity matrices."""
-    del name
     matrix = jnp.eye(num_rows, num_columns, dtype=jax_dtype(dtype))
     batch = () if batch_shape is None else static_shape(batch_shape)
     return jnp.broadcast_to(matrix, (*batch, *matrix.shape))
@@ -76,7 +68,6 @@ def range_(
     name: str | None = None,
 ) -> jax.Array:
     """Makes a sequence of numbers: integers if all arguments are; `tf.range(5)` starts at 0."""
-    del name
     if limit is None:
         start, limit = 0, start
     if dtype is None:
@@ -88,7 +79,6 @@ def linspace(
     start: TensorLike, stop: TensorLike, num: int, name: str | None = None, axis: int = 0
 ) -> jax.Array:
     """Makes evenly spaced numbers, `stop` included."""
-    del name
     return jnp.linspace(convert_to_tensor(start), convert_to_tensor(stop), int(num), axis=axis)
 
 
@@ -102,7 +92,6 @@ def one_hot(
     name: str | None = None,
 ) -> jax.Array:
     """Makes one-hot rows; an index out of range makes a row without a one."""
-    del name
     if dtype is None:
         given = [value for value in (on_value, off_value) if value is not None]
         dtype = convert_to_tensor(given[0]).dtype if given else "float32"
@@ -120,23 +109,6 @@ def sequence_mask(
     name: str | None = None,
 ) -> jax.Array:
     """Marks the first `lengths[i]` columns of row i; in a program, `maxlen` must be given."""
-    del name
     ends = convert_to_tensor(lengths)
     columns = jnp.arange(int(ends.max() if maxlen is None else maxlen))
     return (columns < ends[..., None]).astype(jax_dtype(dtype))
-
-
-TABLE: dict[str, Callable[..., Any]] = {
-    "constant": constant,
-    "convert_to_tensor": convert_to_tensor,
-    "eye": eye,
-    "fill": fill,
-    "linspace": linspace,
-    "one_hot": one_hot,
-    "ones": ones,
-    "ones_like": ones_like,
-    "range": range_,
-    "sequence_mask": sequence_mask,
-    "zeros": zeros,
-    "zeros_like": zeros_like,
-}

@@ -1,7 +1,6 @@
 """Functions of `tf.*` that take parts of arrays: by row number, coordinates, mask or block."""
 
 import functools
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -23,7 +22,7 @@ def gather(
     name: str | None = None,
 ) -> jax.Array:
     """Takes slices along an axis; out of range, floats become NaN, where TensorFlow raises."""
-    del name, validate_indices
+    del validate_indices
     table, rows = convert_to_tensor(params), convert_to_tensor(indices)
     batch_dims %= rows.ndim + 1
     along = batch_dims if axis is None else int(axis) % table.ndim
@@ -45,7 +44,6 @@ def gather_nd(
     params: TensorLike, indices: TensorLike, batch_dims: int = 0, name: str | None = None
 ) -> jax.Array:
     """Takes slices by the coordinates in the last axis of `indices`; out of range as in `gather`."""
-    del name
 
     def take(table: jax.Array, rows: jax.Array) -> jax.Array:
         places = zip(jnp.moveaxis(rows, -1, 0), table.shape, strict=False)
@@ -60,7 +58,6 @@ def boolean_mask(
     tensor: TensorLike, mask: TensorLike, axis: int | None = None, name: str | None = None
 ) -> jax.Array:
     """Takes the entries that a mask marks; not in a program, where the count is not known."""
-    del name
     values = convert_to_tensor(tensor)
     before = (slice(None),) * (0 if axis is None else int(axis) % values.ndim)
     # Numbers are a mask, too, not the places of entries.
@@ -71,7 +68,6 @@ def slice_(
     input_: TensorLike, begin: TensorLike, size: ShapeLike, name: str | None = None
 ) -> jax.Array:
     """Takes a block; size -1 is the rest. `size` is known while tracing, `begin` need not be."""
-    del name
     tensor, sizes = convert_to_tensor(input_), static_shape(size)
     with computed_now(begin):
         starts = convert_to_tensor(begin)
@@ -91,18 +87,8 @@ def where(
     condition: TensorLike, x: TensorLike = None, y: TensorLike = None, name: str | None = None
 ) -> jax.Array:
     """Chooses by a condition; without `x` and `y`, the coordinates of True (not in a program)."""
-    del name
     if x is None and y is None:
         return jnp.argwhere(convert_to_tensor(condition))
     if x is None or y is None:
         raise ValueError("tf.where: give both x and y, or neither.")
     return jnp.where(convert_to_tensor(condition), *operands(x, y))
-
-
-TABLE: dict[str, Callable[..., Any]] = {
-    "boolean_mask": boolean_mask,
-    "gather": gather,
-    "gather_nd": gather_nd,
-    "slice": slice_,
-    "where": where,
-}

@@ -4,12 +4,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from frontends.tf._typing import Axis, ShapeLike, TensorLike
-from frontends.tf.ops.convert import (
-    convert_to_tensor,
-    static_axes,
-)
-from frontends.tf.ops.math import euclidean_norm_
+from frontends.tf._typing import Axis, Nested, ShapeLike, TensorLike
+from frontends.tf.ops.convert import convert_to_tensor, static_axes
+from frontends.tf.ops.math import add_n, euclidean_norm_
 
 
 def matmul(
@@ -22,7 +19,6 @@ def matmul(
     name: str | None = None,
 ) -> jax.Array:
     """Multiplies matrices, of which the last two axes are rows and columns."""
-    del name
     return jnp.matmul(
         _matrix(convert_to_tensor(a), transpose_a, adjoint_a),
         _matrix(convert_to_tensor(b), transpose_b, adjoint_b),
@@ -36,7 +32,6 @@ def _matrix(x: jax.Array, transpose: bool, adjoint: bool) -> jax.Array:
 
 def tensordot(a: TensorLike, b: TensorLike, axes: ShapeLike, name: str | None = None) -> jax.Array:
     """Multiplies and sums over axes of both arrays."""
-    del name
     axes = np.asarray(axes).tolist()
     return jnp.tensordot(convert_to_tensor(a), convert_to_tensor(b), axes)
 
@@ -55,7 +50,6 @@ def norm(
     name: str | None = None,
 ) -> jax.Array:
     """Norm of a vector, of each along an axis, or of each matrix in two axes."""
-    del name
     x, axes = convert_to_tensor(tensor), static_axes(axis)
     if ord in ("euclidean", "fro"):
         return euclidean_norm_(x, axes, bool(keepdims))
@@ -65,11 +59,16 @@ def norm(
     return jnp.linalg.norm(x, ord, axes, bool(keepdims))
 
 
+def global_norm(t_list: Nested, name: str | None = None) -> jax.Array:
+    """Euclidean norm of all arrays of a list together; None entries do not count."""
+    squares = [jnp.sum(jnp.square(convert_to_tensor(t))) for t in t_list if t is not None]
+    return jnp.sqrt(add_n(squares or [0.0]))
+
+
 def l2_normalize(
     x: TensorLike, axis: Axis = None, epsilon: float = 1e-12, name: str | None = None
 ) -> jax.Array:
     """Scales to a Euclidean norm of 1 along axes, or over all of them."""
-    del name
     x = convert_to_tensor(x)
     squares = jnp.sum(jnp.square(x), axis=static_axes(axis), keepdims=True)
     return x * jax.lax.rsqrt(jnp.maximum(squares, epsilon))
@@ -77,7 +76,6 @@ def l2_normalize(
 
 def diag(diagonal: TensorLike, name: str | None = None) -> jax.Array:
     """Makes matrices of their diagonals, in the last axis."""
-    del name
     entries = convert_to_tensor(diagonal)
     eye = jnp.eye(entries.shape[-1], dtype=bool)
     return jnp.where(eye, entries[..., None], jnp.zeros((), entries.dtype))
@@ -85,22 +83,19 @@ def diag(diagonal: TensorLike, name: str | None = None) -> jax.Array:
 
 def diag_part(input: TensorLike, name: str | None = None) -> jax.Array:
     """Takes the diagonals of matrices, in the last two axes."""
-    del name
     return jnp.diagonal(convert_to_tensor(input), axis1=-2, axis2=-1)
 
 
-def trace_(x: jax.Array) -> jax.Array:
+def trace(x: TensorLike, name: str | None = None) -> jax.Array:
     """Sum of the diagonal, in the last two axes."""
-    return jnp.trace(x, axis1=-2, axis2=-1)
+    return jnp.trace(convert_to_tensor(x), axis1=-2, axis2=-1)
 
 
 def inv(input: TensorLike, adjoint: bool = False, name: str | None = None) -> jax.Array:
     """Inverts matrices."""
-    del name
     return jnp.linalg.inv(_matrix(convert_to_tensor(input), False, adjoint))
 
 
 def det(input: TensorLike, name: str | None = None) -> jax.Array:
     """Determinants of matrices."""
-    del name
     return jnp.linalg.det(convert_to_tensor(input))

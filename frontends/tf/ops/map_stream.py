@@ -23,17 +23,9 @@ class MapStream:
     """
 
     def __init__(self) -> None:
-        """Takes its place among the functions that may draw by the global seed."""
-        self._words = key_words(map_entropy())
-        self._taken = itertools.count()
-
-    def next(self) -> tuple[list[int], int]:
-        """Takes a key; may be called on several threads.
-
-        Returns:
-            Two words of 32 bits, and a number to fold in.
-        """
-        return self._words, next(self._taken)
+        """Counts it among the functions that draw by the global seed."""
+        self.words = key_words(map_entropy())
+        self.taken = itertools.count()
 
 
 _CURRENT: contextvars.ContextVar[MapStream | None] = contextvars.ContextVar("tf_map_stream")
@@ -59,7 +51,10 @@ def in_map() -> bool:
 
 
 def next_key() -> tuple[list[int], int]:
-    """Takes a key of the map function that runs on this thread; see `MapStream.next`.
+    """Takes a key of the map function that runs on this thread, and maybe on others.
+
+    Returns:
+        Two words of 32 bits, and a number to fold in.
 
     Raises:
         RuntimeError: the function is being traced.
@@ -67,4 +62,4 @@ def next_key() -> tuple[list[int], int]:
     stream = _CURRENT.get()
     if stream is None:
         raise RuntimeError("A map function that is compiled cannot draw from a stream.")
-    return stream.next()
+    return stream.words, next(stream.taken)

@@ -8,10 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from frontends.tf._typing import TensorLike
-from frontends.tf.ops.convert import (
-    convert_to_tensor,
-    operands,
-)
+from frontends.tf.ops.convert import convert_to_tensor, named, operands
 
 
 def mean_(x: jax.Array, axis: int | tuple[int, ...] | None, keepdims: bool) -> jax.Array:
@@ -53,7 +50,7 @@ def masked_gradient(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
     @functools.wraps(function)
     def call(x: jax.Array) -> Any:
-        # Integers have no gradient, but a root that is no integer.
+        # Integers have no gradient, though their root is not an integer.
         return masked(x) if jnp.issubdtype(x.dtype, jnp.inexact) else function(x)
 
     return call
@@ -84,7 +81,6 @@ def minimum_(x: jax.Array, y: TensorLike) -> jax.Array:
 
 def add_n(inputs: Sequence[TensorLike], name: str | None = None) -> jax.Array:
     """Adds arrays of one shape."""
-    del name
     total, *rest = [convert_to_tensor(value) for value in inputs]
     for value in rest:
         total = total + value
@@ -93,13 +89,11 @@ def add_n(inputs: Sequence[TensorLike], name: str | None = None) -> jax.Array:
 
 def atan2(y: TensorLike, x: jax.Array, name: str | None = None) -> jax.Array:
     """Angle of the point `(x, y)`, in radians."""
-    del name
     return jnp.arctan2(*operands(y, x))
 
 
 def divide_no_nan(x: jax.Array, y: TensorLike, name: str | None = None) -> jax.Array:
     """Divides; zero where the divisor is zero."""
-    del name
     x, y = operands(x, y)
     zero = jnp.equal(y, 0)
     return jnp.where(zero, 0, jnp.true_divide(x, jnp.where(zero, 1, y)))
@@ -110,44 +104,32 @@ def squared_difference_(x: jax.Array, y: TensorLike) -> jax.Array:
     return jnp.square(jnp.subtract(x, y))
 
 
-def cumsum(
-    x: jax.Array,
-    axis: int = 0,
-    exclusive: bool = False,
-    reverse: bool = False,
-    name: str | None = None,
-) -> jax.Array:
-    """Sums up along an axis; `exclusive` leaves out the entry itself."""
-    del name
-    return _cumulative(jnp.cumsum, 0, x, axis, exclusive, reverse)
-
-
 def _cumulative(
-    function: Callable[..., Any],
-    neutral: int,
-    x: jax.Array,
-    axis: int,
-    exclusive: bool,
-    reverse: bool,
-) -> jax.Array:
-    x = convert_to_tensor(x)
-    x = jnp.flip(x, axis) if reverse else x
-    if exclusive:
-        # Not the difference to the sum: small numbers beside large ones would be lost.
-        kept = jax.lax.slice_in_dim(x, 0, x.shape[axis] - 1, axis=axis)
-        first = jnp.full_like(jax.lax.slice_in_dim(x, 0, 1, axis=axis), neutral)
-        x = jnp.concatenate([first, kept], axis)
-    total = function(x, axis, dtype=x.dtype)
-    return jnp.flip(total, axis) if reverse else total
+    name: str, function: Callable[..., Any], neutral: int, verb: str
+) -> Callable[..., Any]:
+    """Makes a function that combines each entry with those before it."""
+
+    def combine(
+        x: jax.Array,
+        axis: int = 0,
+        exclusive: bool = False,
+        reverse: bool = False,
+        name: str | None = None,
+    ) -> jax.Array:
+        x = convert_to_tensor(x)
+        x = jnp.flip(x, axis) if reverse else x
+        if exclusive:
+            # Not the difference to the sum: small numbers beside large ones would be lost.
+            kept = jax.lax.slice_in_dim(x, 0, x.shape[axis] - 1, axis=axis)
+            first = jnp.full_like(jax.lax.slice_in_dim(x, 0, 1, axis=axis), neutral)
+            x = jnp.concatenate([first, kept], axis)
+        total = function(x, axis, dtype=x.dtype)
+        return jnp.flip(total, axis) if reverse else total
+
+    return named(
+        name, f"{verb} up along an axis; `exclusive` leaves out the entry itself.", combine
+    )
 
 
-def cumprod(
-    x: jax.Array,
-    axis: int = 0,
-    exclusive: bool = False,
-    reverse: bool = False,
-    name: str | None = None,
-) -> jax.Array:
-    """Multiplies up along an axis; `exclusive` leaves out the entry itself."""
-    del name
-    return _cumulative(jnp.cumprod, 1, x, axis, exclusive, reverse)
+cumsum = _cumulative("cumsum", jnp.cumsum, 0, "Sums")
+cumprod = _cumulative("cumprod", jnp.cumprod, 1, "Multiplies")

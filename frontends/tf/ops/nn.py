@@ -3,16 +3,17 @@
 Images are NHWC, TensorFlow's default, or NCHW where `data_format` says so.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from frontends.tf._names import defined_in
 from frontends.tf._typing import Axis, ShapeLike, TensorLike
 from frontends.tf.ops.clip import clip_by_norm
-from frontends.tf.ops.convert import activation, convert_to_tensor, static_axes, unary
+from frontends.tf.ops.convert import activation, convert_to_tensor, same_names, static_axes, unary
 from frontends.tf.ops.indexing import gather
 from frontends.tf.ops.linalg import l2_normalize
 from frontends.tf.ops.random import dropout
@@ -23,7 +24,6 @@ _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 
 def leaky_relu(features: TensorLike, alpha: float = 0.2, name: str | None = None) -> jax.Array:
     """Scales negative entries by `alpha`, which is 0.2 here and 0.01 in JAX."""
-    del name
     x = convert_to_tensor(features)
     # At zero, the gradient is alpha, in JAX's it is 1.
     return jnp.where(x > 0, x, alpha * x)
@@ -31,7 +31,6 @@ def leaky_relu(features: TensorLike, alpha: float = 0.2, name: str | None = None
 
 def selu(features: TensorLike, name: str | None = None) -> jax.Array:
     """Scaled exponential linear unit."""
-    del name
     x = convert_to_tensor(features)
     # JAX's has the gradient of the negative side at zero; `x` is not infinite in the exponential.
     return _SELU_SCALE * jnp.where(x >= 0, x, _SELU_ALPHA * jnp.expm1(jnp.where(x >= 0, 0, x)))
@@ -39,7 +38,6 @@ def selu(features: TensorLike, name: str | None = None) -> jax.Array:
 
 def gelu(features: TensorLike, approximate: bool = False, name: str | None = None) -> jax.Array:
     """Gaussian error linear unit, exact unless asked; JAX's default is the approximation."""
-    del name
     return jax.nn.gelu(convert_to_tensor(features), approximate=approximate)
 
 
@@ -51,13 +49,11 @@ def silu(features: TensorLike, beta: float = 1.0) -> jax.Array:
 
 def softmax(logits: TensorLike, axis: int | None = None, name: str | None = None) -> jax.Array:
     """Exponentials, scaled to add up to 1 along an axis, the last one by default."""
-    del name
     return jax.nn.softmax(convert_to_tensor(logits), -1 if axis is None else axis)
 
 
 def log_softmax(logits: TensorLike, axis: int | None = None, name: str | None = None) -> jax.Array:
     """Logarithm of `softmax`."""
-    del name
     return jax.nn.log_softmax(convert_to_tensor(logits), -1 if axis is None else axis)
 
 
@@ -65,7 +61,6 @@ def softmax_cross_entropy_with_logits(
     labels: TensorLike, logits: TensorLike, axis: int = -1, name: str | None = None
 ) -> jax.Array:
     """Cross entropy of probabilities `labels` and logits, one number an example."""
-    del name
     scores = convert_to_tensor(logits)
     targets = jnp.asarray(convert_to_tensor(labels), scores.dtype)
     loss = -jnp.sum(targets * jax.nn.log_softmax(scores, axis), axis=axis)
@@ -80,7 +75,6 @@ def sparse_softmax_cross_entropy_with_logits(
     labels: TensorLike, logits: TensorLike, name: str | None = None
 ) -> jax.Array:
     """Cross entropy of class numbers `labels` and logits; NaN for a class that does not exist."""
-    del name
     scores, classes = jax.nn.log_softmax(convert_to_tensor(logits)), convert_to_tensor(labels)
     valid = (classes >= 0) & (classes < scores.shape[-1])
     chosen = jnp.where(valid, classes, 0)[..., None]
@@ -91,7 +85,6 @@ def sigmoid_cross_entropy_with_logits(
     labels: TensorLike = None, logits: TensorLike = None, name: str | None = None
 ) -> jax.Array:
     """Cross entropy of independent probabilities `labels` and logits, one number an entry."""
-    del name
     scores = convert_to_tensor(logits)
     targets = jnp.asarray(convert_to_tensor(labels), scores.dtype)
     if targets.shape != scores.shape:
@@ -107,7 +100,6 @@ def sigmoid_cross_entropy_with_logits(
 
 def l2_loss(t: TensorLike, name: str | None = None) -> jax.Array:
     """Half of the sum of squares."""
-    del name
     return jnp.sum(jnp.square(convert_to_tensor(t))) / 2
 
 
@@ -115,7 +107,6 @@ def bias_add(
     value: TensorLike, bias: TensorLike, data_format: str | None = None, name: str | None = None
 ) -> jax.Array:
     """Adds a bias to the channels: the last axis, or axis 1 for `"NC..."`."""
-    del name
     x, offsets = convert_to_tensor(value), convert_to_tensor(bias)
     if (data_format or "").startswith("NC"):
         offsets = offsets.reshape(-1, *(1,) * (x.ndim - 2))
@@ -130,7 +121,7 @@ def moments(
     name: str | None = None,
 ) -> tuple[jax.Array, jax.Array]:
     """Mean and variance."""
-    del name, shift
+    del shift
     values, over = convert_to_tensor(x), static_axes(axes)
     return values.mean(over, keepdims=keepdims), values.var(over, keepdims=keepdims)
 
@@ -145,7 +136,6 @@ def batch_normalization(
     name: str | None = None,
 ) -> jax.Array:
     """`(x - mean) / sqrt(variance + epsilon) * scale + offset`; the last two may be None."""
-    del name
     values = convert_to_tensor(x)
     factor = jax.lax.rsqrt(convert_to_tensor(variance) + variance_epsilon)
     factor = factor if scale is None else factor * convert_to_tensor(scale)
@@ -159,7 +149,6 @@ def embedding_lookup(
     params: TensorLike, ids: TensorLike, max_norm: float | None = None, name: str | None = None
 ) -> Any:
     """Takes rows of a table, scaled down to a norm of `max_norm` if that is given."""
-    del name
     if isinstance(params, list | tuple):
         if len(params) != 1:
             raise ValueError(
@@ -183,7 +172,6 @@ def conv2d(
     name: str | None = None,
 ) -> jax.Array:
     """Convolves images with filters of shape `[height, width, channels in, channels out]`."""
-    del name
     return jax.lax.conv_general_dilated(
         convert_to_tensor(input),
         convert_to_tensor(filters),
@@ -204,10 +192,10 @@ def max_pool2d(
     name: str | None = None,
 ) -> jax.Array:
     """Takes the largest number of each window."""
-    del name
     x = convert_to_tensor(input)
     lowest = -jnp.inf if jnp.issubdtype(x.dtype, jnp.floating) else jnp.iinfo(x.dtype).min
-    return _pool(x, jax.lax.max, lowest, ksize, strides, padding, data_format or "NHWC")
+    window = _window(ksize, strides, padding, data_format or "NHWC")
+    return jax.lax.reduce_window(x, np.asarray(lowest, x.dtype)[()], jax.lax.max, *window)
 
 
 def avg_pool2d(
@@ -219,32 +207,25 @@ def avg_pool2d(
     name: str | None = None,
 ) -> jax.Array:
     """Takes the mean of each window, padding left out."""
-    del name
     x = convert_to_tensor(input)
-    window = (ksize, strides, padding, data_format or "NHWC")
-    total = _pool(x, jax.lax.add, 0.0, *window)
-    return total / _pool(jnp.ones_like(x), jax.lax.add, 0.0, *window)
+    window = _window(ksize, strides, padding, data_format or "NHWC")
+    zero = np.zeros((), x.dtype)[()]
+    total = jax.lax.reduce_window(x, zero, jax.lax.add, *window)
+    return total / jax.lax.reduce_window(jnp.ones_like(x), zero, jax.lax.add, *window)
 
 
-def _pool(
-    x: jax.Array,
-    function: Callable[..., Any],
-    start: TensorLike,
+def _window(
     ksize: ShapeLike,
     strides: ShapeLike,
     padding: str | Sequence[Sequence[int]],
     data_format: str,
-) -> jax.Array:
+) -> tuple[Any, Any, Any]:
+    """Makes the sizes, strides and padding of a window over all dimensions."""
     pads = _padding(padding, data_format)
-    if not isinstance(pads, str):
-        pads = _everywhere(pads, (0, 0), data_format)
-    return jax.lax.reduce_window(
-        x,
-        np.asarray(start, x.dtype)[()],
-        function,
+    return (
         _everywhere(_spatial(ksize, data_format), 1, data_format),
         _everywhere(_spatial(strides, data_format), 1, data_format),
-        pads,
+        pads if isinstance(pads, str) else _everywhere(pads, (0, 0), data_format),
     )
 
 
@@ -269,33 +250,14 @@ def _padding(padding: str | Sequence[Sequence[int]], data_format: str) -> Any:
 
 
 NN: dict[str, Any] = {
+    **defined_in(__name__),
+    **same_names(activation, jax.nn, "elu", "relu", "relu6", "softplus"),
     "avg_pool": avg_pool2d,
-    "avg_pool2d": avg_pool2d,
-    "batch_normalization": batch_normalization,
-    "bias_add": bias_add,
-    "conv2d": conv2d,
     "dropout": dropout,
-    "elu": activation(jax.nn.elu),
-    "embedding_lookup": embedding_lookup,
-    "gelu": gelu,
     "in_top_k": in_top_k,
-    "l2_loss": l2_loss,
     "l2_normalize": l2_normalize,
-    "leaky_relu": leaky_relu,
-    "log_softmax": log_softmax,
     "max_pool": max_pool2d,
-    "max_pool2d": max_pool2d,
-    "moments": moments,
-    "relu": activation(jax.nn.relu),
-    "relu6": activation(jax.nn.relu6),
-    "selu": selu,
     "sigmoid": unary(jax.nn.sigmoid),
-    "sigmoid_cross_entropy_with_logits": sigmoid_cross_entropy_with_logits,
-    "silu": silu,
-    "softmax": softmax,
-    "softmax_cross_entropy_with_logits": softmax_cross_entropy_with_logits,
-    "softplus": activation(jax.nn.softplus),
-    "sparse_softmax_cross_entropy_with_logits": sparse_softmax_cross_entropy_with_logits,
     "swish": silu,
     "tanh": unary(jnp.tanh),
     "top_k": top_k,

@@ -18,11 +18,7 @@ from frontends.tf.dtypes import jax_dtype
 from frontends.tf.ops.convert import static_shape
 from frontends.tf.ops.map_stream import in_map, next_key
 from frontends.tf.ops.seeds import key_words, op_entropy, set_global_seed, stream_entropy
-from spmd.replica import (
-    current_frame,
-    in_replica,
-    replica_id,
-)
+from spmd.replica import current_frame, in_replica, replica_id
 
 # Steps search this for state; empty until something is drawn, for a variable starts the backend.
 STREAM: dict[str, spmd.Variable] = {}
@@ -81,7 +77,6 @@ def normal(
     name: str | None = None,
 ) -> jax.Array:
     """Draws from a normal distribution; see `tf.random.normal`."""
-    del name
     return _normal(_key(seed), shape, mean, stddev, dtype)
 
 
@@ -94,10 +89,9 @@ def truncated_normal(
     name: str | None = None,
 ) -> jax.Array:
     """Draws from a normal distribution, within two deviations; see `tf.random.truncated_normal`."""
-    del name
     dtype = jax_dtype(dtype)
     drawn = jax.random.truncated_normal(_key(seed), -2.0, 2.0, static_shape(shape), dtype)
-    return drawn * _cast(stddev, dtype) + _cast(mean, dtype)
+    return drawn * jnp.asarray(stddev, dtype) + jnp.asarray(mean, dtype)
 
 
 def uniform(
@@ -113,13 +107,11 @@ def uniform(
     Raises:
         ValueError: integers are to be drawn, and `maxval` is not given.
     """
-    del name
     return _uniform(lambda: _key(seed), shape, minval, maxval, dtype)
 
 
 def shuffle(value: TensorLike, seed: int | None = None, name: str | None = None) -> jax.Array:
     """Shuffles an array along its first axis; see `tf.random.shuffle`."""
-    del name
     return jax.random.permutation(_key(seed), jnp.asarray(value))
 
 
@@ -135,7 +127,6 @@ def categorical(
     Raises:
         ValueError: `logits` is not a matrix.
     """
-    del name
     logits = jnp.asarray(logits)
     if logits.ndim != 2:
         raise ValueError(f"logits should be a matrix, got shape {logits.shape}.")
@@ -157,7 +148,7 @@ def stateless_normal(
 
     The numbers are JAX's, not TensorFlow's.
     """
-    del name, alg
+    del alg
     return _normal(_stateless_key(seed), shape, mean, stddev, dtype)
 
 
@@ -177,7 +168,7 @@ def stateless_uniform(
     Raises:
         ValueError: integers are to be drawn, and `maxval` is not given.
     """
-    del name, alg
+    del alg
     return _uniform(lambda: _stateless_key(seed), shape, minval, maxval, dtype)
 
 
@@ -193,7 +184,6 @@ def dropout(
     Raises:
         ValueError: `rate` is not in [0, 1), or `x` is not floating point.
     """
-    del name
     if not 0 <= rate < 1:
         raise ValueError(f"`rate` must be a scalar in the range [0, 1). Received: rate={rate}.")
     x = jnp.asarray(x)
@@ -202,14 +192,9 @@ def dropout(
             f"x has to be a floating point array since it will be scaled, but is of type {x.dtype}. "
             "Convert it: tf.cast(x, tf.float32)."
         )
-    shape = (
-        x.shape
-        if noise_shape is None
-        else tuple(
-            size if asked is None else int(asked)
-            for size, asked in zip(x.shape, noise_shape, strict=True)
-        )
-    )
+    asked = x.shape if noise_shape is None else noise_shape
+    sizes = zip(x.shape, asked, strict=True)
+    shape = tuple(own if size is None else int(size) for own, size in sizes)
     kept = jax.random.bernoulli(_key(seed), 1.0 - rate, shape)
     return jnp.where(kept, x / (1 - rate), jnp.zeros_like(x))
 
@@ -246,7 +231,7 @@ def _normal(
 ) -> jax.Array:
     dtype = jax_dtype(dtype)
     drawn = jax.random.normal(key, static_shape(shape), dtype)
-    return drawn * _cast(stddev, dtype) + _cast(mean, dtype)
+    return drawn * jnp.asarray(stddev, dtype) + jnp.asarray(mean, dtype)
 
 
 def _uniform(
@@ -266,26 +251,10 @@ def _uniform(
             )
         low, high = jnp.asarray(minval), jnp.asarray(maxval)
         return jax.random.randint(key(), sizes, low, high, dtype)
-    low, high = _cast(minval, dtype), _cast(1 if maxval is None else maxval, dtype)
+    low, high = jnp.asarray(minval, dtype), jnp.asarray(1 if maxval is None else maxval, dtype)
     return jax.random.uniform(key(), sizes, dtype) * (high - low) + low
 
 
 def _stateless_key(seed: Sequence[int]) -> jax.Array:
     words = jnp.asarray(seed).astype(jnp.uint32)
     return jax.random.wrap_key_data(words, impl="threefry2x32")
-
-
-def _cast(value: TensorLike, dtype: DTypeLike) -> jax.Array:
-    return jnp.asarray(value, dtype)
-
-
-RANDOM = {
-    "categorical": categorical,
-    "normal": normal,
-    "set_seed": set_seed,
-    "shuffle": shuffle,
-    "stateless_normal": stateless_normal,
-    "stateless_uniform": stateless_uniform,
-    "truncated_normal": truncated_normal,
-    "uniform": uniform,
-}

@@ -1,15 +1,14 @@
 """Functions of `tf.*` and `tf.math` that order entries or count them: sorting, largest entries, confusion."""
 
-from typing import NamedTuple, SupportsInt
+from collections.abc import Callable
+from typing import Any, NamedTuple, SupportsInt
 
 import jax
 import jax.numpy as jnp
 
 from frontends.tf._typing import DTypeLike, TensorLike
 from frontends.tf.dtypes import cast, jax_dtype
-from frontends.tf.ops.convert import (
-    convert_to_tensor,
-)
+from frontends.tf.ops.convert import convert_to_tensor, named
 
 
 class TopK(NamedTuple):
@@ -24,33 +23,30 @@ class TopK(NamedTuple):
     indices: jax.Array
 
 
-def argmax(
-    input: TensorLike,
-    axis: SupportsInt | None = None,
-    output_type: DTypeLike = "int64",
-    name: str | None = None,
-) -> jax.Array:
-    """Finds the largest entries along an axis, which is 0 if it is not given (NumPy: all axes)."""
-    del name
-    return cast(jnp.argmax(convert_to_tensor(input), 0 if axis is None else int(axis)), output_type)
+def _position_of(name: str, function: Callable[..., jax.Array], entries: str) -> Callable[..., Any]:
+    """Makes a function that finds one entry along an axis."""
+
+    def find(
+        input: TensorLike,
+        axis: SupportsInt | None = None,
+        output_type: DTypeLike = "int64",
+        name: str | None = None,
+    ) -> jax.Array:
+        found = function(convert_to_tensor(input), 0 if axis is None else int(axis))
+        return cast(found, output_type)
+
+    doc = f"Finds the {entries} along an axis, which is 0 if it is not given (NumPy: all axes)."
+    return named(name, doc, find)
 
 
-def argmin(
-    input: TensorLike,
-    axis: SupportsInt | None = None,
-    output_type: DTypeLike = "int64",
-    name: str | None = None,
-) -> jax.Array:
-    """Finds the smallest entries along an axis, which is 0 if it is not given (NumPy: all axes)."""
-    del name
-    return cast(jnp.argmin(convert_to_tensor(input), 0 if axis is None else int(axis)), output_type)
+argmax = _position_of("argmax", jnp.argmax, "largest entries")
+argmin = _position_of("argmin", jnp.argmin, "smallest entries")
 
 
 def sort(
     values: TensorLike, axis: int = -1, direction: str = "ASCENDING", name: str | None = None
 ) -> jax.Array:
     """Sorts along an axis."""
-    del name
     return jnp.sort(convert_to_tensor(values), axis=axis, descending=_descending(direction))
 
 
@@ -62,7 +58,7 @@ def argsort(
     name: str | None = None,
 ) -> jax.Array:
     """Finds the order that sorts along an axis; it is stable always."""
-    del name, stable
+    del stable
     order = jnp.argsort(convert_to_tensor(values), axis=axis, descending=_descending(direction))
     return order.astype(jnp.int32)
 
@@ -81,7 +77,7 @@ def top_k(
     name: str | None = None,
 ) -> TopK:
     """Finds the k largest entries of the last axis, in order."""
-    del name, sorted
+    del sorted
     values, indices = jax.lax.top_k(convert_to_tensor(input), int(k))
     return TopK(values, cast(indices, index_type))
 
@@ -89,8 +85,7 @@ def top_k(
 def in_top_k(
     targets: TensorLike, predictions: TensorLike, k: int, name: str | None = None
 ) -> jax.Array:
-    """Tells of each row whether fewer than k entries are larger than its target's, which is finite."""
-    del name
+    """Tells for each row whether its target's entry is finite and fewer than k entries are larger."""
     scores = convert_to_tensor(predictions)
     rows = convert_to_tensor(targets)
     mine = jnp.take_along_axis(scores, rows[:, None], axis=1)
@@ -106,7 +101,6 @@ def confusion_matrix(
     name: str | None = None,
 ) -> jax.Array:
     """Counts predictions (columns) of labels (rows); in a program, `num_classes` must be given."""
-    del name
     rows, columns = convert_to_tensor(labels).ravel(), convert_to_tensor(predictions).ravel()
     if num_classes is None:
         num_classes = int(jnp.maximum(rows.max(), columns.max())) + 1

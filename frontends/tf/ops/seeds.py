@@ -14,6 +14,7 @@ set     set     the same in every run, and other numbers for another global seed
 ======  ======  ==========================================================================
 """
 
+import dataclasses
 import operator
 import threading
 from typing import SupportsIndex
@@ -24,40 +25,17 @@ import numpy as np
 _DEFAULT_GLOBAL_SEED = 87654321
 
 
+@dataclasses.dataclass
 class _GlobalSeed:
-    """The global seed, and how many operations without a seed of their own drew from it."""
+    """The global seed, without its sign, and how many operations and map functions drew from it."""
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._seed: int | None = None
-        self._drawn = 0
-        self._maps = 0
-
-    def set(self, seed: int | None) -> None:
-        with self._lock:
-            self._seed, self._drawn, self._maps = seed, 0, 0
-
-    def of_stream(self) -> tuple[int, ...] | None:
-        with self._lock:
-            return None if self._seed is None else (_unsigned(self._seed), 2)
-
-    def of_map(self) -> tuple[int, ...] | None:
-        with self._lock:
-            self._maps += 1
-            return None if self._seed is None else (_unsigned(self._seed), 3, self._maps)
-
-    def entropy(self, op_seed: int | None) -> tuple[int, ...] | None:
-        with self._lock:
-            if op_seed is not None:
-                base = _DEFAULT_GLOBAL_SEED if self._seed is None else self._seed
-                return _unsigned(base), 1, _unsigned(op_seed)
-            if self._seed is None:
-                return None
-            self._drawn += 1
-            return _unsigned(self._seed), 0, self._drawn
+    value: int | None = None
+    operations: int = 0
+    maps: int = 0
 
 
-_STATE = _GlobalSeed()
+_GLOBAL = _GlobalSeed()
+_LOCK = threading.Lock()
 
 
 def set_global_seed(seed: SupportsIndex | None) -> None:
@@ -69,7 +47,9 @@ def set_global_seed(seed: SupportsIndex | None) -> None:
     Raises:
         TypeError: `seed` is neither an integer nor None.
     """
-    _STATE.set(None if seed is None else _as_integer(seed, "set_seed"))
+    value = None if seed is None else _unsigned(seed, "set_seed")
+    with _LOCK:
+        _GLOBAL.value, _GLOBAL.operations, _GLOBAL.maps = value, 0, 0
 
 
 def stream_entropy() -> tuple[int, ...] | None:
@@ -80,7 +60,8 @@ def stream_entropy() -> tuple[int, ...] | None:
     Returns:
         Non-negative integers for `numpy.random.SeedSequence`, or None where no seed is set.
     """
-    return _STATE.of_stream()
+    seed = _GLOBAL.value
+    return None if seed is None else (seed, 2)
 
 
 def map_entropy() -> tuple[int, ...] | None:
@@ -91,7 +72,9 @@ def map_entropy() -> tuple[int, ...] | None:
     Returns:
         Non-negative integers for `numpy.random.SeedSequence`, or None where no seed is set.
     """
-    return _STATE.of_map()
+    with _LOCK:
+        _GLOBAL.maps += 1
+        return None if _GLOBAL.value is None else (_GLOBAL.value, 3, _GLOBAL.maps)
 
 
 def key_words(entropy: tuple[int, ...] | None) -> list[int]:
@@ -122,19 +105,23 @@ def op_entropy(op_seed: SupportsIndex | None, op_name: str) -> tuple[int, ...] |
 
     Source: ``tensorflow.python.framework.random_seed.get_seed``.
     """
-    return _STATE.entropy(None if op_seed is None else _as_integer(op_seed, op_name))
+    own = None if op_seed is None else _unsigned(op_seed, op_name)
+    with _LOCK:
+        seed = _GLOBAL.value
+        if own is not None:
+            return _DEFAULT_GLOBAL_SEED if seed is None else seed, 1, own
+        if seed is None:
+            return None
+        _GLOBAL.operations += 1
+        return seed, 0, _GLOBAL.operations
 
 
-def _as_integer(seed: SupportsIndex, op_name: str) -> int:
+def _unsigned(seed: SupportsIndex, op_name: str) -> int:
     try:
-        return operator.index(seed)
+        # SeedSequence takes no negative numbers; TensorFlow's seeds are signed 64-bit.
+        return operator.index(seed) & 0xFFFF_FFFF_FFFF_FFFF
     except TypeError:
         raise TypeError(
             f"{op_name}: seed must be an integer or None, got {seed!r} "
             f"({type(seed).__name__}).\nFix: {op_name}(..., seed=int(seed))"
         ) from None
-
-
-def _unsigned(seed: int) -> int:
-    # SeedSequence takes no negative numbers; TensorFlow's seeds are signed 64-bit.
-    return seed & 0xFFFF_FFFF_FFFF_FFFF

@@ -1,6 +1,6 @@
 """`tf.compat.v1`: logging, and switches to what is always on here."""
 
-from frontends.tf._names import attributes
+from frontends.tf._names import attributes, defined_in
 from frontends.tf.compat.v1 import logging
 
 
@@ -13,11 +13,4 @@ def enable_v2_behavior() -> None:
     """Does nothing: there is no other."""
 
 
-__getattr__, __dir__ = attributes(
-    "tf.compat.v1",
-    {
-        "enable_eager_execution": enable_eager_execution,
-        "enable_v2_behavior": enable_v2_behavior,
-        "logging": logging,
-    },
-)
+__getattr__, __dir__ = attributes("tf.compat.v1", {**defined_in(__name__), "logging": logging})

@@ -42,7 +42,7 @@ def test_choices_are_checked():
         list(Dataset.choose_from_datasets(parts, choices(-1)))
     with pytest.raises(TypeError, match="must be an integer"):
         list(Dataset.choose_from_datasets(parts, Dataset.from_tensor_slices([0.0])))
-    with pytest.raises(TypeError, match="expected datasets"):
+    with pytest.raises(TypeError, match="expected a dataset"):
         Dataset.choose_from_datasets([[1]], choices(0))
     with pytest.raises(ValueError, match="at least one dataset"):
         Dataset.sample_from_datasets([])
