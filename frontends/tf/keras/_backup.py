@@ -8,12 +8,11 @@ looks for the epoch to begin with. tests/frontends/tf/keras/test_backup.py runs 
 """
 
 import contextlib
-import functools
 import os
 import shutil
 import sys
 import weakref
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import jax
@@ -22,6 +21,7 @@ import keras
 from frontends.tf.ops.random import STREAM
 from spmd.checkpoint import Checkpoint, CheckpointManager, KeepPolicy, PreemptionSync
 from spmd.cluster import RETRYABLE_EXIT_CODE, all_gather_small
+from spmd.integrations.keras import Method
 from spmd.typing import StrPath
 
 # Of each model's latest loop; whoever holds an iterator keeps its threads running.
@@ -31,16 +31,13 @@ _ITERATORS: weakref.WeakKeyDictionary[Any, weakref.ref[Any]] = weakref.WeakKeyDi
 _SYNCS: weakref.WeakKeyDictionary[Any, list[PreemptionSync]] = weakref.WeakKeyDictionary()
 
 
-def noting_iterator(build: Callable[..., None]) -> Callable[..., None]:
-    """Wraps `Trainer._symbolic_build`: notes the iterator that a loop shows to the model."""
-
-    @functools.wraps(build)
-    def _symbolic_build(self: Any, iterator: Any = None, *args: Any, **kwargs: Any) -> None:
-        if iterator is not None:
-            _ITERATORS[self] = weakref.ref(iterator)
-        build(self, iterator, *args, **kwargs)
-
-    return _symbolic_build
+def note_iterator(
+    build: Method, self: Any, iterator: Any = None, *args: Any, **kwargs: Any
+) -> None:
+    """Goes around `Trainer._symbolic_build`: notes the iterator that a loop shows to the model."""
+    if iterator is not None:
+        _ITERATORS[self] = weakref.ref(iterator)
+    build(self, iterator, *args, **kwargs)
 
 
 @contextlib.contextmanager
@@ -53,34 +50,29 @@ def giving_sigterm_back(model: Any) -> Generator[None]:
             sync.close()
 
 
-def resuming(enumerate_: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
-    """Wraps `EpochIterator._enumerate_iterator`: the first epoch after a restart begins at the saved position."""
-
-    @functools.wraps(enumerate_)
-    def _enumerate_iterator(self: Any) -> Iterator[Any]:
-        place = vars(self).pop("_resume_at", None)
-        if place is None:
-            yield from enumerate_(self)
-            return
-        resume = getattr(self.data_adapter, "resume_at", None)
-        if resume is not None:
-            resume(place["data"], place["read"])
-        if self.steps_per_epoch is not None:
-            # One pass serves several epochs: Keras takes the iterator that is there.
-            self._current_iterator = iter(self._get_iterator())
-            self._steps_seen = place["read"] - place["step"]
-        unread = place["read"] if resume is None else 0
-        for begin, end, iterator in enumerate_(self):
-            for _ in range(unread):
-                next(iterator)
-            unread = 0
-            if begin >= place["step"]:
-                yield begin, end, iterator
-
-    return _enumerate_iterator
+def enumerate_rest(enumerate_: Method, self: Any) -> Iterator[Any]:
+    """Goes around `EpochIterator._enumerate_iterator`: the first epoch after a restart begins at the saved position."""
+    place = vars(self).pop("_resume_at", None)
+    if place is None:
+        yield from enumerate_(self)
+        return
+    resume = getattr(self.data_adapter, "resume_at", None)
+    if resume is not None:
+        resume(place["data"], place["read"])
+    if self.steps_per_epoch is not None:
+        # One pass serves several epochs: Keras takes the iterator that is there.
+        self._current_iterator = iter(self._get_iterator())
+        self._steps_seen = place["read"] - place["step"]
+    unread = place["read"] if resume is None else 0
+    for begin, end, iterator in enumerate_(self):
+        for _ in range(unread):
+            next(iterator)
+        unread = 0
+        if begin >= place["step"]:
+            yield begin, end, iterator
 
 
-def _of_rest(model: Any) -> Callable[..., Any]:
+def _of_rest(model: Any) -> Method:
     """Tolerates that there is no batch after a restart: the last one was not known to be the epoch's last."""
     train = model.train_function
 

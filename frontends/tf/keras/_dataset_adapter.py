@@ -4,7 +4,6 @@ Internals of Keras that this touches: `keras.src.trainers.data_adapters`, where 
 tests/frontends/tf/keras/test_dataset_adapter.py runs it on every supported version.
 """
 
-import functools
 from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import Any
@@ -24,31 +23,27 @@ from spmd.typing import Json
 ON_ALL_WORKERS: ContextVar[bool] = ContextVar("keras_on_all_workers", default=False)
 
 
-def read_datasets(find: Method) -> Method:
-    """Wraps Keras's choice of how to read `x`: a dataset has an adapter here."""
-
-    @functools.wraps(find)
-    def get_data_adapter(
-        x: object,
-        y: object = None,
-        sample_weight: object = None,
-        batch_size: int | None = None,
-        steps_per_epoch: int | None = None,
-        shuffle: object = False,
-        class_weight: dict[int, float] | None = None,
-    ) -> DataAdapter:
-        if not isinstance(x, (Dataset, DistributedDataset)):
-            return find(x, y, sample_weight, batch_size, steps_per_epoch, shuffle, class_weight)
-        for name, value in (("y", y), ("sample_weight", sample_weight)):
-            if value is not None:
-                raise ValueError(
-                    f"`{name}` was given together with a dataset. Expected: elements of the dataset that "
-                    "are (x, y) or (x, y, sample_weight). Write "
-                    "tf.data.Dataset.from_tensor_slices((x, y)).batch(size)."
-                )
-        return DatasetAdapter(x, class_weight)
-
-    return get_data_adapter
+def read_datasets(
+    find: Method,
+    x: object,
+    y: object = None,
+    sample_weight: object = None,
+    batch_size: int | None = None,
+    steps_per_epoch: int | None = None,
+    shuffle: object = False,
+    class_weight: dict[int, float] | None = None,
+) -> DataAdapter:
+    """Goes around Keras's choice of how to read `x`: a dataset has an adapter here."""
+    if not isinstance(x, (Dataset, DistributedDataset)):
+        return find(x, y, sample_weight, batch_size, steps_per_epoch, shuffle, class_weight)
+    for name, value in (("y", y), ("sample_weight", sample_weight)):
+        if value is not None:
+            raise ValueError(
+                f"`{name}` was given together with a dataset. Expected: elements of the dataset that "
+                "are (x, y) or (x, y, sample_weight). Write "
+                "tf.data.Dataset.from_tensor_slices((x, y)).batch(size)."
+            )
+    return DatasetAdapter(x, class_weight)
 
 
 class DatasetAdapter(DataAdapter):

@@ -7,7 +7,6 @@ Internals of Keras, which tests/frontends/tf/keras/test_weights.py runs on every
 `Variable._value` and `._initialize_with_initializer`, `Tracker.track` and the stateless scope.
 """
 
-import functools
 from typing import Any
 
 import jax.numpy as jnp
@@ -95,20 +94,15 @@ def as_weight(variable: VariableLike) -> VariableLike:
     return variable._weight
 
 
-def track_variables(track: Method) -> Method:
-    """Wraps `Tracker.track`, Keras's tracker of attributes: tracks a `tf.Variable`."""
-
-    @functools.wraps(track)
-    def with_variables(self: KerasObject, attr: object) -> object:
-        if not isinstance(attr, Variable):
-            return track(self, attr)
-        if is_tracking_enabled():
-            # TensorFlow's layers may make variables at any time.
-            locked, self.locked = self.locked, False
-            try:
-                track(self, as_weight(attr))
-            finally:
-                self.locked = locked
-        return attr
-
-    return with_variables
+def track_variables(track: Method, self: KerasObject, attr: object) -> object:
+    """Goes around `Tracker.track`, Keras's tracker of attributes: tracks a `tf.Variable`."""
+    if not isinstance(attr, Variable):
+        return track(self, attr)
+    if is_tracking_enabled():
+        # TensorFlow's layers may make variables at any time.
+        locked, self.locked = self.locked, False
+        try:
+            track(self, as_weight(attr))
+        finally:
+            self.locked = locked
+    return attr

@@ -72,7 +72,7 @@ class KerasAdapter(Adapter):
 
     def lifted(
         self, things: Sequence[KerasObject], variables: Sequence[Variable]
-    ) -> contextlib.AbstractContextManager[None]:
+    ) -> contextlib.AbstractContextManager[object]:
         return lifting(variables)
 
     def building(

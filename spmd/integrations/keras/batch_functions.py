@@ -33,7 +33,6 @@ class BatchFunction:
         method: str,
         of_batch: Callable[[Batch], PyTree],
         of_results: Callable[[list[PyTree]], PyTree],
-        eager: Callable[[Batch], PyTree],
         *,
         in_loop: bool,
     ) -> None:
@@ -45,7 +44,6 @@ class BatchFunction:
             method: the name of its step, for messages.
             of_batch: processes a batch, between the replicas.
             of_results: combines the results of several batches.
-            eager: processes a batch if the model runs eagerly.
             in_loop: whether the result for the last of several batches is the result of all.
         """
         of_batch.__name__ = f"{method} of {model.name}"
@@ -56,7 +54,7 @@ class BatchFunction:
         self._mesh = placement.mesh
         self._of_results = of_results
         self._in_loop = in_loop
-        self._eager = eager if model.run_eagerly else None
+        self._eager = functools.partial(call_step, model, method) if model.run_eagerly else None
         self._at_once = model.steps_per_execution
         self._step = CrossReplicaStep(of_batch, placement.mesh, state=state)
 
@@ -129,30 +127,20 @@ def logging_function(model: Model, placement: Placement, method: str) -> BatchFu
         # Between the replicas, metrics already cover the global batch.
         return model.get_metrics_result()
 
-    return BatchFunction(
-        model,
-        placement,
-        method,
-        of_batch,
-        operator.itemgetter(-1),
-        functools.partial(call_step, model, method),
-        in_loop=True,
-    )
+    last = operator.itemgetter(-1)
+    return BatchFunction(model, placement, method, of_batch, last, in_loop=True)
 
 
 def predicting_function(model: Model, placement: Placement, method: str) -> BatchFunction:
     """Makes the function of `predict`, whose results are rows."""
 
-    def of_rows(data: Batch) -> PyTree:
-        return call_step(model, method, data)
-
     def of_batch(data: Batch) -> PyTree:
-        return placement.run(of_rows, data)
+        return placement.run(functools.partial(call_step, model, method), data)
 
     def of_results(results: list[PyTree]) -> PyTree:
         return jax.tree.map(lambda *values: _Rows(values), *results, is_leaf=is_per_replica)
 
-    return BatchFunction(model, placement, method, of_batch, of_results, of_rows, in_loop=False)
+    return BatchFunction(model, placement, method, of_batch, of_results, in_loop=False)
 
 
 class _Rows:
