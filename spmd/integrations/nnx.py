@@ -72,15 +72,13 @@ class NnxAdapter(Adapter):
                 )
         dicts = [(node, dict(vars(node))) for node in nodes]
         states: list[Any] = [vars(node)["_pytree__state"] for node in nodes]
-        node_traces = [state._trace_state for state in states]
-        traces = [variable._trace_state for variable in variables]
+        guards: list[Any] = [*states, *variables]
+        traces = [guard._trace_state for guard in guards]
         here = tracers.TraceState()
         done = False
         try:
-            for state in states:
-                state._trace_state = here
-            for variable in variables:
-                object.__setattr__(variable, "_trace_state", here)
+            for guard in guards:
+                object.__setattr__(guard, "_trace_state", here)
             yield
             done = True
         finally:
@@ -89,12 +87,11 @@ class NnxAdapter(Adapter):
                 if not done or added:
                     vars(node).clear()
                     vars(node).update(attributes)
-            for node, state, trace in zip(nodes, states, node_traces, strict=True):
+            for node, state in zip(nodes, states, strict=True):
                 # NNX transformations in the step may have put another guard in its place.
                 vars(node)["_pytree__state"] = state
-                state._trace_state = trace
-            for variable, trace in zip(variables, traces, strict=True):
-                object.__setattr__(variable, "_trace_state", trace)
+            for guard, trace in zip(guards, traces, strict=True):
+                object.__setattr__(guard, "_trace_state", trace)
         if added:
             raise StateError(
                 f"The step added {', '.join(added)}, which did not exist before it. State of a step "
@@ -170,13 +167,9 @@ def _with_sum(tx: optax.GradientTransformation) -> optax.GradientTransformation:
 
 
 def _nodes(things: Sequence[Stateful]) -> list[Any]:
-    nodes: dict[int, Any] = {}
-    for thing in things:
-        if isinstance(thing, nnx.Pytree):
-            for _, node in nnx.iter_graph(thing):
-                if isinstance(node, nnx.Pytree):
-                    nodes[id(node)] = node
-    return list(nodes.values())
+    graphs = [nnx.iter_graph(thing) for thing in things if isinstance(thing, nnx.Pytree)]
+    nodes = (node for graph in graphs for _, node in graph if isinstance(node, nnx.Pytree))
+    return list({id(node): node for node in nodes}.values())
 
 
 def _added_state(dicts: Sequence[tuple[Any, dict[str, Any]]]) -> list[str]:

@@ -169,7 +169,7 @@ class BackupAndRestore(keras.callbacks.BackupAndRestore):
         self._current_epoch = place.get("epoch", 0)
         self._last_batch_seen = place.get("step", 0) - 1
         self._batches_seen_since_last_saving = 0
-        self._saves_at_end = self._ends = False
+        self._saves_at_end = self._exits_at_end = False
         if place:
             model._initial_epoch = place["epoch"]
             self._iterator._resume_at = place
@@ -190,34 +190,25 @@ class BackupAndRestore(keras.callbacks.BackupAndRestore):
 
     def on_train_batch_end(self, batch: int, logs: object = None) -> None:
         """Saves if it is due."""
-        ends = self._sync is not None and self._sync.reached()
+        ends = self._must_exit()
         if not ends and not (self.save_freq and self._should_save_on_batch(batch)):
             return
         steps = self._iterator.num_batches
         if steps is not None and batch + 1 >= steps:
             # Keras cannot resume an epoch without a batch left: it is finished first.
-            self._saves_at_end, self._ends = True, ends
-            return
-        data = getattr(self._iterator.data_adapter, "position", None)
-        self._save(self._current_epoch, batch + 1, self._iterator._steps_seen, data)
-        if ends:
-            sys.exit(RETRYABLE_EXIT_CODE)
+            self._saves_at_end, self._exits_at_end = True, ends
+        else:
+            self._save(self._current_epoch, batch + 1, self._iterator._steps_seen, ends)
 
     def on_epoch_end(self, epoch: int, logs: object = None) -> None:
         """Saves if it is due."""
         self._last_batch_seen = -1
-        ends = (self._sync is not None and self._sync.reached()) or self._ends
+        ends = self._must_exit() or self._exits_at_end
         if self.save_freq == "epoch" or self._saves_at_end or ends:
             self._saves_at_end = False
-            read, adapter = self._iterator._steps_seen, self._iterator.data_adapter
-            data = getattr(adapter, "position", None)
-            if self._iterator.steps_per_epoch is None or self._iterator._current_iterator is None:
-                read = 0
-            if not read:
-                data = getattr(adapter, "next_position", None)
-            self._save(epoch + 1, 0, read, data)
-        if ends:
-            sys.exit(RETRYABLE_EXIT_CODE)
+            loop = self._iterator
+            new_pass = loop.steps_per_epoch is None or loop._current_iterator is None
+            self._save(epoch + 1, 0, 0 if new_pass else loop._steps_seen, ends)
 
     def on_train_end(self, logs: object = None) -> None:
         """Deletes the backups: training is over."""
@@ -233,9 +224,16 @@ class BackupAndRestore(keras.callbacks.BackupAndRestore):
     def _iterator(self) -> Any:
         return self._latest_iterator()  # fit holds it
 
-    def _save(self, epoch: int, step: int, read: int, data: Any) -> None:
+    def _must_exit(self) -> bool:
+        return self._sync is not None and self._sync.reached()
+
+    def _save(self, epoch: int, step: int, read: int, exit: bool) -> None:
         _ = self.model  # writes the state of Keras's loop into the variables
+        position = "position" if read else "next_position"
+        data = getattr(self._iterator.data_adapter, position, None)
         self._place.now = {"epoch": epoch, "step": step, "read": read, "data": data}
         self._number += 1
         self._manager.save(self._number)
         self._manager.wait()  # as Keras does: only what came after is ever lost
+        if exit:
+            sys.exit(RETRYABLE_EXIT_CODE)

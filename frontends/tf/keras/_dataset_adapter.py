@@ -53,10 +53,13 @@ class DatasetAdapter(DataAdapter):
         position: what the order of the latest pass depends on.
     """
 
+    # The rows of batches are not known before they are read.
+    batch_size: Any = None
+    has_partial_batch: Any = None
+    partial_batch_size: Any = None
+
     def __init__(
-        self,
-        dataset: Dataset | DistributedDataset,
-        class_weight: dict[int, float] | None = None,
+        self, dataset: Dataset | DistributedDataset, class_weight: dict[int, float] | None = None
     ) -> None:
         """Makes the adapter; reads nothing.
 
@@ -113,18 +116,3 @@ class DatasetAdapter(DataAdapter):
             return len(self._dataset)
         except TypeError:
             return None
-
-    @property
-    def batch_size(self) -> int | None:
-        """The rows of a batch: unknown."""
-        return None
-
-    @property
-    def has_partial_batch(self) -> bool | None:
-        """Whether the last batch has fewer rows: unknown."""
-        return None
-
-    @property
-    def partial_batch_size(self) -> int | None:
-        """The rows of the last batch: unknown."""
-        return None

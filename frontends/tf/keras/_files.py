@@ -100,12 +100,7 @@ class ModelCheckpoint(keras.callbacks.ModelCheckpoint):
         own = save_weights_only and (_is_prefix(path) or _is_keras_2(path))
         super().__init__(
             path + _ENDING if own else path,
-            monitor=monitor,
-            verbose=verbose,
-            save_best_only=save_best_only,
-            save_weights_only=save_weights_only,
-            mode=mode,
-            save_freq=save_freq,
+            *(monitor, verbose, save_best_only, save_weights_only, mode, save_freq),
             initial_value_threshold=initial_value_threshold,
         )
         self.filepath = path

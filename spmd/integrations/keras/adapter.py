@@ -17,7 +17,7 @@ from typing import Any
 import keras
 
 from spmd.integrations.keras import names
-from spmd.integrations.keras.methods import replica_methods, with_methods
+from spmd.integrations.keras.methods import replica_methods, with_attributes
 from spmd.integrations.keras.parts import is_built, kind_of, parts_of, storage_of, variables_of
 from spmd.integrations.keras.typing import KerasObject, Variable
 from spmd.integrations.keras.variables import deferring, lifting
@@ -84,7 +84,7 @@ class KerasAdapter(Adapter):
     def in_replica(self, things: Sequence[KerasObject]) -> Generator[None]:
         with contextlib.ExitStack() as stack:
             for part in parts_of(things):
-                stack.enter_context(with_methods(part, replica_methods(part)))
+                stack.enter_context(with_attributes(part, replica_methods(part)))
             yield
 
     def watch(self, things: Sequence[KerasObject], watch: Watch) -> None:
@@ -100,9 +100,6 @@ class KerasAdapter(Adapter):
                     watch.item(attributes, key)
             for variable in variables_of(part):
                 watch.item(vars(variable), "_trainable")
-
-    def explain(self, error: BaseException) -> str | None:
-        return None
 
 
 @functools.cache

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from spmd.integrations.keras.masking import rows_of
+from spmd.integrations.keras.methods import with_attributes
 from spmd.integrations.keras.typing import Layer, Method
 from spmd.replica import all_reduce, in_replica
 from spmd.typing import ArrayLike
@@ -63,13 +64,9 @@ def moments_of_valid_rows(
     synchronized = bool(getattr(self, "synchronized", False))
     rows = rows_of([inputs])
     if not in_replica() or (rows is None and not synchronized):
-        if not synchronized:
+        # One replica: nothing to synchronize with.
+        with with_attributes(self, {"synchronized": False} if synchronized else {}):
             return moments(self, inputs, mask)
-        self.synchronized = False  # one replica: nothing to synchronize with
-        try:
-            return moments(self, inputs, mask)
-        finally:
-            self.synchronized = True
     valid = jnp.ones(inputs.shape[:1], bool) if rows is None else rows.rows
     valid = valid.reshape(-1, *[1] * (inputs.ndim - 1))
     if mask is not None:

@@ -19,7 +19,7 @@ import keras
 from keras.src.backend.common.masking import get_keras_mask
 
 from spmd.integrations.keras.masking import rows_of, without_padding
-from spmd.integrations.keras.methods import with_methods
+from spmd.integrations.keras.methods import with_attributes
 from spmd.integrations.keras.typing import Loss, Method, Metric, Model
 from spmd.replica import all_reduce, assigned, current_frame
 from spmd.typing import ArrayLike, PyTree
@@ -164,7 +164,7 @@ def _tracking_shares(model: Model) -> Generator[None]:
     with contextlib.ExitStack() as stack:
         for tracker in filter(None, trackers):
             methods = {"update_state": functools.partial(_track, tracker)}
-            stack.enter_context(with_methods(tracker, methods))
+            stack.enter_context(with_attributes(tracker, methods))
         yield
 
 

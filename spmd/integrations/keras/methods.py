@@ -23,20 +23,15 @@ _METRIC: Any = keras.metrics.Metric
 
 
 @contextlib.contextmanager
-def with_methods(owner: KerasObject, methods: Mapping[str, Method]) -> Generator[None]:
-    """Gives one object other methods for a `with` block, and then its own back.
-
-    Args:
-        owner: any object of Keras.
-        methods: by name.
-    """
+def with_attributes(owner: KerasObject, attributes: Mapping[str, object]) -> Generator[None]:
+    """Gives one object other methods or attributes for a `with` block, and then its own back."""
     own = vars(owner)
-    before = {name: own[name] for name in methods if name in own}
-    own.update(methods)
+    before = {name: own[name] for name in attributes if name in own}
+    own.update(attributes)
     try:
         yield
     finally:
-        for name in methods:
+        for name in attributes:
             del own[name]
         own.update(before)
 
