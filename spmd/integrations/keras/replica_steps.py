@@ -99,6 +99,8 @@ def call_step(model: Model, method: str, data: Batch) -> PyTree:
         variables.append(model.metrics_variables)
     state = tuple(map(_values, variables))
     result, state = step(state, data)
+    if method == "predict_step":  # returns only the state that it may change
+        variables, state = variables[1:], (state,)
     for group, values in zip(variables, state, strict=True):
         _assign(group, values)
     return result
