@@ -8,6 +8,7 @@ traced, the guards of lifted objects are set to its trace. tests/spmd/integratio
 
 import contextlib
 import operator
+import traceback
 from collections.abc import Generator, Iterable, Sequence
 from typing import Any
 
@@ -130,20 +131,16 @@ class NnxAdapter(Adapter):
             error
         ):
             return None
-        traceback = error.__traceback__
         found: Any = None
-        while traceback is not None:
+        for frame, _ in traceback.walk_tb(error.__traceback__):
             for name in ("self", "value"):  # a method's object, or what a graph function looks at
-                owner = traceback.tb_frame.f_locals.get(name)
+                owner = frame.f_locals.get(name)
                 if isinstance(owner, (nnx.Variable, nnx.Pytree)):
                     found = owner
-            traceback = traceback.tb_next
-        if found is None:
-            return None
         if isinstance(found, nnx.Variable):
             value: Any = self.get(found)
             return f"{type(found).__name__} of shape {getattr(value, 'shape', ())}"
-        return f"the module {type(found).__name__}"
+        return None if found is None else f"the module {type(found).__name__}"
 
 
 def register() -> None:
@@ -161,9 +158,7 @@ def _with_sum(tx: optax.GradientTransformation) -> optax.GradientTransformation:
             updates = sum_gradients(updates)
         return tx.update(updates, state, params, **extra)
 
-    if isinstance(tx, optax.GradientTransformationExtraArgs):
-        return optax.GradientTransformationExtraArgs(tx.init, update)
-    return optax.GradientTransformation(tx.init, update)
+    return tx._replace(update=update)
 
 
 def _nodes(things: Sequence[Stateful]) -> list[Any]:

@@ -30,15 +30,25 @@ from spmd.integrations.keras import Patch, jax_trainer
 
 def patches() -> tuple[Patch, ...]:
     """Lists the front end's rows."""
-    return (*_of_layers(), *_of_optimizers(), *_of_loops(), *_of_files())
-
-
-def _of_layers() -> tuple[Patch, ...]:
-    variable, layer = keras.Variable, keras.Layer
+    variable, layer, model, trainer = keras.Variable, keras.Layer, keras.Model, jax_trainer()
     loss, metric = keras.losses.Loss, keras.metrics.Metric
+    optimizer, scaled = keras.optimizers.Optimizer, keras.optimizers.LossScaleOptimizer
+    built = [
+        cls
+        for cls in vars(keras.optimizers).values()
+        if isinstance(cls, type) and issubclass(cls, optimizer) and "build" in vars(cls)
+    ]
+    # Keras compares a model's compile with that of this class, to see whether a user wrote one.
+    compiles = next(cls for cls in model.__mro__ if "compile" in vars(cls))
+    add, around, replace, wrap = Patch.add, Patch.around, Patch.replace, Patch.wrap
     legacy = "what Keras keeps of Keras 2 calls TensorFlow, and can call this instead"
-    add, around, replace = Patch.add, Patch.around, Patch.replace
+    weights = "optimizers train tf.Variable"
+    keras_3 = "Keras 3 has it under another name"
+    workers = "a loop of several processes agrees on what it reads and writes"
+    prefixes = "TensorFlow's paths have no ending"
+    lr = property(_optimizers.get_lr, _optimizers.set_lr)
     return (
+        # Layers, losses and metrics.
         replace(keras.src.legacy.backend, "tf", frontends.tf, legacy),
         replace(keras.src.legacy.layers, "tf", frontends.tf, legacy),
         replace(
@@ -66,26 +76,12 @@ def _of_layers() -> tuple[Patch, ...]:
             "self shape initializer dtype name",
         ),
         add(metric, "reset_states", _keras_2.reset_states, "Keras 3 calls it reset_state"),
-        add(keras.Model, "reset_states", _keras_2.reset_layers, "Keras 3 has it in layers only"),
+        add(model, "reset_states", _keras_2.reset_layers, "Keras 3 has it in layers only"),
         around(
             *(keras.Sequential, "add", _keras_2.add_with_batch_shape),
             "a first layer may name its number of rows",
         ),
-    )
-
-
-def _of_optimizers() -> tuple[Patch, ...]:
-    optimizer, scaled = keras.optimizers.Optimizer, keras.optimizers.LossScaleOptimizer
-    built = [
-        cls
-        for cls in vars(keras.optimizers).values()
-        if isinstance(cls, type) and issubclass(cls, optimizer) and "build" in vars(cls)
-    ]
-    add, around = Patch.add, Patch.around
-    weights = "optimizers train tf.Variable"
-    keras_3 = "Keras 3 has it under another name"
-    lr = property(_optimizers.get_lr, _optimizers.set_lr)
-    return (
+        # Optimizers.
         *(around(cls, "build", _optimizers.build_for_variables, weights, "self") for cls in built),
         around(optimizer, "__init__", _optimizers.take_lr, "Keras 2 calls the learning rate lr"),
         add(optimizer, "lr", lr, "Keras 3 calls it learning_rate"),
@@ -102,16 +98,7 @@ def _of_optimizers() -> tuple[Patch, ...]:
         around(scaled, "scale_loss", _optimizers.scale_as_keras_3, "it begins a step of Keras 3"),
         around(scaled, "apply", _optimizers.take_unscaled, "Keras 2 unscales gradients before"),
         around(scaled, "apply", _optimizers.take_variables, weights),
-    )
-
-
-def _of_loops() -> tuple[Patch, ...]:
-    trainer = jax_trainer()
-    # Keras compares a model's compile with that of this class, to see whether a user wrote one.
-    compiles = next(cls for cls in keras.Model.__mro__ if "compile" in vars(cls))
-    workers = "a loop of several processes agrees on what it reads and writes"
-    around, wrap = Patch.around, Patch.wrap
-    return (
+        # Loops.
         around(
             *(data_adapters, "get_data_adapter", _dataset_adapter.read_datasets),
             "loops read datasets of tf.data",
@@ -132,13 +119,7 @@ def _of_loops() -> tuple[Patch, ...]:
             *(trainer, "_symbolic_build", _backup.note_iterator),
             "a callback asks the loop's iterator how far it has read",
         ),
-    )
-
-
-def _of_files() -> tuple[Patch, ...]:
-    model, around = keras.Model, Patch.around
-    prefixes = "TensorFlow's paths have no ending"
-    return (
+        # Files.
         around(model, "save", _files.save_whole, "a task that is killed leaves the former file"),
         around(model, "save_weights", _files.save_under_prefix, prefixes),
         around(model, "load_weights", _files.load_from_prefix, prefixes),

@@ -17,7 +17,7 @@ from spmd.integrations.keras.losses import sharing, unshared
 from spmd.integrations.keras.placement import Placement
 from spmd.integrations.keras.replica_steps import call_step, is_overridden
 from spmd.integrations.keras.typing import Batch, Logs, Model
-from spmd.replica import PerReplica, TracedPerReplica, all_reduce, is_per_replica
+from spmd.replica import PerReplica, all_reduce, is_per_replica
 from spmd.step import CrossReplicaStep, are_alike, for_each, gather
 from spmd.topology import spans_processes
 from spmd.typing import PyTree
@@ -103,10 +103,6 @@ class BatchFunction:
                 yield data
 
 
-def _is_traced(leaf: object) -> bool:
-    return isinstance(leaf, TracedPerReplica)
-
-
 def _is_distributed(data: Batch) -> bool:
     return any(map(is_per_replica, jax.tree.leaves(data, is_leaf=is_per_replica)))
 
@@ -123,7 +119,7 @@ def logging_function(model: Model, placement: Placement, method: str) -> BatchFu
     def of_batch(data: Batch) -> Logs:
         logs = placement.run(of_rows, data)
         if own:
-            return jax.tree.map(lambda log: log.block, logs, is_leaf=_is_traced)
+            return jax.tree.map(lambda log: log.block, logs, is_leaf=is_per_replica)
         # Between the replicas, metrics already cover the global batch.
         return model.get_metrics_result()
 
