@@ -46,9 +46,7 @@ def squared_deviations(values: jax.Array, mean: jax.Array, axes: Sequence[int]) 
 
 @squared_deviations.defjvp
 def _derivative(
-    axes: Sequence[int],
-    primals: tuple[jax.Array, jax.Array],
-    tangents: tuple[jax.Array, jax.Array],
+    axes: Sequence[int], primals: tuple[jax.Array, jax.Array], tangents: tuple[jax.Array, jax.Array]
 ) -> tuple[jax.Array, jax.Array]:
     values, mean = primals
     # Without the barrier XLA reuses the forward pass's deviations, and so keeps them in memory.
