@@ -143,10 +143,9 @@ def minimize(
 
 def loss_scale(self: Optimizer) -> jax.Array:
     """The factor that the loss is multiplied by now."""
-    scale: Any = (
-        self.dynamic_scale.value if self.built else ops.convert_to_tensor(self.initial_scale)
-    )
-    return scale
+    if self.built:
+        return self.dynamic_scale.value
+    return jnp.asarray(ops.convert_to_tensor(self.initial_scale))
 
 
 def get_scaled_loss(self: Optimizer, loss: TensorLike | Callable[[], TensorLike]) -> Any:

@@ -26,13 +26,8 @@ from spmd.typing import ArrayLike, LibraryVariable
 
 _PLAIN = (str, int, float, bool, type(None))
 _LAYER: Any = keras.Layer
-_NAMED: Any = (
-    keras.Layer,
-    keras.metrics.Metric,
-    keras.optimizers.Optimizer,
-    keras.random.SeedGenerator,
-)
-_OWNED: Any = (keras.Variable, *_NAMED)
+_OTHERS: Any = (keras.metrics.Metric, keras.optimizers.Optimizer, keras.random.SeedGenerator)
+_NAMED: Any = (_LAYER, *_OTHERS)
 # What people change in Keras's own layers.
 _CHANGED_IN_LAYERS = frozenset(
     {
@@ -53,7 +48,7 @@ class KerasAdapter(Adapter):
         variable._value = value
 
     def owns(self, thing: object) -> bool:
-        return isinstance(thing, _OWNED)
+        return isinstance(thing, (keras.Variable, *_NAMED))
 
     def is_variable(self, thing: object) -> bool:
         return isinstance(thing, keras.Variable)

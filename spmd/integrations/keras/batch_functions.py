@@ -2,7 +2,6 @@
 
 import functools
 import itertools
-import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -32,9 +31,7 @@ class BatchFunction:
         placement: Placement,
         method: str,
         of_batch: Callable[[Batch], PyTree],
-        of_results: Callable[[list[PyTree]], PyTree],
-        *,
-        in_loop: bool,
+        of_results: Callable[[list[PyTree]], PyTree] | None = None,
     ) -> None:
         """Makes the function; compiles nothing yet.
 
@@ -43,8 +40,7 @@ class BatchFunction:
             placement: where its batches run.
             method: the name of its step, for messages.
             of_batch: processes a batch, between the replicas.
-            of_results: combines the results of several batches.
-            in_loop: whether the result for the last of several batches is the result of all.
+            of_results: combines the results of several batches; None if that of the last is that of all.
         """
         of_batch.__name__ = f"{method} of {model.name}"
         # A model that only predicts need not be compiled.
@@ -53,7 +49,6 @@ class BatchFunction:
         state += placement.state
         self._mesh = placement.mesh
         self._of_results = of_results
-        self._in_loop = in_loop
         self._eager = functools.partial(call_step, model, method) if model.run_eagerly else None
         self._at_once = model.steps_per_execution
         self._step = CrossReplicaStep(of_batch, placement.mesh, state=state)
@@ -89,11 +84,11 @@ class BatchFunction:
         if self._eager is not None:
             with unshared():
                 results = list(map(self._eager, batches))
-        elif self._in_loop and len(batches) == self._at_once > 1 and are_alike(batches):
+        elif self._of_results is None and len(batches) == self._at_once > 1 and are_alike(batches):
             results = [self._steps(*batches)]
         else:
             results = list(map(self._step, batches))
-        return self._of_results(results), state
+        return results[-1] if self._of_results is None else self._of_results(results), state
 
     def _placed(self, iterator: Iterator[Batch]) -> Iterator[Batch]:
         for data in iterator if self._draws is None else self._draws.read(iterator):
@@ -123,8 +118,7 @@ def logging_function(model: Model, placement: Placement, method: str) -> BatchFu
         # Between the replicas, metrics already cover the global batch.
         return model.get_metrics_result()
 
-    last = operator.itemgetter(-1)
-    return BatchFunction(model, placement, method, of_batch, last, in_loop=True)
+    return BatchFunction(model, placement, method, of_batch)
 
 
 def predicting_function(model: Model, placement: Placement, method: str) -> BatchFunction:
@@ -136,7 +130,7 @@ def predicting_function(model: Model, placement: Placement, method: str) -> Batc
     def of_results(results: list[PyTree]) -> PyTree:
         return jax.tree.map(lambda *values: _Rows(values), *results, is_leaf=is_per_replica)
 
-    return BatchFunction(model, placement, method, of_batch, of_results, in_loop=False)
+    return BatchFunction(model, placement, method, of_batch, of_results)
 
 
 class _Rows:

@@ -71,9 +71,7 @@ def _share_in_loop(values: PyTree) -> _Share | None:
     if replicas == 1:
         return None
     mask = rows_of(values)
-    if mask is None:
-        return _Share(None, jnp.ones(()), jnp.full((), replicas))
-    return _share_of(mask.rows)
+    return _share_of(mask.rows) if mask else _Share(None, jnp.ones(()), jnp.full((), replicas))
 
 
 def _share_of(valid: jax.Array | None) -> _Share:

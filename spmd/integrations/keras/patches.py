@@ -196,6 +196,7 @@ def _engine_patches() -> tuple[Patch, ...]:
         around(
             *(model, "_get_jax_state", trainer.state_in_variables),
             "the state of a placed model stays in its variables",
+            "self trainable_variables non_trainable_variables optimizer_variables metrics_variables",
         ),
         around(
             *(model, "_symbolic_build", trainer.build_if_possible),

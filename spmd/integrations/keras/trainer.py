@@ -40,20 +40,12 @@ def make_function(loop: str, make: Method, self: Model, force: bool = False) -> 
         function.start()
 
 
-def state_in_variables(
-    get: Method,
-    self: Model,
-    trainable_variables: bool = False,
-    non_trainable_variables: bool = False,
-    optimizer_variables: bool = False,
-    metrics_variables: bool = False,
-    **kwargs: object,
-) -> PyTree:
+def state_in_variables(get: Method, self: Model, **wanted: bool) -> PyTree:
     """Goes around `JAXTrainer._get_jax_state`: loops hold no copies of a placed model's state."""
-    wanted = trainable_variables, non_trainable_variables, optimizer_variables, metrics_variables
     if placement_of(self) is None:
-        return get(self, *wanted, **kwargs)
-    return tuple([] for each in wanted if each)
+        return get(self, **wanted)
+    wanted.pop("purge_model_variables", None)
+    return tuple([] for is_wanted in wanted.values() if is_wanted)
 
 
 def build_if_possible(build: Method, self: Model, *args: object, **kwargs: object) -> None:
