@@ -67,11 +67,8 @@ def set_random_seed(seed: int) -> None:
 
 def _functions(module: types.ModuleType) -> dict[str, Any]:
     """Lists a module's functions by name; Keras exports some under their short names only."""
-    return {
-        name: value
-        for name, value in vars(module).items()
-        if inspect.isfunction(value) and not name.startswith("_")
-    }
+    functions = inspect.getmembers(module, inspect.isfunction)
+    return {name: value for name, value in functions if not name.startswith("_")}
 
 
 NAMES: dict[str, dict[str, Any]] = {

@@ -34,7 +34,7 @@ _SYNCS: weakref.WeakKeyDictionary[Any, list[PreemptionSync]] = weakref.WeakKeyDi
 def note_iterator(
     build: Method, self: Any, iterator: Any = None, *args: Any, **kwargs: Any
 ) -> None:
-    """Goes around `Trainer._symbolic_build`: notes the iterator that a loop shows to the model."""
+    """Wraps `Trainer._symbolic_build`: notes the iterator that a loop shows to the model."""
     if iterator is not None:
         _ITERATORS[self] = weakref.ref(iterator)
     build(self, iterator, *args, **kwargs)
@@ -51,7 +51,7 @@ def giving_sigterm_back(model: Any) -> Generator[None]:
 
 
 def enumerate_rest(enumerate_: Method, self: Any) -> Iterator[Any]:
-    """Goes around `EpochIterator._enumerate_iterator`: the first epoch after a restart begins at the saved position."""
+    """Wraps `EpochIterator._enumerate_iterator`: the first epoch after a restart begins at the saved position."""
     place = vars(self).pop("_resume_at", None)
     if place is None:
         yield from enumerate_(self)

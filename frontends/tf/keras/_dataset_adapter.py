@@ -33,7 +33,7 @@ def read_datasets(
     shuffle: object = False,
     class_weight: dict[int, float] | None = None,
 ) -> DataAdapter:
-    """Goes around Keras's choice of how to read `x`: a dataset has an adapter here."""
+    """Wraps Keras's choice of how to read `x`: a dataset has an adapter here."""
     if not isinstance(x, (Dataset, DistributedDataset)):
         return find(x, y, sample_weight, batch_size, steps_per_epoch, shuffle, class_weight)
     for name, value in (("y", y), ("sample_weight", sample_weight)):

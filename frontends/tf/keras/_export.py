@@ -152,7 +152,7 @@ def save_as_directory(
     save_traces: bool = True,
     **kwargs: object,
 ) -> None:
-    """Goes around `Model.save`: a path without an ending becomes a directory, as of `tf.saved_model.save`."""
+    """Wraps `Model.save`: a path without an ending becomes a directory, as of `tf.saved_model.save`."""
     del options, save_traces
     own = zipped is False or str(filepath).endswith(_FILES) or "://" in str(filepath)
     if own and save_format != "tf":

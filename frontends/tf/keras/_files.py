@@ -124,7 +124,7 @@ def save_under_prefix(
     options: object = None,
     **kwargs: object,
 ) -> None:
-    """Goes around `Model.save_weights`: takes prefixes, and paths of Keras 2's files."""
+    """Wraps `Model.save_weights`: takes prefixes, and paths of Keras 2's files."""
     del options
     path = os.fspath(filepath)
     is_prefix = _is_prefix(path)
@@ -151,7 +151,7 @@ def save_whole(
     *args: object,
     **kwargs: object,
 ) -> None:
-    """Goes around `Model.save`: a file gets its name when it is complete."""
+    """Wraps `Model.save`: a file gets its name when it is complete."""
     with _replaced(os.fspath(filepath), overwrite) as file:
         save(self, file, overwrite, *args, **kwargs)
 
@@ -190,7 +190,7 @@ def load_from_prefix(
     options: object = None,
     **kwargs: object,
 ) -> Any:
-    """Goes around `Model.load_weights`: takes prefixes."""
+    """Wraps `Model.load_weights`: takes prefixes."""
     del options
     if filepath is None:
         raise ValueError(
@@ -235,7 +235,7 @@ def load_with_optimizer(
     compile: bool = True,
     **kwargs: object,
 ) -> Any:
-    """Goes around `load_model_from_hdf5`: compiles the model as it was, with the optimizer's state."""
+    """Wraps `load_model_from_hdf5`: compiles the model as it was, with the optimizer's state."""
     # Keras builds the optimizer for the model's own variables only, not for those of its layers.
     model = load(filepath, custom_objects, compile=False, **kwargs)
     if compile:

@@ -56,7 +56,7 @@ def take_strategy(
     experimental_steps_per_execution: int | None = None,
     **kwargs: object,
 ) -> None:
-    """Goes around `Trainer.compile`: takes `distribute=strategy`, and obeys a scope around compile alone."""
+    """Wraps `Trainer.compile`: takes `distribute=strategy`, and obeys a scope around compile alone."""
     strategy = distribute or get_strategy()
     if not strategy.is_default:
         place_model(self, _placement(strategy))

@@ -15,7 +15,7 @@ from spmd.integrations.keras import KerasObject, Method
 
 
 def take_input_shape(make: Method, self: KerasObject, **kwargs: Any) -> None:
-    """Goes around `Layer.__init__`: takes `input_shape=` of a first layer without a warning."""
+    """Wraps `Layer.__init__`: takes `input_shape=` of a first layer without a warning."""
     shape = kwargs.pop("input_shape", None)
     if (size := kwargs.pop("input_dim", None)) is not None:
         shape = (size,)
@@ -30,7 +30,7 @@ def take_input_shape(make: Method, self: KerasObject, **kwargs: Any) -> None:
 def add_with_batch_shape(
     add: Method, self: KerasObject, layer: KerasObject, *args: object, **kwargs: object
 ) -> None:
-    """Goes around `Sequential.add`: a first layer's `batch_input_shape=` sets the model's, number of rows included."""
+    """Wraps `Sequential.add`: a first layer's `batch_input_shape=` sets the model's, number of rows included."""
     batch_shape = getattr(layer, "_tf_batch_input_shape", None)
     if batch_shape is not None and not self._layers:
         add(self, keras.layers.InputLayer(batch_shape=batch_shape))
@@ -69,7 +69,7 @@ def _named(
 
 
 def take_name_first(add: Method, self: KerasObject, *args: object, **kwargs: object) -> KerasObject:
-    """Goes around `Layer.add_weight`: takes `add_weight("kernel", shape)` and TensorFlow's enumerations."""
+    """Wraps `Layer.add_weight`: takes `add_weight("kernel", shape)` and TensorFlow's enumerations."""
     named = _named(_LAYER_WEIGHT, args, kwargs)
     for name in _FOR_GRAPHS:
         named.pop(name, None)
@@ -110,7 +110,7 @@ def take_auto(
     dtype: object = None,
     **kwargs: object,
 ) -> None:
-    """Goes around `Loss.__init__`: takes `reduction="auto"`, Keras 2's default."""
+    """Wraps `Loss.__init__`: takes `reduction="auto"`, Keras 2's default."""
     reduction = "sum_over_batch_size" if reduction == "auto" else reduction
     make(self, name, reduction, dtype, **kwargs)
 

@@ -26,7 +26,7 @@ def take_lr(
     lr: object = None,
     **kwargs: object,
 ) -> None:
-    """Goes around `Optimizer.__init__`: takes `lr=`, and a learning rate that is an integer or an array."""
+    """Wraps `Optimizer.__init__`: takes `lr=`, and a learning rate that is an integer or an array."""
     rate = learning_rate if lr is None else lr
     if isinstance(rate, (numbers.Real, jax.Array, np.ndarray)):
         rate = float(rate)
@@ -50,7 +50,7 @@ def take_name(
     name: str | None = None,
     **kwargs: object,
 ) -> VariableLike:
-    """Goes around `Optimizer.apply_gradients`: takes what Keras 2's does, and refuses what it refuses.
+    """Wraps `Optimizer.apply_gradients`: takes what Keras 2's does, and refuses what it refuses.
 
     In a function that `strategy.run` runs, the gradients are summed over the replicas first.
 
@@ -94,7 +94,7 @@ def take_variables(
     grads: Sequence[TensorLike],
     trainable_variables: Iterable[VariableLike] | None = None,
 ) -> object:
-    """Goes around `Optimizer.apply`: trains `tf.Variable`, with gradients that may be gathered in variables."""
+    """Wraps `Optimizer.apply`: trains `tf.Variable`, with gradients that may be gathered in variables."""
     grads = [grad.value() if isinstance(grad, Variable) else grad for grad in grads]
     if trainable_variables is not None:
         trainable_variables = [*map(as_weight, trainable_variables)]
@@ -102,7 +102,7 @@ def take_variables(
 
 
 def build_for_variables(build: Method, self: Optimizer, var_list: Iterable[VariableLike]) -> None:
-    """Goes around `Optimizer.build`: takes `tf.Variable`."""
+    """Wraps `Optimizer.build`: takes `tf.Variable`."""
     build(self, [*map(as_weight, var_list)])
 
 
@@ -172,7 +172,7 @@ _UNSCALED: "weakref.WeakSet[Any]" = weakref.WeakSet()
 
 
 def scale_as_keras_3(scale_loss: Method, self: Optimizer, loss: TensorLike) -> jax.Array:
-    """Goes around `LossScaleOptimizer.scale_loss`: begins a step as Keras 3 writes it, whatever ran before."""
+    """Wraps `LossScaleOptimizer.scale_loss`: begins a step as Keras 3 writes it, whatever ran before."""
     _UNSCALED.discard(self)
     return scale_loss(self, loss)
 
@@ -183,7 +183,7 @@ def take_unscaled(
     grads: Sequence[TensorLike],
     trainable_variables: Sequence[VariableLike] | None = None,
 ) -> object:
-    """Goes around `LossScaleOptimizer.apply`: takes what `get_unscaled_gradients` returned."""
+    """Wraps `LossScaleOptimizer.apply`: takes what `get_unscaled_gradients` returned."""
     if self in _UNSCALED:
         # Keras divides. The scale is a power of two, so nothing is lost.
         scale = loss_scale(self)

@@ -91,7 +91,7 @@ def as_weight(variable: VariableLike) -> VariableLike:
 
 
 def track_variables(track: Method, self: KerasObject, attr: object) -> object:
-    """Goes around `Tracker.track`, Keras's tracker of attributes: tracks a `tf.Variable`."""
+    """Wraps `Tracker.track`, Keras's tracker of attributes: tracks a `tf.Variable`."""
     if not isinstance(attr, Variable):
         return track(self, attr)
     if is_tracking_enabled():

@@ -58,7 +58,7 @@ def _derivative(
 def moments_of_valid_rows(
     moments: Method, self: Layer, inputs: jax.Array, mask: ArrayLike
 ) -> tuple[jax.Array, ...]:
-    """Goes around `BatchNormalization._moments`: leaves padding out, and sums over replicas if synchronized."""
+    """Wraps `BatchNormalization._moments`: leaves padding out, and sums over replicas if synchronized."""
     synchronized = bool(getattr(self, "synchronized", False))
     rows = rows_of([inputs])
     if not in_replica() or (rows is None and not synchronized):
@@ -85,7 +85,7 @@ def moments_of_valid_rows(
 
 
 def take_synchronized(make: Method, self: Layer, *args: object, **kwargs: object) -> None:
-    """Goes around `BatchNormalization.__init__`: takes `synchronized=True`, which Keras refuses without TensorFlow."""
+    """Wraps `BatchNormalization.__init__`: takes `synchronized=True`, which Keras refuses without TensorFlow."""
     bound = inspect.signature(make).bind(self, *args, **kwargs)
     synchronized = bound.arguments.pop("synchronized", False)
     make(*bound.args, **bound.kwargs)

@@ -121,7 +121,7 @@ def _fraction_of(part: jax.Array) -> jax.Array:
 def loss_as_share(
     call: Method, self: Loss, y_true: PyTree, y_pred: PyTree, sample_weight: ArrayLike = None
 ) -> jax.Array:
-    """Goes around `Loss.__call__`: a mean becomes the replica's share."""
+    """Wraps `Loss.__call__`: a mean becomes the replica's share."""
     loss = call(self, y_true, y_pred, sample_weight)
     if self.reduction in (None, "none", "sum"):
         return loss
@@ -139,14 +139,14 @@ def loss_as_share(
 
 
 def additional_loss_as_share(aggregate: Method, self: Model, loss: jax.Array) -> jax.Array:
-    """Goes around `Trainer._aggregate_additional_loss`: penalties are equal on all replicas, so each takes its share."""
+    """Wraps `Trainer._aggregate_additional_loss`: penalties are equal on all replicas, so each takes its share."""
     total = aggregate(self, loss)
     share = _SHARE.get()(None)
     return total if share is None else share.of(total)
 
 
 def own_loss_as_share(compute: Method, self: Model, *args: object, **kwargs: object) -> jax.Array:
-    """Goes around `Trainer._compute_loss`: a user's `compute_loss` knows no shares, so its whole result becomes one."""
+    """Wraps `Trainer._compute_loss`: a user's `compute_loss` knows no shares, so its whole result becomes one."""
     share = _SHARE.get()(None)
     if share is None or type(self).compute_loss is _MODEL.compute_loss:
         return compute(self, *args, **kwargs)

@@ -69,7 +69,7 @@ def penalty_of_valid_rows(regularizer: Method, output: jax.Array) -> jax.Array:
 def loss_of_valid_rows(
     call: Method, self: Loss, y_true: PyTree, y_pred: PyTree, sample_weight: ArrayLike = None
 ) -> jax.Array:
-    """Goes around `Loss.__call__`: padding has no weight, and means are over valid rows."""
+    """Wraps `Loss.__call__`: padding has no weight, and means are over valid rows."""
     mask = None if self.reduction in (None, "none") else rows_of([y_true, y_pred])
     if mask is None:
         return call(self, y_true, y_pred, sample_weight)

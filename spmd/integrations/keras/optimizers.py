@@ -37,7 +37,7 @@ def take_aggregation(
     skip_gradients_aggregation: bool = False,
     experimental_aggregate_gradients: bool = True,
 ) -> object:
-    """Goes around `Optimizer.apply_gradients`: takes Keras 2's keyword arguments for replicas."""
+    """Wraps `Optimizer.apply_gradients`: takes Keras 2's keyword arguments for replicas."""
     aggregate = experimental_aggregate_gradients and not skip_gradients_aggregation
     with assigned(_SUMMED, _SUMMED.get() or not aggregate):
         return apply_gradients(self, grads_and_vars)

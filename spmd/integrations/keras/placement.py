@@ -106,7 +106,7 @@ def place_models(default: Callable[[], Placement | None]) -> None:
 
 
 def place_new_model(make: Method, self: Model) -> None:
-    """Goes around `Trainer.__init__`: places a new model where `place_models` says."""
+    """Wraps `Trainer.__init__`: places a new model where `place_models` says."""
     make(self)
     placement = _DEFAULT[0]()
     if placement is not None:

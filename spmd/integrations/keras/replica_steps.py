@@ -75,7 +75,7 @@ def _assign(variables: Sequence[Variable], values: Sequence[ArrayLike]) -> None:
 
 
 def step_of_rows(of_rows: Method, step: Method, self: Model, data: Batch, *rest: object) -> PyTree:
-    """Goes around `Trainer.train_step` and its like: takes a batch, beside Keras's `(state, data)` on JAX."""
+    """Wraps `Trainer.train_step` and its like: takes a batch, beside Keras's `(state, data)` on JAX."""
     if rest:
         return step(self, data, *rest)
     with sharing(self):

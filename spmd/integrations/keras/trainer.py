@@ -27,7 +27,7 @@ _MODEL: Any = keras.Model
 
 
 def make_function(loop: str, make: Method, self: Model, force: bool = False) -> None:
-    """Goes around `make_train_function` and its like, which set an attribute of the model to what loops call."""
+    """Wraps `make_train_function` and its like, which set an attribute of the model to what loops call."""
     placement = placement_of(self)
     if placement is None:
         make(self, force)
@@ -41,7 +41,7 @@ def make_function(loop: str, make: Method, self: Model, force: bool = False) -> 
 
 
 def state_in_variables(get: Method, self: Model, **wanted: bool) -> PyTree:
-    """Goes around `JAXTrainer._get_jax_state`: loops hold no copies of a placed model's state."""
+    """Wraps `JAXTrainer._get_jax_state`: loops hold no copies of a placed model's state."""
     if placement_of(self) is None:
         return get(self, **wanted)
     wanted.pop("purge_model_variables", None)
@@ -49,7 +49,7 @@ def state_in_variables(get: Method, self: Model, **wanted: bool) -> PyTree:
 
 
 def build_if_possible(build: Method, self: Model, *args: object, **kwargs: object) -> None:
-    """Goes around `Trainer._symbolic_build`: a placed model may have a step and no `call`, as a GAN has."""
+    """Wraps `Trainer._symbolic_build`: a placed model may have a step and no `call`, as a GAN has."""
     if placement_of(self) is None:
         build(self, *args, **kwargs)
     elif type(self).call is not _MODEL.call:

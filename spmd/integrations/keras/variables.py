@@ -75,7 +75,7 @@ def guard_value(value: property) -> property:
 
 
 def guard_assign(assign: Method, self: Variable, value: ArrayLike) -> ArrayLike:
-    """Goes around `Variable.assign`: an error in a step that did not find the variable."""
+    """Wraps `Variable.assign`: an error in a step that did not find the variable."""
     if not in_stateless_scope():
         _check_lifted(self, "writes")
     # A copy of another variable's array: a recording tells sources apart by their arrays.
@@ -97,7 +97,7 @@ def make_late(
     *args: object,
     **kwargs: object,
 ) -> None:
-    """Goes around `Variable.__init__`: a value given while a step defers variables becomes an initializer."""
+    """Wraps `Variable.__init__`: a value given while a step defers variables becomes an initializer."""
     frame = current_frame()
     late = frame is not None and frame.building and in_stateless_scope()
     if isinstance(initializer, jax.Array):
