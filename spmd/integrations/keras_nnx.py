@@ -16,13 +16,12 @@ from spmd.replica import in_replica
 from spmd.step import fold_key
 from spmd.typing import PyTree
 
-# How Keras holds the variables of each of the types in `_TYPES`; all others are in the last one.
-_TYPES = (nnx.Param, nnx.BatchStat, ...)
-_HELD: tuple[dict[str, Any], ...] = (
-    {"trainable": True},
-    {"trainable": False, "autocast": False, "aggregation": "mean"},
-    {"trainable": False, "autocast": False},
-)
+# How Keras holds the variables of each type; the last one is of all others.
+_HELD: dict[Any, dict[str, Any]] = {
+    nnx.Param: {"trainable": True},
+    nnx.BatchStat: {"trainable": False, "autocast": False, "aggregation": "mean"},
+    ...: {"trainable": False, "autocast": False},
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,10 +96,10 @@ class NNXLayer(keras.layers.Layer):
                 "NNXLayer(nnx.Linear(3, 4, rngs=nnx.Rngs(0))). Modules of Flax Linen go into "
                 "keras.layers.FlaxLayer."
             )
-        self._definition, *groups = nnx.split(module, *_TYPES)
+        self._definition, *groups = nnx.split(module, *_HELD)
         self._structure = jax.tree.structure(groups)
         self._parts: list[_Part] = []
-        for group, held in zip(groups, _HELD, strict=True):
+        for group, held in zip(groups, _HELD.values(), strict=True):
             for name, value in _named(group):
                 typed = jnp.issubdtype(value.dtype, jax.dtypes.prng_key)
                 # Keras overwrites the memory of its own arrays.
@@ -124,7 +123,7 @@ class NNXLayer(keras.layers.Layer):
         module = self._module_of(before)
         (module.train if training else module.eval)()
         outputs = module(inputs)
-        _, *groups = nnx.split(module, *_TYPES)
+        _, *groups = nnx.split(module, *_HELD)
         after = [named for group in groups for named in _named(group)]
         changed = {name for name, _ in after} ^ {part.name for part in self._parts}
         if changed:
@@ -145,8 +144,7 @@ class NNXLayer(keras.layers.Layer):
 
 def _named(group: PyTree) -> list[tuple[str, Any]]:
     """Lists the values in one of a module's groups of variables, by their dotted paths."""
-    leaves = jax.tree_util.tree_leaves_with_path(group)
-    names = [jax.tree_util.keystr(path, simple=True, separator=".") for path, _ in leaves]
     return [
-        (name.removesuffix(".value"), value) for name, (_, value) in zip(names, leaves, strict=True)
+        (jax.tree_util.keystr(path, simple=True, separator=".").removesuffix(".value"), value)
+        for path, value in jax.tree_util.tree_leaves_with_path(group)
     ]

@@ -8,6 +8,7 @@ traced, the guards of lifted objects are set to its trace. tests/spmd/integratio
 
 import contextlib
 import operator
+import traceback
 from collections.abc import Generator, Iterable, Sequence
 from typing import Any
 
@@ -72,15 +73,13 @@ class NnxAdapter(Adapter):
                 )
         dicts = [(node, dict(vars(node))) for node in nodes]
         states: list[Any] = [vars(node)["_pytree__state"] for node in nodes]
-        node_traces = [state._trace_state for state in states]
-        traces = [variable._trace_state for variable in variables]
+        guards: list[Any] = [*states, *variables]
+        traces = [guard._trace_state for guard in guards]
         here = tracers.TraceState()
         done = False
         try:
-            for state in states:
-                state._trace_state = here
-            for variable in variables:
-                object.__setattr__(variable, "_trace_state", here)
+            for guard in guards:
+                object.__setattr__(guard, "_trace_state", here)
             yield
             done = True
         finally:
@@ -89,12 +88,11 @@ class NnxAdapter(Adapter):
                 if not done or added:
                     vars(node).clear()
                     vars(node).update(attributes)
-            for node, state, trace in zip(nodes, states, node_traces, strict=True):
+            for node, state in zip(nodes, states, strict=True):
                 # NNX transformations in the step may have put another guard in its place.
                 vars(node)["_pytree__state"] = state
-                state._trace_state = trace
-            for variable, trace in zip(variables, traces, strict=True):
-                object.__setattr__(variable, "_trace_state", trace)
+            for guard, trace in zip(guards, traces, strict=True):
+                object.__setattr__(guard, "_trace_state", trace)
         if added:
             raise StateError(
                 f"The step added {', '.join(added)}, which did not exist before it. State of a step "
@@ -133,20 +131,16 @@ class NnxAdapter(Adapter):
             error
         ):
             return None
-        traceback = error.__traceback__
         found: Any = None
-        while traceback is not None:
+        for frame, _ in traceback.walk_tb(error.__traceback__):
             for name in ("self", "value"):  # a method's object, or what a graph function looks at
-                owner = traceback.tb_frame.f_locals.get(name)
+                owner = frame.f_locals.get(name)
                 if isinstance(owner, (nnx.Variable, nnx.Pytree)):
                     found = owner
-            traceback = traceback.tb_next
-        if found is None:
-            return None
         if isinstance(found, nnx.Variable):
             value: Any = self.get(found)
             return f"{type(found).__name__} of shape {getattr(value, 'shape', ())}"
-        return f"the module {type(found).__name__}"
+        return None if found is None else f"the module {type(found).__name__}"
 
 
 def register() -> None:
@@ -164,19 +158,13 @@ def _with_sum(tx: optax.GradientTransformation) -> optax.GradientTransformation:
             updates = sum_gradients(updates)
         return tx.update(updates, state, params, **extra)
 
-    if isinstance(tx, optax.GradientTransformationExtraArgs):
-        return optax.GradientTransformationExtraArgs(tx.init, update)
-    return optax.GradientTransformation(tx.init, update)
+    return tx._replace(update=update)
 
 
 def _nodes(things: Sequence[Stateful]) -> list[Any]:
-    nodes: dict[int, Any] = {}
-    for thing in things:
-        if isinstance(thing, nnx.Pytree):
-            for _, node in nnx.iter_graph(thing):
-                if isinstance(node, nnx.Pytree):
-                    nodes[id(node)] = node
-    return list(nodes.values())
+    graphs = [nnx.iter_graph(thing) for thing in things if isinstance(thing, nnx.Pytree)]
+    nodes = (node for graph in graphs for _, node in graph if isinstance(node, nnx.Pytree))
+    return list({id(node): node for node in nodes}.values())
 
 
 def _added_state(dicts: Sequence[tuple[Any, dict[str, Any]]]) -> list[str]:

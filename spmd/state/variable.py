@@ -164,8 +164,5 @@ class _VariableAdapter(Adapter):
     def watch(self, things: Sequence[Stateful], watch: Watch) -> None:
         pass  # a variable has nothing but its value, which is read before every step
 
-    def explain(self, error: BaseException) -> str | None:
-        return None
-
 
 register_adapter(_VariableAdapter())

@@ -67,27 +67,18 @@ def set_random_seed(seed: int) -> None:
 
 def _functions(module: types.ModuleType) -> dict[str, Any]:
     """Lists a module's functions by name; Keras exports some under their short names only."""
-    return {
-        name: value
-        for name, value in vars(module).items()
-        if inspect.isfunction(value) and not name.startswith("_")
-    }
+    functions = inspect.getmembers(module, inspect.isfunction)
+    return {name: value for name, value in functions if not name.startswith("_")}
 
 
 NAMES: dict[str, dict[str, Any]] = {
     **_export.NAMES,
     "backend": _backend_functions.TABLE,
-    "callbacks": {
-        "BackupAndRestore": BackupAndRestore,
-        "ModelCheckpoint": ModelCheckpoint,
-        "TensorBoard": TensorBoard,
-    },
+    "callbacks": {cls.__name__: cls for cls in (BackupAndRestore, ModelCheckpoint, TensorBoard)},
     "callbacks.experimental": {"BackupAndRestore": BackupAndRestore},
     # Keras's old version of it calls TensorFlow.
     "layers": {"AlphaDropout": keras.layers.AlphaDropout},
-    "layers.experimental": {
-        "SyncBatchNormalization": SyncBatchNormalization,
-    },
+    "layers.experimental": {"SyncBatchNormalization": SyncBatchNormalization},
     "losses": _functions(keras.losses) | {"Reduction": Reduction},
     "metrics": _functions(keras.metrics) | {"MeanTensor": MeanTensor},
     "mixed_precision.experimental": {"set_policy": keras.mixed_precision.set_global_policy},

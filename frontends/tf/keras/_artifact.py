@@ -17,6 +17,7 @@ from frontends.tf._typing import Nested, TensorLike
 from frontends.tf.keras._input_specs import inputs_from, inputs_of
 from spmd import export
 from spmd.errors import ExportError
+from spmd.source_lines import user_stacklevel
 from spmd.typing import LibraryVariable, StrPath
 
 SERVING_DEFAULT = "serving_default"
@@ -120,7 +121,7 @@ def read_model(
             )
         except _OtherVariablesError as error:
             # Predictions do not depend on it.
-            warnings.warn(f"{error} The optimizer starts anew.", stacklevel=3)
+            warnings.warn(f"{error} The optimizer starts anew.", stacklevel=user_stacklevel())
     return model
 
 
@@ -139,7 +140,7 @@ def _configuration(model: keras.Model) -> dict[str, Any]:
         warnings.warn(
             f"{model.name} is saved for predictions only: {error} Give its class a method get_config, to "
             "load it with tf.keras.models.load_model, too.",
-            stacklevel=4,
+            stacklevel=user_stacklevel(),
         )
         return {"error": str(error)}
 

@@ -4,6 +4,7 @@ Keras 3 keeps Keras 2's backend functions for `tf.keras`, written in TensorFlow.
 here (see `_patches`); these are over `keras.ops`.
 """
 
+import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -72,27 +73,15 @@ def _filled(fill: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def _normal(draw: Callable[..., Any]) -> Callable[..., Any]:
-    def function(
-        shape: ShapeLike,
-        mean: float = 0.0,
-        stddev: float = 1.0,
-        dtype: DTypeLike = None,
-        seed: int | None = None,
-    ) -> Any:
-        return draw(shape, mean, stddev, dtype or keras.config.floatx(), seed)
+def _of_floatx(draw: Callable[..., Any]) -> Callable[..., Any]:
+    signature = inspect.signature(draw)
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        bound = signature.bind(*args, **kwargs)
+        bound.arguments["dtype"] = bound.arguments.get("dtype") or keras.config.floatx()
+        return draw(*bound.args, **bound.kwargs)
 
     return function
-
-
-def _uniform(
-    shape: ShapeLike,
-    minval: float = 0.0,
-    maxval: float = 1.0,
-    dtype: DTypeLike = None,
-    seed: int | None = None,
-) -> Any:
-    return random.uniform(shape, minval, maxval, dtype or keras.config.floatx(), seed)
 
 
 def _assigned(method: str) -> Callable[[Any, Any], Any]:
@@ -198,15 +187,10 @@ def _separable_convolution(
     x: TensorLike,
     depthwise_kernel: TensorLike,
     pointwise_kernel: TensorLike,
-    strides: int | Sequence[int] = 1,
-    padding: str = "valid",
-    data_format: str | None = None,
-    dilation_rate: int | Sequence[int] = 1,
+    *args: Any,
+    **kwargs: Any,
 ) -> Any:
-    convolve: Any = ops.separable_conv  # its annotations leave out sequences
-    return convolve(
-        x, depthwise_kernel, pointwise_kernel, strides, padding, data_format, dilation_rate
-    )
+    return ops.separable_conv(x, depthwise_kernel, pointwise_kernel, *args, **kwargs)
 
 
 def _resize_images(
@@ -274,10 +258,10 @@ TABLE: dict[str, Any] = {
     "random_bernoulli": lambda shape, p=0.0, dtype=None, seed=None: ops.cast(
         keras.random.uniform(shape, seed=seed) <= p, dtype or keras.config.floatx()
     ),
-    "random_normal": _normal(random.normal),
-    "random_normal_variable": _random_variable(_normal(random.normal)),
-    "random_uniform": _uniform,
-    "random_uniform_variable": _random_variable(_uniform),
+    "random_normal": _of_floatx(random.normal),
+    "random_normal_variable": _random_variable(_of_floatx(random.normal)),
+    "random_uniform": _of_floatx(random.uniform),
+    "random_uniform_variable": _random_variable(_of_floatx(random.uniform)),
     "repeat": lambda x, n: ops.repeat(ops.expand_dims(x, 1), n, axis=1),
     "repeat_elements": lambda x, rep, axis: ops.repeat(x, rep, axis),
     "resize_images": _resize_images,
@@ -294,7 +278,7 @@ TABLE: dict[str, Any] = {
     "switch": _switch,
     "temporal_padding": _temporal_padding,
     "to_dense": lambda tensor: tensor,
-    "truncated_normal": _normal(random.truncated_normal),
+    "truncated_normal": _of_floatx(random.truncated_normal),
     "update": _assigned("assign"),
     "update_add": _assigned("assign_add"),
     "update_sub": _assigned("assign_sub"),

@@ -8,12 +8,11 @@ looks for the epoch to begin with. tests/frontends/tf/keras/test_backup.py runs 
 """
 
 import contextlib
-import functools
 import os
 import shutil
 import sys
 import weakref
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import jax
@@ -22,6 +21,7 @@ import keras
 from frontends.tf.ops.random import STREAM
 from spmd.checkpoint import Checkpoint, CheckpointManager, KeepPolicy, PreemptionSync
 from spmd.cluster import RETRYABLE_EXIT_CODE, all_gather_small
+from spmd.integrations.keras import Method
 from spmd.typing import StrPath
 
 # Of each model's latest loop; whoever holds an iterator keeps its threads running.
@@ -31,16 +31,13 @@ _ITERATORS: weakref.WeakKeyDictionary[Any, weakref.ref[Any]] = weakref.WeakKeyDi
 _SYNCS: weakref.WeakKeyDictionary[Any, list[PreemptionSync]] = weakref.WeakKeyDictionary()
 
 
-def noting_iterator(build: Callable[..., None]) -> Callable[..., None]:
+def note_iterator(
+    build: Method, self: Any, iterator: Any = None, *args: Any, **kwargs: Any
+) -> None:
     """Wraps `Trainer._symbolic_build`: notes the iterator that a loop shows to the model."""
-
-    @functools.wraps(build)
-    def _symbolic_build(self: Any, iterator: Any = None, *args: Any, **kwargs: Any) -> None:
-        if iterator is not None:
-            _ITERATORS[self] = weakref.ref(iterator)
-        build(self, iterator, *args, **kwargs)
-
-    return _symbolic_build
+    if iterator is not None:
+        _ITERATORS[self] = weakref.ref(iterator)
+    build(self, iterator, *args, **kwargs)
 
 
 @contextlib.contextmanager
@@ -53,34 +50,29 @@ def giving_sigterm_back(model: Any) -> Generator[None]:
             sync.close()
 
 
-def resuming(enumerate_: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
+def enumerate_rest(enumerate_: Method, self: Any) -> Iterator[Any]:
     """Wraps `EpochIterator._enumerate_iterator`: the first epoch after a restart begins at the saved position."""
-
-    @functools.wraps(enumerate_)
-    def _enumerate_iterator(self: Any) -> Iterator[Any]:
-        place = vars(self).pop("_resume_at", None)
-        if place is None:
-            yield from enumerate_(self)
-            return
-        resume = getattr(self.data_adapter, "resume_at", None)
-        if resume is not None:
-            resume(place["data"], place["read"])
-        if self.steps_per_epoch is not None:
-            # One pass serves several epochs: Keras takes the iterator that is there.
-            self._current_iterator = iter(self._get_iterator())
-            self._steps_seen = place["read"] - place["step"]
-        unread = place["read"] if resume is None else 0
-        for begin, end, iterator in enumerate_(self):
-            for _ in range(unread):
-                next(iterator)
-            unread = 0
-            if begin >= place["step"]:
-                yield begin, end, iterator
-
-    return _enumerate_iterator
+    place = vars(self).pop("_resume_at", None)
+    if place is None:
+        yield from enumerate_(self)
+        return
+    resume = getattr(self.data_adapter, "resume_at", None)
+    if resume is not None:
+        resume(place["data"], place["read"])
+    if self.steps_per_epoch is not None:
+        # One pass serves several epochs: Keras takes the iterator that is there.
+        self._current_iterator = iter(self._get_iterator())
+        self._steps_seen = place["read"] - place["step"]
+    unread = place["read"] if resume is None else 0
+    for begin, end, iterator in enumerate_(self):
+        for _ in range(unread):
+            next(iterator)
+        unread = 0
+        if begin >= place["step"]:
+            yield begin, end, iterator
 
 
-def _of_rest(model: Any) -> Callable[..., Any]:
+def _of_rest(model: Any) -> Method:
     """Tolerates that there is no batch after a restart: the last one was not known to be the epoch's last."""
     train = model.train_function
 
@@ -177,7 +169,7 @@ class BackupAndRestore(keras.callbacks.BackupAndRestore):
         self._current_epoch = place.get("epoch", 0)
         self._last_batch_seen = place.get("step", 0) - 1
         self._batches_seen_since_last_saving = 0
-        self._saves_at_end = self._ends = False
+        self._saves_at_end = self._exits_at_end = False
         if place:
             model._initial_epoch = place["epoch"]
             self._iterator._resume_at = place
@@ -198,34 +190,25 @@ class BackupAndRestore(keras.callbacks.BackupAndRestore):
 
     def on_train_batch_end(self, batch: int, logs: object = None) -> None:
         """Saves if it is due."""
-        ends = self._sync is not None and self._sync.reached()
+        ends = self._must_exit()
         if not ends and not (self.save_freq and self._should_save_on_batch(batch)):
             return
         steps = self._iterator.num_batches
         if steps is not None and batch + 1 >= steps:
             # Keras cannot resume an epoch without a batch left: it is finished first.
-            self._saves_at_end, self._ends = True, ends
-            return
-        data = getattr(self._iterator.data_adapter, "position", None)
-        self._save(self._current_epoch, batch + 1, self._iterator._steps_seen, data)
-        if ends:
-            sys.exit(RETRYABLE_EXIT_CODE)
+            self._saves_at_end, self._exits_at_end = True, ends
+        else:
+            self._save(self._current_epoch, batch + 1, self._iterator._steps_seen, ends)
 
     def on_epoch_end(self, epoch: int, logs: object = None) -> None:
         """Saves if it is due."""
         self._last_batch_seen = -1
-        ends = (self._sync is not None and self._sync.reached()) or self._ends
+        ends = self._must_exit() or self._exits_at_end
         if self.save_freq == "epoch" or self._saves_at_end or ends:
             self._saves_at_end = False
-            read, adapter = self._iterator._steps_seen, self._iterator.data_adapter
-            data = getattr(adapter, "position", None)
-            if self._iterator.steps_per_epoch is None or self._iterator._current_iterator is None:
-                read = 0
-            if not read:
-                data = getattr(adapter, "next_position", None)
-            self._save(epoch + 1, 0, read, data)
-        if ends:
-            sys.exit(RETRYABLE_EXIT_CODE)
+            loop = self._iterator
+            new_pass = loop.steps_per_epoch is None or loop._current_iterator is None
+            self._save(epoch + 1, 0, 0 if new_pass else loop._steps_seen, ends)
 
     def on_train_end(self, logs: object = None) -> None:
         """Deletes the backups: training is over."""
@@ -241,9 +224,16 @@ class BackupAndRestore(keras.callbacks.BackupAndRestore):
     def _iterator(self) -> Any:
         return self._latest_iterator()  # fit holds it
 
-    def _save(self, epoch: int, step: int, read: int, data: Any) -> None:
+    def _must_exit(self) -> bool:
+        return self._sync is not None and self._sync.reached()
+
+    def _save(self, epoch: int, step: int, read: int, exit: bool) -> None:
         _ = self.model  # writes the state of Keras's loop into the variables
+        position = "position" if read else "next_position"
+        data = getattr(self._iterator.data_adapter, position, None)
         self._place.now = {"epoch": epoch, "step": step, "read": read, "data": data}
         self._number += 1
         self._manager.save(self._number)
         self._manager.wait()  # as Keras does: only what came after is ever lost
+        if exit:
+            sys.exit(RETRYABLE_EXIT_CODE)

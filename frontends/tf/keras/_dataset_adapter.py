@@ -4,7 +4,6 @@ Internals of Keras that this touches: `keras.src.trainers.data_adapters`, where 
 tests/frontends/tf/keras/test_dataset_adapter.py runs it on every supported version.
 """
 
-import functools
 from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import Any
@@ -24,31 +23,27 @@ from spmd.typing import Json
 ON_ALL_WORKERS: ContextVar[bool] = ContextVar("keras_on_all_workers", default=False)
 
 
-def read_datasets(find: Method) -> Method:
+def read_datasets(
+    find: Method,
+    x: object,
+    y: object = None,
+    sample_weight: object = None,
+    batch_size: int | None = None,
+    steps_per_epoch: int | None = None,
+    shuffle: object = False,
+    class_weight: dict[int, float] | None = None,
+) -> DataAdapter:
     """Wraps Keras's choice of how to read `x`: a dataset has an adapter here."""
-
-    @functools.wraps(find)
-    def get_data_adapter(
-        x: object,
-        y: object = None,
-        sample_weight: object = None,
-        batch_size: int | None = None,
-        steps_per_epoch: int | None = None,
-        shuffle: object = False,
-        class_weight: dict[int, float] | None = None,
-    ) -> DataAdapter:
-        if not isinstance(x, (Dataset, DistributedDataset)):
-            return find(x, y, sample_weight, batch_size, steps_per_epoch, shuffle, class_weight)
-        for name, value in (("y", y), ("sample_weight", sample_weight)):
-            if value is not None:
-                raise ValueError(
-                    f"`{name}` was given together with a dataset. Expected: elements of the dataset that "
-                    "are (x, y) or (x, y, sample_weight). Write "
-                    "tf.data.Dataset.from_tensor_slices((x, y)).batch(size)."
-                )
-        return DatasetAdapter(x, class_weight)
-
-    return get_data_adapter
+    if not isinstance(x, (Dataset, DistributedDataset)):
+        return find(x, y, sample_weight, batch_size, steps_per_epoch, shuffle, class_weight)
+    for name, value in (("y", y), ("sample_weight", sample_weight)):
+        if value is not None:
+            raise ValueError(
+                f"`{name}` was given together with a dataset. Expected: elements of the dataset that "
+                "are (x, y) or (x, y, sample_weight). Write "
+                "tf.data.Dataset.from_tensor_slices((x, y)).batch(size)."
+            )
+    return DatasetAdapter(x, class_weight)
 
 
 class DatasetAdapter(DataAdapter):
@@ -58,10 +53,13 @@ class DatasetAdapter(DataAdapter):
         position: what the order of the latest pass depends on.
     """
 
+    # The rows of batches are not known before they are read.
+    batch_size: Any = None
+    has_partial_batch: Any = None
+    partial_batch_size: Any = None
+
     def __init__(
-        self,
-        dataset: Dataset | DistributedDataset,
-        class_weight: dict[int, float] | None = None,
+        self, dataset: Dataset | DistributedDataset, class_weight: dict[int, float] | None = None
     ) -> None:
         """Makes the adapter; reads nothing.
 
@@ -118,18 +116,3 @@ class DatasetAdapter(DataAdapter):
             return len(self._dataset)
         except TypeError:
             return None
-
-    @property
-    def batch_size(self) -> int | None:
-        """The rows of a batch: unknown."""
-        return None
-
-    @property
-    def has_partial_batch(self) -> bool | None:
-        """Whether the last batch has fewer rows: unknown."""
-        return None
-
-    @property
-    def partial_batch_size(self) -> int | None:
-        """The rows of the last batch: unknown."""
-        return None

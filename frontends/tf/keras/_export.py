@@ -1,7 +1,5 @@
 """Keras's functions that save and load models, for directories as well: `model.save("saved_model")`."""
 
-import functools
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +8,7 @@ import keras
 from frontends.tf._typing import Nested
 from frontends.tf.keras._artifact import read_model, write_model
 from spmd import export
+from spmd.integrations.keras import Method
 from spmd.typing import StrPath
 
 # What Keras writes and reads itself.
@@ -46,17 +45,9 @@ def save_model(
 
     Source: `tf.keras.models.save_model`.
     """
-    target: Any = model
-    target.save(
-        filepath,
-        overwrite=overwrite,
-        include_optimizer=include_optimizer,
-        save_format=save_format,
-        signatures=signatures,
-        options=options,
-        save_traces=save_traces,
-        **kwargs,
-    )
+    del options, save_traces
+    kwargs |= {"include_optimizer": include_optimizer, "save_format": save_format}
+    model.save(filepath, overwrite, signatures=signatures, **kwargs)
 
 
 def load_model(
@@ -148,33 +139,29 @@ NAMES = {
 }
 
 
-def saves_directories(save: Callable[..., None]) -> Callable[..., None]:
+def save_as_directory(
+    save: Method,
+    self: keras.Model,
+    filepath: StrPath,
+    overwrite: bool = True,
+    zipped: bool | None = None,
+    include_optimizer: bool = True,
+    save_format: str | None = None,
+    signatures: object = None,
+    options: object = None,
+    save_traces: bool = True,
+    **kwargs: object,
+) -> None:
     """Wraps `Model.save`: a path without an ending becomes a directory, as of `tf.saved_model.save`."""
-
-    @functools.wraps(save)
-    def with_directories(
-        self: keras.Model,
-        filepath: StrPath,
-        overwrite: bool = True,
-        zipped: bool | None = None,
-        include_optimizer: bool = True,
-        save_format: str | None = None,
-        signatures: object = None,
-        options: object = None,
-        save_traces: bool = True,
-        **kwargs: object,
-    ) -> None:
-        del options, save_traces
-        own = zipped is False or str(filepath).endswith(_FILES) or "://" in str(filepath)
-        if own and save_format != "tf":
-            if str(filepath).endswith((".h5", ".hdf5")):
-                kwargs["include_optimizer"] = include_optimizer
-            save(self, filepath, overwrite=overwrite, zipped=zipped, **kwargs)
-            return
-        if not overwrite and Path(filepath).exists():
-            raise FileExistsError(
-                f"{filepath} exists, and overwrite=False was given. Choose another path, or leave it out."
-            )
-        write_model(self, filepath, include_optimizer, signatures=signatures)
-
-    return with_directories
+    del options, save_traces
+    own = zipped is False or str(filepath).endswith(_FILES) or "://" in str(filepath)
+    if own and save_format != "tf":
+        if str(filepath).endswith((".h5", ".hdf5")):
+            kwargs["include_optimizer"] = include_optimizer
+        save(self, filepath, overwrite=overwrite, zipped=zipped, **kwargs)
+        return
+    if not overwrite and Path(filepath).exists():
+        raise FileExistsError(
+            f"{filepath} exists, and overwrite=False was given. Choose another path, or leave it out."
+        )
+    write_model(self, filepath, include_optimizer, signatures=signatures)

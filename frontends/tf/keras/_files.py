@@ -13,10 +13,9 @@ tests/frontends/tf/keras/test_files.py runs it on every supported version.
 """
 
 import contextlib
-import functools
 import os
 import warnings
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from typing import Any
 
 import h5py
@@ -26,6 +25,8 @@ from keras.src.legacy.saving import json_utils, legacy_h5_format, saving_utils
 from frontends.tf.train._explanation import tensorflow_explanation
 from frontends.tf.train.checkpoint_state import update_checkpoint_state
 from spmd.cluster import process_id
+from spmd.integrations.keras import Method
+from spmd.source_lines import user_stacklevel
 from spmd.typing import StrPath
 
 _ENDING = ".weights.h5"
@@ -99,12 +100,7 @@ class ModelCheckpoint(keras.callbacks.ModelCheckpoint):
         own = save_weights_only and (_is_prefix(path) or _is_keras_2(path))
         super().__init__(
             path + _ENDING if own else path,
-            monitor=monitor,
-            verbose=verbose,
-            save_best_only=save_best_only,
-            save_weights_only=save_weights_only,
-            mode=mode,
-            save_freq=save_freq,
+            *(monitor, verbose, save_best_only, save_weights_only, mode, save_freq),
             initial_value_threshold=initial_value_threshold,
         )
         self.filepath = path
@@ -118,55 +114,46 @@ def _is_keras_2(path: str) -> bool:
     return path.endswith(_KERAS_2) and not path.endswith(_ENDING)
 
 
-def saves_under_prefix(save: Callable[..., None]) -> Callable[..., None]:
+def save_under_prefix(
+    save: Method,
+    self: keras.Model,
+    filepath: StrPath,
+    overwrite: bool = True,
+    *args: object,
+    save_format: str | None = None,
+    options: object = None,
+    **kwargs: object,
+) -> None:
     """Wraps `Model.save_weights`: takes prefixes, and paths of Keras 2's files."""
-
-    @functools.wraps(save)
-    def save_weights(
-        self: keras.Model,
-        filepath: StrPath,
-        overwrite: bool = True,
-        *args: object,
-        save_format: str | None = None,
-        options: object = None,
-        **kwargs: object,
-    ) -> None:
-        del options
-        path = os.fspath(filepath)
-        if save_format not in (None, "tf" if _is_prefix(path) else "h5"):
-            raise ValueError(
-                f"save_format is {save_format!r}, but the path is {path!r}. The path decides: 'h5' is for paths "
-                "that end in .h5, 'tf' for others. Leave save_format out."
-            )
-        if _is_keras_2(path):
-            _save_as_keras_2(self, path, overwrite)
-        elif _is_prefix(path):
-            os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-            with _replaced(path + _ENDING, overwrite) as file:
-                save(self, file, overwrite, *args, **kwargs)
-            update_checkpoint_state(path)
-        else:
-            with _replaced(path, overwrite) as file:
-                save(self, file, overwrite, *args, **kwargs)
-
-    return save_weights
+    del options
+    path = os.fspath(filepath)
+    is_prefix = _is_prefix(path)
+    if save_format not in (None, "tf" if is_prefix else "h5"):
+        raise ValueError(
+            f"save_format is {save_format!r}, but the path is {path!r}. The path decides: 'h5' is for paths "
+            "that end in .h5, 'tf' for others. Leave save_format out."
+        )
+    if _is_keras_2(path):
+        _save_as_keras_2(self, path, overwrite)
+    elif is_prefix:
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        save_whole(save, self, path + _ENDING, overwrite, *args, **kwargs)
+        update_checkpoint_state(path)
+    else:
+        save_whole(save, self, path, overwrite, *args, **kwargs)
 
 
-def saves_whole_files(save: Callable[..., None]) -> Callable[..., None]:
+def save_whole(
+    save: Method,
+    self: keras.Model,
+    filepath: StrPath,
+    overwrite: bool = True,
+    *args: object,
+    **kwargs: object,
+) -> None:
     """Wraps `Model.save`: a file gets its name when it is complete."""
-
-    @functools.wraps(save)
-    def save_(
-        self: keras.Model,
-        filepath: StrPath,
-        overwrite: bool = True,
-        *args: object,
-        **kwargs: object,
-    ) -> None:
-        with _replaced(os.fspath(filepath), overwrite) as file:
-            save(self, file, overwrite, *args, **kwargs)
-
-    return save_
+    with _replaced(os.fspath(filepath), overwrite) as file:
+        save(self, file, overwrite, *args, **kwargs)
 
 
 @contextlib.contextmanager
@@ -195,45 +182,37 @@ def _save_as_keras_2(model: keras.Model, path: str, overwrite: bool) -> None:
         legacy_h5_format.save_weights_to_hdf5_group(file, model)
 
 
-def loads_from_prefix(load: Callable[..., Any]) -> Callable[..., Any]:
+def load_from_prefix(
+    load: Method,
+    self: keras.Model,
+    filepath: StrPath | None,
+    *args: object,
+    options: object = None,
+    **kwargs: object,
+) -> Any:
     """Wraps `Model.load_weights`: takes prefixes."""
-
-    @functools.wraps(load)
-    def load_weights(
-        self: keras.Model,
-        filepath: StrPath | None,
-        *args: object,
-        options: object = None,
-        **kwargs: object,
-    ) -> Any:
-        del options
-        if filepath is None:
-            raise ValueError(
-                "load_weights takes a path, but got None. tf.train.latest_checkpoint returns None for a "
-                "folder without a checkpoint: check that folder, or train first."
-            )
-        path = os.fspath(filepath)
-        if not _is_prefix(path):
-            if path.endswith(_ENDING) and os.path.exists(path):
-                _build_optimizer(self, path)
-            return load(self, filepath, *args, **kwargs)
-        file = path + _ENDING
-        if not os.path.exists(file):
-            if os.path.isdir(path):
-                return load(self, filepath, *args, **kwargs)  # an Orbax checkpoint
-            raise FileNotFoundError(_missing(path, file))
-        _build_optimizer(self, file)
-        load(self, file, *args, **kwargs)
-        return LoadStatus()
-
-    return load_weights
-
-
-def _missing(path: str, file: str) -> str:
-    return tensorflow_explanation(path) or (
-        f"There is no checkpoint {path}: expected the file {file}. tf.train.latest_checkpoint(folder) "
-        "returns the latest path of a folder."
-    )
+    del options
+    if filepath is None:
+        raise ValueError(
+            "load_weights takes a path, but got None. tf.train.latest_checkpoint returns None for a "
+            "folder without a checkpoint: check that folder, or train first."
+        )
+    path = os.fspath(filepath)
+    is_prefix = _is_prefix(path)
+    file = path + _ENDING if is_prefix else path
+    if os.path.exists(file):
+        if file.endswith(_ENDING):
+            _build_optimizer(self, file)
+    elif os.path.isdir(path):
+        is_prefix, file = False, path  # an Orbax checkpoint
+    elif is_prefix:
+        raise FileNotFoundError(
+            tensorflow_explanation(path)
+            or f"There is no checkpoint {path}: expected the file {file}. tf.train.latest_checkpoint(folder) "
+            "returns the latest path of a folder."
+        )
+    result = load(self, file, *args, **kwargs)
+    return LoadStatus() if is_prefix else result
 
 
 def _build_optimizer(model: keras.Model, file: str) -> None:
@@ -249,28 +228,21 @@ def _build_optimizer(model: keras.Model, file: str) -> None:
         optimizer.build(model.trainable_variables)
 
 
-def loads_optimizer(load: Callable[..., Any]) -> Callable[..., Any]:
+def load_with_optimizer(
+    load: Method,
+    filepath: "StrPath | h5py.File",
+    custom_objects: dict[str, Any] | None = None,
+    compile: bool = True,
+    **kwargs: object,
+) -> Any:
     """Wraps `load_model_from_hdf5`: compiles the model as it was, with the optimizer's state."""
-
-    @functools.wraps(load)
-    def load_model_from_hdf5(
-        filepath: "StrPath | h5py.File",
-        custom_objects: dict[str, Any] | None = None,
-        compile: bool = True,
-        **kwargs: object,
-    ) -> Any:
-        # Keras builds the optimizer for the model's own variables only, not for those of its layers.
-        model = load(filepath, custom_objects, compile=False, **kwargs)
-        if compile:
-            objects = {**_LOSSES, **(custom_objects or {})}
-            if isinstance(filepath, h5py.File):
-                _compile_as_saved(model, filepath, objects)
-            else:
-                with h5py.File(filepath) as file:
-                    _compile_as_saved(model, file, objects)
-        return model
-
-    return load_model_from_hdf5
+    # Keras builds the optimizer for the model's own variables only, not for those of its layers.
+    model = load(filepath, custom_objects, compile=False, **kwargs)
+    if compile:
+        is_open = isinstance(filepath, h5py.File)
+        with contextlib.nullcontext(filepath) if is_open else h5py.File(filepath) as file:
+            _compile_as_saved(model, file, {**_LOSSES, **(custom_objects or {})})
+    return model
 
 
 def _compile_as_saved(model: Any, file: h5py.File, objects: dict[str, Any]) -> None:
@@ -292,7 +264,7 @@ def _compile_as_saved(model: Any, file: h5py.File, objects: dict[str, Any]) -> N
             f"The optimizer of {file.filename} was not restored and starts anew: the file has "
             f"{len(values)} arrays for it, as Keras 2 wrote them, and the optimizer "
             f"{len(variables)} variables. Save the model in a .keras file to keep them.",
-            stacklevel=2,
+            stacklevel=user_stacklevel(),
         )
         return
     for variable, value in zip(variables, values, strict=True):

@@ -48,25 +48,21 @@ def _placement(strategy: StrategyLike) -> Placement:
     return Placement(strategy.mesh, run, [STREAM])
 
 
-def take_strategy(compile_: Method) -> Method:
+def take_strategy(
+    compile_: Method,
+    self: Model,
+    *args: object,
+    distribute: StrategyLike | None = None,
+    experimental_steps_per_execution: int | None = None,
+    **kwargs: object,
+) -> None:
     """Wraps `Trainer.compile`: takes `distribute=strategy`, and obeys a scope around compile alone."""
-
-    @functools.wraps(compile_)
-    def compile(
-        self: Model,
-        *args: object,
-        distribute: StrategyLike | None = None,
-        experimental_steps_per_execution: int | None = None,
-        **kwargs: object,
-    ) -> None:
-        strategy = distribute or get_strategy()
-        if not strategy.is_default:
-            place_model(self, _placement(strategy))
-        if experimental_steps_per_execution is not None:
-            kwargs["steps_per_execution"] = experimental_steps_per_execution
-        compile_(self, *args, **kwargs)
-
-    return compile
+    strategy = distribute or get_strategy()
+    if not strategy.is_default:
+        place_model(self, _placement(strategy))
+    if experimental_steps_per_execution is not None:
+        kwargs["steps_per_execution"] = experimental_steps_per_execution
+    compile_(self, *args, **kwargs)
 
 
 def on_all_workers(method: Method) -> Method:

@@ -5,7 +5,6 @@ Internals of Keras that this touches: `Layer._input_shape_arg`, `Sequential._lay
 """
 
 import enum
-import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,55 +14,27 @@ import numpy as np
 from spmd.integrations.keras import KerasObject, Method
 
 
-def take_input_shape(make: Method) -> Method:
+def take_input_shape(make: Method, self: KerasObject, **kwargs: Any) -> None:
     """Wraps `Layer.__init__`: takes `input_shape=` of a first layer without a warning."""
-
-    # Keras reads the signature to find a layer's settings, so it is the same.
-    @functools.wraps(make)
-    def __init__(
-        self: KerasObject,
-        *,
-        activity_regularizer: object = None,
-        trainable: object = True,
-        dtype: object = None,
-        autocast: object = True,
-        name: object = None,
-        **kwargs: Any,
-    ) -> None:
-        shape = kwargs.pop("input_shape", None)
-        if (size := kwargs.pop("input_dim", None)) is not None:
-            shape = (size,)
-        batch_shape = kwargs.pop("batch_input_shape", None)
-        make(
-            self,
-            activity_regularizer=activity_regularizer,
-            trainable=trainable,
-            dtype=dtype,
-            autocast=autocast,
-            name=name,
-            **kwargs,
-        )
-        if batch_shape is not None:
-            self._tf_batch_input_shape = tuple(batch_shape)
-        elif shape is not None:
-            self._input_shape_arg = tuple(shape)
-
-    return __init__
+    shape = kwargs.pop("input_shape", None)
+    if (size := kwargs.pop("input_dim", None)) is not None:
+        shape = (size,)
+    batch_shape = kwargs.pop("batch_input_shape", None)
+    make(self, **kwargs)
+    if batch_shape is not None:
+        self._tf_batch_input_shape = tuple(batch_shape)
+    elif shape is not None:
+        self._input_shape_arg = tuple(shape)
 
 
-def add_with_batch_shape(add: Method) -> Method:
+def add_with_batch_shape(
+    add: Method, self: KerasObject, layer: KerasObject, *args: object, **kwargs: object
+) -> None:
     """Wraps `Sequential.add`: a first layer's `batch_input_shape=` sets the model's, number of rows included."""
-
-    @functools.wraps(add)
-    def with_batch_shape(
-        self: KerasObject, layer: KerasObject, *args: object, **kwargs: object
-    ) -> None:
-        batch_shape = getattr(layer, "_tf_batch_input_shape", None)
-        if batch_shape is not None and not self._layers:
-            add(self, keras.layers.InputLayer(batch_shape=batch_shape))
-        add(self, layer, *args, **kwargs)
-
-    return with_batch_shape
+    batch_shape = getattr(layer, "_tf_batch_input_shape", None)
+    if batch_shape is not None and not self._layers:
+        add(self, keras.layers.InputLayer(batch_shape=batch_shape))
+    add(self, layer, *args, **kwargs)
 
 
 # The parameters in Keras 2's order, and in Keras 3's.
@@ -97,30 +68,25 @@ def _named(
     return named
 
 
-def take_name_first(add: Method) -> Method:
+def take_name_first(add: Method, self: KerasObject, *args: object, **kwargs: object) -> KerasObject:
     """Wraps `Layer.add_weight`: takes `add_weight("kernel", shape)` and TensorFlow's enumerations."""
-
-    @functools.wraps(add)
-    def add_weight(self: KerasObject, *args: object, **kwargs: object) -> KerasObject:
-        named = _named(_LAYER_WEIGHT, args, kwargs)
-        for name in _FOR_GRAPHS:
-            named.pop(name, None)
-        if "experimental_autocast" in named:
-            named["autocast"] = named.pop("experimental_autocast")
-        synchronization = named.pop("synchronization", None)
-        if named.get("trainable", True) is None:
-            del named["trainable"]
-        if synchronization == "on_read" and named.setdefault("trainable", False):
-            raise ValueError(
-                "Synchronization value can be set to VariableSynchronization.ON_READ only for "
-                "non-trainable variables. Leave trainable= out, or make it False."
-            )
-        variable = add(self, **named)
-        if synchronization is not None:
-            variable._synchronization = synchronization
-        return variable
-
-    return add_weight
+    named = _named(_LAYER_WEIGHT, args, kwargs)
+    for name in _FOR_GRAPHS:
+        named.pop(name, None)
+    if "experimental_autocast" in named:
+        named["autocast"] = named.pop("experimental_autocast")
+    synchronization = named.pop("synchronization", None)
+    if named.get("trainable", True) is None:
+        del named["trainable"]
+    if synchronization == "on_read" and named.setdefault("trainable", False):
+        raise ValueError(
+            "Synchronization value can be set to VariableSynchronization.ON_READ only for "
+            "non-trainable variables. Leave trainable= out, or make it False."
+        )
+    variable = add(self, **named)
+    if synchronization is not None:
+        variable._synchronization = synchronization
+    return variable
 
 
 def add_metric_weight(self: KerasObject, *args: object, **kwargs: object) -> KerasObject:
@@ -136,21 +102,17 @@ def add_metric_weight(self: KerasObject, *args: object, **kwargs: object) -> Ker
     return variable
 
 
-def take_auto(make: Method) -> Method:
+def take_auto(
+    make: Method,
+    self: KerasObject,
+    name: object = None,
+    reduction: object = "sum_over_batch_size",
+    dtype: object = None,
+    **kwargs: object,
+) -> None:
     """Wraps `Loss.__init__`: takes `reduction="auto"`, Keras 2's default."""
-
-    @functools.wraps(make)
-    def __init__(
-        self: KerasObject,
-        name: object = None,
-        reduction: object = "sum_over_batch_size",
-        dtype: object = None,
-        **kwargs: object,
-    ) -> None:
-        reduction = "sum_over_batch_size" if reduction == "auto" else reduction
-        make(self, name=name, reduction=reduction, dtype=dtype, **kwargs)
-
-    return __init__
+    reduction = "sum_over_batch_size" if reduction == "auto" else reduction
+    make(self, name, reduction, dtype, **kwargs)
 
 
 def array(self: KerasObject, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:

@@ -1,6 +1,5 @@
 """What Keras 2's optimizers have and scripts still use: `lr`, `apply_gradients`, `minimize`, and loss scaling."""
 
-import functools
 import numbers
 import weakref
 from collections.abc import Callable, Iterable, Sequence
@@ -19,23 +18,19 @@ from frontends.tf.variable import Variable
 from spmd.integrations.keras import Method, Optimizer
 
 
-def take_lr(make: Method) -> Method:
+def take_lr(
+    make: Method,
+    self: Optimizer,
+    learning_rate: object,
+    *args: object,
+    lr: object = None,
+    **kwargs: object,
+) -> None:
     """Wraps `Optimizer.__init__`: takes `lr=`, and a learning rate that is an integer or an array."""
-
-    @functools.wraps(make)
-    def __init__(
-        self: Optimizer,
-        learning_rate: object,
-        *args: object,
-        lr: object = None,
-        **kwargs: object,
-    ) -> None:
-        rate = learning_rate if lr is None else lr
-        if isinstance(rate, (numbers.Real, jax.Array, np.ndarray)):
-            rate = float(rate)
-        make(self, rate, *args, **kwargs)
-
-    return __init__
+    rate = learning_rate if lr is None else lr
+    if isinstance(rate, (numbers.Real, jax.Array, np.ndarray)):
+        rate = float(rate)
+    make(self, rate, *args, **kwargs)
 
 
 def get_lr(self: Optimizer) -> Any:
@@ -48,80 +43,67 @@ def set_lr(self: Optimizer, rate: object) -> None:
     self.learning_rate = rate
 
 
-def take_name(apply_gradients: Method) -> Method:
-    """Wraps `Optimizer.apply_gradients`: takes what Keras 2's does, and refuses what it refuses."""
+def take_name(
+    apply_gradients: Method,
+    self: Optimizer,
+    grads_and_vars: Iterable[tuple[TensorLike, VariableLike]],
+    name: str | None = None,
+    **kwargs: object,
+) -> VariableLike:
+    """Wraps `Optimizer.apply_gradients`: takes what Keras 2's does, and refuses what it refuses.
 
-    @functools.wraps(apply_gradients)
-    def with_name(
-        self: Optimizer,
-        grads_and_vars: Iterable[tuple[TensorLike, VariableLike]],
-        name: str | None = None,
-        **kwargs: object,
-    ) -> VariableLike:
-        """Updates variables by gradients, with the arguments that Keras 2 has.
+    In a function that `strategy.run` runs, the gradients are summed over the replicas first.
 
-        In a function that `strategy.run` runs, the gradients are summed over the replicas first.
+    Args:
+        apply_gradients: Keras's own.
+        self: the optimizer.
+        grads_and_vars: pairs of a gradient and a variable; gradients may be None, but not all.
+        name: ignored.
+        **kwargs: `skip_gradients_aggregation`, whether the gradients are sums over the replicas
+            already, or `experimental_aggregate_gradients`, the opposite.
 
-        Args:
-            self: the optimizer.
-            grads_and_vars: pairs of a gradient and a variable; gradients may be None, but not all.
-            name: ignored.
-            **kwargs: `skip_gradients_aggregation`, whether the gradients are sums over the replicas
-                already, or `experimental_aggregate_gradients`, the opposite.
+    Returns:
+        The number of steps so far.
 
-        Returns:
-            The number of steps so far.
-
-        Raises:
-            RuntimeError: called in cross-replica context.
-            ValueError: there is no gradient.
-        """
-        del name
-        if in_cross_replica_context():
-            raise RuntimeError(
-                "apply_gradients() cannot be called in cross-replica context. Use "
-                "tf.distribute.Strategy.run to enter replica context: "
-                "strategy.run(train_step, args=(batch,))."
-            )
-        pairs = list(grads_and_vars)
-        if not pairs:
-            return self.iterations
-        if all(gradient is None for gradient, _ in pairs):
-            names = [variable.name for _, variable in pairs]
-            raise ValueError(
-                f"No gradients provided for any variable: {names}. Compute the loss inside of the "
-                "tape's block, from these variables: with tf.GradientTape() as tape: loss = ..."
-            )
-        return apply_gradients(self, pairs, **kwargs)
-
-    return with_name
+    Raises:
+        RuntimeError: called in cross-replica context.
+        ValueError: there is no gradient.
+    """
+    del name
+    if in_cross_replica_context():
+        raise RuntimeError(
+            "apply_gradients() cannot be called in cross-replica context. Use "
+            "tf.distribute.Strategy.run to enter replica context: "
+            "strategy.run(train_step, args=(batch,))."
+        )
+    pairs = list(grads_and_vars)
+    if not pairs:
+        return self.iterations
+    if all(gradient is None for gradient, _ in pairs):
+        names = [variable.name for _, variable in pairs]
+        raise ValueError(
+            f"No gradients provided for any variable: {names}. Compute the loss inside of the "
+            "tape's block, from these variables: with tf.GradientTape() as tape: loss = ..."
+        )
+    return apply_gradients(self, pairs, **kwargs)
 
 
-def take_variables(apply: Method) -> Method:
+def take_variables(
+    apply: Method,
+    self: Optimizer,
+    grads: Sequence[TensorLike],
+    trainable_variables: Iterable[VariableLike] | None = None,
+) -> object:
     """Wraps `Optimizer.apply`: trains `tf.Variable`, with gradients that may be gathered in variables."""
-
-    @functools.wraps(apply)
-    def with_weights(
-        self: Optimizer,
-        grads: Sequence[TensorLike],
-        trainable_variables: Iterable[VariableLike] | None = None,
-    ) -> object:
-        grads = [grad.value() if isinstance(grad, Variable) else grad for grad in grads]
-        if trainable_variables is not None:
-            trainable_variables = [*map(as_weight, trainable_variables)]
-        return apply(self, grads, trainable_variables)
-
-    return with_weights
+    grads = [grad.value() if isinstance(grad, Variable) else grad for grad in grads]
+    if trainable_variables is not None:
+        trainable_variables = [*map(as_weight, trainable_variables)]
+    return apply(self, grads, trainable_variables)
 
 
-def build_for_variables(build: Method) -> Method:
+def build_for_variables(build: Method, self: Optimizer, var_list: Iterable[VariableLike]) -> None:
     """Wraps `Optimizer.build`: takes `tf.Variable`."""
-
-    @functools.wraps(build)
-    def with_weights(self: Optimizer, var_list: Iterable[VariableLike]) -> None:
-        build(self, [*map(as_weight, var_list)])
-
-    return with_weights
+    build(self, [*map(as_weight, var_list)])
 
 
 def minimize(
@@ -161,10 +143,9 @@ def minimize(
 
 def loss_scale(self: Optimizer) -> jax.Array:
     """The factor that the loss is multiplied by now."""
-    scale: Any = (
-        self.dynamic_scale.value if self.built else ops.convert_to_tensor(self.initial_scale)
-    )
-    return scale
+    if self.built:
+        return self.dynamic_scale.value
+    return jnp.asarray(ops.convert_to_tensor(self.initial_scale))
 
 
 def get_scaled_loss(self: Optimizer, loss: TensorLike | Callable[[], TensorLike]) -> Any:
@@ -190,30 +171,21 @@ def get_unscaled_gradients(self: Optimizer, grads: Sequence[TensorLike]) -> list
 _UNSCALED: "weakref.WeakSet[Any]" = weakref.WeakSet()
 
 
-def scale_as_keras_3(scale_loss: Method) -> Method:
+def scale_as_keras_3(scale_loss: Method, self: Optimizer, loss: TensorLike) -> jax.Array:
     """Wraps `LossScaleOptimizer.scale_loss`: begins a step as Keras 3 writes it, whatever ran before."""
-
-    @functools.wraps(scale_loss)
-    def with_scale(self: Optimizer, loss: TensorLike) -> jax.Array:
-        _UNSCALED.discard(self)
-        return scale_loss(self, loss)
-
-    return with_scale
+    _UNSCALED.discard(self)
+    return scale_loss(self, loss)
 
 
-def take_unscaled(apply: Method) -> Method:
+def take_unscaled(
+    apply: Method,
+    self: Optimizer,
+    grads: Sequence[TensorLike],
+    trainable_variables: Sequence[VariableLike] | None = None,
+) -> object:
     """Wraps `LossScaleOptimizer.apply`: takes what `get_unscaled_gradients` returned."""
-
-    @functools.wraps(apply)
-    def scaled_again(
-        self: Optimizer,
-        grads: Sequence[TensorLike],
-        trainable_variables: Sequence[VariableLike] | None = None,
-    ) -> object:
-        if self in _UNSCALED:
-            # Keras divides. The scale is a power of two, so nothing is lost.
-            scale = loss_scale(self)
-            grads = jax.tree.map(lambda grad: grad * ops.cast(scale, grad.dtype), list(grads))
-        return apply(self, grads, trainable_variables)
-
-    return scaled_again
+    if self in _UNSCALED:
+        # Keras divides. The scale is a power of two, so nothing is lost.
+        scale = loss_scale(self)
+        grads = jax.tree.map(lambda grad: grad * ops.cast(scale, grad.dtype), list(grads))
+    return apply(self, grads, trainable_variables)

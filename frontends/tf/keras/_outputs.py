@@ -7,7 +7,7 @@ import contextlib
 import json
 import os
 import tempfile
-from collections.abc import Generator, Iterable
+from collections.abc import Generator
 from typing import Any
 
 import jax
@@ -31,9 +31,11 @@ def one_writer(callbacks: Any) -> Generator[None]:
     Args:
         callbacks: as `fit` takes them.
     """
+    if isinstance(callbacks, keras.callbacks.CallbackList):
+        callbacks = callbacks.callbacks
     mine = [
         (callback, name, os.path.abspath(os.fspath(getattr(callback, name))))
-        for callback in _listed(callbacks)
+        for callback in keras.tree.flatten(callbacks)
         for kind, name in _PATHS
         if isinstance(callback, kind)
     ]
@@ -55,9 +57,3 @@ def one_writer(callbacks: Any) -> Generator[None]:
             for callback, name, path in before:
                 setattr(callback, name, path)
     all_gather_small("keras/fit", "")  # after this, all workers find the first one's files
-
-
-def _listed(callbacks: Any) -> list[Any]:
-    if isinstance(callbacks, keras.callbacks.CallbackList):
-        return callbacks.callbacks
-    return list(callbacks) if isinstance(callbacks, Iterable) else [callbacks]

@@ -6,8 +6,6 @@ the owners of private attributes below, `Tracker`, `keras.src.legacy`; tests/fro
 checks every row on every supported version.
 """
 
-from typing import Any
-
 import keras
 import keras.src.legacy.backend
 import keras.src.legacy.layers
@@ -32,18 +30,25 @@ from spmd.integrations.keras import Patch, jax_trainer
 
 def patches() -> tuple[Patch, ...]:
     """Lists the front end's rows."""
-    return (*_of_layers(), *_of_optimizers(), *_of_loops(), *_of_files())
-
-
-def _of_layers() -> tuple[Patch, ...]:
-    variable: Any = keras.Variable
-    layer: Any = keras.Layer
-    loss: Any = keras.losses.Loss
-    metric: Any = keras.metrics.Metric
-    sequential: Any = keras.Sequential
+    variable, layer, model, trainer = keras.Variable, keras.Layer, keras.Model, jax_trainer()
+    loss, metric = keras.losses.Loss, keras.metrics.Metric
+    optimizer, scaled = keras.optimizers.Optimizer, keras.optimizers.LossScaleOptimizer
+    built = [
+        cls
+        for cls in vars(keras.optimizers).values()
+        if isinstance(cls, type) and issubclass(cls, optimizer) and "build" in vars(cls)
+    ]
+    # Keras compares a model's compile with that of this class, to see whether a user wrote one.
+    compiles = next(cls for cls in model.__mro__ if "compile" in vars(cls))
+    add, around, replace, wrap = Patch.add, Patch.around, Patch.replace, Patch.wrap
     legacy = "what Keras keeps of Keras 2 calls TensorFlow, and can call this instead"
-    add, replace, wrap = Patch.add, Patch.replace, Patch.wrap
+    weights = "optimizers train tf.Variable"
+    keras_3 = "Keras 3 has it under another name"
+    workers = "a loop of several processes agrees on what it reads and writes"
+    prefixes = "TensorFlow's paths have no ending"
+    lr = property(_optimizers.get_lr, _optimizers.set_lr)
     return (
+        # Layers, losses and metrics.
         replace(keras.src.legacy.backend, "tf", frontends.tf, legacy),
         replace(keras.src.legacy.layers, "tf", frontends.tf, legacy),
         replace(
@@ -53,66 +58,35 @@ def _of_layers() -> tuple[Patch, ...]:
         ),
         replace(variable, "numpy", _keras_2.numpy, "a scalar becomes a NumPy scalar", "self"),
         add(variable, "read_value", _keras_2.read_value, "Keras 3 calls it value"),
-        wrap(
-            *(Tracker, "track", _weights.track_variables),
-            "attributes of a layer may be a tf.Variable",
-            "self attr",
+        around(
+            Tracker, "track", _weights.track_variables, "attributes of a layer may be a tf.Variable"
         ),
-        wrap(
-            *(layer, "__init__", _keras_2.take_input_shape),
-            "a first layer may name its input's shape",
-            "self activity_regularizer trainable dtype autocast name kwargs",
+        around(
+            layer, "__init__", _keras_2.take_input_shape, "a first layer may name its input's shape"
         ),
-        wrap(
+        around(
             *(layer, "add_weight", _keras_2.take_name_first),
             "Keras 2 takes the name first, and TensorFlow's enumerations",
             "self args shape initializer dtype",
         ),
-        wrap(
-            *(loss, "__init__", _keras_2.take_auto),
-            "Keras 2's default reduction is 'auto'",
-            "self name reduction dtype",
-        ),
+        around(loss, "__init__", _keras_2.take_auto, "Keras 2's default reduction is 'auto'"),
         replace(
             *(metric, "add_weight", _keras_2.add_metric_weight),
             "Keras 2 takes an aggregation",
             "self shape initializer dtype name",
         ),
         add(metric, "reset_states", _keras_2.reset_states, "Keras 3 calls it reset_state"),
-        add(keras.Model, "reset_states", _keras_2.reset_layers, "Keras 3 has it in layers only"),
-        wrap(
-            *(sequential, "add", _keras_2.add_with_batch_shape),
+        add(model, "reset_states", _keras_2.reset_layers, "Keras 3 has it in layers only"),
+        around(
+            *(keras.Sequential, "add", _keras_2.add_with_batch_shape),
             "a first layer may name its number of rows",
-            "self layer rebuild",
         ),
-    )
-
-
-def _of_optimizers() -> tuple[Patch, ...]:
-    optimizer: Any = keras.optimizers.Optimizer
-    scaled: Any = keras.optimizers.LossScaleOptimizer
-    built = [
-        cls
-        for cls in vars(keras.optimizers).values()
-        if isinstance(cls, type) and issubclass(cls, optimizer) and "build" in vars(cls)
-    ]
-    add, wrap = Patch.add, Patch.wrap
-    weights = "optimizers train tf.Variable"
-    keras_3 = "Keras 3 has it under another name"
-    lr = property(_optimizers.get_lr, _optimizers.set_lr)
-    return (
-        *(wrap(cls, "build", _optimizers.build_for_variables, weights, "self") for cls in built),
-        wrap(
-            *(optimizer, "__init__", _optimizers.take_lr),
-            "Keras 2 calls the learning rate lr",
-            "self learning_rate",
-        ),
+        # Optimizers.
+        *(around(cls, "build", _optimizers.build_for_variables, weights, "self") for cls in built),
+        around(optimizer, "__init__", _optimizers.take_lr, "Keras 2 calls the learning rate lr"),
         add(optimizer, "lr", lr, "Keras 3 calls it learning_rate"),
-        wrap(
-            *(optimizer, "apply", _optimizers.take_variables, weights),
-            "self grads trainable_variables",
-        ),
-        wrap(
+        around(optimizer, "apply", _optimizers.take_variables, weights),
+        around(
             *(optimizer, "apply_gradients", _optimizers.take_name),
             "Keras 2 takes a name, and refuses to run between replicas",
             "self grads_and_vars",
@@ -121,36 +95,15 @@ def _of_optimizers() -> tuple[Patch, ...]:
         add(scaled, "get_scaled_loss", _optimizers.get_scaled_loss, keras_3),
         add(scaled, "get_unscaled_gradients", _optimizers.get_unscaled_gradients, keras_3),
         add(scaled, "loss_scale", property(_optimizers.loss_scale), keras_3),
-        wrap(
-            *(scaled, "scale_loss", _optimizers.scale_as_keras_3),
-            "it begins a step as Keras 3 writes it",
-            "self loss",
-        ),
-        wrap(
-            *(scaled, "apply", _optimizers.take_unscaled),
-            "Keras 2 unscales gradients before",
-            "self grads trainable_variables",
-        ),
-        wrap(
-            *(scaled, "apply", _optimizers.take_variables, weights),
-            "self grads trainable_variables",
-        ),
-    )
-
-
-def _of_loops() -> tuple[Patch, ...]:
-    trainer = jax_trainer()
-    # Keras compares a model's compile with that of this class, to see whether a user wrote one.
-    compiles = next(cls for cls in keras.Model.__mro__ if "compile" in vars(cls))
-    workers = "a loop of several processes agrees on what it reads and writes"
-    wrap = Patch.wrap
-    return (
-        wrap(
+        around(scaled, "scale_loss", _optimizers.scale_as_keras_3, "it begins a step of Keras 3"),
+        around(scaled, "apply", _optimizers.take_unscaled, "Keras 2 unscales gradients before"),
+        around(scaled, "apply", _optimizers.take_variables, weights),
+        # Loops.
+        around(
             *(data_adapters, "get_data_adapter", _dataset_adapter.read_datasets),
             "loops read datasets of tf.data",
-            "x y sample_weight batch_size steps_per_epoch shuffle class_weight",
         ),
-        wrap(
+        around(
             *(compiles, "compile", _fit.take_strategy),
             "Keras 2 takes a strategy, and obeys a scope around compile alone",
             "self optimizer loss",
@@ -158,45 +111,24 @@ def _of_loops() -> tuple[Patch, ...]:
         wrap(trainer, "fit", _fit.on_all_workers, workers, "self x y batch_size epochs"),
         wrap(trainer, "evaluate", _fit.on_all_workers, workers, "self x y batch_size verbose"),
         wrap(trainer, "predict", _fit.on_all_workers, workers, "self x batch_size verbose steps"),
-        wrap(
-            *(EpochIterator, "_enumerate_iterator", _backup.resuming),
+        around(
+            *(EpochIterator, "_enumerate_iterator", _backup.enumerate_rest),
             "the first epoch after a restart begins where the one before it was left",
-            "self",
         ),
-        wrap(
-            *(trainer, "_symbolic_build", _backup.noting_iterator),
+        around(
+            *(trainer, "_symbolic_build", _backup.note_iterator),
             "a callback asks the loop's iterator how far it has read",
-            "self iterator data_batch",
         ),
-    )
-
-
-def _of_files() -> tuple[Patch, ...]:
-    model: Any = keras.Model
-    wrap = Patch.wrap
-    return (
-        wrap(
-            *(model, "save", _files.saves_whole_files),
-            "a task that is killed leaves the former file",
-            "self filepath overwrite",
-        ),
-        wrap(
-            *(model, "save_weights", _files.saves_under_prefix),
-            "TensorFlow's paths have no ending",
-            "self filepath overwrite",
-        ),
-        wrap(
-            *(model, "load_weights", _files.loads_from_prefix),
-            "TensorFlow's paths have no ending",
-            "self filepath",
-        ),
-        wrap(
-            *(legacy_h5_format, "load_model_from_hdf5", _files.loads_optimizer),
+        # Files.
+        around(model, "save", _files.save_whole, "a task that is killed leaves the former file"),
+        around(model, "save_weights", _files.save_under_prefix, prefixes),
+        around(model, "load_weights", _files.load_from_prefix, prefixes),
+        around(
+            *(legacy_h5_format, "load_model_from_hdf5", _files.load_with_optimizer),
             "Keras 3 does not restore the optimizer of a .h5 file",
-            "filepath custom_objects compile",
         ),
-        wrap(
-            *(model, "save", _export.saves_directories),
+        around(
+            *(model, "save", _export.save_as_directory),
             "a path without an ending is a directory",
             "self filepath overwrite",
         ),

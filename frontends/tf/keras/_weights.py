@@ -7,7 +7,6 @@ Internals of Keras, which tests/frontends/tf/keras/test_weights.py runs on every
 `Variable._value` and `._initialize_with_initializer`, `Tracker.track` and the stateless scope.
 """
 
-import functools
 from typing import Any
 
 import jax.numpy as jnp
@@ -39,7 +38,7 @@ class Weight(_BASE):
         set_global_attribute("stateless_scope", None)
         try:
             super().__init__(
-                _no_value,
+                "zeros",  # not asked for: there is a value
                 shape=variable.shape,
                 dtype=str(variable.dtype),
                 trainable=variable.trainable,
@@ -82,10 +81,6 @@ class Weight(_BASE):
         return scope is not None
 
 
-def _no_value(shape: object, dtype: object = None) -> Any:
-    raise AssertionError("a weight that stands for a tf.Variable has a value")
-
-
 def as_weight(variable: VariableLike) -> VariableLike:
     """Returns the one Keras variable that stands for a `tf.Variable`; any other object as it is."""
     if not isinstance(variable, Variable):
@@ -95,20 +90,15 @@ def as_weight(variable: VariableLike) -> VariableLike:
     return variable._weight
 
 
-def track_variables(track: Method) -> Method:
+def track_variables(track: Method, self: KerasObject, attr: object) -> object:
     """Wraps `Tracker.track`, Keras's tracker of attributes: tracks a `tf.Variable`."""
-
-    @functools.wraps(track)
-    def with_variables(self: KerasObject, attr: object) -> object:
-        if not isinstance(attr, Variable):
-            return track(self, attr)
-        if is_tracking_enabled():
-            # TensorFlow's layers may make variables at any time.
-            locked, self.locked = self.locked, False
-            try:
-                track(self, as_weight(attr))
-            finally:
-                self.locked = locked
-        return attr
-
-    return with_variables
+    if not isinstance(attr, Variable):
+        return track(self, attr)
+    if is_tracking_enabled():
+        # TensorFlow's layers may make variables at any time.
+        locked, self.locked = self.locked, False
+        try:
+            track(self, as_weight(attr))
+        finally:
+            self.locked = locked
+    return attr

@@ -17,7 +17,7 @@ from typing import Any
 import keras
 
 from spmd.integrations.keras import names
-from spmd.integrations.keras.methods import replica_methods, with_methods
+from spmd.integrations.keras.methods import replica_methods, with_attributes
 from spmd.integrations.keras.parts import is_built, kind_of, parts_of, storage_of, variables_of
 from spmd.integrations.keras.typing import KerasObject, Variable
 from spmd.integrations.keras.variables import deferring, lifting
@@ -26,13 +26,8 @@ from spmd.typing import ArrayLike, LibraryVariable
 
 _PLAIN = (str, int, float, bool, type(None))
 _LAYER: Any = keras.Layer
-_NAMED: Any = (
-    keras.Layer,
-    keras.metrics.Metric,
-    keras.optimizers.Optimizer,
-    keras.random.SeedGenerator,
-)
-_OWNED: Any = (keras.Variable, *_NAMED)
+_OTHERS: Any = (keras.metrics.Metric, keras.optimizers.Optimizer, keras.random.SeedGenerator)
+_NAMED: Any = (_LAYER, *_OTHERS)
 # What people change in Keras's own layers.
 _CHANGED_IN_LAYERS = frozenset(
     {
@@ -53,7 +48,7 @@ class KerasAdapter(Adapter):
         variable._value = value
 
     def owns(self, thing: object) -> bool:
-        return isinstance(thing, _OWNED)
+        return isinstance(thing, (keras.Variable, *_NAMED))
 
     def is_variable(self, thing: object) -> bool:
         return isinstance(thing, keras.Variable)
@@ -72,7 +67,7 @@ class KerasAdapter(Adapter):
 
     def lifted(
         self, things: Sequence[KerasObject], variables: Sequence[Variable]
-    ) -> contextlib.AbstractContextManager[None]:
+    ) -> contextlib.AbstractContextManager[object]:
         return lifting(variables)
 
     def building(
@@ -84,7 +79,7 @@ class KerasAdapter(Adapter):
     def in_replica(self, things: Sequence[KerasObject]) -> Generator[None]:
         with contextlib.ExitStack() as stack:
             for part in parts_of(things):
-                stack.enter_context(with_methods(part, replica_methods(part)))
+                stack.enter_context(with_attributes(part, replica_methods(part)))
             yield
 
     def watch(self, things: Sequence[KerasObject], watch: Watch) -> None:
@@ -100,9 +95,6 @@ class KerasAdapter(Adapter):
                     watch.item(attributes, key)
             for variable in variables_of(part):
                 watch.item(vars(variable), "_trainable")
-
-    def explain(self, error: BaseException) -> str | None:
-        return None
 
 
 @functools.cache

@@ -2,7 +2,6 @@
 
 import functools
 import itertools
-import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -17,7 +16,7 @@ from spmd.integrations.keras.losses import sharing, unshared
 from spmd.integrations.keras.placement import Placement
 from spmd.integrations.keras.replica_steps import call_step, is_overridden
 from spmd.integrations.keras.typing import Batch, Logs, Model
-from spmd.replica import PerReplica, TracedPerReplica, all_reduce, is_per_replica
+from spmd.replica import PerReplica, all_reduce, is_per_replica
 from spmd.step import CrossReplicaStep, are_alike, for_each, gather
 from spmd.topology import spans_processes
 from spmd.typing import PyTree
@@ -32,10 +31,7 @@ class BatchFunction:
         placement: Placement,
         method: str,
         of_batch: Callable[[Batch], PyTree],
-        of_results: Callable[[list[PyTree]], PyTree],
-        eager: Callable[[Batch], PyTree],
-        *,
-        in_loop: bool,
+        of_results: Callable[[list[PyTree]], PyTree] | None = None,
     ) -> None:
         """Makes the function; compiles nothing yet.
 
@@ -44,9 +40,7 @@ class BatchFunction:
             placement: where its batches run.
             method: the name of its step, for messages.
             of_batch: processes a batch, between the replicas.
-            of_results: combines the results of several batches.
-            eager: processes a batch if the model runs eagerly.
-            in_loop: whether the result for the last of several batches is the result of all.
+            of_results: combines the results of several batches; None if that of the last is that of all.
         """
         of_batch.__name__ = f"{method} of {model.name}"
         # A model that only predicts need not be compiled.
@@ -55,8 +49,7 @@ class BatchFunction:
         state += placement.state
         self._mesh = placement.mesh
         self._of_results = of_results
-        self._in_loop = in_loop
-        self._eager = eager if model.run_eagerly else None
+        self._eager = functools.partial(call_step, model, method) if model.run_eagerly else None
         self._at_once = model.steps_per_execution
         self._step = CrossReplicaStep(of_batch, placement.mesh, state=state)
 
@@ -91,11 +84,11 @@ class BatchFunction:
         if self._eager is not None:
             with unshared():
                 results = list(map(self._eager, batches))
-        elif self._in_loop and len(batches) == self._at_once > 1 and are_alike(batches):
+        elif self._of_results is None and len(batches) == self._at_once > 1 and are_alike(batches):
             results = [self._steps(*batches)]
         else:
             results = list(map(self._step, batches))
-        return self._of_results(results), state
+        return results[-1] if self._of_results is None else self._of_results(results), state
 
     def _placed(self, iterator: Iterator[Batch]) -> Iterator[Batch]:
         for data in iterator if self._draws is None else self._draws.read(iterator):
@@ -103,10 +96,6 @@ class BatchFunction:
                 data = self._placer.place(data, x64=bool(jax.enable_x64.value))
             if data is not None:  # a batch without rows
                 yield data
-
-
-def _is_traced(leaf: object) -> bool:
-    return isinstance(leaf, TracedPerReplica)
 
 
 def _is_distributed(data: Batch) -> bool:
@@ -125,34 +114,23 @@ def logging_function(model: Model, placement: Placement, method: str) -> BatchFu
     def of_batch(data: Batch) -> Logs:
         logs = placement.run(of_rows, data)
         if own:
-            return jax.tree.map(lambda log: log.block, logs, is_leaf=_is_traced)
+            return jax.tree.map(lambda log: log.block, logs, is_leaf=is_per_replica)
         # Between the replicas, metrics already cover the global batch.
         return model.get_metrics_result()
 
-    return BatchFunction(
-        model,
-        placement,
-        method,
-        of_batch,
-        operator.itemgetter(-1),
-        functools.partial(call_step, model, method),
-        in_loop=True,
-    )
+    return BatchFunction(model, placement, method, of_batch)
 
 
 def predicting_function(model: Model, placement: Placement, method: str) -> BatchFunction:
     """Makes the function of `predict`, whose results are rows."""
 
-    def of_rows(data: Batch) -> PyTree:
-        return call_step(model, method, data)
-
     def of_batch(data: Batch) -> PyTree:
-        return placement.run(of_rows, data)
+        return placement.run(functools.partial(call_step, model, method), data)
 
     def of_results(results: list[PyTree]) -> PyTree:
         return jax.tree.map(lambda *values: _Rows(values), *results, is_leaf=is_per_replica)
 
-    return BatchFunction(model, placement, method, of_batch, of_results, of_rows, in_loop=False)
+    return BatchFunction(model, placement, method, of_batch, of_results)
 
 
 class _Rows:

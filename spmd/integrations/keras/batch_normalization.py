@@ -13,6 +13,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from spmd.integrations.keras.masking import rows_of
+from spmd.integrations.keras.methods import with_attributes
 from spmd.integrations.keras.typing import Layer, Method
 from spmd.replica import all_reduce, in_replica
 from spmd.typing import ArrayLike
@@ -45,9 +46,7 @@ def squared_deviations(values: jax.Array, mean: jax.Array, axes: Sequence[int]) 
 
 @squared_deviations.defjvp
 def _derivative(
-    axes: Sequence[int],
-    primals: tuple[jax.Array, jax.Array],
-    tangents: tuple[jax.Array, jax.Array],
+    axes: Sequence[int], primals: tuple[jax.Array, jax.Array], tangents: tuple[jax.Array, jax.Array]
 ) -> tuple[jax.Array, jax.Array]:
     values, mean = primals
     # Without the barrier XLA reuses the forward pass's deviations, and so keeps them in memory.
@@ -56,54 +55,38 @@ def _derivative(
     return squared_deviations(values, mean, axes), change
 
 
-def moments_of_valid_rows(moments: Method) -> Method:
+def moments_of_valid_rows(
+    moments: Method, self: Layer, inputs: jax.Array, mask: ArrayLike
+) -> tuple[jax.Array, ...]:
     """Wraps `BatchNormalization._moments`: leaves padding out, and sums over replicas if synchronized."""
+    synchronized = bool(getattr(self, "synchronized", False))
+    rows = rows_of([inputs])
+    if not in_replica() or (rows is None and not synchronized):
+        # One replica: nothing to synchronize with.
+        with with_attributes(self, {"synchronized": False} if synchronized else {}):
+            return moments(self, inputs, mask)
+    valid = jnp.ones(inputs.shape[:1], bool) if rows is None else rows.rows
+    valid = valid.reshape(-1, *[1] * (inputs.ndim - 1))
+    if mask is not None:
+        valid = valid & jnp.asarray(mask, bool)[..., None]
+    axes = tuple(self._reduction_axes)
+    # Sum first along axes on which validity is constant, so that the selection is among few sums.
+    alike = tuple(axis for axis in axes if valid.shape[axis] == 1)
 
-    @functools.wraps(moments)
-    def of_valid_rows(self: Layer, inputs: jax.Array, mask: ArrayLike) -> tuple[jax.Array, ...]:
-        synchronized = bool(getattr(self, "synchronized", False))
-        rows = rows_of([inputs])
-        if not in_replica() or (rows is None and not synchronized):
-            if not synchronized:
-                return moments(self, inputs, mask)
-            self.synchronized = False  # one replica: nothing to synchronize with
-            try:
-                return moments(self, inputs, mask)
-            finally:
-                self.synchronized = True
-        valid = jnp.ones(inputs.shape[:1], bool) if rows is None else rows.rows
-        valid = valid.reshape(-1, *[1] * (inputs.ndim - 1))
-        if mask is not None:
-            valid = valid & jnp.asarray(mask, bool)[..., None]
-        axes = tuple(self._reduction_axes)
-        # Sum first along axes on which validity is constant, so that the selection is among few sums.
-        alike = tuple(axis for axis in axes if valid.shape[axis] == 1)
+    def total(sums: jax.Array) -> jax.Array:
+        summed = jnp.where(valid, sums, 0).sum(axes)
+        return all_reduce(summed) if synchronized else summed
 
-        def total(sums: jax.Array) -> jax.Array:
-            summed = jnp.where(valid, sums, 0).sum(axes)
-            return all_reduce(summed) if synchronized else summed
-
-        # At least 1: a replica without rows must not compute NaN, which its weight of 0 would not remove.
-        count = jnp.maximum(total(jnp.ones_like(inputs).sum(alike, keepdims=True)), 1)
-        mean = total(inputs.sum(alike, keepdims=True)) / count
-        shape = [1 if axis in axes else size for axis, size in enumerate(inputs.shape)]
-        return mean, total(squared_deviations(inputs, mean.reshape(shape), alike)) / count
-
-    return of_valid_rows
+    # At least 1: a replica without rows must not compute NaN, which its weight of 0 would not remove.
+    count = jnp.maximum(total(jnp.ones_like(inputs).sum(alike, keepdims=True)), 1)
+    mean = total(inputs.sum(alike, keepdims=True)) / count
+    shape = [1 if axis in axes else size for axis, size in enumerate(inputs.shape)]
+    return mean, total(squared_deviations(inputs, mean.reshape(shape), alike)) / count
 
 
-def take_synchronized(make: Method) -> Method:
+def take_synchronized(make: Method, self: Layer, *args: object, **kwargs: object) -> None:
     """Wraps `BatchNormalization.__init__`: takes `synchronized=True`, which Keras refuses without TensorFlow."""
-    signature = inspect.signature(make)
-
-    @functools.wraps(make)
-    def __init__(*args: object, **kwargs: object) -> None:
-        bound = signature.bind(*args, **kwargs)
-        layer: Layer = args[0]
-        synchronized = bound.arguments.pop("synchronized", False)
-        make(*bound.args, **bound.kwargs)
-        layer.synchronized = synchronized
-
-    # Keras reads a layer's settings from its signature, without following __wrapped__.
-    vars(__init__)["__signature__"] = signature
-    return __init__
+    bound = inspect.signature(make).bind(self, *args, **kwargs)
+    synchronized = bound.arguments.pop("synchronized", False)
+    make(*bound.args, **bound.kwargs)
+    self.synchronized = synchronized

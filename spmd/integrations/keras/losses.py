@@ -19,9 +19,9 @@ import keras
 from keras.src.backend.common.masking import get_keras_mask
 
 from spmd.integrations.keras.masking import rows_of, without_padding
-from spmd.integrations.keras.methods import with_methods
+from spmd.integrations.keras.methods import with_attributes
 from spmd.integrations.keras.typing import Loss, Method, Metric, Model
-from spmd.replica import all_reduce, current_frame
+from spmd.replica import all_reduce, assigned, current_frame
 from spmd.typing import ArrayLike, PyTree
 
 _MODEL: Any = keras.Model
@@ -71,9 +71,7 @@ def _share_in_loop(values: PyTree) -> _Share | None:
     if replicas == 1:
         return None
     mask = rows_of(values)
-    if mask is None:
-        return _Share(None, jnp.ones(()), jnp.full((), replicas))
-    return _share_of(mask.rows)
+    return _share_of(mask.rows) if mask else _Share(None, jnp.ones(()), jnp.full((), replicas))
 
 
 def _share_of(valid: jax.Array | None) -> _Share:
@@ -87,13 +85,8 @@ _SHARE: contextvars.ContextVar[Callable[[PyTree], _Share | None]] = contextvars.
 )
 
 
-@contextlib.contextmanager
-def _share(share: _Share | None) -> Generator[None]:
-    token = _SHARE.set(lambda values: share)
-    try:
-        yield
-    finally:
-        _SHARE.reset(token)
+def _share(share: _Share | None) -> contextlib.AbstractContextManager[object]:
+    return assigned(_SHARE, lambda values: share)
 
 
 @contextlib.contextmanager
@@ -113,7 +106,7 @@ def sharing(model: Model) -> Generator[None]:
         yield
 
 
-def unshared() -> contextlib.AbstractContextManager[None]:
+def unshared() -> contextlib.AbstractContextManager[object]:
     """Runs code whose losses cover the global batch."""
     return _share(None)
 
@@ -125,61 +118,41 @@ def _fraction_of(part: jax.Array) -> jax.Array:
     return part / jnp.where(whole == 0, 1.0, whole)
 
 
-def loss_as_share(call: Method) -> Method:
+def loss_as_share(
+    call: Method, self: Loss, y_true: PyTree, y_pred: PyTree, sample_weight: ArrayLike = None
+) -> jax.Array:
     """Wraps `Loss.__call__`: a mean becomes the replica's share."""
-
-    @functools.wraps(call)
-    def of_share(
-        self: Loss, y_true: PyTree, y_pred: PyTree, sample_weight: ArrayLike = None
-    ) -> jax.Array:
-        loss = call(self, y_true, y_pred, sample_weight)
-        if self.reduction in (None, "none", "sum"):
-            return loss
-        share = _SHARE.get()([y_true, y_pred])
-        if share is None:
-            return loss
-        kept: Any = get_keras_mask(y_pred)
-        if kept is not None:
-            if share.valid is not None:
-                kept = without_padding(kept, share.valid)
-            fraction = _fraction_of(kept.sum())
-        elif self.reduction == "mean_with_sample_weight" and sample_weight is not None:
-            weight = jnp.asarray(sample_weight, jnp.float32)
-            if share.valid is not None:
-                weight = weight * share.valid.reshape(-1, *[1] * (weight.ndim - 1))
-            fraction = _fraction_of(weight.sum())
-        else:
-            fraction = None
-        return share.of(loss, fraction)
-
-    return of_share
-
-
-def additional_loss_as_share(aggregate: Method) -> Method:
-    """Wraps `Trainer._aggregate_additional_loss`: penalties are equal on all replicas, so each takes its share."""
-
-    @functools.wraps(aggregate)
-    def of_share(self: Model, loss: jax.Array) -> jax.Array:
-        total = aggregate(self, loss)
-        share = _SHARE.get()(None)
-        return total if share is None else share.of(total)
-
-    return of_share
-
-
-def own_loss_as_share(compute: Method) -> Method:
-    """Wraps `Trainer._compute_loss`: a user's `compute_loss` knows no shares, so its whole result becomes one."""
-
-    @functools.wraps(compute)
-    def of_share(self: Model, *args: object, **kwargs: object) -> jax.Array:
-        share = _SHARE.get()(None)
-        if share is None or type(self).compute_loss is _MODEL.compute_loss:
-            return compute(self, *args, **kwargs)
-        with _share(None):
-            loss = jnp.asarray(compute(self, *args, **kwargs))
+    loss = call(self, y_true, y_pred, sample_weight)
+    if self.reduction in (None, "none", "sum"):
+        return loss
+    share = _SHARE.get()([y_true, y_pred])
+    if share is None:
+        return loss
+    kept: Any = get_keras_mask(y_pred)
+    if kept is None and self.reduction == "mean_with_sample_weight" and sample_weight is not None:
+        kept = jnp.asarray(sample_weight, jnp.float32)
+    if kept is None:
         return share.of(loss)
+    if share.valid is not None:
+        kept = without_padding(kept, share.valid)
+    return share.of(loss, _fraction_of(kept.sum()))
 
-    return of_share
+
+def additional_loss_as_share(aggregate: Method, self: Model, loss: jax.Array) -> jax.Array:
+    """Wraps `Trainer._aggregate_additional_loss`: penalties are equal on all replicas, so each takes its share."""
+    total = aggregate(self, loss)
+    share = _SHARE.get()(None)
+    return total if share is None else share.of(total)
+
+
+def own_loss_as_share(compute: Method, self: Model, *args: object, **kwargs: object) -> jax.Array:
+    """Wraps `Trainer._compute_loss`: a user's `compute_loss` knows no shares, so its whole result becomes one."""
+    share = _SHARE.get()(None)
+    if share is None or type(self).compute_loss is _MODEL.compute_loss:
+        return compute(self, *args, **kwargs)
+    with _share(None):
+        loss = jnp.asarray(compute(self, *args, **kwargs))
+    return share.of(loss)
 
 
 @contextlib.contextmanager
@@ -189,7 +162,7 @@ def _tracking_shares(model: Model) -> Generator[None]:
     with contextlib.ExitStack() as stack:
         for tracker in filter(None, trackers):
             methods = {"update_state": functools.partial(_track, tracker)}
-            stack.enter_context(with_methods(tracker, methods))
+            stack.enter_context(with_attributes(tracker, methods))
         yield
 
 

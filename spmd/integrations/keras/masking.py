@@ -5,8 +5,7 @@ Touches Keras internals, which tests/spmd/integrations/keras/test_masking.py run
 """
 
 import contextlib
-import functools
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any
 
 import jax
@@ -36,20 +35,14 @@ def rows_of(values: PyTree) -> BlockMask | None:
     return fitting[0] if len(fitting) == 1 else None
 
 
+def without_padding(kept: jax.Array, rows: jax.Array) -> jax.Array:
+    """Multiplies a Keras mask or weights, `[rows, ...]`, by the validity of the rows; a scalar is that of each row."""
+    return kept * rows.reshape(-1, *[1] * (kept.ndim - 1))
+
+
 def weights_of_rows(rows: jax.Array, weight: ArrayLike, dtype: DTypeLike) -> jax.Array:
     """Multiplies sample weights (None: one each) by the validity of their rows."""
-    valid = rows.astype(dtype)
-    if weight is None:
-        return valid
-    weight = jnp.asarray(weight, dtype)
-    if weight.ndim == 0:
-        return weight * valid
-    return weight * valid.reshape(-1, *[1] * (weight.ndim - 1))
-
-
-def without_padding(kept: jax.Array, rows: jax.Array) -> jax.Array:
-    """Combines a Keras mask, `[rows, ...]`, with the validity of the rows."""
-    return kept & rows.reshape(-1, *[1] * (kept.ndim - 1))
+    return without_padding(jnp.asarray(1 if weight is None else weight, dtype), rows)
 
 
 @contextlib.contextmanager
@@ -73,48 +66,37 @@ def penalty_of_valid_rows(regularizer: Method, output: jax.Array) -> jax.Array:
     return regularizer(jnp.where(rows, output, 0)) * (mask.rows.shape[0] / valid)
 
 
-def loss_of_valid_rows(call: Method) -> Method:
+def loss_of_valid_rows(
+    call: Method, self: Loss, y_true: PyTree, y_pred: PyTree, sample_weight: ArrayLike = None
+) -> jax.Array:
     """Wraps `Loss.__call__`: padding has no weight, and means are over valid rows."""
-
-    @functools.wraps(call)
-    def of_valid_rows(
-        self: Loss, y_true: PyTree, y_pred: PyTree, sample_weight: ArrayLike = None
-    ) -> jax.Array:
-        mask = None if self.reduction in (None, "none") else rows_of([y_true, y_pred])
-        if mask is None:
+    mask = None if self.reduction in (None, "none") else rows_of([y_true, y_pred])
+    if mask is None:
+        return call(self, y_true, y_pred, sample_weight)
+    if get_keras_mask(y_pred) is not None:
+        # Keras divides by what its mask keeps, so the rows go into that.
+        with padding_masked(y_pred, mask):
             return call(self, y_true, y_pred, sample_weight)
-        if get_keras_mask(y_pred) is not None:
-            # Keras divides by what its mask keeps, so the rows go into that.
-            with padding_masked(y_pred, mask):
-                return call(self, y_true, y_pred, sample_weight)
-        losses = jax.eval_shape(
-            lambda: self.call(
-                jax.tree.map(lambda y: jnp.asarray(y, self.dtype), y_true),
-                jax.tree.map(lambda y: jnp.asarray(y, self.dtype), y_pred),
-            )
-        )
-        if losses.ndim == 0:
-            of_all = call(self, y_true, y_pred, sample_weight)
-            return _mean_of_rows(self, mask, y_true, y_pred, of_all)
-        weight = weights_of_rows(mask.rows, sample_weight, losses.dtype)
-        weight = weight.reshape(weight.shape + (1,) * (len(losses.shape) - weight.ndim))
-        if self.reduction in ("mean", "sum_over_batch_size"):
-            valid = mask.rows.sum().astype(losses.dtype)
-            weight = weight * (mask.rows.shape[0] / jnp.maximum(valid, 1))
-        return call(self, y_true, y_pred, jnp.broadcast_to(weight, losses.shape))
 
-    return of_valid_rows
+    def losses_of(values: PyTree) -> jax.Array:
+        return self.call(*jax.tree.map(lambda y: jnp.asarray(y, self.dtype), values))
+
+    losses = jax.eval_shape(lambda: losses_of((y_true, y_pred)))
+    if losses.ndim == 0:
+        of_all = call(self, y_true, y_pred, sample_weight)
+        return _mean_of_rows(losses_of, mask, (y_true, y_pred), of_all)
+    weight = weights_of_rows(mask.rows, sample_weight, losses.dtype)
+    weight = weight.reshape(weight.shape + (1,) * (losses.ndim - weight.ndim))
+    if self.reduction in ("mean", "sum_over_batch_size"):
+        valid = mask.rows.sum().astype(losses.dtype)
+        weight = weight * (mask.rows.shape[0] / jnp.maximum(valid, 1))
+    return call(self, y_true, y_pred, jnp.broadcast_to(weight, losses.shape))
 
 
 def _mean_of_rows(
-    loss: Loss, mask: BlockMask, y_true: PyTree, y_pred: PyTree, of_all: jax.Array
+    losses_of: Callable[[PyTree], jax.Array], mask: BlockMask, values: PyTree, of_all: jax.Array
 ) -> jax.Array:
     """Averages over valid rows a loss that gives one number for a batch, so a mean by itself."""
-
-    def of_row(y_true: PyTree, y_pred: PyTree) -> jax.Array:
-        one = jax.tree.map(lambda row: jnp.asarray(row, loss.dtype)[None], (y_true, y_pred))
-        return loss.call(*one)
-
-    losses = jax.vmap(of_row)(y_true, y_pred)
+    losses = jax.vmap(lambda row: losses_of(jax.tree.map(lambda y: y[None], row)))(values)
     mean = jnp.where(mask.rows, losses, 0).sum() / jnp.maximum(mask.rows.sum(), 1)
     return jnp.where(mask.rows.all(), of_all, mean.astype(of_all.dtype))

@@ -23,20 +23,15 @@ _METRIC: Any = keras.metrics.Metric
 
 
 @contextlib.contextmanager
-def with_methods(owner: KerasObject, methods: Mapping[str, Method]) -> Generator[None]:
-    """Gives one object other methods for a `with` block, and then its own back.
-
-    Args:
-        owner: any object of Keras.
-        methods: by name.
-    """
+def with_attributes(owner: KerasObject, attributes: Mapping[str, object]) -> Generator[None]:
+    """Gives one object other methods or attributes for a `with` block, and then its own back."""
     own = vars(owner)
-    before = {name: own[name] for name in methods if name in own}
-    own.update(methods)
+    before = {name: own[name] for name in attributes if name in own}
+    own.update(attributes)
     try:
         yield
     finally:
-        for name in methods:
+        for name in attributes:
             del own[name]
         own.update(before)
 
@@ -49,12 +44,10 @@ def replica_methods(part: KerasObject) -> dict[str, Method]:
         # The state stays equal on all replicas; only what is drawn from it differs.
         return {"next": functools.partial(_draw, part.next)}
     if isinstance(part, _METRIC):
-        result = {"result": functools.partial(result_of_all, part, part.result)}
-        if isinstance(part, CompileMetrics):
-            return result  # the metrics in it leave padding out
-        return result | {
-            "update_state": functools.partial(update_with_valid_rows, part.update_state)
-        }
+        methods = {"result": functools.partial(result_of_all, part, part.result)}
+        if not isinstance(part, CompileMetrics):  # the metrics in it leave padding out
+            methods["update_state"] = functools.partial(update_with_valid_rows, part.update_state)
+        return methods
     regularizer = getattr(part, "activity_regularizer", None)
     if regularizer is not None:
         return {"activity_regularizer": functools.partial(penalty_of_valid_rows, regularizer)}

@@ -5,19 +5,26 @@ Touches Keras internals, which tests/spmd/integrations/keras/test_metrics.py run
 """
 
 import contextlib
+import contextvars
 import inspect
 
+import jax
 import jax.numpy as jnp
+import keras
 from keras.src.backend.common.masking import get_keras_mask
 
 from spmd.integrations.keras.masking import padding_masked, rows_of, weights_of_rows
 from spmd.integrations.keras.parts import kind_of, variables_of
-from spmd.integrations.keras.typing import Method, Metric
-from spmd.replica import ReduceOp, all_reduce
+from spmd.integrations.keras.typing import Method, Metric, Variable
+from spmd.replica import ReduceOp, all_reduce, assigned
 from spmd.state import Kind
 from spmd.typing import PyTree
 
 _REDUCTIONS: dict[Kind, ReduceOp] = {Kind.SUM: "sum", Kind.MEAN: "mean"}
+# The variables that are reduced already, by id: a result may ask for the results of metrics inside of its own.
+_REDUCED: contextvars.ContextVar[frozenset[int]] = contextvars.ContextVar(
+    "keras_reduced", default=frozenset()
+)
 
 
 def update_with_valid_rows(update: Method, *args: object, **kwargs: object) -> None:
@@ -45,12 +52,15 @@ def update_with_valid_rows(update: Method, *args: object, **kwargs: object) -> N
 
 def result_of_all(metric: Metric, result: Method, *args: object, **kwargs: object) -> PyTree:
     """Reads a metric in a replica: the result over all replicas, as outside of the step."""
-    parts = [v for v in variables_of(metric) if kind_of(v) in _REDUCTIONS and v._value is not None]
-    own = [variable._value for variable in parts]
-    try:
-        for variable in parts:
-            variable._value = all_reduce(variable._value, _REDUCTIONS[kind_of(variable)])
+    variables = [variable for variable in variables_of(metric) if variable._value is not None]
+    values = [(variable, _of_all(variable)) for variable in variables]
+    scope = keras.StatelessScope(values, initialize_variables=False)
+    with assigned(_REDUCED, _REDUCED.get().union(map(id, variables))), scope:
         return result(*args, **kwargs)
-    finally:
-        for variable, value in zip(parts, own, strict=True):
-            variable._value = value
+
+
+def _of_all(variable: Variable) -> jax.Array:
+    reduction = _REDUCTIONS.get(kind_of(variable))
+    if reduction is None or id(variable) in _REDUCED.get():
+        return variable.value
+    return all_reduce(variable.value, reduction)

@@ -17,14 +17,13 @@ from typing import Any
 
 import keras
 
-from spmd.integrations.keras.typing import KerasObject, Variable
+from spmd.integrations.keras.typing import KerasObject, Model, Variable
 from spmd.state import Group, adapter_of
 
 _VARIABLE: Any = keras.Variable
 _LAYER: Any = keras.Layer
 _MODEL: Any = keras.Model
 _METRIC: Any = keras.metrics.Metric
-_OPTIMIZER: Any = keras.optimizers.Optimizer
 _GENERATOR: Any = keras.random.SeedGenerator
 _COMPILED = ("_loss_tracker", "_compile_metrics")
 
@@ -39,7 +38,7 @@ def children(owner: KerasObject) -> dict[str, KerasObject | Group]:
         Layers, variables and groups of them, by name.
     """
     found: dict[str, Any] = {}
-    if isinstance(owner, (keras.Sequential, _functional())):
+    if isinstance(owner, (keras.Sequential, type(_functional()))):
         found["layers"] = Group({str(i): layer for i, layer in enumerate(owner.layers)})
     for name, value in sorted(vars(owner).items()):
         if name not in _internal():
@@ -87,21 +86,17 @@ def _own_variables(owner: KerasObject) -> list[Variable]:
 
 
 @functools.cache
-def _functional() -> type[Any]:
-    """The class of `keras.Model(inputs, outputs)`."""
+def _functional() -> Model:
+    """An example of `keras.Model(inputs, outputs)`, whose class has no public name."""
     inputs = keras.Input((1,), name="bookkeeping_inputs")
     identity = keras.layers.Identity(name="bookkeeping_identity")
-    return type(keras.Model(inputs, identity(inputs), name="bookkeeping"))
+    return keras.Model(inputs, identity(inputs), name="bookkeeping")
 
 
 @functools.cache
 def _internal() -> frozenset[str]:
     """The attributes of Keras's own bookkeeping; what they lead to has another name."""
-    inputs = keras.Input((1,), name="bookkeeping_inputs")
-    examples = (
-        keras.Sequential(name="bookkeeping"),
-        _functional()(inputs, inputs, name="bookkeeping"),
-    )
+    examples = (keras.Sequential(name="bookkeeping"), _functional())
     names = (name for example in examples for name in vars(example))
     return frozenset({*names, "_variables", "_trainable_variables"})
 

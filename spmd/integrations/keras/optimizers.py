@@ -5,14 +5,13 @@ Touches Keras internals, which tests/spmd/integrations/keras/test_optimizers.py 
 """
 
 import contextvars
-import functools
 from collections.abc import Iterable, Sequence
 
 import jax
 import jax.numpy as jnp
 
 from spmd.integrations.keras.typing import Method, Optimizer, Variable
-from spmd.replica import sum_gradients
+from spmd.replica import assigned, sum_gradients
 
 # Whether gradients are sums over the replicas: an outer optimizer has summed them, or the user said so.
 _SUMMED: contextvars.ContextVar[bool] = contextvars.ContextVar("keras_summed", default=False)
@@ -26,32 +25,22 @@ def apply_summed(
     """Calls an optimizer's `apply` with gradients that are summed over the replicas, unless they are."""
     if _SUMMED.get():
         return apply(grads, trainable_variables)
-    token = _SUMMED.set(True)
-    try:
+    with assigned(_SUMMED, True):
         arrays = [grad if grad is None else jnp.asarray(grad) for grad in grads]
         return apply(sum_gradients(arrays), trainable_variables)
-    finally:
-        _SUMMED.reset(token)
 
 
-def take_aggregation(apply_gradients: Method) -> Method:
+def take_aggregation(
+    apply_gradients: Method,
+    self: Optimizer,
+    grads_and_vars: Iterable[tuple[jax.Array | None, Variable]],
+    skip_gradients_aggregation: bool = False,
+    experimental_aggregate_gradients: bool = True,
+) -> object:
     """Wraps `Optimizer.apply_gradients`: takes Keras 2's keyword arguments for replicas."""
-
-    @functools.wraps(apply_gradients)
-    def with_aggregation(
-        self: Optimizer,
-        grads_and_vars: Iterable[tuple[jax.Array | None, Variable]],
-        skip_gradients_aggregation: bool = False,
-        experimental_aggregate_gradients: bool = True,
-    ) -> object:
-        aggregate = experimental_aggregate_gradients and not skip_gradients_aggregation
-        token = _SUMMED.set(_SUMMED.get() or not aggregate)
-        try:
-            return apply_gradients(self, grads_and_vars)
-        finally:
-            _SUMMED.reset(token)
-
-    return with_aggregation
+    aggregate = experimental_aggregate_gradients and not skip_gradients_aggregation
+    with assigned(_SUMMED, _SUMMED.get() or not aggregate):
+        return apply_gradients(self, grads_and_vars)
 
 
 def apply_if_finite(

@@ -18,6 +18,7 @@ from spmd.state import Kind
 _BATCH_NORMALIZATION: Any = keras.layers.BatchNormalization
 _LAYER: Any = keras.Layer
 _METRIC: Any = keras.metrics.Metric
+_OPTIMIZER: Any = keras.optimizers.Optimizer
 
 
 def parts_of(objects: Sequence[KerasObject]) -> list[KerasObject]:
@@ -34,11 +35,7 @@ def parts_of(objects: Sequence[KerasObject]) -> list[KerasObject]:
             # Of a model, also those that it was compiled with.
             waiting += part.metrics if isinstance(part, keras.Model) else part._metrics
             # Models may have more optimizers than the one that they were compiled with.
-            waiting += [
-                value
-                for value in vars(part).values()
-                if isinstance(value, keras.optimizers.Optimizer)
-            ]
+            waiting += [value for value in vars(part).values() if isinstance(value, _OPTIMIZER)]
         elif isinstance(part, _METRIC):
             waiting += part._metrics
         else:
@@ -86,4 +83,4 @@ def is_built(part: KerasObject) -> bool:
     if isinstance(part, _METRIC):
         # Some make variables at their first update, and Keras's own remember whether they did.
         return getattr(part, "_built", bool(part.variables))
-    return not isinstance(part, (keras.Layer, keras.optimizers.Optimizer)) or part.built
+    return not isinstance(part, (_LAYER, _OPTIMIZER)) or part.built

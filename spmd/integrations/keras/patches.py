@@ -1,7 +1,7 @@
 """All changes to Keras's own classes and modules: one table, applied by one function.
 
 A *patch* is a row: an attribute of one of Keras's classes or modules, what takes its place, why, what Keras's own is
-assumed to look like, and the Keras releases that need it. `ENGINE` lists the rows of this room; a front end hands
+assumed to look like, and the Keras releases that need it. `_engine_patches` lists the rows of this room; a front end hands
 its own to `patch_keras`. Several rows may wrap one attribute, each what the row before it made. Importing this
 module changes nothing.
 
@@ -66,6 +66,21 @@ class Patch:
         return cls(owner, attribute, "wrap", wrapper, why, _parameters(takes))
 
     @classmethod
+    def around(
+        cls, owner: _Owner, attribute: str, function: Method, why: str, takes: str | None = None
+    ) -> "Patch":
+        """Makes a row whose `function` is called instead of Keras's own, with that and its arguments.
+
+        Unless `takes` says otherwise, Keras's own is assumed to have the parameters that `function` names
+        after its first.
+        """
+        if takes is None:
+            parameters = inspect.signature(function).parameters.values()
+            named = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+            takes = " ".join(named[1:])
+        return cls.wrap(owner, attribute, functools.partial(_around, function), why, takes)
+
+    @classmethod
     def replace(
         cls, owner: _Owner, attribute: str, value: object, why: str, takes: str | None = None
     ) -> "Patch":
@@ -112,43 +127,36 @@ def _number(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split(".")[:2])
 
 
+def _around(function: Method, original: Method) -> Method:
+    @functools.wraps(original)
+    def replacement(*args: object, **kwargs: object) -> object:
+        return function(original, *args, **kwargs)
+
+    # Keras reads the settings of a layer from its signature, without following __wrapped__.
+    vars(replacement)["__signature__"] = inspect.signature(original)
+    return replacement
+
+
 @functools.cache
 def _engine_patches() -> tuple[Patch, ...]:
     """Lists the engine's rows, of classes that Keras has on its JAX backend."""
-    variable: Any = keras.Variable
-    loss: Any = keras.losses.Loss
-    optimizer: Any = keras.optimizers.Optimizer
-    scaled: Any = keras.optimizers.LossScaleOptimizer
-    norm: Any = keras.layers.BatchNormalization
-    model: Any = jax_trainer()
+    variable, loss, optimizer = keras.Variable, keras.losses.Loss, keras.optimizers.Optimizer
+    scaled, norm = keras.optimizers.LossScaleOptimizer, keras.layers.BatchNormalization
+    model = jax_trainer()
     no_tensorflow = types.SimpleNamespace(inside_function=lambda: False)
-    wrap, replace = Patch.wrap, Patch.replace
+    around, replace, wrap = Patch.around, Patch.replace, Patch.wrap
     return (
         replace(
             jax_layer, "tf", no_tensorflow, "JaxLayer asks whether TensorFlow traces a function"
         ),
-        wrap(
-            *(variable, "__init__", variables.make_late),
-            "variables made in a step get their values after it",
-            "self initializer shape dtype",
+        around(
+            variable, "__init__", variables.make_late, "variables made in a step get values later"
         ),
         wrap(variable, "value", variables.guard_value, "a step must have found what it reads"),
-        wrap(
-            *(variable, "assign", variables.guard_assign),
-            "a step must have found what it writes",
-            "self value",
-        ),
-        wrap(
-            *(loss, "__call__", masking.loss_of_valid_rows),
-            "padding has no loss",
-            "self y_true y_pred sample_weight",
-        ),
-        wrap(
-            *(loss, "__call__", losses.loss_as_share),
-            "losses of replicas add up to that of the global batch",
-            "self y_true y_pred sample_weight",
-        ),
-        wrap(
+        around(variable, "assign", variables.guard_assign, "a step must have found what it writes"),
+        around(loss, "__call__", masking.loss_of_valid_rows, "padding has no loss"),
+        around(loss, "__call__", losses.loss_as_share, "losses of replicas add up to the batch's"),
+        around(
             *(optimizer, "apply_gradients", optimizers.take_aggregation),
             "callers say whether gradients are sums over the replicas already",
             "self grads_and_vars",
@@ -158,70 +166,49 @@ def _engine_patches() -> tuple[Patch, ...]:
             "JAX cannot write variables in a branch",
             "self grads trainable_variables",
         ),
-        wrap(
+        around(
             *(norm, "__init__", batch_normalization.take_synchronized),
             "Keras refuses synchronized=True without TensorFlow",
             "self axis momentum epsilon",
         ),
-        wrap(
+        around(
             *(norm, "_moments", batch_normalization.moments_of_valid_rows),
             "padding has no part in statistics, and replicas may share them",
-            "self inputs mask",
         ),
-        wrap(
-            *(model, "__init__", placement.place_new_models),
-            "a new model belongs to the strategy in whose scope it is made",
-            "self",
+        around(
+            model, "__init__", placement.place_new_model, "a scope of a strategy places new models"
         ),
-        wrap(
-            *(model, "train_step", replica_steps.training_step_of_rows),
-            "a replica's code calls it with a batch",
-            "self state data",
+        *(
+            around(
+                *(model, f"{loop}_step", functools.partial(replica_steps.step_of_rows, of_rows)),
+                "a replica's code calls it with a batch",
+                "self state data",
+            )
+            for loop, of_rows in replica_steps.STEPS_OF_ROWS.items()
         ),
-        wrap(
-            *(model, "test_step", replica_steps.evaluation_step_of_rows),
-            "a replica's code calls it with a batch",
-            "self state data",
+        *(
+            around(
+                *(model, f"make_{loop}_function", functools.partial(trainer.make_function, loop)),
+                "fit, evaluate and predict run steps of the engine",
+            )
+            for loop in replica_steps.STEPS_OF_ROWS
         ),
-        wrap(
-            *(model, "predict_step", replica_steps.prediction_step_of_rows),
-            "a replica's code calls it with a batch",
-            "self state data",
-        ),
-        wrap(
-            *(model, "make_train_function", trainer.make_train_function),
-            "fit runs steps of the engine",
-            "self force",
-        ),
-        wrap(
-            *(model, "make_test_function", trainer.make_test_function),
-            "evaluate runs steps of the engine",
-            "self force",
-        ),
-        wrap(
-            *(model, "make_predict_function", trainer.make_predict_function),
-            "predict runs steps of the engine",
-            "self force",
-        ),
-        wrap(
+        around(
             *(model, "_get_jax_state", trainer.state_in_variables),
             "the state of a placed model stays in its variables",
             "self trainable_variables non_trainable_variables optimizer_variables metrics_variables",
         ),
-        wrap(
+        around(
             *(model, "_symbolic_build", trainer.build_if_possible),
             "a model with a step of its own need not have a call",
-            "self iterator data_batch",
         ),
-        wrap(
+        around(
             *(model, "_aggregate_additional_loss", losses.additional_loss_as_share),
             "a penalty on weights counts once, not once for each replica",
-            "self loss",
         ),
-        wrap(
+        around(
             *(model, "_compute_loss", losses.own_loss_as_share),
             "a compute_loss that a user wrote becomes a share as a whole",
-            "self x y y_pred sample_weight training",
         ),
     )
 

@@ -1,7 +1,6 @@
 """Where a Keras model's batches run: the mesh that a model belongs to."""
 
 import dataclasses
-import functools
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -106,14 +105,9 @@ def place_models(default: Callable[[], Placement | None]) -> None:
     _DEFAULT[0] = default
 
 
-def place_new_models(make: Method) -> Method:
+def place_new_model(make: Method, self: Model) -> None:
     """Wraps `Trainer.__init__`: places a new model where `place_models` says."""
-
-    @functools.wraps(make)
-    def __init__(self: Model) -> None:
-        make(self)
-        placement = _DEFAULT[0]()
-        if placement is not None:
-            _PLACEMENTS[self] = placement
-
-    return __init__
+    make(self)
+    placement = _DEFAULT[0]()
+    if placement is not None:
+        _PLACEMENTS[self] = placement

@@ -20,66 +20,49 @@ from spmd.typing import ArrayLike, PyTree
 _MODEL: Any = keras.Model
 
 
-def train_rows(model: Model, data: Batch) -> Logs:
-    """Runs Keras's training step on one replica's rows."""
+def _logs_of_rows(model: Model, data: Batch, *, training: bool) -> Logs:
+    """Runs Keras's training or evaluation step on one replica's rows."""
     x, y, sample_weight = keras.utils.unpack_x_y_sample_weight(data)
-    if model.optimizer is None:
-        loss, y_pred = _loss_of_rows(model, x, y, sample_weight, training=True)
-    else:
-        trainable = model.trainable_variables
-        gradients_of = jax.value_and_grad(
-            functools.partial(model.compute_loss_and_updates, training=True), has_aux=True
-        )
-        (_, aux), gradients = gradients_of(
-            _values(trainable),
+    optimizer = model.optimizer
+    trainable = model.trainable_variables
+
+    def compute(values: Sequence[jax.Array]) -> tuple[jax.Array, Sequence[Any]]:
+        return model.compute_loss_and_updates(
+            values,
             _values(model.non_trainable_variables),
             _values(model.metrics_variables),
-            x,
-            y,
-            sample_weight,
-            optimizer_variables=_values(model.optimizer.variables),
+            *(x, y, sample_weight),
+            training=training,
+            optimizer_variables=_values(optimizer.variables if optimizer else []),
         )
-        loss, y_pred = _store_updates(model, aux)
+
+    gradients = None
+    if training and optimizer is not None:
+        (_, aux), gradients = jax.value_and_grad(compute, has_aux=True)(_values(trainable))
+    else:
+        _, aux = compute(_values(trainable))
+    loss, y_pred, others, metrics = aux
+    _assign(model.non_trainable_variables, others)
+    _assign(model.metrics_variables, metrics)
+    if gradients is not None:
         model.optimizer.apply(gradients, trainable)
-    return _logs_of_rows(model, loss, x, y, y_pred, sample_weight)
+    rows = jnp.shape(next(iter(jax.tree.leaves(x))))[0]
+    model._loss_tracker.update_state(loss, sample_weight=rows)
+    return model.compute_metrics(x, y, y_pred, sample_weight)
 
 
-def evaluate_rows(model: Model, data: Batch) -> Logs:
-    """Runs Keras's evaluation step on one replica's rows."""
-    x, y, sample_weight = keras.utils.unpack_x_y_sample_weight(data)
-    loss, y_pred = _loss_of_rows(model, x, y, sample_weight, training=False)
-    return _logs_of_rows(model, loss, x, y, y_pred, sample_weight)
-
-
-def predict_rows(model: Model, data: Batch) -> PyTree:
+def _predict_rows(model: Model, data: Batch) -> PyTree:
     """Runs Keras's prediction step on one replica's rows."""
     x, _, _ = keras.utils.unpack_x_y_sample_weight(data)
     return model(x, training=False) if model._call_has_training_arg else model(x)
 
 
-def _loss_of_rows(
-    model: Model, x: PyTree, y: PyTree, sample_weight: PyTree, training: bool
-) -> tuple[jax.Array, PyTree]:
-    _, aux = model.compute_loss_and_updates(
-        _values(model.trainable_variables),
-        _values(model.non_trainable_variables),
-        _values(model.metrics_variables),
-        x,
-        y,
-        sample_weight,
-        training=training,
-        optimizer_variables=_values(model.optimizer.variables if model.optimizer else []),
-    )
-    return _store_updates(model, aux)
-
-
-def _store_updates(
-    model: Model, aux: tuple[jax.Array, PyTree, Sequence[jax.Array], Sequence[jax.Array]]
-) -> tuple[jax.Array, PyTree]:
-    loss, y_pred, others, metrics = aux
-    _assign(model.non_trainable_variables, others)
-    _assign(model.metrics_variables, metrics)
-    return loss, y_pred
+# Keras's own steps for the rows of a replica, by the loop that takes them.
+STEPS_OF_ROWS: dict[str, Method] = {
+    "train": functools.partial(_logs_of_rows, training=True),
+    "test": functools.partial(_logs_of_rows, training=False),
+    "predict": _predict_rows,
+}
 
 
 def _values(variables: Sequence[Variable]) -> list[jax.Array]:
@@ -91,40 +74,12 @@ def _assign(variables: Sequence[Variable], values: Sequence[ArrayLike]) -> None:
         variable.assign(value)
 
 
-def _logs_of_rows(
-    model: Model, loss: jax.Array, x: PyTree, y: PyTree, y_pred: PyTree, sample_weight: PyTree
-) -> Logs:
-    rows = jnp.shape(next(iter(jax.tree.leaves(x))))[0]
-    model._loss_tracker.update_state(loss, sample_weight=rows)
-    return model.compute_metrics(x, y, y_pred, sample_weight)
-
-
-def _step_of_rows(of_rows: Method, step: Method) -> Method:
-    """Takes a batch, as TensorFlow's steps do, beside Keras's `(state, data)` on JAX."""
-
-    @functools.wraps(step)
-    def with_batch(self: Model, data: Batch, *rest: object) -> PyTree:
-        if rest:
-            return step(self, data, *rest)
-        with sharing(self):
-            return of_rows(self, data)
-
-    return with_batch
-
-
-def training_step_of_rows(step: Method) -> Method:
-    """Wraps `Trainer.train_step`: `train_step(data)` trains on one replica's rows."""
-    return _step_of_rows(train_rows, step)
-
-
-def evaluation_step_of_rows(step: Method) -> Method:
-    """Wraps `Trainer.test_step`: `test_step(data)` evaluates one replica's rows."""
-    return _step_of_rows(evaluate_rows, step)
-
-
-def prediction_step_of_rows(step: Method) -> Method:
-    """Wraps `Trainer.predict_step`: `predict_step(data)` predicts for one replica's rows."""
-    return _step_of_rows(predict_rows, step)
+def step_of_rows(of_rows: Method, step: Method, self: Model, data: Batch, *rest: object) -> PyTree:
+    """Wraps `Trainer.train_step` and its like: takes a batch, beside Keras's `(state, data)` on JAX."""
+    if rest:
+        return step(self, data, *rest)
+    with sharing(self):
+        return of_rows(self, data)
 
 
 def is_overridden(model: Model, method: str) -> bool:
@@ -144,6 +99,8 @@ def call_step(model: Model, method: str, data: Batch) -> PyTree:
         variables.append(model.metrics_variables)
     state = tuple(map(_values, variables))
     result, state = step(state, data)
+    if method == "predict_step":  # returns only the state that it may change
+        variables, state = variables[1:], (state,)
     for group, values in zip(variables, state, strict=True):
         _assign(group, values)
     return result

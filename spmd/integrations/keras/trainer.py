@@ -9,9 +9,7 @@ Touches Keras internals, which tests/spmd/integrations/keras/test_trainer.py run
 methods of `JAXTrainer` that are wrapped here, and what its loops do with the state that they are given.
 """
 
-import functools
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import keras
@@ -21,65 +19,41 @@ from spmd.integrations.keras.batch_functions import (
     logging_function,
     predicting_function,
 )
-from spmd.integrations.keras.placement import Placement, placement_of
+from spmd.integrations.keras.placement import placement_of
 from spmd.integrations.keras.typing import Method, Model
 from spmd.typing import PyTree
 
 _MODEL: Any = keras.Model
 
 
-def _making(
-    attribute: str, method: str, make: Callable[[Model, Placement, str], BatchFunction]
-) -> Callable[[Method], Method]:
+def make_function(loop: str, make: Method, self: Model, force: bool = False) -> None:
     """Wraps `make_train_function` and its like, which set an attribute of the model to what loops call."""
-
-    def wrap(original: Method) -> Method:
-        @functools.wraps(original)
-        def make_function(self: Model, force: bool = False) -> object:
-            placement = placement_of(self)
-            if placement is None:
-                return original(self, force)
-            function = getattr(self, attribute)
-            if force or not isinstance(function, BatchFunction):
-                setattr(self, attribute, make(self, placement, method))
-            else:
-                function.start()
-            return None
-
-        return make_function
-
-    return wrap
+    placement = placement_of(self)
+    if placement is None:
+        make(self, force)
+        return
+    function = getattr(self, f"{loop}_function")
+    if force or not isinstance(function, BatchFunction):
+        function_of = predicting_function if loop == "predict" else logging_function
+        setattr(self, f"{loop}_function", function_of(self, placement, f"{loop}_step"))
+    else:
+        function.start()
 
 
-make_train_function = _making("train_function", "train_step", logging_function)
-make_test_function = _making("test_function", "test_step", logging_function)
-make_predict_function = _making("predict_function", "predict_step", predicting_function)
-
-
-def state_in_variables(get: Method) -> Method:
+def state_in_variables(get: Method, self: Model, **wanted: bool) -> PyTree:
     """Wraps `JAXTrainer._get_jax_state`: loops hold no copies of a placed model's state."""
-
-    @functools.wraps(get)
-    def _get_jax_state(self: Model, *args: object, **kwargs: object) -> PyTree:
-        if placement_of(self) is None:
-            return get(self, *args, **kwargs)
-        wanted = [name for name, value in kwargs.items() if value and name.endswith("_variables")]
-        return tuple([] for name in wanted if name != "purge_model_variables")
-
-    return _get_jax_state
+    if placement_of(self) is None:
+        return get(self, **wanted)
+    wanted.pop("purge_model_variables", None)
+    return tuple([] for is_wanted in wanted.values() if is_wanted)
 
 
-def build_if_possible(build: Method) -> Method:
+def build_if_possible(build: Method, self: Model, *args: object, **kwargs: object) -> None:
     """Wraps `Trainer._symbolic_build`: a placed model may have a step and no `call`, as a GAN has."""
-
-    @functools.wraps(build)
-    def _symbolic_build(self: Model, *args: object, **kwargs: object) -> None:
-        if placement_of(self) is None:
+    if placement_of(self) is None:
+        build(self, *args, **kwargs)
+    elif type(self).call is not _MODEL.call:
+        with warnings.catch_warnings():
+            # It looks at host batches, whose 64-bit numbers the engine narrows and checks later.
+            warnings.filterwarnings("ignore", message="Explicitly requested dtype")
             build(self, *args, **kwargs)
-        elif type(self).call is not _MODEL.call:
-            with warnings.catch_warnings():
-                # It looks at host batches, whose 64-bit numbers the engine narrows and checks later.
-                warnings.filterwarnings("ignore", message="Explicitly requested dtype")
-                build(self, *args, **kwargs)
-
-    return _symbolic_build

@@ -20,7 +20,7 @@ from keras.src.backend.common.symbolic_scope import SymbolicScope
 
 from spmd.errors import StateError
 from spmd.integrations.keras.typing import Method, Variable
-from spmd.replica import current_frame
+from spmd.replica import assigned, current_frame
 from spmd.state import apply_pending, note_variable_made, overwritten
 from spmd.typing import ArrayLike
 
@@ -32,14 +32,9 @@ _LIFTED: contextvars.ContextVar[frozenset[int]] = contextvars.ContextVar(
 )
 
 
-@contextlib.contextmanager
-def lifting(variables: Sequence[Variable]) -> Generator[None]:
+def lifting(variables: Sequence[Variable]) -> contextlib.AbstractContextManager[object]:
     """Lets the code of a step use these variables."""
-    token = _LIFTED.set(frozenset(map(id, variables)))
-    try:
-        yield
-    finally:
-        _LIFTED.reset(token)
+    return assigned(_LIFTED, frozenset(map(id, variables)))
 
 
 @contextlib.contextmanager
@@ -79,18 +74,13 @@ def guard_value(value: property) -> property:
     return property(guarded)
 
 
-def guard_assign(assign: Method) -> Method:
+def guard_assign(assign: Method, self: Variable, value: ArrayLike) -> ArrayLike:
     """Wraps `Variable.assign`: an error in a step that did not find the variable."""
-
-    @functools.wraps(assign)
-    def guarded(self: Variable, value: ArrayLike) -> ArrayLike:
-        if not in_stateless_scope():
-            _check_lifted(self, "writes")
-        # A copy of another variable's array: a recording tells sources apart by their arrays.
-        new = jnp.copy(value.value) if isinstance(value, _VARIABLE) else value
-        return assign(self, overwritten(self, self._value, new))
-
-    return guarded
+    if not in_stateless_scope():
+        _check_lifted(self, "writes")
+    # A copy of another variable's array: a recording tells sources apart by their arrays.
+    new = jnp.copy(value.value) if isinstance(value, _VARIABLE) else value
+    return assign(self, overwritten(self, self._value, new))
 
 
 def _constant(value: ArrayLike, shape: Sequence[int], dtype: DTypeLike) -> jax.Array:
@@ -98,28 +88,24 @@ def _constant(value: ArrayLike, shape: Sequence[int], dtype: DTypeLike) -> jax.A
     return jnp.asarray(value, dtype)
 
 
-def make_late(make: Method) -> Method:
+def make_late(
+    make: Method,
+    self: Variable,
+    initializer: ArrayLike | Callable[..., Any],
+    shape: Sequence[int] | None = None,
+    dtype: object = None,
+    *args: object,
+    **kwargs: object,
+) -> None:
     """Wraps `Variable.__init__`: a value given while a step defers variables becomes an initializer."""
-
-    @functools.wraps(make)
-    def __init__(
-        self: Variable,
-        initializer: ArrayLike | Callable[..., Any],
-        shape: Sequence[int] | None = None,
-        dtype: object = None,
-        *args: object,
-        **kwargs: object,
-    ) -> None:
-        frame = current_frame()
-        late = frame is not None and frame.building and in_stateless_scope()
-        if isinstance(initializer, jax.Array):
-            # A copy: a recording tells sources apart by their arrays.
-            initializer = jnp.copy(initializer)
-        # Keras takes only functions there, and Nadam gives a number.
-        if late and not callable(initializer) and not isinstance(initializer, str):
-            shape, dtype = jnp.shape(initializer), dtype or getattr(initializer, "dtype", None)
-            initializer = functools.partial(_constant, initializer)
-        make(self, initializer, shape, dtype, *args, **kwargs)
-        note_variable_made()
-
-    return __init__
+    frame = current_frame()
+    late = frame is not None and frame.building and in_stateless_scope()
+    if isinstance(initializer, jax.Array):
+        # A copy: a recording tells sources apart by their arrays.
+        initializer = jnp.copy(initializer)
+    # Keras takes only functions there, and Nadam gives a number.
+    if late and not callable(initializer) and not isinstance(initializer, str):
+        shape, dtype = jnp.shape(initializer), dtype or getattr(initializer, "dtype", None)
+        initializer = functools.partial(_constant, initializer)
+    make(self, initializer, shape, dtype, *args, **kwargs)
+    note_variable_made()

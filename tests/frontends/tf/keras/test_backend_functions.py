@@ -1,9 +1,5 @@
 """`tf.keras.backend`: Keras 2's functions, over Keras 3 and over `tf`."""
 
-import os
-
-os.environ.setdefault("KERAS_BACKEND", "jax")
-
 import numpy as np
 import pytest
 

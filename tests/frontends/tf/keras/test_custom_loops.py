@@ -1,16 +1,12 @@
 """Keras in custom loops of `tf`: the same numbers on any number of replicas, in all the places."""
 
-import os
-
-os.environ.setdefault("KERAS_BACKEND", "jax")
-
 import json
 
-import jax
 import numpy as np
 import pytest
 
 from frontends import tf
+from tests.frontends.tf.keras.strategies import mirrored
 
 keras = tf.keras
 Dense = keras.layers.Dense
@@ -18,11 +14,6 @@ RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(22, 5)).astype(np.float32)
 Y = RANDOM.integers(0, 3, 22).astype(np.int32)
 BATCH = 8  # the last one has 6 rows
-
-
-def mirrored(count):
-    assert len(jax.devices("cpu")) >= count
-    return tf.distribute.MirroredStrategy([f"cpu:{index}" for index in range(count)])
 
 
 STRATEGIES = {

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from frontends import tf
+from tests.frontends.tf.keras.strategies import mirrored
 
 # 22 rows in batches of 8: the last one has 6, so that the fourth replica gets none.
 X = np.random.default_rng(0).normal(size=(22, 3)).astype(np.float32)
@@ -55,10 +56,6 @@ SOURCES = {
     "PyDataset in threads": lambda: Batches(workers=2, max_queue_size=3),
     "tf.data": dataset,
 }
-
-
-def mirrored(replicas):
-    return tf.distribute.MirroredStrategy([f"/cpu:{index}" for index in range(replicas)])
 
 
 def regression():

@@ -1,10 +1,7 @@
 """Keras models in directories: predictions, evaluation and training go on where they were saved."""
 
-import os
-
-os.environ.setdefault("KERAS_BACKEND", "jax")
-
 import importlib.util
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -15,16 +12,13 @@ import pytest
 
 import spmd
 from frontends import tf
+from tests.frontends.tf.keras.strategies import mirrored
 
 keras = tf.keras
 ROOT = Path(spmd.__file__).parents[1]
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(24, 6)).astype(np.float32)
 Y = RNG.integers(0, 3, 24).astype(np.int32)
-
-
-def mirrored(count=2):
-    return tf.distribute.MirroredStrategy([f"cpu:{index}" for index in range(count)])
 
 
 def scope(count):

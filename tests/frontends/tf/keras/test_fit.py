@@ -7,13 +7,10 @@ import pytest
 
 from frontends import tf
 from spmd.cluster import script_position
+from tests.frontends.tf.keras.strategies import mirrored
 
 X = np.random.default_rng(0).normal(size=(22, 3)).astype(np.float32)
 Y = (X @ [[1.0], [2.0], [3.0]]).astype(np.float32)
-
-
-def mirrored(replicas=2):
-    return tf.distribute.MirroredStrategy([f"/cpu:{index}" for index in range(replicas)])
 
 
 def dataset(*arrays, size=8):

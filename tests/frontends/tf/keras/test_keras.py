@@ -1,10 +1,7 @@
 """`tf.keras` is Keras on JAX, with the names of Keras 2 that scripts still use."""
 
-import os
-
-os.environ.setdefault("KERAS_BACKEND", "jax")
-
 import json
+import os
 import re
 import subprocess
 import sys

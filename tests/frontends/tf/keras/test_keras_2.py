@@ -1,19 +1,12 @@
 """Arguments and methods of Keras 2's classes, outside of replicas and in them."""
 
-import os
-
-os.environ.setdefault("KERAS_BACKEND", "jax")
-
 import numpy as np
 import pytest
 
 from frontends import tf
+from tests.frontends.tf.keras.strategies import mirrored
 
 keras = tf.keras
-
-
-def mirrored(count=2):
-    return tf.distribute.MirroredStrategy([f"cpu:{index}" for index in range(count)])
 
 
 @pytest.mark.parametrize(

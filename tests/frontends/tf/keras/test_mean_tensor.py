@@ -1,9 +1,5 @@
 """The metric that Keras 3 dropped."""
 
-import os
-
-os.environ.setdefault("KERAS_BACKEND", "jax")
-
 import numpy as np
 import pytest
 

@@ -1,13 +1,10 @@
 """Optimizers of `tf.keras`: Keras 2's arguments, in custom loops and outside of them."""
 
-import os
-
-os.environ.setdefault("KERAS_BACKEND", "jax")
-
 import numpy as np
 import pytest
 
 from frontends import tf
+from tests.frontends.tf.keras.strategies import mirrored
 
 keras = tf.keras
 
@@ -36,10 +33,6 @@ def test_the_first_step_makes_an_optimizers_state(name):
         alone.apply([np.array([1.0, 0.5], np.float32)], [expected])  # the sum over two replicas
     np.testing.assert_allclose(weight.numpy(), np.array(expected.value), rtol=1e-6)
     assert int(optimizer.iterations.numpy()) == 2
-
-
-def mirrored(count=2):
-    return tf.distribute.MirroredStrategy([f"cpu:{index}" for index in range(count)])
 
 
 def test_the_learning_rate_is_lr():

@@ -1,13 +1,12 @@
 """Every row of the front end's table of changes to Keras."""
 
-import inspect
-
 import keras
 import pytest
 
 from frontends import tf
 from frontends.tf.keras import _patches
 from spmd.integrations.keras import applied_patches, patch_keras
+from tests.spmd.integrations.keras.rows import check_row
 
 
 def key(patch):
@@ -27,24 +26,7 @@ def test_all_rows_are_applied_once():
 
 @pytest.mark.parametrize("applied", ROWS, ids=lambda applied: applied.patch.name)
 def test_keras_is_as_a_row_assumes_and_the_row_is_in_place(applied):
-    patch = applied.patch
-    owner, attribute = patch.owner, patch.attribute
-    if patch.kind == "add":
-        assert not any(attribute in vars(base) for base in owner.__mro__[1:]), "Keras has it now"
-    elif patch.takes is None:
-        assert not inspect.isfunction(applied.before), (
-            "the row says nothing of what Keras's own takes"
-        )
-    else:
-        parameters = tuple(inspect.signature(applied.before).parameters)
-        assert parameters[: len(patch.takes)] == patch.takes
-    same = [
-        other
-        for other in applied_patches()
-        if (other.patch.owner, other.patch.attribute) == (owner, attribute)
-    ]
-    later = same[same.index(applied) + 1 :]
-    assert (later[0].before if later else vars(owner)[attribute]) is applied.after
+    check_row(applied)
 
 
 def test_keras_has_what_the_rows_say():

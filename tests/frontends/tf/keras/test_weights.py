@@ -1,20 +1,13 @@
 """`tf.Variable` in layers, models and metrics of Keras, and trained by its optimizers."""
 
-import os
-
-os.environ.setdefault("KERAS_BACKEND", "jax")
-
 import numpy as np
 import pytest
 
 from frontends import tf
+from tests.frontends.tf.keras.strategies import mirrored
 
 keras = tf.keras
 X = np.random.default_rng(0).normal(size=(8, 2)).astype(np.float32)
-
-
-def mirrored(count=2):
-    return tf.distribute.MirroredStrategy([f"cpu:{index}" for index in range(count)])
 
 
 class Scale(keras.layers.Layer):

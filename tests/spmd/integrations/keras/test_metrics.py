@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import spmd
+from spmd.integrations.keras import distribute_model
 from tests.spmd.integrations.keras.loops import ROWS, make_model, trained
 
 
@@ -48,6 +49,72 @@ def test_a_metric_read_in_a_replica_is_that_of_all(mesh_of):
     for batch in spmd.distribute(np.arange(6.0, dtype=np.float32), mesh_of(4), batch_size=8):
         train(batch)
     assert float(metric.result()) == 2.5
+
+
+class Total(keras.metrics.Metric):
+    def __init__(self):
+        super().__init__(name="total")
+        self.total = self.add_variable((), "zeros", name="total")
+
+    def update_state(self, values, *args, sample_weight=None):
+        self.total.assign(self.total + keras.ops.sum(values))
+
+    def result(self):
+        return self.total.value
+
+
+class Twice(keras.metrics.Metric):
+    def __init__(self):
+        super().__init__()
+        self.inner = Total()
+
+    def update_state(self, values):
+        self.inner.update_state(values)
+
+    def result(self):
+        return self.inner.result() + self.inner.total
+
+
+def test_a_metric_in_a_metric_is_summed_once(mesh_of):
+    metric = Twice()
+
+    def step(batch):
+        metric.update_state(batch)
+        return metric.result()
+
+    (batch,) = spmd.distribute(np.ones(4, np.float32), mesh_of(2), batch_size=4)
+    assert float(spmd.Step(step, mesh_of(2))(batch)) == float(metric.result()) == 8
+
+
+class StepsWithState(keras.Sequential):
+    """Steps as Keras's own guide for JAX has them."""
+
+    def train_step(self, state, data):
+        return super().train_step(state, data)
+
+    def predict_step(self, state, data):
+        return super().predict_step(state, data)
+
+
+class StepsWithBatch(keras.Sequential):
+    """Steps as TensorFlow has them."""
+
+    def train_step(self, data):
+        return super().train_step(data)
+
+
+@pytest.mark.parametrize("kind", [StepsWithState, StepsWithBatch])
+def test_logs_of_a_users_step_cover_all_replicas(mesh_of, kind):
+    model = distribute_model(kind([keras.Input((1,)), keras.layers.Dense(1)]), mesh_of(2))
+    model.compile("sgd", "mse", metrics=[Total()])
+    totals = []
+    callback = keras.callbacks.LambdaCallback(
+        on_train_batch_end=lambda _, logs: totals.append(float(logs["total"]))
+    )
+    x = np.ones((8, 1), np.float32)
+    model.fit(x, x, batch_size=4, verbose=0, callbacks=[callback])
+    assert totals == [4, 8]
+    np.testing.assert_allclose(model.predict(x, verbose=0), model(x), rtol=1e-6)
 
 
 def test_a_metric_may_be_read_in_a_replica(mesh_of):

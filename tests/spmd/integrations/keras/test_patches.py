@@ -1,46 +1,19 @@
 """Every row of the engine's table of changes to Keras, and how rows are applied."""
 
 import importlib
-import inspect
 
 import keras
 import pytest
 
 from spmd.integrations.keras import Patch, applied_patches, patch_keras, patches
+from tests.spmd.integrations.keras.rows import check_row
 
 patch_keras()
 
 
-def check(applied):
-    """Checks that Keras has the attribute as the row assumes, and that the row's value is in place."""
-    patch = applied.patch
-    assert patch.why
-    assert patch.applies_to(keras.__version__)
-    if patch.kind != "add":
-        assert applied.before is not None
-    if patch.takes is not None:
-        parameters = tuple(inspect.signature(applied.before).parameters)
-        assert parameters[: len(patch.takes)] == patch.takes
-    later = [
-        other
-        for other in applied_patches()
-        if (other.patch.owner, other.patch.attribute) == (patch.owner, patch.attribute)
-    ]
-    following = later[later.index(applied) + 1 :]
-    found = following[0].before if following else vars(patch.owner)[patch.attribute]
-    assert found is applied.after
-    assert found is not applied.before
-
-
 @pytest.mark.parametrize("applied", applied_patches(), ids=lambda applied: applied.patch.name)
 def test_keras_is_as_a_row_assumes_and_the_row_is_in_place(applied):
-    check(applied)
-
-
-def test_functions_that_are_wrapped_say_what_they_take():
-    rows = [a for a in applied_patches() if a.patch.kind == "wrap" and inspect.isfunction(a.before)]
-    assert rows
-    assert [a.patch.name for a in rows if a.patch.takes is None] == []
+    check_row(applied)
 
 
 def test_keras_is_changed_once():
