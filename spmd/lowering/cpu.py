@@ -2,8 +2,8 @@
 
 import dataclasses
 import os
-from collections.abc import Callable, Hashable, Iterable
-from typing import Any, TypeAlias
+from collections.abc import Callable, Hashable
+from typing import TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -21,6 +21,7 @@ from spmd.lowering.few_channels import few_channels_kernel_gradient, one_channel
 from spmd.lowering.memory import keep_freed_memory
 from spmd.lowering.pointwise import pointwise, pointwise_kernel_gradient
 from spmd.lowering.pooling import Pooling, max_pool_gradient
+from spmd.lowering.substitution import Substitution
 
 # A rewrite emits code for each position of the window; a larger window would make too much.
 _MAX_WINDOW = 49
@@ -103,65 +104,27 @@ def for_cpu(program: ClosedJaxpr, thresholds: Thresholds = Thresholds()) -> Clos
         >>> [equation.params["name"] for equation in for_cpu(program).eqns]
         ['pointwise']
     """
-    return program.replace(jaxpr=_Rewriting(thresholds).jaxpr(program.jaxpr))
+    # Operations of the same shapes share their code.
+    made: dict[Hashable, JaxprEqn] = {}
 
-
-class _Rewriting:
-    """One pass over a program; operations of the same shapes share their code."""
-
-    def __init__(self, thresholds: Thresholds) -> None:
-        self._thresholds = thresholds
-        self._made: dict[Hashable, JaxprEqn] = {}
-        # By id, with the program itself, which keeps the id its own.
-        self._rewritten: dict[int, tuple[ClosedJaxpr | Jaxpr, ClosedJaxpr | Jaxpr]] = {}
-
-    def jaxpr(self, jaxpr: Jaxpr) -> Jaxpr:
-        """Rewrites what is in a program; returns the program itself where nothing is."""
-        equations = [self._equation(equation) for equation in jaxpr.eqns]
-        return jaxpr if _same(equations, jaxpr.eqns) else jaxpr.replace(eqns=equations)
-
-    def _equation(self, equation: JaxprEqn) -> JaxprEqn:
+    def rewritten(jaxpr: Jaxpr, equation: JaxprEqn) -> JaxprEqn | None:
+        del jaxpr
         if equation.params.get("check_vma"):
             # `shard_map` tracks there which values differ between devices; a rewrite carries no such types.
             return equation
-        chosen = _choose(equation, self._thresholds)
+        chosen = _choose(equation, thresholds)
         if chosen is None:
-            params = {key: self._opened(value) for key, value in equation.params.items()}
-            same = _same(params.values(), equation.params.values())
-            return equation if same else equation.replace(params=params)
-        rewrite, geometry = chosen
-        operands = [
-            jax.ShapeDtypeStruct(aval_of(variable).shape, aval_of(variable).dtype)
-            for variable in equation.invars
-        ]
-        key = (rewrite, geometry, *operands)
-        if key not in self._made:
-            (self._made[key],) = jax.make_jaxpr(_named(rewrite, geometry))(*operands).eqns
-        return self._made[key].replace(
+            return None
+        avals = map(aval_of, equation.invars)
+        operands = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in avals]
+        key = (*chosen, *operands)
+        if key not in made:
+            (made[key],) = jax.make_jaxpr(_named(*chosen))(*operands).eqns
+        return made[key].replace(
             invars=equation.invars, outvars=equation.outvars, source_info=equation.source_info
         )
 
-    def _opened(self, value: object) -> Any:
-        """Does the same for the programs among an operation's parameters: bodies of loops, branches."""
-        if isinstance(value, ClosedJaxpr | Jaxpr):
-            # A function that is called often stays one program, which XLA is given once.
-            if id(value) not in self._rewritten:
-                self._rewritten[id(value)] = value, self._program(value)
-            return self._rewritten[id(value)][1]
-        if type(value) is tuple:  # a named tuple is an option, such as a gather's dimension numbers
-            items = tuple(self._opened(item) for item in value)
-            return value if _same(items, value) else items
-        return value
-
-    def _program(self, program: ClosedJaxpr | Jaxpr) -> ClosedJaxpr | Jaxpr:
-        if isinstance(program, Jaxpr):
-            return self.jaxpr(program)
-        jaxpr = self._opened(program.jaxpr)
-        return program if jaxpr is program.jaxpr else program.replace(jaxpr=jaxpr)
-
-
-def _same(ours: Iterable[object], theirs: Iterable[object]) -> bool:
-    return all(a is b for a, b in zip(ours, theirs, strict=True))
+    return program.replace(jaxpr=Substitution(rewritten).jaxpr(program.jaxpr))
 
 
 def _named(rewrite: Rewrite, geometry: Geometry) -> Rewrite:
