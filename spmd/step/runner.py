@@ -142,7 +142,7 @@ class StepRunner:
         return result
 
     def _take_apart(self, args: tuple[PyTree, ...], kwargs: Mapping[str, PyTree]) -> Arguments:
-        own = self.code.own_values and spans_processes(self.mesh)
+        own = self.code.in_replicas and spans_processes(self.mesh)
         return take_apart(args, kwargs, self.mesh, own=own)
 
     def _program(self, arguments: Arguments, stale: str | None = None) -> Executable:

@@ -7,17 +7,16 @@ program runs, and hold their new values after it.
 """
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from jax.sharding import Mesh
 
 from spmd.errors import MeshError
-from spmd.replica import Frame, current_frame
+from spmd.replica import current_frame
 from spmd.step.options import StepOptions
 from spmd.step.runner import StepRunner
 from spmd.step.stages import Lowered, Traced
-from spmd.step.state_views import run_in_replicas
 from spmd.step.trace import StepCode
 from spmd.topology import num_replicas
 from spmd.typing import PyTree, Stateful
@@ -218,12 +217,8 @@ class Step(_CompiledFunction[P, R]):
         Raises:
             TypeError: `function` cannot be called.
         """
-
-        def inline(frame: Frame, args: Sequence[Any], kwargs: Mapping[str, Any]) -> PyTree:
-            return run_in_replicas(frame, function, args, kwargs)
-
         merges = not keep_per_replica
-        code = StepCode(function, _name(function), inline, own_values=True, merges_results=merges)
+        code = StepCode(function, _name(function), in_replicas=True, merges_results=merges)
         self._set_up(code, mesh, state, options)
 
 
@@ -265,12 +260,7 @@ class CrossReplicaStep(_CompiledFunction[P, R]):
         Raises:
             TypeError: `function` cannot be called.
         """
-
-        def inline(frame: Frame, args: Sequence[Any], kwargs: Mapping[str, Any]) -> PyTree:
-            called: Callable[..., PyTree] = function
-            return called(*args, **kwargs)
-
-        code = StepCode(function, _name(function), inline, own_values=False, merges_results=False)
+        code = StepCode(function, _name(function), in_replicas=False, merges_results=False)
         self._set_up(code, mesh, state, options)
 
 

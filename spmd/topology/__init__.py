@@ -1,7 +1,7 @@
 """Devices and arrays on them: the mesh of a step, simulated devices, and where arrays lie."""
 
 from spmd.topology.devices import find_devices
-from spmd.topology.layout import Layout, Placement, layout_of, num_replicas
+from spmd.topology.layout import Layout, Placement, axes_of, layout_of, num_replicas
 from spmd.topology.mesh import make_mesh
 from spmd.topology.placement import (
     copied,
@@ -16,6 +16,7 @@ from spmd.topology.simulation import simulate_devices, simulation_environment
 __all__ = [
     "Layout",
     "Placement",
+    "axes_of",
     "copied",
     "find_devices",
     "layout_of",

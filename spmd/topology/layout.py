@@ -111,8 +111,8 @@ class Layout:
         if self.model_axes and isinstance(value, jax.Array):
             sharding = value.sharding
             if isinstance(sharding, NamedSharding) and sharding.mesh == self.mesh:
-                used = {axis for entry in sharding.spec for axis in _names(entry)}
-                return sharding if used <= set(self.model_axes) else self.whole
+                within_replicas = axes_of(sharding.spec) <= set(self.model_axes)
+                return sharding if within_replicas else self.whole
         return self.whole
 
 
@@ -169,5 +169,7 @@ def _product(mesh: Mesh, axes: tuple[str, ...]) -> int:
     return math.prod(mesh.shape[axis] for axis in axes)
 
 
-def _names(entry: str | tuple[str, ...] | None) -> tuple[str, ...]:
-    return () if entry is None else (entry,) if isinstance(entry, str) else tuple(entry)
+def axes_of(spec: PartitionSpec) -> set[str]:
+    """Returns the mesh axes that the axes of an array are divided along."""
+    entries = [entry if isinstance(entry, tuple) else (entry,) for entry in spec]
+    return {axis for entry in entries for axis in entry if axis is not None}
