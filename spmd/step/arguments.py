@@ -77,6 +77,11 @@ class Arguments:
         """For each array that is split, the index of its mask."""
         return [leaf.mask for leaf in self.leaves if leaf.role == "split"]
 
+    @property
+    def are_batches(self) -> bool:
+        """Whether they are per-replica values and nothing else."""
+        return bool(self.leaves) and all(leaf.role == "split" for leaf in self.leaves)
+
     def stateful(self) -> list[tuple[str, Stateful]]:
         """Lists the objects that may hold state, by the arguments that they were passed as."""
         paths = jax.tree_util.tree_leaves_with_path(
@@ -171,18 +176,6 @@ class Shortcut:
                 return None
             split.append(leaf.array)
         return split, masks
-
-
-def shortcut(args: Sequence[PyTree], parts: Arguments) -> Shortcut | None:
-    """Makes a shortcut for arguments like these, or None if some of them are not per-replica values.
-
-    Args:
-        args: positional arguments of a call without keyword arguments.
-        parts: the same, taken apart.
-    """
-    if parts.leaves and all(leaf.role == "split" for leaf in parts.leaves):
-        return Shortcut(args, parts)
-    return None
 
 
 def take_apart(
