@@ -196,7 +196,7 @@ def take_apart(
         BatchError: an argument is a traced value of another transformation, or was split over
             another mesh.
     """
-    leaves, structure = jax.tree.flatten((tuple(args), dict(kwargs)), is_leaf=_is_argument)
+    leaves, structure = jax.tree.flatten((tuple(args), dict(kwargs)), is_leaf=is_argument)
     parts = Arguments(structure)
     for leaf in leaves:
         parts.leaves.append(_add(parts, leaf, mesh, own))
@@ -307,7 +307,8 @@ def is_stateful(value: object) -> bool:
     return not isinstance(value, _PLAIN) and adapter_of(value) is not None
 
 
-def _is_argument(value: object) -> bool:
+def is_argument(value: object) -> bool:
+    """Tells whether a value is a leaf of the arguments: taken apart, objects with state would be copies."""
     return is_per_replica(value) or is_stateful(value)
 
 
