@@ -1,6 +1,7 @@
 """The pass that replaces operations for which XLA makes slow code on a processor, and what it replaces."""
 
 import dataclasses
+import math
 import os
 from collections.abc import Callable, Hashable
 from typing import TypeAlias
@@ -11,7 +12,7 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn
 from jax.typing import DTypeLike
 
 from spmd._jax_internals import aval_of
-from spmd.lowering.convolution import Convolution, size
+from spmd.lowering.convolution import Convolution
 from spmd.lowering.depthwise import (
     depthwise,
     depthwise_input_gradient,
@@ -143,7 +144,9 @@ def _choose(equation: JaxprEqn, thresholds: Thresholds) -> tuple[Rewrite, Geomet
         return _for_convolution(equation, thresholds)
     if equation.primitive.name == "select_and_scatter_add":
         geometry = Pooling.of(equation)
-        few = size(geometry.window) <= _MAX_WINDOW and 0 not in aval_of(equation.invars[0]).shape
+        few = (
+            math.prod(geometry.window) <= _MAX_WINDOW and 0 not in aval_of(equation.invars[0]).shape
+        )
         if few and _is_real(geometry.dtype):
             return max_pool_gradient, geometry
     return None
@@ -167,30 +170,30 @@ def _for_convolution(
 def _grouped(conv: Convolution) -> Rewrite | None:
     if conv.batch_groups > 1:
         each_has_own = conv.batch_groups == conv.lhs_shape[0]
-        small = size(conv.out_spatial) <= _MAX_WINDOW and size(conv.lhs_dilation) == 1
+        small = math.prod(conv.out_spatial) <= _MAX_WINDOW and math.prod(conv.lhs_dilation) == 1
         return depthwise_kernel_gradient if each_has_own and small else None
-    if conv.feature_groups != conv.lhs_shape[-1] or size(conv.window) > _MAX_WINDOW:
+    if conv.feature_groups != conv.lhs_shape[-1] or math.prod(conv.window) > _MAX_WINDOW:
         return None
-    if size(conv.lhs_dilation) == 1:
+    if math.prod(conv.lhs_dilation) == 1:
         return depthwise
-    return depthwise_input_gradient if size(conv.strides) == 1 else None
+    return depthwise_input_gradient if math.prod(conv.strides) == 1 else None
 
 
 def _ungrouped(conv: Convolution, thresholds: Thresholds) -> Rewrite | None:
-    strided, is_dilated = size(conv.strides) > 1, size(conv.lhs_dilation) > 1
+    strided, is_dilated = math.prod(conv.strides) > 1, math.prod(conv.lhs_dilation) > 1
     channels, outputs = conv.rhs_shape[-2:]
-    if size(conv.window) == 1:
+    if math.prod(conv.window) == 1:
         large = conv.work >= thresholds.product and min(channels, outputs) >= thresholds.channels
         return pointwise if large and not (strided and is_dilated) else None
     if is_dilated:
         return None
-    if size(conv.out_spatial) == 1:
+    if math.prod(conv.out_spatial) == 1:
         return pointwise_kernel_gradient if conv.work >= thresholds.sum_of_products else None
-    if channels == 1 and size(conv.window) <= _MAX_COPIES:
+    if channels == 1 and math.prod(conv.window) <= _MAX_COPIES:
         return one_channel if outputs >= thresholds.outputs else None
     # In the gradient by the kernel, batch and channels have changed places.
-    is_gradient = size(conv.out_spatial) < size(conv.window)
-    few = conv.lhs_shape[0] * size(conv.out_spatial) <= _MAX_COPIES
+    is_gradient = math.prod(conv.out_spatial) < math.prod(conv.window)
+    few = conv.lhs_shape[0] * math.prod(conv.out_spatial) <= _MAX_COPIES
     many = min(channels, outputs) >= thresholds.side
     return few_channels_kernel_gradient if is_gradient and few and many else None
 
