@@ -13,11 +13,7 @@ from jax.typing import DTypeLike
 
 from spmd._jax_internals import aval_of
 from spmd.lowering.convolution import Convolution
-from spmd.lowering.depthwise import (
-    depthwise,
-    depthwise_input_gradient,
-    depthwise_kernel_gradient,
-)
+from spmd.lowering.depthwise import depthwise, depthwise_input_gradient, depthwise_kernel_gradient
 from spmd.lowering.few_channels import few_channels_kernel_gradient, one_channel
 from spmd.lowering.memory import keep_freed_memory
 from spmd.lowering.pointwise import pointwise, pointwise_kernel_gradient

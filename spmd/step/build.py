@@ -80,18 +80,11 @@ class Program:
     ambiguous_rows: Sequence[tuple[str, Sequence[int]]]
     jitted: jax.stages.Wrapped
 
-    @property
-    def state_names(self) -> tuple[str, ...]:
-        """Names of the variables that it reads or writes."""
-        return (*self.changed.leaf_names, *self.kept.leaf_names)
-
     def lower(self) -> jax.stages.Lowered:
         """Lowers the program to StableHLO."""
         layout = layout_of(self.mesh)
         return self.jitted.lower(
-            self.changed_avals,
-            self.kept_avals,
-            *self.arguments.abstract(layout.rows, layout.whole),
+            self.changed_avals, self.kept_avals, *self.arguments.abstract(layout.rows, layout.whole)
         )
 
 
@@ -227,22 +220,18 @@ def _name_sources(
     rows = [mask.rows_per_replica for mask in arguments.masks]
     if len(rows) < 2:
         return results, []
-    depends: list[Sequence[bool]] = []
-    for mask in range(len(rows)):
+    fitting: list[list[int]] = [[] for _ in results]
+    for mask, count in enumerate(rows):
         of_mask = trace.inputs.marks(split=[owner == mask for owner in arguments.owners])
-        depends.append(trace.of_results(depends_on(trace.jaxpr, of_mask)))
-    named: list[Result] = []
-    ambiguous: list[tuple[str, Sequence[int]]] = []
-    for index, result in enumerate(results):
-        fitting = [
-            mask
-            for mask, flags in enumerate(depends)
-            if result.source is not None and flags[index] and rows[mask] == rows[result.source]
-        ]
-        named.append(dataclasses.replace(result, source=fitting[0]) if fitting else result)
-        if len(fitting) > 1:
-            ambiguous.append((result.path, fitting))
-    return named, ambiguous
+        depends = trace.of_results(depends_on(trace.jaxpr, of_mask))
+        for result, depending, masks in zip(results, depends, fitting, strict=True):
+            if depending and result.source is not None and rows[result.source] == count:
+                masks.append(mask)
+    pairs = list(zip(results, fitting, strict=True))
+    named = [
+        dataclasses.replace(result, source=masks[0]) if masks else result for result, masks in pairs
+    ]
+    return named, [(result.path, masks) for result, masks in pairs if len(masks) > 1]
 
 
 def _used_state(trace: Trace) -> tuple[list[int], set[int]]:

@@ -93,10 +93,7 @@ class Executable:
     # The hot path.
 
     def dispatch(
-        self,
-        split: Sequence[jax.Array],
-        masks: Sequence[RowMask],
-        whole: Sequence[AnyArray],
+        self, split: Sequence[jax.Array], masks: Sequence[RowMask], whole: Sequence[AnyArray]
     ) -> PyTree:
         """Runs the program on arguments that it fits; does not wait for the result.
 
@@ -263,10 +260,7 @@ class Executable:
         return value
 
     def _validate_and_place(
-        self,
-        leaves: Sequence[PyTree],
-        avals: Sequence[jax.ShapeDtypeStruct],
-        table: StateTable,
+        self, leaves: Sequence[PyTree], avals: Sequence[jax.ShapeDtypeStruct], table: StateTable
     ) -> list[jax.Array]:
         """Checks values that others wrote, and puts them on the mesh."""
         checked: list[jax.Array] = []

@@ -31,7 +31,8 @@ class _Stage:
     @property
     def state_names(self) -> tuple[str, ...]:
         """Names of the variables that the program reads or writes."""
-        return self._executable.program.state_names
+        program = self._executable.program
+        return (*program.changed.leaf_names, *program.kept.leaf_names)
 
 
 class Traced(_Stage):

@@ -144,12 +144,7 @@ class Trace:
 
 
 def trace_step(
-    code: StepCode,
-    mesh: Mesh,
-    arguments: Arguments,
-    table: StateTable,
-    *,
-    building: bool = False,
+    code: StepCode, mesh: Mesh, arguments: Arguments, table: StateTable, *, building: bool = False
 ) -> Trace:
     """Traces a step.
 

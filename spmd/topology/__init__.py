@@ -3,14 +3,7 @@
 from spmd.topology.devices import find_devices
 from spmd.topology.layout import Layout, Placement, axes_of, layout_of, num_replicas
 from spmd.topology.mesh import make_mesh
-from spmd.topology.placement import (
-    copied,
-    place,
-    place_all,
-    place_own,
-    readable,
-    spans_processes,
-)
+from spmd.topology.placement import copied, place, place_all, place_own, readable, spans_processes
 from spmd.topology.simulation import simulate_devices, simulation_environment
 
 __all__ = [
