@@ -102,11 +102,6 @@ class Convolution:
         )
 
     @property
-    def groups(self) -> int:
-        """The number of groups of either kind."""
-        return max(self.feature_groups, self.batch_groups)
-
-    @property
     def work(self) -> int:
         """How many multiplications there are, of those that are not with zeros between the pixels."""
         batch = self.lhs_shape[0] // self.batch_groups

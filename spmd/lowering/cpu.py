@@ -159,7 +159,8 @@ def _for_convolution(
         or any(operand.dtype != conv.dtype for operand in operands)
     ):
         return None
-    rewrite = _grouped(conv) if conv.groups > 1 else _ungrouped(conv, thresholds)
+    is_grouped = max(conv.feature_groups, conv.batch_groups) > 1
+    rewrite = _grouped(conv) if is_grouped else _ungrouped(conv, thresholds)
     return rewrite and (rewrite, conv)
 
 

@@ -27,11 +27,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class _NoShortcut:
-    """The type of `NO_SHORTCUT`."""
-
-
-NO_SHORTCUT: Final = _NoShortcut()
+NO_SHORTCUT: Final = object()
 
 
 class StepRunner(Generic[P, R]):

@@ -11,6 +11,7 @@ own, and the values are stacked along a new first axis.
 import dataclasses
 import functools
 import math
+from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 import jax
@@ -18,6 +19,7 @@ import numpy as np
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
 from spmd.errors import MeshError
+from spmd.topology.devices import Device
 
 Placement: TypeAlias = Literal["rows", "whole", "local"]
 
@@ -156,13 +158,9 @@ def num_replicas(mesh: Mesh) -> int:
     return layout_of(mesh).replicas
 
 
-def replica_mesh(devices: np.ndarray[tuple[int], np.dtype[np.object_]]) -> Mesh:
-    """Makes a mesh of one replica for each device.
-
-    Args:
-        devices: one for each replica, shape `(replicas,)`.
-    """
-    return Mesh(devices, (_REPLICA,), axis_types=(AxisType.Auto,))
+def replica_mesh(devices: Sequence[Device]) -> Mesh:
+    """Makes a mesh of one replica for each device."""
+    return Mesh(np.array(devices), (_REPLICA,), axis_types=(AxisType.Auto,))
 
 
 def _product(mesh: Mesh, axes: tuple[str, ...]) -> int:
