@@ -1,5 +1,6 @@
-"""Programs in which other operations, or none at all, stand for some of their operations."""
+"""Replaces operations of a traced program, wherever in it they stand."""
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
@@ -17,8 +18,8 @@ class Substitution:
     def __init__(self, choose: Choose) -> None:
         """Prepares a pass that replaces what a function chooses."""
         self._choose = choose
-        # By id, with the program itself, which keeps the id its own.
-        self._done: dict[int, tuple[ClosedJaxpr | Jaxpr, ClosedJaxpr | Jaxpr]] = {}
+        # A function that is called often stays one program, which XLA is given once.
+        self._replaced = functools.cache(self._program)
 
     def jaxpr(self, jaxpr: Jaxpr) -> Jaxpr:
         """Returns a program with the same inputs and outputs."""
@@ -51,10 +52,7 @@ class Substitution:
     def _in_params(self, value: object) -> Any:
         """Does the same for the programs among an operation's parameters."""
         if isinstance(value, ClosedJaxpr | Jaxpr):
-            # A function that is called often stays one program, which XLA is given once.
-            if id(value) not in self._done:
-                self._done[id(value)] = value, self._program(value)
-            return self._done[id(value)][1]
+            return self._replaced(value)
         if type(value) is tuple:  # a named tuple is an option, such as a gather's dimension numbers
             items = tuple(map(self._in_params, value))
             return value if _same(items, value) else items
@@ -63,7 +61,7 @@ class Substitution:
     def _program(self, program: ClosedJaxpr | Jaxpr) -> ClosedJaxpr | Jaxpr:
         if isinstance(program, Jaxpr):
             return self.jaxpr(program)
-        jaxpr = self._in_params(program.jaxpr)
+        jaxpr = self._replaced(program.jaxpr)
         return program if jaxpr is program.jaxpr else program.replace(jaxpr=jaxpr)
 
 

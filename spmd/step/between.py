@@ -283,7 +283,7 @@ def _replicate(mesh: Any) -> Callable[[jax.Array], jax.Array]:
 
 
 def check_axis(axis: Axis, ndim: int) -> None:
-    """Refuses what is no axis of a value.
+    """Checks that a value has an axis.
 
     Args:
         axis: an axis, several of them, or None.
