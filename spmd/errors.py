@@ -117,7 +117,10 @@ class Remedy(enum.Enum):
     )
     COMBINE_VALUE = "spmd.all_reduce(value, 'mean')"
     CONTROL_FLOW = "jnp.where, jax.lax.cond, while_loop and scan"
+    DISTRIBUTE = "spmd.distribute(data, mesh)"
+    JOIN_CLUSTER = "spmd.cluster.initialize()"
     LOAD_KERAS_FILE = "keras.saving.load_model('model.keras')"
+    MAKE_LOCAL_VARIABLE = "spmd.Variable(values, kind='local') with one value for each replica"
     NEST_RECORDINGS = "with outer.recording(): with inner.recording(): ..."
     PRINT_TRACED = "jax.debug.print('{{}}', x)"
     REDUCE = "spmd.reduce({value}, 'sum')"

@@ -175,20 +175,13 @@ class Recording:
         found = [gradient for gradient in gradients if gradient is not None]
         if self._entered and not self._paused and found:
             # How they come about is not in this recording: the operations were linearized below it.
-            self._keep(
-                _Operation(
-                    [source for source in sources if source is not None],
-                    found,
-                    [False] * len(found),
-                    _refuse(
-                        RuntimeError(
-                            "A gradient that a recording computes while it records cannot be "
-                            "differentiated by the same one. Put a second one around it: "
-                            f"{Remedy.NEST_RECORDINGS.spelled()}"
-                        )
-                    ),
-                )
+            error = RuntimeError(
+                "A gradient that a recording computes while it records cannot be "
+                "differentiated by the same one. Put a second one around it: "
+                f"{Remedy.NEST_RECORDINGS.spelled()}"
             )
+            inputs = [source for source in sources if source is not None]
+            self._keep(_Operation(inputs, found, [False] * len(found), _refuse(error)))
 
     def _keep(self, operation: _Operation) -> None:
         self._operations.append(operation)
@@ -198,13 +191,12 @@ class Recording:
     def _gradient(
         self, targets: Sequence[Any], sources: Sequence[Any], cotangents: Sequence[Any] | None
     ) -> list[Any]:
-        needed = self._operations_from(sources)
         gradients: dict[int, Any] = {}
         if cotangents is None:
-            cotangents = [jnp.ones_like(target) for target in targets]
+            cotangents = list(map(jnp.ones_like, targets))
         for target, cotangent in zip(targets, cotangents, strict=True):
             _add(gradients, target, cotangent)
-        for operation in reversed(needed):
+        for operation in reversed(self._operations_from(sources)):
             incoming = [
                 None if constant else gradients.get(id(output))
                 for output, constant in zip(operation.outputs, operation.constant, strict=True)
@@ -218,16 +210,14 @@ class Recording:
 
     def _operations_from(self, sources: Iterable[Any]) -> list[_Operation]:
         """Lists the operations whose results depend on the sources, in the order in which they ran."""
-        reached = {id(source) for source in sources}
+        reached = set(map(id, sources))
         found: list[_Operation] = []
         for operation in self._operations:
-            if any(id(value) in reached for value in operation.inputs):
+            if not reached.isdisjoint(map(id, operation.inputs)):
                 found.append(operation)
-                reached.update(
-                    id(output)
-                    for output, constant in zip(operation.outputs, operation.constant, strict=True)
-                    if not constant
-                )
+                for output, constant in zip(operation.outputs, operation.constant, strict=True):
+                    if not constant:
+                        reached.add(id(output))
         return found
 
     def _operate(self, bind: Callable[..., Any], args: Sequence[Any]) -> Any:
@@ -248,8 +238,7 @@ class Recording:
         except Exception as error:
             # No gradient goes through this operation. That matters only to who asks for one; and if it
             # failed for another reason, it fails here again.
-            result, pull = bind(*args), _refuse(error)
-            constant = []
+            result, pull, constant = bind(*args), _refuse(error), []
         several = isinstance(result, (list, tuple))
         outputs = list(result) if several else [result]
         constant = constant or [False] * len(outputs)
@@ -259,15 +248,15 @@ class Recording:
                     # stop_gradient returns its argument; what it stops must be another object.
                     outputs[index] = jnp.copy(output)
                 constant[index] = True
-        self._keep(
-            _Operation(
-                inputs,
-                outputs,
-                constant,
-                lambda cotangents: pull(type(result)(cotangents) if several else cotangents[0]),
-            )
-        )
-        return type(result)(outputs) if several else outputs[0]
+
+        def like_result(values: list[Any]) -> Any:
+            return type(result)(values) if several else values[0]
+
+        def pull_list(cotangents: list[Any]) -> Sequence[Any]:
+            return pull(like_result(cotangents))
+
+        self._keep(_Operation(inputs, outputs, constant, pull_list))
+        return like_result(outputs)
 
 
 def _is_differentiable(value: Any) -> bool:

@@ -15,11 +15,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh
+from jax.tree_util import keystr, tree_leaves_with_path
 
 from spmd.errors import BatchError, MeshError, PaddedBatchError, Remedy
 from spmd.input import distribute
-from spmd.replica import PerReplica, collected
-from spmd.state import Kind, StateTable, discover
+from spmd.replica import PerReplica, collected, is_per_replica
+from spmd.state import Kind, discover
 from spmd.step import Step, StepOptions
 from spmd.topology import make_mesh, num_replicas, spans_processes
 
@@ -55,17 +56,12 @@ class Verification:
 
     def __str__(self) -> str:
         sizes = ", ".join(map(str, self.rows))
-        lines = [
-            f"The step does the same on 1 device and on {self.replicas}, with {sizes} rows."
-            if self.ok
-            else self.differences[0]
-        ]
-        if len(self.differences) > 1:
-            lines.append(
-                f"{len(self.differences) - 1} more, in `differences`; most follow from this one."
-            )
-        lines += [f"Note: {note}" for note in self.notes]
-        return "\n".join(lines)
+        same = f"The step does the same on 1 device and on {self.replicas}, with {sizes} rows."
+        lines = [*self.differences[:1]] or [same]
+        others = len(self.differences) - 1
+        if others > 0:
+            lines.append(f"{others} more, in `differences`; most follow from this one.")
+        return "\n".join([*lines, *(f"Note: {note}" for note in self.notes)])
 
 
 def verify(
@@ -118,15 +114,15 @@ def verify(
             f"{jax.process_count()} processes. Run the script without a cluster (no TF_CONFIG), on as many "
             "simulated devices."
         )
-    host = jax.tree.map(_on_host, batch, is_leaf=lambda leaf: isinstance(leaf, PerReplica))
+    host = jax.tree.map(_on_host, batch, is_leaf=is_per_replica)
     leaves = jax.tree.leaves(host)
     if not leaves or not all(np.ndim(leaf) for leaf in leaves) or not len(leaves[0]):
         raise BatchError(
             "verify needs one batch with rows, such as (x, y) with x of shape (64, 784), but got "
             f"{jax.tree.map(np.shape, host)}."
         )
-    comparison = _Comparison(step, host, len(leaves[0]), mesh, around, rtol, atol)
-    return comparison.run()
+    around = around or (lambda _: contextlib.nullcontext())
+    return _Comparison(step, host, len(leaves[0]), mesh, around, rtol, atol).run()
 
 
 def _on_host(leaf: Any) -> Any:
@@ -144,52 +140,47 @@ class _Outcome:
     results: list[tuple[str, list[np.ndarray]]]
 
 
+@dataclasses.dataclass
 class _Comparison:
-    def __init__(
-        self,
-        step: Callable[[Any], Any],
-        batch: Any,
-        size: int,
-        mesh: Mesh,
-        around: Around | None,
-        rtol: float,
-        atol: float,
-    ) -> None:
-        self._batch, self._size, self._mesh = batch, size, mesh
-        self._replicas = num_replicas(mesh)
-        self._around = around or (lambda _: contextlib.nullcontext())
-        self._rtol, self._atol = rtol, atol
-        first = make_mesh([mesh.devices.flat[0]])
+    step: Callable[[Any], Any]
+    batch: Any
+    size: int
+    mesh: Mesh
+    around: Around
+    rtol: float
+    atol: float
+
+    def __post_init__(self) -> None:
+        self.replicas = num_replicas(self.mesh)
+        function = self.step  # state is searched for in what the probe closes over
 
         def probe(batch: Any) -> Any:
             with collected() as sums:
-                out = step(batch)
+                out = function(batch)
             return {"out": out, "sums": list(sums)}
 
-        probe.__name__ = probe.__qualname__ = getattr(step, "__name__", "step")
-        self._one = first
-        self._steps = {
-            one: Step(probe, one, keep_per_replica=True, options=_QUIET)
-            for one in (self._one, mesh)
-        }
+        probe.__name__ = probe.__qualname__ = getattr(function, "__name__", "step")
+        self._steps = [
+            Step(probe, mesh, keep_per_replica=True, options=_QUIET)
+            for mesh in (make_mesh([self.mesh.devices.flat[0]]), self.mesh)
+        ]
         # Makes what is made at first use, without running anything.
-        for one, prepared in self._steps.items():
-            with self._around(one):
-                prepared.lower(self._placed(size, one))
-        self._table: StateTable = discover(step).table
+        for step in self._steps:
+            with self.around(step.mesh):
+                step.lower(self._placed(self.size, step.mesh))
+        self._table = discover(function).table
 
     def run(self) -> Verification:
-        sizes = _sizes(self._size, self._replicas)
+        sizes = _sizes(self.size, self.replicas)
+        # In order, each once.
         notes: dict[str, None] = {}
         differences: dict[str, None] = {}
         tried: list[int] = []
-        before = [_copied(leaf) for leaf in self._table.read()]
+        before = list(map(_copied, self._table.read()))
         try:
             for rows in sizes:
                 try:
-                    one, many = (
-                        self._outcome(rows, mesh, before) for mesh in (self._one, self._mesh)
-                    )
+                    one, many = (self._outcome(rows, step, before) for step in self._steps)
                 except PaddedBatchError:
                     notes[_refused()] = None
                     continue
@@ -199,76 +190,68 @@ class _Comparison:
             self._table.write(before)
         if sizes[0] not in tried:  # the batch as it was given
             differences = {_refused(): notes.pop(_refused()), **differences}
-        return Verification(self._replicas, tuple(tried), tuple(differences), tuple(notes))
+        return Verification(self.replicas, tuple(tried), tuple(differences), tuple(notes))
 
     def _placed(self, rows: int, mesh: Mesh) -> Any:
-        part = jax.tree.map(lambda leaf: leaf[:rows], self._batch)
-        return next(iter(distribute(part, mesh, batch_size=self._size)))
+        part = jax.tree.map(lambda leaf: leaf[:rows], self.batch)
+        return next(iter(distribute(part, mesh, batch_size=self.size)))
 
-    def _outcome(self, rows: int, mesh: Mesh, before: Sequence[Any]) -> _Outcome:
-        self._table.write([_copied(leaf) for leaf in before])
-        with self._around(mesh):
-            result = self._steps[mesh](self._placed(rows, mesh))
-        gradients = [_first(leaf) for leaf in jax.tree.leaves(result["sums"], is_leaf=_is_value)]
+    def _outcome(self, rows: int, step: Step[..., Any], before: Sequence[Any]) -> _Outcome:
+        self._table.write(list(map(_copied, before)))
+        with self.around(step.mesh):
+            result = step(self._placed(rows, step.mesh))
+        sums = jax.tree.leaves(result["sums"], is_leaf=is_per_replica)
         results = [
-            (jax.tree_util.keystr(path), _every(leaf))
-            for path, leaf in jax.tree_util.tree_leaves_with_path(result["out"], is_leaf=_is_value)
+            (keystr(path), _every(leaf))
+            for path, leaf in tree_leaves_with_path(result["out"], is_leaf=is_per_replica)
         ]
-        return _Outcome(gradients, [_plain(leaf) for leaf in self._table.read()], results)
+        state = list(map(_plain, self._table.read()))
+        return _Outcome([_every(leaf)[0] for leaf in sums], state, results)
 
     def _compare(
         self, rows: int, one: _Outcome, many: _Outcome, notes: dict[str, None]
     ) -> list[str]:
-        full = rows == self._size
-        batch = "a full batch" if full else f"a partial batch ({rows} of {self._size} rows)"
-        found: list[str] = []
+        full = rows == self.size
+        batch = "a full batch" if full else f"a partial batch ({rows} of {self.size} rows)"
         if len(one.gradients) != len(many.gradients):
             return [
                 f"The step sums {len(one.gradients)} gradients on one device, and {len(many.gradients)} on "
-                f"{self._replicas} replicas. It asks how many there are: the two cannot be compared."
+                f"{self.replicas} replicas. It asks how many there are: the two cannot be compared."
             ]
+        found: list[str] = []
         kinds = self._table.kinds
-        if Kind.MEAN in kinds and self._replicas > 1:
-            notes["batch statistics are each replica's own, averaged; they were not compared."] = (
-                None
-            )
-        wrong = [
-            self._ratio(a, b)
-            for a, b in zip(one.gradients, many.gradients, strict=True)
-            if not self._close(a, b)
-        ]
+        statistics = Kind.MEAN in kinds
+        if statistics:
+            note = "batch statistics are each replica's own, averaged; they were not compared."
+            notes[note] = None
+        gradients = zip(one.gradients, many.gradients, strict=True)
+        wrong = [self._ratio(a, b) for a, b in gradients if not self._close(a, b)]
         if wrong:
-            found.append(
-                self._about_gradients(wrong, len(one.gradients), batch, full, Kind.MEAN in kinds)
-            )
+            found.append(self._about_gradients(wrong, len(one.gradients), batch, full, statistics))
         else:
-            for name, kind, a, b in zip(
-                self._table.leaf_names, kinds, one.state, many.state, strict=True
-            ):
-                if kind is Kind.LOCAL:
-                    continue
+            names = self._table.leaf_names
+            for name, kind, a, b in zip(names, kinds, one.state, many.state, strict=True):
                 if kind in (Kind.MIRRORED, Kind.SUM) and not self._close(a, b):
                     what = "metric" if kind is Kind.SUM else "variable"
                     found.append(
-                        f"With {batch} on {self._replicas} replicas, the {what} {name} ends as "
+                        f"With {batch} on {self.replicas} replicas, the {what} {name} ends as "
                         f"{_short(b)}, on one device as {_short(a)}. If it counts rows, count the valid "
                         "ones: spmd.valid_rows().sum()."
                     )
         for (name, a), (_, b) in zip(one.results, many.results, strict=True):
             total: np.ndarray = np.sum(b, axis=0)
             mean = np.asarray(total / len(b))
-            if a[0].shape != total.shape:
-                continue  # an entry for each row: each replica has its own
-            if not self._close(a[0], total) and not self._close(a[0], mean):
+            if a[0].shape != total.shape or self._close(a[0], total):
+                continue  # an entry for each row: each replica has its own; or what can be summed
+            where = f"the result{name and ' at ' + name}"
+            if not self._close(a[0], mean):
                 found.append(
-                    f"With {batch}, the result{name and ' at ' + name} is {_short(a[0])} on one device; "
-                    f"on {self._replicas} replicas its sum is {_short(total)} and its mean "
+                    f"With {batch}, {where} is {_short(a[0])} on one device; "
+                    f"on {self.replicas} replicas its sum is {_short(total)} and its mean "
                     f"{_short(mean)}. Return what can be summed: a part divided by the global batch."
                 )
-            elif (
-                full and not wrong and not self._close(a[0], b[0]) and not self._close(a[0], total)
-            ):
-                notes[f"the result{name and ' at ' + name} is to be averaged over replicas."] = None
+            elif full and not wrong and not self._close(a[0], b[0]):
+                notes[f"{where} is to be averaged over replicas."] = None
         return found
 
     def _about_gradients(
@@ -276,29 +259,30 @@ class _Comparison:
     ) -> str:
         ratios = {None if ratio is None else round(ratio, 3) for ratio in wrong}
         ratio = ratios.pop() if len(ratios) == 1 else None
-        names = f"{len(wrong)} of {gradients}"
-        head = f"With {batch} on {self._replicas} replicas, the gradients "
-        if ratio is not None and abs(ratio - self._replicas) < 1e-2 * self._replicas:
-            return (
-                f"{head}are {ratio:g} times those on one device: the loss is averaged per replica. "
-                f"Divide by the global batch size: {Remedy.AVERAGE_LOSS.spelled()}."
-            )
+        head = f"With {batch} on {self.replicas} replicas, the gradients"
         if ratio is not None:
-            return f"{head}are {ratio:g} times those on one device. Look at what the loss is divided by."
+            times = f"{head} are {ratio:g} times those on one device"
+            if abs(ratio - self.replicas) < 1e-2 * self.replicas:
+                return (
+                    f"{times}: the loss is averaged per replica. "
+                    f"Divide by the global batch size: {Remedy.AVERAGE_LOSS.spelled()}."
+                )
+            return f"{times}. Look at what the loss is divided by."
+        differ = f"{head} differ from those on one device ({len(wrong)} of {gradients})"
         if statistics:
             return (
-                f"{head}differ from those on one device ({names}): batch normalization sees other rows. "
+                f"{differ}: batch normalization sees other rows. "
                 "That is TensorFlow's rule; synchronized=True in Keras makes them equal."
             )
         if not full:
             return (
-                f"{head}differ from those on one device ({names}): replicas with fewer rows count as "
-                "much as the others. Divide by the number of all valid rows: "
-                "spmd.average_loss(per_example_loss)."
+                f"{differ}: replicas with fewer rows count as much as the others. Divide by the number of "
+                "all valid rows: spmd.average_loss(per_example_loss)."
             )
         return (
-            f"{head}differ from those on one device ({names}). If the loss holds a penalty on the "
-            f"weights, every replica adds it: {Remedy.SCALE_PENALTY.spelled()}. If the step draws random numbers (dropout), turn them off to compare."
+            f"{differ}. If the loss holds a penalty on the weights, every replica adds it: "
+            f"{Remedy.SCALE_PENALTY.spelled()}. If the step draws random numbers (dropout), turn them off to "
+            "compare."
         )
 
     def _close(self, a: np.ndarray, b: np.ndarray) -> bool:
@@ -307,7 +291,7 @@ class _Comparison:
         if a.dtype.kind not in "fc":
             return bool(np.array_equal(a, b))
         scale = float(np.max(np.abs(a), initial=0, where=np.isfinite(a)))
-        return bool(np.allclose(a, b, rtol=0, atol=self._atol + self._rtol * scale, equal_nan=True))
+        return bool(np.allclose(a, b, rtol=0, atol=self.atol + self.rtol * scale, equal_nan=True))
 
     def _ratio(self, a: np.ndarray, b: np.ndarray) -> float | None:
         """The one number that `b` is as many times as large as `a`, if there is one."""
@@ -325,17 +309,8 @@ def _sizes(size: int, replicas: int) -> list[int]:
     return sorted((rows for rows in few if 0 < rows <= size), reverse=True)
 
 
-def _is_value(leaf: Any) -> bool:
-    return isinstance(leaf, PerReplica)
-
-
 def _every(leaf: Any) -> list[np.ndarray]:
-    values = leaf.values if isinstance(leaf, PerReplica) else (leaf,)
-    return [_plain(value) for value in values]
-
-
-def _first(leaf: Any) -> np.ndarray:
-    return _every(leaf)[0]
+    return list(map(_plain, leaf.values if isinstance(leaf, PerReplica) else (leaf,)))
 
 
 def _copied(leaf: Any) -> Any:

@@ -18,7 +18,12 @@ _SPELLINGS = {
         "jnp.where, jax.lax.cond, while_loop and scan (tf.cond and tf.while_loop in the TensorFlow front end, "
         "which does not rewrite Python as AutoGraph does)"
     ),
+    Remedy.DISTRIBUTE: (
+        "strategy.experimental_distribute_dataset(dataset), or spmd.distribute(data, mesh)"
+    ),
+    Remedy.JOIN_CLUSTER: "spmd.cluster.initialize(), or the line that makes the strategy",
     Remedy.LOAD_KERAS_FILE: "tf.keras.models.load_model('model.keras')",
+    Remedy.MAKE_LOCAL_VARIABLE: "tf.Variable(...) in the scope of the strategy",
     Remedy.NEST_RECORDINGS: "with tf.GradientTape() as outer: with tf.GradientTape() as inner: ...",
     Remedy.PRINT_TRACED: "tf.print(x)",
     Remedy.REDUCE: "spmd.reduce({value}, 'sum'), or strategy.reduce('SUM', {value}, axis=None)",

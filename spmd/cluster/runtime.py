@@ -21,7 +21,7 @@ from spmd.cluster.roster import Roster
 from spmd.cluster.verdict import Limits
 from spmd.cluster.watchdog import Watchdog, delay_aborts
 from spmd.cluster.wire import split_address
-from spmd.errors import ClusterStartError
+from spmd.errors import ClusterStartError, Remedy
 
 # As in torch.distributed's watchdog of collectives. A dead process is noticed at once all the same.
 _WATCHDOG_SECONDS = 600.0
@@ -213,8 +213,8 @@ def _check_nothing_runs(roster: Roster) -> None:
         raise ClusterStartError(
             f"{roster.label(roster.process_id)} can no longer join its cluster: JAX's backend already runs, with "
             f"this process's devices alone. Something before this line made an array, a variable or a model, or "
-            f"asked for devices.{made} Move the line that makes the strategy (or calls spmd.cluster.initialize) "
-            "above it, to the top of the script, right after the imports."
+            f"asked for devices.{made} Join the cluster above it, at the top of the script, right after the "
+            f"imports: {Remedy.JOIN_CLUSTER.spelled()}."
         )
 
 

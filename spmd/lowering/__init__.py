@@ -9,8 +9,11 @@ from spmd.lowering.compilation_cache import enable_compilation_cache, keep_compi
 from spmd.lowering.cpu import Thresholds, for_cpu, lowered
 from spmd.lowering.memory import share_one_arena
 from spmd.lowering.single_replica import without_reductions
+from spmd.lowering.substitution import Atom, Substitution
 
 __all__ = [
+    "Atom",
+    "Substitution",
     "Thresholds",
     "enable_compilation_cache",
     "for_cpu",

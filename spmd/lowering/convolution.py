@@ -102,16 +102,11 @@ class Convolution:
         )
 
     @property
-    def groups(self) -> int:
-        """The number of groups of either kind."""
-        return max(self.feature_groups, self.batch_groups)
-
-    @property
     def work(self) -> int:
         """How many multiplications there are, of those that are not with zeros between the pixels."""
         batch = self.lhs_shape[0] // self.batch_groups
-        outputs = batch * size(self.out_spatial) * self.rhs_shape[-1]
-        return outputs * size(self.rhs_shape[:-1]) // size(self.lhs_dilation)
+        outputs = batch * math.prod(self.out_spatial) * self.rhs_shape[-1]
+        return outputs * math.prod(self.rhs_shape[:-1]) // math.prod(self.lhs_dilation)
 
     @property
     def computes_in(self) -> np.dtype[Any]:
@@ -172,11 +167,6 @@ def dilated(
     if not any(map(any, config)):
         return operand
     return lax.pad(operand, jnp.zeros((), operand.dtype), [(0, 0, 0), *config, (0, 0, 0)])
-
-
-def size(extent: Sequence[int]) -> int:
-    """Counts the positions in an extent."""
-    return math.prod(extent)
 
 
 def _slices(

@@ -1,9 +1,10 @@
 """The pass that replaces operations for which XLA makes slow code on a processor, and what it replaces."""
 
 import dataclasses
+import math
 import os
-from collections.abc import Callable, Hashable, Iterable
-from typing import Any, TypeAlias
+from collections.abc import Callable, Hashable
+from typing import TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -11,16 +12,13 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn
 from jax.typing import DTypeLike
 
 from spmd._jax_internals import aval_of
-from spmd.lowering.convolution import Convolution, size
-from spmd.lowering.depthwise import (
-    depthwise,
-    depthwise_input_gradient,
-    depthwise_kernel_gradient,
-)
+from spmd.lowering.convolution import Convolution
+from spmd.lowering.depthwise import depthwise, depthwise_input_gradient, depthwise_kernel_gradient
 from spmd.lowering.few_channels import few_channels_kernel_gradient, one_channel
 from spmd.lowering.memory import keep_freed_memory
 from spmd.lowering.pointwise import pointwise, pointwise_kernel_gradient
 from spmd.lowering.pooling import Pooling, max_pool_gradient
+from spmd.lowering.substitution import Substitution
 
 # A rewrite emits code for each position of the window; a larger window would make too much.
 _MAX_WINDOW = 49
@@ -103,65 +101,27 @@ def for_cpu(program: ClosedJaxpr, thresholds: Thresholds = Thresholds()) -> Clos
         >>> [equation.params["name"] for equation in for_cpu(program).eqns]
         ['pointwise']
     """
-    return program.replace(jaxpr=_Rewriting(thresholds).jaxpr(program.jaxpr))
+    # Operations of the same shapes share their code.
+    made: dict[Hashable, JaxprEqn] = {}
 
-
-class _Rewriting:
-    """One pass over a program; operations of the same shapes share their code."""
-
-    def __init__(self, thresholds: Thresholds) -> None:
-        self._thresholds = thresholds
-        self._made: dict[Hashable, JaxprEqn] = {}
-        # By id, with the program itself, which keeps the id its own.
-        self._rewritten: dict[int, tuple[ClosedJaxpr | Jaxpr, ClosedJaxpr | Jaxpr]] = {}
-
-    def jaxpr(self, jaxpr: Jaxpr) -> Jaxpr:
-        """Rewrites what is in a program; returns the program itself where nothing is."""
-        equations = [self._equation(equation) for equation in jaxpr.eqns]
-        return jaxpr if _same(equations, jaxpr.eqns) else jaxpr.replace(eqns=equations)
-
-    def _equation(self, equation: JaxprEqn) -> JaxprEqn:
+    def rewritten(jaxpr: Jaxpr, equation: JaxprEqn) -> JaxprEqn | None:
+        del jaxpr
         if equation.params.get("check_vma"):
             # `shard_map` tracks there which values differ between devices; a rewrite carries no such types.
             return equation
-        chosen = _choose(equation, self._thresholds)
+        chosen = _choose(equation, thresholds)
         if chosen is None:
-            params = {key: self._opened(value) for key, value in equation.params.items()}
-            same = _same(params.values(), equation.params.values())
-            return equation if same else equation.replace(params=params)
-        rewrite, geometry = chosen
-        operands = [
-            jax.ShapeDtypeStruct(aval_of(variable).shape, aval_of(variable).dtype)
-            for variable in equation.invars
-        ]
-        key = (rewrite, geometry, *operands)
-        if key not in self._made:
-            (self._made[key],) = jax.make_jaxpr(_named(rewrite, geometry))(*operands).eqns
-        return self._made[key].replace(
+            return None
+        avals = map(aval_of, equation.invars)
+        operands = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in avals]
+        key = (*chosen, *operands)
+        if key not in made:
+            (made[key],) = jax.make_jaxpr(_named(*chosen))(*operands).eqns
+        return made[key].replace(
             invars=equation.invars, outvars=equation.outvars, source_info=equation.source_info
         )
 
-    def _opened(self, value: object) -> Any:
-        """Does the same for the programs among an operation's parameters: bodies of loops, branches."""
-        if isinstance(value, ClosedJaxpr | Jaxpr):
-            # A function that is called often stays one program, which XLA is given once.
-            if id(value) not in self._rewritten:
-                self._rewritten[id(value)] = value, self._program(value)
-            return self._rewritten[id(value)][1]
-        if type(value) is tuple:  # a named tuple is an option, such as a gather's dimension numbers
-            items = tuple(self._opened(item) for item in value)
-            return value if _same(items, value) else items
-        return value
-
-    def _program(self, program: ClosedJaxpr | Jaxpr) -> ClosedJaxpr | Jaxpr:
-        if isinstance(program, Jaxpr):
-            return self.jaxpr(program)
-        jaxpr = self._opened(program.jaxpr)
-        return program if jaxpr is program.jaxpr else program.replace(jaxpr=jaxpr)
-
-
-def _same(ours: Iterable[object], theirs: Iterable[object]) -> bool:
-    return all(a is b for a, b in zip(ours, theirs, strict=True))
+    return program.replace(jaxpr=Substitution(rewritten).jaxpr(program.jaxpr))
 
 
 def _named(rewrite: Rewrite, geometry: Geometry) -> Rewrite:
@@ -180,7 +140,9 @@ def _choose(equation: JaxprEqn, thresholds: Thresholds) -> tuple[Rewrite, Geomet
         return _for_convolution(equation, thresholds)
     if equation.primitive.name == "select_and_scatter_add":
         geometry = Pooling.of(equation)
-        few = size(geometry.window) <= _MAX_WINDOW and 0 not in aval_of(equation.invars[0]).shape
+        few = (
+            math.prod(geometry.window) <= _MAX_WINDOW and 0 not in aval_of(equation.invars[0]).shape
+        )
         if few and _is_real(geometry.dtype):
             return max_pool_gradient, geometry
     return None
@@ -197,37 +159,38 @@ def _for_convolution(
         or any(operand.dtype != conv.dtype for operand in operands)
     ):
         return None
-    rewrite = _grouped(conv) if conv.groups > 1 else _ungrouped(conv, thresholds)
+    is_grouped = max(conv.feature_groups, conv.batch_groups) > 1
+    rewrite = _grouped(conv) if is_grouped else _ungrouped(conv, thresholds)
     return rewrite and (rewrite, conv)
 
 
 def _grouped(conv: Convolution) -> Rewrite | None:
     if conv.batch_groups > 1:
         each_has_own = conv.batch_groups == conv.lhs_shape[0]
-        small = size(conv.out_spatial) <= _MAX_WINDOW and size(conv.lhs_dilation) == 1
+        small = math.prod(conv.out_spatial) <= _MAX_WINDOW and math.prod(conv.lhs_dilation) == 1
         return depthwise_kernel_gradient if each_has_own and small else None
-    if conv.feature_groups != conv.lhs_shape[-1] or size(conv.window) > _MAX_WINDOW:
+    if conv.feature_groups != conv.lhs_shape[-1] or math.prod(conv.window) > _MAX_WINDOW:
         return None
-    if size(conv.lhs_dilation) == 1:
+    if math.prod(conv.lhs_dilation) == 1:
         return depthwise
-    return depthwise_input_gradient if size(conv.strides) == 1 else None
+    return depthwise_input_gradient if math.prod(conv.strides) == 1 else None
 
 
 def _ungrouped(conv: Convolution, thresholds: Thresholds) -> Rewrite | None:
-    strided, is_dilated = size(conv.strides) > 1, size(conv.lhs_dilation) > 1
+    strided, is_dilated = math.prod(conv.strides) > 1, math.prod(conv.lhs_dilation) > 1
     channels, outputs = conv.rhs_shape[-2:]
-    if size(conv.window) == 1:
+    if math.prod(conv.window) == 1:
         large = conv.work >= thresholds.product and min(channels, outputs) >= thresholds.channels
         return pointwise if large and not (strided and is_dilated) else None
     if is_dilated:
         return None
-    if size(conv.out_spatial) == 1:
+    if math.prod(conv.out_spatial) == 1:
         return pointwise_kernel_gradient if conv.work >= thresholds.sum_of_products else None
-    if channels == 1 and size(conv.window) <= _MAX_COPIES:
+    if channels == 1 and math.prod(conv.window) <= _MAX_COPIES:
         return one_channel if outputs >= thresholds.outputs else None
     # In the gradient by the kernel, batch and channels have changed places.
-    is_gradient = size(conv.out_spatial) < size(conv.window)
-    few = conv.lhs_shape[0] * size(conv.out_spatial) <= _MAX_COPIES
+    is_gradient = math.prod(conv.out_spatial) < math.prod(conv.window)
+    few = conv.lhs_shape[0] * math.prod(conv.out_spatial) <= _MAX_COPIES
     many = min(channels, outputs) >= thresholds.side
     return few_channels_kernel_gradient if is_gradient and few and many else None
 

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from spmd.lowering.convolution import Convolution
+from spmd.lowering.convolution import Convolution, dilated
 
 
 def depthwise(conv: Convolution, lhs: jax.Array, rhs: jax.Array) -> jax.Array:
@@ -64,15 +64,8 @@ def depthwise_input_gradient(conv: Convolution, lhs: jax.Array, rhs: jax.Array) 
     for of_axis, count, length in zip(shifts, counts, conv.lhs_shape[1:-1], strict=True):
         distances = [shift for pairs in of_axis for _, shift in pairs]
         padding.append((-min(distances), max(distances) + count - length))
-    image = conv.lhs(lhs)
     # A barrier as in `depthwise`.
-    image = lax.optimization_barrier(
-        lax.pad(
-            image,
-            jnp.zeros((), image.dtype),
-            [(0, 0, 0), *((low, high, 0) for low, high in padding), (0, 0, 0)],
-        )
-    )
+    image = lax.optimization_barrier(dilated(conv.lhs(lhs), padding, [1] * conv.rank))
     kernel = conv.rhs(rhs)
     batch, features = image.shape[0], image.shape[-1]
     zeros = jnp.zeros((batch, *counts, conv.rhs_shape[-1]), conv.computes_in)

@@ -4,10 +4,12 @@ The first are pointwise convolutions and their gradients with regard to the inpu
 of pointwise convolutions with regard to the kernel. XLA runs them as convolutions, on one thread.
 """
 
+import math
+
 import jax
 from jax import lax
 
-from spmd.lowering.convolution import Convolution, dilated, size
+from spmd.lowering.convolution import Convolution, dilated
 
 
 def pointwise(conv: Convolution, lhs: jax.Array, rhs: jax.Array) -> jax.Array:
@@ -22,7 +24,7 @@ def pointwise(conv: Convolution, lhs: jax.Array, rhs: jax.Array) -> jax.Array:
         The convolution.
     """
     pixels, kernel = conv.lhs(lhs), conv.rhs(rhs).reshape(conv.rhs_shape[-2:])
-    is_dilated = size(conv.lhs_dilation) > 1
+    is_dilated = math.prod(conv.lhs_dilation) > 1
     if not is_dilated:
         ((_, pixels),) = conv.at_window(conv.padded(pixels))
     axes = (((conv.rank + 1,), (0,)), ((), ()))

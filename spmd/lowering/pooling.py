@@ -108,7 +108,8 @@ def max_pool_gradient(pooling: Pooling, source: jax.Array, operand: jax.Array) -
         here = _by_residue(lax.slice(winner, start, stop)) == _place(pooling, back)
         total = total + jnp.where(here, _by_residue(lax.slice(source, start, stop)), 0)
         if source.dtype.itemsize < 4:
-            total = _rounded(total)
+            info = jnp.finfo(total.dtype)
+            total = lax.reduce_precision(total, info.nexp, info.nmant)
     whole = total.reshape(
         [count * stride for count, stride in zip(counts, pooling.strides, strict=True)]
     )
@@ -154,8 +155,3 @@ def _place(pooling: Pooling, back: tuple[int, ...]) -> jax.Array:
         inside = inside & (place < width)
     # A number that nothing has: what lies outside of all windows has the number of positions.
     return jnp.where(inside, number, MAX_WINDOW + 1).astype(_PLACE)
-
-
-def _rounded(value: jax.Array) -> jax.Array:
-    info = jnp.finfo(value.dtype)
-    return lax.reduce_precision(value, info.nexp, info.nmant)

@@ -17,6 +17,7 @@ from spmd.proof.dataflow import (
     Collective,
     collectives,
     depends_on,
+    program_of_one,
     source_of,
     varying_outputs,
 )
@@ -35,6 +36,7 @@ __all__ = [
     "counted_padding_error",
     "depends_on",
     "find_counted_padding",
+    "program_of_one",
     "replicated_outputs",
     "source_of",
     "varying",

@@ -3,7 +3,7 @@
 import functools
 import gc
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -11,7 +11,7 @@ from jax.extend.core import ClosedJaxpr, Jaxpr
 
 from spmd import _jax_internals
 from spmd.errors import PaddedBatchError, Remedy, ReplicaDivergenceError, StateError
-from spmd.proof.dataflow import depends_on, inner_constants, origin
+from spmd.proof.dataflow import depends_on, inner_constants, origin, program_of_one
 from spmd.replica import RowMask
 from spmd.state import Kind, StateTable, adapters
 from spmd.typing import LibraryVariable
@@ -53,23 +53,22 @@ def check_state_is_there(table: StateTable, step: str, error: Exception) -> None
 
 
 def check_no_captured_variables(
-    outer: ClosedJaxpr, inner: Jaxpr, variables: Sequence[LibraryVariable], step: str
+    outer: ClosedJaxpr, variables: Sequence[LibraryVariable], step: str
 ) -> None:
     """Checks that no variable's value was frozen into the program.
 
     Args:
         outer: the traced step.
-        inner: the program of one replica in it.
         variables: those that are no constants, lifted or made by the step itself.
         step: its name.
 
     Raises:
         StateError: a constant of the program is the value of a variable.
     """
-    constants = [*outer.consts, *inner_constants(inner)]
-    positions = {id(constant): position for position, constant in enumerate(constants)}
+    constants = [*outer.consts, *inner_constants(program_of_one(outer))]
     if not constants:
         return
+    positions = {id(constant): position for position, constant in enumerate(constants)}
     # What a person read from a variable before the step, and closed over, is a constant.
     known = set(map(id, variables))
     # Asked once for all constants: each time the garbage collector looks at all objects of the process.
@@ -82,7 +81,7 @@ def check_no_captured_variables(
     ]
     if owners:
         position, owner = min(owners, key=operator.itemgetter(0))
-        line = _line_that_reads(outer, inner, position)
+        line = _line_that_reads(outer, position)
         raise StateError(
             f"The step {step!r} reads {_describe(owner, constants[position])}"
             + (f" at {line}" if line else "")
@@ -103,8 +102,8 @@ def check_local_state_fits(table: StateTable, replicas: int, step: str) -> None:
             found = leaf.shape[0] if leaf.ndim else "no"
             raise StateError(
                 f"The variable {name} has a value for each of {found} replicas, but the step {step!r} runs "
-                f"on {replicas}. Make the variable for the mesh, or in the scope of the strategy, that "
-                "runs the step."
+                f"on {replicas}. Make the variable for the mesh that runs the step: "
+                f"{Remedy.MAKE_LOCAL_VARIABLE.spelled()}."
             )
 
 
@@ -135,17 +134,15 @@ def check_state_is_equal(
     Raises:
         ReplicaDivergenceError: one does not; names it, the line that wrote it, and the fix.
     """
-    kinds = table.kinds
     bad = [index for index, flag in enumerate(varies) if flag]
     if not bad:
         return
     # An optimizer's state, of which there is more, differs because the parameters' gradients do.
     variables = [slot.variable for slot in table.slots for _ in range(slot.count)]
     bad.sort(key=lambda index: not _is_parameter(variables[index]))
-    names = [table.leaf_names[index] for index in bad]
-    line = next((line for index in bad if (line := origin(jaxpr, index)) is not None), None)
-    shown = _some(names, 5)
-    if any(kinds[index] is Kind.KEY for index in bad):
+    line = origin(jaxpr, *bad)
+    shown = _some([table.leaf_names[index] for index in bad], 5)
+    if any(table.kinds[index] is Kind.KEY for index in bad):
         fix = "Do not replace a random key inside the replica function; draw from it."
     else:
         fix = (
@@ -160,19 +157,23 @@ def check_state_is_equal(
     )
 
 
-def check_whole_results_are_equal(bad: Sequence[bool], paths: Sequence[str], step: str) -> None:
-    """Checks that what is returned as one value is equal on all replicas.
+def check_whole_results_are_equal(differing: Sequence[str], step: str) -> None:
+    """Refuses results that are returned as one value, but differ between replicas.
+
+    Args:
+        differing: paths to them in the step's result.
+        step: its name.
 
     Raises:
-        ReplicaDivergenceError: it is not.
+        ReplicaDivergenceError: there is one.
     """
-    for flag, path in zip(bad, paths, strict=True):
-        if flag:
-            raise ReplicaDivergenceError(
-                f"The step {step!r} returns a value{' at ' + path if path else ''} that differs between "
-                "replicas, but as one value. It was taken out of a replica's function by the back "
-                "door (a global, a list). Return it from that function, and reduce it."
-            )
+    if differing:
+        where = differing[0] and f" at {differing[0]}"
+        raise ReplicaDivergenceError(
+            f"The step {step!r} returns a value{where} that differs between "
+            "replicas, but as one value. It was taken out of a replica's function by the back "
+            "door (a global, a list). Return it from that function, and reduce it."
+        )
 
 
 def find_counted_padding(
@@ -180,8 +181,7 @@ def find_counted_padding(
     *,
     rows: Sequence[bool],
     masks: Sequence[bool],
-    names: Sequence[str],
-    outputs: Sequence[int],
+    outputs: Mapping[int, str],
     step: str,
 ) -> Callable[[RowMask], PaddedBatchError] | None:
     """Finds results that depend on the rows of a batch, but not on which of them are valid.
@@ -190,8 +190,7 @@ def find_counted_padding(
         jaxpr: the program of one replica.
         rows: for every input, whether it holds rows.
         masks: for every input, whether it is a mask.
-        names: of the outputs to look at.
-        outputs: their indices.
+        outputs: the outputs to look at: index and name.
         step: name of the step.
 
     Returns:
@@ -200,27 +199,13 @@ def find_counted_padding(
     if not any(masks):
         return None
     by_rows, by_masks = depends_on(jaxpr, rows), depends_on(jaxpr, masks)
-    bad = [
-        name
-        for name, index in zip(names, outputs, strict=True)
-        if by_rows[index] and not by_masks[index]
-    ]
+    bad = [index for index in outputs if by_rows[index] and not by_masks[index]]
     if not bad:
         return None
-    shown = _some(bad, 3)
-    line = next(
-        (
-            line
-            for name, index in zip(names, outputs, strict=True)
-            if name in bad and (line := origin(jaxpr, index)) is not None
-        ),
-        None,
-    )
-
-    never = f"never asks which rows are valid, so padding would count in {shown}"
-    return functools.partial(
-        _padding_error, step, never + (f" (written at {line})" if line else "")
-    )
+    shown = _some([outputs[index] for index in bad], 3)
+    what = f"never asks which rows are valid, so padding would count in {shown}"
+    line = origin(jaxpr, *bad)
+    return functools.partial(_padding_error, step, what + (f" (written at {line})" if line else ""))
 
 
 def counted_padding_error(names: Sequence[str], step: str, mask: RowMask) -> PaddedBatchError:
@@ -231,10 +216,8 @@ def counted_padding_error(names: Sequence[str], step: str, mask: RowMask) -> Pad
         step: name of the step.
         mask: of the batch.
     """
-    shown = _some(names, 3)
-    return _padding_error(
-        step, f"leaves padding out in some places only: it counts in {shown}", mask
-    )
+    what = f"leaves padding out in some places only: it counts in {_some(names, 3)}"
+    return _padding_error(step, what, mask)
 
 
 def _padding_error(step: str, what: str, mask: RowMask) -> PaddedBatchError:
@@ -254,16 +237,15 @@ def _some(names: Sequence[str], limit: int) -> str:
     return ", ".join(names[:limit]) + (f" and {more} more" if more > 0 else "")
 
 
-def _line_that_reads(outer: ClosedJaxpr, inner: Jaxpr, position: int) -> str | None:
+def _line_that_reads(outer: ClosedJaxpr, position: int) -> str | None:
     if position >= len(outer.consts):
         return None  # inside of a function that JAX traced by itself
-    constant = outer.jaxpr.constvars[position]
-    call = outer.jaxpr.eqns[-1]
-    inputs = [i for i, atom in enumerate(call.invars) if atom is constant]
-    for index in inputs:
-        for equation in inner.eqns:
-            if any(atom is inner.invars[index] for atom in equation.invars):
-                return _jax_internals.user_line(equation)
+    inner, passed = program_of_one(outer), outer.jaxpr.eqns[-1].invars
+    for variable, atom in zip(inner.invars, passed, strict=True):
+        if atom is outer.jaxpr.constvars[position]:
+            for equation in inner.eqns:
+                if any(atom is variable for atom in equation.invars):
+                    return _jax_internals.user_line(equation)
     return None
 
 

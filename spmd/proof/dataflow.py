@@ -12,7 +12,7 @@ Loops are followed to a fixpoint. The pass takes what it does not know to vary, 
 """
 
 import dataclasses
-from collections.abc import Hashable, Iterator, Sequence, Set
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
@@ -53,6 +53,11 @@ class Collective:
     line: str | None
 
 
+def program_of_one(program: ClosedJaxpr) -> Jaxpr:
+    """Returns what one device runs of a traced call of `jax.shard_map`."""
+    return _open(program.jaxpr.eqns[-1].params["jaxpr"])
+
+
 def varying_outputs(
     jaxpr: Jaxpr, varying_inputs: Sequence[bool], axes: Sequence[str]
 ) -> list[bool]:
@@ -88,20 +93,22 @@ def depends_on(jaxpr: Jaxpr, inputs: Sequence[bool]) -> list[bool]:
     return _Flow(None).outputs(jaxpr, inputs)
 
 
-def origin(jaxpr: Jaxpr, output: int) -> str | None:
-    """Finds the user's line that computes an output.
+def origin(jaxpr: Jaxpr, *outputs: int) -> str | None:
+    """Finds the user's line that computes the first of some outputs for which there is one.
 
     Args:
         jaxpr: the program of one replica.
-        output: index of the output.
+        *outputs: indices of the outputs.
 
     Returns:
         `"file.py:12 (function)"`, or None.
     """
-    target = jaxpr.outvars[output]
-    for equation in reversed(jaxpr.eqns):
-        if any(out is target for out in equation.outvars):
-            return _jax_internals.user_line(equation)
+    made = {out: equation for equation in jaxpr.eqns for out in equation.outvars}
+    for target in (jaxpr.outvars[output] for output in outputs):
+        if isinstance(target, Var) and target in made:
+            line = _jax_internals.user_line(made[target])
+            if line is not None:
+                return line
     return None
 
 
@@ -145,19 +152,12 @@ def collectives(jaxpr: Jaxpr) -> list[Collective]:
         The collectives in program order.
     """
     found: list[Collective] = []
-    for equation in jaxpr.eqns:
-        if equation.primitive.name in _COLLECTIVES:
-            avals = [_jax_internals.aval_of(atom) for atom in equation.invars]
-            found.append(
-                Collective(
-                    name=equation.primitive.name,
-                    operands=tuple(aval.str_short() for aval in avals),
-                    bytes=sum(aval.size * aval.dtype.itemsize for aval in avals),
-                    line=_jax_internals.user_line(equation),
-                )
-            )
-        for inner in _inner(equation):
-            found.extend(collectives(inner))
+    for equation in _collectives(jaxpr):
+        avals = list(map(_jax_internals.aval_of, equation.invars))
+        operands = tuple(aval.str_short() for aval in avals)
+        size = sum(aval.size * aval.dtype.itemsize for aval in avals)
+        line = _jax_internals.user_line(equation)
+        found.append(Collective(equation.primitive.name, operands, size, line))
     return found
 
 
@@ -170,15 +170,13 @@ def inner_constants(jaxpr: Jaxpr) -> list[Any]:
     Returns:
         Their values.
     """
-    found: list[Any] = []
-    for equation in jaxpr.eqns:
-        for value in equation.params.values():
-            for item in value if isinstance(value, (tuple, list)) else (value,):
-                if isinstance(item, ClosedJaxpr):
-                    found.extend(item.consts)
-        for inner in _inner(equation):
-            found.extend(inner_constants(inner))
-    return found
+    return [
+        constant
+        for equation in _equations(jaxpr)
+        for program in _programs(equation)
+        if isinstance(program, ClosedJaxpr)
+        for constant in program.consts
+    ]
 
 
 class _Flow:
@@ -198,8 +196,11 @@ class _Flow:
         for equation in jaxpr.eqns:
             made.update(dict.fromkeys(equation.outvars, equation))
             inputs = [read(atom) for atom in equation.invars]
+            # jax.Ref values are the only ones whose type wraps that of their contents.
             references = [
-                atom for atom in equation.invars if isinstance(atom, Var) and _is_reference(atom)
+                atom
+                for atom in equation.invars
+                if isinstance(atom, Var) and hasattr(atom.aval, "inner_aval")
             ]
             if references and (any(inputs) or self._has_source(equation)):
                 # A mutable reference may have been written: it and all that is read here may vary.
@@ -216,14 +217,16 @@ class _Flow:
         name = equation.primitive.name
         count = len(equation.outvars)
         if self.axis is not None:
-            if name in _REDUCTIONS and self._over_all_replicas(equation):
+            over_replicas = self.axis in _axes(equation)
+            ungrouped = equation.params.get("axis_index_groups") is None
+            if name in _REDUCTIONS and over_replicas and ungrouped:
                 return [False] * count
-            if name in _SOURCES:
+            if (
+                name in _SOURCES or over_replicas
+            ):  # axis_index, or a collective that is not known here
                 return [True] * count
             if name == "axis_index":
-                return [self.axis in _axes(equation)] * count
-            if self.axis in _axes(equation):
-                return [True] * count  # a collective that is not known here
+                return [False] * count
         elif equation.params.get("name") == ANY_ROW:
             return [False] * count
         if name == "scan":
@@ -240,10 +243,11 @@ class _Flow:
 
     def _has_source(self, equation: JaxprEqn) -> bool:
         sources = {"axis_index"} | _EXCHANGES | _SOURCES
-        return self.axis is not None and any(_has(inner, sources) for inner in _inner(equation))
-
-    def _over_all_replicas(self, equation: JaxprEqn) -> bool:
-        return self.axis in _axes(equation) and equation.params.get("axis_index_groups") is None
+        return self.axis is not None and any(
+            operation.primitive.name in sources
+            for inner in _inner(equation)
+            for operation in _equations(inner)
+        )
 
     def _ends_two_levels(self, equation: JaxprEqn, made: dict[Var, JaxprEqn]) -> bool:
         """Tells whether a gather in groups is the end of a sum in two levels (`spmd.replica.gradient_buckets`)."""
@@ -304,10 +308,7 @@ class _Flow:
         self, equation: JaxprEqn, bodies: Sequence[Jaxpr], what: str, how: str
     ) -> None:
         if self.axis is not None and any(
-            self.axis in _axes(equation)
-            for body in bodies
-            for equation in _equations(body)
-            if equation.primitive.name in _COLLECTIVES
+            self.axis in _axes(collective) for body in bodies for collective in _collectives(body)
         ):
             line = _jax_internals.user_line(equation) or "an unknown line"
             raise ReplicaDivergenceError(
@@ -336,11 +337,6 @@ def _scan_counts(equation: JaxprEqn, body: Jaxpr) -> tuple[int, int]:
     return same(equation.invars, body.invars) - carried, carried
 
 
-def _is_reference(atom: Atom) -> bool:
-    # jax.Ref values are the only ones whose type wraps that of their contents.
-    return hasattr(atom.aval, "inner_aval")
-
-
 def _same_arity(jaxpr: Jaxpr, equation: JaxprEqn) -> bool:
     return len(jaxpr.invars) == len(equation.invars) and len(jaxpr.outvars) == len(equation.outvars)
 
@@ -354,14 +350,18 @@ def _open(jaxpr: Jaxpr | ClosedJaxpr) -> Jaxpr:
     return jaxpr.jaxpr if isinstance(jaxpr, ClosedJaxpr) else jaxpr
 
 
+def _programs(equation: JaxprEqn) -> list[Jaxpr | ClosedJaxpr]:
+    """Lists the programs that an operation holds as parameters."""
+    return [
+        item
+        for value in equation.params.values()
+        for item in (value if isinstance(value, (tuple, list)) else (value,))
+        if isinstance(item, (Jaxpr, ClosedJaxpr))
+    ]
+
+
 def _inner(equation: JaxprEqn) -> list[Jaxpr]:
-    """The programs that an operation holds as parameters."""
-    found: list[Jaxpr] = []
-    for value in equation.params.values():
-        for item in value if isinstance(value, (tuple, list)) else (value,):
-            if isinstance(item, (Jaxpr, ClosedJaxpr)):
-                found.append(_open(item))
-    return found
+    return list(map(_open, _programs(equation)))
 
 
 def _equations(jaxpr: Jaxpr) -> Iterator[JaxprEqn]:
@@ -372,5 +372,5 @@ def _equations(jaxpr: Jaxpr) -> Iterator[JaxprEqn]:
             yield from _equations(inner)
 
 
-def _has(jaxpr: Jaxpr, names: Set[str]) -> bool:
-    return any(equation.primitive.name in names for equation in _equations(jaxpr))
+def _collectives(jaxpr: Jaxpr) -> Iterator[JaxprEqn]:
+    return (one for one in _equations(jaxpr) if one.primitive.name in _COLLECTIVES)

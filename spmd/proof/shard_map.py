@@ -5,10 +5,10 @@ from collections.abc import Callable, Collection
 from typing import TypeVar
 
 import jax
-from jax.extend.core import ClosedJaxpr, Jaxpr
 from jax.sharding import Mesh, PartitionSpec
 
-from spmd.proof.dataflow import origin, varying_outputs
+from spmd.proof.dataflow import origin, program_of_one, varying_outputs
+from spmd.topology import axes_of
 from spmd.typing import PyTree
 
 _Tree = TypeVar("_Tree")
@@ -79,12 +79,13 @@ def varying(
         check_vma=False,
     )
     program, result = jax.make_jaxpr(mapped, return_shape=True)(*args)
-    inner: Jaxpr | ClosedJaxpr = program.jaxpr.eqns[-1].params["jaxpr"]
-    jaxpr = inner.jaxpr if isinstance(inner, ClosedJaxpr) else inner
-    specs = _of_leaves(in_specs, args)
+    jaxpr = program_of_one(program)
+    specs = jax.tree.leaves(jax.tree.broadcast(in_specs, args))
     constants = [PartitionSpec()] * (len(jaxpr.invars) - len(specs))
     by_axis = {
-        axis: varying_outputs(jaxpr, [axis in _axes(spec) for spec in [*constants, *specs]], [axis])
+        axis: varying_outputs(
+            jaxpr, [axis in axes_of(spec) for spec in [*constants, *specs]], [axis]
+        )
         for axis in axes
     }
     variations: list[Variation] = []
@@ -127,20 +128,3 @@ def replicated_outputs(
     """
     found = varying(function, *args, mesh=mesh, in_specs=in_specs, axis_names=axis_names)
     return jax.tree.map(lambda variation: not variation, found)
-
-
-def _of_leaves(in_specs: PyTree, args: tuple[PyTree, ...]) -> list[PartitionSpec]:
-    """Lists the spec of each array, of which one may stand for a whole subtree."""
-    spread = jax.tree.map(
-        lambda spec, part: [spec] * len(jax.tree.leaves(part)), in_specs, args, is_leaf=_is_spec
-    )
-    return jax.tree.leaves(spread, is_leaf=_is_spec)
-
-
-def _is_spec(value: object) -> bool:
-    return isinstance(value, PartitionSpec)
-
-
-def _axes(spec: PartitionSpec) -> set[str]:
-    entries = [entry if isinstance(entry, tuple) else (entry,) for entry in spec]
-    return {axis for entry in entries for axis in entry if axis is not None}

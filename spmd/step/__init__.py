@@ -1,20 +1,10 @@
 """A Python function of one replica becomes a compiled program for all of them."""
 
-from spmd.step.between import (
-    check_axis,
-    gather,
-    local_values,
-    reduce,
-    run,
-)
+from spmd.step.between import check_axis, gather, local_values, reduce, run
 from spmd.step.cache import StepCache
 from spmd.step.function_key import Inlined, function_key
 from spmd.step.lift import PureFunction, lift
-from spmd.step.loop import (
-    Repetition,
-    are_alike,
-    for_each,
-)
+from spmd.step.loop import Repetition, are_alike, for_each
 from spmd.step.options import StepOptions
 from spmd.step.runner import NO_SHORTCUT
 from spmd.step.stages import Compiled, Lowered, Traced

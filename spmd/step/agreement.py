@@ -37,12 +37,11 @@ def digest(value: Any) -> str:
         (True, False)
     """
     if isinstance(value, str):
-        return hashlib.blake2b(value.encode(), digest_size=12).hexdigest()
-    array = _bits(value)
-    return hashlib.blake2b(
-        f"{array.dtype}{array.shape}".encode() + np.ascontiguousarray(array).tobytes(),
-        digest_size=12,
-    ).hexdigest()
+        content = value.encode()
+    else:
+        array = _bits(value)
+        content = f"{array.dtype}{array.shape}".encode() + array.tobytes()
+    return hashlib.blake2b(content, digest_size=12).hexdigest()
 
 
 def differing(topic: str, mine: Mapping[str, str]) -> dict[str, list[str]]:
@@ -94,7 +93,7 @@ def of_first_process(values: Sequence[jax.Array], mesh: Mesh) -> list[jax.Array]
         Arrays of this process.
     """
     bits = [_bits(value) for value in values]
-    packed = np.concatenate([np.ascontiguousarray(one).reshape(-1).view(np.uint8) for one in bits])
+    packed = np.frombuffer(b"".join(one.tobytes() for one in bits), np.uint8)
     layout = layout_of(mesh)
     blocks = [np.zeros((1, packed.size), np.uint8) for _ in range(layout.local_replicas)]
     if jax.process_index() == mesh.devices.flat[0].process_index:

@@ -15,7 +15,7 @@ import numpy as np
 from jax.core import Tracer
 from jax.sharding import Mesh, NamedSharding
 
-from spmd.errors import BatchError
+from spmd.errors import BatchError, Remedy
 from spmd.replica import PerReplica, RowMask, TracedPerReplica, is_per_replica
 from spmd.state import adapter_of
 from spmd.topology import layout_of, place_own
@@ -77,6 +77,11 @@ class Arguments:
         """For each array that is split, the index of its mask."""
         return [leaf.mask for leaf in self.leaves if leaf.role == "split"]
 
+    @property
+    def are_batches(self) -> bool:
+        """Whether they are per-replica values and nothing else."""
+        return bool(self.leaves) and all(leaf.role == "split" for leaf in self.leaves)
+
     def stateful(self) -> list[tuple[str, Stateful]]:
         """Lists the objects that may hold state, by the arguments that they were passed as."""
         paths = jax.tree_util.tree_leaves_with_path(
@@ -89,11 +94,23 @@ class Arguments:
             if leaf.role in ("stateful", "fixed")
         ]
 
+    def abstract(
+        self, rows: NamedSharding | None = None, whole: NamedSharding | None = None
+    ) -> tuple[list[jax.ShapeDtypeStruct], ...]:
+        """Describes what is split, the masks and what is whole as inputs of a program.
+
+        Args:
+            rows: how the program gets arrays that are split, and masks.
+            whole: how it gets whole arrays.
+        """
+        return (
+            [abstract(array, rows) for array in self.split],
+            [abstract(mask.array, rows) for mask in self.masks],
+            [abstract(array, whole) for array in self.whole],
+        )
+
     def rebuild(
-        self,
-        split: Sequence[jax.Array],
-        whole: Sequence[jax.Array],
-        masks: Sequence[jax.Array],
+        self, split: Sequence[jax.Array], whole: Sequence[jax.Array], masks: Sequence[jax.Array]
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Puts the arguments together again, with traced values for the arrays.
 
@@ -105,11 +122,8 @@ class Arguments:
         Returns:
             The positional and the keyword arguments; split leaves are `TracedPerReplica`.
         """
-        blocks, wholes, others = (
-            iter(zip(split, self.stacked, strict=True)),
-            iter(whole),
-            iter(self.others),
-        )
+        blocks = iter(zip(split, self.stacked, strict=True))
+        wholes, others = iter(whole), iter(self.others)
 
         def value(leaf: Leaf) -> Any:
             if leaf.role == "split":
@@ -164,18 +178,6 @@ class Shortcut:
         return split, masks
 
 
-def shortcut(args: Sequence[PyTree], parts: Arguments) -> Shortcut | None:
-    """Makes a shortcut for arguments like these, or None if some of them are not per-replica values.
-
-    Args:
-        args: positional arguments of a call without keyword arguments.
-        parts: the same, taken apart.
-    """
-    if parts.leaves and all(leaf.role == "split" for leaf in parts.leaves):
-        return Shortcut(args, parts)
-    return None
-
-
 def take_apart(
     args: Sequence[PyTree], kwargs: Mapping[str, PyTree], mesh: Mesh, *, own: bool = False
 ) -> Arguments:
@@ -194,7 +196,7 @@ def take_apart(
         BatchError: an argument is a traced value of another transformation, or was split over
             another mesh.
     """
-    leaves, structure = jax.tree.flatten((tuple(args), dict(kwargs)), is_leaf=_is_argument)
+    leaves, structure = jax.tree.flatten((tuple(args), dict(kwargs)), is_leaf=is_argument)
     parts = Arguments(structure)
     for leaf in leaves:
         parts.leaves.append(_add(parts, leaf, mesh, own))
@@ -207,8 +209,8 @@ def _add(parts: Arguments, leaf: object, mesh: Mesh, own: bool) -> Leaf:
             raise BatchError(
                 f"A batch was split over {leaf.mesh.devices.size} device(s), "
                 f"{_device_names(leaf.mesh)}, but the step runs on {mesh.devices.size}, "
-                f"{_device_names(mesh)}. Distribute the data with the strategy or mesh that runs the "
-                "step."
+                f"{_device_names(mesh)}. Distribute the data over the mesh that runs the "
+                f"step: {Remedy.DISTRIBUTE.spelled()}."
             )
         mask = _mask_index(parts.masks, leaf.mask)
         parts.split.append(leaf.array)
@@ -272,7 +274,7 @@ def _mask_index(masks: list[RowMask], mask: RowMask | None) -> int | None:
 
 
 def abstract(
-    value: AnyArray | jax.ShapeDtypeStruct, sharding: NamedSharding | None
+    value: AnyArray | jax.ShapeDtypeStruct, sharding: NamedSharding | None = None
 ) -> jax.ShapeDtypeStruct:
     """Describes an array as an input of a program.
 
@@ -283,12 +285,8 @@ def abstract(
     Returns:
         Shape, type and sharding.
     """
-    return jax.ShapeDtypeStruct(
-        value.shape,
-        value.dtype,
-        sharding=sharding,
-        weak_type=getattr(value, "weak_type", False),
-    )
+    weak_type = getattr(value, "weak_type", False)
+    return jax.ShapeDtypeStruct(value.shape, value.dtype, sharding=sharding, weak_type=weak_type)
 
 
 def _device_names(mesh: Mesh) -> str:
@@ -309,7 +307,8 @@ def is_stateful(value: object) -> bool:
     return not isinstance(value, _PLAIN) and adapter_of(value) is not None
 
 
-def _is_argument(value: object) -> bool:
+def is_argument(value: object) -> bool:
+    """Tells whether a value is a leaf of the arguments: taken apart, objects with state would be copies."""
     return is_per_replica(value) or is_stateful(value)
 
 

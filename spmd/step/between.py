@@ -223,10 +223,12 @@ def _rows_left(value: PerReplica, axis: Axis) -> int | None:
     return counts[0]
 
 
-def _axes(axis: Axis, ndim: int) -> tuple[int, ...]:
-    if axis is None:
-        return ()
-    return tuple(one % ndim for one in (axis if isinstance(axis, tuple) else (axis,)))
+def _axes(axis: Axis, ndim: int) -> list[int]:
+    return [one % ndim for one in _as_tuple(axis)]
+
+
+def _as_tuple(axis: Axis) -> tuple[int, ...]:
+    return () if axis is None else axis if isinstance(axis, tuple) else (axis,)
 
 
 def _reduce_block(block: Any, mask: Any, op: str, axis: Axis) -> tuple[Any, Any]:
@@ -235,9 +237,9 @@ def _reduce_block(block: Any, mask: Any, op: str, axis: Axis) -> tuple[Any, Any]
     if mask is not None:
         shape = mask.shape + (1,) * (block.ndim - 1)
         wide = jnp.where(mask.reshape(shape), wide, jnp.zeros_like(wide))
-    if axis is None:
-        return wide, jnp.ones((), jnp.float32)
     count = jnp.ones((), jnp.float32)
+    if axis is None:
+        return wide, count
     for one in _axes(axis, block.ndim):
         # A float: a product of sizes may exceed int32.
         size = mask.sum() if mask is not None and one == 0 else block.shape[one]
@@ -269,10 +271,7 @@ def _reducer(
         blocks = array if stacked else array.reshape(replicas, rows, *array.shape[1:])
         masks = None if mask is None else mask.reshape(replicas, -1)
         each = functools.partial(_reduce_block, op=op, axis=axis)
-        if masks is None:
-            totals, counts = jax.vmap(lambda block: each(block, None))(blocks)
-        else:
-            totals, counts = jax.vmap(each)(blocks, masks)
+        totals, counts = jax.vmap(each)(blocks, masks)
         return _finish(totals.sum(0, dtype=totals.dtype), counts.sum(), op, array.dtype)
 
     return jax.jit(reducer, out_shardings=layout_of(mesh).whole)
@@ -284,7 +283,7 @@ def _replicate(mesh: Any) -> Callable[[jax.Array], jax.Array]:
 
 
 def check_axis(axis: Axis, ndim: int) -> None:
-    """Refuses what is no axis of a value.
+    """Checks that a value has an axis.
 
     Args:
         axis: an axis, several of them, or None.
@@ -294,15 +293,13 @@ def check_axis(axis: Axis, ndim: int) -> None:
         ValueError: there is no such axis.
         TypeError: it is no integer.
     """
-    axes: tuple[Any, ...] = axis if isinstance(axis, tuple) else () if axis is None else (axis,)
-    for one in axes:
-        try:
-            operator.index(one)
-        except TypeError:
-            raise TypeError(
-                f"An axis is an integer, but this one is {axis!r} of type {type(axis).__name__}. "
-                "Several go into a tuple."
-            ) from None
+    try:
+        axes = list(map(operator.index, _as_tuple(axis)))
+    except TypeError:
+        raise TypeError(
+            f"An axis is an integer, but this one is {axis!r} of type {type(axis).__name__}. "
+            "Several go into a tuple."
+        ) from None
     if any(not -ndim <= one < ndim for one in axes):
         raise ValueError(
             f"There is no axis {axis}: one replica's value has {ndim} axes. "

@@ -7,6 +7,7 @@ lowered or compiled.
 
 import contextlib
 import dataclasses
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -31,7 +32,7 @@ from spmd.replica import RowMask
 from spmd.state import StateTable, Watch, discover
 from spmd.step.arguments import Arguments, abstract
 from spmd.step.locks import StateClaim
-from spmd.step.trace import Result, StepCode, StepTracer, Trace
+from spmd.step.trace import Result, StepCode, Trace, trace_step
 from spmd.topology import Layout, layout_of
 from spmd.typing import Stateful, TreeStructure
 
@@ -79,20 +80,11 @@ class Program:
     ambiguous_rows: Sequence[tuple[str, Sequence[int]]]
     jitted: jax.stages.Wrapped
 
-    @property
-    def state_names(self) -> tuple[str, ...]:
-        """Names of the variables that it reads or writes."""
-        return (*self.changed.leaf_names, *self.kept.leaf_names)
-
     def lower(self) -> jax.stages.Lowered:
         """Lowers the program to StableHLO."""
         layout = layout_of(self.mesh)
         return self.jitted.lower(
-            self.changed_avals,
-            self.kept_avals,
-            [abstract(leaf, layout.rows) for leaf in self.arguments.split],
-            [abstract(mask.array, layout.rows) for mask in self.arguments.masks],
-            [abstract(leaf, layout.whole) for leaf in self.arguments.whole],
+            self.changed_avals, self.kept_avals, *self.arguments.abstract(layout.rows, layout.whole)
         )
 
 
@@ -118,21 +110,23 @@ def build(
     # After the trace: what the step's own code sets shall not look like a change.
     watch.freeze()
     results = _check(trace, table, code, layout)
+    outputs = dict(enumerate(table.leaf_names))
+    outputs |= {table.size + i: r.name for i, r in enumerate(results) if r.source is None}
     padding_error = find_counted_padding(
         trace.jaxpr,
         rows=trace.inputs.marks(split=True),
         masks=trace.inputs.marks(masks=True),
-        names=[*table.leaf_names, *(r.name for r in results if r.source is None)],
-        outputs=[
-            *range(table.size),
-            *(table.size + index for index, r in enumerate(results) if r.source is None),
-        ],
+        outputs=outputs,
         step=code.name,
     )
     results, ambiguous = _name_sources(trace, results, arguments)
-    jitted, written, read, avals = _jitted(trace, table, results, code.name, layout)
-    changed, changed_at = written
-    kept, kept_at = read
+    written, read = _used_state(trace)
+    changed, changed_at = table.part(written)
+    kept, kept_at = table.part(read - set(changed_at))
+    avals = [
+        abstract(jnp.asarray(leaf), layout.of_state(leaf, local=own))
+        for leaf, own in zip(table.read(), table.local, strict=True)
+    ]
     return Program(
         name=code.name,
         mesh=mesh,
@@ -150,7 +144,7 @@ def build(
         # A callback on the host would be called for batches that are none.
         tries_padding=trace.inputs.masks > 0 and not trace.outer.effects,
         ambiguous_rows=ambiguous,
-        jitted=jitted,
+        jitted=_jitted(trace, results, code.name, layout, avals, changed_at, kept_at),
     )
 
 
@@ -158,11 +152,11 @@ def _trace(
     code: StepCode, mesh: Mesh, arguments: Arguments, state: Sequence[tuple[str, Stateful]]
 ) -> tuple[Trace, StateTable, Watch, StateClaim]:
     """Finds the state, and traces the step with it; again, if the step makes variables at its first call."""
-    tracer = StepTracer(code, mesh, arguments)
+    trace = functools.partial(trace_step, code, mesh, arguments)
 
     def find() -> tuple[StateTable, Watch, StateClaim]:
-        found = discover(code.function, [*arguments.stateful(), *state])
-        return found.table, found.watch, StateClaim(found.table)
+        reached = discover(code.function, [*arguments.stateful(), *state])
+        return reached.table, reached.watch, StateClaim(reached.table)
 
     table, watch, claim = find()
     builders = table.builders()
@@ -170,18 +164,18 @@ def _trace(
         with claim.lock(), contextlib.ExitStack() as stack:
             for builder in builders:
                 stack.enter_context(builder)
-            tracer.trace(table, building=True)
+            trace(table, building=True)
         table, watch, claim = find()
     with claim.lock():
-        trace = tracer.trace(table)
-    if trace.made:
-        made = set(map(id, trace.made))
+        found = trace(table)
+    if found.made:
+        made = set(map(id, found.made))
         table, watch, claim = find()
         if any(id(variable) in made for variable in table.variables):
             # The function keeps what it made at its first call, as TensorFlow's functions may.
             with claim.lock():
-                trace = tracer.trace(table)
-    return trace, table, watch, claim
+                found = trace(table)
+    return found, table, watch, claim
 
 
 def _check(trace: Trace, table: StateTable, code: StepCode, layout: Layout) -> list[Result]:
@@ -192,24 +186,21 @@ def _check(trace: Trace, table: StateTable, code: StepCode, layout: Layout) -> l
     """
     jaxpr, local, results = trace.jaxpr, table.local, trace.results
     check_local_state_fits(table, layout.replicas, code.name)
-    check_no_captured_variables(trace.outer, jaxpr, [*table.variables, *trace.made], code.name)
+    check_no_captured_variables(trace.outer, [*table.variables, *trace.made], code.name)
     check_state_keeps_shape(jaxpr, trace.inputs.constants, table, code.name)
     varies = varying_outputs(
         jaxpr, trace.inputs.marks(state=local, split=True, masks=True), layout.data_axes
     )
     varying = trace.of_results(varies)
     if layout.replicas > 1:
-        of_state = zip(trace.of_state(varies), local, strict=True)
-        drifts = [flag and not own for flag, own in of_state]
+        drifts = [flag and not own for flag, own in zip(varies[: table.size], local, strict=True)]
         check_state_is_equal(jaxpr, drifts, table, code.name)
-        check_whole_results_are_equal(
-            [
-                flag and not result.per_replica
-                for flag, result in zip(varying, results, strict=True)
-            ],
-            [result.path for result in results],
-            code.name,
-        )
+        differing = [
+            result.path
+            for flag, result in zip(varying, results, strict=True)
+            if flag and not result.per_replica
+        ]
+        check_whole_results_are_equal(differing, code.name)
     if not code.merges_results:
         return results
     return [
@@ -229,56 +220,49 @@ def _name_sources(
     rows = [mask.rows_per_replica for mask in arguments.masks]
     if len(rows) < 2:
         return results, []
-    depends: list[Sequence[bool]] = []
-    for mask in range(len(rows)):
+    fitting: list[list[int]] = [[] for _ in results]
+    for mask, count in enumerate(rows):
         of_mask = trace.inputs.marks(split=[owner == mask for owner in arguments.owners])
-        depends.append(trace.of_results(depends_on(trace.jaxpr, of_mask)))
-    named: list[Result] = []
-    ambiguous: list[tuple[str, Sequence[int]]] = []
-    for index, result in enumerate(results):
-        fitting = [
-            mask
-            for mask, flags in enumerate(depends)
-            if result.source is not None and flags[index] and rows[mask] == rows[result.source]
-        ]
-        named.append(dataclasses.replace(result, source=fitting[0]) if fitting else result)
-        if len(fitting) > 1:
-            ambiguous.append((result.path, fitting))
-    return named, ambiguous
+        depends = trace.of_results(depends_on(trace.jaxpr, of_mask))
+        for result, depending, masks in zip(results, depends, fitting, strict=True):
+            if depending and result.source is not None and rows[result.source] == count:
+                masks.append(mask)
+    pairs = list(zip(results, fitting, strict=True))
+    named = [
+        dataclasses.replace(result, source=masks[0]) if masks else result for result, masks in pairs
+    ]
+    return named, [(result.path, masks) for result, masks in pairs if len(masks) > 1]
 
 
-_Part = tuple[StateTable, list[int]]
+def _used_state(trace: Trace) -> tuple[list[int], set[int]]:
+    """Returns which leaves of the state a step writes, and which it reads."""
+    constants, size = trace.inputs.constants, trace.inputs.state
+    before = trace.jaxpr.invars[constants : constants + size]
+    after, results = trace.jaxpr.outvars[:size], trace.jaxpr.outvars[size:]
+    written = [i for i in range(size) if after[i] is not before[i]]
+    used = {id(atom) for equation in trace.jaxpr.eqns for atom in equation.invars}
+    # A variable may be read only to be copied into another one.
+    used |= {id(atom) for atom in [*(after[i] for i in written), *results]}
+    return written, {i for i in range(size) if id(before[i]) in used}
 
 
 def _jitted(
-    trace: Trace, table: StateTable, results: Sequence[Result], name: str, layout: Layout
-) -> tuple[jax.stages.Wrapped, _Part, _Part, list[jax.ShapeDtypeStruct]]:
-    """Makes the function for XLA: it takes the state that is used, and returns what is new.
-
-    Returns:
-        The function; the variables that it writes, and those that it only reads, each with the indices of
-        their leaves; and a description of every leaf of the state.
-    """
-    size, count = table.size, len(results)
-    inner_in, inner_out = trace.jaxpr.invars[trace.inputs.constants :], trace.jaxpr.outvars
-    written = [i for i in range(size) if inner_out[i] is not inner_in[i]]
-    read = {id(atom) for equation in trace.jaxpr.eqns for atom in equation.invars}
-    # A variable may be read only to be copied into another one.
-    read |= {id(atom) for atom in [*(inner_out[i] for i in written), *inner_out[size:]]}
-    changed, changed_at = table.part(written)
-    used = [i for i in range(size) if i not in changed_at and id(inner_in[i]) in read]
-    kept, kept_at = table.part(used)
+    trace: Trace,
+    results: Sequence[Result],
+    name: str,
+    layout: Layout,
+    avals: Sequence[jax.ShapeDtypeStruct],
+    changed_at: Sequence[int],
+    kept_at: Sequence[int],
+) -> jax.stages.Wrapped:
+    """Makes the function for XLA: it takes the state that is used, and returns what is new."""
+    size, count = trace.inputs.state, len(results)
     outer = trace.outer
     if layout.replicas == 1:
         outer = without_reductions(outer, layout.data_axes)
     run = jaxpr_as_fun(lowered(outer, layout.mesh.devices.flat[0].platform))
     stacked_at = [size + i for i, r in enumerate(results) if r.per_replica]
     whole_at = [size + count + i for i, r in enumerate(results) if not r.per_replica]
-    # What the step never reads is not passed in; XLA drops the stand-in.
-    avals = [
-        abstract(jnp.asarray(leaf), layout.of_state(leaf, local=own))
-        for leaf, own in zip(table.read(), table.local, strict=True)
-    ]
 
     def program(
         changed: Arrays, kept: Arrays, split: Arrays, masks: Arrays, whole: Arrays
@@ -287,6 +271,7 @@ def _jitted(
             **dict(zip(changed_at, changed, strict=True)),
             **dict(zip(kept_at, kept, strict=True)),
         }
+        # What the step never reads is not passed in; XLA drops the stand-in.
         flat = [state[i] if i in state else _unread(avals[i]) for i in range(size)]
         outs = run(*flat, *split, *masks, *whole)
         return (
@@ -298,8 +283,7 @@ def _jitted(
     program.__name__ = program.__qualname__ = name
     of_changed = [avals[i].sharding for i in changed_at]
     out_shardings: Any = of_changed, layout.rows, layout.whole
-    jitted = jax.jit(program, donate_argnums=0, out_shardings=out_shardings)
-    return jitted, (changed, changed_at), (kept, kept_at), avals
+    return jax.jit(program, donate_argnums=0, out_shardings=out_shardings)
 
 
 def _unread(aval: jax.ShapeDtypeStruct) -> jax.Array:

@@ -77,7 +77,13 @@ class ProgramCache:
             self.made += 1
             last, self._last_key = self._last_key, key
             self._programs.append((key, program))
-            self._drop_replaced(key)
+            # A program keeps the model alive that it was traced for, so one for a model that was replaced
+            # (a notebook's cell run again) must go. Not at once: models may take turns under one name. A
+            # change of mode, as by eval(), replaces no object, and its programs count only among all.
+            same = [program for known, program in self._programs if known == key]
+            replaced = [program for program in same if program.has_replaced_state()]
+            for dropped in replaced[:-_MAX_REPLACED]:
+                self._drop(dropped)
             del self._programs[: -self._options.max_programs]
         if _is_doubling(self.made, self._options.warn_after) and last is not None:
             _warn(
@@ -90,19 +96,10 @@ class ProgramCache:
     def forget(self, program: Executable) -> None:
         """Drops a program."""
         with self._lock:
-            self._programs = [entry for entry in self._programs if entry[1] is not program]
+            self._drop(program)
 
-    def _drop_replaced(self, key: ArgumentsKey) -> None:
-        # A program keeps the model alive that it was traced for, so one for a model that was replaced
-        # (a notebook's cell run again) must go. Not at once: models may take turns under one name. A
-        # change of mode, as by eval(), replaces no object, and its programs count only among all.
-        replaced = [
-            program
-            for known, program in self._programs
-            if known == key and program.has_replaced_state()
-        ]
-        dropped = replaced[:-_MAX_REPLACED]
-        self._programs = [entry for entry in self._programs if entry[1] not in dropped]
+    def _drop(self, program: Executable) -> None:
+        self._programs = [entry for entry in self._programs if entry[1] is not program]
 
 
 class StepCache(Generic[S]):

@@ -45,8 +45,11 @@ class Executable:
             compiler_options: for XLA.
         """
         self.program = program
+        # Names what changed since the trace that the program depends on; tells whether it keeps an object alive that
+        # the step's code does not lead to any more.
+        self.stale_because, self.has_replaced_state = program.watch.changed, program.watch.replaced
         self._compiler_options = None if compiler_options is None else dict(compiler_options)
-        self._compiling = threading.Lock()
+        self._compiling = threading.RLock()
         self._lowered: jax.stages.Lowered | None = None
         self._compiled: jax.stages.Compiled | None = None
         self._name = program.name
@@ -74,39 +77,23 @@ class Executable:
     def lowered(self) -> jax.stages.Lowered:
         """The program before XLA's optimisations; lowers it if need be."""
         with self._compiling:
-            return self._lower()
+            if self._lowered is None:
+                self._lowered = self.program.lower()
+            return self._lowered
 
     @property
     def compiled(self) -> jax.stages.Compiled:
-        """The program that XLA made; compiles it if need be."""
+        """The program that XLA made; compiles it if need be, which takes minutes for large models."""
         with self._compiling:
             if self._compiled is None:
                 with progress.busy(f"compiles {self._name}"):
-                    self._compiled = compile_lowered(self._lower(), self._compiler_options)
+                    self._compiled = self.lowered.compile(compiler_options=self._compiler_options)
             return self._compiled
-
-    def _lower(self) -> jax.stages.Lowered:
-        if self._lowered is None:
-            self._lowered = self.program.lower()
-        return self._lowered
-
-    # What changed since the trace.
-
-    def stale_because(self) -> str | None:
-        """Names what changed since the trace that the program depends on, or None."""
-        return self.program.watch.changed()
-
-    def has_replaced_state(self) -> bool:
-        """Tells whether it keeps an object alive that the step's code does not lead to any more."""
-        return self.program.watch.replaced()
 
     # The hot path.
 
     def dispatch(
-        self,
-        split: Sequence[jax.Array],
-        masks: Sequence[RowMask],
-        whole: Sequence[AnyArray],
+        self, split: Sequence[jax.Array], masks: Sequence[RowMask], whole: Sequence[AnyArray]
     ) -> PyTree:
         """Runs the program on arguments that it fits; does not wait for the result.
 
@@ -198,9 +185,8 @@ class Executable:
             self._kept.write(self._last_kept)
         if not self._changed.holds(self._last_changed):
             changed = self._changed.read()
-            self._last_changed = self._validate_and_place(
-                changed, program.changed_avals, self._changed
-            )
+            avals = program.changed_avals
+            self._last_changed = self._validate_and_place(changed, avals, self._changed)
             # As many references to a copy as to an array that was taken as it is: they are counted.
             self._changed.write(self._last_changed)
 
@@ -221,17 +207,15 @@ class Executable:
         whole: Sequence[AnyArray],
     ) -> None:
         """Runs the first padded batch on copies, with its padding and with another."""
-        others: list[jax.Array] = []
-        for array, owner in zip(split, self.program.arguments.owners, strict=True):
+        others = list(split)
+        for index, owner in enumerate(self.program.arguments.owners):
             mask = None if owner is None else masks[owner]
             # Blocks that are stacked are results of another step, and hold what that made of padding.
-            if mask is not None and mask.padded and len(array) == len(mask.array):
-                other = with_other_padding(array, mask)
+            if mask is not None and mask.padded and len(split[index]) == len(mask.array):
+                other = with_other_padding(split[index], mask)
                 if other is None:
                     return  # a single row shows nothing; the next padded batch may have more
-                others.append(other)
-            else:
-                others.append(array)
+                others[index] = other
         self._tries_padding = False
         self._refresh_state()
         valid, rest = [mask.array for mask in masks], [self._place(value) for value in whole]
@@ -276,10 +260,7 @@ class Executable:
         return value
 
     def _validate_and_place(
-        self,
-        leaves: Sequence[PyTree],
-        avals: Sequence[jax.ShapeDtypeStruct],
-        table: StateTable,
+        self, leaves: Sequence[PyTree], avals: Sequence[jax.ShapeDtypeStruct], table: StateTable
     ) -> list[jax.Array]:
         """Checks values that others wrote, and puts them on the mesh."""
         checked: list[jax.Array] = []
@@ -360,13 +341,6 @@ class Executable:
             values = of_first_process([leaves[index] for index in different], self.program.mesh)
             for index, value in zip(different, values, strict=True):
                 leaves[index] = value
-
-
-def compile_lowered(
-    lowered: jax.stages.Lowered, options: dict[str, str | bool] | None
-) -> jax.stages.Compiled:
-    """Has XLA compile a program; takes seconds to minutes for large models."""
-    return lowered.compile(compiler_options=options)
 
 
 def _count_unshared() -> int:

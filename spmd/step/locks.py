@@ -15,7 +15,6 @@ import itertools
 import threading
 import weakref
 from collections.abc import Iterable, Sequence
-from types import TracebackType
 
 from spmd.state import Kind, StateTable
 from spmd.typing import LibraryVariable
@@ -102,12 +101,12 @@ def lock_of(groups: Sequence[Group]) -> contextlib.AbstractContextManager[object
     """
     if len(groups) == 1:
         return groups[0].lock  # enters and leaves in C
-    return _Locks([group.lock for group in groups])
+    return _Locks(groups)
 
 
 class _Locks:
-    def __init__(self, locks: Sequence[contextlib.AbstractContextManager[bool]]) -> None:
-        self._locks = locks
+    def __init__(self, groups: Sequence[Group]) -> None:
+        self._locks = [group.lock for group in groups]
 
     def __enter__(self) -> None:
         with contextlib.ExitStack() as entered:
@@ -115,11 +114,6 @@ class _Locks:
                 entered.enter_context(lock)
             entered.pop_all()  # they are left in __exit__
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         for lock in reversed(self._locks):
-            lock.__exit__(kind, error, traceback)
+            lock.release()

@@ -9,8 +9,9 @@ import jax.numpy as jnp
 from jax.sharding import Mesh
 
 from spmd.errors import Remedy, ReplicaContextError, StateError, StepOutputError
-from spmd.replica import TracedPerReplica, current_frame, is_per_replica
+from spmd.replica import PerReplica, TracedPerReplica, current_frame, is_per_replica
 from spmd.state import StateTable
+from spmd.step.state_views import with_blocks
 from spmd.step.step import CrossReplicaStep
 
 
@@ -56,20 +57,13 @@ def for_each(function: Callable[[Any], Any], batches: Sequence[Any]) -> Any:
     assert isinstance(table, StateTable)
     flat = [jax.tree.flatten(batch, is_leaf=_is_rows) for batch in batches]
     leaves, structure = flat[0]
-    # Leaves of one batch share their mask, by which a replica tells batches apart.
-    owners: dict[int, int] = {}
-    for index, leaf in enumerate(leaves):
-        owners.setdefault(id(leaf.mask), index)
+    owners = {id(leaf.mask): index for index, leaf in enumerate(leaves)}
     blocks = [jnp.stack([batch[i].block for batch, _ in flat]) for i in range(len(leaves))]
     masks = [jnp.stack([batch[i].mask for batch, _ in flat]) for i in owners.values()]
 
     def one(state: list[Any], rows: Any) -> tuple[list[Any], Any]:
         blocks, masks = rows
-        of_owner = dict(zip(owners, masks, strict=True))
-        batch = [
-            TracedPerReplica(block, of_owner[id(leaf.mask)], leaf.source)
-            for block, leaf in zip(blocks, leaves, strict=True)
-        ]
+        batch = with_blocks(leaves, blocks, dict(zip(owners, masks, strict=True)))
         with table.lifted(state):  # writes belong to the loop, and are carried out of it below
             result = function(jax.tree.unflatten(structure, batch))
             if any(map(_is_rows, jax.tree.leaves(result, is_leaf=_is_rows))):
@@ -144,7 +138,8 @@ class Repetition:
         if not taken:
             raise StopIteration
         # A step that does not leave out padding gets a program of its own for a partial batch.
-        if len(taken) == steps and are_alike(taken) and not any(map(_is_padded, taken)):
+        is_padded = any(leaf.mask is not None and leaf.mask.padded for leaf in _leaves(taken))
+        if len(taken) == steps and are_alike(taken) and not is_padded:
             return self._several(*taken)
         return jax.tree.map(lambda *each: jnp.stack(each), *map(self._one, taken))
 
@@ -155,17 +150,12 @@ def are_alike(batches: Sequence[Any]) -> bool:
     Args:
         batches: pytrees of `PerReplica`.
     """
-    kinds = [
-        [leaf.key for leaf in jax.tree.leaves(batch, is_leaf=is_per_replica)] for batch in batches
-    ]
+    kinds = [[leaf.key for leaf in _leaves(batch)] for batch in batches]
     return all(kind == kinds[0] for kind in kinds)
 
 
-def _is_padded(batch: Any) -> bool:
-    return any(
-        leaf.mask is not None and leaf.mask.padded
-        for leaf in jax.tree.leaves(batch, is_leaf=is_per_replica)
-    )
+def _leaves(batches: Any) -> list[PerReplica]:
+    return jax.tree.leaves(batches, is_leaf=is_per_replica)
 
 
 def _of_type(new: Any, old: Any, name: str) -> Any:

@@ -108,24 +108,21 @@ def without_padding(tree: Any) -> Any:
         >>> batch.array.tolist(), without_padding(batch).array.tolist()
         ([0.0, 1.0, 3.0, 2.0, 3.0, 3.0], [0.0, 1.0, 2.0, 3.0])
     """
+    # By the ids of those that they are cut from: leaves of one batch share their mask.
     masks: dict[int, RowMask | None] = {}
 
-    def cut_mask(mask: RowMask) -> RowMask | None:
-        count = mask.counts[0]
-        if count == 0 or any(other != count for other in mask.counts):
-            return None
-        return RowMask(_cut(mask.array, mask), mask.counts, count)
-
     def cut(leaf: Any) -> Any:
-        if not isinstance(leaf, PerReplica) or leaf.mask is None or not leaf.mask.padded:
+        mask = leaf.mask if isinstance(leaf, PerReplica) else None
+        if mask is None or not mask.padded:
             return leaf
-        if id(leaf.mask) not in masks:
-            masks[id(leaf.mask)] = None if leaf.stacked else cut_mask(leaf.mask)
-        mask = masks[id(leaf.mask)]
-        if mask is None:
+        rows = mask.counts[0]
+        if leaf.stacked or rows == 0 or len(set(mask.counts)) > 1:
+            masks[id(mask)] = None
             return None
-        array = _cut(leaf.array, leaf.mask)
-        return PerReplica(array, leaf.num_replicas, stacked=False, mask=mask)
+        if id(mask) not in masks:
+            masks[id(mask)] = RowMask(_cut(mask.array, mask), mask.counts, rows)
+        array = _cut(leaf.array, mask)
+        return PerReplica(array, leaf.num_replicas, stacked=False, mask=masks[id(mask)])
 
     found = jax.tree.map(cut, tree, is_leaf=is_per_replica)
     return None if None in masks.values() else found

@@ -7,8 +7,9 @@ finished program tells that it is the same key. So the trace records the questio
 """
 
 import jax
-from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, Primitive, Var
+from jax.extend.core import Jaxpr, JaxprEqn, Primitive
 
+from spmd.lowering import Atom, Substitution
 from spmd.proof import source_of
 
 _returned_key = Primitive("returned_key")
@@ -38,30 +39,11 @@ def resolve_keys(jaxpr: Jaxpr) -> Jaxpr:
     Returns:
         The program, with the same inputs and outputs.
     """
-    chosen: dict[Var, Var | Literal] = {}
-
-    def now(atoms: list[Var | Literal]) -> list[Var | Literal]:
-        return [atom if isinstance(atom, Literal) else chosen.get(atom, atom) for atom in atoms]
-
-    equations: list[object] = []
-    for equation in jaxpr.eqns:
-        operands = now(equation.invars)
-        if equation.primitive is _returned_key:
-            shared, own, returned = operands
-            same = source_of(jaxpr, returned) is source_of(jaxpr, own)
-            chosen[equation.outvars[0]] = shared if same else returned
-        else:
-            params = {key: _in_params(value) for key, value in equation.params.items()}
-            equations.append(equation.replace(invars=operands, params=params))
-    return jaxpr.replace(eqns=equations, outvars=now(jaxpr.outvars))
+    return Substitution(_chosen).jaxpr(jaxpr)
 
 
-def _in_params(value: object) -> object:
-    """Resolves keys in the programs among an operation's parameters: bodies of loops, branches."""
-    if isinstance(value, Jaxpr):
-        return resolve_keys(value)
-    if isinstance(value, ClosedJaxpr):
-        return value.replace(jaxpr=resolve_keys(value.jaxpr))
-    if type(value) is tuple:
-        return tuple(map(_in_params, value))
-    return value
+def _chosen(jaxpr: Jaxpr, equation: JaxprEqn) -> list[Atom] | None:
+    if equation.primitive is not _returned_key:
+        return None
+    shared, own, returned = equation.invars
+    return [shared if source_of(jaxpr, returned) is source_of(jaxpr, own) else returned]

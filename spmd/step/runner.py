@@ -1,14 +1,16 @@
 """What all kinds of steps share: a call finds the program that fits its arguments, or makes one, and runs it."""
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, Generic, ParamSpec, TypeVar
 
 from jax.sharding import Mesh
 
 from spmd import _jax_internals
 from spmd.cluster import progress
-from spmd.errors import BatchError, PaddedBatchError
-from spmd.step.arguments import Arguments, Shortcut, shortcut, take_apart
+from spmd.errors import BatchError, MeshError, PaddedBatchError
+from spmd.replica import Frame, current_frame
+from spmd.step.arguments import Arguments, Shortcut, take_apart
 from spmd.step.build import build
 from spmd.step.cache import ProgramCache
 from spmd.step.dispatch import Executable, StaleProgramError
@@ -16,42 +18,46 @@ from spmd.step.garbage import held_back
 from spmd.step.locks import TRACING
 from spmd.step.options import StepOptions
 from spmd.step.padding import without_padding
+from spmd.step.stages import Lowered, Traced
 from spmd.step.trace import StepCode
-from spmd.topology import make_mesh, spans_processes
+from spmd.topology import make_mesh, num_replicas, spans_processes
 from spmd.typing import PyTree, Stateful
 
-
-class _NoShortcut:
-    """The type of `NO_SHORTCUT`."""
-
-
-NO_SHORTCUT: Final = _NoShortcut()
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
-class StepRunner:
-    """Runs one step; safe to use from several threads."""
+NO_SHORTCUT: Final = object()
+
+
+class StepRunner(Generic[P, R]):
+    """A function that runs as compiled programs; safe to use from several threads."""
+
+    __name__: str
 
     def __init__(
         self,
-        code: StepCode,
+        function: Callable[P, R],
         mesh: Mesh | None,
         state: Sequence[Stateful],
         options: StepOptions | None,
+        *,
+        in_replicas: bool,
+        merges_results: bool,
     ) -> None:
-        """Prepares to run a step; nothing is traced or compiled yet.
-
-        Args:
-            code: the step.
-            mesh: where it runs; None takes all devices of the default platform.
-            state: more objects with state.
-            options: how it is compiled.
-        """
-        self.code = code
-        self.chosen_mesh = mesh
-        self._mesh = mesh
+        """Makes a step with the name and docstring of its function; see `StepCode` for the last two."""
+        if not callable(function):
+            raise TypeError(
+                f"A step is made of a function, but got {function!r} of type {type(function).__name__}."
+            )
+        name = getattr(function, "__name__", type(function).__name__)
+        doc = getattr(function, "__doc__", None)
+        vars(self).update(__wrapped__=function, __name__=name, __doc__=doc)
+        self._code = StepCode(function, name, in_replicas, merges_results)
+        self._chosen_mesh = self._mesh = mesh
         self._state = [(f"state[{index}]", one) for index, one in enumerate(state)]
         self._options = options or StepOptions()
-        self.programs = ProgramCache(code.name, self._options)
+        self._programs = ProgramCache(name, self._options)
         self._shortcut: tuple[Shortcut, Executable] | None = None
 
     @property
@@ -61,8 +67,56 @@ class StepRunner:
             self._mesh = make_mesh()
         return self._mesh
 
-    def call(self, args: tuple[PyTree, ...], kwargs: Mapping[str, PyTree]) -> PyTree:
-        """Runs the step; see `Step.__call__`."""
+    @property
+    def num_replicas(self) -> int:
+        """How many replicas run the step."""
+        return num_replicas(self.mesh)
+
+    @property
+    def trace_count(self) -> int:
+        """How many programs were traced."""
+        return self._programs.made
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
+        """Runs the step; does not wait for the devices.
+
+        Across hosts, every process must call it, with the same shapes and in the same order. Inside
+        another step that is being traced, becomes a part of that one's program. Several threads may call
+        steps; those that share variables take turns.
+
+        Args:
+            *args: arguments of the function. A `PerReplica` is split over the replicas; any other
+                array, a batch on the host too, goes whole to every replica: `spmd.distribute` it first.
+            **kwargs: keyword arguments of the function, likewise.
+
+        Returns:
+            The function's result, see above.
+
+        Raises:
+            MeshError: inside another step, which runs on other devices.
+            BatchError: a batch was split over another mesh, an argument does not fit into the types
+                that JAX keeps, or the call stands inside `jax.jit` or another transformation.
+            PaddedBatchError: a batch is padded, and the state or a result would count its padding.
+            ReplicaContextError: the step runs in a replica of another step.
+            ReplicaDivergenceError: a variable, or what is returned as one value, would differ between
+                replicas.
+            StateError: a variable was not found, changes its shape, or lost its value in a step that
+                failed. On several devices such a failure shows only when a result is read, as
+                `jax.errors.JaxRuntimeError`, and the state is lost likewise.
+            StepOutputError: the function returned something that is no array.
+
+        Examples:
+            >>> import numpy as np, spmd
+            >>> mesh = spmd.make_mesh(["cpu:0", "cpu:1"])
+            >>> rows = np.ones((8, 3), np.float32)
+            >>> (batch,) = spmd.distribute(rows, mesh, batch_size=8)
+            >>> step = spmd.Step(lambda x, y: x.shape[0] * 10 + y.shape[0], mesh)
+            >>> int(step(batch, rows))
+            48
+        """
+        frame = current_frame()
+        if frame is not None:
+            return self._inline(frame, args, kwargs)
         if not kwargs:
             result = self.call_again(args)
             if result is not NO_SHORTCUT:
@@ -76,14 +130,14 @@ class StepRunner:
                 raise
             return self._call(*cut)
 
-    def call_again(self, args: tuple[PyTree, ...]) -> PyTree | _NoShortcut:
+    def call_again(self, args: tuple[PyTree, ...]) -> Any:
         """Runs the step the short way, if the arguments are batches like those of the last call.
 
         Args:
             args: positional arguments.
 
         Returns:
-            The step's result, or `NO_SHORTCUT`: then use `call`.
+            The step's result, or `NO_SHORTCUT`: then call the step.
         """
         last = self._shortcut
         if last is None or _jax_internals.is_tracing():
@@ -97,18 +151,91 @@ class StepRunner:
                 pass  # Fall through: the slow path detects this again and handles it.
         return NO_SHORTCUT
 
-    def prepare(self, args: tuple[PyTree, ...], kwargs: Mapping[str, PyTree]) -> Executable:
-        """Finds the program that fits some arguments, or makes it, without running it."""
-        return self._program(self._take_apart(args, kwargs))
+    def trace(self, *args: P.args, **kwargs: P.kwargs) -> Traced:
+        """Traces and checks the step, without compiling or running it; a later call uses the trace.
 
-    def run(
-        self, program: Executable, args: tuple[PyTree, ...], kwargs: Mapping[str, PyTree]
-    ) -> PyTree:
-        """Runs one program, on arguments that it must fit.
+        Args:
+            *args: as for a call; `jax.ShapeDtypeStruct` may stand for whole arrays, and
+                `spmd.input.abstract_batch` for batches.
+            **kwargs: likewise.
+
+        Returns:
+            The program: look at its `jaxpr`, `collectives` and `state_names`, or `lower()` it.
 
         Raises:
-            BatchError: it does not fit them, or is stale.
+            SpmdError: what a call would raise, before anything runs: `BatchError`,
+                `ReplicaDivergenceError`, `StateError`, `StepOutputError`.
+
+        Examples:
+            >>> import jax, jax.numpy as jnp, spmd
+            >>> weight = spmd.Variable(jnp.zeros(3), name="weight")
+            >>> step = spmd.Step(lambda x: weight.value @ x, spmd.make_mesh(["cpu:0"]))
+            >>> traced = step.trace(jax.ShapeDtypeStruct((3,), jnp.float32))
+            >>> traced.state_names, step.trace_count
+            (('weight',), 1)
+            >>> compiled = traced.lower().compile()
+            >>> float(step(jnp.ones(3))), step.trace_count
+            (0.0, 1)
+
+        Source: `jax.jit(f).trace`.
         """
+        return Traced(self._program(self._take_apart(args, kwargs)), self._run)
+
+    def lower(self, *args: P.args, **kwargs: P.kwargs) -> Lowered:
+        """Traces, checks and lowers the step, without running it: `trace(...).lower()`.
+
+        Args:
+            *args: as for `trace`.
+            **kwargs: likewise.
+
+        Returns:
+            The program before XLA's optimisations, to look at or to `compile()`.
+
+        Raises:
+            SpmdError: as for `trace`.
+        """
+        return self.trace(*args, **kwargs).lower()
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        call: Any = self
+        return self if instance is None else functools.partial(call, instance)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.__name__}, programs={len(self._programs)})"
+
+    def _inline(self, frame: Frame, args: Sequence[Any], kwargs: Mapping[str, Any]) -> PyTree:
+        """Becomes a part of another step's program."""
+        mesh = self._chosen_mesh
+        if mesh is not None and mesh != frame.mesh:
+            raise MeshError(
+                f"The step {self.__name__!r} runs on {list(mesh.devices.flat)}, but was called in "
+                f"a program for {list(frame.mesh.devices.flat)}. A program runs on one mesh: make the "
+                "step for that one."
+            )
+        return self._code.inline(frame, args, kwargs)
+
+    def _call(self, args: Sequence[PyTree], kwargs: Mapping[str, PyTree]) -> PyTree:
+        if _jax_internals.is_tracing():
+            raise BatchError(
+                f"The step {self.__name__!r} was called inside jax.jit, jax.grad or another "
+                "transformation. A step is a whole program: call it outside."
+            )
+        parts = self._take_apart(args, kwargs)
+        program = self._program(parts)
+        try:
+            result = program.dispatch(parts.split, parts.masks, parts.whole)
+        except StaleProgramError as stale:
+            self._programs.forget(program)
+            program = self._program(parts, str(stale))
+            result = program.dispatch(parts.split, parts.masks, parts.whole)
+        batches_only = not kwargs and parts.are_batches
+        self._shortcut = (Shortcut(args, parts), program) if batches_only else None
+        return result
+
+    def _run(
+        self, program: Executable, args: Sequence[PyTree], kwargs: Mapping[str, PyTree]
+    ) -> PyTree:
+        """Runs one program, on arguments that it must fit; see `Compiled.__call__`."""
         parts = self._take_apart(args, kwargs)
         reason = program.stale_because()
         if parts.key != program.program.arguments.key:
@@ -119,43 +246,25 @@ class StepRunner:
             except StaleProgramError as stale:
                 reason = str(stale)
         raise BatchError(
-            f"The compiled program of the step {self.code.name!r} cannot run: {reason}. Call the step "
+            f"The compiled program of the step {self.__name__!r} cannot run: {reason}. Call the step "
             "itself, which compiles another program, or lower it anew."
         )
 
-    def _call(self, args: tuple[PyTree, ...], kwargs: Mapping[str, PyTree]) -> PyTree:
-        if _jax_internals.is_tracing():
-            raise BatchError(
-                f"The step {self.code.name!r} was called inside jax.jit, jax.grad or another "
-                "transformation. A step is a whole program: call it outside."
-            )
-        parts = self._take_apart(args, kwargs)
-        program = self._program(parts)
-        try:
-            result = program.dispatch(parts.split, parts.masks, parts.whole)
-        except StaleProgramError as stale:
-            self.programs.forget(program)
-            program = self._program(parts, str(stale))
-            result = program.dispatch(parts.split, parts.masks, parts.whole)
-        short = None if kwargs else shortcut(args, parts)
-        self._shortcut = None if short is None else (short, program)
-        return result
-
-    def _take_apart(self, args: tuple[PyTree, ...], kwargs: Mapping[str, PyTree]) -> Arguments:
-        own = self.code.own_values and spans_processes(self.mesh)
+    def _take_apart(self, args: Sequence[PyTree], kwargs: Mapping[str, PyTree]) -> Arguments:
+        own = self._code.in_replicas and spans_processes(self.mesh)
         return take_apart(args, kwargs, self.mesh, own=own)
 
     def _program(self, arguments: Arguments, stale: str | None = None) -> Executable:
-        known, _ = self.programs.find(arguments.key)
+        known, _ = self._programs.find(arguments.key)
         if known is not None:
             return known
         with TRACING:
             # Another thread may have made it; or it only seemed stale, while that one was tracing.
-            known, reason = self.programs.find(arguments.key)
+            known, reason = self._programs.find(arguments.key)
             if known is not None:
                 return known
-            with progress.busy(f"traces {self.code.name}"), held_back():
-                program = build(self.code, self.mesh, arguments, self._state)
+            with progress.busy(f"traces {self.__name__}"), held_back():
+                program = build(self._code, self.mesh, arguments, self._state)
             made = Executable(program, self._options.compiler_options)
-            self.programs.add(arguments, made, stale or reason)
+            self._programs.add(arguments, made, stale or reason)
         return made

@@ -3,31 +3,20 @@
 Each stage belongs to the step that it came from: a call of the step uses what was traced and compiled here.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from jax.extend.core import Jaxpr
 
 from spmd.proof import Collective, collectives
 from spmd.step.dispatch import Executable
-from spmd.step.runner import StepRunner
 from spmd.typing import PyTree
 
 
-class Traced:
-    """A step that was traced and checked for one set of shapes.
-
-    Examples:
-        >>> import jax.numpy as jnp, spmd
-        >>> step = spmd.Step(lambda: spmd.all_reduce(jnp.ones((2, 3))), spmd.make_mesh(["cpu"]))
-        >>> [(c.name, c.bytes) for c in step.trace().collectives]
-        [('psum', 24)]
-
-    Source: `jax.stages.Traced`.
-    """
-
-    def __init__(self, runner: StepRunner, executable: Executable) -> None:
-        """Wraps a program; use `Step.trace`."""
-        self._runner, self._executable = runner, executable
+class _Stage:
+    def __init__(self, executable: Executable, run: Callable[..., PyTree]) -> None:
+        """Wraps a program, and what runs it on arguments; use `Step.trace` and what follows it."""
+        self._executable, self._run = executable, run
 
     @property
     def jaxpr(self) -> Jaxpr:
@@ -42,14 +31,28 @@ class Traced:
     @property
     def state_names(self) -> tuple[str, ...]:
         """Names of the variables that the program reads or writes."""
-        return self._executable.program.state_names
+        program = self._executable.program
+        return (*program.changed.leaf_names, *program.kept.leaf_names)
+
+
+class Traced(_Stage):
+    """A step that was traced and checked for one set of shapes.
+
+    Examples:
+        >>> import jax.numpy as jnp, spmd
+        >>> step = spmd.Step(lambda: spmd.all_reduce(jnp.ones((2, 3))), spmd.make_mesh(["cpu"]))
+        >>> [(c.name, c.bytes) for c in step.trace().collectives]
+        [('psum', 24)]
+
+    Source: `jax.stages.Traced`.
+    """
 
     def lower(self) -> "Lowered":
         """Lowers the program to StableHLO."""
-        return Lowered(self, self._runner, self._executable)
+        return Lowered(self._executable, self._run)
 
 
-class Lowered:
+class Lowered(_Stage):
     """A step before XLA's optimisations.
 
     Examples:
@@ -62,26 +65,15 @@ class Lowered:
     Source: `jax.stages.Lowered`.
     """
 
-    def __init__(self, traced: Traced, runner: StepRunner, executable: Executable) -> None:
+    def __init__(self, executable: Executable, run: Callable[..., PyTree]) -> None:
         """Lowers a program; use `Step.lower`."""
-        self.traced = traced
-        self._runner, self._executable = runner, executable
+        super().__init__(executable, run)
         self._lowered = executable.lowered
 
     @property
-    def jaxpr(self) -> Jaxpr:
-        """The program of one replica."""
-        return self.traced.jaxpr
-
-    @property
-    def collectives(self) -> list[Collective]:
-        """The collectives of the step as it was written, with the bytes that travel."""
-        return self.traced.collectives
-
-    @property
-    def state_names(self) -> tuple[str, ...]:
-        """Names of the variables that the program reads or writes."""
-        return self.traced.state_names
+    def traced(self) -> Traced:
+        """The stage before this one."""
+        return Traced(self._executable, self._run)
 
     def as_text(self) -> str:
         """Returns the program as StableHLO."""
@@ -109,10 +101,10 @@ class Lowered:
 
     def compile(self) -> "Compiled":
         """Compiles the program; blocks until XLA has. Steps on other threads go on meanwhile."""
-        return Compiled(self._runner, self._executable)
+        return Compiled(self._executable, self._run)
 
 
-class Compiled:
+class Compiled(_Stage):
     """A step that can run on arguments of one set of shapes.
 
     Examples:
@@ -125,9 +117,9 @@ class Compiled:
     Source: `jax.stages.Compiled`.
     """
 
-    def __init__(self, runner: StepRunner, executable: Executable) -> None:
+    def __init__(self, executable: Executable, run: Callable[..., PyTree]) -> None:
         """Compiles a program; use `Lowered.compile`."""
-        self._runner, self._executable = runner, executable
+        super().__init__(executable, run)
         self._compiled = executable.compiled
 
     def __call__(self, *args: Any, **kwargs: Any) -> PyTree:
@@ -136,7 +128,7 @@ class Compiled:
         Raises:
             BatchError: the program does not fit the arguments, or the step would do something else by now.
         """
-        return self._runner.run(self._executable, args, kwargs)
+        return self._run(self._executable, args, kwargs)
 
     def as_text(self) -> str:
         """Returns the program as HLO."""

@@ -6,8 +6,8 @@ returned, the views of all replicas are made into one value again.
 """
 
 import contextlib
-from collections.abc import Callable, Generator, Mapping, Sequence
-from typing import Any, TypeGuard, TypeVar
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from typing import Any, TypeGuard
 
 import jax
 import jax.numpy as jnp
@@ -21,14 +21,13 @@ from spmd.replica import (
     has_rows,
     in_replica_of,
     is_per_replica,
+    masks_of_length,
     replica_axis,
 )
 from spmd.state import Kind, StateTable
-from spmd.step.arguments import is_stateful
+from spmd.step.arguments import is_argument
 from spmd.step.random_keys import returned_key
-from spmd.typing import ArrayLike, PyTree
-
-T = TypeVar("T")
+from spmd.typing import ArrayLike, PyTree, TreeStructure
 
 # JAX keeps traces of functions that a step passes to jit, scan or checkpoint. They hold traced values of
 # the state, so a trace of one program must not be taken for one of another.
@@ -56,36 +55,54 @@ def run_in_replicas(
         ReplicaContextError: the code is in a replica already.
         StepOutputError: a leaf of the result is not an array.
     """
-    masks: dict[int, tuple[jax.Array, list[jax.Array], int | None]] = {}
-    for leaf in jax.tree.leaves((args, kwargs), is_leaf=_is_argument):
-        if is_block(leaf) and leaf.mask is not None:
-            masks.setdefault(id(leaf.mask), (leaf.mask, [], leaf.source))[1].append(leaf.block)
-    local_args, local_kwargs = _blocks_of(args), _blocks_of(kwargs)
-    blocks = [BlockMask(mask, tuple(leaves)) for mask, leaves, _ in masks.values()]
-    with in_replica_of(frame, blocks):
-        out = function(*local_args, **local_kwargs)
-    paths, structure = jax.tree_util.tree_flatten_with_path(out, is_leaf=is_per_replica)
-    values = [as_array(leaf, path, _name_of(function)) for path, leaf in paths]
+    leaves, structure = jax.tree.flatten((tuple(args), dict(kwargs)), is_leaf=is_argument)
+    masks, values, result = _call(frame, function, structure, leaves)
     # One entry for each row of the batch: its valid rows are the batch's.
-    found = [
-        next(((m, source) for m, _, source in masks.values() if _as_long(value, m)), None)
-        for value in values
-    ]
-    if any(found) and not frame.building:
-        longer = _with_a_row_more(frame, function, args, kwargs)
+    owners = [_first_of_length(masks, value) for value in values]
+    if any(owner is not None for owner in owners) and not frame.building:
+        longer = _with_a_row_more(frame, function, structure, leaves)
         if longer is not None and len(longer) == len(values):
-            found = [
-                mask if mask is not None and _as_long(more, mask[0], 1) else None
-                for mask, more in zip(found, longer, strict=True)
+            owners = [
+                owner if owner is not None and more.shape[:1] == (len(value) + 1,) else None
+                for owner, value, more in zip(owners, values, longer, strict=True)
             ]
-    return structure.unflatten(
-        TracedPerReplica(value) if mask is None else TracedPerReplica(value, *mask)
-        for value, mask in zip(values, found, strict=True)
+    sources = {id(leaf.mask): leaf.source for leaf in leaves if _has_rows(leaf)}
+    return result.unflatten(
+        TracedPerReplica(value)
+        if owner is None
+        else TracedPerReplica(value, owner.rows, sources[id(owner.rows)])
+        for value, owner in zip(values, owners, strict=True)
     )
 
 
+def _call(
+    frame: Frame, function: Callable[..., PyTree], structure: TreeStructure, leaves: Sequence[Any]
+) -> tuple[list[BlockMask], list[jax.Array], TreeStructure]:
+    """Calls a replica's function with its block of what is split, and all of the rest.
+
+    Returns:
+        The masks of its blocks; the leaves and the structure of its result.
+    """
+    blocks_of: dict[int, tuple[jax.Array, list[jax.Array]]] = {}
+    for leaf in filter(_has_rows, leaves):
+        blocks_of.setdefault(id(leaf.mask), (leaf.mask, []))[1].append(leaf.block)
+    masks = [BlockMask(mask, tuple(blocks)) for mask, blocks in blocks_of.values()]
+    args, kwargs = structure.unflatten(
+        leaf.block if isinstance(leaf, TracedPerReplica) else leaf for leaf in leaves
+    )
+    with in_replica_of(frame, masks):
+        out = function(*args, **kwargs)
+    paths, result = jax.tree_util.tree_flatten_with_path(out, is_leaf=is_per_replica)
+    name = getattr(function, "__name__", "step")
+    return masks, [as_array(leaf, path, name) for path, leaf in paths], result
+
+
+def _first_of_length(masks: Sequence[BlockMask], value: jax.Array) -> BlockMask | None:
+    return next(iter(masks_of_length(masks, len(value))), None) if value.ndim else None
+
+
 def _with_a_row_more(
-    frame: Frame, function: Callable[..., PyTree], args: PyTree, kwargs: PyTree
+    frame: Frame, function: Callable[..., PyTree], structure: TreeStructure, leaves: Sequence[Any]
 ) -> list[jax.ShapeDtypeStruct] | None:
     """Calls a replica's function once more, for blocks of one row more, to see which results get longer.
 
@@ -95,28 +112,15 @@ def _with_a_row_more(
         The results' shapes, or None if the function works for this number of rows only; then their
         length is all there is to go by.
     """
-    leaves, structure = jax.tree.flatten((args, kwargs), is_leaf=_is_argument)
-    at = [index for index, leaf in enumerate(leaves) if is_block(leaf) and leaf.mask is not None]
-    # Leaves of one batch share their mask, by which a replica tells batches apart.
-    masks = {id(leaves[index].mask): leaves[index].mask for index in at}
+    split = list(filter(_has_rows, leaves))
+    masks = {id(leaf.mask): leaf.mask for leaf in split}
     table = frame.table
     assert isinstance(table, StateTable)
 
     def longer(state: list[jax.Array], rows: list[jax.Array], valid: list[jax.Array]) -> PyTree:
-        mask_of = dict(zip(masks, valid, strict=True))
-        batch = list(leaves)
-        for index, block in zip(at, rows, strict=True):
-            mask, source = mask_of[id(leaves[index].mask)], leaves[index].source
-            batch[index] = TracedPerReplica(block, mask, source)
-        of_mask = [
-            BlockMask(mask, tuple(b.block for b in batch if is_block(b) and b.mask is mask))
-            for mask in valid
-        ]
-        local_args, local_kwargs = _blocks_of(structure.unflatten(batch))
-        with table.lifted(state), in_replica_of(frame, of_mask):
-            out = function(*local_args, **local_kwargs)
-            paths = jax.tree_util.tree_leaves_with_path(out, is_leaf=is_per_replica)
-            return [as_array(leaf, path, _name_of(function)) for path, leaf in paths]
+        batch = with_blocks(leaves, rows, dict(zip(masks, valid, strict=True)))
+        with table.lifted(state):
+            return _call(frame, function, structure, batch)[1]
 
     sums, made = frame.sums, list(frame.made)
     try:
@@ -124,7 +128,7 @@ def _with_a_row_more(
             return jax.eval_shape(
                 longer,
                 table.read(),
-                [_one_longer(leaves[index].block) for index in at],
+                [_one_longer(leaf.block) for leaf in split],
                 list(map(_one_longer, masks.values())),
             )
     except Exception:
@@ -139,19 +143,28 @@ def _one_longer(array: jax.Array) -> jax.ShapeDtypeStruct:
     return jax.ShapeDtypeStruct((array.shape[0] + 1, *array.shape[1:]), array.dtype)
 
 
-def _as_long(value: jax.Array | jax.ShapeDtypeStruct, mask: jax.Array, more: int = 0) -> bool:
-    return bool(value.ndim) and value.shape[0] == mask.shape[0] + more
+def _has_rows(leaf: object) -> TypeGuard[Any]:
+    return isinstance(leaf, TracedPerReplica) and leaf.mask is not None
 
 
-def _blocks_of(tree: T) -> T:
-    """Gives a replica its block of what is split, and all of the rest."""
-    return jax.tree.map(
-        lambda leaf: leaf.block if is_block(leaf) else leaf, tree, is_leaf=_is_argument
-    )
+def with_blocks(
+    leaves: Sequence[Any], blocks: Iterable[jax.Array], masks: Mapping[int, jax.Array]
+) -> list[Any]:
+    """Gives batches other blocks and masks.
 
-
-def _name_of(function: Callable[..., Any]) -> str:
-    return getattr(function, "__name__", "step")
+    Args:
+        leaves: some of which have rows.
+        blocks: for each leaf that has rows, another block.
+        masks: another mask for each, by the id of the one that it has. Leaves of one batch share their mask, by
+            which a replica tells batches apart.
+    """
+    others = iter(blocks)
+    return [
+        TracedPerReplica(next(others), masks[id(leaf.mask)], leaf.source)
+        if _has_rows(leaf)
+        else leaf
+        for leaf in leaves
+    ]
 
 
 @contextlib.contextmanager
@@ -159,7 +172,8 @@ def replica_state(table: StateTable, masks: Sequence[BlockMask]) -> Generator[No
     """Gives one replica its view of the state, and makes the state whole again afterwards."""
     before = table.read()
     kinds = table.kinds
-    first = _axis_index() == 0
+    # Not replica_id(): it asks the frame, which is not in a replica yet.
+    first = jax.lax.axis_index(replica_axis()) == 0
     entry = list(before)
     for index, kind in enumerate(kinds):
         if kind is Kind.KEY:
@@ -183,14 +197,9 @@ def replica_state(table: StateTable, masks: Sequence[BlockMask]) -> Generator[No
     table.write(after)
 
 
-def _axis_index() -> jax.Array:
-    # replica_id() asks the frame, which is not in a replica yet when this is called.
-    return jax.lax.axis_index(replica_axis())
-
-
 def fold_key(key: jax.Array) -> jax.Array:
     """Makes random keys, typed or not, those of the replica that runs this code."""
-    replica = _axis_index()
+    replica = jax.lax.axis_index(replica_axis())
     typed = jnp.issubdtype(key.dtype, jax.dtypes.prng_key)
 
     def fold(one: jax.Array) -> jax.Array:
@@ -233,13 +242,3 @@ def as_array(leaf: ArrayLike, path: tuple[Any, ...], name: str) -> jax.Array:
         + ", but a compiled step can return only arrays, numbers, None and containers of them. "
         "Return the array behind it, or keep the object outside of the step."
     )
-
-
-def is_block(value: object) -> TypeGuard[TracedPerReplica]:
-    """Tells whether a value is a per-replica value inside a trace."""
-    return isinstance(value, TracedPerReplica)
-
-
-def _is_argument(value: object) -> bool:
-    # Objects with state are passed on as they are: taken apart and put together, they would be copies.
-    return is_per_replica(value) or is_stateful(value)

@@ -7,7 +7,7 @@ outputs are the new state, and the result's leaves twice: as one replica's of se
 import dataclasses
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -15,13 +15,14 @@ from jax.extend.core import ClosedJaxpr, Jaxpr
 from jax.sharding import Mesh
 
 from spmd.errors import Remedy, StateError
+from spmd.proof import program_of_one
 from spmd.replica import Frame, TracedPerReplica, is_per_replica, tracing
 from spmd.state import Kind, StateTable, adapters
 from spmd.step.arguments import Arguments, abstract
 from spmd.step.random_keys import resolve_keys
-from spmd.step.state_views import as_array, replica_state, trace_identity
-from spmd.topology import layout_of, num_replicas
-from spmd.typing import AnyArray, LibraryVariable, PyTree, TreeStructure
+from spmd.step.state_views import as_array, replica_state, run_in_replicas, trace_identity
+from spmd.topology import layout_of
+from spmd.typing import LibraryVariable, PyTree, TreeStructure
 
 T = TypeVar("T")
 
@@ -33,14 +34,6 @@ _TRACER_ERRORS = (
 )
 
 
-class Inline(Protocol):
-    """How a step's function is called while a step is traced."""
-
-    def __call__(self, frame: Frame, args: Sequence[Any], kwargs: Mapping[str, Any], /) -> PyTree:
-        """Calls the function."""
-        ...
-
-
 @dataclasses.dataclass(frozen=True)
 class StepCode:
     """What a step does, and how its results are to leave it.
@@ -48,16 +41,21 @@ class StepCode:
     Attributes:
         function: the user's.
         name: what messages call the step.
-        inline: calls the function inside a step that is being traced.
-        own_values: whether, in a cluster, each process passes arrays and numbers of its own.
+        in_replicas: whether each replica runs the function, on arguments of its own process; else it runs once,
+            between the replicas.
         merges_results: whether a result that is equal on all replicas leaves as one array.
     """
 
     function: Callable[..., PyTree]
     name: str
-    inline: Inline
-    own_values: bool
+    in_replicas: bool
     merges_results: bool
+
+    def inline(self, frame: Frame, args: Sequence[Any], kwargs: Mapping[str, Any]) -> PyTree:
+        """Calls the function inside a step that is being traced."""
+        if self.in_replicas:
+            return run_in_replicas(frame, self.function, args, kwargs)
+        return self.function(*args, **kwargs)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -137,12 +135,7 @@ class Trace:
     @property
     def jaxpr(self) -> Jaxpr:
         """The program of one replica."""
-        inner = self.outer.jaxpr.eqns[-1].params["jaxpr"]
-        return inner.jaxpr if isinstance(inner, ClosedJaxpr) else inner
-
-    def of_state(self, outputs: Sequence[T]) -> Sequence[T]:
-        """Picks what belongs to the new state."""
-        return outputs[: self.inputs.state]
+        return program_of_one(self.outer)
 
     def of_results(self, outputs: Sequence[T]) -> Sequence[T]:
         """Picks what belongs to the result's leaves, as the same for all replicas."""
@@ -150,122 +143,110 @@ class Trace:
         return outputs[first : first + len(self.results)]
 
 
-@dataclasses.dataclass(frozen=True)
-class StepTracer:
-    """Traces one step.
+def trace_step(
+    code: StepCode, mesh: Mesh, arguments: Arguments, table: StateTable, *, building: bool = False
+) -> Trace:
+    """Traces a step.
 
-    Attributes:
+    Args:
         code: what the step does.
         mesh: where it runs.
         arguments: arrays, or descriptions of arrays.
+        table: the state that the step found.
+        building: trace for nothing but the variables that objects make when they are first used.
+
+    Returns:
+        The trace.
+
+    Raises:
+        StateError: the step writes a variable that it did not find.
     """
+    local = table.local
+    structure = jax.tree.structure(None)
+    results: list[Result] = []
+    frame = Frame(
+        mesh,
+        table,
+        functools.partial(replica_state, table),
+        has_statistics=Kind.MEAN in table.kinds,
+        building=building,
+    )
 
-    code: StepCode
-    mesh: Mesh
-    arguments: Arguments
+    def body(
+        state: list[jax.Array],
+        split: list[jax.Array],
+        masks: list[jax.Array],
+        whole: list[jax.Array],
+    ) -> tuple[list[jax.Array], list[jax.Array], list[jax.Array]]:
+        nonlocal structure, results
+        values = [leaf[0] if own else leaf for leaf, own in zip(state, local, strict=True)]
+        with tracing(frame), table.lifted(values):
+            args, kwargs = arguments.rebuild(split, whole, masks)
+            out = code.inline(frame, args, kwargs)
+            new_values = table.read()
+            structure, results, blocks = _flatten_result(out, code.name)
+        new_state = [
+            old if new is value else new[None] if own else new
+            for old, value, new, own in zip(state, values, new_values, local, strict=True)
+        ]
+        return new_state, [block[None] for block in blocks], blocks
 
-    def trace(self, table: StateTable, *, building: bool = False) -> Trace:
-        """Traces the step.
+    layout = layout_of(mesh)
+    each, one = layout.rows.spec, layout.whole.spec
+    state_specs = [each if own else one for own in local]
+    step = jax.shard_map(
+        body,
+        mesh=mesh,
+        in_specs=(state_specs, each, each, one),
+        out_specs=(state_specs, each, one),
+        axis_names=set(layout.data_axes),
+        check_vma=False,
+    )
+    inputs = _abstract_state(table, layout.replicas), *arguments.abstract()
+    try:
+        with trace_identity(object()):
+            outer = jax.make_jaxpr(step)(*inputs)
+    except Exception as error:
+        _explain(error, code.name)
+        raise
+    finally:
+        for _, leave in frame.made:
+            leave()
+    sizes = list(map(len, inputs))
+    constants = len(outer.jaxpr.eqns[-1].invars) - sum(sizes)
+    if Kind.KEY in table.kinds:
+        outer = outer.replace(jaxpr=resolve_keys(outer.jaxpr))
+    made = [variable for variable, _ in frame.made]
+    return Trace(outer, Inputs(constants, *sizes), structure, results, made)
 
-        Args:
-            table: the state that the step found.
-            building: trace for nothing but the variables that objects make when they are first used.
 
-        Returns:
-            The trace.
+def _abstract_state(table: StateTable, replicas: int) -> list[jax.ShapeDtypeStruct]:
+    return [
+        # Whether there are as many is checked later: the trace may show that this is not the mesh at all.
+        jax.ShapeDtypeStruct((replicas, *jnp.shape(leaf)[1:]), leaf.dtype)
+        if own
+        else abstract(jnp.asarray(leaf))
+        for leaf, own in zip(table.read(), table.local, strict=True)
+    ]
 
-        Raises:
-            StateError: the step writes a variable that it did not find.
-        """
-        local, arguments = table.local, self.arguments
-        structure = jax.tree.structure(None)
-        results: list[Result] = []
-        frame = Frame(
-            self.mesh,
-            table,
-            functools.partial(replica_state, table),
-            has_statistics=any(slot.kind is Kind.MEAN for slot in table.slots),
-            building=building,
+
+def _explain(error: Exception, step: str) -> None:
+    """Adds to an error why code that works outside of a step fails in a trace."""
+    if isinstance(error, _TRACER_ERRORS):
+        error.add_note(
+            f"The step {step!r} is traced: its Python code runs once, on arrays whose values "
+            "are not known yet. Python's if, while and for cannot ask for them: use "
+            f"{Remedy.CONTROL_FLOW.spelled()}. Convert or keep results after "
+            "the step has returned them."
         )
-
-        def body(
-            state: list[jax.Array],
-            split: list[jax.Array],
-            masks: list[jax.Array],
-            whole: list[jax.Array],
-        ) -> tuple[list[jax.Array], list[jax.Array], list[jax.Array]]:
-            nonlocal structure, results
-            values = [leaf[0] if own else leaf for leaf, own in zip(state, local, strict=True)]
-            with tracing(frame), table.lifted(values):
-                args, kwargs = arguments.rebuild(split, whole, masks)
-                out = self.code.inline(frame, args, kwargs)
-                new_values = table.read()
-                structure, results, blocks = _flatten_result(out, self.code.name)
-            new_state = [
-                old if new is value else new[None] if own else new
-                for old, value, new, own in zip(state, values, new_values, local, strict=True)
-            ]
-            return new_state, [block[None] for block in blocks], blocks
-
-        layout = layout_of(self.mesh)
-        each, one = layout.rows.spec, layout.whole.spec
-        state_specs = [layout.spec("local" if own else "whole") for own in local]
-        step = jax.shard_map(
-            body,
-            mesh=self.mesh,
-            in_specs=(state_specs, each, each, one),
-            out_specs=(state_specs, each, one),
-            axis_names=set(layout.data_axes),
-            check_vma=False,
-        )
-        try:
-            with trace_identity(object()):
-                outer = jax.make_jaxpr(step)(*self._abstract_inputs(table))
-        except Exception as error:
-            self._explain(error)
-            raise
-        finally:
-            for _, leave in frame.made:
-                leave()
-        sizes = table.size, len(arguments.split), len(arguments.masks), len(arguments.whole)
-        constants = len(outer.jaxpr.eqns[-1].invars) - sum(sizes)
-        if any(slot.kind is Kind.KEY for slot in table.slots):
-            outer = outer.replace(jaxpr=resolve_keys(outer.jaxpr))
-        made = [variable for variable, _ in frame.made]
-        return Trace(outer, Inputs(constants, *sizes), structure, results, made)
-
-    def _abstract_inputs(self, table: StateTable) -> tuple[list[jax.ShapeDtypeStruct], ...]:
-        replicas, arguments = num_replicas(self.mesh), self.arguments
-        return (
-            [
-                _abstract_local(leaf, replicas) if own else abstract(jnp.asarray(leaf), None)
-                for leaf, own in zip(table.read(), table.local, strict=True)
-            ],
-            [abstract(array, None) for array in arguments.split],
-            [
-                jax.ShapeDtypeStruct((replicas * mask.rows_per_replica,), bool)
-                for mask in arguments.masks
-            ],
-            [abstract(leaf, None) for leaf in arguments.whole],
-        )
-
-    def _explain(self, error: Exception) -> None:
-        """Adds to an error why code that works outside of a step fails in a trace."""
-        if isinstance(error, _TRACER_ERRORS):
-            error.add_note(
-                f"The step {self.code.name!r} is traced: its Python code runs once, on arrays whose values "
-                "are not known yet. Python's if, while and for cannot ask for them: use "
-                f"{Remedy.CONTROL_FLOW.spelled()}. Convert or keep results after "
-                "the step has returned them."
-            )
-        for adapter in adapters():
-            what = adapter.explain(error)
-            if what is not None:
-                raise StateError(
-                    f"The step {self.code.name!r} writes {what}, which it did not find among the "
-                    "objects that it can reach, so the new value would be lost. Pass the object "
-                    "as an argument, or name it: spmd.Step(fn, mesh, state=[model])."
-                ) from error
+    for adapter in adapters():
+        what = adapter.explain(error)
+        if what is not None:
+            raise StateError(
+                f"The step {step!r} writes {what}, which it did not find among the "
+                "objects that it can reach, so the new value would be lost. Pass the object "
+                "as an argument, or name it: spmd.Step(fn, mesh, state=[model])."
+            ) from error
 
 
 def _flatten_result(out: PyTree, name: str) -> tuple[TreeStructure, list[Result], list[jax.Array]]:
@@ -273,16 +254,7 @@ def _flatten_result(out: PyTree, name: str) -> tuple[TreeStructure, list[Result]
     results: list[Result] = []
     blocks: list[jax.Array] = []
     for path, leaf in paths:
-        where = jax.tree_util.keystr(path)
-        if isinstance(leaf, TracedPerReplica):
-            results.append(Result(True, leaf.source, where))
-            blocks.append(leaf.block)
-        else:
-            results.append(Result(False, None, where))
-            blocks.append(as_array(leaf, path, name))
+        own = isinstance(leaf, TracedPerReplica)
+        results.append(Result(own, leaf.source if own else None, jax.tree_util.keystr(path)))
+        blocks.append(leaf.block if own else as_array(leaf, path, name))
     return structure, results, blocks
-
-
-def _abstract_local(leaf: AnyArray, replicas: int) -> jax.ShapeDtypeStruct:
-    # Whether there are as many is checked later: the trace may show that this is not the mesh at all.
-    return jax.ShapeDtypeStruct((replicas, *jnp.shape(leaf)[1:]), leaf.dtype)

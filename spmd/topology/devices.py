@@ -27,7 +27,10 @@ _PLATFORMS = {
 }
 # Jobs whose processes train; "localhost" is TensorFlow's name for a process without a cluster.
 _TRAINING_JOBS = ("localhost", "worker", "chief", "master")
-_PART = re.compile(r"^(job|replica|task|device|[a-z_]+)(?::(.+))?$")
+_PART = re.compile(
+    r"job:(?P<job>.+)|replica:(?P<replica>[0-9]+)|task:(?P<task>[0-9]+)"
+    r"|(?:device:)?(?P<platform>[a-z_]+)(?::(?P<index>[0-9]+)|:\*)?"
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,30 +73,20 @@ def parse_device(text: str) -> DeviceSpec:
 
     Source: `tf.DeviceSpec.from_string`.
     """
-    job: str | None = None
-    task: int | None = None
-    replica: int | None = None
-    device: tuple[str, str | None] | None = None
+    found: dict[str, str] = {}
     for part in text.strip().strip("/").lower().split("/"):
-        match = _PART.match(part)
-        if match is None:
+        match = _PART.fullmatch(part)
+        named = match.groupdict() if match else {}
+        named = {key: value for key, value in named.items() if value is not None}
+        if not named or named.keys() & found.keys():
             raise _unreadable(text)
-        key, value = match.group(1), match.group(2)
-        if key == "job":
-            job = value
-        elif key == "task":
-            task = _index(value, text)
-        elif key == "device":
-            platform, _, index = (value or "").partition(":")
-            device = (platform, index or None)
-        elif key == "replica":
-            replica = _index(value, text)
-        else:
-            device = (key, value)
-    if device is None or device[0] not in _PLATFORMS:
+        found |= named
+    if found.get("platform") not in _PLATFORMS:
         raise _unreadable(text)
-    index = None if device[1] in (None, "*") else _index(device[1], text)
-    return DeviceSpec(_PLATFORMS[device[0]], index, job, task, replica)
+    index, task, replica = (
+        int(found[key]) if key in found else None for key in ("index", "task", "replica")
+    )
+    return DeviceSpec(_PLATFORMS[found["platform"]], index, found.get("job"), task, replica)
 
 
 def find_devices(texts: Sequence[str | Device]) -> list[Device]:
@@ -150,30 +143,24 @@ def device_name(device: Device) -> str:
 def _find(text: str) -> list[Device]:
     spec = parse_device(text)
     _check_place(text, spec)
-    try:
-        devices = jax.local_devices(backend=spec.platform)
-    except RuntimeError:
-        devices = []
-    if spec.index is None and devices:
-        return devices
-    if spec.index is None or spec.index >= len(devices):
+    devices = _local_devices(spec.platform)
+    chosen = devices if spec.index is None else devices[spec.index : spec.index + 1]
+    if not chosen:
         count = max(2, (spec.index or 0) + 1)
-        hint = (
-            ("" if spec.platform == "cpu" else "Leave devices out to use all that there are. ")
-            + f"Without hardware, split the processor into {count} CPU devices, at the top of the script, "
-            "before anything that makes an array: "
+        hint = "" if spec.platform == "cpu" else "Leave devices out to use all that there are. "
+        raise MeshError(
+            f"No device {text!r}. Devices here: {_existing()}. {hint}Without hardware, split the processor "
+            f"into {count} CPU devices, at the top of the script, before anything that makes an array: "
             f"{Remedy.SIMULATE_DEVICES.spelled(count=count)}."
         )
-        raise MeshError(f"No device {text!r}. Devices here: {_existing()}. {hint}")
-    return [devices[spec.index]]
+    return chosen
 
 
 def _check_place(text: str, spec: DeviceSpec) -> None:
     """Refuses devices of another process, which the long form can name."""
     if spec.job not in (None, *_TRAINING_JOBS):
-        wrong = (
-            f"job {spec.job!r}, which does not train (the jobs that do: {_names(_TRAINING_JOBS)})"
-        )
+        training = ", ".join(map(repr, _TRAINING_JOBS))
+        wrong = f"job {spec.job!r}, which does not train (the jobs that do: {training})"
     elif spec.replica not in (None, 0):
         wrong = f"replica {spec.replica}, but a task has only replica 0"
     elif spec.task not in (None, jax.process_index()):
@@ -187,24 +174,18 @@ def _check_place(text: str, spec: DeviceSpec) -> None:
 
 
 def _existing() -> str:
-    existing: list[str] = []
-    for platform in ("cpu", "gpu", "tpu"):
-        try:
-            count = len(jax.local_devices(backend=platform))
-        except RuntimeError:
-            continue
-        existing.extend(f"{platform}:{i}" for i in range(count))
-    return ", ".join(existing)
+    return ", ".join(
+        f"{platform}:{index}"
+        for platform in ("cpu", "gpu", "tpu")
+        for index in range(len(_local_devices(platform)))
+    )
 
 
-def _names(jobs: Sequence[str]) -> str:
-    return ", ".join(map(repr, jobs))
-
-
-def _index(value: str | None, text: str) -> int:
-    if value is None or not (value.isascii() and value.isdigit()):
-        raise _unreadable(text)
-    return int(value)
+def _local_devices(platform: str) -> list[Device]:
+    try:
+        return jax.local_devices(backend=platform)
+    except RuntimeError:
+        return []
 
 
 def _unreadable(text: str) -> MeshError:

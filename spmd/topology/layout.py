@@ -11,6 +11,7 @@ own, and the values are stacked along a new first axis.
 import dataclasses
 import functools
 import math
+from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 import jax
@@ -18,6 +19,7 @@ import numpy as np
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
 from spmd.errors import MeshError
+from spmd.topology.devices import Device
 
 Placement: TypeAlias = Literal["rows", "whole", "local"]
 
@@ -111,8 +113,8 @@ class Layout:
         if self.model_axes and isinstance(value, jax.Array):
             sharding = value.sharding
             if isinstance(sharding, NamedSharding) and sharding.mesh == self.mesh:
-                used = {axis for entry in sharding.spec for axis in _names(entry)}
-                return sharding if used <= set(self.model_axes) else self.whole
+                within_replicas = axes_of(sharding.spec) <= set(self.model_axes)
+                return sharding if within_replicas else self.whole
         return self.whole
 
 
@@ -156,18 +158,16 @@ def num_replicas(mesh: Mesh) -> int:
     return layout_of(mesh).replicas
 
 
-def replica_mesh(devices: np.ndarray[tuple[int], np.dtype[np.object_]]) -> Mesh:
-    """Makes a mesh of one replica for each device.
-
-    Args:
-        devices: one for each replica, shape `(replicas,)`.
-    """
-    return Mesh(devices, (_REPLICA,), axis_types=(AxisType.Auto,))
+def replica_mesh(devices: Sequence[Device]) -> Mesh:
+    """Makes a mesh of one replica for each device."""
+    return Mesh(np.array(devices), (_REPLICA,), axis_types=(AxisType.Auto,))
 
 
 def _product(mesh: Mesh, axes: tuple[str, ...]) -> int:
     return math.prod(mesh.shape[axis] for axis in axes)
 
 
-def _names(entry: str | tuple[str, ...] | None) -> tuple[str, ...]:
-    return () if entry is None else (entry,) if isinstance(entry, str) else tuple(entry)
+def axes_of(spec: PartitionSpec) -> set[str]:
+    """Returns the mesh axes that the axes of an array are divided along."""
+    entries = [entry if isinstance(entry, tuple) else (entry,) for entry in spec]
+    return {axis for entry in entries for axis in entry if axis is not None}

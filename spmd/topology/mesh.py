@@ -7,7 +7,6 @@ axes mean.
 from collections.abc import Sequence
 
 import jax
-import numpy as np
 from jax.sharding import Mesh
 
 from spmd.errors import MeshError
@@ -53,6 +52,4 @@ def make_mesh(devices: Sequence[str | Device] | None = None, *, local: bool = Fa
             f"A mesh needs devices of one platform, but these are of {', '.join(platforms)}: "
             f"{[str(device) for device in found]}. Name devices of one platform only."
         )
-    array = np.empty(len(found), dtype=object)
-    array[:] = found
-    return replica_mesh(array)
+    return replica_mesh(found)

@@ -10,7 +10,6 @@ import pytest
 
 import spmd
 from spmd.state import discover
-from spmd.step import dispatch
 from spmd.step.locks import StateClaim
 
 
@@ -50,15 +49,15 @@ class SlowCompiler:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, slow: str) -> None:
         self.began, self.may_end = threading.Event(), threading.Event()
-        compile_lowered = dispatch.compile_lowered
+        compile_lowered = jax.stages.Lowered.compile
 
-        def compiled(lowered: Any, options: Any) -> Any:
+        def compiled(lowered: Any, **options: Any) -> Any:
             if slow in lowered.as_text():
                 self.began.set()
                 assert self.may_end.wait(60)
-            return compile_lowered(lowered, options)
+            return compile_lowered(lowered, **options)
 
-        monkeypatch.setattr(dispatch, "compile_lowered", compiled)
+        monkeypatch.setattr(jax.stages.Lowered, "compile", compiled)
 
 
 @pytest.mark.parametrize("shared", [False, True], ids=["other variables", "the same variables"])

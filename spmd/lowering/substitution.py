@@ -1,0 +1,69 @@
+"""Replaces operations of a traced program, wherever in it they stand."""
+
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeAlias
+
+from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
+
+Atom: TypeAlias = Var | Literal
+# Gets the program that an operation stands in, and the operation. Returns an operation with the same results, or the
+# values that are its results; None to look for operations in the programs that it holds (bodies of loops, branches).
+Choose: TypeAlias = Callable[[Jaxpr, JaxprEqn], JaxprEqn | Sequence[Atom] | None]
+
+
+class Substitution:
+    """One pass over a program and those in it; a program in which nothing is replaced stays the same object."""
+
+    def __init__(self, choose: Choose) -> None:
+        """Prepares a pass that replaces what a function chooses."""
+        self._choose = choose
+        # A function that is called often stays one program, which XLA is given once.
+        self._replaced = functools.cache(self._program)
+
+    def jaxpr(self, jaxpr: Jaxpr) -> Jaxpr:
+        """Returns a program with the same inputs and outputs."""
+        same: dict[Var, Atom] = {}
+
+        def now(atoms: Sequence[Atom]) -> list[Atom]:
+            return [atom if isinstance(atom, Literal) else same.get(atom, atom) for atom in atoms]
+
+        equations: list[JaxprEqn] = []
+        for equation in jaxpr.eqns:
+            operands = now(equation.invars)
+            if not _same(operands, equation.invars):
+                equation = equation.replace(invars=operands)
+            chosen = self._choose(jaxpr, equation)
+            if chosen is None:
+                equations.append(self._opened(equation))
+            elif isinstance(chosen, JaxprEqn):
+                equations.append(chosen)
+            else:
+                same.update(zip(equation.outvars, chosen, strict=True))
+        if not same and _same(equations, jaxpr.eqns):
+            return jaxpr
+        return jaxpr.replace(eqns=equations, outvars=now(jaxpr.outvars))
+
+    def _opened(self, equation: JaxprEqn) -> JaxprEqn:
+        params = {key: self._in_params(value) for key, value in equation.params.items()}
+        same = _same(params.values(), equation.params.values())
+        return equation if same else equation.replace(params=params)
+
+    def _in_params(self, value: object) -> Any:
+        """Does the same for the programs among an operation's parameters."""
+        if isinstance(value, ClosedJaxpr | Jaxpr):
+            return self._replaced(value)
+        if type(value) is tuple:  # a named tuple is an option, such as a gather's dimension numbers
+            items = tuple(map(self._in_params, value))
+            return value if _same(items, value) else items
+        return value
+
+    def _program(self, program: ClosedJaxpr | Jaxpr) -> ClosedJaxpr | Jaxpr:
+        if isinstance(program, Jaxpr):
+            return self.jaxpr(program)
+        jaxpr = self._replaced(program.jaxpr)
+        return program if jaxpr is program.jaxpr else program.replace(jaxpr=jaxpr)
+
+
+def _same(ours: Iterable[object], theirs: Iterable[object]) -> bool:
+    return all(a is b for a, b in zip(ours, theirs, strict=True))
