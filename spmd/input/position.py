@@ -28,8 +28,6 @@ class Position:
         {'position': 'first', 'batches': 1}
     """
 
-    __slots__ = ("_at_mark", "_mark", "batches", "parts", "position")
-
     def __init__(self, position: Json, *, parts: int = 1) -> None:
         """Begins a pass.
 

@@ -98,6 +98,42 @@ class BatchesSource(Source):
         return self._name
 
 
+@final
+class RowsSource(Source):
+    """A source of rows that are read by their numbers."""
+
+    def __init__(
+        self, name: str, count: Callable[[], int], read: Callable[[slice], PyTree], batch_size: int
+    ) -> None:
+        """Makes a source.
+
+        Args:
+            name: for messages.
+            count: counts the rows.
+            read: returns a batch of some rows; the last ones may be beyond the end.
+            batch_size: rows of a full batch.
+        """
+        self._name, self._count, self._read = name, count, read
+        self._size = self.full_batch_rows = batch_size
+
+    def num_batches(self, drop_remainder: bool) -> int:
+        """Counts the batches of a pass."""
+        return count_batches(self._count(), self._size, drop_remainder)
+
+    def batches(self) -> Iterator[PyTree]:
+        """Starts a pass, in the order of the rows."""
+        return self.resumed_at(None, 0)
+
+    def resumed_at(self, position: Json, batches: int) -> Iterator[PyTree]:
+        """Starts a pass at a later batch; see `Source.resumed_at`."""
+        del position
+        for start in range(batches * self._size, self._count(), self._size):
+            yield self._read(slice(start, start + self._size))
+
+    def __repr__(self) -> str:
+        return f"{self._name} of {self._count()} rows"
+
+
 def closing(iterator: Iterator[T]) -> contextlib.AbstractContextManager[Iterator[T]]:
     """Closes an iterator after the block, if it can be closed: a generator must be, to run its `finally` now."""
     can_close = callable(getattr(iterator, "close", None))

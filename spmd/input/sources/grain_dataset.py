@@ -26,9 +26,7 @@ class GrainSource(Source):
     def num_batches(self, drop_remainder: bool) -> int | None:
         """Counts the batches of a pass, if Grain knows."""
         count = _count_elements(self._source)
-        if count is None:
-            return None
-        if self._batch_size is None:
+        if count is None or self._batch_size is None:
             return None if drop_remainder else count
         return count_batches(count, self._batch_size, drop_remainder)
 

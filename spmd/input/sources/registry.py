@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeAlias, TypeVar
 
 from spmd.errors import BatchError
-from spmd.input.sources.arrays import ArraySource
+from spmd.input.sources.arrays import array_source, has_arrays
 from spmd.input.sources.base import AnySource, Source, is_from, reject_batch_size
 from spmd.input.sources.grain_dataset import GrainSource
 from spmd.input.sources.iterables import IterableSource, function_source, iterator_source
 from spmd.input.sources.py_dataset import py_dataset_source
-from spmd.input.sources.random_access import RandomAccessSource
+from spmd.input.sources.random_access import has_rows, random_access_source
 from spmd.input.sources.tf_data import tf_data_source
 
 T = TypeVar("T")
@@ -21,8 +21,8 @@ _KINDS: list[tuple[type[Any] | _Accepts, _Make]] = [
     (lambda source, batch_size: callable(source), function_source),
     (Iterable, IterableSource),
     (Iterator, iterator_source),
-    (RandomAccessSource.accepts, RandomAccessSource),
-    (ArraySource.accepts, ArraySource),
+    (has_rows, random_access_source),
+    (has_arrays, array_source),
     (is_from("keras", "utils.PyDataset"), py_dataset_source),
     (is_from("tensorflow", "data.Dataset"), tf_data_source),
     (is_from("grain", "MapDataset", "IterDataset", "DataLoader"), GrainSource),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import spmd
-from spmd.input.batch import leaf_name, read_batch
+from spmd.input.batch import in_groups, integers_fit, leaf_name, read_batch
 from spmd.typing import PyTree
 
 
@@ -44,3 +44,17 @@ def test_what_is_not_a_batch(tree: PyTree, match: str) -> None:
 
 def test_leaves_are_named_by_their_paths() -> None:
     assert leaf_name({"a": [0, {"b": 1}]}, 1) == "batch['a'][1]['b']"
+
+
+def test_groups_of_several_sizes_with_and_without_the_rest() -> None:
+    assert list(in_groups("abcde", [2, 1])) == [["a", "b"], ["c"], ["d", "e"]]
+    assert list(in_groups("abcd", [3], drop_remainder=True)) == [["a", "b", "c"]]
+    assert list(in_groups("", [3])) == []
+
+
+def test_integers_that_fit() -> None:
+    wide = np.array([0, 2**31 - 1])
+    assert integers_fit(wide, np.dtype(np.int32))
+    assert not integers_fit(wide + 1, np.dtype(np.int32))
+    assert integers_fit(np.float64(1e300), np.dtype(np.float32))
+    assert integers_fit(np.empty(0, np.int64), np.dtype(np.int32))
