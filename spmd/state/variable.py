@@ -135,8 +135,7 @@ class _VariableAdapter(Adapter):
     def owns(self, thing: Stateful) -> bool:
         return isinstance(thing, Variable)
 
-    def is_variable(self, thing: Stateful) -> bool:
-        return isinstance(thing, Variable)
+    is_variable = owns
 
     def variables(self, thing: Stateful) -> Iterable[tuple[str, LibraryVariable]]:
         return [("", thing)]
