@@ -132,16 +132,14 @@ def _content(path: str) -> dict[str, Any]:
     try:
         with open(file, encoding="utf-8") as stream:
             whole = json.load(stream)
-        text = whole["content"]
-        if zlib.crc32(text.encode()) != whole["crc32"]:
-            raise _damaged(folder, MANIFEST, "its checksum does not match its contents")
-        content = json.loads(text)
+        is_intact = zlib.crc32(whole["content"].encode()) == whole["crc32"]
+        content = json.loads(whole["content"]) if is_intact else {}
     except FileNotFoundError as error:
         raise _damaged(folder, MANIFEST, "it is missing") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        if isinstance(error, DamagedCheckpointError):
-            raise
         raise _damaged(folder, MANIFEST, f"it is not what was written ({error})") from error
+    if not is_intact:
+        raise _damaged(folder, MANIFEST, "its checksum does not match its contents")
     if content["format"] != FORMAT:
         raise DamagedCheckpointError(
             f"{file} has the format {content['format']!r}, and this version reads {FORMAT!r}. Read it with the "

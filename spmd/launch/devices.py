@@ -62,17 +62,13 @@ def _platform(environment: Mapping[str, str]) -> str:
     requested = environment.get("JAX_PLATFORMS", "").split(",")[0].strip().lower()
     if requested:
         return requested
-    if _visible_gpus(environment) and _has_plugin("xla_cuda"):
+    spec = importlib.util.find_spec("jax_plugins")
+    plugins = pkgutil.iter_modules((spec.submodule_search_locations if spec else None) or [])
+    if _visible_gpus(environment) and any(one.name.startswith("xla_cuda") for one in plugins):
         return "cuda"
     if importlib.util.find_spec("libtpu") and glob.glob("/dev/accel[0-9]*"):
         return "tpu"
     return "cpu"
-
-
-def _has_plugin(prefix: str) -> bool:
-    spec = importlib.util.find_spec("jax_plugins")
-    paths = spec.submodule_search_locations if spec else None
-    return any(module.name.startswith(prefix) for module in pkgutil.iter_modules(paths or []))
 
 
 def _visible_gpus(environment: Mapping[str, str]) -> list[str]:

@@ -83,23 +83,19 @@ def supervise(
             for task, variables in zip(tasks, own, strict=True)
         ]
 
-    training = Gang(roles.training, start, policy, patience.grace_seconds, printer)
-    evaluator = None
-    if roles.evaluator:
-        evaluator = Gang(roles.all[-1:], start, policy, patience.grace_seconds, printer)
+    parts = [roles.training, *([roles.all[-1:]] if roles.evaluator else [])]
+    gangs = [Gang(tasks, start, policy, patience.grace_seconds, printer) for tasks in parts]
     began = time.monotonic()
     try:
-        _run(training, evaluator, patience.evaluator_seconds, printer)
-        summarize(training, evaluator, time.monotonic() - began, printer)
+        _run(gangs, patience.evaluator_seconds, printer)
+        summarize(gangs, time.monotonic() - began, printer)
     finally:
         printer.close(5)
-    return training.status or (evaluator.status if evaluator else 0)
+    return next(filter(None, (gang.status for gang in gangs)), 0)
 
 
-def _run(
-    training: Gang, evaluator: Gang | None, evaluator_seconds: float, printer: Printer
-) -> None:
-    gangs = [training] if evaluator is None else [training, evaluator]
+def _run(gangs: Sequence[Gang], evaluator_seconds: float, printer: Printer) -> None:
+    training, evaluator = gangs[0], gangs[1] if len(gangs) > 1 else None
     interrupted = False
     evaluator_deadline = float("inf")
     with stop_signals() as wait:

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from spmd.launch.job import RESTART_VARIABLE, Job
-from spmd.launch.manifests.kubernetes import restart_rules
+from spmd.launch.manifests.kubernetes import indexed_job
 from spmd.launch.manifests.pod import (
     Manifest,
     PodOptions,
@@ -35,14 +35,8 @@ def render_jobset(job: Job, options: PodOptions) -> str:
         restart = "Never" if trains else "OnFailure"
         environment = [*task_environment(cluster, kind), attempt]
         pod = pod_spec(job, options, kind, kind, restart, environment)
-        spec: Manifest = {
-            "completionMode": "Indexed",
-            "completions": pods,
-            "parallelism": pods,
-            "backoffLimit": 0 if trains else job.max_restarts,
-            **({"podFailurePolicy": restart_rules("FailJob")} if trains else {}),
-            "template": {"spec": pod},
-        }
+        limit, action = (0, "FailJob") if trains else (job.max_restarts, "")
+        spec = indexed_job(pods, limit, action, {"spec": pod})
         replicated.append({"name": kind, "replicas": 1, "template": {"spec": spec}})
     jobset: Manifest = {
         "apiVersion": "jobset.x-k8s.io/v1alpha2",
