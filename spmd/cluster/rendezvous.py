@@ -47,12 +47,7 @@ def _print(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def meet(
-    roster: Roster,
-    timeout_seconds: float,
-    *,
-    say: Callable[[str], None] = _print,
-) -> Meeting:
+def meet(roster: Roster, timeout_seconds: float, *, say: Callable[[str], None] = _print) -> Meeting:
     """Waits until all processes of a cluster are there; blocks, and every process must call it.
 
     Args:
