@@ -26,12 +26,12 @@ class Task(NamedTuple):
     Attributes:
         task_type: the task's job, such as `"worker"`.
         task_index: its index in the job.
-        address: `"host:port"`; None for an evaluator that the cluster does not list.
+        address: `"host:port"`; None if it is not known, as that of an evaluator that the cluster does not list.
     """
 
     task_type: str
     task_index: int
-    address: str | None
+    address: str | None = None
 
     def __str__(self) -> str:
         return f"{self.task_type} {self.task_index}"

@@ -223,8 +223,7 @@ def _not_all_call(tasks: Sequence[TaskState], unless: str = "") -> Verdict:
     return Verdict(
         "Some tasks wait in a call that the others do not make.\n"
         f"{_table(tasks)}\n"
-        "Every task must make it. Take it out of code that only some tasks run, such as `if is_chief:`."
-        f"{unless}",
+        f"Every task must make it. Take it out of code that only some tasks run, such as `if is_chief:`.{unless}",
         retryable=bool(unless),
         shows_stacks=bool(unless),
     )

@@ -127,10 +127,9 @@ def compile_endpoint(
     except Exception as error:
         fixed = ", ".join(str(spec) for spec in specs)
         raise ExportError(
-            f"The endpoint {name!r} cannot be exported with the inputs {fixed}: "
-            f"{type(error).__name__}: {error}\nNone stands for a size that the caller chooses. If the "
-            "error is about such a size, fix it in the inputs; in Keras that is "
-            "keras.Input(batch_shape=(32, ...))."
+            f"The endpoint {name!r} cannot be exported with the inputs {fixed}: {type(error).__name__}: {error}\nNone "
+            "stands for a size that the caller chooses. If the error is about such a size, fix it in the inputs; in "
+            "Keras that is keras.Input(batch_shape=(32, ...))."
         ) from error
     outputs, _ = jax.tree.unflatten(exported.out_tree, exported.out_avals)
     leaves = jax.tree.leaves(outputs)

@@ -5,9 +5,10 @@ import importlib.util
 import pkgutil
 from collections.abc import Mapping, Sequence
 
+from spmd.cluster import Task
 from spmd.errors import LaunchError
 from spmd.launch.restart_policy import check_at_least
-from spmd.launch.tasks import Roles, Task
+from spmd.launch.tasks import Roles
 from spmd.topology import simulation_environment
 
 _GPU_PLATFORMS = ("gpu", "cuda")
@@ -50,9 +51,8 @@ def devices_of_tasks(
         return {task: {"JAX_PLATFORMS": "cpu", **simulated} for task in roles.all}
     if platform == "tpu" and len(roles.training) > 1:
         raise LaunchError(
-            f"This machine has TPU chips, all of which one process uses, but there are {len(roles.training)} "
-            "tasks that train. Start one on each TPU host (--hosts), or try it out on the CPU: "
-            "--env JAX_PLATFORMS=cpu."
+            f"This machine has TPU chips, all of which one process uses, but there are {len(roles.training)} tasks "
+            "that train. Start one on each TPU host (--hosts), or try it out on the CPU: --env JAX_PLATFORMS=cpu."
         )
     return {task: {} for task in roles.all}
 

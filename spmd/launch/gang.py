@@ -10,13 +10,13 @@ import signal
 import time
 from collections.abc import Callable, Sequence
 
-from spmd.cluster import RETRYABLE_EXIT_CODE
+from spmd.cluster import RETRYABLE_EXIT_CODE, Task
 from spmd.launch.exit_status import describe_end, exit_status
 from spmd.launch.guard import Guard
 from spmd.launch.output import Printer
 from spmd.launch.process import Process
 from spmd.launch.restart_policy import Failure, RestartPolicy
-from spmd.launch.tasks import Task, names_of
+from spmd.launch.tasks import names_of
 
 # A killed process ends at once, unless it is stuck in the kernel (a dead network drive).
 _SIGKILL_SECONDS = 10.0
@@ -39,8 +39,7 @@ class Gang:
     Attributes:
         tasks: its tasks.
         start: starts tasks, given the number of the attempt and a guard.
-        policy: decides about restarts.
-        grace_seconds: time between asking tasks to end and killing them.
+        policy: decides about restarts, and how long tasks that are asked to end may take.
         printer: shows what happens.
         failures: one for each attempt that failed.
         attempts: number of attempts begun.
@@ -51,7 +50,6 @@ class Gang:
     tasks: Sequence[Task]
     start: Start
     policy: RestartPolicy
-    grace_seconds: float
     printer: Printer
     failures: list[Failure] = dataclasses.field(default_factory=list[Failure])
     attempts: int = 0
@@ -163,16 +161,16 @@ class Gang:
         for process in running:
             process.send(signal_number)
         self._phase = _Phase.STOPPING
-        self.deadline = min(self.deadline, time.monotonic() + self.grace_seconds)
+        self.deadline = min(self.deadline, time.monotonic() + self.policy.grace_seconds)
         names = names_of(process.task for process in running)
         number = signal.Signals(signal_number)
-        return f"{number.name} to {names}; SIGKILL in {self.grace_seconds:g} s"
+        return f"{number.name} to {names}; SIGKILL in {self.policy.grace_seconds:g} s"
 
     def _kill_overdue(self, running: Sequence[Process]) -> None:
         """Kills processes past the deadline; abandons those that survive SIGKILL."""
         names = names_of(process.task for process in running)
         if not self._killed:
-            self.printer.say(f"{names} did not end within {self.grace_seconds:g} s: SIGKILL")
+            self.printer.say(f"{names} did not end within {self.policy.grace_seconds:g} s: SIGKILL")
             self._kill(running)
             return
         numbers = ", ".join(str(process.number) for process in running)

@@ -89,9 +89,8 @@ class Variable:
         self._check_lifted("writes")
         if self._frame is not None and self._trace != trace_state():
             raise StateError(
-                f"{self!r} is written inside a loop, branch or other transformation of the step "
-                "(scan, cond, grad, vmap), whose values do not live outside of it. Return the new "
-                "value from there, and assign it outside."
+                f"{self!r} is written inside a loop, branch or other transformation of the step (scan, cond, grad, "
+                "vmap), whose values do not live outside of it. Return the new value from there, and assign it outside."
             )
         new = jax.tree.map(jnp.asarray, value, is_leaf=is_per_replica)
         self._value = overwritten(self, self._value, new)

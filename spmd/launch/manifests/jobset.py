@@ -25,11 +25,11 @@ def render_jobset(job: Job, options: PodOptions) -> str:
     """
     training = job.roles.training
     # Hostnames of a JobSet: set, replicated Job, its index, the pod's index.
-    hosts = [f"{job.name}-{task.type}-0-{task.index}.{job.name}" for task in training]
+    hosts = [f"{job.name}-{task.task_type}-0-{task.task_index}.{job.name}" for task in training]
     cluster = cluster_of(training, [f"{host}:{job.port}" for host in hosts])
     attempt = annotation(RESTART_VARIABLE, "jobset.sigs.k8s.io/restart-attempt")
     replicated: list[Manifest] = []
-    for kind, pods in Counter(task.type for task in job.roles.all).items():
+    for kind, pods in Counter(task.task_type for task in job.roles.all).items():
         trains = kind != "evaluator"
         # An evaluator restarts by itself, in its pod: that must not stop the training.
         restart = "Never" if trains else "OnFailure"

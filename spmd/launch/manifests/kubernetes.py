@@ -30,10 +30,10 @@ def render_kubernetes(job: Job, options: PodOptions) -> str:
         },
     }
     training = job.roles.training
-    hosts = [f"{job.name}-{task.type}-{task.index}.{job.name}" for task in training]
+    hosts = [f"{job.name}-{task.task_type}-{task.task_index}.{job.name}" for task in training]
     cluster = cluster_of(training, [f"{host}:{job.port}" for host in hosts])
     jobs: list[Manifest] = []
-    for kind, pods in Counter(task.type for task in job.roles.all).items():
+    for kind, pods in Counter(task.task_type for task in job.roles.all).items():
         pod: Manifest = {
             "metadata": {"labels": labels},
             "spec": pod_spec(job, options, kind, kind, "Never", task_environment(cluster, kind)),
