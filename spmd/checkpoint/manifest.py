@@ -8,11 +8,13 @@ import os
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from spmd.checkpoint.arrays import ArrayEntry
 from spmd.checkpoint.errors import CheckpointNotFoundError, DamagedCheckpointError
 from spmd.checkpoint.layout import MANIFEST, checkpoint_folder
+from spmd.typing import StrPath
 
 FORMAT = "jaxtribute checkpoint 1"
 
@@ -58,12 +60,13 @@ class Manifest:
 
 def write_manifest(folder: str, manifest: Manifest) -> None:
     """Writes the manifest into the folder of a checkpoint whose arrays are written. One process calls it."""
+    files = sorted(file for file in Path(folder).rglob("*") if file.is_file())
     content = {
         "format": FORMAT,
         "nodes": [asdict(node) for node in manifest.nodes],
         "positions": list(manifest.positions),
         "notes": dict(manifest.notes),
-        "files": {name: _fingerprint(os.path.join(folder, name)) for name in _files(folder)},
+        "files": {str(file.relative_to(folder)): _fingerprint(file) for file in files},
     }
     text = json.dumps(content)
     with open(os.path.join(folder, MANIFEST), "w", encoding="utf-8") as file:
@@ -158,15 +161,7 @@ def _damaged(folder: str, name: str, reason: str) -> DamagedCheckpointError:
     )
 
 
-def _files(folder: str) -> list[str]:
-    return sorted(
-        os.path.relpath(os.path.join(parent, name), folder)
-        for parent, _, names in os.walk(folder)
-        for name in names
-    )
-
-
-def _fingerprint(file: str) -> list[int]:
+def _fingerprint(file: StrPath) -> list[int]:
     """Returns the size and the CRC-32 of a file."""
     size, crc = 0, 0
     with open(file, "rb") as stream:

@@ -73,15 +73,15 @@ class Progress:
     @property
     def doing(self) -> str:
         """What the process does between steps, if it says so: of several threads, the one that began last."""
-        latest = self._latest
-        return latest.name if latest else ""
+        latest = self._activities[-1:]  # a copy: other threads may end theirs meanwhile
+        return latest[0].name if latest else ""
 
     @property
     def waits(self) -> bool:
         """Whether the process waits for the devices: it says so, or they have not finished the last step."""
-        latest, output = self._latest, self._output
+        latest, output = self._activities[-1:], self._output
         if latest or output is None:
-            return latest is None or latest.waits
+            return not latest or latest[0].waits
         try:
             array = output()
             return array is not None and not array.is_ready()
@@ -139,14 +139,6 @@ class Progress:
         If all of them wait and none makes progress, the watchdog ends them.
         """
         return self._during(_Activity(f"waits for {for_what}", waits=True))
-
-    @property
-    def _latest(self) -> "_Activity | None":
-        activities = self._activities
-        try:
-            return activities[-1]
-        except IndexError:
-            return None
 
     @contextlib.contextmanager
     def _during(self, activity: "_Activity") -> Generator[None]:

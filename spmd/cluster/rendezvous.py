@@ -66,7 +66,7 @@ class _Wait:
     """The deadline of a wait, who is missing, and what was printed about it."""
 
     def __init__(self, roster: Roster, seconds: float, say: Callable[[str], None]) -> None:
-        self.roster, self.seconds, self._say = roster, seconds, say
+        self.roster, self.seconds, self.say = roster, seconds, say
         self.deadline = time.monotonic() + seconds
         self.refused: list[str] = []  # why processes were sent away
         self.departed: set[int] = set()  # processes that came and left again
@@ -83,16 +83,7 @@ class _Wait:
             return
         self._printed = (now, text)
         left = max(0, round(self.left()))
-        self._say(f"jaxtribute: {self.roster.me} waits for {text}; {left} s left.")
-
-    def refuse(self, line: Line, text: str, stranger: str) -> None:
-        """Sends a process away, and says why."""
-        line.send({"refused": text})
-        line.finish()
-        line.close()
-        if text not in self.refused:
-            self.refused.append(text)
-            self._say(f"jaxtribute: {self.roster.me} sent {stranger} away. {text}")
+        self.say(f"jaxtribute: {self.roster.me} waits for {text}; {left} s left.")
 
     def give_up(self, missing: Iterable[int], check: str) -> ClusterStartError:
         roster, missing = self.roster, sorted(missing)
@@ -222,9 +213,14 @@ def _admit(wait: _Wait, guests: list[_Guest]) -> None:
             )
         if problem is None:
             guest.process = process
-        else:
-            guests.remove(guest)
-            wait.refuse(guest.line, problem, who)
+            continue
+        guests.remove(guest)
+        guest.line.send({"refused": problem})
+        guest.line.finish()
+        guest.line.close()
+        if problem not in wait.refused:
+            wait.refused.append(problem)
+            wait.say(f"jaxtribute: {wait.roster.me} sent {who} away. {problem}")
 
 
 def _who(guest: _Guest) -> str:

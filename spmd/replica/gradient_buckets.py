@@ -9,10 +9,10 @@ themselves, sum each part with the other groups, and gather the whole again. So 
 the slow connections between groups.
 """
 
-import contextlib
 import contextvars
 import dataclasses
 import sys
+from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
 import jax
@@ -76,9 +76,7 @@ _OPTIONS: contextvars.ContextVar[CollectiveOptions] = contextvars.ContextVar(
 )
 
 
-def collective_options(
-    options: CollectiveOptions,
-) -> contextlib.AbstractContextManager[CollectiveOptions]:
+def collective_options(options: CollectiveOptions) -> AbstractContextManager[CollectiveOptions]:
     """Sets how steps that are traced in the block, on this thread, sum gradients."""
     return assigned(_OPTIONS, options)
 
