@@ -52,11 +52,6 @@ class Manifest:
     positions: Sequence[Mapping[str, Any]]
     notes: Mapping[str, Any]
 
-    @property
-    def entries(self) -> list[ArrayEntry]:
-        """All arrays."""
-        return [entry for node in self.nodes for entry in node.entries]
-
 
 def write_manifest(folder: str, manifest: Manifest) -> None:
     """Writes the manifest into the folder of a checkpoint whose arrays are written. One process calls it."""

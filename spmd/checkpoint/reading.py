@@ -34,7 +34,7 @@ def list_arrays(path: str) -> list[ArrayEntry]:
         >>> entry.name, str(entry), read_array(path, entry)
         ('w', 'float32[3]', array([1., 1., 1.], dtype=float32))
     """
-    return read_manifest(path).entries
+    return [entry for node in read_manifest(path).nodes for entry in node.entries]
 
 
 def read_array(path: str, entry: ArrayEntry) -> np.ndarray[Any, Any]:

@@ -45,6 +45,7 @@ class Gang:
         attempts: number of attempts begun.
         deadline: when to call `poll` at the latest, by `time.monotonic`.
         was_stopped: whether the last attempt ended on request, before anything failed.
+        is_last_attempt: whether there will be no further attempt, even if this one fails.
     """
 
     tasks: Sequence[Task]
@@ -55,10 +56,10 @@ class Gang:
     attempts: int = 0
     deadline: float = float("inf")
     was_stopped: bool = False
+    is_last_attempt: bool = False
     _phase: _Phase = _Phase.WAITING
     _processes: Sequence[Process] = ()
     _first: Process | None = None
-    _last_attempt: bool = False
     _forgiven: bool = False
     _killed: bool = False
     _guard: Guard | None = None
@@ -77,11 +78,6 @@ class Gang:
     def failed(self) -> bool:
         """Whether the latest attempt failed."""
         return len(self.failures) == self.attempts > 0
-
-    @property
-    def is_last_attempt(self) -> bool:
-        """Whether there will be no further attempt."""
-        return self._last_attempt or self.ended
 
     @property
     def status(self) -> int:
@@ -136,7 +132,7 @@ class Gang:
             self._kill(self._processes)
 
     def _allow_no_further_attempt(self) -> None:
-        self._last_attempt = True
+        self.is_last_attempt = True
         if self._phase is _Phase.WAITING:
             self._phase, self.deadline = _Phase.ENDED, float("inf")
 
@@ -175,7 +171,7 @@ class Gang:
             return
         numbers = ", ".join(str(process.number) for process in running)
         self.printer.say(f"SIGKILL did not end {names} (process {numbers}): abandoned, no restart")
-        self._last_attempt = True
+        self.is_last_attempt = True
         self._finish()
 
     def _finish(self) -> None:
@@ -192,7 +188,7 @@ class Gang:
             self.attempts - 1, str(first.task), code, first.seconds, tuple(first.last_lines.lines)
         )
         self.failures.append(failure)
-        if self._last_attempt:
+        if self.is_last_attempt:
             return
         decision = self.policy.decide(self.failures)
         if isinstance(decision, str):

@@ -88,7 +88,9 @@ def _run(gangs: Sequence[Gang], evaluator_seconds: float, printer: Printer) -> N
                     interrupted = True
                 for gang in gangs:
                     gang.poll()
-                if evaluator is None or evaluator.is_last_attempt or not training.ended:
+                if evaluator is None or evaluator.ended or evaluator.is_last_attempt:
+                    continue
+                if not training.ended:
                     continue
                 if training.failed:
                     evaluator.stop(signal.SIGTERM, "the training failed", forgive=True)
