@@ -181,11 +181,9 @@ class StateTable:
         with contextlib.ExitStack() as stack:
             for adapter, things, variables in self._by_adapter():
                 stack.enter_context(adapter.lifted(things, variables))
-            try:
-                self._put(leaves)
-                yield
-            finally:
-                self._put(before)
+            stack.callback(self._put, before)
+            self._put(leaves)
+            yield
 
     @contextlib.contextmanager
     def in_replica(self) -> Generator[None]:
