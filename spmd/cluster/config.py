@@ -177,11 +177,8 @@ class Cluster:
             if _ADDRESS.fullmatch(bare):
                 self._fail(key, f"is {address!r:.80}, an address with a protocol", f'"{bare}"')
             host = re.match(r"[\w.-]+", address)
-            self._fail(
-                key,
-                f'is {address!r:.80}, not "host:port", with a number for the port and brackets around an IPv6 address',
-                f'"{host[0]:.60}:2222"' if host else '"host:2222"',
-            )
+            problem = f'is {address!r:.80}, not "host:port", with a number for the port and brackets around an IPv6 address'
+            self._fail(key, problem, f'"{host[0]:.60}:2222"' if host else '"host:2222"')
         port = int(match["port"])
         if not 1 <= port <= 65535:
             fix = f'"{match["host"]:.60}:2222"'

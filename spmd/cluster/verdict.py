@@ -212,11 +212,8 @@ def _lag(behind: Sequence[TaskState], first: TaskState) -> Verdict:
         f"for {task.idle_seconds:.0f} s"
         for task in behind[:_MAX_NAMES]
     )
-    return Verdict(
-        f"{'; '.join(how)}, while {first.name} is {first.at} and waits.\n"
-        + _table([*behind, first]),
-        shows_stacks=True,
-    )
+    text = f"{'; '.join(how)}, while {first.name} is {first.at} and waits.\n"
+    return Verdict(text + _table([*behind, first]), shows_stacks=True)
 
 
 def _not_all_call(tasks: Sequence[TaskState], unless: str = "") -> Verdict:
@@ -230,9 +227,7 @@ def _not_all_call(tasks: Sequence[TaskState], unless: str = "") -> Verdict:
 
 
 def _table(tasks: Sequence[TaskState]) -> str:
-    return "\n".join(
-        f"  {names}: {what}" for names, what in _grouped(tasks, lambda task: task.what)
-    )
+    return "\n".join(f"  {who}: {what}" for who, what in _grouped(tasks, lambda task: task.what))
 
 
 def _grouped(tasks: Sequence[TaskState], what: Callable[[TaskState], str]) -> list[tuple[str, str]]:

@@ -112,10 +112,9 @@ def _read_arrays(folder: Path, specs: Sequence[ArraySpec]) -> list[HostArray]:
         restored = checkpointer.restore(folder)
     arrays = [np.asarray(restored[str(index)]) for index in range(len(specs))]
     for spec, array in zip(specs, arrays, strict=True):
-        if (array.shape, array.dtype.name) != (spec.shape, spec.dtype):
-            raise ValueError(
-                f"{spec} was expected, but {array.dtype.name}{list(array.shape)} is there"
-            )
+        if spec_of(spec.name, array) != spec:
+            found = f"{array.dtype.name}{list(array.shape)}"
+            raise ValueError(f"{spec} was expected, but {found} is there")
     return arrays
 
 
@@ -205,9 +204,7 @@ def save(
         for part, pairs in ((_WEIGHTS, weights), (_STATE, state))
     }
     shapes = [jax.ShapeDtypeStruct(value.shape, value.dtype) for _, value in arrays[_WEIGHTS]]
-    programs = {
-        name: compile_endpoint(name, endpoint, shapes) for name, endpoint in endpoints.items()
-    }
+    programs = {name: compile_endpoint(name, each, shapes) for name, each in endpoints.items()}
     manifest: dict[str, Any] = {
         "format": _FORMAT,
         "version": _VERSION,

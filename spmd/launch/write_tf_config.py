@@ -32,9 +32,8 @@ def write_tf_config(cluster: Mapping[str, Sequence[str]], task: Task) -> str:
 
     Source: https://www.tensorflow.org/guide/distributed_training#setting_up_the_tf_config_environment_variable
     """
-    return json.dumps(
-        {"cluster": cluster, "task": {"type": task.task_type, "index": task.task_index}}
-    )
+    described = {"type": task.task_type, "index": task.task_index}
+    return json.dumps({"cluster": cluster, "task": described})
 
 
 def free_addresses(count: int) -> list[str]:

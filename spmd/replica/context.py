@@ -74,9 +74,7 @@ class Frame:
     masks: list[BlockMask] | None = None
     merging: bool = False
     sums: int = 0
-    made: list[tuple[Any, Callable[[], None]]] = dataclasses.field(
-        default_factory=list[tuple[Any, Callable[[], None]]]
-    )
+    made: list[tuple[Any, Callable[[], None]]] = dataclasses.field(default_factory=list[Any])
     building: bool = False
 
     @property

@@ -9,10 +9,10 @@ themselves, sum each part with the other groups, and gather the whole again. So 
 the slow connections between groups.
 """
 
-import contextvars
 import dataclasses
 import sys
 from contextlib import AbstractContextManager
+from contextvars import ContextVar
 from typing import Any, TypeVar
 
 import jax
@@ -71,9 +71,7 @@ _Tree = TypeVar("_Tree")
 _CPU_BUCKET = 2**20
 _CPU_LARGE = 2**16
 
-_OPTIONS: contextvars.ContextVar[CollectiveOptions] = contextvars.ContextVar(
-    "spmd_collective_options", default=_PLAIN
-)
+_OPTIONS: ContextVar[CollectiveOptions] = ContextVar("spmd_collective_options", default=_PLAIN)
 
 
 def collective_options(options: CollectiveOptions) -> AbstractContextManager[CollectiveOptions]:

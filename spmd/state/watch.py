@@ -96,9 +96,7 @@ class Watch:
 
         A number or mode that changed does not count: it often changes back, and keeps nothing alive.
         """
-        return any(
-            before is not _MISSING and not _is_plain(before) for _, _, before in self._differences()
-        )
+        return any(old is not _MISSING and not _is_plain(old) for _, _, old in self._differences())
 
     def _now(self) -> Iterator[Any]:
         return itertools.chain(

@@ -34,11 +34,9 @@ def render_kubernetes(job: Job, options: PodOptions) -> str:
     cluster = cluster_of(training, [f"{host}:{job.port}" for host in hosts])
     jobs: list[Manifest] = []
     for kind, pods in Counter(task.task_type for task in job.roles.all).items():
-        pod: Manifest = {
-            "metadata": {"labels": labels},
-            "spec": pod_spec(job, options, kind, kind, "Never", task_environment(cluster, kind)),
-        }
-        pod["spec"]["subdomain"] = job.name
+        spec = pod_spec(job, options, kind, kind, "Never", task_environment(cluster, kind))
+        spec["subdomain"] = job.name
+        pod = {"metadata": {"labels": labels}, "spec": spec}
         jobs.append(
             {
                 "apiVersion": "batch/v1",
