@@ -168,7 +168,7 @@ class _Comparison:
         for step in self._steps:
             with self.around(step.mesh):
                 step.lower(self._placed(self.size, step.mesh))
-        self._table = discover(function).table
+        self._table, _ = discover(function)
 
     def run(self) -> Verification:
         sizes = _sizes(self.size, self.replicas)

@@ -15,7 +15,6 @@ from jax._src.interpreters import mlir
 
 import spmd
 from conftest import COMPILE_FAST, is_part
-from spmd.cluster.store import replaced
 from tests import warm
 from tests.fake_store import FakeStore
 
@@ -45,11 +44,11 @@ def mesh_of() -> Callable[[int], jax.sharding.Mesh]:
 
 
 @pytest.fixture
-def store() -> Iterator[FakeStore]:
+def store(monkeypatch: pytest.MonkeyPatch) -> FakeStore:
     """The cluster's store, in which the test says what other processes say (`store.answer = ...`)."""
     fake = FakeStore()
-    with replaced(fake):
-        yield fake
+    monkeypatch.setattr("spmd.cluster.store._local", fake)
+    return fake
 
 
 @pytest.fixture

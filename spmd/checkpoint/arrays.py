@@ -154,15 +154,13 @@ def _checkpointer(timeout: float) -> Any:
 def _copy(array: AnyArray) -> np.ndarray[Any, Any]:
     """Copies an array to host memory that no step reuses."""
     host = np.asarray(array)
-    # For sharded arrays, and those in a device's memory, this is a copy already; else it aliases the array.
-    if isinstance(array, jax.Array) and (not array.is_fully_replicated or _is_on_device(array)):
-        return host
+    if isinstance(array, jax.Array):
+        # Of sharded arrays, and those in a device's memory, this is a copy already; else it aliases the array.
+        on_cpu = any(device.platform == "cpu" for device in array.devices())
+        on_device = not on_cpu and array.sharding.memory_kind == "device"
+        if on_device or not array.is_fully_replicated:
+            return host
     return host.copy()
-
-
-def _is_on_device(array: jax.Array) -> bool:
-    on_cpu = any(device.platform == "cpu" for device in array.devices())
-    return not on_cpu and array.sharding.memory_kind == "device"
 
 
 def _placed(value: AnyArray, entry: ArrayEntry, target: AnyArray) -> AnyArray:

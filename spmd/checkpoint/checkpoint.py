@@ -199,8 +199,7 @@ register_view(Checkpoint, Checkpoint.view)
 def _check_between_steps(verb: str) -> None:
     if current_frame() is not None:
         raise StateError(
-            f"A checkpoint cannot be {verb} in a step: there are no values while it is traced. Do it between "
-            "steps."
+            f"A checkpoint cannot be {verb} in a step: there are no values while it is traced. Do it between steps."
         )
 
 

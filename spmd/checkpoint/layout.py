@@ -79,24 +79,15 @@ def remove_checkpoint(path: str) -> None:
         shutil.rmtree(saving_folder(path))
 
 
-def delete_leftovers(directory: str) -> list[str]:
-    """Deletes what saves that were killed left behind. One process calls it, while nothing is being saved.
-
-    Returns:
-        The names of the folders that were deleted.
-    """
-    if not os.path.isdir(directory):
-        return []
-    deleted: list[str] = []
-    for name in sorted(os.listdir(directory)):
+def delete_leftovers(directory: str) -> None:
+    """Deletes what saves that were killed left behind. One process calls it, while nothing is being saved."""
+    for name in os.listdir(directory) if os.path.isdir(directory) else ():
         path = os.path.join(directory, name)
         if name.endswith(_REPLACED) and not os.path.exists(path.removesuffix(_REPLACED)):
             # Killed between the two renames: the old checkpoint is the only one.
             os.rename(path, path.removesuffix(_REPLACED))
         elif name.endswith((_SAVING, _REPLACED)) and os.path.isdir(path):
             shutil.rmtree(path)
-            deleted.append(name)
-    return deleted
 
 
 def _sync_folder(folder: str) -> None:

@@ -8,11 +8,13 @@ import os
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from spmd.checkpoint.arrays import ArrayEntry
 from spmd.checkpoint.errors import CheckpointNotFoundError, DamagedCheckpointError
 from spmd.checkpoint.layout import MANIFEST, checkpoint_folder
+from spmd.typing import StrPath
 
 FORMAT = "jaxtribute checkpoint 1"
 
@@ -50,20 +52,16 @@ class Manifest:
     positions: Sequence[Mapping[str, Any]]
     notes: Mapping[str, Any]
 
-    @property
-    def entries(self) -> list[ArrayEntry]:
-        """All arrays."""
-        return [entry for node in self.nodes for entry in node.entries]
-
 
 def write_manifest(folder: str, manifest: Manifest) -> None:
     """Writes the manifest into the folder of a checkpoint whose arrays are written. One process calls it."""
+    files = sorted(file for file in Path(folder).rglob("*") if file.is_file())
     content = {
         "format": FORMAT,
         "nodes": [asdict(node) for node in manifest.nodes],
         "positions": list(manifest.positions),
         "notes": dict(manifest.notes),
-        "files": {name: _fingerprint(os.path.join(folder, name)) for name in _files(folder)},
+        "files": {str(file.relative_to(folder)): _fingerprint(file) for file in files},
     }
     text = json.dumps(content)
     with open(os.path.join(folder, MANIFEST), "w", encoding="utf-8") as file:
@@ -132,16 +130,14 @@ def _content(path: str) -> dict[str, Any]:
     try:
         with open(file, encoding="utf-8") as stream:
             whole = json.load(stream)
-        text = whole["content"]
-        if zlib.crc32(text.encode()) != whole["crc32"]:
-            raise _damaged(folder, MANIFEST, "its checksum does not match its contents")
-        content = json.loads(text)
+        is_intact = zlib.crc32(whole["content"].encode()) == whole["crc32"]
+        content = json.loads(whole["content"]) if is_intact else {}
     except FileNotFoundError as error:
         raise _damaged(folder, MANIFEST, "it is missing") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        if isinstance(error, DamagedCheckpointError):
-            raise
         raise _damaged(folder, MANIFEST, f"it is not what was written ({error})") from error
+    if not is_intact:
+        raise _damaged(folder, MANIFEST, "its checksum does not match its contents")
     if content["format"] != FORMAT:
         raise DamagedCheckpointError(
             f"{file} has the format {content['format']!r}, and this version reads {FORMAT!r}. Read it with the "
@@ -160,15 +156,7 @@ def _damaged(folder: str, name: str, reason: str) -> DamagedCheckpointError:
     )
 
 
-def _files(folder: str) -> list[str]:
-    return sorted(
-        os.path.relpath(os.path.join(parent, name), folder)
-        for parent, _, names in os.walk(folder)
-        for name in names
-    )
-
-
-def _fingerprint(file: str) -> list[int]:
+def _fingerprint(file: StrPath) -> list[int]:
     """Returns the size and the CRC-32 of a file."""
     size, crc = 0, 0
     with open(file, "rb") as stream:

@@ -79,11 +79,9 @@ class PreemptionSync:
         """
         with self._lock:
             self._begun += 1
-            if self._begun != self._save_at and self._error is None:
-                return False
-        if self._error is not None:
-            raise self._error
-        return True
+            if self._error is not None:
+                raise self._error
+            return self._begun == self._save_at
 
     def begin_last_round(self) -> None:
         """Prepares another agreement, which `tell` asks for; all processes must call it, after they saved."""

@@ -1,6 +1,7 @@
 """Reading the arrays of a checkpoint by name, without the objects that were saved."""
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from spmd.checkpoint.layout import ARRAYS, checkpoint_folder
 from spmd.checkpoint.manifest import read_manifest
 from spmd.checkpoint.saving import wait_for_saves
 from spmd.cluster import wait_seconds
+from spmd.typing import AnyArray
 
 
 def list_arrays(path: str) -> list[ArrayEntry]:
@@ -32,7 +34,7 @@ def list_arrays(path: str) -> list[ArrayEntry]:
         >>> entry.name, str(entry), read_array(path, entry)
         ('w', 'float32[3]', array([1., 1., 1.], dtype=float32))
     """
-    return read_manifest(path).entries
+    return [entry for node in read_manifest(path).nodes for entry in node.entries]
 
 
 def read_array(path: str, entry: ArrayEntry) -> np.ndarray[Any, Any]:
@@ -47,7 +49,13 @@ def read_array(path: str, entry: ArrayEntry) -> np.ndarray[Any, Any]:
     """
     as_numbers = ArrayEntry(entry.name, entry.shape, entry.dtype)
     host_array = np.zeros(0)  # what it replaces is of NumPy, so the array is
-    folder = os.path.join(checkpoint_folder(path), ARRAYS)
-    wait_for_saves()  # reading would otherwise wait for the writer, or disturb it
-    found = read(folder, {entry.name: (as_numbers, host_array)}, wait_seconds())
+    found = read_arrays(path, {entry.name: (as_numbers, host_array)}, wait_seconds())
     return np.asarray(found[entry.name])
+
+
+def read_arrays(
+    path: str, targets: Mapping[str, tuple[ArrayEntry, AnyArray]], timeout: float
+) -> dict[str, AnyArray]:
+    """Reads arrays of the checkpoint at a path, as `arrays.read` does, after the saves that this process has begun."""
+    wait_for_saves()  # reading would otherwise wait for the writer, or disturb it
+    return read(os.path.join(checkpoint_folder(path), ARRAYS), targets, timeout)

@@ -5,24 +5,21 @@ keeps none of these objects alive.
 """
 
 import logging
-import os
 import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax
 
-from spmd.checkpoint import arrays
 from spmd.checkpoint.errors import SHOWN, CheckpointError, first_lines
-from spmd.checkpoint.layout import ARRAYS, checkpoint_folder
 from spmd.checkpoint.manifest import SavedObject, read_manifest
 from spmd.checkpoint.matching import Match, arrays_of, match, mismatches
 from spmd.checkpoint.position import decode_position
-from spmd.checkpoint.saving import wait_for_saves
+from spmd.checkpoint.reading import read_arrays
 from spmd.checkpoint.view import items_of, view_of, with_items
 from spmd.replica import current_frame
 from spmd.state import adapter_of, defer, drop_deferred
-from spmd.typing import AnyArray, Stateful
+from spmd.typing import Stateful
 
 _LOG = logging.getLogger("spmd.checkpoint")
 
@@ -103,13 +100,6 @@ class Restoration:
                     self._starts[found.index] = weakref.ref(view.obj)
                     weakref.finalize(view.obj, self._warn)
         matches = list(new.values())
-        self._check(matches)
-        # Restored values are concrete, even if the caller is tracing.
-        with jax.ensure_compile_time_eval():
-            self._assign(matches, starts)
-        self._matched.update(new)
-
-    def _check(self, matches: Sequence[Match]) -> None:
         lines = [line for found in matches for line in mismatches(found)]
         if lines:
             raise CheckpointError(
@@ -117,13 +107,24 @@ class Restoration:
                 + first_lines(lines)
                 + "\nMake these as they were when it was saved, or leave them out of the Checkpoint."
             )
+        # Restored values are concrete, even if the caller is tracing.
+        with jax.ensure_compile_time_eval():
+            self._assign(matches, starts)
+        self._matched.update(new)
 
     def _assign(self, matches: Sequence[Match], starts: Sequence[tuple[int, Stateful]]) -> None:
         # First of all, since an iterator may refuse its position.
         for found in matches:
             if found.saved.kind == "position":
                 self._set_position(found)
-        read = self._read(matches)
+        targets = {
+            entry.name: (entry, target)
+            for found in matches
+            if found.saved.kind == "arrays"
+            for entry, target in zip(found.saved.entries, arrays_of(found), strict=True)
+        }
+        # Also of deferred values, which may be read at any time.
+        read = read_arrays(self.path, targets, self._timeout)
         items: dict[int, dict[str, Any]] = {}
         for found in matches:
             view, saved = found.obj.view, found.saved
@@ -141,17 +142,6 @@ class Restoration:
         if items:
             for _, obj in starts:
                 _replace_items(obj, items)
-
-    def _read(self, matches: Sequence[Match]) -> dict[str, AnyArray]:
-        targets = {
-            entry.name: (entry, target)
-            for found in matches
-            if found.saved.kind == "arrays"
-            for entry, target in zip(found.saved.entries, arrays_of(found), strict=True)
-        }
-        folder = os.path.join(checkpoint_folder(self.path), ARRAYS)
-        wait_for_saves()  # deferred values may be read at any time, also during a later save
-        return arrays.read(folder, targets, self._timeout)
 
     def _set_position(self, found: Match) -> None:
         write = found.obj.view.write

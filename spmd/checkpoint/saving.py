@@ -70,9 +70,8 @@ class Save:
         self.path = path = path_of_first([each["path"] for each in messages])
         if len({each["objects"] for each in messages}) > 1:
             _raise_differences(path, objects, timeout)
-        self._manifest = manifest.Manifest(
-            snapshot.nodes, [each["positions"] for each in messages], notes
-        )
+        positions = [each["positions"] for each in messages]
+        self._manifest = manifest.Manifest(snapshot.nodes, positions, notes)
         self._done = done
         if jax.process_index() == _FIRST:
             layout.make_saving_folder(path)

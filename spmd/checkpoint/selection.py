@@ -34,11 +34,8 @@ def newest_intact(paths: Iterable[str]) -> str | None:
         try:
             verify(path)
         except (DamagedCheckpointError, CheckpointNotFoundError) as error:
-            warnings.warn(
-                f"{error} The one before it is used, if there is one.",
-                DamagedCheckpointWarning,
-                stacklevel=2,
-            )
+            message = f"{error} The one before it is used, if there is one."
+            warnings.warn(message, DamagedCheckpointWarning, stacklevel=2)
         else:
             return path
     return None

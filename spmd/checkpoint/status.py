@@ -32,10 +32,9 @@ class LoadStatus:
         left = restoration.unmatched()
         if left:
             raise AssertionError(
-                f"Unresolved object in checkpoint {_named(left[0])}: {_described(left[0])}. "
-                f"{len(left)} value(s) of {restoration.path} found no object: {restoration.list_unmatched()}. If "
-                "their objects are made later, assert it then; if they are not needed, use expect_partial() or "
-                "assert_existing_objects_matched()."
+                f"Unresolved object in checkpoint {_named(left[0])}: {_described(left[0])}. {len(left)} value(s) of "
+                f"{restoration.path} found no object: {restoration.list_unmatched()}. If their objects are made later, "
+                "assert it then; if they are not needed, use expect_partial() or assert_existing_objects_matched()."
             )
         return self
 

@@ -8,35 +8,22 @@ with an address. The tasks that train are the *processes*: the chief first, then
         print(cluster.task, "is process", cluster.process_id, "of", len(cluster.processes))
 """
 
-from spmd.cluster.config import Cluster, Task, from_tasks
-from spmd.cluster.environments.detection import jax_detection_method
-from spmd.cluster.environments.slurm import SlurmStep, from_slurm
-from spmd.cluster.environments.tf_config import TFConfig, from_tf_config, read_tf_config
-from spmd.cluster.exit_codes import RETRYABLE_EXIT_CODE
-from spmd.cluster.notice import Notice
-from spmd.cluster.progress import progress
-from spmd.cluster.runtime import initialize, process_id, shutdown, wait_seconds
-from spmd.cluster.shared_random import SharedDraws, shared_seed
-from spmd.cluster.store import all_gather_small
-
-__all__ = [
-    "RETRYABLE_EXIT_CODE",
-    "Cluster",
-    "Notice",
-    "SharedDraws",
-    "SlurmStep",
-    "TFConfig",
-    "Task",
-    "all_gather_small",
-    "from_slurm",
-    "from_tasks",
-    "from_tf_config",
-    "initialize",
-    "jax_detection_method",
-    "process_id",
-    "progress",
-    "read_tf_config",
-    "shared_seed",
-    "shutdown",
-    "wait_seconds",
-]
+from spmd.cluster.config import Cluster as Cluster
+from spmd.cluster.config import Task as Task
+from spmd.cluster.config import from_tasks as from_tasks
+from spmd.cluster.environments.detection import jax_detection_method as jax_detection_method
+from spmd.cluster.environments.slurm import SlurmStep as SlurmStep
+from spmd.cluster.environments.slurm import from_slurm as from_slurm
+from spmd.cluster.environments.tf_config import TFConfig as TFConfig
+from spmd.cluster.environments.tf_config import from_tf_config as from_tf_config
+from spmd.cluster.environments.tf_config import read_tf_config as read_tf_config
+from spmd.cluster.exit_codes import RETRYABLE_EXIT_CODE as RETRYABLE_EXIT_CODE
+from spmd.cluster.notice import Notice as Notice
+from spmd.cluster.progress import progress as progress
+from spmd.cluster.runtime import initialize as initialize
+from spmd.cluster.runtime import process_id as process_id
+from spmd.cluster.runtime import shutdown as shutdown
+from spmd.cluster.runtime import wait_seconds as wait_seconds
+from spmd.cluster.shared_random import SharedDraws as SharedDraws
+from spmd.cluster.shared_random import shared_seed as shared_seed
+from spmd.cluster.store import all_gather_small as all_gather_small

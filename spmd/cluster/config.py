@@ -26,12 +26,12 @@ class Task(NamedTuple):
     Attributes:
         task_type: the task's job, such as `"worker"`.
         task_index: its index in the job.
-        address: `"host:port"`; None for an evaluator that the cluster does not list.
+        address: `"host:port"`; None if it is not known, as that of an evaluator that the cluster does not list.
     """
 
     task_type: str
     task_index: int
-    address: str | None
+    address: str | None = None
 
     def __str__(self) -> str:
         return f"{self.task_type} {self.task_index}"
@@ -115,23 +115,15 @@ class Cluster:
     def _check_jobs(self) -> None:
         for job, addresses in self.jobs.items():
             if job not in _ROLES:
-                self._fail(
-                    f"cluster.{job}",
-                    f"is not a role; the roles are {', '.join(_ROLES)}",
-                    f'"{_closest(job)}": [...]',
-                )
+                problem = f"is not a role; the roles are {', '.join(_ROLES)}"
+                self._fail(f"cluster.{job}", problem, f'"{_closest(job)}": [...]')
             if job in _ALONE and len(addresses) > 1:
-                self._fail(
-                    f"cluster.{job}",
-                    f"has {len(addresses)} addresses, but a cluster has at most one {job}",
-                    f'"{job}": ["{addresses[0]}"], and the others as "worker"',
-                )
+                problem = f"has {len(addresses)} addresses, but a cluster has at most one {job}"
+                fix = f'"{job}": ["{addresses[0]}"], and the others as "worker"'
+                self._fail(f"cluster.{job}", problem, fix)
         if not self.processes and not self.is_evaluator:
-            self._fail(
-                "cluster",
-                f"lists no task that trains, only {_listed(self.jobs)}",
-                '"worker": ["host0:2222", ...] into it',
-            )
+            problem = f"lists no task that trains, only {_listed(self.jobs)}"
+            self._fail("cluster", problem, '"worker": ["host0:2222", ...] into it')
 
     def _check_task(self) -> None:
         type_, index = self.task_type, self.task_index
@@ -141,18 +133,16 @@ class Cluster:
         if not isinstance(index, int) or isinstance(index, bool):
             self._fail("task.index", f"is {index!r:.80}, not an integer", "0")
         if type_ not in _ROLES or (type_ not in self.jobs and type_ != "evaluator"):
-            self._fail(
-                "task.type",
-                f'is "{type_}", but the cluster has {_listed(self.jobs)}',
-                f'"type": "{_closest(type_, self.jobs)}", or add "{type_}" to "cluster"',
-            )
+            problem = f'is "{type_}", but the cluster has {_listed(self.jobs)}'
+            fix = f'"type": "{_closest(type_, self.jobs)}", or add "{type_}" to "cluster"'
+            self._fail("task.type", problem, fix)
         count = len(self.jobs.get(type_, ("an evaluator need not be listed",)))
         if not 0 <= index < count:
-            self._fail(
-                "task.index",
-                f'is {index}, but "cluster" lists {count} {type_}(s): indices are 0 to {count - 1}',
-                f'a smaller "index", or add the address of {type_} {index} to "cluster.{type_}"',
+            problem = (
+                f'is {index}, but "cluster" lists {count} {type_}(s): indices are 0 to {count - 1}'
             )
+            fix = f'a smaller "index", or add the address of {type_} {index} to "cluster.{type_}"'
+            self._fail("task.index", problem, fix)
 
     def _check_addresses(self) -> None:
         seen: dict[str, Task] = {}
@@ -162,11 +152,8 @@ class Cluster:
             host, port = self._host_and_port(key, task.address)
             other = seen.setdefault(f"{host}:{port}", task)
             if other is not task:
-                self._fail(
-                    key,
-                    f"is {task.address}, which is also the address of {other}; every task needs its own",
-                    "another host, or another port on the same host",
-                )
+                problem = f"is {task.address}, which is also the address of {other}; every task needs its own"
+                self._fail(key, problem, "another host, or another port on the same host")
             if is_loopback(host.strip("[]")):
                 loopback.append(task)
         # A cluster with only loopback addresses runs on one machine. Between machines, a task may list only itself
@@ -190,11 +177,8 @@ class Cluster:
             if _ADDRESS.fullmatch(bare):
                 self._fail(key, f"is {address!r:.80}, an address with a protocol", f'"{bare}"')
             host = re.match(r"[\w.-]+", address)
-            self._fail(
-                key,
-                f'is {address!r:.80}, not "host:port", with a number for the port and brackets around an IPv6 address',
-                f'"{host[0]:.60}:2222"' if host else '"host:2222"',
-            )
+            problem = f'is {address!r:.80}, not "host:port", with a number for the port and brackets around an IPv6 address'
+            self._fail(key, problem, f'"{host[0]:.60}:2222"' if host else '"host:2222"')
         port = int(match["port"])
         if not 1 <= port <= 65535:
             fix = f'"{match["host"]:.60}:2222"'

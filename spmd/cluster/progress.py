@@ -19,18 +19,12 @@ import dataclasses
 import threading
 import weakref
 from collections.abc import Callable, Generator, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 _REMEMBERED = 1024  # steps; process 0 must be ahead of what it hears from others by less
 _REPORTED = 16
 _FACTOR = 6364136223846793005  # Knuth's, of a generator modulo 2**64
 _MASK = 2**64 - 1
-
-
-class _Output(Protocol):
-    """An array, or what stands for one."""
-
-    def is_ready(self) -> bool: ...
 
 
 class Progress:
@@ -54,7 +48,8 @@ class Progress:
         self._past: list[tuple[int, int]] = [(0, 0)] * _REMEMBERED
         self._activities: list[_Activity] = []
         self.call = ""
-        self._output: Callable[[], _Output | None] = _nothing
+        # Returns an array of the last step; None while a step is dispatched, which has no output yet.
+        self._output: Callable[[], Any] | None = _nothing
 
     @property
     def steps(self) -> int:
@@ -78,18 +73,24 @@ class Progress:
     @property
     def doing(self) -> str:
         """What the process does between steps, if it says so: of several threads, the one that began last."""
-        latest = self._latest
-        return latest.name if latest else ""
+        latest = self._activities[-1:]  # a copy: other threads may end theirs meanwhile
+        return latest[0].name if latest else ""
 
     @property
     def waits(self) -> bool:
         """Whether the process waits for the devices: it says so, or they have not finished the last step."""
-        latest = self._latest
-        return latest.waits if latest else _is_unfinished(self._output())
+        latest, output = self._activities[-1:], self._output
+        if latest or output is None:
+            return not latest or latest[0].waits
+        try:
+            array = output()
+            return array is not None and not array.is_ready()
+        except RuntimeError:  # deleted or donated, so nobody waits for it
+            return False
 
     def step_started(self, program: int = 0) -> None:
         """Counts a step, before it is dispatched, of a program with this 64-bit hash, equal in all processes."""
-        self._output = _to_come  # a dispatch that blocks has no output yet
+        self._output = None
         steps, order = self._last
         steps += 1
         last = self._past[steps % _REMEMBERED] = (steps, (order ^ program) * _FACTOR + 1 & _MASK)
@@ -139,14 +140,6 @@ class Progress:
         """
         return self._during(_Activity(f"waits for {for_what}", waits=True))
 
-    @property
-    def _latest(self) -> "_Activity | None":
-        activities = self._activities
-        try:
-            return activities[-1]
-        except IndexError:
-            return None
-
     @contextlib.contextmanager
     def _during(self, activity: "_Activity") -> Generator[None]:
         # Threads end in any order, so each removes its own; a list's append and remove are atomic.
@@ -165,29 +158,8 @@ class _Activity:
     waits: bool
 
 
-class _ToCome:
-    """The output of a step that is still being dispatched."""
-
-    def is_ready(self) -> bool:
-        return False
-
-
-_TO_COME = _ToCome()
-
-
-def _to_come() -> _ToCome:
-    return _TO_COME
-
-
 def _nothing() -> None:
     return None
-
-
-def _is_unfinished(output: _Output | None) -> bool:
-    try:
-        return output is not None and not output.is_ready()
-    except RuntimeError:  # deleted or donated, so nobody waits for it
-        return False
 
 
 progress = Progress()

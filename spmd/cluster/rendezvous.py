@@ -47,61 +47,43 @@ def _print(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def meet(
-    roster: Roster,
-    timeout_seconds: float,
-    *,
-    clock: Callable[[], float] = time.monotonic,
-    say: Callable[[str], None] = _print,
-) -> Meeting:
+def meet(roster: Roster, timeout_seconds: float, *, say: Callable[[str], None] = _print) -> Meeting:
     """Waits until all processes of a cluster are there; blocks, and every process must call it.
 
     Args:
         roster: the processes, at least two, and which of them this is.
         timeout_seconds: how long to wait.
-        clock: returns seconds.
         say: prints a line.
 
     Raises:
         ClusterStartError: tasks are missing after the timeout, or disagree about the cluster.
     """
-    wait = _Wait(roster, timeout_seconds, clock, say)
+    wait = _Wait(roster, timeout_seconds, say)
     return _gather(wait) if roster.process_id == 0 else _join(wait)
 
 
 class _Wait:
     """The deadline of a wait, who is missing, and what was printed about it."""
 
-    def __init__(
-        self, roster: Roster, seconds: float, clock: Callable[[], float], say: Callable[[str], None]
-    ) -> None:
-        self.roster, self.seconds, self.clock, self._say = roster, seconds, clock, say
-        self.deadline = clock() + seconds
+    def __init__(self, roster: Roster, seconds: float, say: Callable[[str], None]) -> None:
+        self.roster, self.seconds, self.say = roster, seconds, say
+        self.deadline = time.monotonic() + seconds
         self.refused: list[str] = []  # why processes were sent away
         self.departed: set[int] = set()  # processes that came and left again
-        self._printed: tuple[float, str] = (clock() - _AGAIN + _QUIET, "")
+        self._printed: tuple[float, str] = (time.monotonic() - _AGAIN + _QUIET, "")
 
     def left(self) -> float:
-        return self.deadline - self.clock()
+        return self.deadline - time.monotonic()
 
     def tell(self, text: str) -> None:
         """Prints what this process waits for, if that changed or was last printed a while ago."""
         at, before = self._printed
-        now = self.clock()
+        now = time.monotonic()
         if now - at < (_BEAT if text != before and before else _AGAIN):
             return
         self._printed = (now, text)
         left = max(0, round(self.left()))
-        self._say(f"jaxtribute: {self.roster.me} waits for {text}; {left} s left.")
-
-    def refuse(self, line: Line, text: str, stranger: str) -> None:
-        """Sends a process away, and says why."""
-        line.send({"refused": text})
-        line.finish()
-        line.close()
-        if text not in self.refused:
-            self.refused.append(text)
-            self._say(f"jaxtribute: {self.roster.me} sent {stranger} away. {text}")
+        self.say(f"jaxtribute: {self.roster.me} waits for {text}; {left} s left.")
 
     def give_up(self, missing: Iterable[int], check: str) -> ClusterStartError:
         roster, missing = self.roster, sorted(missing)
@@ -140,7 +122,7 @@ def _gather(wait: _Wait) -> Meeting:
     with contextlib.ExitStack() as on_failure:
         on_failure.callback(listener.close)
         on_failure.callback(lambda: [guest.line.close() for guest in guests])
-        beat = wait.clock()
+        beat = time.monotonic()
         while missing := sorted(set(range(1, len(roster.names))) - _admitted(guests).keys()):
             if wait.left() <= 0:
                 for guest in _admitted(guests).values():
@@ -150,8 +132,8 @@ def _gather(wait: _Wait) -> Meeting:
             wait.tell(roster.listed(missing))
             _receive(wait, listener, guests)
             _admit(wait, guests)
-            if wait.clock() >= beat:
-                beat = wait.clock() + _BEAT
+            if time.monotonic() >= beat:
+                beat = time.monotonic() + _BEAT
                 for guest in _admitted(guests).values():
                     guest.line.send({"waiting": missing})
         on_failure.pop_all()
@@ -198,17 +180,17 @@ def _receive(wait: _Wait, listener: socket.socket, guests: list[_Guest]) -> None
     for ready in readable([listener, *by_line], min(0.2, wait.left())):
         if isinstance(ready, socket.socket):
             with contextlib.suppress(OSError):
-                guests.append(_Guest(Line(listener.accept()[0]), wait.clock()))
+                guests.append(_Guest(Line(listener.accept()[0]), time.monotonic()))
             continue
         guest = by_line[ready]
         messages = guest.line.receive()
         if messages is None:
             gone.append(guest)
             continue
-        guest.heard = wait.clock()
+        guest.heard = time.monotonic()
         guest.hello = guest.hello or next(filter(None, messages), {})
     for guest in list(guests):
-        if guest in gone or wait.clock() - guest.heard > _SILENCE:
+        if guest in gone or time.monotonic() - guest.heard > _SILENCE:
             guest.line.close()
             guests.remove(guest)
             if guest.process:
@@ -231,9 +213,14 @@ def _admit(wait: _Wait, guests: list[_Guest]) -> None:
             )
         if problem is None:
             guest.process = process
-        else:
-            guests.remove(guest)
-            wait.refuse(guest.line, problem, who)
+            continue
+        guests.remove(guest)
+        guest.line.send({"refused": problem})
+        guest.line.finish()
+        guest.line.close()
+        if problem not in wait.refused:
+            wait.refused.append(problem)
+            wait.say(f"jaxtribute: {wait.roster.me} sent {who} away. {problem}")
 
 
 def _who(guest: _Guest) -> str:
@@ -312,19 +299,19 @@ def _hear(wait: _Wait, line: Line) -> list[int]:
     roster, missing = wait.roster, list[int]()
     who = {"host": socket.gethostname(), "pid": os.getpid()}
     line.send({"process_id": roster.process_id, "addresses": list(roster.addresses), **who})
-    heard = beat = wait.clock()
+    heard = beat = time.monotonic()
     while wait.left() > 0:
-        if wait.clock() - beat >= _BEAT:
-            beat = wait.clock()
+        if time.monotonic() - beat >= _BEAT:
+            beat = time.monotonic()
             line.send({"here": True})
-        if wait.clock() - heard > _PATIENCE:
+        if time.monotonic() - heard > _PATIENCE:
             raise ConnectionError(f"{_SOMEBODY}, but has said nothing for {_PATIENCE:g} s")
         if not readable([line], min(_BEAT / 2, wait.left())):
             continue
         messages = line.receive()
         if messages is None:
             raise ConnectionError("it was there, and has ended" if missing else _NOT_STARTING)
-        heard = wait.clock()
+        heard = time.monotonic()
         for message in messages:
             if "refused" in message:
                 raise ClusterStartError(f"{roster.me} was sent away. {message['refused']}")

@@ -4,10 +4,9 @@ In a cluster the *store* is the key-value store of JAX's coordination service, w
 that has joined none it is a dictionary. So callers need not ask which they are in.
 """
 
-import contextlib
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from typing import Protocol
 
 import jax
@@ -175,27 +174,13 @@ def all_gather_small(
     return _current().gather(key, text, timeout_seconds, wanted)
 
 
-@contextlib.contextmanager
-def replaced(store: LocalStore) -> Generator[None]:
-    """Has all threads use another store, such as a test's; not for two threads at once."""
-    global _replacement
-    before, _replacement = _replacement, store
-    try:
-        yield
-    finally:
-        _replacement = before
-
-
-_replacement: LocalStore | None = None
-_local = LocalStore()
+_local = LocalStore()  # tests put their own in its place
 _shared: CoordinationStore | None = None
 _lock = threading.Lock()
 
 
 def _current() -> LocalStore | CoordinationStore:
     global _shared
-    if _replacement is not None:
-        return _replacement
     client = _jax_internals.coordination_client()
     if client is None:
         return _local

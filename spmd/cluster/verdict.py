@@ -212,28 +212,22 @@ def _lag(behind: Sequence[TaskState], first: TaskState) -> Verdict:
         f"for {task.idle_seconds:.0f} s"
         for task in behind[:_MAX_NAMES]
     )
-    return Verdict(
-        f"{'; '.join(how)}, while {first.name} is {first.at} and waits.\n"
-        + _table([*behind, first]),
-        shows_stacks=True,
-    )
+    text = f"{'; '.join(how)}, while {first.name} is {first.at} and waits.\n"
+    return Verdict(text + _table([*behind, first]), shows_stacks=True)
 
 
 def _not_all_call(tasks: Sequence[TaskState], unless: str = "") -> Verdict:
     return Verdict(
         "Some tasks wait in a call that the others do not make.\n"
         f"{_table(tasks)}\n"
-        "Every task must make it. Take it out of code that only some tasks run, such as `if is_chief:`."
-        f"{unless}",
+        f"Every task must make it. Take it out of code that only some tasks run, such as `if is_chief:`.{unless}",
         retryable=bool(unless),
         shows_stacks=bool(unless),
     )
 
 
 def _table(tasks: Sequence[TaskState]) -> str:
-    return "\n".join(
-        f"  {names}: {what}" for names, what in _grouped(tasks, lambda task: task.what)
-    )
+    return "\n".join(f"  {who}: {what}" for who, what in _grouped(tasks, lambda task: task.what))
 
 
 def _grouped(tasks: Sequence[TaskState], what: Callable[[TaskState], str]) -> list[tuple[str, str]]:

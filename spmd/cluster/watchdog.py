@@ -62,8 +62,8 @@ class Watchdog(threading.Thread):
         self._progress, self._clock, self._exit = progress, clock, exit_process
         self._beat = min(_LONGEST_BEAT, limits.silent_seconds / 5)
         now = clock()
-        self._peers = {process: _Peer(now) for process in lines}
-        self._me = _Peer(now)
+        self._peers = {process: _Peer(now) for process in (roster.process_id, *lines)}
+        self._me = self._peers[roster.process_id]
         self._next_beat = now
         self._told: object = None
         self._all_ended = threading.Event()
@@ -86,7 +86,7 @@ class Watchdog(threading.Thread):
         for line in readable(processes, min(seconds, _LISTEN_SECONDS)):
             self._receive(processes[line], line.receive())
         # Read before the verdict, which must know all steps that were run before the end.
-        all_ended = all(peer.ended for peer in (self._me, *self._peers.values()))
+        all_ended = all(peer.said.ended for peer in self._peers.values())
         verdict = None if self._all_ended.is_set() else judge(self.tasks(), self._limits)
         if verdict:
             self._announce(verdict)
@@ -96,9 +96,8 @@ class Watchdog(threading.Thread):
         """Returns what is known of all processes; processes other than 0 know only themselves and process 0."""
         now = self._clock()
         self._me.take(self._own_beat(), self._ended, now)
-        known = self._peers | {self._roster.process_id: self._me}
         compared = self._progress if self._roster.process_id == 0 else None
-        return [known[i].state(self._task(i), now, compared) for i in sorted(known)]
+        return [self._peers[i].state(self._task(i), now, compared) for i in sorted(self._peers)]
 
     def _task(self, process: int) -> str:
         # On one machine addresses say nothing: the ports are new at each start.
@@ -162,8 +161,7 @@ class Watchdog(threading.Thread):
 
     def _send_news(self, all_ended: bool) -> None:
         now = self._clock()
-        everybody = (self._me, *self._peers.values())
-        news = all_ended, [(peer.ended, peer.failure) for peer in everybody]
+        news = all_ended, [(peer.said.ended, peer.failure) for peer in self._peers.values()]
         if now < self._next_beat and news == self._told:
             return
         self._next_beat, self._told = now + self._beat, news
@@ -224,39 +222,41 @@ class _Peer:
     """What is known of one process."""
 
     def __init__(self, now: float) -> None:
-        self.steps, self.doing, self.waits, self.call, self.script_position = 0, "", False, "", ""
+        self.said = TaskState("")  # in its last beat
         self.orders: Sequence[tuple[int, int]] = ()
         self.moved = self.settled = self.heard = now
-        self.ended = self.lost = False
+        self.lost = False
         self.failure = ""
 
     def take(self, beat: list[Any], ended: bool, now: float) -> None:
         match beat:
             case [[[int(steps), int()], *_] as orders, doing, waits, call, where]:
-                if steps != self.steps:
+                call = "" if ended else str(call)
+                if steps != self.said.steps:
                     self.moved = now
-                if (call, ended) != (self.call, self.ended):
+                if (call, ended) != (self.said.call, self.said.ended):
                     self.settled = now
-                self.steps, self.orders = steps, orders
-                self.doing, self.waits = str(doing), bool(waits)
-                self.call, self.script_position, self.ended = str(call), str(where), ended
-                self.heard = now
+                self.said = TaskState(
+                    "",
+                    steps,
+                    doing=str(doing),
+                    waits=bool(waits),
+                    call=call,
+                    script_position=str(where),
+                    ended=ended,
+                )
+                self.orders, self.heard = orders, now
             case _:
                 pass
 
     def state(self, name: str, now: float, compared: Progress | None) -> TaskState:
-        return TaskState(
-            name,
-            steps=self.steps,
+        return dataclasses.replace(
+            self.said,
+            name=name,
             idle_seconds=now - self.moved,
             silent_seconds=now - self.heard,
-            doing=self.doing,
-            waits=self.waits,
-            call="" if self.ended else self.call,
-            script_position=self.script_position,
             settled_seconds=self.heard - self.settled,
             diverged=compared is not None and not compared.agrees(self.orders),
-            ended=self.ended,
             lost=self.lost,
             failure=self.failure,
         )

@@ -36,17 +36,10 @@ class Line:
         """Returns the IP address of the peer."""
         return self._socket.getpeername()[0]
 
-    def send(self, message: Mapping[str, Any]) -> bool:
-        """Sends a message; blocks for at most 5 seconds.
-
-        Returns:
-            Whether the kernel took it; the peer may be gone all the same.
-        """
-        try:
+    def send(self, message: Mapping[str, Any]) -> None:
+        """Sends a message, which is lost if the peer is gone; blocks for at most 5 seconds."""
+        with contextlib.suppress(OSError):
             self._socket.sendall(json.dumps(message).encode() + b"\n")
-        except OSError:
-            return False
-        return True
 
     def receive(self) -> list[dict[str, Any]] | None:
         """Reads what has arrived; blocks unless `readable` returned this line.

@@ -16,12 +16,4 @@ last six months; the manifest names the version that wrote it.
 from spmd.export.artifact import Artifact, is_artifact, load, save
 from spmd.export.endpoint import ArraySpec, Endpoint, LoadedEndpoint
 
-__all__ = [
-    "ArraySpec",
-    "Artifact",
-    "Endpoint",
-    "LoadedEndpoint",
-    "is_artifact",
-    "load",
-    "save",
-]
+__all__ = ["ArraySpec", "Artifact", "Endpoint", "LoadedEndpoint", "is_artifact", "load", "save"]

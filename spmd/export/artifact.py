@@ -22,6 +22,7 @@ from spmd.export.endpoint import (
     LoadedEndpoint,
     compile_endpoint,
     read_program,
+    spec_of,
 )
 
 HostArray: TypeAlias = np.ndarray[Any, Any]
@@ -84,18 +85,19 @@ def load(path: str | os.PathLike[str]) -> Artifact:
         endpoints = {
             name: LoadedEndpoint(
                 name,
-                tuple(ArraySpec.from_json(entry) for entry in described["inputs"]),
-                tuple(ArraySpec.from_json(entry) for entry in described["outputs"]),
+                _specs(described["inputs"]),
+                _specs(described["outputs"]),
                 read_program(folder / f"{name}.stablehlo", described["sha256"]),
             )
             for name, described in manifest["endpoints"].items()
         }
-        weight_specs, state_specs = (
-            tuple(ArraySpec.from_json(entry) for entry in manifest[part])
-            for part in (_WEIGHTS, _STATE)
-        )
-        weights = _read_arrays(folder / _WEIGHTS, weight_specs)
-        return Artifact(folder, endpoints, weights, weight_specs, state_specs, manifest["notes"])
+        specs, state_specs = _specs(manifest[_WEIGHTS]), _specs(manifest[_STATE])
+        weights = _read_arrays(folder / _WEIGHTS, specs)
+        return Artifact(folder, endpoints, weights, specs, state_specs, manifest["notes"])
+
+
+def _specs(entries: Sequence[Mapping[str, Any]]) -> tuple[ArraySpec, ...]:
+    return tuple(map(ArraySpec.from_json, entries))
 
 
 def is_artifact(path: str | os.PathLike[str]) -> bool:
@@ -110,10 +112,9 @@ def _read_arrays(folder: Path, specs: Sequence[ArraySpec]) -> list[HostArray]:
         restored = checkpointer.restore(folder)
     arrays = [np.asarray(restored[str(index)]) for index in range(len(specs))]
     for spec, array in zip(specs, arrays, strict=True):
-        if (array.shape, array.dtype.name) != (spec.shape, spec.dtype):
-            raise ValueError(
-                f"{spec} was expected, but {array.dtype.name}{list(array.shape)} is there"
-            )
+        if spec_of(spec.name, array) != spec:
+            found = f"{array.dtype.name}{list(array.shape)}"
+            raise ValueError(f"{spec} was expected, but {found} is there")
     return arrays
 
 
@@ -203,18 +204,14 @@ def save(
         for part, pairs in ((_WEIGHTS, weights), (_STATE, state))
     }
     shapes = [jax.ShapeDtypeStruct(value.shape, value.dtype) for _, value in arrays[_WEIGHTS]]
-    programs = {
-        name: compile_endpoint(name, endpoint, shapes) for name, endpoint in endpoints.items()
-    }
+    programs = {name: compile_endpoint(name, each, shapes) for name, each in endpoints.items()}
     manifest: dict[str, Any] = {
         "format": _FORMAT,
         "version": _VERSION,
         "jax": jax.__version__,
         "platforms": PLATFORMS,
-        **{
-            part: [dataclasses.asdict(ArraySpec(name, a.shape, a.dtype.name)) for name, a in pairs]
-            for part, pairs in arrays.items()
-        },
+        _WEIGHTS: [spec_of(name, array) for name, array in arrays[_WEIGHTS]],
+        _STATE: [spec_of(name, array) for name, array in arrays[_STATE]],
         "endpoints": {name: described for name, (described, _) in programs.items()},
         "notes": dict(notes or {}),
     }
@@ -225,7 +222,8 @@ def save(
             if pairs:  # Orbax refuses to write nothing
                 with ocp.PyTreeCheckpointer() as checkpointer:
                     checkpointer.save(folder / part, {str(i): a for i, (_, a) in enumerate(pairs)})
-        (folder / _MANIFEST).write_text(json.dumps(manifest, indent=1))
+        text = json.dumps(manifest, indent=1, default=dataclasses.asdict)
+        (folder / _MANIFEST).write_text(text)
 
 
 @contextlib.contextmanager

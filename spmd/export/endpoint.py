@@ -127,21 +127,17 @@ def compile_endpoint(
     except Exception as error:
         fixed = ", ".join(str(spec) for spec in specs)
         raise ExportError(
-            f"The endpoint {name!r} cannot be exported with the inputs {fixed}: "
-            f"{type(error).__name__}: {error}\nNone stands for a size that the caller chooses. If the "
-            "error is about such a size, fix it in the inputs; in Keras that is "
-            "keras.Input(batch_shape=(32, ...))."
+            f"The endpoint {name!r} cannot be exported with the inputs {fixed}: {type(error).__name__}: {error}\nNone "
+            "stands for a size that the caller chooses. If the error is about such a size, fix it in the inputs; in "
+            "Keras that is keras.Input(batch_shape=(32, ...))."
         ) from error
     outputs, _ = jax.tree.unflatten(exported.out_tree, exported.out_avals)
     leaves = jax.tree.leaves(outputs)
     keyed = isinstance(outputs, dict) and len(leaves) == len(outputs)
     names = sorted(outputs) if keyed else [f"output_{index}" for index in range(len(leaves))]
     described = {
-        "inputs": [dataclasses.asdict(spec) for spec in specs],
-        "outputs": [
-            dataclasses.asdict(ArraySpec(str(key), _open(aval.shape), aval.dtype.name))
-            for key, aval in zip(names, leaves, strict=True)
-        ],
+        "inputs": specs,
+        "outputs": [spec_of(str(name), aval) for name, aval in zip(names, leaves, strict=True)],
         "sha256": hashlib.sha256(program).hexdigest(),
     }
     return described, program
@@ -155,5 +151,7 @@ def read_program(file: Path, expected: str) -> jax.export.Exported:
     return jax.export.deserialize(bytearray(content))
 
 
-def _open(shape: Sequence[Any]) -> tuple[int | None, ...]:
-    return tuple(size if isinstance(size, int) else None for size in shape)
+def spec_of(name: str, array: Any) -> ArraySpec:
+    """Describes an array, or an output whose symbolic sizes any size may take."""
+    shape = tuple(size if isinstance(size, int) else None for size in array.shape)
+    return ArraySpec(name, shape, array.dtype.name)

@@ -9,34 +9,21 @@ A *full batch* is one of the size that programs are compiled for. A *pass* is on
 an epoch.
 """
 
-from spmd.input.abstract import abstract_batch
-from spmd.input.device_map import DeviceMap
-from spmd.input.distributed import DistributedInput, distribute
-from spmd.input.order import agree_on_order
-from spmd.input.placement import BatchPlacer
-from spmd.input.position import Position, mark_used, without_unused
-from spmd.input.prefetch import BatchIterator, ResumableIterator
-from spmd.input.sources.base import AnySource, Source, reject_batch_size, require_batch_size
-from spmd.input.sources.protocols import ResumableBatches, SizedBatches
-from spmd.input.sources.registry import register_source
-
-__all__ = [
-    "AnySource",
-    "BatchIterator",
-    "BatchPlacer",
-    "DeviceMap",
-    "DistributedInput",
-    "Position",
-    "ResumableBatches",
-    "ResumableIterator",
-    "SizedBatches",
-    "Source",
-    "abstract_batch",
-    "agree_on_order",
-    "distribute",
-    "mark_used",
-    "register_source",
-    "reject_batch_size",
-    "require_batch_size",
-    "without_unused",
-]
+from spmd.input.abstract import abstract_batch as abstract_batch
+from spmd.input.device_map import DeviceMap as DeviceMap
+from spmd.input.distributed import DistributedInput as DistributedInput
+from spmd.input.distributed import distribute as distribute
+from spmd.input.order import agree_on_order as agree_on_order
+from spmd.input.placement import BatchPlacer as BatchPlacer
+from spmd.input.position import Position as Position
+from spmd.input.position import mark_used as mark_used
+from spmd.input.position import without_unused as without_unused
+from spmd.input.prefetch import BatchIterator as BatchIterator
+from spmd.input.prefetch import ResumableIterator as ResumableIterator
+from spmd.input.sources.base import AnySource as AnySource
+from spmd.input.sources.base import Source as Source
+from spmd.input.sources.base import reject_batch_size as reject_batch_size
+from spmd.input.sources.base import require_batch_size as require_batch_size
+from spmd.input.sources.protocols import ResumableBatches as ResumableBatches
+from spmd.input.sources.protocols import SizedBatches as SizedBatches
+from spmd.input.sources.registry import register_source as register_source

@@ -6,20 +6,10 @@ a *gang*: when one fails, all start again, in the next *attempt*. To *render* is
 that other machines, Slurm or Kubernetes start the job from.
 """
 
-from spmd.launch.command import launch
-from spmd.launch.job import Job
-from spmd.launch.manifests.jobset import render_jobset
-from spmd.launch.manifests.kubernetes import render_kubernetes
-from spmd.launch.manifests.pod import PodOptions
-from spmd.launch.manifests.tfjob import render_tfjob
-from spmd.launch.tasks import Roles
-
-__all__ = [
-    "Job",
-    "PodOptions",
-    "Roles",
-    "launch",
-    "render_jobset",
-    "render_kubernetes",
-    "render_tfjob",
-]
+from spmd.launch.command import launch as launch
+from spmd.launch.job import Job as Job
+from spmd.launch.manifests.jobset import render_jobset as render_jobset
+from spmd.launch.manifests.kubernetes import render_kubernetes as render_kubernetes
+from spmd.launch.manifests.pod import PodOptions as PodOptions
+from spmd.launch.manifests.tfjob import render_tfjob as render_tfjob
+from spmd.launch.tasks import Roles as Roles

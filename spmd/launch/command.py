@@ -16,7 +16,7 @@ from spmd.launch.manifests.pod import PodOptions
 from spmd.launch.manifests.slurm import render_slurm
 from spmd.launch.manifests.tfjob import render_tfjob
 from spmd.launch.restart_policy import RestartPolicy
-from spmd.launch.supervisor import Patience, supervise
+from spmd.launch.supervisor import supervise
 from spmd.launch.tasks import Roles
 
 _MANIFESTS = {"kubernetes": render_kubernetes, "tfjob": render_tfjob, "jobset": render_jobset}
@@ -163,8 +163,12 @@ def _run(options: argparse.Namespace) -> int:
             _roles(options),
             {**os.environ, **dict(options.env)},
             options.devices_per_worker,
-            RestartPolicy(options.max_restarts, options.backoff_seconds),
-            Patience(options.grace_seconds, options.evaluator_seconds),
+            RestartPolicy(
+                options.max_restarts,
+                options.backoff_seconds,
+                options.grace_seconds,
+                options.evaluator_seconds,
+            ),
         )
     hosts = read_hosts(options.hosts) if options.hosts is not None else []
     job = Job(

@@ -5,9 +5,10 @@ import importlib.util
 import pkgutil
 from collections.abc import Mapping, Sequence
 
+from spmd.cluster import Task
 from spmd.errors import LaunchError
 from spmd.launch.restart_policy import check_at_least
-from spmd.launch.tasks import Roles, Task
+from spmd.launch.tasks import Roles
 from spmd.topology import simulation_environment
 
 _GPU_PLATFORMS = ("gpu", "cuda")
@@ -50,9 +51,8 @@ def devices_of_tasks(
         return {task: {"JAX_PLATFORMS": "cpu", **simulated} for task in roles.all}
     if platform == "tpu" and len(roles.training) > 1:
         raise LaunchError(
-            f"This machine has TPU chips, all of which one process uses, but there are {len(roles.training)} "
-            "tasks that train. Start one on each TPU host (--hosts), or try it out on the CPU: "
-            "--env JAX_PLATFORMS=cpu."
+            f"This machine has TPU chips, all of which one process uses, but there are {len(roles.training)} tasks "
+            "that train. Start one on each TPU host (--hosts), or try it out on the CPU: --env JAX_PLATFORMS=cpu."
         )
     return {task: {} for task in roles.all}
 
@@ -62,17 +62,13 @@ def _platform(environment: Mapping[str, str]) -> str:
     requested = environment.get("JAX_PLATFORMS", "").split(",")[0].strip().lower()
     if requested:
         return requested
-    if _visible_gpus(environment) and _has_plugin("xla_cuda"):
+    spec = importlib.util.find_spec("jax_plugins")
+    plugins = pkgutil.iter_modules((spec.submodule_search_locations if spec else None) or [])
+    if _visible_gpus(environment) and any(one.name.startswith("xla_cuda") for one in plugins):
         return "cuda"
     if importlib.util.find_spec("libtpu") and glob.glob("/dev/accel[0-9]*"):
         return "tpu"
     return "cpu"
-
-
-def _has_plugin(prefix: str) -> bool:
-    spec = importlib.util.find_spec("jax_plugins")
-    paths = spec.submodule_search_locations if spec else None
-    return any(module.name.startswith(prefix) for module in pkgutil.iter_modules(paths or []))
 
 
 def _visible_gpus(environment: Mapping[str, str]) -> list[str]:

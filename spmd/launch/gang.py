@@ -4,18 +4,19 @@ The tasks that train are one *gang*: none can continue without the others. An ev
 is one start of all tasks of a gang. A gang does nothing by itself: `poll` advances it.
 """
 
+import dataclasses
 import enum
 import signal
 import time
 from collections.abc import Callable, Sequence
 
-from spmd.cluster import RETRYABLE_EXIT_CODE
+from spmd.cluster import RETRYABLE_EXIT_CODE, Task
 from spmd.launch.exit_status import describe_end, exit_status
 from spmd.launch.guard import Guard
 from spmd.launch.output import Printer
 from spmd.launch.process import Process
 from spmd.launch.restart_policy import Failure, RestartPolicy
-from spmd.launch.tasks import Task, names_of
+from spmd.launch.tasks import names_of
 
 # A killed process ends at once, unless it is stuck in the kernel (a dead network drive).
 _SIGKILL_SECONDS = 10.0
@@ -31,47 +32,42 @@ class _Phase(enum.Enum):
     ENDED = enum.auto()
 
 
+@dataclasses.dataclass(eq=False)
 class Gang:
     """A gang and its attempts.
 
-    Args:
+    Attributes:
         tasks: its tasks.
         start: starts tasks, given the number of the attempt and a guard.
-        policy: decides about restarts.
-        grace_seconds: time between asking tasks to end and killing them.
+        policy: decides about restarts, and how long tasks that are asked to end may take.
         printer: shows what happens.
-
-    Attributes:
         failures: one for each attempt that failed.
         attempts: number of attempts begun.
         deadline: when to call `poll` at the latest, by `time.monotonic`.
         was_stopped: whether the last attempt ended on request, before anything failed.
+        is_last_attempt: whether there will be no further attempt, even if this one fails.
     """
 
-    def __init__(
-        self,
-        tasks: Sequence[Task],
-        start: Start,
-        policy: RestartPolicy,
-        grace_seconds: float,
-        printer: Printer,
-    ) -> None:
-        self.failures: list[Failure] = []
-        self.attempts = 0
-        self.deadline = float("inf")
-        self.name = names_of(tasks)
-        self.was_stopped = False
-        self._tasks, self._start = tasks, start
-        self._policy = policy
-        self._grace_seconds = grace_seconds
-        self._say = printer.say
-        self._phase = _Phase.WAITING
-        self._processes: list[Process] = []
-        self._first: Process | None = None
-        self._last_attempt = False
-        self._forgiven = False
-        self._killed = False
-        self._guard: Guard | None = None
+    tasks: Sequence[Task]
+    start: Start
+    policy: RestartPolicy
+    printer: Printer
+    failures: list[Failure] = dataclasses.field(default_factory=list[Failure])
+    attempts: int = 0
+    deadline: float = float("inf")
+    was_stopped: bool = False
+    is_last_attempt: bool = False
+    _phase: _Phase = _Phase.WAITING
+    _processes: Sequence[Process] = ()
+    _first: Process | None = None
+    _forgiven: bool = False
+    _killed: bool = False
+    _guard: Guard | None = None
+
+    @property
+    def name(self) -> str:
+        """Its tasks, by name."""
+        return names_of(self.tasks)
 
     @property
     def ended(self) -> bool:
@@ -84,11 +80,6 @@ class Gang:
         return len(self.failures) == self.attempts > 0
 
     @property
-    def is_last_attempt(self) -> bool:
-        """Whether there will be no further attempt."""
-        return self._last_attempt or self.ended
-
-    @property
     def status(self) -> int:
         """The exit status of the task that failed first in the latest attempt; 0 if none did."""
         return exit_status(self.failures[-1].returncode) if self.failed else 0
@@ -98,10 +89,10 @@ class Gang:
         self._phase, self.deadline = _Phase.RUNNING, float("inf")
         self._first, self._killed = None, False
         self._guard = Guard()
-        self._processes = self._start(self._tasks, self.attempts, self._guard)
+        self._processes = self.start(self.tasks, self.attempts, self._guard)
         self.attempts += 1
         started = (f"{process.task} (process {process.number})" for process in self._processes)
-        self._say(f"started {', '.join(started)}")
+        self.printer.say(f"started {', '.join(started)}")
 
     def poll(self) -> None:
         """Sees what has happened since the last poll, and acts on it."""
@@ -132,7 +123,7 @@ class Gang:
         self.was_stopped = self._phase is _Phase.RUNNING
         running = [process for process in self._processes if not process.has_ended()]
         if not self.ended and running:
-            self._say(f"{why}: {self._ask_to_end(running, signal_number)}")
+            self.printer.say(f"{why}: {self._ask_to_end(running, signal_number)}")
 
     def kill(self) -> None:
         """Kills what runs, now; there will be no further attempt."""
@@ -141,7 +132,7 @@ class Gang:
             self._kill(self._processes)
 
     def _allow_no_further_attempt(self) -> None:
-        self._last_attempt = True
+        self.is_last_attempt = True
         if self._phase is _Phase.WAITING:
             self._phase, self.deadline = _Phase.ENDED, float("inf")
 
@@ -160,27 +151,27 @@ class Gang:
         text = f"{self._first.task} ended with {how} after {self._first.seconds:.1f} s"
         if running and self._phase is _Phase.RUNNING:
             text += f"; {self._ask_to_end(running, signal.SIGTERM)}"
-        self._say(text)
+        self.printer.say(text)
 
     def _ask_to_end(self, running: Sequence[Process], signal_number: int) -> str:
         for process in running:
             process.send(signal_number)
         self._phase = _Phase.STOPPING
-        self.deadline = min(self.deadline, time.monotonic() + self._grace_seconds)
+        self.deadline = min(self.deadline, time.monotonic() + self.policy.grace_seconds)
         names = names_of(process.task for process in running)
         number = signal.Signals(signal_number)
-        return f"{number.name} to {names}; SIGKILL in {self._grace_seconds:g} s"
+        return f"{number.name} to {names}; SIGKILL in {self.policy.grace_seconds:g} s"
 
     def _kill_overdue(self, running: Sequence[Process]) -> None:
         """Kills processes past the deadline; abandons those that survive SIGKILL."""
         names = names_of(process.task for process in running)
         if not self._killed:
-            self._say(f"{names} did not end within {self._grace_seconds:g} s: SIGKILL")
+            self.printer.say(f"{names} did not end within {self.policy.grace_seconds:g} s: SIGKILL")
             self._kill(running)
             return
         numbers = ", ".join(str(process.number) for process in running)
-        self._say(f"SIGKILL did not end {names} (process {numbers}): abandoned, no restart")
-        self._last_attempt = True
+        self.printer.say(f"SIGKILL did not end {names} (process {numbers}): abandoned, no restart")
+        self.is_last_attempt = True
         self._finish()
 
     def _finish(self) -> None:
@@ -189,7 +180,6 @@ class Gang:
             process.drain(_OUTPUT_SECONDS)
         if self._guard is not None:
             self._guard.close()
-            self._guard = None
         self._phase, self.deadline = _Phase.ENDED, float("inf")
         if self._first is None or self._forgiven:
             return
@@ -198,14 +188,14 @@ class Gang:
             self.attempts - 1, str(first.task), code, first.seconds, tuple(first.last_lines.lines)
         )
         self.failures.append(failure)
-        if self._last_attempt:
+        if self.is_last_attempt:
             return
-        decision = self._policy.decide(self.failures)
+        decision = self.policy.decide(self.failures)
         if isinstance(decision, str):
-            self._say(f"no restart of {self.name}: {decision}")
+            self.printer.say(f"no restart of {self.name}: {decision}")
             return
-        self._say(
-            f"restart {self.attempts} of {self._policy.max_restarts} in {decision:g} s ({self.name}): from the last "
+        self.printer.say(
+            f"restart {self.attempts} of {self.policy.max_restarts} in {decision:g} s ({self.name}): from the last "
             "checkpoint if the script restores it, else from the beginning"
         )
         self._phase, self.deadline = _Phase.WAITING, time.monotonic() + decision

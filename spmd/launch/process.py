@@ -7,10 +7,10 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 
+from spmd.cluster import Task
 from spmd.launch.guard import Guard
 from spmd.launch.last_lines import LastLines
 from spmd.launch.output import Printer
-from spmd.launch.tasks import Task
 
 
 class Process:

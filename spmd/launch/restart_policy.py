@@ -1,4 +1,4 @@
-"""Whether tasks that failed start again, and when.
+"""What happens when tasks fail: whether they start again, when, and how long the others may take to end.
 
 A *failure* is the first task of an attempt that failed; the others fail because of it. Each failure counts as a restart:
 a launcher cannot tell a preemption, a lack of memory and a Python error apart.
@@ -50,12 +50,14 @@ class Failure:
 
 @dataclasses.dataclass(frozen=True)
 class RestartPolicy:
-    """How often to start again, and how long to wait before each restart.
+    """How often to start again, and how long to wait: before each restart, and for tasks to end.
 
     Attributes:
         max_restarts: number of restarts; 0 for none.
         backoff_seconds: wait before the first restart; it doubles each time, up to a minute. A task that ran
             for more than a minute resets it.
+        grace_seconds: from SIGTERM to SIGKILL.
+        evaluator_seconds: from the end of the training to SIGTERM for an evaluator that still runs.
 
     Raises:
         LaunchError: a number is negative.
@@ -70,6 +72,8 @@ class RestartPolicy:
 
     max_restarts: int = 3
     backoff_seconds: float = 1.0
+    grace_seconds: float = 30.0
+    evaluator_seconds: float = 300.0
 
     def __post_init__(self) -> None:
         check_at_least(0, **dataclasses.asdict(self))

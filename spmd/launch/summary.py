@@ -1,5 +1,7 @@
 """The summary at the end: a table of failed attempts, if any, and how each gang ended."""
 
+from collections.abc import Sequence
+
 from rich.table import Table
 from rich.text import Text
 
@@ -8,9 +10,8 @@ from spmd.launch.gang import Gang
 from spmd.launch.output import Printer
 
 
-def summarize(training: Gang, evaluator: Gang | None, seconds: float, printer: Printer) -> None:
+def summarize(gangs: Sequence[Gang], seconds: float, printer: Printer) -> None:
     """Prints the failed attempts, and how a job ended that took `seconds`."""
-    gangs = [training] if evaluator is None else [training, evaluator]
     # What a task does after it was asked to stop is not a failure.
     failures = [
         failure

@@ -1,44 +1,25 @@
 """Runs all processes of a job on this machine, from start to end."""
 
-import dataclasses
 import signal
 import sys
 import time
 from collections.abc import Mapping, Sequence
 
+from spmd.cluster import Task
 from spmd.launch.devices import devices_of_tasks
 from spmd.launch.gang import Gang
 from spmd.launch.guard import Guard
 from spmd.launch.job import RESTART_VARIABLE
 from spmd.launch.output import Printer
 from spmd.launch.process import Process
-from spmd.launch.restart_policy import RestartPolicy, check_at_least
+from spmd.launch.restart_policy import RestartPolicy
 from spmd.launch.signals import stop_signals
 from spmd.launch.summary import summarize
-from spmd.launch.tasks import Roles, Task
+from spmd.launch.tasks import Roles
 from spmd.launch.write_tf_config import cluster_of, free_addresses, write_tf_config
 
 # Polls now and then even if no signal comes: one that comes too close to another can be lost.
 _POLL_SECONDS = 1.0
-
-
-@dataclasses.dataclass(frozen=True)
-class Patience:
-    """How long the launcher waits for tasks to end.
-
-    Attributes:
-        grace_seconds: from SIGTERM to SIGKILL.
-        evaluator_seconds: from the end of the training to SIGTERM for an evaluator that still runs.
-
-    Raises:
-        LaunchError: a number is negative.
-    """
-
-    grace_seconds: float = 30.0
-    evaluator_seconds: float = 300.0
-
-    def __post_init__(self) -> None:
-        check_at_least(0, **dataclasses.asdict(self))
 
 
 def supervise(
@@ -47,7 +28,6 @@ def supervise(
     environment: Mapping[str, str],
     devices_per_worker: int | None,
     policy: RestartPolicy,
-    patience: Patience,
 ) -> int:
     """Runs a script as all tasks of a job; blocks until they have ended. For the main thread.
 
@@ -56,8 +36,7 @@ def supervise(
         roles: the tasks.
         environment: environment variables of all tasks.
         devices_per_worker: devices of each task; None for an equal share of the GPUs, or one CPU device.
-        policy: when to restart.
-        patience: how long to wait for tasks to end.
+        policy: when to restart, and how long to wait for tasks to end.
 
     Returns:
         0 if all succeeded, otherwise the exit status of the task that failed first.
@@ -83,23 +62,19 @@ def supervise(
             for task, variables in zip(tasks, own, strict=True)
         ]
 
-    training = Gang(roles.training, start, policy, patience.grace_seconds, printer)
-    evaluator = None
-    if roles.evaluator:
-        evaluator = Gang(roles.all[-1:], start, policy, patience.grace_seconds, printer)
+    parts = [roles.training, *([roles.all[-1:]] if roles.evaluator else [])]
+    gangs = [Gang(tasks, start, policy, printer) for tasks in parts]
     began = time.monotonic()
     try:
-        _run(training, evaluator, patience.evaluator_seconds, printer)
-        summarize(training, evaluator, time.monotonic() - began, printer)
+        _run(gangs, policy.evaluator_seconds, printer)
+        summarize(gangs, time.monotonic() - began, printer)
     finally:
         printer.close(5)
-    return training.status or (evaluator.status if evaluator else 0)
+    return next(filter(None, (gang.status for gang in gangs)), 0)
 
 
-def _run(
-    training: Gang, evaluator: Gang | None, evaluator_seconds: float, printer: Printer
-) -> None:
-    gangs = [training] if evaluator is None else [training, evaluator]
+def _run(gangs: Sequence[Gang], evaluator_seconds: float, printer: Printer) -> None:
+    training, evaluator = gangs[0], gangs[1] if len(gangs) > 1 else None
     interrupted = False
     evaluator_deadline = float("inf")
     with stop_signals() as wait:
@@ -113,7 +88,9 @@ def _run(
                     interrupted = True
                 for gang in gangs:
                     gang.poll()
-                if evaluator is None or evaluator.is_last_attempt or not training.ended:
+                if evaluator is None or evaluator.ended or evaluator.is_last_attempt:
+                    continue
+                if not training.ended:
                     continue
                 if training.failed:
                     evaluator.stop(signal.SIGTERM, "the training failed", forgive=True)

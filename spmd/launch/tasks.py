@@ -4,23 +4,8 @@ import dataclasses
 import itertools
 from collections.abc import Iterable
 
+from spmd.cluster import Task
 from spmd.errors import LaunchError
-
-
-@dataclasses.dataclass(frozen=True)
-class Task:
-    """One task of a job: one process.
-
-    Attributes:
-        type: `"chief"`, `"worker"` or `"evaluator"`.
-        index: its index among the tasks of this type.
-    """
-
-    type: str
-    index: int
-
-    def __str__(self) -> str:
-        return f"{self.type} {self.index}"
 
 
 def names_of(tasks: Iterable[Task]) -> str:
@@ -31,8 +16,8 @@ def names_of(tasks: Iterable[Task]) -> str:
         ('chief 0, worker 0, worker 1', 'worker 0 to 15')
     """
     texts: list[str] = []
-    for kind, group in itertools.groupby(tasks, key=lambda task: task.type):
-        indices = [task.index for task in group]
+    for kind, group in itertools.groupby(tasks, key=lambda task: task.task_type):
+        indices = [task.task_index for task in group]
         if len(indices) > 3 and indices == list(range(indices[0], indices[-1] + 1)):
             texts.append(f"{kind} {indices[0]} to {indices[-1]}")
         else:

@@ -5,7 +5,7 @@ import socket
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 
-from spmd.launch.tasks import Task
+from spmd.cluster import Task
 
 
 def cluster_of(training: Sequence[Task], addresses: Sequence[str]) -> dict[str, list[str]]:
@@ -19,7 +19,7 @@ def cluster_of(training: Sequence[Task], addresses: Sequence[str]) -> dict[str, 
     """
     cluster: dict[str, list[str]] = {}
     for task, address in zip(training, addresses, strict=True):
-        cluster.setdefault(task.type, []).append(address)
+        cluster.setdefault(task.task_type, []).append(address)
     return cluster
 
 
@@ -32,7 +32,8 @@ def write_tf_config(cluster: Mapping[str, Sequence[str]], task: Task) -> str:
 
     Source: https://www.tensorflow.org/guide/distributed_training#setting_up_the_tf_config_environment_variable
     """
-    return json.dumps({"cluster": cluster, "task": {"type": task.type, "index": task.index}})
+    described = {"type": task.task_type, "index": task.task_index}
+    return json.dumps({"cluster": cluster, "task": described})
 
 
 def free_addresses(count: int) -> list[str]:

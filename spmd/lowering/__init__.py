@@ -5,20 +5,12 @@ operation decide whether it pays. `for_cpu` rewrites every step that is compiled
 `JAXTRIBUTE_CPU_LOWERINGS=0` is set; programs for other devices stay as they are.
 """
 
-from spmd.lowering.compilation_cache import enable_compilation_cache, keep_compiled_programs
-from spmd.lowering.cpu import Thresholds, for_cpu, lowered
-from spmd.lowering.memory import share_one_arena
-from spmd.lowering.single_replica import without_reductions
-from spmd.lowering.substitution import Atom, Substitution
-
-__all__ = [
-    "Atom",
-    "Substitution",
-    "Thresholds",
-    "enable_compilation_cache",
-    "for_cpu",
-    "keep_compiled_programs",
-    "lowered",
-    "share_one_arena",
-    "without_reductions",
-]
+from spmd.lowering.compilation_cache import enable_compilation_cache as enable_compilation_cache
+from spmd.lowering.compilation_cache import keep_compiled_programs as keep_compiled_programs
+from spmd.lowering.cpu import Thresholds as Thresholds
+from spmd.lowering.cpu import for_cpu as for_cpu
+from spmd.lowering.cpu import lowered as lowered
+from spmd.lowering.memory import share_one_arena as share_one_arena
+from spmd.lowering.single_replica import without_reductions as without_reductions
+from spmd.lowering.substitution import Atom as Atom
+from spmd.lowering.substitution import Substitution as Substitution

@@ -3,42 +3,20 @@
 `varying` and `replicated_outputs` are for any function that `jax.shard_map` takes.
 """
 
-from spmd.proof.checks import (
-    check_local_state_fits,
-    check_no_captured_variables,
-    check_state_is_equal,
-    check_state_is_there,
-    check_state_keeps_shape,
-    check_whole_results_are_equal,
-    counted_padding_error,
-    find_counted_padding,
-)
-from spmd.proof.dataflow import (
-    Collective,
-    collectives,
-    depends_on,
-    program_of_one,
-    source_of,
-    varying_outputs,
-)
-from spmd.proof.shard_map import Variation, replicated_outputs, varying
-
-__all__ = [
-    "Collective",
-    "Variation",
-    "check_local_state_fits",
-    "check_no_captured_variables",
-    "check_state_is_equal",
-    "check_state_is_there",
-    "check_state_keeps_shape",
-    "check_whole_results_are_equal",
-    "collectives",
-    "counted_padding_error",
-    "depends_on",
-    "find_counted_padding",
-    "program_of_one",
-    "replicated_outputs",
-    "source_of",
-    "varying",
-    "varying_outputs",
-]
+from spmd.proof.checks import check_local_state_fits as check_local_state_fits
+from spmd.proof.checks import check_no_captured_variables as check_no_captured_variables
+from spmd.proof.checks import check_state_is_equal as check_state_is_equal
+from spmd.proof.checks import check_state_is_there as check_state_is_there
+from spmd.proof.checks import check_state_keeps_shape as check_state_keeps_shape
+from spmd.proof.checks import check_whole_results_are_equal as check_whole_results_are_equal
+from spmd.proof.checks import counted_padding_error as counted_padding_error
+from spmd.proof.checks import find_counted_padding as find_counted_padding
+from spmd.proof.dataflow import Collective as Collective
+from spmd.proof.dataflow import collectives as collectives
+from spmd.proof.dataflow import depends_on as depends_on
+from spmd.proof.dataflow import program_of_one as program_of_one
+from spmd.proof.dataflow import source_of as source_of
+from spmd.proof.dataflow import varying_outputs as varying_outputs
+from spmd.proof.shard_map import Variation as Variation
+from spmd.proof.shard_map import replicated_outputs as replicated_outputs
+from spmd.proof.shard_map import varying as varying

@@ -1,69 +1,38 @@
 """What a step's function may call: where it runs, whose rows it has, and values that travel between replicas."""
 
-from spmd.replica.array_like import ArrayLike
-from spmd.replica.collectives import ReduceOp, all_gather, all_reduce, broadcast, combine
-from spmd.replica.context import (
-    ANY_ROW,
-    BlockMask,
-    Frame,
-    assigned,
-    cross_replica_of,
-    current_frame,
-    has_rows,
-    in_replica,
-    in_replica_of,
-    replica_axis,
-    replica_id,
-    tracing,
-    valid_rows,
-)
-from spmd.replica.gradient_buckets import CollectiveOptions, collective_options
-from spmd.replica.gradients import collected, sum_gradients, sum_over_replicas, sums_by_itself
-from spmd.replica.loss import average_loss, weighted
-from spmd.replica.rows import RowLayout, deal, masks_of_length, share
-from spmd.replica.values import (
-    PerReplica,
-    RowMask,
-    TracedPerReplica,
-    is_per_replica,
-    stack_replicas,
-)
-
-__all__ = [
-    "ANY_ROW",
-    "ArrayLike",
-    "BlockMask",
-    "CollectiveOptions",
-    "Frame",
-    "PerReplica",
-    "ReduceOp",
-    "RowLayout",
-    "RowMask",
-    "TracedPerReplica",
-    "all_gather",
-    "all_reduce",
-    "assigned",
-    "average_loss",
-    "broadcast",
-    "collected",
-    "collective_options",
-    "combine",
-    "cross_replica_of",
-    "current_frame",
-    "deal",
-    "has_rows",
-    "in_replica",
-    "in_replica_of",
-    "is_per_replica",
-    "masks_of_length",
-    "replica_axis",
-    "replica_id",
-    "share",
-    "stack_replicas",
-    "sum_gradients",
-    "sum_over_replicas",
-    "sums_by_itself",
-    "tracing",
-    "valid_rows",
-    "weighted",
-]
+from spmd.replica.array_like import ArrayLike as ArrayLike
+from spmd.replica.collectives import ReduceOp as ReduceOp
+from spmd.replica.collectives import all_gather as all_gather
+from spmd.replica.collectives import all_reduce as all_reduce
+from spmd.replica.collectives import broadcast as broadcast
+from spmd.replica.collectives import combine as combine
+from spmd.replica.context import ANY_ROW as ANY_ROW
+from spmd.replica.context import BlockMask as BlockMask
+from spmd.replica.context import Frame as Frame
+from spmd.replica.context import assigned as assigned
+from spmd.replica.context import cross_replica_of as cross_replica_of
+from spmd.replica.context import current_frame as current_frame
+from spmd.replica.context import has_rows as has_rows
+from spmd.replica.context import in_replica as in_replica
+from spmd.replica.context import in_replica_of as in_replica_of
+from spmd.replica.context import replica_axis as replica_axis
+from spmd.replica.context import replica_id as replica_id
+from spmd.replica.context import tracing as tracing
+from spmd.replica.context import valid_rows as valid_rows
+from spmd.replica.gradient_buckets import CollectiveOptions as CollectiveOptions
+from spmd.replica.gradient_buckets import collective_options as collective_options
+from spmd.replica.gradients import collected as collected
+from spmd.replica.gradients import sum_gradients as sum_gradients
+from spmd.replica.gradients import sum_over_replicas as sum_over_replicas
+from spmd.replica.gradients import sums_by_itself as sums_by_itself
+from spmd.replica.loss import average_loss as average_loss
+from spmd.replica.loss import weighted as weighted
+from spmd.replica.rows import RowLayout as RowLayout
+from spmd.replica.rows import deal as deal
+from spmd.replica.rows import masks_of_length as masks_of_length
+from spmd.replica.rows import share as share
+from spmd.replica.values import PerReplica as PerReplica
+from spmd.replica.values import RowMask as RowMask
+from spmd.replica.values import TracedPerReplica as TracedPerReplica
+from spmd.replica.values import is_per_replica as is_per_replica
+from spmd.replica.values import stack_replicas as stack_replicas

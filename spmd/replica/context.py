@@ -74,9 +74,7 @@ class Frame:
     masks: list[BlockMask] | None = None
     merging: bool = False
     sums: int = 0
-    made: list[tuple[Any, Callable[[], None]]] = dataclasses.field(
-        default_factory=list[tuple[Any, Callable[[], None]]]
-    )
+    made: list[tuple[Any, Callable[[], None]]] = dataclasses.field(default_factory=list[Any])
     building: bool = False
 
     @property
@@ -122,9 +120,8 @@ def in_replica_of(frame: Frame, masks: list[BlockMask]) -> Generator[None]:
     """
     if frame.in_replica:
         raise ReplicaContextError(
-            "A step was run inside the replica function of another step. A replica runs on one "
-            "device and has no replicas of its own: call the inner function directly, or run both "
-            "one after the other."
+            "A step was run inside the replica function of another step. A replica runs on one device and has no "
+            "replicas of its own: call the inner function directly, or run both one after the other."
         )
     # Code that has stepped out of a replica for a while goes back to a state that is prepared already.
     state = contextlib.nullcontext() if frame.merging else frame.enter_state(masks)
@@ -236,7 +233,6 @@ def valid_rows(batch: PyTree = None) -> jax.Array:
         )
     if len(masks) > 1:
         raise BatchError(
-            f"This step received {len(masks)} batches. Say whose rows are meant: "
-            "spmd.valid_rows(batch)."
+            f"This step received {len(masks)} batches. Say whose rows are meant: spmd.valid_rows(batch)."
         )
     return masks[0].rows

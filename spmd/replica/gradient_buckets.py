@@ -9,10 +9,10 @@ themselves, sum each part with the other groups, and gather the whole again. So 
 the slow connections between groups.
 """
 
-import contextlib
-import contextvars
 import dataclasses
 import sys
+from contextlib import AbstractContextManager
+from contextvars import ContextVar
 from typing import Any, TypeVar
 
 import jax
@@ -71,14 +71,10 @@ _Tree = TypeVar("_Tree")
 _CPU_BUCKET = 2**20
 _CPU_LARGE = 2**16
 
-_OPTIONS: contextvars.ContextVar[CollectiveOptions] = contextvars.ContextVar(
-    "spmd_collective_options", default=_PLAIN
-)
+_OPTIONS: ContextVar[CollectiveOptions] = ContextVar("spmd_collective_options", default=_PLAIN)
 
 
-def collective_options(
-    options: CollectiveOptions,
-) -> contextlib.AbstractContextManager[CollectiveOptions]:
+def collective_options(options: CollectiveOptions) -> AbstractContextManager[CollectiveOptions]:
     """Sets how steps that are traced in the block, on this thread, sum gradients."""
     return assigned(_OPTIONS, options)
 

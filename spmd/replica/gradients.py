@@ -1,8 +1,8 @@
 """The one place where gradients travel between replicas: an Optax transformation."""
 
 import contextlib
-import contextvars
 from collections.abc import Callable, Generator
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import jax
@@ -87,9 +87,7 @@ def sum_gradients(gradients: _Tree) -> _Tree:
 
 
 # The state of tracing in which sums are collected, and the sums.
-_COLLECTED: contextvars.ContextVar[tuple[Any, list[Any]] | None] = contextvars.ContextVar(
-    "spmd_collected", default=None
-)
+_COLLECTED: ContextVar[tuple[Any, list[Any]] | None] = ContextVar("spmd_collected", default=None)
 
 
 @contextlib.contextmanager

@@ -71,9 +71,8 @@ def _rows_of(loss: jax.Array, global_batch_size: ArrayLike | None) -> jax.Array 
         return fitting[0] if fitting else None
     if global_batch_size is None:
         raise BatchError(
-            f"average_loss got {loss.shape[0]} losses on each replica, and this step received "
-            f"{len(fitting)} batches of as many rows, so it cannot tell whose padding to leave out. "
-            "Say which rows count:\n"
+            f"average_loss got {loss.shape[0]} losses on each replica, and this step received {len(fitting)} batches "
+            "of as many rows, so it cannot tell whose padding to leave out. Say which rows count:\n"
             "  rows = spmd.valid_rows(batch)\n"
             "  spmd.average_loss(loss, rows, global_batch_size=spmd.all_reduce(rows.sum()))"
         )

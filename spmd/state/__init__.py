@@ -1,31 +1,19 @@
 """What a step may change: variables of any library, found, read and written as a flat list of arrays."""
 
-from spmd.state.adapter import Adapter, Group
-from spmd.state.deferred import apply_pending, defer, drop_deferred, note_variable_made
-from spmd.state.discovery import discover
-from spmd.state.kinds import Kind
-from spmd.state.observers import WRITE_OBSERVERS, overwritten
-from spmd.state.registry import adapter_of, adapters, register_adapter
-from spmd.state.table import StateTable
-from spmd.state.variable import Variable
-from spmd.state.watch import Watch, cell_contents
-
-__all__ = [
-    "WRITE_OBSERVERS",
-    "Adapter",
-    "Group",
-    "Kind",
-    "StateTable",
-    "Variable",
-    "Watch",
-    "adapter_of",
-    "adapters",
-    "apply_pending",
-    "cell_contents",
-    "defer",
-    "discover",
-    "drop_deferred",
-    "note_variable_made",
-    "overwritten",
-    "register_adapter",
-]
+from spmd.state.adapter import Adapter as Adapter
+from spmd.state.adapter import Group as Group
+from spmd.state.deferred import apply_pending as apply_pending
+from spmd.state.deferred import defer as defer
+from spmd.state.deferred import drop_deferred as drop_deferred
+from spmd.state.deferred import note_variable_made as note_variable_made
+from spmd.state.discovery import discover as discover
+from spmd.state.kinds import Kind as Kind
+from spmd.state.observers import WRITE_OBSERVERS as WRITE_OBSERVERS
+from spmd.state.observers import overwritten as overwritten
+from spmd.state.registry import adapter_of as adapter_of
+from spmd.state.registry import adapters as adapters
+from spmd.state.registry import register_adapter as register_adapter
+from spmd.state.table import StateTable as StateTable
+from spmd.state.variable import Variable as Variable
+from spmd.state.watch import Watch as Watch
+from spmd.state.watch import cell_contents as cell_contents

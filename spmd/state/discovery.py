@@ -8,7 +8,6 @@ The ways that led to state are watched (`watch`): if a name or an attribute is b
 later (a notebook's cell run again), the programs made before are stale.
 """
 
-import dataclasses
 import dis
 import functools
 import itertools
@@ -36,27 +35,17 @@ _CONTAINERS = (list, tuple, set, frozenset, deque)
 _LIMIT = 100_000
 
 
-@dataclasses.dataclass(frozen=True)
-class Discovery:
-    """What a function can reach.
-
-    Attributes:
-        table: all variables.
-        watch: the places through which they were reached, and plain values that the code may read.
-    """
-
-    table: StateTable
-    watch: Watch
-
-
 def discover(
     function: Callable[..., object], extra: Sequence[tuple[str, Stateful]] = ()
-) -> Discovery:
+) -> tuple[StateTable, Watch]:
     """Finds all state that a function can reach.
 
     Args:
         function: the function of a step, or any callable.
         extra: more objects to search, with names: arguments, or what the user named.
+
+    Returns:
+        All variables; and the places through which they were reached, with plain values that the code may read.
     """
     # A restored checkpoint may hold values of variables that were made since.
     apply_pending()
@@ -68,7 +57,7 @@ def discover(
     table = StateTable(search.things, list(search.variables.values()))
     table.watch(search.watch)
     search.watch_ways()
-    return Discovery(table, search.watch)
+    return table, search.watch
 
 
 class _Search:
@@ -130,13 +119,16 @@ class _Search:
         elif isinstance(thing, types.FunctionType):
             self._function(thing)
         elif isinstance(thing, types.MethodType):
-            self.visit(thing.__self__, name if thing.__self__ is None else _owner(thing, name))
+            owner = name.rpartition(".")[0] or type(thing.__self__).__name__
+            self.visit(thing.__self__, owner)
             self.visit(thing.__func__, name)
         elif isinstance(thing, functools.partial):
             self.visit(thing.func, name)
             self.visit(thing.args, f"{name}.args")
             self.visit(thing.keywords, f"{name}.keywords")
-        elif isinstance(thing, _MAPPINGS) or _is_flax_mapping(thing):
+        elif isinstance(thing, _MAPPINGS) or (
+            isinstance(thing, Mapping) and type(thing).__module__.startswith("flax.")
+        ):
             for key, value in list(thing.items()):
                 self.visit(value, f"{name}[{key!r}]", thing if type(thing) is dict else None, key)
         elif isinstance(thing, _CONTAINERS):
@@ -227,10 +219,6 @@ class _Search:
                 self.visit(function, name)
 
 
-def _owner(method: types.MethodType, name: str) -> str:
-    return name.rsplit(".", 1)[0] if "." in name else type(method.__self__).__name__
-
-
 def _with_nested(code: types.CodeType) -> Iterator[types.CodeType]:
     """Yields a code object and those of the functions nested in it."""
     yield code
@@ -251,10 +239,6 @@ def _global_names(code: types.CodeType) -> list[str]:
         if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME")
     )
     return list(dict.fromkeys(names))
-
-
-def _is_flax_mapping(thing: Stateful) -> bool:
-    return isinstance(thing, Mapping) and type(thing).__module__.startswith("flax.")
 
 
 def _is_library_function(function: types.FunctionType) -> bool:

@@ -26,7 +26,7 @@ from spmd.state.watch import Watch
 from spmd.typing import LibraryVariable, Stateful, Structure
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(eq=False)
 class Slot:
     """A variable that a step lifts.
 
@@ -36,7 +36,7 @@ class Slot:
         kind: what its value means on several replicas.
         adapter: reads and writes it.
         structure: structure of the value; a single array for nearly all variables.
-        first: index of its first leaf in the flat list.
+        first: index of its first leaf in the flat list of its table.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Slot:
     kind: Kind
     adapter: Adapter
     structure: Structure
-    first: int
+    first: int = 0
 
     @property
     def count(self) -> int:
@@ -69,21 +69,19 @@ class StateTable:
     ) -> None:
         """Makes a table of variables (name, variable, adapter) and the objects in which they live."""
         self.things = tuple(things)
-        self.slots: list[Slot] = []
-        self._nested: list[Slot] = []
         leaf = jax.tree.structure(0)
-        structures = [jax.tree.structure(adapter.get(variable)) for _, variable, adapter in found]
-        plain: dict[Adapter, list[Any]] = {adapter: [] for _, _, adapter in found}
-        for own_adapter, variables in plain.items():
-            for (name, variable, adapter), structure in zip(found, structures, strict=True):
-                if adapter is own_adapter and structure == leaf:
-                    self._add(name, variable, adapter, leaf)
-                    variables.append(variable)
-        self._plain = list(plain.items())
-        for (name, variable, adapter), structure in zip(found, structures, strict=True):
-            if structure != leaf:
-                self._nested.append(self._add(name, variable, adapter, structure))
-        self.size = sum(slot.count for slot in self.slots)
+        plain: dict[Adapter, list[Slot]] = {}
+        self._nested: list[Slot] = []
+        for name, variable, adapter in found:
+            structure = jax.tree.structure(adapter.get(variable))
+            group = plain.setdefault(adapter, []) if structure == leaf else self._nested
+            group.append(Slot(name, variable, adapter.kind(variable), adapter, structure))
+        self._plain = [(adapter, [s.variable for s in slots]) for adapter, slots in plain.items()]
+        self.slots = list(itertools.chain(*plain.values(), self._nested))
+        self.size = 0
+        for slot in self.slots:
+            slot.first = self.size
+            self.size += slot.count
         self.leaf_names = [
             slot.name + jax.tree_util.keystr(path)
             for slot in self.slots
@@ -106,14 +104,6 @@ class StateTable:
     def kinds(self) -> list[Kind]:
         """The kind of the variable that each leaf belongs to."""
         return [slot.kind for slot in self.slots for _ in range(slot.count)]
-
-    def _add(
-        self, name: str, variable: LibraryVariable, adapter: Adapter, structure: Structure
-    ) -> Slot:
-        first = self.slots[-1].first + self.slots[-1].count if self.slots else 0
-        slot = Slot(name, variable, adapter.kind(variable), adapter, structure, first)
-        self.slots.append(slot)
-        return slot
 
     def read(self) -> list[Any]:
         """Reads the leaves of all variables, in the order of `slots`.
@@ -191,11 +181,9 @@ class StateTable:
         with contextlib.ExitStack() as stack:
             for adapter, things, variables in self._by_adapter():
                 stack.enter_context(adapter.lifted(things, variables))
-            try:
-                self._put(leaves)
-                yield
-            finally:
-                self._put(before)
+            stack.callback(self._put, before)
+            self._put(leaves)
+            yield
 
     @contextlib.contextmanager
     def in_replica(self) -> Generator[None]:
@@ -212,10 +200,7 @@ class StateTable:
 
     def builders(self) -> list[contextlib.AbstractContextManager[Any]]:
         """Lists the contexts in which objects make variables that do not exist yet."""
-        found = [
-            adapter.building([thing for thing in self.things if adapter.owns(thing)])
-            for adapter in adapters()
-        ]
+        found = [adapter.building(things) for adapter, things, _ in self._by_adapter()]
         return [context for context in found if context is not None]
 
     def _by_adapter(self) -> Iterator[tuple[Adapter, list[Any], list[Any]]]:

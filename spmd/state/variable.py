@@ -89,9 +89,8 @@ class Variable:
         self._check_lifted("writes")
         if self._frame is not None and self._trace != trace_state():
             raise StateError(
-                f"{self!r} is written inside a loop, branch or other transformation of the step "
-                "(scan, cond, grad, vmap), whose values do not live outside of it. Return the new "
-                "value from there, and assign it outside."
+                f"{self!r} is written inside a loop, branch or other transformation of the step (scan, cond, grad, "
+                "vmap), whose values do not live outside of it. Return the new value from there, and assign it outside."
             )
         new = jax.tree.map(jnp.asarray, value, is_leaf=is_per_replica)
         self._value = overwritten(self, self._value, new)
@@ -135,8 +134,7 @@ class _VariableAdapter(Adapter):
     def owns(self, thing: Stateful) -> bool:
         return isinstance(thing, Variable)
 
-    def is_variable(self, thing: Stateful) -> bool:
-        return isinstance(thing, Variable)
+    is_variable = owns
 
     def variables(self, thing: Stateful) -> Iterable[tuple[str, LibraryVariable]]:
         return [("", thing)]

@@ -155,8 +155,8 @@ def _trace(
     trace = functools.partial(trace_step, code, mesh, arguments)
 
     def find() -> tuple[StateTable, Watch, StateClaim]:
-        reached = discover(code.function, [*arguments.stateful(), *state])
-        return reached.table, reached.watch, StateClaim(reached.table)
+        table, watch = discover(code.function, [*arguments.stateful(), *state])
+        return table, watch, StateClaim(table)
 
     table, watch, claim = find()
     builders = table.builders()

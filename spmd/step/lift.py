@@ -20,7 +20,7 @@ class PureFunction:
         self.__wrapped__ = function
         self.__name__: str = getattr(function, "__name__", type(function).__name__)
         extra = [(f"state[{index}]", one) for index, one in enumerate(state)]
-        self._table = discover(function, extra).table
+        self._table, _ = discover(function, extra)
         if self._table.builders():
             raise StateError(
                 f"{self.__name__!r} reaches objects that make their variables at their first use, so these "

@@ -4,11 +4,10 @@ A compiled program cannot take elements from Python iterators: an element read i
 constant. So the trace is abandoned before anything is read, and the function runs as Python.
 """
 
-import contextlib
 import contextvars
-from collections.abc import Generator
+from contextlib import AbstractContextManager
 
-from spmd.replica import Frame, current_frame
+from spmd.replica import Frame, assigned, current_frame
 
 _TRACING: contextvars.ContextVar[bool] = contextvars.ContextVar("tf_function", default=False)
 
@@ -20,14 +19,9 @@ class DatasetReadDuringTrace(BaseException):
     """
 
 
-@contextlib.contextmanager
-def traced_function() -> Generator[None]:
+def traced_function() -> AbstractContextManager[bool]:
     """Marks a block in which a `tf.function` traces a function that it can also run as Python."""
-    token = _TRACING.set(True)
-    try:
-        yield
-    finally:
-        _TRACING.reset(token)
+    return assigned(_TRACING, True)
 
 
 def check_may_read() -> None:

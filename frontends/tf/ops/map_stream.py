@@ -4,12 +4,12 @@ Datasets are read on threads of their own, ahead of training. The global stream 
 and write it back; draws of a map function from it would depend on thread timing, and could collide with a step.
 """
 
-import contextlib
 import contextvars
 import itertools
-from collections.abc import Generator
+from contextlib import AbstractContextManager
 
 from frontends.tf.ops.seeds import key_words, map_entropy
+from spmd.replica import assigned
 
 
 class MapStream:
@@ -31,18 +31,13 @@ class MapStream:
 _CURRENT: contextvars.ContextVar[MapStream | None] = contextvars.ContextVar("tf_map_stream")
 
 
-@contextlib.contextmanager
-def drawing_from(stream: MapStream | None) -> Generator[None]:
+def drawing_from(stream: MapStream | None) -> AbstractContextManager[MapStream | None]:
     """Marks a block in which a map function runs.
 
     Args:
         stream: what it draws from; None while it is traced, when nothing can be drawn.
     """
-    token = _CURRENT.set(stream)
-    try:
-        yield
-    finally:
-        _CURRENT.reset(token)
+    return assigned(_CURRENT, stream)
 
 
 def in_map() -> bool:

@@ -34,9 +34,7 @@ class TFConfig:
         source: where it was read, for errors.
     """
 
-    jobs: Mapping[str, Mapping[int, str]] = dataclasses.field(
-        default_factory=dict[str, Mapping[int, str]]
-    )
+    jobs: Mapping[str, Mapping[int, str]] = dataclasses.field(default_factory=dict[str, Any])
     task_type: str | None = None
     task_index: int | None = None
     rpc_layer: str | None = None

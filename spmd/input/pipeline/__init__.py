@@ -6,82 +6,48 @@ the machinery behind a front end's datasets; it is imported by front ends alone,
 `import spmd` does not pay for it.
 """
 
-from spmd.input.pipeline.batching import padded, rebatched
-from spmd.input.pipeline.combine import concatenated, drawn, enumerated, mixed, zipped
-from spmd.input.pipeline.element import leading_length, stack, to_element
-from spmd.input.pipeline.file_formats import Paths, Reader, check_compression, lines, paths, records
-from spmd.input.pipeline.file_shards import FileShard, is_reading_part, own_files
-from spmd.input.pipeline.folding import (
-    counted,
-    first_state,
-    next_state,
-    scanned,
-    taken_while,
-    unique,
-)
-from spmd.input.pipeline.forms import Form
-from spmd.input.pipeline.generator import generated
-from spmd.input.pipeline.last_maps import LastMaps
-from spmd.input.pipeline.lazy import Lazy
-from spmd.input.pipeline.map_function import MapFunction, call_once
-from spmd.input.pipeline.nested import grouped, interleaved, windows
-from spmd.input.pipeline.origins import (
-    array_rows,
-    file_records,
-    in_memory,
-    iterated,
-    numbers,
-    random_numbers,
-)
-from spmd.input.pipeline.padding import Padding
-from spmd.input.pipeline.shuffling import ShuffleOrder, peeking
-from spmd.input.pipeline.spec import ArraySpec
-from spmd.input.pipeline.stream import ready
-
-__all__ = [
-    "ArraySpec",
-    "FileShard",
-    "Form",
-    "LastMaps",
-    "Lazy",
-    "MapFunction",
-    "Padding",
-    "Paths",
-    "Reader",
-    "ShuffleOrder",
-    "array_rows",
-    "call_once",
-    "check_compression",
-    "concatenated",
-    "counted",
-    "drawn",
-    "enumerated",
-    "file_records",
-    "first_state",
-    "generated",
-    "grouped",
-    "in_memory",
-    "interleaved",
-    "is_reading_part",
-    "iterated",
-    "leading_length",
-    "lines",
-    "mixed",
-    "next_state",
-    "numbers",
-    "own_files",
-    "padded",
-    "paths",
-    "peeking",
-    "random_numbers",
-    "ready",
-    "rebatched",
-    "records",
-    "scanned",
-    "stack",
-    "taken_while",
-    "to_element",
-    "unique",
-    "windows",
-    "zipped",
-]
+from spmd.input.pipeline.batching import padded as padded
+from spmd.input.pipeline.batching import rebatched as rebatched
+from spmd.input.pipeline.combine import concatenated as concatenated
+from spmd.input.pipeline.combine import drawn as drawn
+from spmd.input.pipeline.combine import enumerated as enumerated
+from spmd.input.pipeline.combine import mixed as mixed
+from spmd.input.pipeline.combine import zipped as zipped
+from spmd.input.pipeline.element import leading_length as leading_length
+from spmd.input.pipeline.element import stack as stack
+from spmd.input.pipeline.element import to_element as to_element
+from spmd.input.pipeline.file_formats import Paths as Paths
+from spmd.input.pipeline.file_formats import Reader as Reader
+from spmd.input.pipeline.file_formats import check_compression as check_compression
+from spmd.input.pipeline.file_formats import lines as lines
+from spmd.input.pipeline.file_formats import paths as paths
+from spmd.input.pipeline.file_formats import records as records
+from spmd.input.pipeline.file_shards import FileShard as FileShard
+from spmd.input.pipeline.file_shards import is_reading_part as is_reading_part
+from spmd.input.pipeline.file_shards import own_files as own_files
+from spmd.input.pipeline.folding import counted as counted
+from spmd.input.pipeline.folding import first_state as first_state
+from spmd.input.pipeline.folding import next_state as next_state
+from spmd.input.pipeline.folding import scanned as scanned
+from spmd.input.pipeline.folding import taken_while as taken_while
+from spmd.input.pipeline.folding import unique as unique
+from spmd.input.pipeline.forms import Form as Form
+from spmd.input.pipeline.generator import generated as generated
+from spmd.input.pipeline.last_maps import LastMaps as LastMaps
+from spmd.input.pipeline.lazy import Lazy as Lazy
+from spmd.input.pipeline.map_function import MapFunction as MapFunction
+from spmd.input.pipeline.map_function import call_once as call_once
+from spmd.input.pipeline.nested import grouped as grouped
+from spmd.input.pipeline.nested import interleaved as interleaved
+from spmd.input.pipeline.nested import windows as windows
+from spmd.input.pipeline.origins import array_rows as array_rows
+from spmd.input.pipeline.origins import file_records as file_records
+from spmd.input.pipeline.origins import in_memory as in_memory
+from spmd.input.pipeline.origins import iterated as iterated
+from spmd.input.pipeline.origins import numbers as numbers
+from spmd.input.pipeline.origins import random_numbers as random_numbers
+from spmd.input.pipeline.padding import Padding as Padding
+from spmd.input.pipeline.shuffling import ShuffleOrder as ShuffleOrder
+from spmd.input.pipeline.shuffling import peeking as peeking
+from spmd.input.pipeline.spec import ArraySpec as ArraySpec
+from spmd.input.pipeline.stream import ready as ready

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from spmd.launch.job import RESTART_VARIABLE, Job
-from spmd.launch.manifests.kubernetes import restart_rules
+from spmd.launch.manifests.kubernetes import indexed_job
 from spmd.launch.manifests.pod import (
     Manifest,
     PodOptions,
@@ -25,24 +25,18 @@ def render_jobset(job: Job, options: PodOptions) -> str:
     """
     training = job.roles.training
     # Hostnames of a JobSet: set, replicated Job, its index, the pod's index.
-    hosts = [f"{job.name}-{task.type}-0-{task.index}.{job.name}" for task in training]
+    hosts = [f"{job.name}-{task.task_type}-0-{task.task_index}.{job.name}" for task in training]
     cluster = cluster_of(training, [f"{host}:{job.port}" for host in hosts])
     attempt = annotation(RESTART_VARIABLE, "jobset.sigs.k8s.io/restart-attempt")
     replicated: list[Manifest] = []
-    for kind, pods in Counter(task.type for task in job.roles.all).items():
+    for kind, pods in Counter(task.task_type for task in job.roles.all).items():
         trains = kind != "evaluator"
         # An evaluator restarts by itself, in its pod: that must not stop the training.
         restart = "Never" if trains else "OnFailure"
         environment = [*task_environment(cluster, kind), attempt]
         pod = pod_spec(job, options, kind, kind, restart, environment)
-        spec: Manifest = {
-            "completionMode": "Indexed",
-            "completions": pods,
-            "parallelism": pods,
-            "backoffLimit": 0 if trains else job.max_restarts,
-            **({"podFailurePolicy": restart_rules("FailJob")} if trains else {}),
-            "template": {"spec": pod},
-        }
+        limit, action = (0, "FailJob") if trains else (job.max_restarts, "")
+        spec = indexed_job(pods, limit, action, {"spec": pod})
         replicated.append({"name": kind, "replicas": 1, "template": {"spec": spec}})
     jobset: Manifest = {
         "apiVersion": "jobset.x-k8s.io/v1alpha2",

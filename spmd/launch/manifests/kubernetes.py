@@ -30,43 +30,46 @@ def render_kubernetes(job: Job, options: PodOptions) -> str:
         },
     }
     training = job.roles.training
-    hosts = [f"{job.name}-{task.type}-{task.index}.{job.name}" for task in training]
+    hosts = [f"{job.name}-{task.task_type}-{task.task_index}.{job.name}" for task in training]
     cluster = cluster_of(training, [f"{host}:{job.port}" for host in hosts])
     jobs: list[Manifest] = []
-    for kind, pods in Counter(task.type for task in job.roles.all).items():
-        pod: Manifest = {
-            "metadata": {"labels": labels},
-            "spec": pod_spec(job, options, kind, kind, "Never", task_environment(cluster, kind)),
-        }
-        pod["spec"]["subdomain"] = job.name
+    for kind, pods in Counter(task.task_type for task in job.roles.all).items():
+        spec = pod_spec(job, options, kind, kind, "Never", task_environment(cluster, kind))
+        spec["subdomain"] = job.name
+        pod = {"metadata": {"labels": labels}, "spec": spec}
         jobs.append(
             {
                 "apiVersion": "batch/v1",
                 "kind": "Job",
                 "metadata": {"name": f"{job.name}-{kind}", "labels": labels},
-                "spec": {
-                    "completionMode": "Indexed",
-                    "completions": pods,
-                    "parallelism": pods,
-                    # One fault can end every pod, and each counts.
-                    "backoffLimit": job.max_restarts * pods,
-                    "podFailurePolicy": restart_rules("Ignore"),
-                    "template": pod,
-                },
+                # One fault can end every pod, and each counts.
+                "spec": indexed_job(pods, job.max_restarts * pods, "Ignore", pod),
             }
         )
     title = "An Indexed Job for each task type, and the Service that names their pods."
     return to_yaml(job, title, [service, *jobs])
 
 
-def restart_rules(action: str) -> Manifest:
-    """Makes the `PodFailurePolicy` for pods that ask for a restart or were taken away.
+def indexed_job(pods: int, backoff_limit: int, action: str, template: Manifest) -> Manifest:
+    """Makes the `JobSpec` of an Indexed Job.
 
     Args:
-        action: `"Ignore"` to restart the pod without counting it, `"FailJob"` to leave that to the Job's controller.
+        pods: how many it runs.
+        backoff_limit: how many of them may fail.
+        action: for pods that ask for a restart or were taken away: `"Ignore"` to restart the pod without counting it,
+            `"FailJob"` to leave that to the Job's controller, or "" to count it as any other.
+        template: of the pods.
 
     Source: https://kubernetes.io/docs/concepts/workloads/controllers/job/#pod-failure-policy
     """
     asked = {"onExitCodes": {"operator": "In", "values": [RETRYABLE_EXIT_CODE]}}
     taken = {"onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}
-    return {"rules": [{"action": action, **asked}, {"action": action, **taken}]}
+    rules = [{"action": action, **asked}, {"action": action, **taken}]
+    return {
+        "completionMode": "Indexed",
+        "completions": pods,
+        "parallelism": pods,
+        "backoffLimit": backoff_limit,
+        **({"podFailurePolicy": {"rules": rules}} if action else {}),
+        "template": template,
+    }

@@ -15,7 +15,7 @@ def render_tfjob(job: Job, options: PodOptions) -> str:
     Source: https://www.kubeflow.org/docs/components/trainer/legacy-v1/user-guides/tensorflow/
     """
     replicas: dict[str, Manifest] = {}
-    for kind, count in Counter(task.type for task in job.roles.all).items():
+    for kind, count in Counter(task.task_type for task in job.roles.all).items():
         # The operator finds the container and its port by these names.
         pod = pod_spec(job, options, kind, "tensorflow", restart="", port_name="tfjob-port")
         replicas[kind.capitalize()] = {

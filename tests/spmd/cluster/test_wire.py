@@ -25,7 +25,7 @@ def test_messages_arrive_in_order_and_whole(ends):
 
 def test_what_is_sent_is_a_line_of_json(ends):
     line, other = ends
-    assert line.send({"text": "two\nlines"})
+    line.send({"text": "two\nlines"})
     assert other.recv(100) == b'{"text": "two\\nlines"}\n'
 
 
@@ -52,7 +52,8 @@ def test_the_end_of_the_other_process_is_seen(ends):
     other.close()
     assert readable([line], 5.0) == [line]
     assert line.receive() is None
-    assert not line.send({"a": 1}) or not line.send({"a": 1})
+    for _ in range(2):  # the first one may still be taken by the kernel
+        line.send({"a": 1})
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", None])
@@ -62,7 +63,7 @@ def test_a_port_is_free_while_connections_through_it_stay(host):
         line = connect("localhost" if host is None else host, port, 5.0)
         other = Line(listener.accept()[0])
     with contextlib.closing(line), contextlib.closing(other), listen(host, port):
-        assert line.send({"still": "here"})
+        line.send({"still": "here"})
         assert other.receive() == [{"still": "here"}]
 
 

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from spmd.cluster import Task
 from spmd.errors import LaunchError
 from spmd.launch import devices
 from spmd.launch.devices import devices_of_tasks
-from spmd.launch.tasks import Roles, Task
+from spmd.launch.tasks import Roles
 
 FOUR_GPUS = {"JAX_PLATFORMS": "cuda", "CUDA_VISIBLE_DEVICES": "0,1,GPU-c,GPU-d"}
 

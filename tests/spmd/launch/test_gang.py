@@ -47,7 +47,7 @@ def test_of_two_that_ended_at_once_the_cause_is_told_of(
     tasks = Roles(workers=2).training
     processes = [ended(task, code) for task, code in zip(tasks, returncodes, strict=True)]
     printer = Printer(io.StringIO(), io.StringIO())
-    gang = Gang(tasks, lambda *_: processes, RestartPolicy(0), 0.0, printer)
+    gang = Gang(tasks, lambda *_: processes, RestartPolicy(0, grace_seconds=0.0), printer)
     gang.begin()
     gang.poll()
     printer.close(60)
@@ -61,7 +61,7 @@ def test_a_gang_of_which_nothing_runs_has_no_deadline_after_a_kill(restarts: int
     """Otherwise whoever waits for another gang would look at this one again and again."""
     tasks = Roles(workers=1).training
     printer = Printer(io.StringIO(), io.StringIO())
-    gang = Gang(tasks, lambda *_: [ended(tasks[0], 1)], RestartPolicy(restarts), 0.0, printer)
+    gang = Gang(tasks, lambda *_: [ended(tasks[0], 1)], RestartPolicy(restarts), printer)
     gang.begin()
     gang.poll()
     gang.kill()

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from spmd.cluster import Task
 from spmd.launch.guard import Guard
 from spmd.launch.output import Printer
 from spmd.launch.process import Process
-from spmd.launch.tasks import Task
 
 pytestmark = pytest.mark.multiprocess
 

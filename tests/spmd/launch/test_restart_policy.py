@@ -58,7 +58,9 @@ def test_other_failures_are_tried_again(others: list[Failure]) -> None:
     assert POLICY.decide(others) == 2
 
 
-@pytest.mark.parametrize("name", ["max_restarts", "backoff_seconds"])
+@pytest.mark.parametrize(
+    "name", ["max_restarts", "backoff_seconds", "grace_seconds", "evaluator_seconds"]
+)
 def test_negative_numbers_are_refused(name: str) -> None:
     with pytest.raises(LaunchError, match=name.replace("_", "-")):
         RestartPolicy(**{name: -1})

@@ -65,7 +65,7 @@ FAILED = Failure(1, "worker 0", 1, 9.1, ("Traceback", "OSError: no"))
 )
 def test_what_is_told(one, last: str, rows: list[str]) -> None:
     printer = Printer()
-    summarize(one, None, 3.0, printer)
+    summarize([one], 3.0, printer)
     *table, end = printer.text.splitlines()
     assert end == last
     assert [how for how in ("SIGKILL", "exit code 1") if how in "\n".join(table)] == rows
@@ -74,5 +74,5 @@ def test_what_is_told(one, last: str, rows: list[str]) -> None:
 
 def test_the_evaluator_has_a_line_of_its_own() -> None:
     printer = Printer()
-    summarize(gang("worker 0", 1), gang("evaluator 0", 1, was_stopped=True), 3.0, printer)
+    summarize([gang("worker 0", 1), gang("evaluator 0", 1, was_stopped=True)], 3.0, printer)
     assert printer.text == "worker 0 ended well (3.0 s)\nevaluator 0 stopped (3.0 s)\n"

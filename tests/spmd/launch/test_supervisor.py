@@ -8,9 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from spmd.errors import LaunchError
-from spmd.launch.supervisor import Patience
-
 pytestmark = pytest.mark.multiprocess
 
 
@@ -230,9 +227,3 @@ def test_a_training_that_fails_takes_the_evaluator_along(run: Callable) -> None:
     status, _, err = run(script, "--evaluator", "--max-restarts", 0)
     assert status == 9
     assert "the training failed: SIGTERM to evaluator 0" in err
-
-
-@pytest.mark.parametrize("name", ["grace_seconds", "evaluator_seconds"])
-def test_patience_is_not_negative(name: str) -> None:
-    with pytest.raises(LaunchError, match=name.replace("_", "-")):
-        Patience(**{name: -1})

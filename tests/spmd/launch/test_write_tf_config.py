@@ -5,7 +5,8 @@ import socket
 import pytest
 
 from spmd import cluster
-from spmd.launch.tasks import Roles, Task
+from spmd.cluster import Task
+from spmd.launch.tasks import Roles
 from spmd.launch.write_tf_config import cluster_of, free_addresses, write_tf_config
 
 

@@ -25,7 +25,7 @@ def counting(mesh, name, by=1.0):
 
 
 def groups_of(*variables):
-    table = discover(lambda: [variable.value for variable in variables]).table
+    table, _ = discover(lambda: [variable.value for variable in variables])
     claim = StateClaim(table)
     return claim, [claim.groups_of([variable])[0] for variable in variables]
 
