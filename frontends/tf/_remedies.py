@@ -21,7 +21,7 @@ _SPELLINGS = {
     Remedy.DISTRIBUTE: (
         "strategy.experimental_distribute_dataset(dataset), or spmd.distribute(data, mesh)"
     ),
-    Remedy.JOIN_CLUSTER: "spmd.cluster.initialize(), or the line that makes the strategy",
+    Remedy.JOIN_CLUSTER: "spmd.cluster.initialize(), or the line that makes the strategy: tf.distribute.MultiWorkerMirroredStrategy()",
     Remedy.LOAD_KERAS_FILE: "tf.keras.models.load_model('model.keras')",
     Remedy.MAKE_LOCAL_VARIABLE: "tf.Variable(...) in the scope of the strategy",
     Remedy.NEST_RECORDINGS: "with tf.GradientTape() as outer: with tf.GradientTape() as inner: ...",

@@ -13,7 +13,10 @@ Nothing in an artifact is pickled: reading it runs no code. JAX reads programs o
 last six months; the manifest names the version that wrote it.
 """
 
-from spmd.export.artifact import Artifact, is_artifact, load, save
-from spmd.export.endpoint import ArraySpec, Endpoint, LoadedEndpoint
-
-__all__ = ["ArraySpec", "Artifact", "Endpoint", "LoadedEndpoint", "is_artifact", "load", "save"]
+from spmd.export.artifact import Artifact as Artifact
+from spmd.export.artifact import is_artifact as is_artifact
+from spmd.export.artifact import load as load
+from spmd.export.artifact import save as save
+from spmd.export.endpoint import ArraySpec as ArraySpec
+from spmd.export.endpoint import Endpoint as Endpoint
+from spmd.export.endpoint import LoadedEndpoint as LoadedEndpoint
