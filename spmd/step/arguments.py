@@ -8,7 +8,7 @@ of the program, and another value makes another program.
 
 import dataclasses
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeGuard
 
 import jax
 import numpy as np
@@ -223,11 +223,7 @@ def _add(parts: Arguments, leaf: object, mesh: Mesh, own: bool) -> Leaf:
         )
     if isinstance(leaf, jax.Array):
         return _add_whole(parts, leaf, mesh, own, weak=getattr(leaf, "weak_type", False))
-    if (
-        isinstance(leaf, (np.ndarray, np.generic))
-        and leaf.dtype != object
-        and leaf.dtype.kind in "biufcV"
-    ):
+    if is_numeric(leaf):
         array = np.asarray(leaf, jax.dtypes.canonicalize_dtype(leaf.dtype))
         if array.dtype != leaf.dtype and array.dtype.kind in "iu" and np.any(array != leaf):
             raise BatchError(
@@ -300,6 +296,11 @@ def _argument_name(path: Sequence[Any]) -> str:
     if first.idx == 0:
         return f"args{jax.tree_util.keystr(tuple(rest))}"
     return f"{rest[0].key}{jax.tree_util.keystr(tuple(rest[1:]))}"
+
+
+def is_numeric(value: object) -> TypeGuard[np.ndarray[Any, Any] | np.generic]:
+    """Tells whether a value is an array on the host, or a scalar of one, with elements that devices hold."""
+    return isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "biufcV"
 
 
 def is_stateful(value: object) -> bool:
