@@ -15,7 +15,7 @@ import numpy as np
 from jax.core import Tracer
 from jax.sharding import Mesh, NamedSharding
 
-from spmd.errors import BatchError, Remedy
+from spmd.errors import BatchError, Remedy, some_of
 from spmd.replica import PerReplica, RowMask, TracedPerReplica, is_per_replica
 from spmd.state import adapter_of
 from spmd.topology import layout_of, place_own
@@ -208,8 +208,8 @@ def _add(parts: Arguments, leaf: object, mesh: Mesh, own: bool) -> Leaf:
         if leaf.mesh != mesh:
             raise BatchError(
                 f"A batch was split over {leaf.mesh.devices.size} device(s), "
-                f"{_device_names(leaf.mesh)}, but the step runs on {mesh.devices.size}, "
-                f"{_device_names(mesh)}. Distribute the data over the mesh that runs the "
+                f"{some_of(list(leaf.mesh.devices.flat))}, but the step runs on {mesh.devices.size}, "
+                f"{some_of(list(mesh.devices.flat))}. Distribute the data over the mesh that runs the "
                 f"step: {Remedy.DISTRIBUTE.spelled()}."
             )
         mask = _mask_index(parts.masks, leaf.mask)
@@ -283,11 +283,6 @@ def abstract(
     """
     weak_type = getattr(value, "weak_type", False)
     return jax.ShapeDtypeStruct(value.shape, value.dtype, sharding=sharding, weak_type=weak_type)
-
-
-def _device_names(mesh: Mesh) -> str:
-    names = [str(device) for device in mesh.devices.flat]
-    return ", ".join(names[:4]) + (", ..." if len(names) > 4 else "")
 
 
 def _argument_name(path: Sequence[Any]) -> str:
