@@ -52,12 +52,7 @@ def is_tracing() -> bool:
 
 def is_interposed() -> bool:
     """Tells whether operations of this thread are handed to a function (`interposed`)."""
-    trace = core.trace_ctx.trace
-    while isinstance(trace, _Interposer):
-        if not trace.ended:
-            return True
-        trace = trace.below
-    return False
+    return isinstance(_below_ended_interposers(), _Interposer)
 
 
 def user_line(equation: JaxprEqn) -> str | None:
@@ -131,6 +126,13 @@ def trace_state() -> Any:
     return core.OpaqueTraceState(_below_interposers()._weakref)
 
 
+def _below_ended_interposers() -> Any:
+    trace = core.trace_ctx.trace
+    while isinstance(trace, _Interposer) and trace.ended:
+        trace = trace.below
+    return trace
+
+
 def _below_interposers() -> Any:
     trace = core.trace_ctx.trace
     while isinstance(trace, _Interposer):
@@ -157,10 +159,7 @@ def interposed(operate: Operate) -> Generator[None]:
         yield
     finally:
         interposer.ended = True
-        trace = core.trace_ctx.trace
-        while isinstance(trace, _Interposer) and trace.ended:
-            trace = trace.below
-        core.trace_ctx.set_trace(trace)
+        core.trace_ctx.set_trace(_below_ended_interposers())
 
 
 def constant_outputs(pull: Any) -> list[bool]:

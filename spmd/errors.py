@@ -153,3 +153,14 @@ def register_remedy(remedy: Remedy, spelling: str) -> None:
             own, since the same process may run code that is written in either.
     """
     _spellings[remedy] = spelling
+
+
+def some_of(names: Sequence[object], limit: int = 4) -> str:
+    """Lists names for a message, as many as a person reads.
+
+    Examples:
+        >>> some_of(["a", "b", "c"], 2)
+        'a, b and 1 more'
+    """
+    more = len(names) - limit
+    return ", ".join(map(str, names[:limit])) + (f" and {more} more" if more > 0 else "")

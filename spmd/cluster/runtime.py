@@ -21,7 +21,7 @@ from spmd.cluster.roster import Roster
 from spmd.cluster.verdict import Limits
 from spmd.cluster.watchdog import Watchdog, delay_aborts
 from spmd.cluster.wire import split_address
-from spmd.errors import ClusterStartError, Remedy
+from spmd.errors import ClusterStartError, Remedy, some_of
 
 # As in torch.distributed's watchdog of collectives. A dead process is noticed at once all the same.
 _WATCHDOG_SECONDS = 600.0
@@ -208,8 +208,7 @@ def _check_nothing_runs(roster: Roster) -> None:
     if _jax_internals.backend_is_running():
         script = vars(sys.modules.get("__main__", os))
         arrays = [name for name, value in script.items() if isinstance(value, jax.Array)]
-        some = ", ".join(arrays[:5]) + " and others" * (len(arrays) > 5)
-        made = f" Arrays of the script that exist already: {some}." if arrays else ""
+        made = f" Arrays of the script that exist already: {some_of(arrays)}." if arrays else ""
         raise ClusterStartError(
             f"{roster.label(roster.process_id)} can no longer join its cluster: JAX's backend already runs, with "
             f"this process's devices alone. Something before this line made an array, a variable or a model, or "

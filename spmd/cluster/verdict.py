@@ -8,6 +8,8 @@ that all processes must make, such as saving a checkpoint.
 import dataclasses
 from collections.abc import Callable, Sequence
 
+from spmd.errors import some_of
+
 # How much longer others wait for a process that reports what it does, has not started its first step (it reads
 # data, compiles), or still runs when their scripts have ended.
 _PATIENCE = 10
@@ -239,8 +241,7 @@ def _grouped(tasks: Sequence[TaskState], what: Callable[[TaskState], str]) -> li
 
 
 def _names(tasks: Sequence[TaskState]) -> str:
-    more = len(tasks) - _MAX_NAMES
-    return ", ".join(task.name for task in tasks[:_MAX_NAMES]) + f" and {more} more" * (more > 0)
+    return some_of([task.name for task in tasks], _MAX_NAMES)
 
 
 def _are(tasks: Sequence[TaskState]) -> str:

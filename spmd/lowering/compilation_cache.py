@@ -75,10 +75,8 @@ def keep_compiled_programs() -> None:
     """
     options = jax.config
     if options.jax_enable_compilation_cache and not options.jax_compilation_cache_dir:  # type: ignore[attr-defined]
-        try:
+        with contextlib.suppress(OSError):
             enable_compilation_cache()
-        except OSError:
-            return
 
 
 def _tidy(path: str) -> None:

@@ -28,6 +28,7 @@ class Convolution:
     Attributes:
         lhs_shape: shape of the left operand, as `(batch, *spatial, features)`.
         rhs_shape: shape of the right operand, as `(*window, features, outputs)`.
+        out_spatial: spatial extent of the result.
         strides: of the window.
         padding: low and high, for each spatial dimension.
         lhs_dilation: distance of neighbours in the left operand.
@@ -41,6 +42,7 @@ class Convolution:
 
     lhs_shape: tuple[int, ...]
     rhs_shape: tuple[int, ...]
+    out_spatial: tuple[int, ...]
     strides: tuple[int, ...]
     padding: tuple[tuple[int, int], ...]
     lhs_dilation: tuple[int, ...]
@@ -60,19 +62,20 @@ class Convolution:
         """
         params = equation.params
         layouts = tuple(params["dimension_numbers"])
-        lhs, rhs = (aval_of(variable) for variable in equation.invars)
+        lhs, rhs, out = map(aval_of, (*equation.invars, *equation.outvars))
         return cls(
             lhs_shape=tuple(lhs.shape[axis] for axis in _features_last(layouts[0])),
             rhs_shape=tuple(rhs.shape[axis] for axis in _window_first(layouts[1])),
+            out_spatial=tuple(out.shape[axis] for axis in layouts[2][2:]),
             strides=tuple(params["window_strides"]),
-            padding=tuple((low, high) for low, high in params["padding"]),
+            padding=tuple(map(tuple, params["padding"])),
             lhs_dilation=tuple(params["lhs_dilation"]),
             rhs_dilation=tuple(params["rhs_dilation"]),
             layouts=layouts,
             feature_groups=params["feature_group_count"],
             batch_groups=params["batch_group_count"],
             precision=params["precision"],
-            dtype=aval_of(equation.outvars[0]).dtype,
+            dtype=out.dtype,
         )
 
     @property
@@ -84,22 +87,6 @@ class Convolution:
     def window(self) -> tuple[int, ...]:
         """Extent of the window."""
         return self.rhs_shape[:-2]
-
-    @property
-    def out_spatial(self) -> tuple[int, ...]:
-        """Spatial extent of the result."""
-        padded = (
-            (size - 1) * dilation + 1 + low + high
-            for size, dilation, (low, high) in zip(
-                self.lhs_shape[1:-1], self.lhs_dilation, self.padding, strict=True
-            )
-        )
-        return tuple(
-            (size - (width - 1) * dilation - 1) // stride + 1
-            for size, width, dilation, stride in zip(
-                padded, self.window, self.rhs_dilation, self.strides, strict=True
-            )
-        )
 
     @property
     def work(self) -> int:

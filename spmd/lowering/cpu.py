@@ -136,27 +136,21 @@ def _named(rewrite: Rewrite, geometry: Geometry) -> Rewrite:
 
 def _choose(equation: JaxprEqn, thresholds: Thresholds) -> tuple[Rewrite, Geometry] | None:
     """Chooses a rewrite by the shapes of an operation; None leaves it to XLA."""
-    if equation.primitive.name == "conv_general_dilated":
-        return _for_convolution(equation, thresholds)
     if equation.primitive.name == "select_and_scatter_add":
-        geometry = Pooling.of(equation)
-        few = (
-            math.prod(geometry.window) <= _MAX_WINDOW and 0 not in aval_of(equation.invars[0]).shape
+        pooling = Pooling.of(equation)
+        few, is_empty = (
+            math.prod(pooling.window) <= _MAX_WINDOW,
+            aval_of(equation.invars[0]).size == 0,
         )
-        if few and _is_real(geometry.dtype):
-            return max_pool_gradient, geometry
-    return None
-
-
-def _for_convolution(
-    equation: JaxprEqn, thresholds: Thresholds
-) -> tuple[Rewrite, Convolution] | None:
-    operands = [aval_of(variable) for variable in equation.invars]
+        fits = few and not is_empty and _is_real(pooling.dtype)
+        return (max_pool_gradient, pooling) if fits else None
+    if equation.primitive.name != "conv_general_dilated":
+        return None
     conv = Convolution.of(equation)
     if (
         conv.work < max(thresholds.work, 1)
         or not _is_real(conv.dtype)
-        or any(operand.dtype != conv.dtype for operand in operands)
+        or any(operand.dtype != conv.dtype for operand in map(aval_of, equation.invars))
     ):
         return None
     is_grouped = max(conv.feature_groups, conv.batch_groups) > 1

@@ -42,13 +42,8 @@ def share_one_arena() -> bool:
     Source: `mallopt(3)`.
     """
     told_otherwise = "MALLOC_ARENA_MAX" in os.environ or "GLIBC_TUNABLES" in os.environ
-    mallopt = _mallopt()
-    if (
-        mallopt is None
-        or told_otherwise
-        or _jax_internals.backend_is_running()
-        or _may_have_accelerators()
-    ):
+    mallopt = None if told_otherwise else _mallopt()
+    if mallopt is None or _jax_internals.backend_is_running() or _may_have_accelerators():
         return False
     return bool(mallopt(_M_ARENA_MAX, 1))
 

@@ -56,7 +56,7 @@ class Pooling:
             shape=tuple(operand.shape),
             window=tuple(params["window_dimensions"]),
             strides=tuple(params["window_strides"]),
-            padding=tuple((low, high) for low, high in params["padding"]),
+            padding=tuple(map(tuple, params["padding"])),
             is_max=params["select_prim"].name == "ge",
             dtype=operand.dtype,
         )

@@ -10,7 +10,7 @@ import jax
 from jax.extend.core import ClosedJaxpr, Jaxpr
 
 from spmd import _jax_internals
-from spmd.errors import PaddedBatchError, Remedy, ReplicaDivergenceError, StateError
+from spmd.errors import PaddedBatchError, Remedy, ReplicaDivergenceError, StateError, some_of
 from spmd.proof.dataflow import depends_on, inner_constants, origin, program_of_one
 from spmd.replica import RowMask
 from spmd.state import Kind, StateTable, adapters
@@ -37,12 +37,12 @@ def check_state_is_there(table: StateTable, step: str, error: Exception) -> None
         return
     if isinstance(error, jax.errors.JaxRuntimeError):
         why = (
-            f"The step {step!r} failed while it ran, and the value of {_some(lost, 3)} is lost, because a "
+            f"The step {step!r} failed while it ran, and the value of {some_of(lost, 3)} is lost, because a "
             "step writes the new state into the memory of the old. Why it failed stands above."
         )
     else:
         why = (
-            f"The step {step!r} cannot run, because the value of {_some(lost, 3)} is lost: the array is "
+            f"The step {step!r} cannot run, because the value of {some_of(lost, 3)} is lost: the array is "
             "deleted. Either a step failed before, after it was given the array's memory, or code "
             "outside of steps donated or deleted the array."
         )
@@ -141,7 +141,7 @@ def check_state_is_equal(
     variables = [slot.variable for slot in table.slots for _ in range(slot.count)]
     bad.sort(key=lambda index: not _is_parameter(variables[index]))
     line = origin(jaxpr, *bad)
-    shown = _some([table.leaf_names[index] for index in bad], 5)
+    shown = some_of([table.leaf_names[index] for index in bad], 5)
     if any(table.kinds[index] is Kind.KEY for index in bad):
         fix = "Do not replace a random key inside the replica function; draw from it."
     else:
@@ -202,7 +202,7 @@ def find_counted_padding(
     bad = [index for index in outputs if by_rows[index] and not by_masks[index]]
     if not bad:
         return None
-    shown = _some([outputs[index] for index in bad], 3)
+    shown = some_of([outputs[index] for index in bad], 3)
     what = f"never asks which rows are valid, so padding would count in {shown}"
     line = origin(jaxpr, *bad)
     return functools.partial(_padding_error, step, what + (f" (written at {line})" if line else ""))
@@ -216,7 +216,7 @@ def counted_padding_error(names: Sequence[str], step: str, mask: RowMask) -> Pad
         step: name of the step.
         mask: of the batch.
     """
-    what = f"leaves padding out in some places only: it counts in {_some(names, 3)}"
+    what = f"leaves padding out in some places only: it counts in {some_of(names, 3)}"
     return _padding_error(step, what, mask)
 
 
@@ -230,11 +230,6 @@ def _padding_error(step: str, what: str, mask: RowMask) -> PaddedBatchError:
         "  or take the mask: metric.update(..., mask=spmd.valid_rows()), "
         "batch_norm(x, mask=spmd.valid_rows()[:, None])."
     )
-
-
-def _some(names: Sequence[str], limit: int) -> str:
-    more = len(names) - limit
-    return ", ".join(names[:limit]) + (f" and {more} more" if more > 0 else "")
 
 
 def _line_that_reads(outer: ClosedJaxpr, position: int) -> str | None:

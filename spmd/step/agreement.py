@@ -18,7 +18,7 @@ import numpy as np
 from jax.sharding import Mesh
 
 from spmd.cluster import all_gather_small, progress
-from spmd.errors import ProcessMismatchError
+from spmd.errors import ProcessMismatchError, some_of
 from spmd.topology import layout_of, place_own, readable
 
 
@@ -69,10 +69,9 @@ def differing(topic: str, mine: Mapping[str, str]) -> dict[str, list[str]]:
                 "order; look for an `if` over the task's type or index."
             )
         if theirs.keys() != mine.keys():
-            only = sorted(theirs.keys() ^ mine.keys())
             raise ProcessMismatchError(
                 f"Of {topic}, process {process} and process {jax.process_index()} do not have the same: "
-                f"only one of them has {', '.join(only[:4])}{', ...' if len(only) > 4 else ''}. What one "
+                f"only one of them has {some_of(sorted(theirs.keys() ^ mine.keys()))}. What one "
                 "process assigns to a variable, all must assign."
             )
     return {

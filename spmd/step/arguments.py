@@ -8,14 +8,14 @@ of the program, and another value makes another program.
 
 import dataclasses
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeGuard
 
 import jax
 import numpy as np
 from jax.core import Tracer
 from jax.sharding import Mesh, NamedSharding
 
-from spmd.errors import BatchError, Remedy
+from spmd.errors import BatchError, Remedy, some_of
 from spmd.replica import PerReplica, RowMask, TracedPerReplica, is_per_replica
 from spmd.state import adapter_of
 from spmd.topology import layout_of, place_own
@@ -208,8 +208,8 @@ def _add(parts: Arguments, leaf: object, mesh: Mesh, own: bool) -> Leaf:
         if leaf.mesh != mesh:
             raise BatchError(
                 f"A batch was split over {leaf.mesh.devices.size} device(s), "
-                f"{_device_names(leaf.mesh)}, but the step runs on {mesh.devices.size}, "
-                f"{_device_names(mesh)}. Distribute the data over the mesh that runs the "
+                f"{some_of(list(leaf.mesh.devices.flat))}, but the step runs on {mesh.devices.size}, "
+                f"{some_of(list(mesh.devices.flat))}. Distribute the data over the mesh that runs the "
                 f"step: {Remedy.DISTRIBUTE.spelled()}."
             )
         mask = _mask_index(parts.masks, leaf.mask)
@@ -223,11 +223,7 @@ def _add(parts: Arguments, leaf: object, mesh: Mesh, own: bool) -> Leaf:
         )
     if isinstance(leaf, jax.Array):
         return _add_whole(parts, leaf, mesh, own, weak=getattr(leaf, "weak_type", False))
-    if (
-        isinstance(leaf, (np.ndarray, np.generic))
-        and leaf.dtype != object
-        and leaf.dtype.kind in "biufcV"
-    ):
+    if is_numeric(leaf):
         array = np.asarray(leaf, jax.dtypes.canonicalize_dtype(leaf.dtype))
         if array.dtype != leaf.dtype and array.dtype.kind in "iu" and np.any(array != leaf):
             raise BatchError(
@@ -289,17 +285,17 @@ def abstract(
     return jax.ShapeDtypeStruct(value.shape, value.dtype, sharding=sharding, weak_type=weak_type)
 
 
-def _device_names(mesh: Mesh) -> str:
-    names = [str(device) for device in mesh.devices.flat]
-    return ", ".join(names[:4]) + (", ..." if len(names) > 4 else "")
-
-
 def _argument_name(path: Sequence[Any]) -> str:
     # The path starts in (args, kwargs).
     first, rest = path[0], path[1:]
     if first.idx == 0:
         return f"args{jax.tree_util.keystr(tuple(rest))}"
     return f"{rest[0].key}{jax.tree_util.keystr(tuple(rest[1:]))}"
+
+
+def is_numeric(value: object) -> TypeGuard[np.ndarray[Any, Any] | np.generic]:
+    """Tells whether a value is an array on the host, or a scalar of one, with elements that devices hold."""
+    return isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "biufcV"
 
 
 def is_stateful(value: object) -> bool:

@@ -32,11 +32,9 @@ from spmd.replica import RowMask
 from spmd.state import StateTable, Watch, discover
 from spmd.step.arguments import Arguments, abstract
 from spmd.step.locks import StateClaim
-from spmd.step.trace import Result, StepCode, Trace, trace_step
+from spmd.step.trace import Arrays, Result, StepCode, Trace, trace_step
 from spmd.topology import Layout, layout_of
 from spmd.typing import Stateful, TreeStructure
-
-Arrays = Sequence[jax.Array]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -266,7 +264,7 @@ def _jitted(
 
     def program(
         changed: Arrays, kept: Arrays, split: Arrays, masks: Arrays, whole: Arrays
-    ) -> tuple[list[jax.Array], list[jax.Array], list[jax.Array]]:
+    ) -> tuple[Arrays, Arrays, Arrays]:
         state: Mapping[int, jax.Array] = {
             **dict(zip(changed_at, changed, strict=True)),
             **dict(zip(kept_at, kept, strict=True)),

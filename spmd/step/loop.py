@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jax.sharding import Mesh
 
 from spmd.errors import Remedy, ReplicaContextError, StateError, StepOutputError
-from spmd.replica import PerReplica, TracedPerReplica, current_frame, is_per_replica
+from spmd.replica import PerReplica, current_frame, is_per_replica
 from spmd.state import StateTable
 from spmd.step.state_views import with_blocks
 from spmd.step.step import CrossReplicaStep
@@ -55,7 +55,7 @@ def for_each(function: Callable[[Any], Any], batches: Sequence[Any]) -> Any:
         )
     table = frame.table
     assert isinstance(table, StateTable)
-    flat = [jax.tree.flatten(batch, is_leaf=_is_rows) for batch in batches]
+    flat = [jax.tree.flatten(batch, is_leaf=is_per_replica) for batch in batches]
     leaves, structure = flat[0]
     owners = {id(leaf.mask): index for index, leaf in enumerate(leaves)}
     blocks = [jnp.stack([batch[i].block for batch, _ in flat]) for i in range(len(leaves))]
@@ -66,7 +66,7 @@ def for_each(function: Callable[[Any], Any], batches: Sequence[Any]) -> Any:
         batch = with_blocks(leaves, blocks, dict(zip(owners, masks, strict=True)))
         with table.lifted(state):  # writes belong to the loop, and are carried out of it below
             result = function(jax.tree.unflatten(structure, batch))
-            if any(map(_is_rows, jax.tree.leaves(result, is_leaf=_is_rows))):
+            if any(map(is_per_replica, jax.tree.leaves(result, is_leaf=is_per_replica))):
                 raise StepOutputError(
                     "A function that several batches go through in one program returned values of single "
                     "replicas. Return one value for all of them: "
@@ -169,7 +169,3 @@ def _of_type(new: Any, old: Any, name: str) -> Any:
         )
     # A Python number among the operands may have made it weakly typed.
     return new if jnp.issubdtype(old.dtype, jax.dtypes.extended) else jnp.asarray(new, old.dtype)
-
-
-def _is_rows(leaf: Any) -> bool:
-    return isinstance(leaf, TracedPerReplica)

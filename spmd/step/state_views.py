@@ -11,7 +11,6 @@ from typing import Any, TypeGuard
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from spmd.errors import StepOutputError
 from spmd.replica import (
@@ -25,7 +24,7 @@ from spmd.replica import (
     replica_axis,
 )
 from spmd.state import Kind, StateTable
-from spmd.step.arguments import is_argument
+from spmd.step.arguments import is_argument, is_numeric
 from spmd.step.random_keys import returned_key
 from spmd.typing import ArrayLike, PyTree, TreeStructure
 
@@ -232,8 +231,7 @@ def as_array(leaf: ArrayLike, path: tuple[Any, ...], name: str) -> jax.Array:
     """
     if not isinstance(leaf, jax.Array) and hasattr(leaf, "__jax_array__"):
         leaf = leaf.__jax_array__()  # a variable stands for its value
-    numeric = isinstance(leaf, (np.ndarray, np.generic)) and leaf.dtype.kind in "biufcV"
-    if isinstance(leaf, (jax.Array, bool, int, float, complex)) or numeric:
+    if isinstance(leaf, (jax.Array, bool, int, float, complex)) or is_numeric(leaf):
         return jnp.asarray(leaf)
     where = jax.tree_util.keystr(path)
     raise StepOutputError(

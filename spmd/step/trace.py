@@ -7,7 +7,7 @@ outputs are the new state, and the result's leaves twice: as one replica's of se
 import dataclasses
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -25,6 +25,7 @@ from spmd.topology import layout_of
 from spmd.typing import LibraryVariable, PyTree, TreeStructure
 
 T = TypeVar("T")
+Arrays: TypeAlias = Sequence[jax.Array]
 
 _TRACER_ERRORS = (
     jax.errors.ConcretizationTypeError,
@@ -173,11 +174,8 @@ def trace_step(
     )
 
     def body(
-        state: list[jax.Array],
-        split: list[jax.Array],
-        masks: list[jax.Array],
-        whole: list[jax.Array],
-    ) -> tuple[list[jax.Array], list[jax.Array], list[jax.Array]]:
+        state: Arrays, split: Arrays, masks: Arrays, whole: Arrays
+    ) -> tuple[Arrays, Arrays, Arrays]:
         nonlocal structure, results
         values = [leaf[0] if own else leaf for leaf, own in zip(state, local, strict=True)]
         with tracing(frame), table.lifted(values):
