@@ -2,7 +2,6 @@
 
 from spmd.topology.devices import find_devices as find_devices
 from spmd.topology.layout import Layout as Layout
-from spmd.topology.layout import Placement as Placement
 from spmd.topology.layout import axes_of as axes_of
 from spmd.topology.layout import layout_of as layout_of
 from spmd.topology.layout import num_replicas as num_replicas

@@ -12,7 +12,6 @@ import dataclasses
 import functools
 import math
 from collections.abc import Sequence
-from typing import Literal, TypeAlias
 
 import jax
 import numpy as np
@@ -20,8 +19,6 @@ from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
 from spmd.errors import MeshError
 from spmd.topology.devices import Device
-
-Placement: TypeAlias = Literal["rows", "whole", "local"]
 
 _REPLICA = "replica"
 
@@ -64,36 +61,20 @@ class Layout:
         mesh = self.mesh.local_mesh if self.mesh.is_multi_process else self.mesh
         return _product(mesh, self.data_axes)
 
-    def spec(self, placement: Placement) -> PartitionSpec:
-        """Returns how the axes of an array are divided.
-
-        Args:
-            placement: the kind of what is placed.
-        """
-        return PartitionSpec() if placement == "whole" else PartitionSpec(self.axis)
-
-    def sharding(self, placement: Placement) -> NamedSharding:
-        """Returns the sharding of one kind of arrays.
-
-        Args:
-            placement: the kind of what is placed.
-        """
-        return NamedSharding(self.mesh, self.spec(placement))
-
     @functools.cached_property
     def rows(self) -> NamedSharding:
         """The sharding of what each replica has a block of."""
-        return self.sharding("rows")
+        return NamedSharding(self.mesh, PartitionSpec(self.axis))
 
     @functools.cached_property
     def whole(self) -> NamedSharding:
         """The sharding of what each replica has all of."""
-        return self.sharding("whole")
+        return NamedSharding(self.mesh, PartitionSpec())
 
-    @functools.cached_property
+    @property
     def local(self) -> NamedSharding:
         """The sharding of stacked values, one of each replica."""
-        return self.sharding("local")
+        return self.rows  # along an axis that stacking has added
 
     def of_state(self, value: object, *, local: bool) -> NamedSharding:
         """Returns where a variable lies; one that is divided along model axes only stays so.

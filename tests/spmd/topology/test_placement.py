@@ -39,7 +39,7 @@ def test_reads_what_it_can(mesh_of):
 
 @pytest.mark.parametrize("placement", ["rows", "whole"])
 def test_a_copy_can_be_donated(mesh_of, placement):
-    sharding = layout_of(mesh_of(2)).sharding(placement)
+    sharding = getattr(layout_of(mesh_of(2)), placement)
     value = jax.device_put(jnp.arange(4.0), sharding)
     copy = processes.copied(value, sharding)
     assert copy.sharding == sharding
