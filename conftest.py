@@ -14,11 +14,11 @@ if version("jaxlib").startswith("0.10."):  # newer ones do not know the first fl
     COMPILE_FAST += " --xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1"
 
 
-def is_part(config: pytest.Config) -> bool:
+def compiles_fast(config: pytest.Config) -> bool:
     """Whether the quick or the slow part runs: they compile without optimizations, and start processes fast.
 
     Everything else compiles and starts as users' programs do: doctests, examples, the demo, a test that is run
-    by name, and in `.ci/run` all recorded cases (tests/golden) once more.
+    by name, and in `.ci/run` the tests that compare numbers, once more.
     """
     return config.getoption("markexpr") in ("not slow", "slow")
 
@@ -26,7 +26,7 @@ def is_part(config: pytest.Config) -> bool:
 def pytest_configure(config: pytest.Config) -> None:
     """Sets how JAX starts and compiles, before anything starts it."""
     os.environ.setdefault("KERAS_BACKEND", "jax")  # before Keras is imported: it fixes the backend
-    if is_part(config):
+    if compiles_fast(config):
         flags = os.environ.get("XLA_FLAGS", "")
         if COMPILE_FAST not in flags:  # this process may be a worker of one that has set it
             os.environ["XLA_FLAGS"] = f"{flags} {COMPILE_FAST}".strip()

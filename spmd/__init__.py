@@ -17,29 +17,46 @@ Here are the names that a training script needs. The others are in the rooms of 
 `spmd.export` and `spmd.integrations`. Importing `spmd` starts no backend.
 """
 
-from spmd import errors as errors
-from spmd import input as input
-from spmd import lowering as lowering
-from spmd import proof as proof
-from spmd import replica as replica
-from spmd import state as state
-from spmd import step as step
-from spmd import topology as topology
-from spmd import verification as verification
-from spmd.input import distribute as distribute
-from spmd.replica import PerReplica as PerReplica
-from spmd.replica import all_reduce as all_reduce
-from spmd.replica import average_loss as average_loss
-from spmd.replica import replica_id as replica_id
-from spmd.replica import sum_over_replicas as sum_over_replicas
-from spmd.replica import valid_rows as valid_rows
-from spmd.state import Variable as Variable
-from spmd.step import Step as Step
-from spmd.step import StepOptions as StepOptions
-from spmd.step import gather as gather
-from spmd.step import lift as lift
-from spmd.step import reduce as reduce
-from spmd.step import run as run
-from spmd.topology import make_mesh as make_mesh
-from spmd.topology import simulate_devices as simulate_devices
-from spmd.verification import verify as verify
+from spmd import errors, input, lowering, proof, replica, state, step, topology, verification
+from spmd.input import distribute
+from spmd.replica import (
+    PerReplica,
+    all_reduce,
+    average_loss,
+    replica_id,
+    sum_over_replicas,
+    valid_rows,
+)
+from spmd.state import Variable
+from spmd.step import Step, StepOptions, gather, lift, reduce, run
+from spmd.topology import make_mesh, simulate_devices
+from spmd.verification import verify
+
+__all__ = [
+    "PerReplica",
+    "Step",
+    "StepOptions",
+    "Variable",
+    "all_reduce",
+    "average_loss",
+    "distribute",
+    "errors",
+    "gather",
+    "input",
+    "lift",
+    "lowering",
+    "make_mesh",
+    "proof",
+    "reduce",
+    "replica",
+    "replica_id",
+    "run",
+    "simulate_devices",
+    "state",
+    "step",
+    "sum_over_replicas",
+    "topology",
+    "valid_rows",
+    "verification",
+    "verify",
+]

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 from jax._src.interpreters import mlir
 
 import spmd
-from conftest import COMPILE_FAST, is_part
+from conftest import COMPILE_FAST, compiles_fast
 from tests import warm
 from tests.fake_store import FakeStore
 
@@ -60,7 +60,7 @@ def fresh_environment(
     It reads the programs that earlier processes of this worker compiled, and nobody writes them meanwhile.
     """
     inherited = {k: v for k, v in os.environ.items() if k not in ("XLA_FLAGS", "NPROC")}
-    if is_part(pytestconfig):
+    if compiles_fast(pytestconfig):
         inherited["XLA_FLAGS"] = COMPILE_FAST
     return inherited | {
         **{"PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu", "COLUMNS": "120"},
@@ -73,7 +73,7 @@ def fresh_environment(
 @pytest.fixture(scope="session")
 def start_python(pytestconfig: pytest.Config) -> Iterator[Callable[..., subprocess.Popen]]:
     """Starts Python with arguments and variables, like `Popen`; in the two parts its imports are made already."""
-    if not is_part(pytestconfig):
+    if not compiles_fast(pytestconfig):
         yield lambda words, environment, **options: subprocess.Popen(
             [sys.executable, *map(str, words)], env=environment, **options
         )
@@ -119,7 +119,7 @@ def _cheap_programs(pytestconfig: pytest.Config) -> None:
     """
     gc.set_threshold(20_000, 20, 20)
     jax.config.update("jax_traceback_in_locations_limit", 0)
-    if is_part(pytestconfig):
+    if compiles_fast(pytestconfig):
         kept = threading.local()
         make = mlir.make_ir_context
 

@@ -61,3 +61,9 @@ print(json.dumps({{
         "threads": 1,
     }
     assert done.stderr == ""
+
+
+def test_a_star_import_brings_the_front_page() -> None:
+    names: dict[str, object] = {}
+    exec("from spmd import *", names)
+    assert names.keys() - {"__builtins__"} == set(spmd.__all__)

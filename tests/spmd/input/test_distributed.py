@@ -50,7 +50,7 @@ def fill(structure: Any, rows: int) -> Any:
 
 
 @given(structures, st.integers(0, 40), st.integers(1, 16), st.integers(1, 8), st.booleans())
-@settings(max_examples=15)
+@settings(max_examples=30)
 def test_valid_rows_in_order_are_the_rows_of_the_source(
     structure: Any, rows: int, batch_size: int, replicas: int, drop: bool
 ) -> None:

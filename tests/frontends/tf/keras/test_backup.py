@@ -92,7 +92,7 @@ BATCHES = {"stop": {"batches": 14}, "save_freq": 3, "first_epoch": None}
 EPOCHS = {"stop": {"epoch": 2}, "save_freq": "epoch", "first_epoch": 2}
 LAST = {"stop": {"epoch": 1}, "save_freq": 8, "first_epoch": 1}  # 8 batches are an epoch
 AT_ONCE = {"stop": {"batches": 2}, "save_freq": "epoch", "first_epoch": 0}
-QUICK = [(arrays, AT_ONCE)]
+QUICK = [(arrays, AT_ONCE), (endless, BATCHES)]
 ALL = [
     (data, when)
     for data in (arrays, shuffled, endless, of_unknown_length, distributed)
