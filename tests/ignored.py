@@ -59,14 +59,14 @@ Options that are accepted as a whole:
 
 
 def ignored_parameters() -> dict[str, tuple[str, ...]]:
-    """Lists what functions of the front end accept and delete, by TensorFlow's name, but for `name`."""
+    """Lists what functions of the front end accept and delete, by TensorFlow's name."""
     found: dict[str, tuple[str, ...]] = {}
     seen = set[object]()
     for name, function in _functions():
         if function in seen:
             continue
         seen.add(function)
-        deleted = tuple(each for each in _deleted(function) if each != "name")
+        deleted = tuple(_deleted(function))
         if deleted:
             found[name] = deleted
     return found

@@ -69,7 +69,6 @@ def take_name(
         RuntimeError: called in cross-replica context.
         ValueError: there is no gradient.
     """
-    del name
     if in_cross_replica_context():
         raise RuntimeError(
             "apply_gradients() cannot be called in cross-replica context. Use "
@@ -128,7 +127,6 @@ def minimize(
     Raises:
         ValueError: the loss is an array, and there is no tape.
     """
-    del name
     if callable(loss):
         with GradientTape() as tape:
             loss = loss()

@@ -156,7 +156,6 @@ def write(
 
     Source: `tf.summary.write`.
     """
-    del name
     writer = default_writer()
     if writer is None:
         return False

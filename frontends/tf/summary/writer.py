@@ -154,7 +154,6 @@ def create_file_writer(
 
     Source: `tf.summary.create_file_writer`.
     """
-    del name
     event_pb2, record_writer = require_tensorboard()
     folder = os.fspath(logdir)
     if "://" in folder:
@@ -196,7 +195,6 @@ def flush(writer: SummaryWriter | None = None, name: str | None = None) -> None:
 
     Source: `tf.summary.flush`.
     """
-    del name
     writer = _WRITER.get() if writer is None else writer
     if writer is not None:
         writer.flush()
