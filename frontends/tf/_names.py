@@ -8,6 +8,7 @@ import difflib
 import importlib
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from types import ModuleType
 from typing import Any
 
 import jax.nn
@@ -149,6 +150,15 @@ def defined_in(module: str) -> dict[str, Any]:
         name.removesuffix("_"): value
         for name, value in vars(sys.modules[module]).items()
         if not name.startswith("_") and getattr(value, "__module__", None) == module
+    }
+
+
+def exported_by(face: str) -> dict[str, Any]:
+    """Makes the table of a face: a package that imports what it exports, and besides that only modules."""
+    return {
+        name: value
+        for name, value in vars(sys.modules[face]).items()
+        if not name.startswith("_") and not isinstance(value, ModuleType)
     }
 
 

@@ -13,24 +13,16 @@ and text is `str` where it was given as `str` (`bytes` stay `bytes`).
 Source: ``tf.data``.
 """
 
-from frontends.tf.data import experimental
-from frontends.tf.data.constants import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
-from frontends.tf.data.dataset import Dataset
-from frontends.tf.data.files import TextLineDataset, TFRecordDataset
-from frontends.tf.data.iterator import DatasetIterator as Iterator
-from frontends.tf.data.options import Options, ThreadingOptions
-from frontends.tf.data.spec import DatasetSpec
+from frontends.tf.data import experimental as experimental
+from frontends.tf.data import iterator
+from frontends.tf.data.constants import AUTOTUNE as AUTOTUNE
+from frontends.tf.data.constants import INFINITE_CARDINALITY as INFINITE_CARDINALITY
+from frontends.tf.data.constants import UNKNOWN_CARDINALITY as UNKNOWN_CARDINALITY
+from frontends.tf.data.dataset import Dataset as Dataset
+from frontends.tf.data.files import TextLineDataset as TextLineDataset
+from frontends.tf.data.files import TFRecordDataset as TFRecordDataset
+from frontends.tf.data.options import Options as Options
+from frontends.tf.data.options import ThreadingOptions as ThreadingOptions
+from frontends.tf.data.spec import DatasetSpec as DatasetSpec
 
-__all__ = [
-    "AUTOTUNE",
-    "INFINITE_CARDINALITY",
-    "UNKNOWN_CARDINALITY",
-    "Dataset",
-    "DatasetSpec",
-    "Iterator",
-    "Options",
-    "TFRecordDataset",
-    "TextLineDataset",
-    "ThreadingOptions",
-    "experimental",
-]
+Iterator = iterator.DatasetIterator

@@ -9,36 +9,16 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from frontends.tf.data.constants import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+from frontends.tf.data.constants import AUTOTUNE as AUTOTUNE
+from frontends.tf.data.constants import INFINITE_CARDINALITY as INFINITE_CARDINALITY
+from frontends.tf.data.constants import UNKNOWN_CARDINALITY as UNKNOWN_CARDINALITY
 from frontends.tf.data.dataset import Dataset
-from frontends.tf.data.options import (
-    AutoShardPolicy,
-    AutotuneOptions,
-    DistributeOptions,
-    OptimizationOptions,
-    ThreadingOptions,
-)
+from frontends.tf.data.options import AutoShardPolicy as AutoShardPolicy
+from frontends.tf.data.options import AutotuneOptions as AutotuneOptions
+from frontends.tf.data.options import DistributeOptions as DistributeOptions
+from frontends.tf.data.options import OptimizationOptions as OptimizationOptions
+from frontends.tf.data.options import ThreadingOptions as ThreadingOptions
 from spmd.input.pipeline import counted
-
-__all__ = [
-    "AUTOTUNE",
-    "INFINITE_CARDINALITY",
-    "UNKNOWN_CARDINALITY",
-    "AutoShardPolicy",
-    "AutotuneOptions",
-    "DistributeOptions",
-    "OptimizationOptions",
-    "ThreadingOptions",
-    "assert_cardinality",
-    "cardinality",
-    "choose_from_datasets",
-    "get_single_element",
-    "map_and_batch",
-    "parallel_interleave",
-    "prefetch_to_device",
-    "sample_from_datasets",
-    "shuffle_and_repeat",
-]
 
 choose_from_datasets = Dataset.choose_from_datasets
 sample_from_datasets = Dataset.sample_from_datasets

@@ -5,23 +5,16 @@ program in StableHLO (`jax.export`) and the weights (Orbax): see docs/export.md.
 TensorFlow serves, call `model.export(path, format="tf_saved_model")` with TensorFlow installed.
 """
 
-from frontends.tf._names import attributes
-from frontends.tf.saved_model.loading import LoadedModel, contains_saved_model, load
-from frontends.tf.saved_model.options import LoadOptions, SaveOptions
-from frontends.tf.saved_model.saving import save
+from frontends.tf import _names
+from frontends.tf.saved_model.loading import LoadedModel as LoadedModel
+from frontends.tf.saved_model.loading import contains_saved_model as contains_saved_model
+from frontends.tf.saved_model.loading import load as load
+from frontends.tf.saved_model.options import LoadOptions as LoadOptions
+from frontends.tf.saved_model.options import SaveOptions as SaveOptions
+from frontends.tf.saved_model.saving import save as save
 
 DEFAULT_SERVING_SIGNATURE_DEF_KEY = "serving_default"
 SERVING = "serve"
 
-__all__ = [
-    "DEFAULT_SERVING_SIGNATURE_DEF_KEY",
-    "SERVING",
-    "LoadOptions",
-    "LoadedModel",
-    "SaveOptions",
-    "contains_saved_model",
-    "load",
-    "save",
-]
 
-__getattr__, __dir__ = attributes("tf.saved_model", {}, present=__all__)
+__getattr__, __dir__ = _names.attributes("tf.saved_model", _names.exported_by(__name__))

@@ -11,31 +11,21 @@ when the first writer is made and needs no TensorFlow.
 Compiled programs write no summaries: return a value from `tf.function` or `strategy.run`, and write it then.
 """
 
-from frontends.tf._names import attributes
-from frontends.tf.summary import experimental
-from frontends.tf.summary.ops import histogram, image, scalar, text, write
-from frontends.tf.summary.writer import (
-    SummaryWriter,
-    create_file_writer,
-    create_noop_writer,
-    flush,
-    record_if,
-    should_record_summaries,
+from frontends.tf import _names
+from frontends.tf.summary.ops import histogram as histogram
+from frontends.tf.summary.ops import image as image
+from frontends.tf.summary.ops import scalar as scalar
+from frontends.tf.summary.ops import text as text
+from frontends.tf.summary.ops import write as write
+from frontends.tf.summary.writer import SummaryWriter as SummaryWriter
+from frontends.tf.summary.writer import create_file_writer as create_file_writer
+from frontends.tf.summary.writer import create_noop_writer as create_noop_writer
+from frontends.tf.summary.writer import flush as flush
+from frontends.tf.summary.writer import record_if as record_if
+from frontends.tf.summary.writer import should_record_summaries as should_record_summaries
+
+__getattr__, __dir__ = _names.attributes(
+    "tf.summary",
+    _names.exported_by(__name__),
+    {"experimental": "frontends.tf.summary.experimental"},
 )
-
-__all__ = [
-    "SummaryWriter",
-    "create_file_writer",
-    "create_noop_writer",
-    "experimental",
-    "flush",
-    "histogram",
-    "image",
-    "record_if",
-    "scalar",
-    "should_record_summaries",
-    "text",
-    "write",
-]
-
-__getattr__, __dir__ = attributes("tf.summary", {}, present=__all__)

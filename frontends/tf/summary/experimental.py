@@ -1,8 +1,7 @@
 """`tf.summary.experimental`: the step of summaries without one."""
 
-from frontends.tf._names import attributes
-from frontends.tf.summary.writer import get_step, set_step
+from frontends.tf import _names
+from frontends.tf.summary.writer import get_step as get_step
+from frontends.tf.summary.writer import set_step as set_step
 
-__all__ = ["get_step", "set_step"]
-
-__getattr__, __dir__ = attributes("tf.summary.experimental", {}, present=__all__)
+__getattr__, __dir__ = _names.attributes("tf.summary.experimental", _names.exported_by(__name__))

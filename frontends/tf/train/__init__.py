@@ -1,32 +1,15 @@
 """`tf.train`: checkpoints, and the addresses of a cluster."""
 
-from frontends.tf._names import attributes
-from frontends.tf.train.checkpoint import Checkpoint
-from frontends.tf.train.checkpoint_manager import CheckpointManager
-from frontends.tf.train.checkpoint_options import CheckpointOptions
-from frontends.tf.train.checkpoint_reader import (
-    list_variables,
-    load_checkpoint,
-    load_variable,
-)
-from frontends.tf.train.checkpoint_state import (
-    CheckpointState,
-    get_checkpoint_state,
-    latest_checkpoint,
-)
-from frontends.tf.train.cluster_spec import ClusterSpec
+from frontends.tf import _names
+from frontends.tf.train.checkpoint import Checkpoint as Checkpoint
+from frontends.tf.train.checkpoint_manager import CheckpointManager as CheckpointManager
+from frontends.tf.train.checkpoint_options import CheckpointOptions as CheckpointOptions
+from frontends.tf.train.checkpoint_reader import list_variables as list_variables
+from frontends.tf.train.checkpoint_reader import load_checkpoint as load_checkpoint
+from frontends.tf.train.checkpoint_reader import load_variable as load_variable
+from frontends.tf.train.checkpoint_state import CheckpointState as CheckpointState
+from frontends.tf.train.checkpoint_state import get_checkpoint_state as get_checkpoint_state
+from frontends.tf.train.checkpoint_state import latest_checkpoint as latest_checkpoint
+from frontends.tf.train.cluster_spec import ClusterSpec as ClusterSpec
 
-__all__ = [
-    "Checkpoint",
-    "CheckpointManager",
-    "CheckpointOptions",
-    "CheckpointState",
-    "ClusterSpec",
-    "get_checkpoint_state",
-    "latest_checkpoint",
-    "list_variables",
-    "load_checkpoint",
-    "load_variable",
-]
-
-__getattr__, __dir__ = attributes("tf.train", {}, present=__all__)
+__getattr__, __dir__ = _names.attributes("tf.train", _names.exported_by(__name__))
