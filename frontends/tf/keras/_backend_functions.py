@@ -4,6 +4,7 @@ Keras 3 keeps Keras 2's backend functions for `tf.keras`, written in TensorFlow.
 here (see `_patches`); these are over `keras.ops`.
 """
 
+import functools
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -54,23 +55,20 @@ def batch_set_value(tuples: Iterable[tuple[VariableLike, TensorLike]]) -> None:
         set_value(variable, value)
 
 
-def _floating(reduce: Callable[..., Any]) -> Callable[..., Any]:
-    """A mean of bools is one of floats."""
-
-    def function(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Any:
-        x = ops.convert_to_tensor(x)
-        if x.dtype == bool:
-            x = ops.cast(x, keras.config.floatx())
-        return reduce(x, axis=axis, keepdims=keepdims)
-
-    return function
+def _floating(
+    reduce: Callable[..., Any], x: TensorLike, axis: Axis = None, keepdims: bool = False
+) -> Any:
+    """Reduces; a mean of bools is one of floats."""
+    x = ops.convert_to_tensor(x)
+    if x.dtype == bool:
+        x = ops.cast(x, keras.config.floatx())
+    return reduce(x, axis=axis, keepdims=keepdims)
 
 
-def _filled(fill: Callable[..., Any]) -> Callable[..., Any]:
-    def function(shape: ShapeLike, dtype: DTypeLike = None, name: str | None = None) -> Any:
-        return keras.Variable(fill(shape, dtype or keras.config.floatx()), name=name)
-
-    return function
+def _filled(
+    fill: Callable[..., Any], shape: ShapeLike, dtype: DTypeLike = None, name: str | None = None
+) -> Any:
+    return keras.Variable(fill(shape, dtype or keras.config.floatx()), name=name)
 
 
 def _of_floatx(draw: Callable[..., Any]) -> Callable[..., Any]:
@@ -84,12 +82,9 @@ def _of_floatx(draw: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def _assigned(method: str) -> Callable[[Any, Any], Any]:
-    def function(x: TensorLike, value: TensorLike) -> Any:
-        getattr(x, method)(value)
-        return x
-
-    return function
+def _assigned(method: str, x: TensorLike, value: TensorLike) -> Any:
+    getattr(x, method)(value)
+    return x
 
 
 def _switch(condition: TensorLike, then_expression: TensorLike, else_expression: TensorLike) -> Any:
@@ -102,71 +97,63 @@ def _switch(condition: TensorLike, then_expression: TensorLike, else_expression:
     )
 
 
-def _fold(reverse: bool) -> Callable[..., Any]:
-    def function(
-        fn: Callable[..., Any],
-        elems: TensorLike,
-        initializer: TensorLike = None,
-        name: str | None = None,
-    ) -> Any:
-        elems = jax.tree.map(ops.convert_to_tensor, elems)
-        if initializer is None:
-            first, rest = (-1, slice(-1)) if reverse else (0, slice(1, None))
-            initializer = jax.tree.map(lambda x: x[first], elems)
-            elems = jax.tree.map(lambda x: x[rest], elems)
-        start = jax.tree.map(ops.convert_to_tensor, initializer)
-        return jax.lax.scan(lambda total, x: (fn(total, x), None), start, elems, reverse=reverse)[0]
-
-    return function
+def _fold(
+    reverse: bool,
+    fn: Callable[..., Any],
+    elems: TensorLike,
+    initializer: TensorLike = None,
+    name: str | None = None,
+) -> Any:
+    elems = jax.tree.map(ops.convert_to_tensor, elems)
+    if initializer is None:
+        first, rest = (-1, slice(-1)) if reverse else (0, slice(1, None))
+        initializer = jax.tree.map(lambda x: x[first], elems)
+        elems = jax.tree.map(lambda x: x[rest], elems)
+    start = jax.tree.map(ops.convert_to_tensor, initializer)
+    return jax.lax.scan(lambda total, x: (fn(total, x), None), start, elems, reverse=reverse)[0]
 
 
 def _temporal_padding(x: TensorLike, padding: Sequence[int] = (1, 1)) -> Any:
     return ops.pad(x, [[0, 0], [*padding], [0, 0]])
 
 
-def _spatial_padding(dimensions: int) -> Callable[..., Any]:
-    def function(
-        x: TensorLike,
-        padding: Sequence[Sequence[int]] = ((1, 1),) * dimensions,
-        data_format: str | None = None,
-    ) -> Any:
-        sides = [[*pair] for pair in padding]
-        first = (data_format or keras.config.image_data_format()) == "channels_first"
-        outer = [[0, 0], [0, 0], *sides] if first else [[0, 0], *sides, [0, 0]]
-        return ops.pad(x, outer)
-
-    return function
+def _spatial_padding(
+    dimensions: int,
+    x: TensorLike,
+    padding: Sequence[Sequence[int]] | None = None,
+    data_format: str | None = None,
+) -> Any:
+    sides = [[1, 1]] * dimensions if padding is None else [[*pair] for pair in padding]
+    first = (data_format or keras.config.image_data_format()) == "channels_first"
+    outer = [[0, 0], [0, 0], *sides] if first else [[0, 0], *sides, [0, 0]]
+    return ops.pad(x, outer)
 
 
-def _random_variable(draw: Callable[..., Any]) -> Callable[..., Any]:
-    def function(
-        shape: ShapeLike,
-        first: float,
-        second: float,
-        dtype: DTypeLike = None,
-        name: str | None = None,
-        seed: int | None = None,
-    ) -> Any:
-        return keras.Variable(draw(shape, first, second, dtype, seed), name=name)
-
-    return function
+def _random_variable(
+    draw: Callable[..., Any],
+    shape: ShapeLike,
+    first: float,
+    second: float,
+    dtype: DTypeLike = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> Any:
+    return keras.Variable(draw(shape, first, second, dtype, seed), name=name)
 
 
-def _convolution(convolve: Callable[..., Any]) -> Callable[..., Any]:
-    def function(
-        x: TensorLike,
-        kernel: TensorLike,
-        strides: int | Sequence[int] = 1,
-        padding: str = "valid",
-        data_format: str | None = None,
-        dilation_rate: int | Sequence[int] = 1,
-    ) -> Any:
-        if padding == "causal":  # of one dimension only
-            size = (kernel.shape[0] - 1) * int(np.ravel(dilation_rate)[0])
-            x, padding = _temporal_padding(x, (size, 0)), "valid"
-        return convolve(x, kernel, strides, padding, data_format, dilation_rate)
-
-    return function
+def _convolution(
+    convolve: Callable[..., Any],
+    x: TensorLike,
+    kernel: TensorLike,
+    strides: int | Sequence[int] = 1,
+    padding: str = "valid",
+    data_format: str | None = None,
+    dilation_rate: int | Sequence[int] = 1,
+) -> Any:
+    if padding == "causal":  # of one dimension only
+        size = (kernel.shape[0] - 1) * int(np.ravel(dilation_rate)[0])
+        x, padding = _temporal_padding(x, (size, 0)), "valid"
+    return convolve(x, kernel, strides, padding, data_format, dilation_rate)
 
 
 def _pool(
@@ -181,16 +168,6 @@ def _pool(
     if pool is None:
         raise ValueError(f"pool_mode must be 'max' or 'avg', but it is {pool_mode!r}.")
     return pool(x, pool_size, strides, padding, data_format)
-
-
-def _separable_convolution(
-    x: TensorLike,
-    depthwise_kernel: TensorLike,
-    pointwise_kernel: TensorLike,
-    *args: Any,
-    **kwargs: Any,
-) -> Any:
-    return ops.separable_conv(x, depthwise_kernel, pointwise_kernel, *args, **kwargs)
 
 
 def _resize_images(
@@ -231,60 +208,58 @@ TABLE: dict[str, Any] = {
         )
     ),
     "concatenate": lambda tensors, axis=-1: ops.concatenate(tensors, axis),
-    "conv1d": _convolution(ops.conv),
-    "conv2d": _convolution(ops.conv),
-    "conv3d": _convolution(ops.conv),
+    **dict.fromkeys(("conv1d", "conv2d", "conv3d"), functools.partial(_convolution, ops.conv)),
     "count_params": lambda x: int(np.prod(x.shape)),
-    "depthwise_conv2d": _convolution(ops.depthwise_conv),
+    "depthwise_conv2d": functools.partial(_convolution, ops.depthwise_conv),
     "dot": lambda x, y: jnp.dot(jnp.asarray(x), jnp.asarray(y)),
     "dropout": lambda x, level, noise_shape=None, seed=None: keras.random.dropout(
         x, level, noise_shape, seed
     ),
     "dtype": lambda x: keras.config.floatx() if isinstance(x, float) else str(x.dtype),
     "eval": get_value,
-    "foldl": _fold(reverse=False),
-    "foldr": _fold(reverse=True),
+    "foldl": functools.partial(_fold, False),
+    "foldr": functools.partial(_fold, True),
     "gather": lambda reference, indices: ops.take(reference, indices, axis=0),
     "get_value": get_value,
     "in_top_k": lambda predictions, targets, k: ops.in_top_k(targets, predictions, k),
     "int_shape": lambda x: tuple(x.shape),
     "is_sparse": lambda tensor: False,
     "map_fn": lambda fn, elems, name=None, dtype=None: ops.map(fn, elems),
-    "mean": _floating(ops.mean),
+    "mean": functools.partial(_floating, ops.mean),
     "ndim": ops.ndim,
-    "ones": _filled(ops.ones),
+    "ones": functools.partial(_filled, ops.ones),
     "pool2d": _pool,
     "pool3d": _pool,
     "random_bernoulli": lambda shape, p=0.0, dtype=None, seed=None: ops.cast(
         keras.random.uniform(shape, seed=seed) <= p, dtype or keras.config.floatx()
     ),
     "random_normal": _of_floatx(random.normal),
-    "random_normal_variable": _random_variable(_of_floatx(random.normal)),
+    "random_normal_variable": functools.partial(_random_variable, _of_floatx(random.normal)),
     "random_uniform": _of_floatx(random.uniform),
-    "random_uniform_variable": _random_variable(_of_floatx(random.uniform)),
+    "random_uniform_variable": functools.partial(_random_variable, _of_floatx(random.uniform)),
     "repeat": lambda x, n: ops.repeat(ops.expand_dims(x, 1), n, axis=1),
     "repeat_elements": lambda x, rep, axis: ops.repeat(x, rep, axis),
     "resize_images": _resize_images,
     "resize_volumes": _resize_volumes,
-    "separable_conv2d": _separable_convolution,
+    "separable_conv2d": lambda x, *args, **kwargs: ops.separable_conv(x, *args, **kwargs),
     "set_value": set_value,
     "shape": ops.shape,
     "softmax": lambda x, axis=-1: ops.softmax(x, axis),
     "softsign": ops.softsign,
     "sparse_categorical_crossentropy": ops.sparse_categorical_crossentropy,
-    "spatial_2d_padding": _spatial_padding(2),
-    "spatial_3d_padding": _spatial_padding(3),
-    "std": _floating(ops.std),
+    "spatial_2d_padding": functools.partial(_spatial_padding, 2),
+    "spatial_3d_padding": functools.partial(_spatial_padding, 3),
+    "std": functools.partial(_floating, ops.std),
     "switch": _switch,
     "temporal_padding": _temporal_padding,
     "to_dense": lambda tensor: tensor,
     "truncated_normal": _of_floatx(random.truncated_normal),
-    "update": _assigned("assign"),
-    "update_add": _assigned("assign_add"),
-    "update_sub": _assigned("assign_sub"),
-    "var": _floating(ops.var),
+    "update": functools.partial(_assigned, "assign"),
+    "update_add": functools.partial(_assigned, "assign_add"),
+    "update_sub": functools.partial(_assigned, "assign_sub"),
+    "var": functools.partial(_floating, ops.var),
     "variable": lambda value, dtype=None, name=None, constraint=None: keras.Variable(
         jnp.asarray(value, dtype or keras.config.floatx()), name=name
     ),
-    "zeros": _filled(ops.zeros),
+    "zeros": functools.partial(_filled, ops.zeros),
 }
