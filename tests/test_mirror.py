@@ -13,7 +13,6 @@ ROOT = Path(__file__).resolve().parents[1]
 WITHOUT = {
     "frontends/tf/contrib/distribute.py",
     "frontends/tf/data/base.py",
-    "frontends/tf/data/listing.py",
     "frontends/tf/distribute/cluster_resolver/cloud_tpu.py",
     "frontends/tf/distribute/cluster_resolver/google_api.py",
     "frontends/tf/distribute/preemption_watcher.py",

@@ -100,14 +100,14 @@ class DatasetBase(abc.ABC):
     def _combined(
         cls,
         parts: Sequence["DatasetBase"],
-        make_form: Callable[[], Form],
+        combine: Callable[[list[Form]], Form],
         cardinality: int,
         orders: Iterable[ShuffleOrder] = (),
     ) -> Self:
         """Makes a dataset from several, with their shuffles before `orders`, and the options of them all."""
         rows = {part.full_batch_rows for part in parts}
         return cls(
-            make_form,
+            lambda: combine([part._form() for part in parts]),
             cardinality,
             rows.pop() if len(rows) == 1 else None,
             [*(order for part in parts for order in part._orders), *orders],

@@ -10,7 +10,6 @@ from frontends.tf._typing import Nested
 from frontends.tf.data.constants import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from frontends.tf.data.folding import Folding
 from frontends.tf.data.iterator import DatasetIterator
-from frontends.tf.data.listing import Listing
 from frontends.tf.data.mixing import Mixing
 from frontends.tf.data.nesting import Nesting
 from frontends.tf.data.options import Options
@@ -46,21 +45,12 @@ class _Count(np.int64):
 
 
 @final
-class Dataset(
-    Sources,
-    Listing,
-    Mixing,
-    Reordering,
-    Transforms,
-    Folding,
-    Nesting,
-    metaclass=_DatasetMeta,
-):
+class Dataset(Sources, Mixing, Reordering, Transforms, Folding, Nesting, metaclass=_DatasetMeta):
     """A sequence of elements, which can be read any number of times.
 
-    Made by the methods that `Sources`, `Listing` and `Mixing` list; each of the others
-    returns a new dataset and leaves this one as it is. Nothing is read, traced or compiled before the first
-    element is asked for (or `element_spec`), so a dataset may be defined before the strategy.
+    Made by the methods that `Sources` and `Mixing` list; each of the others returns a new dataset and leaves
+    this one as it is. Nothing is read, traced or compiled before the first element is asked for (or
+    `element_spec`), so a dataset may be defined before the strategy.
 
     Elements are NumPy arrays (scalars for rank 0), or tuples, dicts and nested structures of them.
     Passes are independent of each other, and may be read on any thread.

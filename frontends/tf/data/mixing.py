@@ -1,5 +1,6 @@
 """Datasets whose elements come from one of several datasets at a time."""
 
+import functools
 from collections.abc import Iterator, Sequence
 from typing import Self, SupportsIndex
 
@@ -61,12 +62,7 @@ class Mixing(DatasetBase):
 
         return cls._combined(
             parts,
-            lambda: mixed(
-                [part._form() for part in parts],
-                numbers,
-                stop_on_empty=stop_on_empty_dataset,
-                finite=True,
-            ),
+            lambda forms: mixed(forms, numbers, stop_on_empty=stop_on_empty_dataset, finite=True),
             UNKNOWN_CARDINALITY,
             choice_dataset._orders,
         )
@@ -121,20 +117,15 @@ class Mixing(DatasetBase):
             )
         # One that is never drawn must not be waited for.
         parts = [part for part, weight in zip(parts, given, strict=True) if weight > 0]
-        likely = given[given > 0]
         order = shuffle_order(seed, bool(rerandomize_each_iteration), "sample_from_datasets")
+        draw = functools.partial(drawn, given[given > 0], order)
         # It ends, unless one of them is endless and none ends it.
         finite = stop_on_empty_dataset or all(
             part._cardinality != INFINITE_CARDINALITY for part in parts
         )
         return cls._combined(
             parts,
-            lambda: mixed(
-                [part._form() for part in parts],
-                lambda: drawn(likely, order),
-                stop_on_empty=stop_on_empty_dataset,
-                finite=finite,
-            ),
+            lambda forms: mixed(forms, draw, stop_on_empty=stop_on_empty_dataset, finite=finite),
             UNKNOWN_CARDINALITY if finite else INFINITE_CARDINALITY,
             [order],
         )

@@ -196,7 +196,7 @@ class Reordering(DatasetBase):
         check_datasets([dataset], "concatenate")
         return self._combined(
             [self, dataset],
-            lambda: concatenated(self._form(), dataset._form()),
+            lambda forms: concatenated(*forms),
             cardinality.concatenate(self._cardinality, dataset._cardinality),
         )
 

@@ -1,5 +1,7 @@
 """Where a dataset's elements come from."""
 
+import glob
+import os
 import sys
 from collections.abc import Callable, Iterable, Sized
 from typing import Any, Self, SupportsIndex
@@ -13,12 +15,16 @@ from frontends.tf.data.base import DatasetBase, check_datasets, function_of, int
 from frontends.tf.data.constants import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from frontends.tf.data.spec import as_dtype, declared_spec
 from spmd.input.pipeline import (
+    Paths,
     array_rows,
     generated,
     iterated,
     leading_length,
     numbers,
+    own_files,
+    paths,
     random_numbers,
+    ready,
     stack,
     to_element,
     zipped,
@@ -26,7 +32,7 @@ from spmd.input.pipeline import (
 
 
 class Sources(DatasetBase):
-    """The methods that make a dataset of arrays, numbers, other datasets, or Python code."""
+    """The methods that make a dataset of arrays, numbers, other datasets, Python code, or names of files."""
 
     @classmethod
     def from_tensor_slices(cls, tensors: Nested, name: str | None = None) -> Self:
@@ -219,7 +225,7 @@ class Sources(DatasetBase):
         check_datasets(parts, "zip")
         return cls._combined(
             parts,
-            lambda: zipped(structure, [part._form() for part in parts]),
+            lambda forms: zipped(structure, forms),
             cardinality.zipped(part._cardinality for part in parts),
         )
 
@@ -308,4 +314,54 @@ class Sources(DatasetBase):
         return cls(
             lambda: iterated(dataset, finite=not infinite),
             INFINITE_CARDINALITY if infinite else length,
+        )
+
+    @classmethod
+    def list_files(
+        cls,
+        file_pattern: Paths,
+        shuffle: bool | None = None,
+        seed: SupportsIndex | None = None,
+        name: str | None = None,
+    ) -> Self:
+        """Finds files by patterns, now.
+
+        Args:
+            file_pattern: A pattern such as ``"data/*.tfrecord"``, or a list of them.
+            shuffle: Give the names in another order in every pass; None means True. Set it to False
+                before `shard`, or give a `seed`: otherwise each process would shard another order.
+            seed: As in `shuffle`.
+
+        Returns:
+            A dataset of paths, as text; sorted if they are not shuffled.
+
+        Raises:
+            FileNotFoundError: No file matches.
+            TypeError: `seed` is neither an integer nor None.
+
+        Examples:
+            >>> import os, tempfile
+            >>> from frontends.tf.data import Dataset
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     for name in ("a.txt", "b.txt", "c.csv"):
+            ...         open(os.path.join(folder, name), "w").close()
+            ...     found = Dataset.list_files(os.path.join(folder, "*.txt"), shuffle=False)
+            >>> [os.path.basename(path) for path in found]
+            ['a.txt', 'b.txt']
+
+        Source: ``tf.data.Dataset.list_files``.
+        """
+        patterns = list(paths(file_pattern))
+        found = sorted({path for pattern in patterns for path in glob.glob(pattern)})
+        if not found:
+            raise FileNotFoundError(
+                f"list_files: no file matches {patterns} (in {os.getcwd()}).\nFix: the pattern."
+            )
+        names = to_element(found)
+        files = cls(lambda: array_rows(names, len(found)), len(found))
+        if shuffle in (None, True):
+            order = shuffle_order(seed, True, "list_files")
+            files = files._derive(lambda form: form.shuffle(len(found), order), len(found), order)
+        return files._derive(
+            lambda form: ready(lambda: own_files(form.elements()), form.spec, form), len(found)
         )
