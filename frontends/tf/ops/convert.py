@@ -213,6 +213,11 @@ def same_names(
     return {name: make_alias(getattr(namespace, name)) for name in names}
 
 
+def picked(module: object, *names: str) -> dict[str, Callable[..., Any]]:
+    """Lists functions that a module of ours has by TensorFlow's names already."""
+    return {name: getattr(module, name) for name in names}
+
+
 def described(alias: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
     """Names and documents an alias after the function that it stands for."""
     name = getattr(function, "__name__", "function").removesuffix("_")

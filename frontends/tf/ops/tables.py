@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from frontends.tf._names import defined_in
 from frontends.tf.dtypes import cast
 from frontends.tf.ops import clip, linalg, math, ranking
-from frontends.tf.ops.convert import activation, binary, reduction, same_names, unary
+from frontends.tf.ops.convert import activation, binary, picked, reduction, same_names, unary
 from frontends.tf.ops.creation import eye
 
 # In tf.* and in tf.math. TensorFlow 1 had tf.log, too. Both round half to even.
@@ -17,15 +17,12 @@ COMMON: dict[str, Any] = {
     **same_names(unary, jnp, "negative", "round", "sign", "sin", "sinh", "square", "tan", "tanh"),
     **same_names(binary, jnp, "add", "equal", "greater", "greater_equal", "less", "less_equal"),
     **same_names(binary, jnp, "logical_and", "logical_or", "multiply", "not_equal", "subtract"),
+    **picked(math, "add_n", "atan2", "cumsum"),
+    **picked(ranking, "argmax", "argmin"),
     "abs": unary(math.abs_),
     "acos": unary(jnp.arccos),
-    "add_n": math.add_n,
-    "argmax": ranking.argmax,
-    "argmin": ranking.argmin,
     "asin": unary(jnp.arcsin),
     "atan": unary(jnp.arctan),
-    "atan2": math.atan2,
-    "cumsum": math.cumsum,
     "divide": binary(jnp.true_divide),
     "maximum": binary(math.maximum_),
     "minimum": binary(math.minimum_),
@@ -45,32 +42,25 @@ COMMON: dict[str, Any] = {
 
 TF: dict[str, Any] = COMMON | {
     **defined_in(clip.__name__),
-    "argsort": ranking.argsort,
+    **picked(linalg, "einsum", "matmul", "norm", "tensordot"),
+    **picked(ranking, "argsort", "sort"),
     "cast": cast,
-    "einsum": linalg.einsum,
-    "matmul": linalg.matmul,
-    "norm": linalg.norm,
-    "sort": ranking.sort,
-    "tensordot": linalg.tensordot,
 }
 
 
 MATH: dict[str, Any] = COMMON | {
     **same_names(unary, jnp, "expm1", "log1p"),
-    "confusion_matrix": ranking.confusion_matrix,
-    "cumprod": math.cumprod,
-    "divide_no_nan": math.divide_no_nan,
+    **same_names(binary, jnp, "logical_xor", "mod"),
+    **picked(math, "cumprod", "divide_no_nan"),
+    **picked(ranking, "confusion_matrix", "in_top_k", "top_k"),
     "erf": unary(jax.scipy.special.erf),
     "floordiv": binary(jnp.floor_divide),
     "floormod": binary(jnp.mod),
-    "in_top_k": ranking.in_top_k,
     "is_finite": unary(jnp.isfinite),
     "is_inf": unary(jnp.isinf),
     "is_nan": unary(jnp.isnan),
     "l2_normalize": linalg.l2_normalize,
     "log_sigmoid": unary(jax.nn.log_sigmoid),
-    "logical_xor": binary(jnp.logical_xor),
-    "mod": binary(jnp.mod),
     "multiply_no_nan": binary(lambda x, y: jnp.where(jnp.equal(y, 0), 0, jnp.multiply(x, y))),
     "reciprocal": unary(math.masked_gradient(jnp.reciprocal)),
     "reduce_euclidean_norm": reduction(math.euclidean_norm_),
@@ -79,7 +69,6 @@ MATH: dict[str, Any] = COMMON | {
     "rsqrt": unary(math.masked_gradient(jax.lax.rsqrt)),
     "softplus": activation(jax.nn.softplus),
     "squared_difference": binary(math.squared_difference_),
-    "top_k": ranking.top_k,
 }
 
 
