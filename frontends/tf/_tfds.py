@@ -11,7 +11,6 @@ Importing this `tf` replaces these two functions once TensorFlow Datasets is imp
 
 import importlib.abc
 import importlib.machinery
-import importlib.util
 import itertools
 import os
 import sys

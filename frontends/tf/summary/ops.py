@@ -3,11 +3,12 @@
 The package `tensorboard` is imported only if there is a writer.
 """
 
+import functools
 import importlib
 import io
 import operator
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -54,7 +55,7 @@ def scalar(
             )
         return value.astype(np.float32)
 
-    return write(name, make, step, _Plugin("scalar", description))
+    return write(name, make, step, functools.partial(_metadata, "scalar", description))
 
 
 def histogram(
@@ -78,7 +79,7 @@ def histogram(
         count = _BUCKETS if buckets is None else max(buckets, 0)
         return _buckets(_numpy(name, data).astype(np.float64).reshape(-1), count)
 
-    return write(name, make, step, _Plugin("histogram", description))
+    return write(name, make, step, functools.partial(_metadata, "histogram", description))
 
 
 def image(
@@ -112,7 +113,7 @@ def image(
         pixels = np.asarray(convert_image_dtype(pixels[:max_outputs], np.uint8, saturate=True))
         return np.array([str(width).encode(), str(height).encode(), *map(_png, pixels)], object)
 
-    return write(name, make, step, _Plugin("image", description))
+    return write(name, make, step, functools.partial(_metadata, "image", description))
 
 
 def text(
@@ -135,7 +136,7 @@ def text(
             )
         return texts
 
-    return write(name, make, step, _Plugin("text", description))
+    return write(name, make, step, functools.partial(_metadata, "text", description))
 
 
 def write(
@@ -149,7 +150,7 @@ def write(
 
     Args:
         tensor: an array, or a function that returns it, called only if there is a writer.
-        metadata: TensorBoard's `SummaryMetadata`, or its bytes; it names the plugin.
+        metadata: TensorBoard's `SummaryMetadata`, its bytes, or a function like `tensor`; it names the plugin.
 
     Raises:
         ValueError: there is no step, or the value is a tracer.
@@ -164,7 +165,7 @@ def write(
     number = _step(tag, get_step() if step is None else step)
     array = _numpy(tag, tensor() if callable(tensor) else tensor)
     array = array.astype(object) if array.dtype.kind in "SU" else array
-    metadata = metadata.metadata() if isinstance(metadata, _Plugin) else metadata
+    metadata = metadata() if callable(metadata) else metadata
     event = require_tensorboard()[0].Event(step=number)
     value = event.summary.value.add(tag=tag, tensor=make_tensor_proto(array))
     if isinstance(metadata, bytes):
@@ -175,15 +176,10 @@ def write(
     return True
 
 
-class _Plugin(NamedTuple):
-    """The plugin of TensorBoard's that shows an array, and what it says of it."""
-
-    name: str
-    description: str | None
-
-    def metadata(self) -> Any:
-        module = importlib.import_module(f"tensorboard.plugins.{self.name}.metadata")
-        return module.create_summary_metadata(None, self.description)
+def _metadata(plugin: str, description: str | None) -> Any:
+    """Names the plugin of TensorBoard that shows an array, and describes the array."""
+    module = importlib.import_module(f"tensorboard.plugins.{plugin}.metadata")
+    return module.create_summary_metadata(None, description)
 
 
 def _step(tag: str, step: TensorLike) -> int:

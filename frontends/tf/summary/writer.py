@@ -30,17 +30,18 @@ class SummaryWriter:
     """Appends summaries to an event file; `create_file_writer` makes one."""
 
     def __init__(
-        self, records: Any = None, max_queue: int = 10, flush_seconds: float = 120.0
+        self, records: Any = None, max_queue: int | None = None, flush_millis: int | None = None
     ) -> None:
         """Makes a writer.
 
         Args:
             records: TensorBoard's `RecordWriter`, closed with this one; None writes nothing.
-            max_queue: how many events may wait to be flushed.
-            flush_seconds: after which time the next event flushes the queue.
+            max_queue: how many events may wait to be flushed, 10 by default.
+            flush_millis: after which time the next event flushes the queue, 2 minutes by default.
         """
         self._records = records
-        self._max_queue, self._flush_seconds = max_queue, flush_seconds
+        self._max_queue = 10 if max_queue is None else max_queue
+        self._flush_seconds = 120 if flush_millis is None else flush_millis / 1000
         self._waiting, self._flushed_at = 0, time.monotonic()
         self._closed = False
         # Scripts rarely close their writers, and Python warns when it closes a file itself.
@@ -167,11 +168,7 @@ def create_file_writer(
         f"{next(_FILES)}{suffix}"
     )
     file = open(os.path.join(folder, file_name), "xb")  # noqa: SIM115  (the writer closes it)
-    writer = SummaryWriter(
-        record_writer.RecordWriter(file),
-        10 if max_queue is None else max_queue,
-        (120_000 if flush_millis is None else flush_millis) / 1000,
-    )
+    writer = SummaryWriter(record_writer.RecordWriter(file), max_queue, flush_millis)
     writer.append(event_pb2.Event(file_version="brain.Event:2"))
     writer.flush()
     return writer
