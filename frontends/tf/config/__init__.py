@@ -4,25 +4,16 @@
 *Logical devices* are what programs run on; listing them starts the backend.
 """
 
-from frontends.tf._names import attributes
-from frontends.tf.config import experimental
+from frontends.tf import _names
+from frontends.tf.config.devices import LogicalDevice as LogicalDevice
+from frontends.tf.config.devices import LogicalDeviceConfiguration as LogicalDeviceConfiguration
+from frontends.tf.config.devices import PhysicalDevice as PhysicalDevice
+from frontends.tf.config.devices import list_logical_devices as list_logical_devices
+from frontends.tf.config.devices import list_physical_devices as list_physical_devices
 from frontends.tf.config.devices import (
-    LogicalDevice,
-    LogicalDeviceConfiguration,
-    PhysicalDevice,
-    list_logical_devices,
-    list_physical_devices,
-    set_logical_device_configuration,
+    set_logical_device_configuration as set_logical_device_configuration,
 )
 
-__all__ = [
-    "LogicalDevice",
-    "LogicalDeviceConfiguration",
-    "PhysicalDevice",
-    "experimental",
-    "list_logical_devices",
-    "list_physical_devices",
-    "set_logical_device_configuration",
-]
-
-__getattr__, __dir__ = attributes("tf.config", {}, present=__all__)
+__getattr__, __dir__ = _names.attributes(
+    "tf.config", _names.exported_by(__name__), {"experimental": "frontends.tf.config.experimental"}
+)

@@ -5,59 +5,35 @@ each global batch. *Cross-replica context* is code that sees all replicas; *repl
 that `strategy.run` calls, as one of them.
 """
 
-from frontends.tf._names import attributes
-from frontends.tf.distribute import experimental
+from frontends.tf import _names
+from frontends.tf.distribute.cross_device_ops import CrossDeviceOps as CrossDeviceOps
 from frontends.tf.distribute.cross_device_ops import (
-    CrossDeviceOps,
-    HierarchicalCopyAllReduce,
-    NcclAllReduce,
-    ReductionToOneDevice,
+    HierarchicalCopyAllReduce as HierarchicalCopyAllReduce,
 )
-from frontends.tf.distribute.dataset import DistributedDataset, DistributedIterator
-from frontends.tf.distribute.extended import StrategyExtended
-from frontends.tf.distribute.input import InputContext, InputOptions, InputReplicationMode
-from frontends.tf.distribute.options import RunOptions
-from frontends.tf.distribute.reduce_op import ReduceOp
-from frontends.tf.distribute.replica_context import ReplicaContext, get_replica_context
-from frontends.tf.distribute.scope import (
-    experimental_set_strategy,
-    get_strategy,
-    has_strategy,
-    in_cross_replica_context,
+from frontends.tf.distribute.cross_device_ops import NcclAllReduce as NcclAllReduce
+from frontends.tf.distribute.cross_device_ops import ReductionToOneDevice as ReductionToOneDevice
+from frontends.tf.distribute.dataset import DistributedDataset as DistributedDataset
+from frontends.tf.distribute.dataset import DistributedIterator as DistributedIterator
+from frontends.tf.distribute.extended import StrategyExtended as StrategyExtended
+from frontends.tf.distribute.input import InputContext as InputContext
+from frontends.tf.distribute.input import InputOptions as InputOptions
+from frontends.tf.distribute.input import InputReplicationMode as InputReplicationMode
+from frontends.tf.distribute.options import RunOptions as RunOptions
+from frontends.tf.distribute.reduce_op import ReduceOp as ReduceOp
+from frontends.tf.distribute.replica_context import ReplicaContext as ReplicaContext
+from frontends.tf.distribute.replica_context import get_replica_context as get_replica_context
+from frontends.tf.distribute.scope import experimental_set_strategy as experimental_set_strategy
+from frontends.tf.distribute.scope import get_strategy as get_strategy
+from frontends.tf.distribute.scope import has_strategy as has_strategy
+from frontends.tf.distribute.scope import in_cross_replica_context as in_cross_replica_context
+from frontends.tf.distribute.strategies.mirrored import MirroredStrategy as MirroredStrategy
+from frontends.tf.distribute.strategies.multi_worker_mirrored import (
+    MultiWorkerMirroredStrategy as MultiWorkerMirroredStrategy,
 )
-from frontends.tf.distribute.strategies.mirrored import MirroredStrategy
-from frontends.tf.distribute.strategies.multi_worker_mirrored import MultiWorkerMirroredStrategy
-from frontends.tf.distribute.strategies.one_device import OneDeviceStrategy
-from frontends.tf.distribute.strategy import Strategy
-from frontends.tf.distribute.values import DistributedValues
+from frontends.tf.distribute.strategies.one_device import OneDeviceStrategy as OneDeviceStrategy
+from frontends.tf.distribute.strategy import Strategy as Strategy
+from frontends.tf.distribute.values import DistributedValues as DistributedValues
 
-__all__ = [
-    "CrossDeviceOps",
-    "DistributedDataset",
-    "DistributedIterator",
-    "DistributedValues",
-    "HierarchicalCopyAllReduce",
-    "InputContext",
-    "InputOptions",
-    "InputReplicationMode",
-    "MirroredStrategy",
-    "MultiWorkerMirroredStrategy",
-    "NcclAllReduce",
-    "OneDeviceStrategy",
-    "ReduceOp",
-    "ReductionToOneDevice",
-    "ReplicaContext",
-    "RunOptions",
-    "Strategy",
-    "StrategyExtended",
-    "experimental",
-    "experimental_set_strategy",
-    "get_replica_context",
-    "get_strategy",
-    "has_strategy",
-    "in_cross_replica_context",
-]
-
-# Lazy, because it imports tf.train, whose checkpoints take long to import.
-_LAZY = {"cluster_resolver": "frontends.tf.distribute.cluster_resolver"}
-__getattr__, __dir__ = attributes("tf.distribute", {}, _LAZY, __all__)
+# Lazy, because the first imports tf.train, whose checkpoints take long to import.
+_LAZY = {name: f"frontends.tf.distribute.{name}" for name in ("cluster_resolver", "experimental")}
+__getattr__, __dir__ = _names.attributes("tf.distribute", _names.exported_by(__name__), _LAZY)
