@@ -132,28 +132,6 @@ def describe_tf_config(text: str | None) -> str:
     return f"{cluster.task} in a cluster of {sizes}"
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """Makes the parser of the whole command from `COMMANDS`.
-
-    Returns:
-        A parser whose result has `run`, the function of the chosen subcommand, or None if none was given.
-    """
-    parser = argparse.ArgumentParser(
-        prog="jaxtribute", description="SPMD training on JAX, compiled by XLA."
-    )
-    version = package_version("jaxtribute") or "(version unknown: not installed)"
-    parser.add_argument("--version", action="version", version=f"jaxtribute {version}")
-    parser.set_defaults(run=None)
-    subparsers = parser.add_subparsers(metavar="COMMAND")
-    for command in COMMANDS:
-        summary = (command.__doc__ or "").partition("\n")[0]
-        subparser = subparsers.add_parser(
-            command.__name__.replace("_", "-"), help=summary, description=summary
-        )
-        subparser.set_defaults(run=command(subparser))
-    return parser
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command.
 
@@ -172,7 +150,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
             ...
         SystemExit: 0
     """
-    parser = make_parser()
+    parser = argparse.ArgumentParser(
+        prog="jaxtribute", description="SPMD training on JAX, compiled by XLA."
+    )
+    version = package_version("jaxtribute") or "(version unknown: not installed)"
+    parser.add_argument("--version", action="version", version=f"jaxtribute {version}")
+    parser.set_defaults(run=None)
+    subparsers = parser.add_subparsers(metavar="COMMAND")
+    for command in COMMANDS:
+        name, summary = (
+            command.__name__.replace("_", "-"),
+            (command.__doc__ or "").partition("\n")[0],
+        )
+        subparser = subparsers.add_parser(name, help=summary, description=summary)
+        subparser.set_defaults(run=command(subparser))
     options = parser.parse_args(arguments)
     if options.run is None:
         parser.print_help(sys.stderr)

@@ -63,14 +63,11 @@ class Cluster:
     source: str = dataclasses.field(default="the arguments of Cluster", compare=False)
 
     def __post_init__(self) -> None:
-        jobs: dict[str, tuple[str, ...]] = {}
-        for name, addresses in self.jobs.items():
-            job = _former(name)
-            if job in jobs:
-                problem = "is the former name of chief, and both are there"
-                self._fail("cluster.master", problem, '"chief" only')
-            if addresses:
-                jobs[job] = tuple(addresses)
+        listed = {name: tuple(addresses) for name, addresses in self.jobs.items() if addresses}
+        if {"chief", "master"} <= listed.keys():
+            problem = "is the former name of chief, and both are there"
+            self._fail("cluster.master", problem, '"chief" only')
+        jobs = {_former(name): addresses for name, addresses in listed.items()}
         object.__setattr__(self, "jobs", MappingProxyType(jobs))
         object.__setattr__(self, "task_type", _former(self.task_type))
         self._check_jobs()

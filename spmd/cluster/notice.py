@@ -97,8 +97,9 @@ class Notice:
                 return
 
     def _who_was_told(self, told: bool) -> str | None:
+        shared = store.current()
         if told or (self._watch is not None and self._watch()):
             self.tell()
             with contextlib.suppress(StoreKeyError):  # another task was notified first
-                store.put(self._key, runtime.task_names()[runtime.process_id()])
-        return store.peek(self._key)
+                shared.put(self._key, runtime.task_names()[runtime.process_id()])
+        return shared.peek(self._key)

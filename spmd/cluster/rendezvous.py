@@ -8,6 +8,7 @@ watchdog (`spmd.cluster.watchdog`).
 """
 
 import contextlib
+import math
 import os
 import socket
 import sys
@@ -91,8 +92,8 @@ class _Wait:
         # Only process 0 knows who else is there.
         came = f" Of {len(roster.names)} tasks, {len(here)} came: {', '.join(here)}."
         more = [came] if 0 not in missing else []
-        departed = [roster.names[i] for i in missing if i in self.departed]
-        more += [f" {name} was there, but has ended." for name in departed]
+        departed = [i for i in missing if i in self.departed]
+        more += [f" {roster.names[i]} was there, but has ended." for i in departed]
         more += [f" Refused meanwhile: {text}" for text in self.refused]
         return ClusterStartError(
             f"{roster.me} waited {self.seconds - self.left():.0f} s for {roster.listed(missing)} and gives up."
@@ -117,10 +118,8 @@ def _gather(wait: _Wait) -> Meeting:
     host, port = split_address(roster.addresses[0])
     # A cluster on this machine does not listen on the network.
     local = host if roster.is_local else None
-    listener = _listen(wait, local, port)
     guests: list[_Guest] = []
-    with contextlib.ExitStack() as on_failure:
-        on_failure.callback(listener.close)
+    with _listen(wait, local, port) as listener, contextlib.ExitStack() as on_failure:
         on_failure.callback(lambda: [guest.line.close() for guest in guests])
         beat = time.monotonic()
         while missing := sorted(set(range(1, len(roster.names))) - _admitted(guests).keys()):
@@ -137,8 +136,7 @@ def _gather(wait: _Wait) -> Meeting:
                 for guest in _admitted(guests).values():
                     guest.line.send({"waiting": missing})
         on_failure.pop_all()
-    # JAX's coordination service listens here next, so the port must be free before anyone hears "go".
-    listener.close()
+    # JAX's coordination service listens here next, so the port had to be freed before anyone hears "go".
     for guest in guests:
         if guest.process:
             guest.line.send({"go": True})
@@ -176,7 +174,6 @@ def _admitted(guests: Iterable[_Guest]) -> dict[int, _Guest]:
 def _receive(wait: _Wait, listener: socket.socket, guests: list[_Guest]) -> None:
     """Waits briefly for connections and messages; drops processes that have left or are silent."""
     by_line = {guest.line: guest for guest in guests}
-    gone: list[_Guest] = []
     for ready in readable([listener, *by_line], min(0.2, wait.left())):
         if isinstance(ready, socket.socket):
             with contextlib.suppress(OSError):
@@ -184,13 +181,11 @@ def _receive(wait: _Wait, listener: socket.socket, guests: list[_Guest]) -> None
             continue
         guest = by_line[ready]
         messages = guest.line.receive()
-        if messages is None:
-            gone.append(guest)
-            continue
-        guest.heard = time.monotonic()
-        guest.hello = guest.hello or next(filter(None, messages), {})
+        # One that has left is dropped as if it had been silent for ever.
+        guest.heard = -math.inf if messages is None else time.monotonic()
+        guest.hello = guest.hello or next(filter(None, messages or ()), {})
     for guest in list(guests):
-        if guest in gone or time.monotonic() - guest.heard > _SILENCE:
+        if time.monotonic() - guest.heard > _SILENCE:
             guest.line.close()
             guests.remove(guest)
             if guest.process:
@@ -273,11 +268,9 @@ def _join(wait: _Wait) -> Meeting:
             line = connect(host, port, min(3.0, max(0.1, wait.left())))
             with contextlib.ExitStack() as on_failure:
                 on_failure.callback(line.close)
-                missing = _hear(wait, line)
-                if not missing:
-                    on_failure.pop_all()
-                    return Meeting({0: line}, join_address(line.peer_address(), port), "")
-                raise wait.give_up(missing, _STARTED)
+                _hear(wait, line)
+                on_failure.pop_all()
+            return Meeting({0: line}, join_address(line.peer_address(), port), "")
         except OSError as error:
             why = _reason(error)
         wait.tell(f"{roster.listed([0])} ({why})")
@@ -290,10 +283,11 @@ def _join(wait: _Wait) -> Meeting:
     )
 
 
-def _hear(wait: _Wait, line: Line) -> list[int]:
-    """Greets process 0, and listens; returns nobody once told to go, at the deadline who is missing.
+def _hear(wait: _Wait, line: Line) -> None:
+    """Greets process 0, and listens until it is told to go.
 
     Raises:
+        ClusterStartError: tasks are missing at the deadline, or process 0 has sent this one away.
         ConnectionError: process 0 is lost, or another program listens there.
     """
     roster, missing = wait.roster, list[int]()
@@ -316,7 +310,7 @@ def _hear(wait: _Wait, line: Line) -> list[int]:
             if "refused" in message:
                 raise ClusterStartError(f"{roster.me} was sent away. {message['refused']}")
             if message.get("go"):
-                return []
+                return
             waiting = message.get("waiting", message.get("gave_up"))
             if not isinstance(waiting, list):
                 continue
@@ -326,7 +320,7 @@ def _hear(wait: _Wait, line: Line) -> list[int]:
             wait.tell(roster.listed(missing))
     if not missing:
         raise ConnectionError(f"{_SOMEBODY}, but has said nothing")
-    return missing
+    raise wait.give_up(missing, _STARTED)
 
 
 def _reason(error: OSError) -> str:

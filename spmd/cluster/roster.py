@@ -67,12 +67,10 @@ class Roster:
 
         With `own` it is the address of one of the two, which may list itself as localhost.
         """
-        if not isinstance(other, str):
-            return False
-        if mine.lower() == other.lower():
+        if mine.lower() == str(other).lower():
             return True
         try:
-            (host, port), (other_host, other_port) = split_address(mine), split_address(other)
+            (host, port), (other_host, other_port) = map(split_address, (mine, str(other)))
         except ValueError:
             return False
         return own and port == other_port and (is_loopback(host) or is_loopback(other_host))

@@ -7,10 +7,10 @@ docs/failures.md describes what may go wrong, and what one sees then.
 
 import atexit
 import contextlib
-import dataclasses
 import os
 import sys
 from collections.abc import Generator, Sequence
+from typing import NamedTuple
 
 import jax
 
@@ -34,13 +34,12 @@ _PREEMPTION_SERVICE = "jax_enable_preemption_service"
 _NO_PROXY = "no_grpc_proxy"  # gRPC reads the lower-case name
 
 
-@dataclasses.dataclass
-class _Joined:
+class _Joined(NamedTuple):
     """The cluster that this process has joined."""
 
     roster: Roster
-    watchdog: Watchdog | None = None
-    patience: float = _WATCHDOG_SECONDS
+    watchdog: Watchdog | None
+    patience: float
 
 
 _joined: _Joined | None = None
@@ -270,6 +269,5 @@ def _past_proxies(host: str) -> Generator[None]:
 
 def _leave(process: int) -> None:
     """Leaves with the others when the script ends: to leave alone would take them down."""
-    if os.getpid() != process or _joined is None or _joined.watchdog is None:
-        return
-    _joined.watchdog.end()
+    if os.getpid() == process and _joined and _joined.watchdog:
+        _joined.watchdog.end()

@@ -131,25 +131,6 @@ class CoordinationStore:
                 return None
 
 
-def put(key: str, text: str) -> None:
-    """Stores a text for all processes; does not wait for them.
-
-    Raises:
-        StoreKeyError: the key is taken.
-
-    Examples:
-        >>> put("docs/put", "12")
-        >>> peek("docs/put")
-        '12'
-    """
-    _current().put(key, text)
-
-
-def peek(key: str) -> str | None:
-    """Reads a text if it is there; does not wait for it."""
-    return _current().peek(key)
-
-
 def all_gather_small(
     key: str, text: str, timeout_seconds: float | None = None, *, wanted: _Wanted = None
 ) -> tuple[str, ...]:
@@ -171,7 +152,7 @@ def all_gather_small(
         >>> all_gather_small("steps", "12", 5.0)  # in one process
         ('12',)
     """
-    return _current().gather(key, text, timeout_seconds, wanted)
+    return current().gather(key, text, timeout_seconds, wanted)
 
 
 _local = LocalStore()  # tests put their own in its place
@@ -179,7 +160,16 @@ _shared: CoordinationStore | None = None
 _lock = threading.Lock()
 
 
-def _current() -> LocalStore | CoordinationStore:
+def current() -> LocalStore | CoordinationStore:
+    """Returns the store of the cluster that this process is in, or its own.
+
+    Neither `put`, which raises StoreKeyError if the key is taken, nor `peek` waits for other processes.
+
+    Examples:
+        >>> current().put("docs/put", "12")
+        >>> current().peek("docs/put")
+        '12'
+    """
     global _shared
     client = _jax_internals.coordination_client()
     if client is None:

@@ -62,7 +62,9 @@ class Watchdog(threading.Thread):
         self._progress, self._clock, self._exit = progress, clock, exit_process
         self._beat = min(_LONGEST_BEAT, limits.silent_seconds / 5)
         now = clock()
-        self._peers = {process: _Peer(now) for process in (roster.process_id, *lines)}
+        local = roster.is_local  # then addresses say nothing: the ports are new at each start
+        names = [roster.names[i] if local else roster.label(i) for i in range(len(roster.names))]
+        self._peers = {i: _Peer(names[i], now) for i in sorted((roster.process_id, *lines))}
         self._me = self._peers[roster.process_id]
         self._next_beat = now
         self._told: object = None
@@ -97,12 +99,7 @@ class Watchdog(threading.Thread):
         now = self._clock()
         self._me.take(self._own_beat(), self._ended, now)
         compared = self._progress if self._roster.process_id == 0 else None
-        return [self._peers[i].state(self._task(i), now, compared) for i in sorted(self._peers)]
-
-    def _task(self, process: int) -> str:
-        # On one machine addresses say nothing: the ports are new at each start.
-        roster = self._roster
-        return roster.names[process] if roster.is_local else roster.label(process)
+        return [peer.state(now, compared) for peer in self._peers.values()]
 
     def _own_beat(self) -> list[Any]:
         mine = self._progress
@@ -221,8 +218,8 @@ class Watchdog(threading.Thread):
 class _Peer:
     """What is known of one process."""
 
-    def __init__(self, now: float) -> None:
-        self.said = TaskState("")  # in its last beat
+    def __init__(self, name: str, now: float) -> None:
+        self.said = TaskState(name)  # in its last beat
         self.orders: Sequence[tuple[int, int]] = ()
         self.moved = self.settled = self.heard = now
         self.lost = False
@@ -237,7 +234,7 @@ class _Peer:
                 if (call, ended) != (self.said.call, self.said.ended):
                     self.settled = now
                 self.said = TaskState(
-                    "",
+                    self.said.name,
                     steps,
                     doing=str(doing),
                     waits=bool(waits),
@@ -249,10 +246,9 @@ class _Peer:
             case _:
                 pass
 
-    def state(self, name: str, now: float, compared: Progress | None) -> TaskState:
+    def state(self, now: float, compared: Progress | None) -> TaskState:
         return dataclasses.replace(
             self.said,
-            name=name,
             idle_seconds=now - self.moved,
             silent_seconds=now - self.heard,
             settled_seconds=self.heard - self.settled,

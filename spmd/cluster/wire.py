@@ -49,14 +49,11 @@ class Line:
         """
         try:
             arrived = self._socket.recv(1 << 16)
-        except OSError:
-            return None
-        *lines, self._unread = (self._unread + arrived).split(b"\n")
-        if not arrived or len(self._unread) > _MAX_BYTES:
-            return None
-        try:
+            *lines, self._unread = (self._unread + arrived).split(b"\n")
             messages = [json.loads(line) for line in lines]
-        except ValueError:
+        except (OSError, ValueError, RecursionError):  # the last from brackets within brackets
+            return None
+        if not arrived or len(self._unread) > _MAX_BYTES:
             return None
         return messages if all(isinstance(message, dict) for message in messages) else None
 

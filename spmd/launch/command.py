@@ -15,9 +15,8 @@ from spmd.launch.manifests.kubernetes import render_kubernetes
 from spmd.launch.manifests.pod import PodOptions
 from spmd.launch.manifests.slurm import render_slurm
 from spmd.launch.manifests.tfjob import render_tfjob
-from spmd.launch.restart_policy import RestartPolicy
+from spmd.launch.restart_policy import RestartPolicy, check_at_least
 from spmd.launch.supervisor import supervise
-from spmd.launch.tasks import Roles
 
 _MANIFESTS = {"kubernetes": render_kubernetes, "tfjob": render_tfjob, "jobset": render_jobset}
 
@@ -152,29 +151,28 @@ def _run(options: argparse.Namespace) -> int:
             f"Expected no --env {name}=..., since every task gets a value of its own. Leave it out; --workers, --chief and "
             "--evaluator say which tasks there are."
         )
+    if options.devices_per_worker is not None:
+        check_at_least(1, devices_per_worker=options.devices_per_worker)
+    policy = RestartPolicy(
+        options.max_restarts,
+        options.backoff_seconds,
+        options.grace_seconds,
+        options.evaluator_seconds,
+    )
+    hosts = read_hosts(options.hosts) if options.hosts is not None else []
+    roles = roles_on(hosts, options.workers, options.chief, options.evaluator)
     if options.hosts is None and options.render is None:
         if words[0] != "-m" and not Path(words[0]).is_file():
             raise LaunchError(
                 f"Expected a script, but there is no file {words[0]!r} in {Path.cwd()}. Options of the launcher come "
                 "before the script, those of the script after it; a module is started with -m MODULE."
             )
-        return supervise(
-            words,
-            _roles(options),
-            {**os.environ, **dict(options.env)},
-            options.devices_per_worker,
-            RestartPolicy(
-                options.max_restarts,
-                options.backoff_seconds,
-                options.grace_seconds,
-                options.evaluator_seconds,
-            ),
-        )
-    hosts = read_hosts(options.hosts) if options.hosts is not None else []
+        environment = {**os.environ, **dict(options.env)}
+        return supervise(words, roles, environment, options.devices_per_worker, policy)
     job = Job(
         name=name_of(words[words[0] == "-m"]) if options.name is None else options.name,
         words=words,
-        roles=_roles(options, hosts),
+        roles=roles,
         environment=dict(options.env),
         devices_per_worker=options.devices_per_worker,
         port=options.port,
@@ -212,10 +210,3 @@ def _words(script: Sequence[str], module: Sequence[str] | None) -> tuple[str, ..
             "jaxtribute launch --help says more."
         )
     return words
-
-
-def _roles(options: argparse.Namespace, hosts: Sequence[str] = ()) -> Roles:
-    if hosts:
-        return roles_on(hosts, options.workers, options.chief, options.evaluator)
-    workers = 1 if options.workers is None else options.workers
-    return Roles(workers, options.chief, options.evaluator)

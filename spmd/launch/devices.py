@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 
 from spmd.cluster import Task
 from spmd.errors import LaunchError
-from spmd.launch.restart_policy import check_at_least
 from spmd.launch.tasks import Roles
 from spmd.topology import simulation_environment
 
@@ -41,8 +40,6 @@ def devices_of_tasks(
         >>> devices[Task("worker", 1)]
         {'CUDA_VISIBLE_DEVICES': '2,3'}
     """
-    if devices_per_worker is not None:
-        check_at_least(1, devices_per_worker=devices_per_worker)
     platform = _platform(environment)
     if platform in _GPU_PLATFORMS:
         return _divide_gpus(roles, devices_per_worker, _visible_gpus(environment))

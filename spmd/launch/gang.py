@@ -62,7 +62,7 @@ class Gang:
     _first: Process | None = None
     _forgiven: bool = False
     _killed: bool = False
-    _guard: Guard | None = None
+    _guard: Guard = dataclasses.field(init=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -96,11 +96,9 @@ class Gang:
 
     def poll(self) -> None:
         """Sees what has happened since the last poll, and acts on it."""
-        if self._phase is _Phase.WAITING:
-            if time.monotonic() >= self.deadline:
-                self.begin()
-            return
-        if self._phase is _Phase.ENDED:
+        if self._phase is _Phase.WAITING and time.monotonic() >= self.deadline:
+            self.begin()
+        if self._phase in (_Phase.WAITING, _Phase.ENDED):
             return
         running = [process for process in self._processes if not process.has_ended()]
         if self._first is None:
@@ -178,8 +176,7 @@ class Gang:
         """Ends the attempt once all tasks have, and decides about the next one."""
         for process in self._processes:
             process.drain(_OUTPUT_SECONDS)
-        if self._guard is not None:
-            self._guard.close()
+        self._guard.close()
         self._phase, self.deadline = _Phase.ENDED, float("inf")
         if self._first is None or self._forgiven:
             return

@@ -49,12 +49,8 @@ def supervise(
 
     def start(tasks: Sequence[Task], attempt: int, guard: Guard) -> list[Process]:
         cluster = cluster_of(roles.training, free_addresses(len(roles.training)))
-        common = {
-            # Python buffers what it prints into a pipe, and loses the buffer when it is killed.
-            "PYTHONUNBUFFERED": "1",
-            **environment,
-            RESTART_VARIABLE: str(attempt),
-        }
+        # Python buffers what it prints into a pipe, and loses the buffer when it is killed.
+        common = {"PYTHONUNBUFFERED": "1", **environment, RESTART_VARIABLE: str(attempt)}
         command = [sys.executable, *words]
         own = [{**devices[task], "TF_CONFIG": write_tf_config(cluster, task)} for task in tasks]
         return [

@@ -73,16 +73,14 @@ def parse_device(text: str) -> DeviceSpec:
 
     Source: `tf.DeviceSpec.from_string`.
     """
-    found: dict[str, str] = {}
-    for part in text.strip().strip("/").lower().split("/"):
-        match = _PART.fullmatch(part)
-        named = match.groupdict() if match else {}
-        named = {key: value for key, value in named.items() if value is not None}
-        if not named or named.keys() & found.keys():
-            raise _unreadable(text)
-        found |= named
-    if found.get("platform") not in _PLATFORMS:
-        raise _unreadable(text)
+    parts = [_PART.fullmatch(part) for part in text.strip().strip("/").lower().split("/")]
+    named = [pair for part in parts if part for pair in part.groupdict().items() if pair[1]]
+    found = dict(named)
+    if None in parts or len(found) < len(named) or found.get("platform") not in _PLATFORMS:
+        raise MeshError(
+            f"Cannot read the device string {text!r}. Expected 'cpu:0', '/gpu:1', 'tpu' or "
+            "'/job:localhost/replica:0/task:0/device:GPU:0'."
+        )
     index, task, replica = (
         int(found[key]) if key in found else None for key in ("index", "task", "replica")
     )
@@ -186,10 +184,3 @@ def _local_devices(platform: str) -> list[Device]:
         return jax.local_devices(backend=platform)
     except RuntimeError:
         return []
-
-
-def _unreadable(text: str) -> MeshError:
-    return MeshError(
-        f"Cannot read the device string {text!r}. Expected 'cpu:0', '/gpu:1', 'tpu' or "
-        "'/job:localhost/replica:0/task:0/device:GPU:0'."
-    )

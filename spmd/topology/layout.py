@@ -91,12 +91,10 @@ class Layout:
         """
         if local:
             return self.local
-        if self.model_axes and isinstance(value, jax.Array):
-            sharding = value.sharding
-            if isinstance(sharding, NamedSharding) and sharding.mesh == self.mesh:
-                within_replicas = axes_of(sharding.spec) <= set(self.model_axes)
-                return sharding if within_replicas else self.whole
-        return self.whole
+        sharding = value.sharding if self.model_axes and isinstance(value, jax.Array) else None
+        if not isinstance(sharding, NamedSharding) or sharding.mesh != self.mesh:
+            return self.whole
+        return sharding if axes_of(sharding.spec) <= set(self.model_axes) else self.whole
 
 
 @functools.lru_cache(maxsize=64)

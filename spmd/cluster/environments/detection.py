@@ -30,20 +30,9 @@ def jax_detection_method(environment: Mapping[str, str]) -> str | None:
     """
     if environment.keys() >= _SLURM_VARIABLES and from_slurm(environment) is not None:
         return "slurm"
-    return "gketpu" if has_several_tpu_hosts(environment) else None
-
-
-def has_several_tpu_hosts(environment: Mapping[str, str]) -> bool:
-    """Tells whether environment variables list several TPU hosts, as under Kubernetes, and libtpu is installed.
-
-    On Google Compute Engine JAX asks the machine's metadata server, which this function does not.
-
-    Examples:
-        >>> has_several_tpu_hosts({"TPU_WORKER_HOSTNAMES": "localhost"})
-        False
-    """
+    # Variables list TPU hosts under Kubernetes. On Google Compute Engine JAX asks the machine's metadata server,
+    # which this function does not.
     hosts = environment.get("TPU_PROCESS_ADDRESSES", environment.get("TPU_WORKER_HOSTNAMES", ""))
     slices = environment.get("MEGASCALE_NUM_SLICES", "1")
-    if not hosts or ("," not in hosts and slices == "1"):
-        return False
-    return importlib.util.find_spec("libtpu") is not None
+    several = hosts and ("," in hosts or slices != "1")
+    return "gketpu" if several and importlib.util.find_spec("libtpu") else None

@@ -179,8 +179,7 @@ class _Reader:
 
     def config(self, value: object) -> TFConfig:
         # Some templates write null for an absent part.
-        parts = self.mapping("", value)
-        config = {key: part for key, part in parts.items() if part is not None}
+        config = {key: part for key, part in self.mapping("", value).items() if part is not None}
         cluster = self.mapping("cluster", config.get("cluster", {}))
         task = self.mapping("task", config.get("task", {}))
         if task and "cluster" not in config:

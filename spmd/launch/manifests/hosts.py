@@ -39,9 +39,9 @@ def read_hosts(text: str) -> list[str]:
 
 
 def roles_on(hosts: Sequence[str], workers: int | None, chief: bool, evaluator: bool) -> Roles:
-    """Assigns each host a task: the chief first, the evaluator last.
+    """Assigns each host, if any are given, a task: the chief first, the evaluator last.
 
-    Without a number of workers there are as many as hosts are left for.
+    Without a number of workers there are as many as hosts are left for, or one.
 
     Raises:
         LaunchError: there are more or fewer hosts than tasks.
@@ -50,9 +50,10 @@ def roles_on(hosts: Sequence[str], workers: int | None, chief: bool, evaluator: 
         >>> roles_on(["a", "b", "c"], None, chief=True, evaluator=False).workers
         2
     """
-    others = int(chief) + int(evaluator)
-    roles = Roles(len(hosts) - others if workers is None else workers, chief, evaluator)
-    if len(roles.all) != len(hosts):
+    if workers is None:
+        workers = len(hosts) - chief - evaluator if hosts else 1
+    roles = Roles(workers, chief, evaluator)
+    if hosts and len(roles.all) != len(hosts):
         raise LaunchError(
             f"Expected a host for each of {len(roles.all)} tasks ({', '.join(map(str, roles.all))}), but there are "
             f"{len(hosts)}: {', '.join(hosts)}. Leave --workers out to have one on each host."

@@ -9,6 +9,7 @@ from spmd.launch.manifests.pod import (
     PodOptions,
     annotation,
     pod_spec,
+    resource,
     task_environment,
     to_yaml,
 )
@@ -36,27 +37,19 @@ def render_jobset(job: Job, options: PodOptions) -> str:
         environment = [*task_environment(cluster, kind), attempt]
         pod = pod_spec(job, options, kind, kind, restart, environment)
         limit, action = (0, "FailJob") if trains else (job.max_restarts, "")
-        spec = indexed_job(pods, limit, action, {"spec": pod})
-        replicated.append({"name": kind, "replicas": 1, "template": {"spec": spec}})
-    jobset: Manifest = {
-        "apiVersion": "jobset.x-k8s.io/v1alpha2",
-        "kind": "JobSet",
-        "metadata": {"name": job.name},
-        "spec": {
-            "network": {"enableDNSHostnames": True, "publishNotReadyAddresses": True},
-            # The set is complete, and its evaluator is stopped, when all tasks that train have succeeded.
-            "successPolicy": {"operator": "All", "targetReplicatedJobs": list(cluster)},
-            "failurePolicy": {
-                "maxRestarts": job.max_restarts,
-                "rules": [
-                    {
-                        "name": "askedForRestart",
-                        "action": "RestartJobSetAndIgnoreMaxRestarts",
-                        "onJobFailureReasons": ["PodFailurePolicy"],
-                    }
-                ],
-            },
-            "replicatedJobs": replicated,
-        },
+        template = {"spec": indexed_job(pods, limit, action, {"spec": pod})}
+        replicated.append({"name": kind, "replicas": 1, "template": template})
+    rule = {
+        "name": "askedForRestart",
+        "action": "RestartJobSetAndIgnoreMaxRestarts",
+        "onJobFailureReasons": ["PodFailurePolicy"],
     }
+    spec: Manifest = {
+        "network": {"enableDNSHostnames": True, "publishNotReadyAddresses": True},
+        # The set is complete, and its evaluator is stopped, when all tasks that train have succeeded.
+        "successPolicy": {"operator": "All", "targetReplicatedJobs": list(cluster)},
+        "failurePolicy": {"maxRestarts": job.max_restarts, "rules": [rule]},
+        "replicatedJobs": replicated,
+    }
+    jobset = resource("jobset.x-k8s.io/v1alpha2", "JobSet", {"name": job.name}, spec)
     return to_yaml(job, "All Jobs of the set start again together.", [jobset])

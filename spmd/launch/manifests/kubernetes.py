@@ -4,7 +4,14 @@ from collections import Counter
 
 from spmd.cluster import RETRYABLE_EXIT_CODE
 from spmd.launch.job import Job
-from spmd.launch.manifests.pod import Manifest, PodOptions, pod_spec, task_environment, to_yaml
+from spmd.launch.manifests.pod import (
+    Manifest,
+    PodOptions,
+    pod_spec,
+    resource,
+    task_environment,
+    to_yaml,
+)
 from spmd.launch.write_tf_config import cluster_of
 
 
@@ -17,37 +24,27 @@ def render_kubernetes(job: Job, options: PodOptions) -> str:
     Source: https://kubernetes.io/docs/tasks/job/job-with-pod-to-pod-communication/
     """
     labels = {"app.kubernetes.io/name": job.name, "app.kubernetes.io/managed-by": "jaxtribute"}
-    service: Manifest = {
-        "apiVersion": "v1",
-        "kind": "Service",
-        "metadata": {"name": job.name, "labels": labels},
-        "spec": {
-            "clusterIP": "None",
-            "selector": {"app.kubernetes.io/name": job.name},
-            # Tasks connect to each other before they are ready.
-            "publishNotReadyAddresses": True,
-            "ports": [{"name": "training", "port": job.port}],
-        },
+    networking: Manifest = {
+        "clusterIP": "None",
+        "selector": {"app.kubernetes.io/name": job.name},
+        # Tasks connect to each other before they are ready.
+        "publishNotReadyAddresses": True,
+        "ports": [{"name": "training", "port": job.port}],
     }
+    manifests = [resource("v1", "Service", {"name": job.name, "labels": labels}, networking)]
     training = job.roles.training
     hosts = [f"{job.name}-{task.task_type}-{task.task_index}.{job.name}" for task in training]
     cluster = cluster_of(training, [f"{host}:{job.port}" for host in hosts])
-    jobs: list[Manifest] = []
     for kind, pods in Counter(task.task_type for task in job.roles.all).items():
-        spec = pod_spec(job, options, kind, kind, "Never", task_environment(cluster, kind))
-        spec["subdomain"] = job.name
-        pod = {"metadata": {"labels": labels}, "spec": spec}
-        jobs.append(
-            {
-                "apiVersion": "batch/v1",
-                "kind": "Job",
-                "metadata": {"name": f"{job.name}-{kind}", "labels": labels},
-                # One fault can end every pod, and each counts.
-                "spec": indexed_job(pods, job.max_restarts * pods, "Ignore", pod),
-            }
-        )
+        pod = pod_spec(job, options, kind, kind, "Never", task_environment(cluster, kind))
+        pod["subdomain"] = job.name
+        template = {"metadata": {"labels": labels}, "spec": pod}
+        # One fault can end every pod, and each counts.
+        spec = indexed_job(pods, job.max_restarts * pods, "Ignore", template)
+        metadata = {"name": f"{job.name}-{kind}", "labels": labels}
+        manifests.append(resource("batch/v1", "Job", metadata, spec))
     title = "An Indexed Job for each task type, and the Service that names their pods."
-    return to_yaml(job, title, [service, *jobs])
+    return to_yaml(job, title, manifests)
 
 
 def indexed_job(pods: int, backoff_limit: int, action: str, template: Manifest) -> Manifest:

@@ -79,14 +79,10 @@ def pod_spec(
     spec["containers"] = [main]
     if kind != "evaluator" and job.devices_per_worker is not None and not job.on_cpu:
         main["resources"] = {"limits": {options.resource: job.devices_per_worker}}
-    if options.volumes:
-        main["volumeMounts"] = [
-            {"name": claim, "mountPath": path} for claim, path in options.volumes.items()
-        ]
-        spec["volumes"] = [
-            {"name": claim, "persistentVolumeClaim": {"claimName": claim}}
-            for claim in options.volumes
-        ]
+    for claim, path in options.volumes.items():
+        volume = {"name": claim, "persistentVolumeClaim": {"claimName": claim}}
+        spec.setdefault("volumes", []).append(volume)
+        main.setdefault("volumeMounts", []).append({"name": claim, "mountPath": path})
     return spec
 
 
@@ -105,6 +101,11 @@ def annotation(variable: str, name: str) -> Manifest:
     """Makes an environment variable with the value of an annotation of the pod."""
     path = f"metadata.annotations['{name}']"
     return {"name": variable, "valueFrom": {"fieldRef": {"fieldPath": path}}}
+
+
+def resource(version: str, kind: str, metadata: Manifest, spec: Manifest) -> Manifest:
+    """Makes a Kubernetes resource of the four parts that each has."""
+    return {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec}
 
 
 def to_yaml(job: Job, title: str, manifests: Sequence[Manifest]) -> str:

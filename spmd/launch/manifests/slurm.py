@@ -11,12 +11,12 @@ from spmd.launch.write_tf_config import cluster_of
 _SCRIPT = r"""#!/bin/bash
 {directives}
 #
-# {title}, one on each node. Written by jaxtribute launch --render slurm.
+# {job.title}, one on each node. Written by jaxtribute launch --render slurm.
 #
 #   sbatch --partition=... --time=... THIS_FILE
 #
-# The step starts again up to {max_restarts} times when a task fails: from the last checkpoint if the script restores it.
-# {grace} s before the time limit the tasks get SIGTERM to save what they have, and the job is queued again.
+# The step starts again up to {job.max_restarts} times when a task fails: from the last checkpoint if the script restores it.
+# {job.grace_seconds} s before the time limit the tasks get SIGTERM to save what they have, and the job is queued again.
 set -u
 {exports}
 tasks=({tasks})
@@ -43,7 +43,7 @@ trap stop TERM  # scancel, or a preemption, after which Slurm queues the job aga
 trap 'again=1; stop' USR1  # the time limit is near
 for ((attempt = 0; ; attempt++)); do
   # Ten ports for each job, as others may run on these nodes; another one each time: the former may not be free.
-  port=$(({port} + SLURM_JOB_ID % 1000 * 10 + attempt % 10))
+  port=$(({job.port} + SLURM_JOB_ID % 1000 * 10 + attempt % 10))
   export CLUSTER="{cluster}"
   export {restart_variable}=$((${{SLURM_RESTART_COUNT:-0}} + attempt))
   srun --kill-on-bad-exit=1 --label bash -c "$task" task {command} &
@@ -55,9 +55,9 @@ for ((attempt = 0; ; attempt++)); do
     status=$?
   done
   step=""
-  if ((status == 0)) || [[ -n $stopped ]] || ((attempt >= {max_restarts})); then break; fi
+  if ((status == 0)) || [[ -n $stopped ]] || ((attempt >= {job.max_restarts})); then break; fi
   delay=$((1 << (attempt < 6 ? attempt : 6)))
-  echo "The step ended with exit status $status; restart $((attempt + 1)) of {max_restarts} in $delay s." >&2
+  echo "The step ended with exit status $status; restart $((attempt + 1)) of {job.max_restarts} in $delay s." >&2
   sleep "$delay" &
   wait $!
   [[ -z $stopped ]] || break
@@ -98,12 +98,9 @@ def render_slurm(job: Job, hosts: Sequence[str] = ()) -> str:
     exports = (f"export {name}={shlex.quote(value)}" for name, value in job.variables.items())
     return _SCRIPT.format(
         directives="\n".join(f"#SBATCH {directive}" for directive in directives),
-        title=job.title,
-        max_restarts=job.max_restarts,
-        grace=job.grace_seconds,
+        job=job,
         exports="\n".join(exports),
         tasks=" ".join(f"{task.task_type}:{task.task_index}" for task in training),
-        port=job.port,
         cluster=json.dumps(cluster).replace('"', r"\""),  # the shell fills in hosts and port
         restart_variable=RESTART_VARIABLE,
         command=shlex.join(job.command),

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from spmd.launch.job import Job
-from spmd.launch.manifests.pod import Manifest, PodOptions, pod_spec, to_yaml
+from spmd.launch.manifests.pod import Manifest, PodOptions, pod_spec, resource, to_yaml
 
 
 def render_tfjob(job: Job, options: PodOptions) -> str:
@@ -23,15 +23,11 @@ def render_tfjob(job: Job, options: PodOptions) -> str:
             "restartPolicy": "ExitCode",
             "template": {"spec": pod},
         }
-    tfjob: Manifest = {
-        "apiVersion": "kubeflow.org/v1",
-        "kind": "TFJob",
-        "metadata": {"name": job.name},
-        "spec": {
-            "runPolicy": {"backoffLimit": job.max_restarts, "cleanPodPolicy": "Running"},
-            # Else the job is over, and its pods are stopped, as soon as worker 0 has ended.
-            "successPolicy": "AllWorkers",
-            "tfReplicaSpecs": replicas,
-        },
+    spec: Manifest = {
+        "runPolicy": {"backoffLimit": job.max_restarts, "cleanPodPolicy": "Running"},
+        # Else the job is over, and its pods are stopped, as soon as worker 0 has ended.
+        "successPolicy": "AllWorkers",
+        "tfReplicaSpecs": replicas,
     }
+    tfjob = resource("kubeflow.org/v1", "TFJob", {"name": job.name}, spec)
     return to_yaml(job, "Kubeflow's training operator writes TF_CONFIG.", [tfjob])

@@ -14,11 +14,11 @@ def test_processes_agree(gang):
         for round in range(3):
             print(store.all_gather_small("steps", f"{round}{me}", 60.0))
         if me == 0:
-            store.put("number", "7")
+            store.current().put("number", "7")
         store.all_gather_small("stored", "", 60.0)
-        print("got", store.peek("number"), store.peek("nothing"))
+        print("got", store.current().peek("number"), store.current().peek("nothing"))
         try:
-            store.put("number", "8")
+            store.current().put("number", "8")
         except StoreKeyError as error:
             print(error)
         if me == 0:

@@ -81,14 +81,17 @@ def test_a_function_that_fails_is_asked_again(make, heard, caplog):
 
 @pytest.mark.parametrize("name", ["put", "peek"])
 def test_a_store_that_fails_is_asked_again(make, heard, monkeypatch, caplog, name):
-    real, failures = getattr(store, name), iter([jax.errors.JaxRuntimeError("UNAVAILABLE")])
+    real, failures = (
+        getattr(store.current(), name),
+        iter([jax.errors.JaxRuntimeError("UNAVAILABLE")]),
+    )
 
     def once(*args):
         for failure in failures:
             raise failure
         return real(*args)
 
-    monkeypatch.setattr(store, name, once)
+    monkeypatch.setattr(store.current(), name, once)
     make(heard)
     os.kill(os.getpid(), signal.SIGTERM)
     assert heard.wait() == ["worker 0"]

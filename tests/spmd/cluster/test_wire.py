@@ -29,7 +29,11 @@ def test_what_is_sent_is_a_line_of_json(ends):
     assert other.recv(100) == b'{"text": "two\\nlines"}\n'
 
 
-@pytest.mark.parametrize("arrived", [b"GET / HTTP/1.1\r\n\r\n", b"[1]\n", b"\xff\xfe\n"])
+@pytest.mark.parametrize(
+    "arrived",
+    [b"GET / HTTP/1.1\r\n\r\n", b"[1]\n", b"\xff\xfe\n", b"[" * 20_000 + b"\n"],
+    ids=["another protocol", "no object", "no text", "nested too deeply"],
+)
 def test_what_is_no_message_ends_the_line(ends, arrived):
     line, other = ends
     other.sendall(arrived)

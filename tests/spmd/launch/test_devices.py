@@ -64,8 +64,3 @@ def test_a_tpu_host_has_one_process() -> None:
     with pytest.raises(LaunchError, match="one on each TPU host"):
         devices_of_tasks(Roles(2), None, {"JAX_PLATFORMS": "tpu"})
     assert devices_of_tasks(Roles(1), None, {"JAX_PLATFORMS": "tpu"}) == {Task("worker", 0): {}}
-
-
-def test_a_worker_has_one_device_at_least() -> None:
-    with pytest.raises(LaunchError, match="--devices-per-worker"):
-        devices_of_tasks(Roles(1), 0, {})

@@ -3,7 +3,6 @@
 import pytest
 
 from spmd.cluster import from_slurm, jax_detection_method
-from spmd.cluster.environments.detection import has_several_tpu_hosts
 
 SLURM = {
     "SLURM_JOB_ID": "7",
@@ -66,8 +65,8 @@ print(ClusterEnv.auto_detect_unset_distributed_params(None, None, None, None, "s
 )
 @pytest.mark.usefixtures("libtpu")
 def test_hosts_and_slices(environment, several):
-    assert has_several_tpu_hosts(environment) == several
+    assert (jax_detection_method(environment) == "gketpu") == several
 
 
 def test_without_libtpu_it_is_no_tpu():
-    assert not has_several_tpu_hosts({"TPU_WORKER_HOSTNAMES": "a,b"})
+    assert jax_detection_method({"TPU_WORKER_HOSTNAMES": "a,b"}) is None
