@@ -196,14 +196,15 @@ def numbers(monkeypatch, folder, shards, split="train", **config):
 
 
 def test_files_that_are_shuffled_come_in_another_order_in_every_pass(monkeypatch, tmp_path):
-    first, second = numbers(monkeypatch, tmp_path, 4)
+    # So many files that no two passes have the same order by chance.
+    first, second = numbers(monkeypatch, tmp_path, 20)
     assert first != second
     assert sorted(first) == sorted(second) == list(range(60))
     fixed, again = numbers(
-        monkeypatch, tmp_path, 4, shuffle_seed=1, shuffle_reshuffle_each_iteration=False
+        monkeypatch, tmp_path, 20, shuffle_seed=1, shuffle_reshuffle_each_iteration=False
     )
     assert fixed == again
-    part, _ = numbers(monkeypatch, tmp_path, 4, split="train[5:50]")
+    part, _ = numbers(monkeypatch, tmp_path, 20, split="train[5:50]")
     source = Numbers(data_dir=tmp_path, file_format="array_record").as_data_source("train[5:50]")
     assert sorted(part) == sorted(int(row["x"]) for row in source)
 
