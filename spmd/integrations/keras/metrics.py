@@ -1,7 +1,7 @@
 """Metrics of Keras in a replica: updates leave padding out, a result is that of all replicas.
 
 Touches Keras internals, which tests/spmd/integrations/keras/test_metrics.py runs on every supported version:
-`Variable._value`, `get_keras_mask`.
+`Variable._value`, `get_keras_mask`, `StatelessScope`.
 """
 
 import contextlib
@@ -10,8 +10,8 @@ import inspect
 
 import jax
 import jax.numpy as jnp
-import keras
 from keras.src.backend.common.masking import get_keras_mask
+from keras.src.backend.common.stateless_scope import get_stateless_scope, in_stateless_scope
 
 from spmd.integrations.keras.masking import padding_masked, rows_of, weights_of_rows
 from spmd.integrations.keras.parts import kind_of, variables_of
@@ -27,7 +27,7 @@ _REDUCED: contextvars.ContextVar[frozenset[int]] = contextvars.ContextVar(
 )
 
 
-def update_with_valid_rows(update: Method, *args: object, **kwargs: object) -> None:
+def update_with_valid_rows(update: Method, /, *args: object, **kwargs: object) -> None:
     """Calls a metric's `update_state` with weights, or masks, that leave padding out."""
     try:
         signature = inspect.signature(update)
@@ -50,17 +50,32 @@ def update_with_valid_rows(update: Method, *args: object, **kwargs: object) -> N
     return update(*bound.args, **bound.kwargs)
 
 
-def result_of_all(metric: Metric, result: Method, *args: object, **kwargs: object) -> PyTree:
+def result_of_all(metric: Metric, result: Method, /, *args: object, **kwargs: object) -> PyTree:
     """Reads a metric in a replica: the result over all replicas, as outside of the step."""
-    variables = [variable for variable in variables_of(metric) if variable._value is not None]
-    values = [(variable, _of_all(variable)) for variable in variables]
-    scope = keras.StatelessScope(values, initialize_variables=False)
-    with assigned(_REDUCED, _REDUCED.get().union(map(id, variables))), scope:
-        return result(*args, **kwargs)
+    variables = [
+        variable
+        for variable in variables_of(metric)
+        if kind_of(variable) in _REDUCTIONS and variable._value is not None
+        if id(variable) not in _REDUCED.get()
+    ]
+    own = list(map(_value, variables))
+    with assigned(_REDUCED, _REDUCED.get().union(map(id, variables))):
+        try:
+            for variable, value in zip(variables, own, strict=True):
+                _set(variable, all_reduce(value, _REDUCTIONS[kind_of(variable)]))
+            return result(*args, **kwargs)
+        finally:
+            for variable, value in zip(variables, own, strict=True):
+                _set(variable, value)
 
 
-def _of_all(variable: Variable) -> jax.Array:
-    reduction = _REDUCTIONS.get(kind_of(variable))
-    if reduction is None or id(variable) in _REDUCED.get():
-        return variable.value
-    return all_reduce(variable.value, reduction)
+def _value(variable: Variable) -> jax.Array:
+    held = get_stateless_scope().get_current_value(variable) if in_stateless_scope() else None
+    return variable._value if held is None else held
+
+
+def _set(variable: Variable, value: jax.Array) -> None:
+    if in_stateless_scope():
+        get_stateless_scope().add_update((variable, value))
+    else:
+        variable._value = value

@@ -1,5 +1,7 @@
 """Metrics of Keras in replicas: padding is left out, and a result is that of all replicas."""
 
+import contextlib
+
 import keras
 import numpy as np
 import pytest
@@ -84,6 +86,37 @@ def test_a_metric_in_a_metric_is_summed_once(mesh_of):
 
     (batch,) = spmd.distribute(np.ones(4, np.float32), mesh_of(2), batch_size=4)
     assert float(spmd.Step(step, mesh_of(2))(batch)) == float(metric.result()) == 8
+
+
+class Best(Total):
+    """Its result is the largest one so far, which `result` itself writes."""
+
+    def __init__(self):
+        super().__init__()
+        self.best = self.add_variable((), "zeros", aggregation="none", name="best")
+
+    def result(self):
+        self.best.assign(keras.ops.maximum(self.best, self.total))
+        return self.best.value
+
+
+@pytest.mark.parametrize("stateless", [False, True])
+def test_a_result_may_write_variables(mesh_of, stateless):
+    metric = Best()
+
+    def step(batch):
+        metric.update_state(batch)
+        with keras.StatelessScope() if stateless else contextlib.nullcontext() as scope:
+            metric.update_state(batch)
+            best = metric.result()
+        return best if scope is None else (best, scope.get_current_value(metric.best))
+
+    (batch,) = spmd.distribute(np.ones(4, np.float32), mesh_of(2), batch_size=4)
+    best = spmd.Step(step, mesh_of(2))(batch)
+    if stateless:
+        assert list(map(float, best)) == [8, 8]
+    else:
+        assert float(best) == float(metric.best.value) == float(metric.total.value) == 8
 
 
 class StepsWithState(keras.Sequential):
