@@ -7,7 +7,6 @@ of a checkpoint.
 """
 
 import dataclasses
-import functools
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
@@ -46,14 +45,19 @@ class View:
     items: dict[str, Any] | None = None
 
 
+_MAKERS: list[tuple[type[Any], Callable[[Any], View]]] = []
+
+
 def register_view(cls: type[Any], make: Callable[[Any], View]) -> None:
-    """Registers a function that makes the view of a class's instances."""
-    view_of.register(cls, make)
+    """Registers a function that makes the view of a class's instances, unless an earlier one does."""
+    _MAKERS.append((cls, make))
 
 
-@functools.singledispatch
 def view_of(obj: Stateful) -> View | None:
     """Returns what a checkpoint sees of an object; None if it has no state that can be saved."""
+    for cls, make in _MAKERS:
+        if isinstance(obj, cls):
+            return make(obj)
     adapter = adapter_of(obj)
     if adapter is not None:
         return _view_of_library_object(obj, adapter)

@@ -1,6 +1,7 @@
 """What a checkpoint sees of an object."""
 
 import collections
+from typing import Protocol, runtime_checkable
 
 import jax.numpy as jnp
 import numpy as np
@@ -8,7 +9,15 @@ import pytest
 from flax import nnx
 
 from spmd import Variable
-from spmd.checkpoint.view import items_of, register_view, view_of, view_of_variable, with_items
+from spmd.checkpoint import view as view_module
+from spmd.checkpoint.view import (
+    View,
+    items_of,
+    register_view,
+    view_of,
+    view_of_variable,
+    with_items,
+)
 from spmd.state import adapter_of
 
 Pair = collections.namedtuple("Pair", "left right")
@@ -67,3 +76,35 @@ def test_items_are_replaced_in_place_where_that_is_possible(container):
 
 def test_what_is_no_container_has_no_items():
     assert items_of(3) is None
+
+
+@pytest.fixture
+def makers(monkeypatch):
+    monkeypatch.setattr(view_module, "_MAKERS", [*view_module._MAKERS])
+
+
+@pytest.mark.usefixtures("makers")
+def test_the_view_that_was_registered_first_is_taken():
+    class Base:
+        pass
+
+    class Derived(Base):
+        pass
+
+    for number, cls in enumerate((Base, Base, Derived)):
+        register_view(cls, lambda obj, number=number: View(obj, "value", read=lambda: number))
+    assert view_of(obj=Derived()).read() == 0
+
+
+@pytest.mark.usefixtures("makers")
+def test_a_protocol_with_data_has_views():
+    @runtime_checkable
+    class HasCount(Protocol):
+        count_of_view_test: int
+
+    class Counter:
+        def __init__(self):
+            self.count_of_view_test = 3
+
+    register_view(HasCount, lambda obj: View(obj, "value", read=lambda: obj.count_of_view_test))
+    assert view_of(Counter()).read() == 3
