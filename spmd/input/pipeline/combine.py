@@ -136,4 +136,6 @@ def drawn(weights: np.ndarray, order: ShuffleOrder) -> Iterator[int]:
     ends = np.cumsum(weights)
     ends = ends / ends[-1]
     generator, _ = order.begin_pass()
-    return endless(lambda count: np.searchsorted(ends, generator.random(count), "right").tolist())
+    yield from endless(
+        lambda count: np.searchsorted(ends, generator.random(count), "right").tolist()
+    )

@@ -54,7 +54,7 @@ def random_numbers(order: ShuffleOrder) -> Stream:
 
     def open_pass() -> Iterator[Element]:
         generator, _ = order.begin_pass()
-        return endless(lambda count: generator.integers(2**32, size=count))
+        yield from endless(lambda count: generator.integers(2**32, size=count))
 
     spec = ArraySpec((), np.dtype(np.int64))
     return Stream(open_pass, lambda: spec, stable=not order.reshuffle, finite=False)

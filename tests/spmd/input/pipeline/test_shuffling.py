@@ -8,6 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spmd.input.pipeline import chunks
+from spmd.input.pipeline.combine import drawn
+from spmd.input.pipeline.origins import random_numbers
 from spmd.input.pipeline.shuffling import ShuffleOrder, peeking, shuffle_chunks, shuffle_items
 
 
@@ -71,3 +73,15 @@ def test_reads_no_further_than_it_must():
 def test_no_seed_differs_between_shuffles(reshuffle):
     a, b = (list(shuffle_items(range(30), 30, ShuffleOrder(None, reshuffle))) for _ in range(2))
     assert a != b
+
+
+@pytest.mark.parametrize(
+    "begin",
+    [lambda order: random_numbers(order).elements(), lambda order: drawn(np.ones(2), order)],
+)
+def test_a_pass_begins_with_its_first_number(begin):
+    order = ShuffleOrder((1,), reshuffle=True)
+    numbers = begin(order)
+    assert order.passes == 0
+    next(numbers)
+    assert order.passes == 1
