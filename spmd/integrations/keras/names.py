@@ -17,7 +17,7 @@ from typing import Any
 
 import keras
 
-from spmd.integrations.keras.typing import KerasObject, Model, Variable
+from spmd.integrations.keras.typing import KerasObject, Variable
 from spmd.state import Group, adapter_of
 
 _VARIABLE: Any = keras.Variable
@@ -38,7 +38,7 @@ def children(owner: KerasObject) -> dict[str, KerasObject | Group]:
         Layers, variables and groups of them, by name.
     """
     found: dict[str, Any] = {}
-    if isinstance(owner, (keras.Sequential, type(_functional()))):
+    if isinstance(owner, (keras.Sequential, _functional())):
         found["layers"] = Group({str(i): layer for i, layer in enumerate(owner.layers)})
     for name, value in sorted(vars(owner).items()):
         if name not in _internal():
@@ -86,17 +86,19 @@ def _own_variables(owner: KerasObject) -> list[Variable]:
 
 
 @functools.cache
-def _functional() -> Model:
-    """An example of `keras.Model(inputs, outputs)`, whose class has no public name."""
+def _functional() -> type[Any]:
+    """The class of `keras.Model(inputs, outputs)`, which has no public name."""
     inputs = keras.Input((1,), name="bookkeeping_inputs")
     identity = keras.layers.Identity(name="bookkeeping_identity")
-    return keras.Model(inputs, identity(inputs), name="bookkeeping")
+    return type(keras.Model(inputs, identity(inputs), name="bookkeeping"))
 
 
 @functools.cache
 def _internal() -> frozenset[str]:
     """The attributes of Keras's own bookkeeping; what they lead to has another name."""
-    examples = (keras.Sequential(name="bookkeeping"), _functional())
+    inputs = keras.Input((1,), name="bookkeeping_inputs")
+    functional = _functional()(inputs, inputs, name="bookkeeping")
+    examples = (keras.Sequential(name="bookkeeping"), functional)
     names = (name for example in examples for name in vars(example))
     return frozenset({*names, "_variables", "_trainable_variables"})
 

@@ -1,5 +1,7 @@
 """The parts of Keras's objects have the same names in every run."""
 
+import gc
+
 import keras
 import numpy as np
 import pytest
@@ -129,3 +131,10 @@ def test_an_spmd_variable_is_found_in_a_model():
     model = Custom()
     model.counter = spmd.Variable(0)
     assert "model/counter" in names(model=model)
+
+
+def test_no_example_of_a_model_stays_alive():
+    names(model=sequential())
+    gc.collect()
+    alive = [one for one in gc.get_objects() if isinstance(one, keras.Model)]
+    assert not [model for model in alive if model.name == "bookkeeping"]
