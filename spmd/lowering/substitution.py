@@ -1,6 +1,5 @@
 """Replaces operations of a traced program, wherever in it they stand."""
 
-import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
@@ -19,7 +18,7 @@ class Substitution:
         """Prepares a pass that replaces what a function chooses."""
         self._choose = choose
         # A function that is called often stays one program, which XLA is given once.
-        self._replaced = functools.cache(self._program)
+        self._replaced: dict[ClosedJaxpr | Jaxpr, ClosedJaxpr | Jaxpr] = {}
 
     def jaxpr(self, jaxpr: Jaxpr) -> Jaxpr:
         """Returns a program with the same inputs and outputs."""
@@ -52,7 +51,9 @@ class Substitution:
     def _in_params(self, value: object) -> Any:
         """Does the same for the programs among an operation's parameters."""
         if isinstance(value, ClosedJaxpr | Jaxpr):
-            return self._replaced(value)
+            if value not in self._replaced:
+                self._replaced[value] = self._program(value)
+            return self._replaced[value]
         if type(value) is tuple:  # a named tuple is an option, such as a gather's dimension numbers
             items = tuple(map(self._in_params, value))
             return value if _same(items, value) else items
@@ -61,7 +62,7 @@ class Substitution:
     def _program(self, program: ClosedJaxpr | Jaxpr) -> ClosedJaxpr | Jaxpr:
         if isinstance(program, Jaxpr):
             return self.jaxpr(program)
-        jaxpr = self._replaced(program.jaxpr)
+        jaxpr = self._in_params(program.jaxpr)
         return program if jaxpr is program.jaxpr else program.replace(jaxpr=jaxpr)
 
 

@@ -1,5 +1,8 @@
 """Operations replaced wherever they stand, and nothing else."""
 
+import gc
+import weakref
+
 import jax
 import jax.numpy as jnp
 
@@ -36,3 +39,16 @@ def test_a_function_that_is_called_often_stays_one_program():
     _, better = values(lambda x: inner(inner(x)), 1.0)
     first, second = better.jaxpr.eqns
     assert first.params["jaxpr"] is second.params["jaxpr"]
+
+
+def test_a_pass_keeps_no_program_alive():
+    program = jax.make_jaxpr(lambda x: jax.jit(jnp.negative)(x))(1.0)
+    substitution = Substitution(without_negations)
+    substitution.jaxpr(program.jaxpr)
+    alive = weakref.ref(substitution)
+    gc.disable()
+    try:
+        del substitution
+        assert alive() is None
+    finally:
+        gc.enable()
