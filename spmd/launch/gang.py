@@ -45,24 +45,23 @@ class Gang:
         attempts: number of attempts begun.
         deadline: when to call `poll` at the latest, by `time.monotonic`.
         was_stopped: whether the last attempt ended on request, before anything failed.
-        is_last_attempt: whether there will be no further attempt, even if this one fails.
     """
 
     tasks: Sequence[Task]
     start: Start
     policy: RestartPolicy
     printer: Printer
-    failures: list[Failure] = dataclasses.field(default_factory=list[Failure])
-    attempts: int = 0
-    deadline: float = float("inf")
-    was_stopped: bool = False
-    is_last_attempt: bool = False
-    _phase: _Phase = _Phase.WAITING
-    _processes: Sequence[Process] = ()
-    _first: Process | None = None
-    _forgiven: bool = False
-    _killed: bool = False
-    _guard: Guard = dataclasses.field(init=False, repr=False)
+    failures: list[Failure] = dataclasses.field(default_factory=list[Failure], init=False)
+    attempts: int = dataclasses.field(default=0, init=False)
+    deadline: float = dataclasses.field(default=float("inf"), init=False)
+    was_stopped: bool = dataclasses.field(default=False, init=False)
+    _last_attempt: bool = dataclasses.field(default=False, init=False)
+    _phase: _Phase = dataclasses.field(default=_Phase.WAITING, init=False)
+    _processes: Sequence[Process] = dataclasses.field(default=(), init=False)
+    _first: Process | None = dataclasses.field(default=None, init=False)
+    _forgiven: bool = dataclasses.field(default=False, init=False)
+    _killed: bool = dataclasses.field(default=False, init=False)
+    _guard: Guard | None = dataclasses.field(default=None, init=False)
 
     @property
     def name(self) -> str:
@@ -78,6 +77,11 @@ class Gang:
     def failed(self) -> bool:
         """Whether the latest attempt failed."""
         return len(self.failures) == self.attempts > 0
+
+    @property
+    def is_last_attempt(self) -> bool:
+        """Whether there will be no further attempt, even if this one fails."""
+        return self._last_attempt or self.ended
 
     @property
     def status(self) -> int:
@@ -130,7 +134,7 @@ class Gang:
             self._kill(self._processes)
 
     def _allow_no_further_attempt(self) -> None:
-        self.is_last_attempt = True
+        self._last_attempt = True
         if self._phase is _Phase.WAITING:
             self._phase, self.deadline = _Phase.ENDED, float("inf")
 
@@ -169,14 +173,16 @@ class Gang:
             return
         numbers = ", ".join(str(process.number) for process in running)
         self.printer.say(f"SIGKILL did not end {names} (process {numbers}): abandoned, no restart")
-        self.is_last_attempt = True
+        self._last_attempt = True
         self._finish()
 
     def _finish(self) -> None:
         """Ends the attempt once all tasks have, and decides about the next one."""
         for process in self._processes:
             process.drain(_OUTPUT_SECONDS)
-        self._guard.close()
+        if self._guard is not None:
+            self._guard.close()
+            self._guard = None
         self._phase, self.deadline = _Phase.ENDED, float("inf")
         if self._first is None or self._forgiven:
             return
@@ -185,7 +191,7 @@ class Gang:
             self.attempts - 1, str(first.task), code, first.seconds, tuple(first.last_lines.lines)
         )
         self.failures.append(failure)
-        if self.is_last_attempt:
+        if self._last_attempt:
             return
         decision = self.policy.decide(self.failures)
         if isinstance(decision, str):

@@ -1,5 +1,6 @@
 """Which of several tasks that have ended is the one to tell of."""
 
+import inspect
 import io
 from types import SimpleNamespace
 
@@ -52,6 +53,7 @@ def test_of_two_that_ended_at_once_the_cause_is_told_of(
     gang.poll()
     printer.close(60)
     assert gang.ended
+    assert gang.is_last_attempt
     assert gang.failures[0].task == first
     assert gang.status == status
 
@@ -68,3 +70,7 @@ def test_a_gang_of_which_nothing_runs_has_no_deadline_after_a_kill(restarts: int
     printer.close(60)
     assert gang.ended
     assert gang.deadline == float("inf")
+
+
+def test_a_gang_is_made_of_what_it_needs_not_of_its_state() -> None:
+    assert [*inspect.signature(Gang).parameters] == ["tasks", "start", "policy", "printer"]
