@@ -140,35 +140,36 @@ class _Outcome:
     results: list[tuple[str, list[np.ndarray]]]
 
 
-@dataclasses.dataclass
 class _Comparison:
-    step: Callable[[Any], Any]
-    batch: Any
-    size: int
-    mesh: Mesh
-    around: Around
-    rtol: float
-    atol: float
+    def __init__(
+        self,
+        step: Callable[[Any], Any],
+        batch: Any,
+        size: int,
+        mesh: Mesh,
+        around: Around,
+        rtol: float,
+        atol: float,
+    ) -> None:
+        self.batch, self.size, self.around = batch, size, around
+        self.rtol, self.atol = rtol, atol
+        self.replicas = num_replicas(mesh)
 
-    def __post_init__(self) -> None:
-        self.replicas = num_replicas(self.mesh)
-        function = self.step  # state is searched for in what the probe closes over
-
-        def probe(batch: Any) -> Any:
+        def probe(batch: Any) -> Any:  # state is searched for in what it closes over
             with collected() as sums:
-                out = function(batch)
+                out = step(batch)
             return {"out": out, "sums": list(sums)}
 
-        probe.__name__ = probe.__qualname__ = getattr(function, "__name__", "step")
+        probe.__name__ = probe.__qualname__ = getattr(step, "__name__", "step")
         self._steps = [
-            Step(probe, mesh, keep_per_replica=True, options=_QUIET)
-            for mesh in (make_mesh([self.mesh.devices.flat[0]]), self.mesh)
+            Step(probe, one, keep_per_replica=True, options=_QUIET)
+            for one in (make_mesh([mesh.devices.flat[0]]), mesh)
         ]
         # Makes what is made at first use, without running anything.
-        for step in self._steps:
-            with self.around(step.mesh):
-                step.lower(self._placed(self.size, step.mesh))
-        self._table, _ = discover(function)
+        for prepared in self._steps:
+            with around(prepared.mesh):
+                prepared.lower(self._placed(size, prepared.mesh))
+        self._table, _ = discover(step)
 
     def run(self) -> Verification:
         sizes = _sizes(self.size, self.replicas)
