@@ -44,6 +44,9 @@ def test_reads(text: str, spec: DeviceSpec) -> None:
         "/job:worker",
         "/task:0",
         "/job:worker/task:x/cpu:0",
+        "/job/device:CPU:0",
+        "cpu:0/gpu:1",
+        "/task:0/task:1/cpu:0",
     ],
 )
 def test_does_not_read(text: str) -> None:
