@@ -25,6 +25,7 @@ FLOORS = (
     "errors",
     "typing",
     "source_lines",
+    "assigned",
     "_jax_internals",
     "cluster",
     "lowering",

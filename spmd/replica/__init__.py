@@ -9,7 +9,6 @@ from spmd.replica.collectives import combine as combine
 from spmd.replica.context import ANY_ROW as ANY_ROW
 from spmd.replica.context import BlockMask as BlockMask
 from spmd.replica.context import Frame as Frame
-from spmd.replica.context import assigned as assigned
 from spmd.replica.context import cross_replica_of as cross_replica_of
 from spmd.replica.context import current_frame as current_frame
 from spmd.replica.context import has_rows as has_rows

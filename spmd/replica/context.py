@@ -10,17 +10,16 @@ import contextlib
 import contextvars
 import dataclasses
 from collections.abc import Callable, Generator, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax.sharding import Mesh
 
+from spmd.assigned import assigned
 from spmd.errors import BatchError, ReplicaContextError
 from spmd.topology import Layout, layout_of
 from spmd.typing import PyTree
-
-_T = TypeVar("_T")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,16 +93,6 @@ _FRAME: contextvars.ContextVar[Frame | None] = contextvars.ContextVar("spmd_fram
 def current_frame() -> Frame | None:
     """Returns the frame of the step that is being traced on this thread, or None."""
     return _FRAME.get()
-
-
-@contextlib.contextmanager
-def assigned(variable: contextvars.ContextVar[_T], value: _T) -> Generator[_T]:
-    """Gives a context variable a value, and afterwards its former one."""
-    token = variable.set(value)
-    try:
-        yield value
-    finally:
-        variable.reset(token)
 
 
 def tracing(frame: Frame) -> contextlib.AbstractContextManager[Frame | None]:

@@ -19,8 +19,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from spmd.assigned import assigned
 from spmd.replica.collectives import all_reduce
-from spmd.replica.context import assigned, current_frame, replica_axis
+from spmd.replica.context import current_frame, replica_axis
 
 
 @dataclasses.dataclass(frozen=True)

@@ -9,7 +9,8 @@ import jax
 import jax.numpy as jnp
 
 from spmd._jax_internals import trace_state
-from spmd.replica.context import assigned, current_frame, has_rows
+from spmd.assigned import assigned
+from spmd.replica.context import current_frame, has_rows
 from spmd.replica.gradient_buckets import sum_in_buckets
 from spmd.typing import PyTree
 

@@ -7,7 +7,8 @@ constant. So the trace is abandoned before anything is read, and the function ru
 import contextvars
 from contextlib import AbstractContextManager
 
-from spmd.replica import Frame, assigned, current_frame
+from spmd.assigned import assigned
+from spmd.replica import Frame, current_frame
 
 _TRACING: contextvars.ContextVar[bool] = contextvars.ContextVar("tf_function", default=False)
 

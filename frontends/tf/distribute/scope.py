@@ -17,7 +17,8 @@ import frontends
 from frontends.tf._typing import Nested
 from frontends.tf.distribute.options import RunOptions
 from frontends.tf.distribute.reduce_op import ReduceOp
-from spmd.replica import assigned, in_replica
+from spmd.assigned import assigned
+from spmd.replica import in_replica
 from spmd.source_lines import add_library
 
 add_library(frontends)

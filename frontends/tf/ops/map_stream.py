@@ -9,7 +9,7 @@ import itertools
 from contextlib import AbstractContextManager
 
 from frontends.tf.ops.seeds import key_words, map_entropy
-from spmd.replica import assigned
+from spmd.assigned import assigned
 
 
 class MapStream:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator
 from typing import Any, TypeAlias
 
 from frontends.tf._typing import TensorLike
-from spmd.replica import assigned
+from spmd.assigned import assigned
 from spmd.typing import StrPath
 
 # TensorBoard's protocol buffer.

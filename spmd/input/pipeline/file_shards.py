@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
 from typing import TypeVar
 
-from spmd.replica import assigned
+from spmd.assigned import assigned
 
 T = TypeVar("T")
 

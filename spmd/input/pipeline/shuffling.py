@@ -15,9 +15,9 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
+from spmd.assigned import assigned
 from spmd.cluster import shared_seed
 from spmd.input.pipeline.chunks import Chunk
-from spmd.replica import assigned
 
 T = TypeVar("T")
 # Entropy, and how many passes have begun.

@@ -18,10 +18,11 @@ import jax.numpy as jnp
 import keras
 from keras.src.backend.common.masking import get_keras_mask
 
+from spmd.assigned import assigned
 from spmd.integrations.keras.masking import rows_of, without_padding
 from spmd.integrations.keras.methods import with_attributes
 from spmd.integrations.keras.typing import Loss, Method, Metric, Model
-from spmd.replica import all_reduce, assigned, current_frame
+from spmd.replica import all_reduce, current_frame
 from spmd.typing import ArrayLike, PyTree
 
 _MODEL: Any = keras.Model
@@ -119,7 +120,7 @@ def _fraction_of(part: jax.Array) -> jax.Array:
 
 
 def loss_as_share(
-    call: Method, self: Loss, y_true: PyTree, y_pred: PyTree, sample_weight: ArrayLike = None
+    call: Method, /, self: Loss, y_true: PyTree, y_pred: PyTree, sample_weight: ArrayLike = None
 ) -> jax.Array:
     """Wraps `Loss.__call__`: a mean becomes the replica's share."""
     loss = call(self, y_true, y_pred, sample_weight)
@@ -138,14 +139,16 @@ def loss_as_share(
     return share.of(loss, _fraction_of(kept.sum()))
 
 
-def additional_loss_as_share(aggregate: Method, self: Model, loss: jax.Array) -> jax.Array:
+def additional_loss_as_share(aggregate: Method, /, self: Model, loss: jax.Array) -> jax.Array:
     """Wraps `Trainer._aggregate_additional_loss`: penalties are equal on all replicas, so each takes its share."""
     total = aggregate(self, loss)
     share = _SHARE.get()(None)
     return total if share is None else share.of(total)
 
 
-def own_loss_as_share(compute: Method, self: Model, *args: object, **kwargs: object) -> jax.Array:
+def own_loss_as_share(
+    compute: Method, /, self: Model, *args: object, **kwargs: object
+) -> jax.Array:
     """Wraps `Trainer._compute_loss`: a user's `compute_loss` knows no shares, so its whole result becomes one."""
     share = _SHARE.get()(None)
     if share is None or type(self).compute_loss is _MODEL.compute_loss:

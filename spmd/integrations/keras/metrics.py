@@ -13,10 +13,11 @@ import jax.numpy as jnp
 from keras.src.backend.common.masking import get_keras_mask
 from keras.src.backend.common.stateless_scope import get_stateless_scope, in_stateless_scope
 
+from spmd.assigned import assigned
 from spmd.integrations.keras.masking import padding_masked, rows_of, weights_of_rows
 from spmd.integrations.keras.parts import kind_of, variables_of
 from spmd.integrations.keras.typing import Method, Metric, Variable
-from spmd.replica import ReduceOp, all_reduce, assigned
+from spmd.replica import ReduceOp, all_reduce
 from spmd.state import Kind
 from spmd.typing import PyTree
 

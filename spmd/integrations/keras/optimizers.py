@@ -10,8 +10,9 @@ from collections.abc import Iterable, Sequence
 import jax
 import jax.numpy as jnp
 
+from spmd.assigned import assigned
 from spmd.integrations.keras.typing import Method, Optimizer, Variable
-from spmd.replica import assigned, sum_gradients
+from spmd.replica import sum_gradients
 
 # Whether gradients are sums over the replicas: an outer optimizer has summed them, or the user said so.
 _SUMMED: contextvars.ContextVar[bool] = contextvars.ContextVar("keras_summed", default=False)
@@ -19,6 +20,7 @@ _SUMMED: contextvars.ContextVar[bool] = contextvars.ContextVar("keras_summed", d
 
 def apply_summed(
     apply: Method,
+    /,
     grads: Iterable[jax.Array | None],
     trainable_variables: Sequence[Variable] | None = None,
 ) -> None:
@@ -32,6 +34,7 @@ def apply_summed(
 
 def take_aggregation(
     apply_gradients: Method,
+    /,
     self: Optimizer,
     grads_and_vars: Iterable[tuple[jax.Array | None, Variable]],
     skip_gradients_aggregation: bool = False,

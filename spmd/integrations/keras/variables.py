@@ -18,9 +18,10 @@ from jax.typing import DTypeLike
 from keras.src.backend.common.stateless_scope import in_stateless_scope
 from keras.src.backend.common.symbolic_scope import SymbolicScope
 
+from spmd.assigned import assigned
 from spmd.errors import StateError
 from spmd.integrations.keras.typing import Method, Variable
-from spmd.replica import assigned, current_frame
+from spmd.replica import current_frame
 from spmd.state import apply_pending, note_variable_made, overwritten
 from spmd.typing import ArrayLike
 
@@ -74,7 +75,7 @@ def guard_value(value: property) -> property:
     return property(guarded)
 
 
-def guard_assign(assign: Method, self: Variable, value: ArrayLike) -> ArrayLike:
+def guard_assign(assign: Method, /, self: Variable, value: ArrayLike) -> ArrayLike:
     """Wraps `Variable.assign`: an error in a step that did not find the variable."""
     if not in_stateless_scope():
         _check_lifted(self, "writes")
@@ -90,6 +91,7 @@ def _constant(value: ArrayLike, shape: Sequence[int], dtype: DTypeLike) -> jax.A
 
 def make_late(
     make: Method,
+    /,
     self: Variable,
     initializer: ArrayLike | Callable[..., Any],
     shape: Sequence[int] | None = None,
