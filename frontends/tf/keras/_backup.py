@@ -32,7 +32,7 @@ _SYNCS: weakref.WeakKeyDictionary[Any, list[PreemptionSync]] = weakref.WeakKeyDi
 
 
 def note_iterator(
-    build: Method, self: Any, iterator: Any = None, *args: Any, **kwargs: Any
+    build: Method, /, self: Any, iterator: Any = None, *args: Any, **kwargs: Any
 ) -> None:
     """Wraps `Trainer._symbolic_build`: notes the iterator that a loop shows to the model."""
     if iterator is not None:
@@ -50,7 +50,7 @@ def giving_sigterm_back(model: Any) -> Generator[None]:
             sync.close()
 
 
-def enumerate_rest(enumerate_: Method, self: Any) -> Iterator[Any]:
+def enumerate_rest(enumerate_: Method, /, self: Any) -> Iterator[Any]:
     """Wraps `EpochIterator._enumerate_iterator`: the first epoch after a restart begins at the saved position."""
     place = vars(self).pop("_resume_at", None)
     if place is None:

@@ -25,6 +25,7 @@ ON_ALL_WORKERS: ContextVar[bool] = ContextVar("keras_on_all_workers", default=Fa
 
 def read_datasets(
     find: Method,
+    /,
     x: object,
     y: object = None,
     sample_weight: object = None,

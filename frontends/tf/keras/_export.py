@@ -141,6 +141,7 @@ NAMES = {
 
 def save_as_directory(
     save: Method,
+    /,
     self: keras.Model,
     filepath: StrPath,
     overwrite: bool = True,

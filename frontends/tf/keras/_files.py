@@ -116,6 +116,7 @@ def _is_keras_2(path: str) -> bool:
 
 def save_under_prefix(
     save: Method,
+    /,
     self: keras.Model,
     filepath: StrPath,
     overwrite: bool = True,
@@ -145,6 +146,7 @@ def save_under_prefix(
 
 def save_whole(
     save: Method,
+    /,
     self: keras.Model,
     filepath: StrPath,
     overwrite: bool = True,
@@ -184,6 +186,7 @@ def _save_as_keras_2(model: keras.Model, path: str, overwrite: bool) -> None:
 
 def load_from_prefix(
     load: Method,
+    /,
     self: keras.Model,
     filepath: StrPath | None,
     *args: object,
@@ -230,6 +233,7 @@ def _build_optimizer(model: keras.Model, file: str) -> None:
 
 def load_with_optimizer(
     load: Method,
+    /,
     filepath: "StrPath | h5py.File",
     custom_objects: dict[str, Any] | None = None,
     compile: bool = True,

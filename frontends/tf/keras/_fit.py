@@ -50,6 +50,7 @@ def _placement(strategy: StrategyLike) -> Placement:
 
 def take_strategy(
     compile_: Method,
+    /,
     self: Model,
     *args: object,
     distribute: StrategyLike | None = None,

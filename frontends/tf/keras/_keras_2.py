@@ -14,7 +14,7 @@ import numpy as np
 from spmd.integrations.keras import KerasObject, Method
 
 
-def take_input_shape(make: Method, self: KerasObject, **kwargs: Any) -> None:
+def take_input_shape(make: Method, /, self: KerasObject, **kwargs: Any) -> None:
     """Wraps `Layer.__init__`: takes `input_shape=` of a first layer without a warning."""
     shape = kwargs.pop("input_shape", None)
     if (size := kwargs.pop("input_dim", None)) is not None:
@@ -28,7 +28,7 @@ def take_input_shape(make: Method, self: KerasObject, **kwargs: Any) -> None:
 
 
 def add_with_batch_shape(
-    add: Method, self: KerasObject, layer: KerasObject, *args: object, **kwargs: object
+    add: Method, /, self: KerasObject, layer: KerasObject, *args: object, **kwargs: object
 ) -> None:
     """Wraps `Sequential.add`: a first layer's `batch_input_shape=` sets the model's, number of rows included."""
     batch_shape = getattr(layer, "_tf_batch_input_shape", None)
@@ -68,7 +68,9 @@ def _named(
     return named
 
 
-def take_name_first(add: Method, self: KerasObject, *args: object, **kwargs: object) -> KerasObject:
+def take_name_first(
+    add: Method, /, self: KerasObject, *args: object, **kwargs: object
+) -> KerasObject:
     """Wraps `Layer.add_weight`: takes `add_weight("kernel", shape)` and TensorFlow's enumerations."""
     named = _named(_LAYER_WEIGHT, args, kwargs)
     for name in _FOR_GRAPHS:
@@ -104,6 +106,7 @@ def add_metric_weight(self: KerasObject, *args: object, **kwargs: object) -> Ker
 
 def take_auto(
     make: Method,
+    /,
     self: KerasObject,
     name: object = None,
     reduction: object = "sum_over_batch_size",

@@ -20,6 +20,7 @@ from spmd.integrations.keras import Method, Optimizer
 
 def take_lr(
     make: Method,
+    /,
     self: Optimizer,
     learning_rate: object,
     *args: object,
@@ -45,6 +46,7 @@ def set_lr(self: Optimizer, rate: object) -> None:
 
 def take_name(
     apply_gradients: Method,
+    /,
     self: Optimizer,
     grads_and_vars: Iterable[tuple[TensorLike, VariableLike]],
     name: str | None = None,
@@ -89,6 +91,7 @@ def take_name(
 
 def take_variables(
     apply: Method,
+    /,
     self: Optimizer,
     grads: Sequence[TensorLike],
     trainable_variables: Iterable[VariableLike] | None = None,
@@ -100,7 +103,9 @@ def take_variables(
     return apply(self, grads, trainable_variables)
 
 
-def build_for_variables(build: Method, self: Optimizer, var_list: Iterable[VariableLike]) -> None:
+def build_for_variables(
+    build: Method, /, self: Optimizer, var_list: Iterable[VariableLike]
+) -> None:
     """Wraps `Optimizer.build`: takes `tf.Variable`."""
     build(self, [*map(as_weight, var_list)])
 
@@ -169,7 +174,7 @@ def get_unscaled_gradients(self: Optimizer, grads: Sequence[TensorLike]) -> list
 _UNSCALED: "weakref.WeakSet[Any]" = weakref.WeakSet()
 
 
-def scale_as_keras_3(scale_loss: Method, self: Optimizer, loss: TensorLike) -> jax.Array:
+def scale_as_keras_3(scale_loss: Method, /, self: Optimizer, loss: TensorLike) -> jax.Array:
     """Wraps `LossScaleOptimizer.scale_loss`: begins a step as Keras 3 writes it, whatever ran before."""
     _UNSCALED.discard(self)
     return scale_loss(self, loss)
@@ -177,6 +182,7 @@ def scale_as_keras_3(scale_loss: Method, self: Optimizer, loss: TensorLike) -> j
 
 def take_unscaled(
     apply: Method,
+    /,
     self: Optimizer,
     grads: Sequence[TensorLike],
     trainable_variables: Sequence[VariableLike] | None = None,

@@ -62,7 +62,9 @@ def patches() -> tuple[Patch, ...]:
             Tracker, "track", _weights.track_variables, "attributes of a layer may be a tf.Variable"
         ),
         around(
-            layer, "__init__", _keras_2.take_input_shape, "a first layer may name its input's shape"
+            *(layer, "__init__", _keras_2.take_input_shape),
+            "a first layer may name its input's shape",
+            "self activity_regularizer trainable dtype autocast name kwargs",
         ),
         around(
             *(layer, "add_weight", _keras_2.take_name_first),
@@ -80,6 +82,7 @@ def patches() -> tuple[Patch, ...]:
         around(
             *(keras.Sequential, "add", _keras_2.add_with_batch_shape),
             "a first layer may name its number of rows",
+            "self layer rebuild",
         ),
         # Optimizers.
         *(around(cls, "build", _optimizers.build_for_variables, weights, "self") for cls in built),
@@ -118,6 +121,7 @@ def patches() -> tuple[Patch, ...]:
         around(
             *(trainer, "_symbolic_build", _backup.note_iterator),
             "a callback asks the loop's iterator how far it has read",
+            "self iterator data_batch",
         ),
         # Files.
         around(model, "save", _files.save_whole, "a task that is killed leaves the former file"),

@@ -90,7 +90,7 @@ def as_weight(variable: VariableLike) -> VariableLike:
     return variable._weight
 
 
-def track_variables(track: Method, self: KerasObject, attr: object) -> object:
+def track_variables(track: Method, /, self: KerasObject, attr: object) -> object:
     """Wraps `Tracker.track`, Keras's tracker of attributes: tracks a `tf.Variable`."""
     if not isinstance(attr, Variable):
         return track(self, attr)

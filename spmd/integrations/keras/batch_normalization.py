@@ -56,7 +56,7 @@ def _derivative(
 
 
 def moments_of_valid_rows(
-    moments: Method, self: Layer, inputs: jax.Array, mask: ArrayLike
+    moments: Method, /, self: Layer, inputs: jax.Array, mask: ArrayLike
 ) -> tuple[jax.Array, ...]:
     """Wraps `BatchNormalization._moments`: leaves padding out, and sums over replicas if synchronized."""
     synchronized = bool(getattr(self, "synchronized", False))
@@ -84,7 +84,7 @@ def moments_of_valid_rows(
     return mean, total(squared_deviations(inputs, mean.reshape(shape), alike)) / count
 
 
-def take_synchronized(make: Method, self: Layer, *args: object, **kwargs: object) -> None:
+def take_synchronized(make: Method, /, self: Layer, *args: object, **kwargs: object) -> None:
     """Wraps `BatchNormalization.__init__`: takes `synchronized=True`, which Keras refuses without TensorFlow."""
     bound = inspect.signature(make).bind(self, *args, **kwargs)
     synchronized = bound.arguments.pop("synchronized", False)

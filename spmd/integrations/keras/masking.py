@@ -56,7 +56,7 @@ def padding_masked(value: ArrayLike, mask: BlockMask) -> Generator[None]:
         set_keras_mask(value, kept)
 
 
-def penalty_of_valid_rows(regularizer: Method, output: jax.Array) -> jax.Array:
+def penalty_of_valid_rows(regularizer: Method, /, output: jax.Array) -> jax.Array:
     """Penalizes the outputs of valid rows; Keras divides by the number of all rows."""
     mask = rows_of([output])
     if mask is None:
@@ -67,7 +67,7 @@ def penalty_of_valid_rows(regularizer: Method, output: jax.Array) -> jax.Array:
 
 
 def loss_of_valid_rows(
-    call: Method, self: Loss, y_true: PyTree, y_pred: PyTree, sample_weight: ArrayLike = None
+    call: Method, /, self: Loss, y_true: PyTree, y_pred: PyTree, sample_weight: ArrayLike = None
 ) -> jax.Array:
     """Wraps `Loss.__call__`: padding has no weight, and means are over valid rows."""
     mask = None if self.reduction in (None, "none") else rows_of([y_true, y_pred])

@@ -54,5 +54,5 @@ def replica_methods(part: KerasObject) -> dict[str, Method]:
     return {}
 
 
-def _draw(draw: Method, *args: object, **kwargs: object) -> jax.Array:
+def _draw(draw: Method, /, *args: object, **kwargs: object) -> jax.Array:
     return jax.random.fold_in(draw(*args, **kwargs), replica_id())

@@ -76,7 +76,8 @@ class Patch:
         """
         if takes is None:
             parameters = inspect.signature(function).parameters.values()
-            named = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+            kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+            named = [parameter.name for parameter in parameters if parameter.kind in kinds]
             takes = " ".join(named[1:])
         return cls.wrap(owner, attribute, functools.partial(_around, function), why, takes)
 
@@ -130,7 +131,16 @@ def _number(version: str) -> tuple[int, ...]:
 def _around(function: Method, original: Method) -> Method:
     @functools.wraps(original)
     def replacement(*args: object, **kwargs: object) -> object:
-        return function(original, *args, **kwargs)
+        try:
+            return function(original, *args, **kwargs)
+        except TypeError as error:
+            if error.__traceback__ and not error.__traceback__.tb_next:
+                # The call was wrong: say so of the function that the user called, not of ours.
+                try:
+                    inspect.signature(functools.partial(function, original)).bind(*args, **kwargs)
+                except TypeError as reason:
+                    raise TypeError(f"{original.__qualname__}() {reason}") from None
+            raise
 
     # Keras reads the settings of a layer from its signature, without following __wrapped__.
     vars(replacement)["__signature__"] = inspect.signature(original)
@@ -184,14 +194,14 @@ def _engine_patches() -> tuple[Patch, ...]:
                 "a replica's code calls it with a batch",
                 "self state data",
             )
-            for loop, of_rows in replica_steps.STEPS_OF_ROWS.items()
+            for loop, of_rows in replica_steps.REPLICA_STEPS.items()
         ),
         *(
             around(
                 *(model, f"make_{loop}_function", functools.partial(trainer.make_function, loop)),
                 "fit, evaluate and predict run steps of the engine",
             )
-            for loop in replica_steps.STEPS_OF_ROWS
+            for loop in replica_steps.REPLICA_STEPS
         ),
         around(
             *(model, "_get_jax_state", trainer.state_in_variables),
@@ -201,6 +211,7 @@ def _engine_patches() -> tuple[Patch, ...]:
         around(
             *(model, "_symbolic_build", trainer.build_if_possible),
             "a model with a step of its own need not have a call",
+            "self iterator data_batch",
         ),
         around(
             *(model, "_aggregate_additional_loss", losses.additional_loss_as_share),
@@ -209,6 +220,7 @@ def _engine_patches() -> tuple[Patch, ...]:
         around(
             *(model, "_compute_loss", losses.own_loss_as_share),
             "a compute_loss that a user wrote becomes a share as a whole",
+            "self x y y_pred sample_weight training",
         ),
     )
 

@@ -105,7 +105,7 @@ def place_models(default: Callable[[], Placement | None]) -> None:
     _DEFAULT[0] = default
 
 
-def place_new_model(make: Method, self: Model) -> None:
+def place_new_model(make: Method, /, self: Model) -> None:
     """Wraps `Trainer.__init__`: places a new model where `place_models` says."""
     make(self)
     placement = _DEFAULT[0]()

@@ -31,7 +31,9 @@ def _logs_of_rows(model: Model, data: Batch, *, training: bool) -> Logs:
             values,
             _values(model.non_trainable_variables),
             _values(model.metrics_variables),
-            *(x, y, sample_weight),
+            x,
+            y,
+            sample_weight,
             training=training,
             optimizer_variables=_values(optimizer.variables if optimizer else []),
         )
@@ -58,7 +60,7 @@ def _predict_rows(model: Model, data: Batch) -> PyTree:
 
 
 # Keras's own steps for the rows of a replica, by the loop that takes them.
-STEPS_OF_ROWS: dict[str, Method] = {
+REPLICA_STEPS: dict[str, Method] = {
     "train": functools.partial(_logs_of_rows, training=True),
     "test": functools.partial(_logs_of_rows, training=False),
     "predict": _predict_rows,
@@ -74,7 +76,9 @@ def _assign(variables: Sequence[Variable], values: Sequence[ArrayLike]) -> None:
         variable.assign(value)
 
 
-def step_of_rows(of_rows: Method, step: Method, self: Model, data: Batch, *rest: object) -> PyTree:
+def step_of_rows(
+    of_rows: Method, step: Method, /, self: Model, data: Batch, *rest: object
+) -> PyTree:
     """Wraps `Trainer.train_step` and its like: takes a batch, beside Keras's `(state, data)` on JAX."""
     if rest:
         return step(self, data, *rest)

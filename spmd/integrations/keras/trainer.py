@@ -26,21 +26,21 @@ from spmd.typing import PyTree
 _MODEL: Any = keras.Model
 
 
-def make_function(loop: str, make: Method, self: Model, force: bool = False) -> None:
+def make_function(loop: str, make: Method, /, self: Model, force: bool = False) -> Any:
     """Wraps `make_train_function` and its like, which set an attribute of the model to what loops call."""
     placement = placement_of(self)
     if placement is None:
-        make(self, force)
-        return
+        return make(self, force)
     function = getattr(self, f"{loop}_function")
     if force or not isinstance(function, BatchFunction):
         function_of = predicting_function if loop == "predict" else logging_function
         setattr(self, f"{loop}_function", function_of(self, placement, f"{loop}_step"))
     else:
         function.start()
+    return None
 
 
-def state_in_variables(get: Method, self: Model, **wanted: bool) -> PyTree:
+def state_in_variables(get: Method, /, self: Model, **wanted: bool) -> PyTree:
     """Wraps `JAXTrainer._get_jax_state`: loops hold no copies of a placed model's state."""
     if placement_of(self) is None:
         return get(self, **wanted)
@@ -48,7 +48,7 @@ def state_in_variables(get: Method, self: Model, **wanted: bool) -> PyTree:
     return tuple([] for is_wanted in wanted.values() if is_wanted)
 
 
-def build_if_possible(build: Method, self: Model, *args: object, **kwargs: object) -> None:
+def build_if_possible(build: Method, /, self: Model, *args: object, **kwargs: object) -> None:
     """Wraps `Trainer._symbolic_build`: a placed model may have a step and no `call`, as a GAN has."""
     if placement_of(self) is None:
         build(self, *args, **kwargs)

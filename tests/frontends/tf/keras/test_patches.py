@@ -55,3 +55,17 @@ except AttributeError:
 def test_changes_are_made_all_or_none(run_python):
     environment = {"KERAS_BACKEND": "jax"}
     assert run_python("-c", ALL_OR_NONE, environment=environment).stdout == "made the second time\n"
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: keras.Sequential().save(), r"Model\.save\(\) missing"),
+        (lambda: keras.losses.Loss()(1), r"Loss\.__call__\(\) missing"),
+        (lambda: keras.Layer(make=1), "Unrecognized keyword arguments passed to Layer"),
+        (lambda: keras.Layer().add_weight((), add=1), "unexpected keyword argument 'add'"),
+    ],
+)
+def test_errors_of_wrong_calls_are_those_of_keras(call, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        call()

@@ -1,6 +1,7 @@
 """Every row of the engine's table of changes to Keras, and how rows are applied."""
 
 import importlib
+import re
 
 import keras
 import pytest
@@ -58,6 +59,33 @@ def test_rows_wrap_what_rows_before_them_made(owner):
         ]
     )
     assert [owner().first(), derived().first(), owner().second(), owner().third()] == [4, 8, 5, 6]
+
+
+def test_errors_of_wrong_calls_name_what_was_called(owner):
+    def around(own, /, self, first, **kwargs):
+        return own(self, first, **kwargs)
+
+    def save(self, first, *, own=None, **others):
+        if others:
+            raise TypeError("inside")
+        return first, own
+
+    owner.save, name = save, save.__qualname__
+    for why in ("once", "twice"):
+        patch_keras([Patch.around(owner, "save", around, why)])
+    assert owner().save(1, own=2) == (1, 2), "a name of ours is free for the caller"
+    for args, kwargs, message in (
+        ((), {}, f"{name}() missing a required argument: 'first'"),
+        ((1, 2), {}, f"{name}() too many positional arguments"),
+        ((1,), {"other": 3}, "inside"),
+    ):
+        with pytest.raises(TypeError, match=f"^{re.escape(message)}$"):
+            owner().save(*args, **kwargs)
+
+
+def test_a_row_names_the_parameters_of_a_function_after_its_first():
+    patch = Patch.around(Owner, "first", lambda own, /, self, x, *args, y=None: None, "so")
+    assert patch.takes == ("self", "x")
 
 
 def test_a_row_is_applied_once(owner):

@@ -9,6 +9,7 @@ from keras import layers
 
 import spmd
 from spmd.integrations.keras import distribute_model
+from spmd.integrations.keras.trainer import make_function
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(37, 3)).astype(np.float32)
@@ -176,3 +177,11 @@ def test_several_steps_in_one_execution(replicas, steps):
     several = functools.partial(regression, steps_per_execution=steps)
     ours, theirs = trained(several, replicas, data=regression), expected(regression)
     assert_close((*ours[:2], ours[3]), (*theirs[:2], theirs[3]))
+
+
+def test_what_keras_makes_is_returned_for_a_model_without_a_placement():
+    class Unplaced:
+        pass
+
+    model = Unplaced()
+    assert make_function("predict", lambda *given: given, model, True) == (model, True)
