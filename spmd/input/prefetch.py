@@ -222,9 +222,8 @@ def _fill(buffer: _Buffer, batches: Generator[Any, None, None]) -> None:
     try:
         while buffer.wait_for_room():
             buffer.put(next(batches))
-    except (
-        BaseException
-    ) as reason:  # StopIteration, or an error of any kind: the training loop must get it
+    except BaseException as reason:
+        # StopIteration, or an error of any kind: the training loop must get it.
         buffer.end(reason)
     finally:
         batches.close()

@@ -7,7 +7,8 @@ without rows until the last one ends.
 
 import itertools
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
 
 from spmd.cluster import all_gather_small
 from spmd.errors import BatchError
@@ -48,13 +49,11 @@ def shared_steps(
     while True:
         mine = next(shares, None)
         last = mine or last or first()
-        told = (mine.counts, mine.rows_per_replica, mine.full) if mine else (nothing, 0, False)
-        told = [(*told, last is not None)]
-        if name is not None:
-            told = map(json.loads, all_gather_small(name, json.dumps(told[0]), wanted=wanted))
-        # Of each process: the rows of its replicas and of a block, whether its share is full, whether it
-        # has seen a batch.
-        each, blocks, fulls, known = zip(*told, strict=True)
+        counts, block, full = (
+            (mine.counts, mine.rows_per_replica, mine.full) if mine else (nothing, 0, False)
+        )
+        of_all = _told((counts, block, full, last is not None), name, wanted)
+        each, blocks, fulls, known = zip(*of_all, strict=True)
         counts = tuple(itertools.chain.from_iterable(each))
         if not any(counts):
             return
@@ -71,3 +70,14 @@ def shared_steps(
             continue
         share = last if mine else last._replace(counts=nothing)
         yield placer.put_share(share, counts, max(blocks), x64=x64)
+
+
+# Of a process: the rows of its replicas and of a block, whether its share is full, whether it has seen a batch.
+_Told: TypeAlias = tuple[Sequence[int], int, bool, bool]
+
+
+def _told(own: _Told, name: str | None, wanted: Callable[[], bool] | None) -> Sequence[_Told]:
+    """Returns what all processes tell of a step."""
+    if name is None:
+        return [own]
+    return [*map(json.loads, all_gather_small(name, json.dumps(own), wanted=wanted))]

@@ -138,12 +138,10 @@ def _choose(equation: JaxprEqn, thresholds: Thresholds) -> tuple[Rewrite, Geomet
     """Chooses a rewrite by the shapes of an operation; None leaves it to XLA."""
     if equation.primitive.name == "select_and_scatter_add":
         pooling = Pooling.of(equation)
-        few, is_empty = (
-            math.prod(pooling.window) <= _MAX_WINDOW,
-            aval_of(equation.invars[0]).size == 0,
-        )
-        fits = few and not is_empty and _is_real(pooling.dtype)
-        return (max_pool_gradient, pooling) if fits else None
+        is_empty = aval_of(equation.invars[0]).size == 0
+        if is_empty or math.prod(pooling.window) > _MAX_WINDOW or not _is_real(pooling.dtype):
+            return None
+        return max_pool_gradient, pooling
     if equation.primitive.name != "conv_general_dilated":
         return None
     conv = Convolution.of(equation)

@@ -5,7 +5,7 @@ or the program hangs (the engine refuses a collective that only some replicas wo
 and return pytrees. None blocks the host: they become part of the compiled step.
 """
 
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -20,8 +20,12 @@ _Tree = TypeVar("_Tree")
 
 ReduceOp = Literal["sum", "mean", "min", "max"]
 
-# jax.lax.psum, pmean, pmin and pmax
-_OPS: dict[str, Any] = {op: getattr(jax.lax, f"p{op}") for op in get_args(ReduceOp)}
+_OPS: dict[str, Any] = {
+    "sum": jax.lax.psum,
+    "mean": jax.lax.pmean,
+    "min": jax.lax.pmin,
+    "max": jax.lax.pmax,
+}
 
 
 def all_reduce(tree: _Tree, op: ReduceOp = "sum") -> _Tree:

@@ -45,9 +45,10 @@ class Executable:
             compiler_options: for XLA.
         """
         self.program = program
-        # Names what changed since the trace that the program depends on; tells whether it keeps an object alive that
-        # the step's code does not lead to any more.
-        self.stale_because, self.has_replaced_state = program.watch.changed, program.watch.replaced
+        # Names what changed since the trace that the program depends on.
+        self.stale_because = program.watch.changed
+        # Tells whether it keeps an object alive that the step's code does not lead to any more.
+        self.has_replaced_state = program.watch.replaced
         self._compiler_options = None if compiler_options is None else dict(compiler_options)
         self._compiling = threading.RLock()
         self._lowered: jax.stages.Lowered | None = None

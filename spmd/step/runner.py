@@ -1,5 +1,6 @@
 """What all kinds of steps share: a call finds the program that fits its arguments, or makes one, and runs it."""
 
+import enum
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Generic, ParamSpec, TypeVar
@@ -27,7 +28,11 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-NO_SHORTCUT: Final = object()
+class _NoShortcut(enum.Enum):
+    TOKEN = "no shortcut"
+
+
+NO_SHORTCUT: Final = _NoShortcut.TOKEN
 
 
 class StepRunner(Generic[P, R]):

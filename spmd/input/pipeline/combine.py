@@ -81,7 +81,7 @@ def concatenated(first: Form, second: Form) -> Form:
 
     def step(numbered: tuple[int, Item]) -> Element:
         which, item = numbered
-        return (one.step, two.step)[which](item)
+        return two.step(item) if which else one.step(item)
 
     return Stream(
         open_pass,
