@@ -14,7 +14,7 @@ from spmd.proof.checks import find_counted_padding as find_counted_padding
 from spmd.proof.dataflow import Collective as Collective
 from spmd.proof.dataflow import collectives as collectives
 from spmd.proof.dataflow import depends_on as depends_on
-from spmd.proof.dataflow import program_of_one as program_of_one
+from spmd.proof.dataflow import per_device_program as per_device_program
 from spmd.proof.dataflow import source_of as source_of
 from spmd.proof.dataflow import varying_outputs as varying_outputs
 from spmd.proof.shard_map import Variation as Variation

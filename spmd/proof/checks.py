@@ -11,7 +11,7 @@ from jax.extend.core import ClosedJaxpr, Jaxpr
 
 from spmd import _jax_internals
 from spmd.errors import PaddedBatchError, Remedy, ReplicaDivergenceError, StateError, some_of
-from spmd.proof.dataflow import depends_on, inner_constants, origin, program_of_one
+from spmd.proof.dataflow import depends_on, inner_constants, origin, per_device_program
 from spmd.replica import RowMask
 from spmd.state import Kind, StateTable, adapters
 from spmd.typing import LibraryVariable
@@ -65,7 +65,7 @@ def check_no_captured_variables(
     Raises:
         StateError: a constant of the program is the value of a variable.
     """
-    constants = [*outer.consts, *inner_constants(program_of_one(outer))]
+    constants = [*outer.consts, *inner_constants(per_device_program(outer))]
     if not constants:
         return
     positions = {id(constant): position for position, constant in enumerate(constants)}
@@ -235,7 +235,7 @@ def _padding_error(step: str, what: str, mask: RowMask) -> PaddedBatchError:
 def _line_that_reads(outer: ClosedJaxpr, position: int) -> str | None:
     if position >= len(outer.consts):
         return None  # inside of a function that JAX traced by itself
-    inner, passed = program_of_one(outer), outer.jaxpr.eqns[-1].invars
+    inner, passed = per_device_program(outer), outer.jaxpr.eqns[-1].invars
     for variable, atom in zip(inner.invars, passed, strict=True):
         if atom is outer.jaxpr.constvars[position]:
             for equation in inner.eqns:

@@ -53,7 +53,7 @@ class Collective:
     line: str | None
 
 
-def program_of_one(program: ClosedJaxpr) -> Jaxpr:
+def per_device_program(program: ClosedJaxpr) -> Jaxpr:
     """Returns what one device runs of a traced call of `jax.shard_map`."""
     return _open(program.jaxpr.eqns[-1].params["jaxpr"])
 

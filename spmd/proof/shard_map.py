@@ -7,7 +7,7 @@ from typing import TypeVar
 import jax
 from jax.sharding import Mesh, PartitionSpec
 
-from spmd.proof.dataflow import origin, program_of_one, varying_outputs
+from spmd.proof.dataflow import origin, per_device_program, varying_outputs
 from spmd.topology import axes_of
 from spmd.typing import PyTree
 
@@ -79,7 +79,7 @@ def varying(
         check_vma=False,
     )
     program, result = jax.make_jaxpr(mapped, return_shape=True)(*args)
-    jaxpr = program_of_one(program)
+    jaxpr = per_device_program(program)
     specs = jax.tree.leaves(jax.tree.broadcast(in_specs, args))
     constants = [PartitionSpec()] * (len(jaxpr.invars) - len(specs))
     by_axis = {

@@ -15,7 +15,7 @@ from jax.extend.core import ClosedJaxpr, Jaxpr
 from jax.sharding import Mesh
 
 from spmd.errors import Remedy, StateError
-from spmd.proof import program_of_one
+from spmd.proof import per_device_program
 from spmd.replica import Frame, TracedPerReplica, is_per_replica, tracing
 from spmd.state import Kind, StateTable, adapters
 from spmd.step.arguments import Arguments, abstract
@@ -136,7 +136,7 @@ class Trace:
     @property
     def jaxpr(self) -> Jaxpr:
         """The program of one replica."""
-        return program_of_one(self.outer)
+        return per_device_program(self.outer)
 
     def of_results(self, outputs: Sequence[T]) -> Sequence[T]:
         """Picks what belongs to the result's leaves, as the same for all replicas."""

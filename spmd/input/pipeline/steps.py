@@ -15,8 +15,8 @@ from spmd.input.pipeline.spec import row_spec, spec_of
 Step: TypeAlias = Callable[[Item], Element]
 
 
-def ready_item(item: Item) -> Element:
-    """The step of items that are the elements."""
+def identity_step(item: Item) -> Element:
+    """Returns the item, which is the element already."""
     return item
 
 

@@ -16,7 +16,7 @@ from spmd.input.pipeline.nested import repeated
 from spmd.input.pipeline.parallel import map_in_order
 from spmd.input.pipeline.shuffling import shuffle_items
 from spmd.input.pipeline.spec import Specs, batch_spec, row_spec
-from spmd.input.pipeline.steps import Gather, Mapped, Step, grouped_step, ready_item
+from spmd.input.pipeline.steps import Gather, Mapped, Step, grouped_step, identity_step
 
 
 @final
@@ -32,7 +32,7 @@ class Stream(Form):
     """
 
     find_spec: Callable[[], Specs]
-    step: Step = ready_item
+    step: Step = identity_step
     workers: int = 0
     stable: bool = dataclasses.field(default=False, kw_only=True)
 

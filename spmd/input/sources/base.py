@@ -99,7 +99,7 @@ class BatchesSource(Source):
 
 
 @final
-class RowsSource(Source):
+class IndexedSource(Source):
     """A source of rows that are read by their numbers."""
 
     def __init__(

@@ -2,18 +2,18 @@
 
 from collections.abc import Mapping
 
-from spmd.input.sources.base import AnySource, RowsSource, require_batch_size
+from spmd.input.sources.base import AnySource, IndexedSource, require_batch_size
 from spmd.input.sources.stacking import stack_rows
 from spmd.typing import PyTree
 
 
 def has_rows(source: AnySource, batch_size: int | None) -> bool:
-    """Accepts objects with a length and items by number; a list is not one."""
+    """Tells whether an object has a length and items by number; a list does not count."""
     is_indexed = hasattr(source, "__len__") and hasattr(source, "__getitem__")
     return is_indexed and not isinstance(source, list | Mapping | type)
 
 
-def random_access_source(source: AnySource, batch_size: int | None) -> RowsSource:
+def random_access_source(source: AnySource, batch_size: int | None) -> IndexedSource:
     """Reads rows by `len()` and `[index]`, such as `tfds.data_source`; many at once if it can.
 
     Source: `tensorflow_datasets.core.data_sources.base.DataSource`.
@@ -27,4 +27,4 @@ def random_access_source(source: AnySource, batch_size: int | None) -> RowsSourc
             return stack_rows(source.__getitems__(indices))
         return stack_rows([source[index] for index in indices])
 
-    return RowsSource(name, lambda: len(source), read, size)
+    return IndexedSource(name, lambda: len(source), read, size)

@@ -4,7 +4,7 @@ import numpy as np
 
 from spmd.input.pipeline import MapFunction
 from spmd.input.pipeline.row_sources import ArraySource
-from spmd.input.pipeline.steps import Gather, Mapped, grouped_step, ready_item
+from spmd.input.pipeline.steps import Gather, Mapped, grouped_step, identity_step
 
 
 def test_gather():
@@ -14,7 +14,9 @@ def test_gather():
 
 def test_mapped():
     step = (
-        Mapped(ready_item, ()).then(MapFunction(lambda x: x + 1)).then(MapFunction(lambda x: x * 2))
+        Mapped(identity_step, ())
+        .then(MapFunction(lambda x: x + 1))
+        .then(MapFunction(lambda x: x * 2))
     )
     assert step(np.int32(1)) == 4
     # Two items, padded to a batch of four for the compiled functions.
@@ -23,13 +25,13 @@ def test_mapped():
 
 def test_functions_that_do_not_trace_get_single_rows():
     step = Mapped(
-        ready_item, [MapFunction(lambda x: x + 1), MapFunction(lambda x: 0 if x > 2 else x)]
+        identity_step, [MapFunction(lambda x: x + 1), MapFunction(lambda x: 0 if x > 2 else x)]
     )
     assert step.many([np.int32(1), np.int32(2)], 4).tolist() == [2, 0]
     assert step.then(MapFunction(lambda x: x + 5)).many([np.int32(1)], 4).tolist() == [7]
 
 
 def test_groups():
-    assert grouped_step(ready_item, 3)([np.ones(2), np.zeros(2)]).tolist() == [[1, 1], [0, 0]]
-    mapped = Mapped(ready_item, [MapFunction(lambda x: -x)])
+    assert grouped_step(identity_step, 3)([np.ones(2), np.zeros(2)]).tolist() == [[1, 1], [0, 0]]
+    mapped = Mapped(identity_step, [MapFunction(lambda x: -x)])
     assert grouped_step(mapped, 3)([np.int32(1)]).tolist() == [-1]
