@@ -7,11 +7,12 @@ Touches Keras internals, which tests/spmd/integrations/keras/test_metrics.py run
 import contextlib
 import contextvars
 import inspect
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 from keras.src.backend.common.masking import get_keras_mask
-from keras.src.backend.common.stateless_scope import get_stateless_scope, in_stateless_scope
+from keras.src.backend.common.stateless_scope import get_stateless_scope
 
 from spmd.assigned import assigned
 from spmd.integrations.keras.masking import padding_masked, rows_of, weights_of_rows
@@ -71,12 +72,14 @@ def result_of_all(metric: Metric, result: Method, /, *args: object, **kwargs: ob
 
 
 def _value(variable: Variable) -> jax.Array:
-    held = get_stateless_scope().get_current_value(variable) if in_stateless_scope() else None
+    scope: Any = get_stateless_scope()
+    held = scope and scope.get_current_value(variable)
     return variable._value if held is None else held
 
 
 def _set(variable: Variable, value: jax.Array) -> None:
-    if in_stateless_scope():
-        get_stateless_scope().add_update((variable, value))
-    else:
+    scope: Any = get_stateless_scope()
+    if scope is None:
         variable._value = value
+    else:
+        scope.add_update((variable, value))
