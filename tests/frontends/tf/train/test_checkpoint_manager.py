@@ -56,13 +56,13 @@ def test_what_tensorflow_has_as_properties_can_be_overridden_and_not_set(tmp_pat
 
 def test_a_latest_checkpoint_that_could_not_be_verified_counts_as_unchecked(tmp_path, monkeypatch):
     def fail(folder):
-        raise OSError(folder)
+        raise OSError(f"cannot read {folder}")
 
     manager_of(tmp_path, 1)
     manager = manager_of(tmp_path)
     with monkeypatch.context() as patch:
         patch.setattr(checkpoint_manager, "latest_checkpoint", fail)
-        with pytest.raises(OSError):
+        with pytest.raises(OSError, match="cannot read"):
             _ = manager.latest_checkpoint
     assert not manager._is_checked
     assert manager.latest_checkpoint == str(tmp_path / "ckpt-1")
