@@ -36,7 +36,7 @@ class Sources:
         return [*self.connected, *(value for _, value in self.former)]
 
     def collect(self, gradients: list[Any]) -> list[Any]:
-        """Sums JAX's gradients over every value that a variable held, one source, and makes them TensorFlow's."""
+        """Sums the gradients of all values that one variable held, and conjugates them as TensorFlow does."""
         gradients = conjugates(gradients)
         sums = gradients[: len(self.values)]
         for (index, _), gradient in zip(self.former, gradients[len(self.values) :], strict=True):

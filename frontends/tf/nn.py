@@ -1,6 +1,6 @@
 """`tf.nn`: averages over the global batch, and the functions of neural networks in JAX.
 
-The averages are this module's own; the others stand in a table, `frontends.tf.ops.nn.NN`.
+The averages are this module's own; the others stand in a table, `frontends.tf.ops.tables.NN`.
 """
 
 import jax
@@ -10,7 +10,7 @@ import spmd
 from frontends.tf._names import attributes
 from frontends.tf._typing import Nested, TensorLike
 from frontends.tf.distribute.scope import get_strategy, in_cross_replica_context
-from frontends.tf.ops.nn import NN
+from frontends.tf.ops.tables import NN
 from spmd.replica import weighted
 
 

@@ -3,6 +3,4 @@
 from frontends.tf._names import attributes, defined_in
 from frontends.tf.ops import random as _random
 
-_TABLE = defined_in(_random.__name__)
-del _TABLE["dropout"]  # it is tf.nn's
-__getattr__, __dir__ = attributes("tf.random", _TABLE)
+__getattr__, __dir__ = attributes("tf.random", defined_in(_random.__name__))

@@ -28,7 +28,7 @@ def _of_rows(name: str, verb: str, summary: str) -> Callable[..., Any]:
         del use_locking
         return self._scatter(verb, sparse_delta)
 
-    return named(name, f"{summary}; see `scatter_update`.", update)
+    return named(f"ScatteredVariable.{name}", f"{summary}; see `scatter_update`.", update)
 
 
 def _of_elements(name: str, verb: str, summary: str) -> Callable[..., Any]:
@@ -42,7 +42,7 @@ def _of_elements(name: str, verb: str, summary: str) -> Callable[..., Any]:
     ) -> Any:
         return self._scatter_nd(verb, indices, updates)
 
-    return named(name, f"{summary}; see `scatter_nd_update`.", update)
+    return named(f"ScatteredVariable.{name}", f"{summary}; see `scatter_nd_update`.", update)
 
 
 class ScatteredVariable(AssignedVariable):
@@ -54,12 +54,14 @@ class ScatteredVariable(AssignedVariable):
     scatter_sub = _of_rows("scatter_sub", "subtract", "Subtracts rows from some rows")
     scatter_mul = _of_rows("scatter_mul", "multiply", "Multiplies some rows by rows")
     scatter_div = _of_rows("scatter_div", "divide", "Divides some rows by rows")
-    scatter_max = _of_rows("scatter_max", "max", "Keeps the larger of old and new elements")
-    scatter_min = _of_rows("scatter_min", "min", "Keeps the smaller of old and new elements")
+    scatter_max = _of_rows("scatter_max", "max", "Keeps the larger of old and new values")
+    scatter_min = _of_rows("scatter_min", "min", "Keeps the smaller of old and new values")
     scatter_nd_add = _of_elements("scatter_nd_add", "add", "Adds to elements or slices")
     scatter_nd_sub = _of_elements("scatter_nd_sub", "subtract", "Subtracts from elements or slices")
-    scatter_nd_max = _of_elements("scatter_nd_max", "max", "Keeps the larger of old and new ones")
-    scatter_nd_min = _of_elements("scatter_nd_min", "min", "Keeps the smaller of old and new ones")
+    scatter_nd_max = _of_elements("scatter_nd_max", "max", "Keeps the larger of old and new values")
+    scatter_nd_min = _of_elements(
+        "scatter_nd_min", "min", "Keeps the smaller of old and new values"
+    )
 
     def scatter_update(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None

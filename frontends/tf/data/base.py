@@ -131,8 +131,8 @@ def integer(value: SupportsIndex, name: str, minimum: int | None = None) -> int:
         number = operator.index(value)
     except TypeError:
         raise TypeError(
-            f"{name} must be an integer, got {value!r} ({type(value).__name__}).\n"
-            f"Fix: int({value!r})"
+            f"{name} must be an integer, got {value!r:.80} ({type(value).__name__}).\n"
+            f"Fix: int({value!r:.80})"
         ) from None
     if minimum is not None and number < minimum:
         raise ValueError(f"{name} must be at least {minimum}, got {number}.")
@@ -156,7 +156,7 @@ def function_of(
     """
     if not callable(value):
         raise TypeError(
-            f"{name} must be a function, got {value!r} ({type(value).__name__}).\nFix: {fix}"
+            f"{name} must be a function, got {value!r:.80} ({type(value).__name__}).\nFix: {fix}"
         )
     return value
 
@@ -170,7 +170,7 @@ def check_datasets(
     for value in values:
         if not isinstance(value, DatasetBase):
             raise TypeError(
-                f"{op_name}: expected a dataset, got {value!r} ({type(value).__name__}).\nFix: {fix}"
+                f"{op_name}: expected a dataset, got {value!r:.80} ({type(value).__name__}).\nFix: {fix}"
             )
 
 

@@ -23,9 +23,17 @@ from spmd.input.pipeline import LastMaps
 # What TensorFlow's Dataset has and this one lacks; for the error alone.
 _MISSING = frozenset(
     {
-        *("fingerprint", "from_tensor_slices_with_options", "ignore_errors", "load"),
-        *("make_initializable_iterator", "make_one_shot_iterator", "ragged_batch"),
-        *("rejection_resample", "save", "snapshot", "sparse_batch"),
+        "fingerprint",
+        "from_tensor_slices_with_options",
+        "ignore_errors",
+        "load",
+        "make_initializable_iterator",
+        "make_one_shot_iterator",
+        "ragged_batch",
+        "rejection_resample",
+        "save",
+        "snapshot",
+        "sparse_batch",
     }
 )
 

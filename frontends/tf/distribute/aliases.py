@@ -1,6 +1,6 @@
 """Aliases of strategies' methods: their names in TensorFlow 1 and 2.0, for scripts that still use them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -16,10 +16,21 @@ from frontends.tf.distribute.results import StrategyResults
 class StrategyAliases(StrategyInputs, StrategyResults):
     """Methods of strategies under the names of TensorFlow 1 and 2.0."""
 
-    unwrap = StrategyResults.experimental_local_results
     experimental_make_numpy_dataset = staticmethod(StrategyExtended.experimental_make_numpy_dataset)
     make_experimental_numpy_dataset = experimental_make_numpy_dataset
     colocate_vars_with = staticmethod(StrategyExtended.colocate_vars_with)
+
+    def experimental_run_v2(
+        self,
+        fn: Callable[..., Any],
+        args: Sequence[Nested] = (),
+        kwargs: Mapping[str, Nested] | None = None,
+    ) -> Any:
+        """Runs a function on every replica; now `run`.
+
+        Source: `tf.distribute.Strategy.experimental_run_v2` of TensorFlow 2.0 and 2.1.
+        """
+        return self.run(fn, args, kwargs)
 
     def experimental_run(
         self, fn: Callable[..., Any], input_iterator: DistributedIterator | None = None
@@ -32,6 +43,13 @@ class StrategyAliases(StrategyInputs, StrategyResults):
         Source: `tf.distribute.Strategy.experimental_run`.
         """
         return self.run(fn, () if input_iterator is None else (input_iterator.get_next(),))
+
+    def unwrap(self, value: Nested) -> tuple[Any, ...]:
+        """Lists what the replicas of this process have; now `experimental_local_results`.
+
+        Source: `tf.distribute.Strategy.unwrap`.
+        """
+        return self.experimental_local_results(value)
 
     def group(self, value: Nested, name: str | None = None) -> Any:
         """Waits until a value is computed.

@@ -1,6 +1,5 @@
 """Distributed datasets and their iterators: the engine's input under TensorFlow's names."""
 
-import dataclasses
 import functools
 from collections.abc import Callable, Iterable
 from typing import Any, Self, TypeAlias, TypeVar, final
@@ -25,7 +24,6 @@ Spec: TypeAlias = Any
 
 
 @final
-@dataclasses.dataclass(eq=False, repr=False)
 class DistributedDataset(Iterable[Any]):
     """Batches whose leaves are per-replica values; every iteration is a new pass.
 
@@ -41,19 +39,22 @@ class DistributedDataset(Iterable[Any]):
         >>> batches.element_spec
         TensorSpec(shape=(None,), dtype=int64, name=None)
 
-    Attributes:
-        batches: the engine's, on the devices.
-        source: where they come from.
-        replicas: how many replicas share a batch.
-        per_replica: whether a batch of the source is one replica's.
-
     Source: `tf.distribute.DistributedDataset`.
     """
 
-    batches: spmd.input.DistributedInput
-    source: AnySource
-    replicas: int
-    per_replica: bool
+    def __init__(
+        self,
+        batches: spmd.input.DistributedInput,
+        source: AnySource,
+        replicas: int,
+        *,
+        per_replica: bool,
+    ) -> None:
+        """Wraps the engine's input; `per_replica` if a batch of the source is one replica's."""
+        self._batches = batches
+        self._source = source
+        self._replicas = replicas
+        self._per_replica = per_replica
 
     @property
     def element_spec(self) -> Nested:
@@ -64,12 +65,12 @@ class DistributedDataset(Iterable[Any]):
 
         Source: `tf.distribute.DistributedDataset.element_spec`.
         """
-        if not hasattr(self.source, "element_spec"):
+        if not hasattr(self._source, "element_spec"):
             raise TypeError(
-                f"The element_spec of {type(self.source).__name__} is not known before it is read. "
+                f"The element_spec of {type(self._source).__name__} is not known before it is read. "
                 "Distribute a tf.data.Dataset."
             )
-        return jax.tree.map(self._local_spec, self.source.element_spec)
+        return jax.tree.map(self._local_spec, self._source.element_spec)
 
     @property
     def cardinality(self) -> jax.Array:
@@ -78,21 +79,21 @@ class DistributedDataset(Iterable[Any]):
         Source: `tf.distribute.DistributedDataset.cardinality`.
         """
         try:
-            return jnp.asarray(len(self.batches))
+            return jnp.asarray(len(self._batches))
         except TypeError:
-            cardinality: Any = getattr(self.source, "cardinality", None)
+            cardinality: Any = getattr(self._source, "cardinality", None)
             endless = callable(cardinality) and cardinality() == INFINITE_CARDINALITY
             return jnp.asarray(INFINITE_CARDINALITY if endless else UNKNOWN_CARDINALITY)
 
     @property
     def batch_size(self) -> int | None:
         """Rows of a full batch over all replicas; see `spmd.input.DistributedInput.batch_size`."""
-        return self.batches.batch_size
+        return self._batches.batch_size
 
     @property
     def rows_per_replica(self) -> int | None:
         """Rows of a replica's block; see `spmd.input.DistributedInput.rows_per_replica`."""
-        return self.batches.rows_per_replica
+        return self._batches.rows_per_replica
 
     def reduce(self, initial_state: T, reduce_func: Callable[[T, Any], T]) -> T:
         """Combines all elements, in order: `reduce_func` takes the state and an element, and returns the new state.
@@ -108,38 +109,38 @@ class DistributedDataset(Iterable[Any]):
                 "outside, and pass the batch: strategy.run(step, args=(next(iterator),))."
             )
         check_may_read()
-        return DistributedIterator(iter(self.batches), self)
+        return DistributedIterator(iter(self._batches), self)
 
     def get_state(self) -> dict[str, Any]:
         """Returns how far the latest pass has come, for a checkpoint; see `spmd.input.DistributedInput`."""
-        return self.batches.get_state()
+        return self._batches.get_state()
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Makes the next pass continue where `get_state` of another one was called."""
-        self.batches.set_state(state)
+        self._batches.set_state(state)
 
     def position(self) -> Json:
         """Returns what the order of the next pass depends on, as that of a `tf.data.Dataset`."""
-        return self.batches.position()
+        return self._batches.position()
 
     def __len__(self) -> int:
-        return len(self.batches)
+        return len(self._batches)
 
     def __bool__(self) -> bool:
         return True  # as TensorFlow's, which has no length: `if dataset:` asks whether there is one
 
     def __repr__(self) -> str:
-        return f"DistributedDataset({self.batches!r})"
+        return f"DistributedDataset({self._batches!r})"
 
     def _local_spec(self, spec: Spec) -> Spec:
         if not isinstance(spec, TensorSpec):
             return spec
         shape = spec.shape
-        if shape and shape[0] is not None and not self.per_replica:
-            even = shape[0] % self.replicas == 0
-            shape = (share(shape[0], self.replicas) if even else None, *shape[1:])
+        if shape and shape[0] is not None and not self._per_replica:
+            even = shape[0] % self._replicas == 0
+            shape = (share(shape[0], self._replicas) if even else None, *shape[1:])
         local = TensorSpec(shape, spec.dtype, spec.name)
-        return local if self.replicas == 1 else PerReplicaSpec((local,) * self.replicas)
+        return local if self._replicas == 1 else PerReplicaSpec((local,) * self._replicas)
 
 
 @final

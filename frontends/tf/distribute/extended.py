@@ -37,7 +37,7 @@ class StrategyExtended:
     experimental_require_static_shapes = False
 
     def __init__(self, strategy: StrategyLike) -> None:
-        """Makes what a strategy has as `extended`."""
+        """Makes the `extended` object of a strategy."""
         self._strategy = strategy
         self.holders: tuple[Device, ...] = tuple(strategy.mesh.local_devices)
 

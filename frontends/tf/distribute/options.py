@@ -51,7 +51,6 @@ class CollectiveHints:
 
     bytes_per_pack: int = 0
     timeout_seconds: float | None = None
-    compression = ""  # only `CommunicationOptions` has this option
 
     def __post_init__(self) -> None:
         if self.bytes_per_pack < 0:
@@ -61,7 +60,7 @@ class CollectiveHints:
     @property
     def collectives(self) -> CollectiveOptions:
         """The engine's options."""
-        return CollectiveOptions(self.bytes_per_pack, compression=self.compression)
+        return CollectiveOptions(self.bytes_per_pack, compression=getattr(self, "compression", ""))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -5,7 +5,7 @@ import os
 import sys
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any
 
 import numpy as np
@@ -42,13 +42,8 @@ class PreemptionCheckpointHandler:
         >>> handler.total_run_calls
         1
 
-    Attributes:
-        total_run_calls: how often `run` was called, restarts included.
-
     Source: `tf.distribute.experimental.PreemptionCheckpointHandler`.
     """
-
-    total_run_calls: int
 
     def __init__(
         self,
@@ -93,12 +88,17 @@ class PreemptionCheckpointHandler:
             runs = Variable(np.int64(0), trainable=False, name="checkpointed_runs")
             checkpoint.checkpointed_runs = runs
         manager.restore_or_initialize()
-        self.total_run_calls = int(checkpoint.checkpointed_runs.numpy())
-        self._began = (self.total_run_calls, time.monotonic())
+        self._calls = int(checkpoint.checkpointed_runs.numpy())
+        self._began = (self._calls, time.monotonic())
         self._exit_at: float | None = None
         self._is_last = self._grace_seconds <= 0
         self._sync = PreemptionSync(watch=config.termination_watcher_fn)
         self._close = weakref.finalize(self, self._sync.close)
+
+    @property
+    def total_run_calls(self) -> int:
+        """How often `run` was called, restarts included."""
+        return self._calls
 
     def run(self, distributed_train_function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Saves and exits if a task was preempted and this is the agreed step; else calls a function.
@@ -113,7 +113,7 @@ class PreemptionCheckpointHandler:
             with without_unused():
                 self._save_and_exit()
         result = distributed_train_function(*args, **kwargs)
-        self.total_run_calls += 1
+        self._calls += 1
         mark_used()
         return result
 
@@ -129,11 +129,12 @@ class PreemptionCheckpointHandler:
         mark_used()
         if self._is_time():
             self._save_and_exit(*args, **kwargs)
-        self.total_run_calls += 1
+        self._calls += 1
 
-    def watch_preemption_scope(self) -> contextlib.AbstractContextManager[None]:
+    @contextlib.contextmanager
+    def watch_preemption_scope(self) -> Generator[None]:
         """Does nothing: `run` suffices, on TPUs too."""
-        return contextlib.nullcontext()
+        yield
 
     def _is_time(self) -> bool:
         if self._exit_at is not None and time.monotonic() >= self._exit_at:
@@ -145,12 +146,12 @@ class PreemptionCheckpointHandler:
         begin = time.monotonic()
         what = "exits" if self._is_last else f"has {self._grace_seconds:g} s to go on"
         print(
-            f"jaxtribute: {self._sync.task} is about to be terminated: saves after {self.total_run_calls} calls, "
+            f"jaxtribute: {self._sync.task} is about to be terminated: saves after {self._calls} calls, "
             f"then {what}.",
             file=sys.stderr,
             flush=True,
         )
-        self._manager.checkpoint.checkpointed_runs.assign(self.total_run_calls)
+        self._manager.checkpoint.checkpointed_runs.assign(self._calls)
         self._save(*args, **kwargs)
         self._manager.sync()
         if self._is_last:
@@ -161,7 +162,7 @@ class PreemptionCheckpointHandler:
         self._sync.begin_last_round()
         if self._sync.told_at is not None:
             calls, since = self._began
-            of_step = (begin - since) / max(1, self.total_run_calls - calls)
+            of_step = (begin - since) / max(1, self._calls - calls)
             of_save = time.monotonic() - begin
             self._exit_at = (
                 self._sync.told_at + self._grace_seconds - 2 * of_save - _SPARE_STEPS * of_step

@@ -42,21 +42,23 @@ class ReplicaContext:
         >>> strategy.run(replica).values[0].item()
         1
 
-    Attributes:
-        strategy: the strategy that runs the replica.
-        num_replicas_in_sync: how many replicas there are.
-
     Source: `tf.distribute.ReplicaContext`.
     """
 
-    strategy: StrategyLike
-    num_replicas_in_sync: int
-
     def __init__(self, strategy: StrategyLike) -> None:
         """Makes the context of the running replica; use `tf.distribute.get_replica_context()`."""
-        self.strategy = strategy
-        self.num_replicas_in_sync = strategy.num_replicas_in_sync
+        self._strategy = strategy
         self._frame = current_frame()
+
+    @property
+    def strategy(self) -> StrategyLike:
+        """The strategy that runs the replica."""
+        return self._strategy
+
+    @property
+    def num_replicas_in_sync(self) -> int:
+        """How many replicas there are."""
+        return self._strategy.num_replicas_in_sync
 
     @property
     def replica_id_in_sync_group(self) -> jax.Array:

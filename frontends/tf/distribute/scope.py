@@ -29,8 +29,16 @@ class StrategyLike(Protocol):
 
     is_default: bool
     has_components: bool
-    mesh: Mesh
-    num_replicas_in_sync: int
+
+    @property
+    def mesh(self) -> Mesh:
+        """The devices along the axis `"replica"`."""
+        ...
+
+    @property
+    def num_replicas_in_sync(self) -> int:
+        """How many replicas train together."""
+        ...
 
     def run(
         self,

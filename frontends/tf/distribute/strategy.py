@@ -32,18 +32,15 @@ class Strategy(StrategyAliases):
     Make a `MirroredStrategy` or another subclass.
 
     Attributes:
-        mesh: the engine's mesh: the devices along the axis `"replica"`.
-        num_replicas_in_sync: how many replicas train together.
         is_default: whether it stands for the absence of a strategy, so that its scope changes nothing.
         has_components: whether variables have a value for each replica, as far as a script can tell.
-        cluster_resolver: what said which tasks there are; None without a cluster.
 
     Source: `tf.distribute.Strategy`.
     """
 
     is_default: bool = False
     has_components: bool = False
-    cluster_resolver: Any = None
+    _cluster_resolver: Any = None
 
     def __init__(self, mesh: Mesh, *, collectives: CollectiveOptions | None = None) -> None:
         """Makes a strategy over a mesh.
@@ -52,14 +49,28 @@ class Strategy(StrategyAliases):
             mesh: the devices, one per replica.
             collectives: how gradients travel; None leaves it to XLA.
         """
-        self.mesh = mesh
-        self.num_replicas_in_sync = spmd.topology.num_replicas(mesh)
+        self._mesh = mesh
         self.extended = StrategyExtended(self)
         self._collectives = collectives or CollectiveOptions()
         self._steps = StepCache(
             lambda fn: spmd.Step(fn, mesh, state=[STREAM], keep_per_replica=True)
         )
         self._repetitions = StepCache(lambda fn: Repetition(fn, mesh, [STREAM]))
+
+    @property
+    def mesh(self) -> Mesh:
+        """The engine's mesh: the devices along the axis `"replica"`."""
+        return self._mesh
+
+    @property
+    def num_replicas_in_sync(self) -> int:
+        """How many replicas train together."""
+        return spmd.topology.num_replicas(self._mesh)
+
+    @property
+    def cluster_resolver(self) -> Any:
+        """What said which tasks there are; None without a cluster."""
+        return self._cluster_resolver
 
     def scope(self) -> contextlib.AbstractContextManager["Strategy"]:
         """Puts the strategy in force for a `with` block, on this thread.
@@ -136,8 +147,6 @@ class Strategy(StrategyAliases):
             if frame.mesh != self.mesh:
                 raise WrongMeshError(frame.mesh, self.mesh)
             return run_in_replicas(frame, fn, args, kwargs)
-
-    experimental_run_v2 = run  # its name in TensorFlow 2.0 and 2.1
 
     def run_steps(self, fn: Callable[[Any], Any], iterator: Iterator[Any], steps: int) -> Any:
         """Runs a training step on each of the next batches, all in one compiled program.

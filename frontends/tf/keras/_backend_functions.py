@@ -5,7 +5,6 @@ here (see `_patches`); these are over `keras.ops`.
 """
 
 import functools
-import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -71,15 +70,25 @@ def _filled(
     return keras.Variable(fill(shape, dtype or keras.config.floatx()), name=name)
 
 
-def _of_floatx(draw: Callable[..., Any]) -> Callable[..., Any]:
-    signature = inspect.signature(draw)
+def _normal(
+    draw: Callable[..., Any],
+    shape: ShapeLike,
+    mean: float = 0.0,
+    stddev: float = 1.0,
+    dtype: DTypeLike = None,
+    seed: int | None = None,
+) -> Any:
+    return draw(shape, mean, stddev, dtype or keras.config.floatx(), seed)
 
-    def function(*args: Any, **kwargs: Any) -> Any:
-        bound = signature.bind(*args, **kwargs)
-        bound.arguments["dtype"] = bound.arguments.get("dtype") or keras.config.floatx()
-        return draw(*bound.args, **bound.kwargs)
 
-    return function
+def _uniform(
+    shape: ShapeLike,
+    minval: float = 0.0,
+    maxval: float = 1.0,
+    dtype: DTypeLike = None,
+    seed: int | None = None,
+) -> Any:
+    return random.uniform(shape, minval, maxval, dtype or keras.config.floatx(), seed)
 
 
 def _assigned(method: str, x: TensorLike, value: TensorLike) -> Any:
@@ -170,6 +179,21 @@ def _pool(
     return pool(x, pool_size, strides, padding, data_format)
 
 
+def _separable_convolution(
+    x: TensorLike,
+    depthwise_kernel: TensorLike,
+    pointwise_kernel: TensorLike,
+    strides: int | Sequence[int] = 1,
+    padding: str = "valid",
+    data_format: str | None = None,
+    dilation_rate: int | Sequence[int] = 1,
+) -> Any:
+    convolve: Any = ops.separable_conv  # its annotations leave out sequences
+    return convolve(
+        x, depthwise_kernel, pointwise_kernel, strides, padding, data_format, dilation_rate
+    )
+
+
 def _resize_images(
     x: TensorLike,
     height_factor: int,
@@ -233,15 +257,17 @@ TABLE: dict[str, Any] = {
     "random_bernoulli": lambda shape, p=0.0, dtype=None, seed=None: ops.cast(
         keras.random.uniform(shape, seed=seed) <= p, dtype or keras.config.floatx()
     ),
-    "random_normal": _of_floatx(random.normal),
-    "random_normal_variable": functools.partial(_random_variable, _of_floatx(random.normal)),
-    "random_uniform": _of_floatx(random.uniform),
-    "random_uniform_variable": functools.partial(_random_variable, _of_floatx(random.uniform)),
+    "random_normal": functools.partial(_normal, random.normal),
+    "random_normal_variable": functools.partial(
+        _random_variable, functools.partial(_normal, random.normal)
+    ),
+    "random_uniform": _uniform,
+    "random_uniform_variable": functools.partial(_random_variable, _uniform),
     "repeat": lambda x, n: ops.repeat(ops.expand_dims(x, 1), n, axis=1),
     "repeat_elements": lambda x, rep, axis: ops.repeat(x, rep, axis),
     "resize_images": _resize_images,
     "resize_volumes": _resize_volumes,
-    "separable_conv2d": lambda x, *args, **kwargs: ops.separable_conv(x, *args, **kwargs),
+    "separable_conv2d": _separable_convolution,
     "set_value": set_value,
     "shape": ops.shape,
     "softmax": lambda x, axis=-1: ops.softmax(x, axis),
@@ -253,7 +279,7 @@ TABLE: dict[str, Any] = {
     "switch": _switch,
     "temporal_padding": _temporal_padding,
     "to_dense": lambda tensor: tensor,
-    "truncated_normal": _of_floatx(random.truncated_normal),
+    "truncated_normal": functools.partial(_normal, random.truncated_normal),
     "update": functools.partial(_assigned, "assign"),
     "update_add": functools.partial(_assigned, "assign_add"),
     "update_sub": functools.partial(_assigned, "assign_sub"),

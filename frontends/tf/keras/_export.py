@@ -45,9 +45,17 @@ def save_model(
 
     Source: `tf.keras.models.save_model`.
     """
-    del options, save_traces
-    kwargs |= {"include_optimizer": include_optimizer, "save_format": save_format}
-    model.save(filepath, overwrite, signatures=signatures, **kwargs)
+    target: Any = model
+    target.save(
+        filepath,
+        overwrite=overwrite,
+        include_optimizer=include_optimizer,
+        save_format=save_format,
+        signatures=signatures,
+        options=options,
+        save_traces=save_traces,
+        **kwargs,
+    )
 
 
 def load_model(

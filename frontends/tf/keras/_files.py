@@ -100,7 +100,12 @@ class ModelCheckpoint(keras.callbacks.ModelCheckpoint):
         own = save_weights_only and (_is_prefix(path) or _is_keras_2(path))
         super().__init__(
             path + _ENDING if own else path,
-            *(monitor, verbose, save_best_only, save_weights_only, mode, save_freq),
+            monitor=monitor,
+            verbose=verbose,
+            save_best_only=save_best_only,
+            save_weights_only=save_weights_only,
+            mode=mode,
+            save_freq=save_freq,
             initial_value_threshold=initial_value_threshold,
         )
         self.filepath = path

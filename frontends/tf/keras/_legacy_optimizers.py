@@ -30,10 +30,14 @@ def _legacy(optimizer: type[Any], default_rate: float) -> type[Any]:
     return type(optimizer.__name__, (optimizer,), names)
 
 
-_NAMES = ("Adadelta", "Adagrad", "Adam", "Adamax", "Ftrl", "Nadam", "RMSprop", "SGD")
-TABLE: dict[str, Any] = {
-    name: _legacy(getattr(keras.optimizers, name), 0.01 if name == "SGD" else 0.001)
-    for name in _NAMES
-}
-globals().update(TABLE)  # where Keras looks for a class that it saved
-TABLE["Optimizer"] = keras.optimizers.Optimizer
+Adadelta = _legacy(keras.optimizers.Adadelta, 0.001)
+Adagrad = _legacy(keras.optimizers.Adagrad, 0.001)
+Adam = _legacy(keras.optimizers.Adam, 0.001)
+Adamax = _legacy(keras.optimizers.Adamax, 0.001)
+Ftrl = _legacy(keras.optimizers.Ftrl, 0.001)
+Nadam = _legacy(keras.optimizers.Nadam, 0.001)
+RMSprop = _legacy(keras.optimizers.RMSprop, 0.001)
+SGD = _legacy(keras.optimizers.SGD, 0.01)
+
+_CLASSES = (Adadelta, Adagrad, Adam, Adamax, Ftrl, Nadam, RMSprop, SGD)
+TABLE: dict[str, Any] = {cls.__name__: cls for cls in (*_CLASSES, keras.optimizers.Optimizer)}

@@ -38,7 +38,7 @@ class Weight(_BASE):
         set_global_attribute("stateless_scope", None)
         try:
             super().__init__(
-                "zeros",  # not asked for: there is a value
+                _no_value,
                 shape=variable.shape,
                 dtype=str(variable.dtype),
                 trainable=variable.trainable,
@@ -79,6 +79,10 @@ class Weight(_BASE):
         if scope is not None:
             scope.add_update((self, value))
         return scope is not None
+
+
+def _no_value(shape: object, dtype: object = None) -> Any:
+    raise AssertionError("a weight that stands for a tf.Variable has a value")
 
 
 def as_weight(variable: VariableLike) -> VariableLike:

@@ -227,7 +227,7 @@ def described(alias: Callable[..., Any], function: Callable[..., Any]) -> Callab
 
 
 def named(name: str, doc: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Gives a name and a docstring to a function that another one made."""
-    function.__name__ = function.__qualname__ = name
+    """Gives a name, of a method with its class's, and a docstring to a function that another one made."""
+    function.__name__, function.__qualname__ = name.rpartition(".")[2], name
     function.__doc__ = doc
     return function

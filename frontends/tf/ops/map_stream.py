@@ -23,7 +23,7 @@ class MapStream:
     """
 
     def __init__(self) -> None:
-        """Counts it among the functions that draw by the global seed."""
+        """Registers a map function with the global seed."""
         self.words = key_words(map_entropy())
         self.taken = itertools.count()
 

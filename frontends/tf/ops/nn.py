@@ -10,14 +10,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from frontends.tf._names import defined_in
 from frontends.tf._typing import Axis, ShapeLike, TensorLike
+from frontends.tf.ops import random
 from frontends.tf.ops.clip import clip_by_norm
-from frontends.tf.ops.convert import activation, convert_to_tensor, same_names, static_axes, unary
+from frontends.tf.ops.convert import convert_to_tensor, static_axes
 from frontends.tf.ops.indexing import gather
-from frontends.tf.ops.linalg import l2_normalize
-from frontends.tf.ops.random import dropout
-from frontends.tf.ops.ranking import in_top_k, top_k
 
 _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 
@@ -101,6 +98,33 @@ def sigmoid_cross_entropy_with_logits(
 def l2_loss(t: TensorLike, name: str | None = None) -> jax.Array:
     """Half of the sum of squares."""
     return jnp.sum(jnp.square(convert_to_tensor(t))) / 2
+
+
+def dropout(
+    x: TensorLike,
+    rate: float,
+    noise_shape: ShapeLike = None,
+    seed: int | None = None,
+    name: str | None = None,
+) -> jax.Array:
+    """Zeroes a fraction of the elements, and scales up the rest; see `tf.nn.dropout`.
+
+    Raises:
+        ValueError: `rate` is not in [0, 1), or `x` is not floating point.
+    """
+    if not 0 <= rate < 1:
+        raise ValueError(f"`rate` must be a scalar in the range [0, 1). Received: rate={rate}.")
+    x = jnp.asarray(x)
+    if not jnp.issubdtype(x.dtype, jnp.floating):
+        raise ValueError(
+            f"x has to be a floating point array since it will be scaled, but is of type {x.dtype}. "
+            "Convert it: tf.cast(x, tf.float32)."
+        )
+    asked = x.shape if noise_shape is None else noise_shape
+    sizes = zip(x.shape, asked, strict=True)
+    shape = tuple(own if size is None else int(size) for own, size in sizes)
+    kept = random.uniform(shape, seed=seed) < 1 - rate
+    return jnp.where(kept, x / (1 - rate), jnp.zeros_like(x))
 
 
 def bias_add(
@@ -247,18 +271,3 @@ def _padding(padding: str | Sequence[Sequence[int]], data_format: str) -> Any:
         return padding.upper()
     pairs = [tuple(int(size) for size in pair) for pair in padding]
     return (pairs[data_format.index("H")], pairs[data_format.index("W")])
-
-
-NN: dict[str, Any] = {
-    **defined_in(__name__),
-    **same_names(activation, jax.nn, "elu", "relu", "relu6", "softplus"),
-    "avg_pool": avg_pool2d,
-    "dropout": dropout,
-    "in_top_k": in_top_k,
-    "l2_normalize": l2_normalize,
-    "max_pool": max_pool2d,
-    "sigmoid": unary(jax.nn.sigmoid),
-    "swish": silu,
-    "tanh": unary(jnp.tanh),
-    "top_k": top_k,
-}

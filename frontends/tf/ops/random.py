@@ -172,33 +172,6 @@ def stateless_uniform(
     return _uniform(lambda: _stateless_key(seed), shape, minval, maxval, dtype)
 
 
-def dropout(
-    x: TensorLike,
-    rate: float,
-    noise_shape: ShapeLike = None,
-    seed: int | None = None,
-    name: str | None = None,
-) -> jax.Array:
-    """Zeroes a fraction of the elements, and scales up the rest; see `tf.nn.dropout`.
-
-    Raises:
-        ValueError: `rate` is not in [0, 1), or `x` is not floating point.
-    """
-    if not 0 <= rate < 1:
-        raise ValueError(f"`rate` must be a scalar in the range [0, 1). Received: rate={rate}.")
-    x = jnp.asarray(x)
-    if not jnp.issubdtype(x.dtype, jnp.floating):
-        raise ValueError(
-            f"x has to be a floating point array since it will be scaled, but is of type {x.dtype}. "
-            "Convert it: tf.cast(x, tf.float32)."
-        )
-    asked = x.shape if noise_shape is None else noise_shape
-    sizes = zip(x.shape, asked, strict=True)
-    shape = tuple(own if size is None else int(size) for own, size in sizes)
-    kept = jax.random.bernoulli(_key(seed), 1.0 - rate, shape)
-    return jnp.where(kept, x / (1 - rate), jnp.zeros_like(x))
-
-
 def _key(seed: int | None) -> jax.Array:
     words, number = next_key() if in_map() else _from_stream()
     if seed is not None:

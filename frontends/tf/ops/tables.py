@@ -1,4 +1,4 @@
-"""Functions about numbers by TensorFlow's names: of `tf.*`, `tf.math` and `tf.linalg`."""
+"""Functions about numbers by TensorFlow's names: of `tf.*`, `tf.math`, `tf.linalg` and `tf.nn`."""
 
 from typing import Any
 
@@ -7,11 +7,11 @@ import jax.numpy as jnp
 
 from frontends.tf._names import defined_in
 from frontends.tf.dtypes import cast
-from frontends.tf.ops import clip, linalg, math, ranking
+from frontends.tf.ops import clip, linalg, math, nn, ranking
 from frontends.tf.ops.convert import activation, binary, picked, reduction, same_names, unary
 from frontends.tf.ops.creation import eye
 
-# In tf.* and in tf.math. TensorFlow 1 had tf.log, too. Both round half to even.
+# In tf.* and in tf.math. TensorFlow 1 had tf.log, too. `round` rounds half to even in both libraries.
 COMMON: dict[str, Any] = {
     **same_names(unary, jnp, "ceil", "cos", "cosh", "exp", "floor", "log", "logical_not"),
     **same_names(unary, jnp, "negative", "round", "sign", "sin", "sinh", "square", "tan", "tanh"),
@@ -73,3 +73,17 @@ MATH: dict[str, Any] = COMMON | {
 
 
 LINALG: dict[str, Any] = {"eye": eye, **defined_in(linalg.__name__)}
+
+
+NN: dict[str, Any] = {
+    **defined_in(nn.__name__),
+    **same_names(activation, jax.nn, "elu", "relu", "relu6", "softplus"),
+    "avg_pool": nn.avg_pool2d,
+    "in_top_k": ranking.in_top_k,
+    "l2_normalize": linalg.l2_normalize,
+    "max_pool": nn.max_pool2d,
+    "sigmoid": unary(jax.nn.sigmoid),
+    "swish": nn.silu,
+    "tanh": unary(jnp.tanh),
+    "top_k": ranking.top_k,
+}

@@ -1,5 +1,6 @@
 """`tf.train.Checkpoint`, over `spmd.checkpoint.Checkpoint`."""
 
+import inspect
 import os
 from collections.abc import Callable
 from typing import Any
@@ -130,11 +131,16 @@ class Checkpoint:
             The path; if process 0 names another, that one, absolute.
         """
         options = options or CheckpointOptions()
+        callbacks = tuple(options.experimental_write_callbacks or ())
+
+        def tell() -> None:
+            for callback in callbacks:
+                callback(path) if inspect.signature(callback).parameters else callback()
 
         def finish() -> None:
             done()
             if options.is_async:
-                options.run_callbacks(path)
+                tell()
 
         saved = self._engine.save(path, done=finish)
         if saved != os.path.abspath(path):
@@ -143,7 +149,7 @@ class Checkpoint:
             path = saved
         if not options.is_async:
             self.sync()
-            options.run_callbacks(path)
+            tell()
         return path
 
     def sync(self) -> None:

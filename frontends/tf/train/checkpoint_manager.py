@@ -1,6 +1,5 @@
 """`tf.train.CheckpointManager`: keeps the last few checkpoints of a run."""
 
-import functools
 import os
 import time
 from collections.abc import Callable
@@ -28,11 +27,6 @@ class CheckpointManager:
 
     Its state is in the folder's file `checkpoint`, from which a later manager continues. What differs here: if the
     latest checkpoint is damaged, a warning says so, and the one before it is the latest.
-
-    Attributes:
-        checkpoint: what is saved and restored.
-        directory: the folder.
-        checkpoint_interval: the minimum number of steps between two checkpoints.
 
     Examples:
         >>> import tempfile
@@ -84,26 +78,43 @@ class CheckpointManager:
             raise ValueError(
                 "`step_counter` should be passed if `checkpoint_interval` is not None."
             )
-        self.checkpoint = checkpoint
-        self.directory = os.fspath(directory)
+        self._checkpoint = checkpoint
+        self._directory = os.fspath(directory)
         self._max_to_keep = max_to_keep
         self._keep_hours = keep_checkpoint_every_n_hours
-        self._prefix = os.path.join(self.directory, checkpoint_name)
+        self._prefix = os.path.join(self._directory, checkpoint_name)
         self._step_counter = step_counter
-        self.checkpoint_interval = checkpoint_interval
+        self._interval = checkpoint_interval
         self._init_fn = init_fn
         self._last_step = last_checkpoint_step
         self._is_clean = False
         self._recover()
 
-    @functools.cached_property
+    @property
+    def directory(self) -> str:
+        """The folder."""
+        return self._directory
+
+    @property
+    def checkpoint(self) -> Checkpoint:
+        """What is saved and restored."""
+        return self._checkpoint
+
+    @property
+    def checkpoint_interval(self) -> int | None:
+        """The minimum number of steps between two checkpoints."""
+        return self._interval
+
+    @property
     def latest_checkpoint(self) -> str | None:
         """The path of the latest checkpoint, for `checkpoint.restore`; None if there is none.
 
         One of an earlier manager is read and verified at the first access, by each process that asks.
         """
-        self._is_checked = True
-        return latest_checkpoint(self.directory)
+        if self._must_find:
+            self._latest = latest_checkpoint(self._directory)
+            self._must_find, self._is_checked = False, True
+        return self._latest
 
     @property
     def checkpoints(self) -> list[str]:
@@ -134,21 +145,21 @@ class CheckpointManager:
 
         Source: `tf.train.CheckpointManager.save`.
         """
-        if self.checkpoint_interval is not None:
-            step = int(np.asarray(self._step_counter))
+        if self._interval is not None:
+            step = _number(self._step_counter)
             last = self._last_step
             if last is not None and (
-                step == last or (check_interval and step < last + self.checkpoint_interval)
+                step == last or (check_interval and step < last + self._interval)
             ):
                 return None
             self._last_step = step
-        counter = self.checkpoint.save_counter
+        counter = self._checkpoint.save_counter
         counter.assign_add(1)
         number = counter if checkpoint_number is None else checkpoint_number
-        path = f"{self._prefix}-{int(np.asarray(number))}"
-        self.checkpoint.sync()
+        path = f"{self._prefix}-{_number(number)}"
+        self._checkpoint.sync()
         if not self._is_clean:
-            remove_leftovers(self.directory)
+            remove_leftovers(self._directory)
             self._is_clean = True
         times = {old: when for old, when in self._times.items() if old != path}
         times[path] = time.time()
@@ -161,12 +172,12 @@ class CheckpointManager:
                 remove_checkpoint(old)
             _record(path, kept, preserved)
 
-        saved = self.checkpoint.write_and(path, options, done)
+        saved = self._checkpoint.write_and(path, options, done)
         if saved != path:
             kept[saved] = kept.pop(path)
-            update_checkpoint_state(saved, list(kept), folder=self.directory)
-        self.latest_checkpoint, self._is_checked = saved, False
-        self._times, self._preserved = kept, preserved
+            update_checkpoint_state(saved, list(kept), folder=self._directory)
+        self._latest, self._times, self._preserved = saved, kept, preserved
+        self._must_find = self._is_checked = False
         return saved
 
     def restore_or_initialize(self) -> str | None:
@@ -183,13 +194,13 @@ class CheckpointManager:
 
         Source: `tf.train.CheckpointManager.restore_or_initialize`.
         """
-        found = agree_on_checkpoint(lambda: self.latest_checkpoint, self.checkpoint.timeout)
-        checked, self._is_checked = self._is_checked, False
-        self.latest_checkpoint = found
+        found = agree_on_checkpoint(lambda: self.latest_checkpoint, self._checkpoint.timeout)
+        checked = self._is_checked
+        self._latest, self._must_find, self._is_checked = found, False, False
         if found is not None:
-            self.checkpoint.restore_found(found, checked=checked)
-            if self.checkpoint_interval is not None:
-                self._last_step = int(np.asarray(self._step_counter))
+            self._checkpoint.restore_found(found, checked=checked)
+            if self._interval is not None:
+                self._last_step = _number(self._step_counter)
         elif self._init_fn is not None:
             self._init_fn()
         return found
@@ -200,18 +211,18 @@ class CheckpointManager:
         Raises:
             BaseException: what went wrong while it was written.
         """
-        self.checkpoint.sync()
+        self._checkpoint.sync()
 
     def _recover(self) -> None:
         """Continues from the state of an earlier manager of the folder."""
         now = time.time()
-        state = get_checkpoint_state(self.directory)
+        state = get_checkpoint_state(self._directory)
         self._times: dict[str, float] = {}
-        self._is_checked = False
+        self._latest: str | None = None
+        self._must_find, self._is_checked = state is not None, False
         # As in TensorFlow: a second earlier than any checkpoint of this manager.
         self._preserved = now - 1.0
         if state is None:
-            self.latest_checkpoint = None
             return
         self._preserved = min(state.last_preserved_timestamp, now)
         paths = state.all_model_checkpoint_paths
@@ -235,3 +246,7 @@ class CheckpointManager:
 
 def _record(latest: str, times: dict[str, float], preserved: float) -> None:
     update_checkpoint_state(latest, list(times), list(times.values()), preserved)
+
+
+def _number(value: TensorLike) -> int:
+    return int(np.asarray(value.numpy() if hasattr(value, "numpy") else value))

@@ -1,6 +1,5 @@
 """`tf.train.CheckpointOptions`."""
 
-import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -41,8 +40,3 @@ class CheckpointOptions:
     def is_async(self) -> bool:
         """Whether the checkpoint is written while the script goes on."""
         return self.experimental_enable_async_checkpoint or self.enable_async
-
-    def run_callbacks(self, path: str) -> None:
-        """Tells the callbacks that the checkpoint is complete."""
-        for callback in self.experimental_write_callbacks or ():
-            callback(path) if inspect.signature(callback).parameters else callback()

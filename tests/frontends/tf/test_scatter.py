@@ -1,5 +1,7 @@
 """Updating some rows or elements of a `tf.Variable`; the numbers are TensorFlow's."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -93,3 +95,12 @@ def test_rows_that_cannot_be_written(strategy):
         own.scatter_add(_rows([1.0], [0]))
     with pytest.raises(NotImplementedError, match="as in TensorFlow"):
         make_variable(strategy, [1.0]).scatter_nd_add([[0]], [1.0])
+
+
+@pytest.mark.parametrize("name", ["scatter_add", "scatter_nd_max"])
+def test_methods_can_be_pickled_and_name_their_class(name):
+    method = getattr(tf.Variable, name)
+    assert name.encode() in pickle.dumps(method)
+    assert method.__name__ == name
+    with pytest.raises(TypeError, match=rf"ScatteredVariable\.{name}\(\)"):
+        method()

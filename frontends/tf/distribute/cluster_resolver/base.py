@@ -16,13 +16,10 @@ class ClusterResolver(abc.ABC):
     A class of your own defines `cluster_spec` and `master`, and sets `task_type` and `task_id`, or
     overrides them.
 
-    Attributes:
-        environment: where this runs: `""`, as outside of Google in TensorFlow.
-
     Source: `tf.distribute.cluster_resolver.ClusterResolver`.
     """
 
-    environment: str | None = ""
+    _environment: str | None = ""
     _task_type: Any = None
     _task_id: Any = None
     _rpc_layer: Any = None
@@ -83,6 +80,11 @@ class ClusterResolver(abc.ABC):
                 one for one in jax.devices() if joined and one.process_index == names.index(task)
             ]
         return dict(Counter(one.platform.upper() for one in devices if one.platform != "cpu"))
+
+    @property
+    def environment(self) -> str | None:
+        """Where this runs: `""`, as outside of Google in TensorFlow."""
+        return self._environment
 
     @property
     def task_type(self) -> str | None:

@@ -36,7 +36,7 @@ class SimpleClusterResolver(AddressResolver):
         self._master = master
         self._task_type = task_type
         self._task_id = task_id
-        self.environment = environment
+        self._environment = environment
         self._accelerators = num_accelerators or {}
         self._rpc_layer = rpc_layer
 

@@ -31,7 +31,7 @@ class TFConfigClusterResolver(ClusterResolver):
         self._task_type = task_type
         self._task_id = task_id
         self._rpc_layer = rpc_layer
-        self.environment = environment
+        self._environment = environment
 
     def _answer(self, name: str) -> Any:
         value = super()._answer(name)

@@ -42,10 +42,14 @@ class UnionClusterResolver(ClusterResolver):
                     f"{one!r:.80}. Write SimpleClusterResolver(tf.train.ClusterSpec(...)) around a cluster."
                 )
         self._resolvers = args
-        self.environment = args[0].environment
         self._task_type = task_type
         self._task_id = task_id
         self._rpc_layer = rpc_layer
+
+    @property
+    def environment(self) -> str | None:
+        """Where the first resolver says that this runs."""
+        return self._resolvers[0].environment
 
     def _find(self, name: str) -> Any:
         return getattr(self._resolvers[0], name)

@@ -124,7 +124,9 @@ def _bytes(dtype: DTypeLike, text: int) -> int:
 
 def _check_positive(partitioner: Partitioner) -> None:
     for field, value in vars(partitioner).items():
-        if value is not None and value < 1:
+        # None where it is the default means no limit.
+        is_valid = getattr(type(partitioner), field, 0) is None if value is None else value >= 1
+        if not is_valid:
             raise ValueError(
                 f"{type(partitioner).__name__}'s {field} must be positive, but is {value}."
             )

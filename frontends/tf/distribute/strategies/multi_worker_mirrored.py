@@ -49,7 +49,6 @@ class MultiWorkerMirroredStrategy(Strategy):
                 train.
             spmd.errors.ClusterStartError: workers did not come in time; the message names them.
             RuntimeError: arrays were made before.
-
         """
         options = communication_options or CommunicationOptions()
         if not isinstance(options, CollectiveHints):
@@ -57,8 +56,8 @@ class MultiWorkerMirroredStrategy(Strategy):
                 f"communication_options must be a tf.distribute.experimental.CommunicationOptions, but is "
                 f"{options!r}."
             )
-        self.cluster_resolver = cluster_resolver or TFConfigClusterResolver()
-        cluster = cluster_of(self.cluster_resolver)
+        self._cluster_resolver = cluster_resolver or TFConfigClusterResolver()
+        cluster = cluster_of(self._cluster_resolver)
         if cluster is not None and not cluster.is_evaluator:
             _join(cluster, options.timeout_seconds)
         super().__init__(spmd.make_mesh(), collectives=options.collectives)

@@ -238,3 +238,9 @@ def test_passes():
     passes = [first(changing), first(changing)]
     assert passes[0] != passes[1]
     assert [first(again), first(again)] == passes
+
+
+def test_an_error_shows_the_beginning_of_a_large_value():
+    with pytest.raises(TypeError, match="generator must be a function") as error:
+        Dataset.from_generator([*range(100_000)])
+    assert len(str(error.value)) < 300

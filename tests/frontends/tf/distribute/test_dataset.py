@@ -116,3 +116,8 @@ def test_a_pipeline_for_each_replica():
     assert calls == [2, 2]
     with pytest.raises(NotImplementedError, match="distribute_datasets_from_function"):
         strategy.experimental_distribute_dataset(tf.data.Dataset.range(4).batch(2), options)
+
+
+def test_it_has_no_public_fields():
+    dataset = strategy_of().experimental_distribute_dataset(tf.data.Dataset.range(4).batch(2))
+    assert all(name.startswith("_") for name in vars(dataset))

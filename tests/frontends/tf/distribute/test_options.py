@@ -14,3 +14,9 @@ def test_options_are_checked():
         tf.distribute.experimental.CollectiveHints(bytes_per_pack=-1)
     with pytest.raises(ValueError, match="SOCKETS"):
         tf.distribute.experimental.CommunicationOptions(implementation="sockets")
+
+
+def test_hints_have_no_compression():
+    hints = tf.distribute.experimental.CollectiveHints()
+    assert not hasattr(hints, "compression")
+    assert not hints.collectives.compression

@@ -112,3 +112,10 @@ def test_a_watcher_tells_of_sigterm():
         pass
     assert watcher.preemption_message == "worker 0"
     watcher.block_until_worker_exit()
+
+
+def test_the_scope_decorates_and_the_calls_are_read_only(told, tmp_path):
+    handler = experimental.PreemptionCheckpointHandler(None, tf.train.Checkpoint(), tmp_path)
+    assert handler.watch_preemption_scope()(lambda x: x + 1)(1) == 2
+    with pytest.raises(AttributeError):
+        handler.total_run_calls = 3

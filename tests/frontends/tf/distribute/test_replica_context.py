@@ -177,3 +177,9 @@ def test_merge_call_gives_each_replica_its_part():
 
     for result in in_both_ways(lambda: strategy.run(replica)):
         assert lists(result) == ({"x": [1.0, 2.0]}, [42, 42], [1.5, 2.5])
+
+
+@pytest.mark.parametrize("name", ["strategy", "num_replicas_in_sync"])
+def test_what_a_context_tells_is_read_only(name):
+    with pytest.raises(AttributeError):
+        setattr(tf.distribute.get_replica_context(), name, None)

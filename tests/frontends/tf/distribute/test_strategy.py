@@ -318,3 +318,23 @@ def test_a_function_that_is_bound_to_other_objects_again_and_again_warns():
         spmd.errors.RecompilationWarning, match=r"'step' 4 times.* closes over rate\)"
     ):
         assert scaled(jnp.float32(3)) == 6
+
+
+@pytest.mark.parametrize("name", ["mesh", "num_replicas_in_sync", "cluster_resolver"])
+def test_what_a_strategy_is_made_of_is_read_only(name):
+    with pytest.raises(AttributeError):
+        setattr(mirrored(1), name, None)
+
+
+def test_a_subclass_may_override_what_a_strategy_is_made_of():
+    class Strategy(tf.distribute.MirroredStrategy):
+        num_replicas_in_sync = property(lambda _: 8)
+        cluster_resolver = property(lambda _: "mine")
+
+    strategy = Strategy(["cpu:0"])
+    assert (strategy.num_replicas_in_sync, strategy.cluster_resolver) == (8, "mine")
+
+
+def test_options_of_a_run_are_accepted():
+    result = mirrored(1).run(lambda: 1.0, options=tf.distribute.RunOptions())
+    assert lists(result) == [1.0]

@@ -1,5 +1,7 @@
 """`tf.keras.backend`: Keras 2's functions, over Keras 3 and over `tf`."""
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -146,3 +148,12 @@ def test_settings():
     assert K.image_data_format() == "channels_last"
     assert not K.is_sparse(X)
     K.clear_session()
+
+
+def test_drawing_functions_and_convolutions_tell_their_parameters():
+    assert K.random_uniform((2,), dtype="int32").shape == (2,)
+    for name in ("random_normal", "random_uniform", "truncated_normal"):
+        parameters = inspect.signature(getattr(K, name)).parameters
+        assert [*parameters][-2:] == ["dtype", "seed"]
+        assert len(parameters) == 5
+    assert "dilation_rate" in inspect.signature(K.separable_conv2d).parameters

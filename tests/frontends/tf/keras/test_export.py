@@ -528,3 +528,15 @@ def test_without_tensorflow_export_says_what_is_missing(tmp_path):
     model = keras.Sequential([keras.Input((6,)), keras.layers.Dense(1)])
     with pytest.raises(ImportError, match="pip install tensorflow"):
         model.export(tmp_path / "model", format="tf_saved_model")
+
+
+def test_a_save_of_ones_own_gets_every_option_by_name(tmp_path):
+    class Model(tf.keras.Model):
+        def save(self, filepath, **kwargs):
+            self.saved = filepath, kwargs
+
+    model = Model()
+    tf.keras.models.save_model(model, tmp_path, False, options=3, save_traces=False)
+    path, options = model.saved
+    assert path == tmp_path
+    assert (options["overwrite"], options["options"], options["save_traces"]) == (False, 3, False)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from frontends import tf
+from frontends.tf.keras import _weights
 from tests.frontends.tf.keras.strategies import mirrored
 
 keras = tf.keras
@@ -190,3 +191,8 @@ def test_the_number_of_steps_may_be_returned():
     assert int(tf.function(step)()) == 1
     assert [int(value) for value in strategy.run(step).values] == [2, 2]
     assert int(tf.function(lambda: optimizer.apply_gradients([(tf.ones(()), variable)]))()) == 3
+
+
+def test_a_weight_never_asks_for_another_value():
+    with pytest.raises(AssertionError, match="has a value"):
+        _weights._no_value((), "float32")

@@ -269,3 +269,11 @@ def test_a_compiled_model_goes_on_with_fit(tmp_path):
     path = tf.train.Checkpoint(first).save(tmp_path / "ckpt")
     tf.train.Checkpoint(rest).restore(path).expect_partial()
     assert fit(rest) == fit(first)
+
+
+def test_callbacks_are_those_of_when_the_save_started(tmp_path):
+    called, callbacks = [], []
+    callbacks.append(lambda: callbacks.append(called.append) or called.append("first"))
+    options = tf.train.CheckpointOptions(experimental_write_callbacks=callbacks)
+    tf.train.Checkpoint(v=tf.Variable(1.0)).save(tmp_path / "a", options)
+    assert called == ["first"]

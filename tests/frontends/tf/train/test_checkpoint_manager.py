@@ -1,6 +1,7 @@
 """Which checkpoints `tf.train.CheckpointManager` saves, keeps and finds."""
 
 import json
+import threading
 import time
 
 import jax
@@ -37,6 +38,46 @@ def test_the_last_are_kept(tmp_path):
     )
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["checkpoint", "ckpt-2", "ckpt-3"]
     assert manager.directory == str(tmp_path)
+
+
+def test_what_tensorflow_has_as_properties_can_be_overridden_and_not_set(tmp_path):
+    class Manager(tf.train.CheckpointManager):
+        directory = property(lambda _: "elsewhere")
+        latest_checkpoint = property(lambda _: None)
+
+    manager = Manager(checkpoint_of(), tmp_path, max_to_keep=2)
+    manager.save()
+    assert (manager.directory, manager.latest_checkpoint) == ("elsewhere", None)
+    assert tf.train.latest_checkpoint(tmp_path) == str(tmp_path / "ckpt-1")
+    for name in ("directory", "checkpoint", "checkpoint_interval", "latest_checkpoint"):
+        with pytest.raises(AttributeError):
+            setattr(manager_of(tmp_path), name, None)
+
+
+def test_a_latest_checkpoint_that_could_not_be_verified_counts_as_unchecked(tmp_path, monkeypatch):
+    def fail(folder):
+        raise OSError(f"cannot read {folder}")
+
+    manager_of(tmp_path, 1)
+    manager = manager_of(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoint_manager, "latest_checkpoint", fail)
+        with pytest.raises(OSError, match="cannot read"):
+            _ = manager.latest_checkpoint
+    assert not manager._is_checked
+    assert manager.latest_checkpoint == str(tmp_path / "ckpt-1")
+
+
+def test_a_counter_that_only_has_numpy(tmp_path):
+    class Counter:
+        def numpy(self):
+            return 7
+
+    options = {"step_counter": Counter(), "checkpoint_interval": 2}
+    assert manager_of(tmp_path, 1, **options).latest_checkpoint
+    manager = manager_of(tmp_path, **options)
+    assert manager.restore_or_initialize() == manager.latest_checkpoint
+    assert manager.save() is None
 
 
 def test_all_are_kept(tmp_path):
@@ -174,6 +215,35 @@ def test_an_asynchronous_manager(tmp_path):
     manager.sync()
     assert sorted(entry.name for entry in tmp_path.glob("ckpt-*")) == ["ckpt-3", "ckpt-4"]
     assert tf.train.latest_checkpoint(tmp_path) == manager.latest_checkpoint
+
+
+def test_a_write_callback_may_ask_another_manager(tmp_path, monkeypatch):
+    """While a manager's first look waits for the save that calls it."""
+    manager_of(tmp_path / "other", 1)
+    other, manager, entered = (
+        manager_of(tmp_path / "other"),
+        manager_of(tmp_path),
+        threading.Event(),
+    )
+    manager.save()
+    manager = manager_of(tmp_path)
+    find, asked = checkpoint_manager.latest_checkpoint, []
+
+    def find_after_the_callback(folder):
+        entered.set()
+        if folder == manager.directory:
+            saver.join(20)
+        return find(folder)
+
+    def callback():
+        entered.wait(20)
+        asked.append(other.latest_checkpoint)
+
+    monkeypatch.setattr(checkpoint_manager, "latest_checkpoint", find_after_the_callback)
+    saver = threading.Thread(target=callback, daemon=True)
+    saver.start()
+    assert manager.latest_checkpoint == str(tmp_path / "ckpt-1")
+    assert asked == [str(tmp_path / "other" / "ckpt-1")]
 
 
 @pytest.mark.parametrize(

@@ -36,3 +36,17 @@ def test_what_is_no_resolver():
         module.UnionResolver(tf.train.ClusterSpec({}))
     with pytest.raises(ValueError, match="at least one ClusterResolver"):
         module.UnionResolver()
+
+
+def test_the_environment_is_the_first_resolvers_at_each_access():
+    class Resolver(module.SimpleClusterResolver):
+        environment = property(lambda self: self.where)
+
+    first = Resolver(tf.train.ClusterSpec({}))
+    union = module.UnionResolver(first)
+    first.where = "here"
+    assert union.environment == "here"
+    first.where = "there"
+    assert union.environment == "there"
+    with pytest.raises(AttributeError):
+        union.environment = "elsewhere"

@@ -34,3 +34,9 @@ def test_sizes_are_positive():
         partitioners.MinSizePartitioner(max_shards=0)
     with pytest.raises(ValueError, match="max_shard_bytes must be positive"):
         partitioners.MaxSizePartitioner(max_shard_bytes=0)
+
+
+def test_only_a_maximum_size_goes_without_a_limit_of_shards():
+    with pytest.raises(ValueError, match="max_shards must be positive, but is None"):
+        partitioners.MinSizePartitioner(max_shards=None)
+    assert partitioners.MaxSizePartitioner(4, max_shards=None)([2, 1], np.float32) == [2, 1]
