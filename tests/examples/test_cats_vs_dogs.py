@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from conftest import COMPILE_FAST
+
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "cats_vs_dogs.py"
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -14,7 +16,7 @@ def test_three_ways_in_a_table_and_a_chart(tmp_path, run_python):
     done = run_python(
         *(EXAMPLE, "--generated", "--output", tmp_path),
         *("--epochs", "1", "--images", "36", "--size", "32", "--batch-size", "8"),
-        environment={"JAX_DISABLE_MOST_OPTIMIZATIONS": "1"},  # compiling is what takes long
+        environment={"XLA_FLAGS": COMPILE_FAST},  # compiling is what takes long
     )
     assert "36 drawings, made here, scaled to 32 x 32" in done.stdout
     rows = [

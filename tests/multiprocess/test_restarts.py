@@ -41,15 +41,15 @@ def starts(directory, worker):
     return found
 
 
-def test_ten_kills_leave_no_trace(launch):
+def test_five_kills_leave_no_trace(launch):
     _, expected, _ = launch("undisturbed")
-    directory, weights, done = launch("killed", kills=10)
-    assert done.stderr.count("SIGKILL") >= 10
+    directory, weights, done = launch("killed", kills=5)
+    assert done.stderr.count("SIGKILL") >= 5
     for ours, theirs in zip(weights, expected, strict=True):
         np.testing.assert_array_equal(ours, theirs)
     for worker in range(2):
         attempts = starts(directory, worker)
-        assert len(attempts) == 11
+        assert len(attempts) == 6
         assert attempts[-1][1][-1] == STEPS
         last = 0
         for restored, finished in attempts:
