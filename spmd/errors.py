@@ -30,11 +30,27 @@ class ReplicaContextError(SpmdError, RuntimeError):
 
 
 class PaddedBatchError(SpmdError, ValueError):
-    """A padded batch reached a step whose result would count the padding rows."""
+    """A padded batch reached a step whose result would count the padding rows.
+
+    Attributes:
+        reason: where padding would count, as a part of a sentence.
+        suspected: whether padding may count, and need not.
+    """
+
+    def __init__(
+        self, message: str, reason: str = "padding would count", suspected: bool = False
+    ) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.suspected = suspected
 
 
 class StepOutputError(SpmdError, TypeError):
     """A step returned a value that is not an array."""
+
+
+class ControlFlowError(SpmdError, TypeError):
+    """A branch or loop that a traced value decides does something else each time, or has no gradient."""
 
 
 class BatchError(SpmdError, ValueError):
@@ -115,6 +131,7 @@ class Remedy(enum.Enum):
         "spmd.average_loss(per_example_loss), which leaves padding out (Keras losses give per_example_loss "
         "with reduction='none')"
     )
+    BOUND_LOOP = "a bound: spmd.step.while_loop(test, body, carry, bound=100)"
     COMBINE_VALUE = "spmd.all_reduce(value, 'mean')"
     CONTROL_FLOW = "jnp.where, jax.lax.cond, while_loop and scan"
     DISTRIBUTE = "spmd.distribute(data, mesh)"

@@ -151,7 +151,7 @@ class Recording:
         """
         with self.paused():
             gradients = self._gradient(targets, sources, cotangents)
-        self._keep_out(sources, gradients)
+        self.keep_out(sources, gradients)
         return gradients
 
     def gradients(self, target: Any, sources: Sequence[Any], cotangents: Any) -> list[Any]:
@@ -167,11 +167,16 @@ class Recording:
         """
         with self.paused():
             gradients = jax.vmap(lambda one: self._gradient([target], sources, [one]))(cotangents)
-        self._keep_out(sources, gradients)
+        self.keep_out(sources, gradients)
         return gradients
 
-    def _keep_out(self, sources: Sequence[Any], gradients: Sequence[Any]) -> None:
-        """Refuses to differentiate gradients that are computed while the recording goes on."""
+    def keep_out(self, sources: Sequence[Any], gradients: Sequence[Any]) -> None:
+        """Refuses to differentiate gradients that this or another recording computes while this one goes on.
+
+        Args:
+            sources: what they were taken by.
+            gradients: for each source, or None.
+        """
         found = [gradient for gradient in gradients if gradient is not None]
         if self._entered and not self._paused and found:
             # How they come about is not in this recording: the operations were linearized below it.

@@ -17,7 +17,13 @@ import numpy as np
 from jax.sharding import Mesh
 from jax.tree_util import keystr, tree_leaves_with_path
 
-from spmd.errors import BatchError, MeshError, PaddedBatchError, Remedy
+from spmd.errors import (
+    BatchError,
+    MeshError,
+    PaddedBatchError,
+    Remedy,
+    ReplicaDivergenceError,
+)
 from spmd.input import distribute
 from spmd.replica import PerReplica, collected, is_per_replica
 from spmd.state import Kind, discover
@@ -182,7 +188,8 @@ class _Comparison:
             for rows in sizes:
                 try:
                     one, many = (self._outcome(rows, step, before) for step in self._steps)
-                except PaddedBatchError:
+                except (BatchError, PaddedBatchError, ReplicaDivergenceError):
+                    # Replicas with different numbers of rows cannot run it; those with as many were checked.
                     notes[_refused()] = None
                     continue
                 tried.append(rows)
@@ -232,7 +239,7 @@ class _Comparison:
         else:
             names = self._table.leaf_names
             for name, kind, a, b in zip(names, kinds, one.state, many.state, strict=True):
-                if kind in (Kind.MIRRORED, Kind.SUM) and not self._close(a, b):
+                if kind in (Kind.MIRRORED, Kind.SUM, Kind.ROWS) and not self._close(a, b):
                     what = "metric" if kind is Kind.SUM else "variable"
                     found.append(
                         f"With {batch} on {self.replicas} replicas, the {what} {name} ends as "
@@ -333,7 +340,7 @@ def _short(value: np.ndarray) -> str:
 
 def _refused() -> str:
     return (
-        "partial batches are refused that replicas cannot share evenly, because padding would count in the step; "
-        "that is well if every batch is full (drop_remainder=True). Otherwise average with "
+        "partial batches are refused that replicas cannot share evenly, because padding would count in the step, and "
+        "it cannot be traced for fewer rows; that is well if every batch is full (drop_remainder=True). Otherwise average with "
         f"{Remedy.AVERAGE_LOSS.spelled()}."
     )

@@ -18,11 +18,11 @@ from spmd.checkpoint.view import View, register_view, view_of
 from spmd.cluster import all_gather_small, wait_seconds
 from spmd.errors import StateError
 from spmd.replica import current_frame
-from spmd.state import apply_pending
+from spmd.state import Searched, apply_pending
 from spmd.typing import Stateful, StrPath
 
 
-class Checkpoint:
+class Checkpoint(Searched):
     """Objects that are saved and restored together, each under a name.
 
     It may hold modules, optimizers, metrics and random streams of Flax NNX and Keras, `spmd.Variable`,

@@ -120,6 +120,8 @@ def items_of(tree: PyTree) -> dict[str, Any] | None:
     """Returns the items of a list, dict or other pytree by name, one level deep; None for other objects."""
     if isinstance(tree, dict):
         return {str(key): child for key, child in tree.items()}
+    if isinstance(tree, list):
+        return {str(index): child for index, child in enumerate(tree)}
     leaves, structure = jax.tree_util.tree_flatten_with_path(
         tree, is_leaf=lambda child: child is not tree
     )

@@ -220,7 +220,31 @@ def counted_padding_error(names: Sequence[str], step: str, mask: RowMask) -> Pad
     return _padding_error(step, what, mask)
 
 
-def _padding_error(step: str, what: str, mask: RowMask) -> PaddedBatchError:
+def counted_rows_error(names: Sequence[str], step: str, mask: RowMask) -> PaddedBatchError:
+    """Makes the error for a padded batch of a step that takes the rows of a block for valid ones.
+
+    Args:
+        names: of what is computed of their number.
+        step: name of the step.
+        mask: of the batch.
+    """
+    what = f"counts the rows of a block (x.shape[0]), so padding would count in {some_of(names, 3)}"
+    return _padding_error(step, what, mask, suspected=True)
+
+
+def gathered_padding_error(step: str, mask: RowMask) -> PaddedBatchError:
+    """Makes the error for a padded batch of a step that gathers rows between the replicas.
+
+    Args:
+        step: its name.
+        mask: of the batch.
+    """
+    return _padding_error(step, "gathers rows of all replicas, and padding with them", mask)
+
+
+def _padding_error(
+    step: str, what: str, mask: RowMask, *, suspected: bool = False
+) -> PaddedBatchError:
     valid, size = sum(mask.counts), len(mask.counts) * mask.rows_per_replica
     return PaddedBatchError(
         f"The batch holds {valid} rows, padded to {size}, but the step {step!r} {what}. A plain mean() "
@@ -228,7 +252,9 @@ def _padding_error(step: str, what: str, mask: RowMask) -> PaddedBatchError:
         f"  average with {Remedy.AVERAGE_WITHOUT_PADDING.spelled()};\n"
         "  or drop the last batch: dataset.batch(size, drop_remainder=True);\n"
         "  or take the mask: metric.update(..., mask=spmd.valid_rows()), "
-        "batch_norm(x, mask=spmd.valid_rows()[:, None])."
+        "batch_norm(x, mask=spmd.valid_rows()[:, None]).",
+        f"it {what}",
+        suspected,
     )
 
 

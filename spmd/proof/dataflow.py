@@ -75,7 +75,7 @@ def varying_outputs(
         ReplicaDivergenceError: a collective stands where only some replicas would reach it.
     """
     # Along one axis at a time: a reduction over one axis leaves a value as it varies along the others.
-    each = [_Flow(axis).outputs(jaxpr, varying_inputs) for axis in axes]
+    each = [Flow(axis).outputs(jaxpr, varying_inputs) for axis in axes]
     return [any(column) for column in zip(*each, strict=True)]
 
 
@@ -90,7 +90,38 @@ def depends_on(jaxpr: Jaxpr, inputs: Sequence[bool]) -> list[bool]:
         For every output, whether it depends on one of them. Asking a mask only whether there is any row
         at all (`context.has_rows`) does not count.
     """
-    return _Flow(None).outputs(jaxpr, inputs)
+    return Flow(None).outputs(jaxpr, inputs)
+
+
+def depends_on_in(equation: JaxprEqn, inputs: Sequence[bool]) -> list[bool]:
+    """Tells which results of one operation depend on some of its operands; see `depends_on`."""
+    return Flow(None).results(equation, list(inputs))
+
+
+def names_axis(equation: JaxprEqn, axis: str, *, index: bool = True) -> bool:
+    """Tells whether an operation, or one inside of it, is done by replicas together.
+
+    Args:
+        equation: the operation.
+        axis: of the mesh, along which replicas are counted.
+        index: whether asking for the replica's index counts.
+    """
+    if equation.primitive.name == "axis_index" and not index:
+        return False
+    return axis in _axes(equation) or any(
+        names_axis(one, axis, index=index) for inner in _inner(equation) for one in inner.eqns
+    )
+
+
+def asks_the_host(equation: JaxprEqn) -> bool:
+    """Tells whether an operation has side effects, or results that differ from one execution to the next."""
+    return bool(equation.effects) or any(
+        one.primitive.name in _SOURCES
+        for one in [
+            equation,
+            *(each for inner in _inner(equation) for each in every_equation(inner)),
+        ]
+    )
 
 
 def origin(jaxpr: Jaxpr, *outputs: int) -> str | None:
@@ -133,10 +164,7 @@ def source_of(jaxpr: Jaxpr, atom: Atom) -> Atom:
         if isinstance(source, Literal) or source not in body.invars:
             break
         position = body.invars.index(source)
-        if (
-            equation.primitive.name == "scan"
-            and position != _scan_counts(equation, body)[0] + index
-        ):
+        if equation.primitive.name == "scan" and position != scan_counts(equation)[0] + index:
             break  # not the same carried value at every turn
         atom = equation.invars[position]
     return atom
@@ -172,14 +200,14 @@ def inner_constants(jaxpr: Jaxpr) -> list[Any]:
     """
     return [
         constant
-        for equation in _equations(jaxpr)
-        for program in _programs(equation)
+        for equation in every_equation(jaxpr)
+        for program in programs_in(equation)
         if isinstance(program, ClosedJaxpr)
         for constant in program.consts
     ]
 
 
-class _Flow:
+class Flow:
     """Follows one property of values forward through a program."""
 
     def __init__(self, axis: str | None) -> None:
@@ -187,6 +215,7 @@ class _Flow:
         self.axis = axis
 
     def outputs(self, jaxpr: Jaxpr, flags: Sequence[bool]) -> list[bool]:
+        """Tells which outputs of a program have the property, if some inputs do."""
         marked: dict[Var, bool] = dict(zip(jaxpr.invars, flags, strict=True))
 
         def read(atom: Atom) -> bool:
@@ -209,11 +238,12 @@ class _Flow:
             elif self.axis is not None and self._ends_two_levels(equation, made):
                 outs = [False]
             else:
-                outs = self._equation(equation, inputs)
+                outs = self.results(equation, inputs)
             marked.update(zip(equation.outvars, outs, strict=True))
         return [read(atom) for atom in jaxpr.outvars]
 
-    def _equation(self, equation: JaxprEqn, inputs: list[bool]) -> list[bool]:
+    def results(self, equation: JaxprEqn, inputs: list[bool]) -> list[bool]:
+        """Tells which results of an operation have the property, if some operands do."""
         name = equation.primitive.name
         count = len(equation.outvars)
         if self.axis is not None:
@@ -246,7 +276,7 @@ class _Flow:
         return self.axis is not None and any(
             operation.primitive.name in sources
             for inner in _inner(equation)
-            for operation in _equations(inner)
+            for operation in every_equation(inner)
         )
 
     def _ends_two_levels(self, equation: JaxprEqn, made: dict[Var, JaxprEqn]) -> bool:
@@ -268,7 +298,7 @@ class _Flow:
 
     def _scan(self, equation: JaxprEqn, inputs: list[bool]) -> list[bool]:
         body = _open(equation.params["jaxpr"])
-        consts, carries = _scan_counts(equation, body)
+        consts, carries = scan_counts(equation)
         state = list(inputs)
         while True:
             outs = self.outputs(body, state)
@@ -319,12 +349,13 @@ class _Flow:
             )
 
 
-def _scan_counts(equation: JaxprEqn, body: Jaxpr) -> tuple[int, int]:
+def scan_counts(equation: JaxprEqn) -> tuple[int, int]:
     """Counts the inputs of a scan that are constants, and those that are carried.
 
     Each version of JAX keeps the counts elsewhere, but shapes tell them: what is scanned over, or
     stacked up, has one axis more outside of the body than inside.
     """
+    body = _open(equation.params["jaxpr"])
 
     def same(outside: Sequence[Atom], inside: Sequence[Atom]) -> int:
         pairs = zip(outside, inside, strict=True)
@@ -350,7 +381,7 @@ def _open(jaxpr: Jaxpr | ClosedJaxpr) -> Jaxpr:
     return jaxpr.jaxpr if isinstance(jaxpr, ClosedJaxpr) else jaxpr
 
 
-def _programs(equation: JaxprEqn) -> list[Jaxpr | ClosedJaxpr]:
+def programs_in(equation: JaxprEqn) -> list[Jaxpr | ClosedJaxpr]:
     """Lists the programs that an operation holds as parameters."""
     return [
         item
@@ -361,16 +392,16 @@ def _programs(equation: JaxprEqn) -> list[Jaxpr | ClosedJaxpr]:
 
 
 def _inner(equation: JaxprEqn) -> list[Jaxpr]:
-    return list(map(_open, _programs(equation)))
+    return list(map(_open, programs_in(equation)))
 
 
-def _equations(jaxpr: Jaxpr) -> Iterator[JaxprEqn]:
+def every_equation(jaxpr: Jaxpr) -> Iterator[JaxprEqn]:
     """Lists the operations of a program and of those within it."""
     for equation in jaxpr.eqns:
         yield equation
         for inner in _inner(equation):
-            yield from _equations(inner)
+            yield from every_equation(inner)
 
 
 def _collectives(jaxpr: Jaxpr) -> Iterator[JaxprEqn]:
-    return (one for one in _equations(jaxpr) if one.primitive.name in _COLLECTIVES)
+    return (one for one in every_equation(jaxpr) if one.primitive.name in _COLLECTIVES)

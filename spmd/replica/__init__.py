@@ -1,11 +1,16 @@
 """What a step's function may call: where it runs, whose rows it has, and values that travel between replicas."""
 
 from spmd.replica.array_like import ArrayLike as ArrayLike
+from spmd.replica.array_like import array_of as array_of
+from spmd.replica.blocks import BlockShapes as BlockShapes
+from spmd.replica.blocks import Shape as Shape
 from spmd.replica.collectives import ReduceOp as ReduceOp
 from spmd.replica.collectives import all_gather as all_gather
 from spmd.replica.collectives import all_reduce as all_reduce
+from spmd.replica.collectives import blocks_in_order as blocks_in_order
 from spmd.replica.collectives import broadcast as broadcast
 from spmd.replica.collectives import combine as combine
+from spmd.replica.collectives import gathered as gathered
 from spmd.replica.context import ANY_ROW as ANY_ROW
 from spmd.replica.context import BlockMask as BlockMask
 from spmd.replica.context import Frame as Frame
@@ -14,6 +19,7 @@ from spmd.replica.context import current_frame as current_frame
 from spmd.replica.context import has_rows as has_rows
 from spmd.replica.context import in_replica as in_replica
 from spmd.replica.context import in_replica_of as in_replica_of
+from spmd.replica.context import is_first_of_process as is_first_of_process
 from spmd.replica.context import replica_axis as replica_axis
 from spmd.replica.context import replica_id as replica_id
 from spmd.replica.context import tracing as tracing
@@ -25,7 +31,6 @@ from spmd.replica.gradients import sum_gradients as sum_gradients
 from spmd.replica.gradients import sum_over_replicas as sum_over_replicas
 from spmd.replica.gradients import sums_by_itself as sums_by_itself
 from spmd.replica.loss import average_loss as average_loss
-from spmd.replica.loss import weighted as weighted
 from spmd.replica.rows import RowLayout as RowLayout
 from spmd.replica.rows import deal as deal
 from spmd.replica.rows import masks_of_length as masks_of_length
@@ -34,4 +39,5 @@ from spmd.replica.values import PerReplica as PerReplica
 from spmd.replica.values import RowMask as RowMask
 from spmd.replica.values import TracedPerReplica as TracedPerReplica
 from spmd.replica.values import is_per_replica as is_per_replica
+from spmd.replica.values import mask_of_lengths as mask_of_lengths
 from spmd.replica.values import stack_replicas as stack_replicas

@@ -12,7 +12,8 @@ import jax.numpy as jnp
 
 from spmd.errors import ReplicaContextError
 from spmd.replica.array_like import array_of
-from spmd.replica.context import in_replica, replica_axis, replica_id
+from spmd.replica.blocks import blocks_of_all
+from spmd.replica.context import current_frame, in_replica, replica_axis, replica_id
 from spmd.replica.values import is_per_replica
 from spmd.typing import ArrayLike
 
@@ -32,7 +33,7 @@ def all_reduce(tree: _Tree, op: ReduceOp = "sum") -> _Tree:
     """Combines a value over all replicas; every replica gets the result.
 
     Args:
-        tree: pytree of arrays, of the same shapes on every replica.
+        tree: pytree of arrays, of the same shapes on every replica; or numbers, such as `x.shape[0]`.
         op: `"sum"`, `"mean"`, `"min"` or `"max"`, elementwise.
 
     Returns:
@@ -56,7 +57,7 @@ def all_reduce(tree: _Tree, op: ReduceOp = "sum") -> _Tree:
         raise ValueError(f"Unknown reduction {op!r}. Expected one of {', '.join(map(repr, _OPS))}.")
     _require_replica("all_reduce")
     # A batch that code closes over is no value of one replica: `array_of` refuses it.
-    tree = jax.tree.map(array_of, tree, is_leaf=is_per_replica)
+    tree = jax.tree.map(_operand, tree, is_leaf=is_per_replica)
     return _OPS[op](tree, replica_axis())
 
 
@@ -64,7 +65,8 @@ def all_gather(tree: _Tree, axis: int = 0) -> _Tree:
     """Concatenates the values of all replicas; every replica gets the result.
 
     Args:
-        tree: pytree of arrays with at least one axis, of the same shapes on every replica.
+        tree: pytree of arrays with at least one axis, of the same shapes on every replica; but those of a partial
+            batch may differ in its rows.
         axis: the axis along which to concatenate.
 
     Returns:
@@ -92,7 +94,7 @@ def all_gather(tree: _Tree, axis: int = 0) -> _Tree:
                 "all_gather needs arrays with an axis to concatenate along, but got a scalar of "
                 f"type {leaf.dtype}. Give it one: x[None]."
             )
-        return jax.lax.all_gather(leaf, replica_axis(), axis=axis, tiled=True)
+        return gathered(leaf, axis)
 
     return jax.tree.map(gather, tree, is_leaf=is_per_replica)
 
@@ -156,8 +158,42 @@ def combine(value: jax.Array, op: ReduceOp | Literal["first"]) -> jax.Array:
         ReplicaContextError: no step is being traced.
     """
     if op == "first":
-        return jax.lax.all_gather(value, replica_axis())[0]
+        return blocks_in_order(value)[0]
     return _OPS[op](value, replica_axis())
+
+
+def blocks_in_order(value: jax.Array) -> list[jax.Array]:
+    """Lists what every replica has, inside a step that is being traced; shapes may differ in their rows.
+
+    Args:
+        value: what this one has.
+    """
+    axis, frame = replica_axis(), current_frame()
+    shapes = None if frame is None else frame.blocks
+    return blocks_of_all(value, shapes, axis, jax.lax.axis_size(axis))
+
+
+def gathered(value: jax.Array, axis: int) -> jax.Array:
+    """Concatenates what all replicas have, inside a step that is being traced.
+
+    Args:
+        value: what this one has.
+        axis: along which to concatenate.
+    """
+    frame = current_frame()
+    if frame is None or frame.blocks is None:
+        return jax.lax.all_gather(value, replica_axis(), axis=axis, tiled=True)
+    return jnp.concatenate(blocks_in_order(value), axis=axis)
+
+
+def _operand(leaf: ArrayLike) -> Any:
+    """Makes an operand that JAX combines in the program, not while it traces."""
+    leaf = array_of(leaf)
+    frame = current_frame()
+    if frame is not None and frame.blocks is not None and not isinstance(leaf, jax.Array):
+        # JAX multiplies a number by the number of replicas; but x.shape[0], say, is not the same on all.
+        return jnp.asarray(leaf)
+    return leaf
 
 
 def _require_replica(name: str) -> None:

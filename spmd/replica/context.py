@@ -18,6 +18,7 @@ from jax.sharding import Mesh
 
 from spmd.assigned import assigned
 from spmd.errors import BatchError, ReplicaContextError
+from spmd.replica.blocks import BlockShapes
 from spmd.topology import Layout, layout_of
 from spmd.typing import PyTree
 
@@ -64,6 +65,9 @@ class Frame:
         sums: how often gradients were summed over replicas.
         made: variables that the step made, each with a function that ends their part in it.
         building: whether the trace is only for the variables that it makes (`Adapter.building`).
+        blocks: shapes of what replicas exchange, if they may have different numbers of rows, and run programs of
+            their own.
+        gathers_rows: whether rows were gathered between replicas, padding included.
     """
 
     mesh: Mesh
@@ -75,6 +79,8 @@ class Frame:
     sums: int = 0
     made: list[tuple[Any, Callable[[], None]]] = dataclasses.field(default_factory=list[Any])
     building: bool = False
+    blocks: BlockShapes | None = None
+    gathers_rows: bool = False
 
     @property
     def layout(self) -> Layout:
@@ -225,3 +231,15 @@ def valid_rows(batch: PyTree = None) -> jax.Array:
             f"This step received {len(masks)} batches. Say whose rows are meant: spmd.valid_rows(batch)."
         )
     return masks[0].rows
+
+
+def is_first_of_process() -> Any:
+    """Tells whether this is the first replica of its process: where what a process does once is done.
+
+    Returns:
+        A boolean of the program, the same program in all processes; True where there is one replica, or none.
+    """
+    frame = current_frame()
+    if frame is None or not frame.in_replica or frame.layout.replicas == 1:
+        return True
+    return jnp.isin(replica_id(), jnp.asarray(frame.layout.first_replicas))

@@ -26,7 +26,7 @@ def average_loss(
         global_batch_size: what to divide by; None divides by the number of valid rows on all replicas.
 
     Returns:
-        Scalar.
+        Scalar; 0 if there is no row to divide by.
 
     Raises:
         ValueError: the loss is a scalar already.
@@ -59,7 +59,12 @@ def average_loss(
         count = rows.sum().astype(wide)
     if global_batch_size is None:
         global_batch_size = all_reduce(count) if in_replica() else count
-    return (loss.sum(dtype=wide) / jnp.asarray(global_batch_size, wide)).astype(loss.dtype)
+    total, size = loss.sum(dtype=wide), jnp.asarray(global_batch_size, wide)
+    # Not 0 / 0: a batch without rows has no loss.
+    none = jax.lax.full_like(size, 0)
+    empty = jax.lax.eq(size, none)
+    share = total / jax.lax.select(empty, jax.lax.full_like(size, 1), size)
+    return jax.lax.select(empty, none, share).astype(loss.dtype)
 
 
 def _rows_of(loss: jax.Array, global_batch_size: ArrayLike | None) -> jax.Array | None:

@@ -15,12 +15,13 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias, cast
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
 from spmd.errors import Remedy
 from spmd.replica.array_like import ArrayLike, array_of
-from spmd.replica.context import current_frame
+from spmd.replica.context import current_frame, replica_axis
 from spmd.replica.rows import RowLayout
 from spmd.topology import layout_of, num_replicas, place
 
@@ -319,8 +320,10 @@ def is_per_replica(value: object) -> bool:
     return isinstance(value, PerReplica | TracedPerReplica)
 
 
-def stack_replicas(values: Sequence[Any], mesh: jax.sharding.Mesh) -> PerReplica:
-    """Puts one value per replica on the devices.
+def stack_replicas(
+    values: Sequence[Any], mesh: jax.sharding.Mesh
+) -> "PerReplica | TracedPerReplica":
+    """Puts one value per replica on the devices; in a step that is traced, the program does.
 
     Args:
         values: arrays of one dtype, one per replica, of one shape but for the number of rows; if that
@@ -331,9 +334,11 @@ def stack_replicas(values: Sequence[Any], mesh: jax.sharding.Mesh) -> PerReplica
         The values, stacked.
 
     Raises:
-        ValueError: shapes differ after the first axis.
+        ValueError: shapes differ after the first axis; in a step, at all.
         TypeError: devices cannot hold the elements.
     """
+    if current_frame() is not None:
+        return _stack_traced(values)
     arrays = [np.asarray(value) for value in values]
     shapes = {array.shape for array in arrays}
     if any(array.dtype.kind in "OSU" for array in arrays):
@@ -349,12 +354,36 @@ def stack_replicas(values: Sequence[Any], mesh: jax.sharding.Mesh) -> PerReplica
     layout = layout_of(mesh)
     if len(shapes) == 1:
         return PerReplica(place(np.stack(arrays), layout.local), len(arrays), stacked=True)
-    counts = tuple(len(array) for array in arrays)
-    rows = RowLayout(counts, max(counts))
-    mask = RowMask(place(rows.mask, layout.rows), counts, rows.rows_per_replica)
+    mask = mask_of_lengths(tuple(map(len, arrays)), mesh)
+    rows = RowLayout(mask.counts, mask.rows_per_replica)
     padded = np.concatenate(arrays)[rows.row_index]
     padded = padded.reshape(len(arrays), rows.rows_per_replica, *padded.shape[1:])
     return PerReplica(place(padded, layout.local), len(arrays), stacked=True, mask=mask)
+
+
+def _stack_traced(values: Sequence[Any]) -> TracedPerReplica:
+    arrays = [jnp.asarray(value) for value in values]
+    shapes = {array.shape for array in arrays}
+    if len(shapes) > 1:
+        raise ValueError(
+            f"One value per replica needs one shape inside of a step, and the shapes are {sorted(shapes)}. Pad them, "
+            "or make the value before the step, and pass it."
+        )
+    own = jax.lax.dynamic_index_in_dim(
+        jnp.stack(arrays), jax.lax.axis_index(replica_axis()), keepdims=False
+    )
+    return TracedPerReplica(own)
+
+
+def mask_of_lengths(lengths: tuple[int, ...], mesh: jax.sharding.Mesh) -> RowMask:
+    """Makes the mask of blocks that are as long as the longest of them.
+
+    Args:
+        lengths: valid rows of every replica.
+        mesh: with one replica for each.
+    """
+    rows = RowLayout(lengths, max(lengths))
+    return RowMask(place(rows.mask, layout_of(mesh).rows), lengths, rows.rows_per_replica)
 
 
 def _plain(value: np.ndarray[Any, Any]) -> str:

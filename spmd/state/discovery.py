@@ -24,6 +24,7 @@ from spmd.source_lines import is_library
 from spmd.state.adapter import Adapter
 from spmd.state.deferred import apply_pending
 from spmd.state.registry import adapter_of
+from spmd.state.searched import Searched
 from spmd.state.table import StateTable
 from spmd.state.watch import PLAIN, Watch, cell_contents
 from spmd.typing import Stateful
@@ -188,7 +189,7 @@ class _Search:
 
     def _attributes(self, thing: Stateful, name: str) -> None:
         self.visit(getattr(thing, "__wrapped__", None), name)
-        if is_library(type(thing).__module__):
+        if is_library(type(thing).__module__) and not isinstance(thing, Searched):
             return
         attributes: dict[str, Any] = getattr(thing, "__dict__", {})
         self._objects.append(attributes)

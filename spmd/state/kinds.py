@@ -11,6 +11,7 @@ class Kind(enum.Enum):
         MEAN: written by each replica, then averaged over them: batch statistics.
         SUM: each replica adds its part; reading gives the sum: metrics.
         KEY: a random key; every replica draws from a stream of its own, folded from it.
+        ROWS: an entry for each row of a batch, of which every replica has its own: the state of a stateful RNN.
         LOCAL: every replica has a value of its own; between steps they are stacked along a new first axis.
     """
 
@@ -18,4 +19,5 @@ class Kind(enum.Enum):
     MEAN = "mean"
     SUM = "sum"
     KEY = "key"
+    ROWS = "rows"
     LOCAL = "local"

@@ -6,6 +6,11 @@ from spmd.step.between import local_values as local_values
 from spmd.step.between import reduce as reduce
 from spmd.step.between import run as run
 from spmd.step.cache import StepCache as StepCache
+from spmd.step.control_flow import cond as cond
+from spmd.step.control_flow import scan as scan
+from spmd.step.control_flow import switch as switch
+from spmd.step.control_flow import while_loop as while_loop
+from spmd.step.explanation import Explanation as Explanation
 from spmd.step.function_key import Inlined as Inlined
 from spmd.step.function_key import function_key as function_key
 from spmd.step.lift import PureFunction as PureFunction

@@ -1,13 +1,13 @@
 """The arguments of a step: what is split, what is whole, what holds state, and what is fixed.
 
 Each leaf of the arguments has one of these roles. *Split*: a `PerReplica`; every replica gets its block.
-*Whole*: an array or a number; every replica gets all of it. *Stateful*: an object that holds variables,
-such as a module; they are lifted. *Fixed*: anything else (a bool, a string, an enumeration); it is part
-of the program, and another value makes another program.
+*Whole*: an array; every replica gets all of it. *Stateful*: an object that holds variables, such as a
+module; they are lifted. *Fixed*: anything else (a bool, a string, an enumeration); it is part of the
+program, and another value makes another program. A Python number is whole or fixed, see `python_numbers`.
 """
 
 import dataclasses
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeGuard
 
 import jax
@@ -18,6 +18,7 @@ from jax.sharding import Mesh, NamedSharding
 from spmd.errors import BatchError, Remedy, some_of
 from spmd.replica import PerReplica, RowMask, TracedPerReplica, is_per_replica
 from spmd.state import adapter_of
+from spmd.step.python_numbers import NUMBERS, Place, as_traced, number_key
 from spmd.topology import layout_of, place_own
 from spmd.typing import AnyArray, PyTree, Stateful, TreeStructure
 
@@ -31,18 +32,21 @@ class Leaf(NamedTuple):
         role: see above.
         key: what a program depends on: shape and type, or the value itself.
         mask: index of the mask, of a split leaf with rows.
+        weak: whether its type gives way to others, as that of a Python number.
     """
 
     role: Role
     key: Hashable
     mask: int | None = None
+    weak: bool = False
 
 
 class ArgumentsKey(NamedTuple):
-    """What a program depends on of its arguments."""
+    """What a program depends on of its arguments; `counts` only if it is made for these numbers of valid rows."""
 
     structure: TreeStructure
     leaves: tuple[Leaf, ...]
+    counts: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclasses.dataclass
@@ -55,8 +59,10 @@ class Arguments:
         split: arrays that are split over the replicas.
         stacked: for each of them, whether blocks are stacked along a new axis.
         masks: the masks of batches among them, each once.
-        whole: arrays and numbers that every replica gets.
+        whole: arrays and traced numbers that every replica gets.
         others: stateful objects and fixed values, in order.
+        numbers: where Python numbers stand among them: which are static, and which are traced.
+        unequal: whether they ask for a program that is made for the rows that each replica has.
     """
 
     structure: TreeStructure
@@ -66,11 +72,14 @@ class Arguments:
     masks: list[RowMask] = dataclasses.field(default_factory=list[RowMask])
     whole: list[Any] = dataclasses.field(default_factory=list[Any])
     others: list[Any] = dataclasses.field(default_factory=list[Any])
+    numbers: dict[Place, bool] = dataclasses.field(default_factory=dict[Place, bool])
+    unequal: bool = False
 
     @property
     def key(self) -> ArgumentsKey:
         """What a compiled program depends on."""
-        return ArgumentsKey(self.structure, tuple(self.leaves))
+        counts = tuple(mask.counts for mask in self.masks) if self.unequal else ()
+        return ArgumentsKey(self.structure, tuple(self.leaves), counts)
 
     @property
     def owners(self) -> list[int | None]:
@@ -78,9 +87,18 @@ class Arguments:
         return [leaf.mask for leaf in self.leaves if leaf.role == "split"]
 
     @property
-    def are_batches(self) -> bool:
-        """Whether they are per-replica values and nothing else."""
-        return bool(self.leaves) and all(leaf.role == "split" for leaf in self.leaves)
+    def have_shortcut(self) -> bool:
+        """Whether they are per-replica values and plain fixed ones, and nothing else."""
+        roles = [leaf.role for leaf in self.leaves]
+        plain = all(type(one) in _SIMPLE for one in self.others)
+        return (
+            "split" in roles and "whole" not in roles and plain and not any(self.numbers.values())
+        )
+
+    @property
+    def static_numbers(self) -> list[Hashable]:
+        """The keys of the Python numbers that are part of the program."""
+        return [self.leaves[place[1]].key for place, traced in self.numbers.items() if not traced]
 
     def stateful(self) -> list[tuple[str, Stateful]]:
         """Lists the objects that may hold state, by the arguments that they were passed as."""
@@ -103,11 +121,43 @@ class Arguments:
             rows: how the program gets arrays that are split, and masks.
             whole: how it gets whole arrays.
         """
+
+        def weak(role: Role) -> list[bool]:
+            return [leaf.weak for leaf in self.leaves if leaf.role == role]
+
         return (
-            [abstract(array, rows) for array in self.split],
+            [
+                abstract(array, rows, flag)
+                for array, flag in zip(self.split, weak("split"), strict=True)
+            ],
             [abstract(mask.array, rows) for mask in self.masks],
-            [abstract(array, whole) for array in self.whole],
+            [
+                abstract(array, whole, flag)
+                for array, flag in zip(self.whole, weak("whole"), strict=True)
+            ],
         )
+
+    def with_rows(self, rows: Sequence[int]) -> "Arguments":
+        """Describes arguments with other numbers of rows, none of which is padding.
+
+        Args:
+            rows: for each mask, the rows that every replica has.
+        """
+
+        def described(array: jax.Array, owner: int | None, stacked: bool) -> Any:
+            shape = array.shape
+            if owner is not None and stacked:
+                shape = (shape[0], rows[owner], *shape[2:])
+            elif owner is not None:
+                shape = (len(self.masks[owner].counts) * rows[owner], *shape[1:])
+            return jax.ShapeDtypeStruct(shape, array.dtype)
+
+        leaves = zip(self.split, self.owners, self.stacked, strict=True)
+        masks = [
+            RowMask(described(mask.array, index, False), (count,) * len(mask.counts), count)
+            for index, (mask, count) in enumerate(zip(self.masks, rows, strict=True))
+        ]
+        return dataclasses.replace(self, split=[described(*leaf) for leaf in leaves], masks=masks)
 
     def rebuild(
         self, split: Sequence[jax.Array], whole: Sequence[jax.Array], masks: Sequence[jax.Array]
@@ -138,7 +188,7 @@ class Arguments:
 class Shortcut:
     """Recognises arguments like those of the last call, without taking them apart.
 
-    Only for arguments that are nothing but per-replica values, as batches are.
+    Only for arguments that are per-replica values, as batches are, and plain values that are fixed.
     """
 
     __slots__ = ("_keys", "_mask_of", "_structure")
@@ -147,7 +197,7 @@ class Shortcut:
         """Remembers the arguments of a call.
 
         Args:
-            args: positional arguments, whose leaves are all `PerReplica`.
+            args: positional arguments, which `have_shortcut`.
             parts: the same, taken apart.
         """
         self._structure = jax.tree.structure(tuple(args), is_leaf=is_per_replica)
@@ -169,7 +219,11 @@ class Shortcut:
         masks: list[RowMask] = []
         split: list[jax.Array] = []
         for leaf, key, index in zip(leaves, self._keys, self._mask_of, strict=True):
-            if type(leaf) is not PerReplica or leaf.key != key:
+            if type(leaf) is not PerReplica:
+                if type(leaf) not in _SIMPLE or _fixed_key(leaf) != key:
+                    return None
+                continue
+            if leaf.key != key:
                 return None
             # Two leaves may share one mask in one call, and not in the next.
             if _mask_index(masks, leaf.mask) != index:
@@ -179,7 +233,12 @@ class Shortcut:
 
 
 def take_apart(
-    args: Sequence[PyTree], kwargs: Mapping[str, PyTree], mesh: Mesh, *, own: bool = False
+    args: Sequence[PyTree],
+    kwargs: Mapping[str, PyTree],
+    mesh: Mesh,
+    *,
+    own: bool = False,
+    is_traced: Callable[[TreeStructure, int, type], bool] = lambda *place: False,
 ) -> Arguments:
     """Takes the arguments of a call apart.
 
@@ -188,6 +247,7 @@ def take_apart(
         kwargs: keyword arguments.
         mesh: where the step runs.
         own: whether each process passes arrays and numbers of its own, which its replicas get.
+        is_traced: whether a Python number, by its `Place`, is traced.
 
     Returns:
         Their parts.
@@ -198,7 +258,14 @@ def take_apart(
     """
     leaves, structure = jax.tree.flatten((tuple(args), dict(kwargs)), is_leaf=is_argument)
     parts = Arguments(structure)
-    for leaf in leaves:
+    for index, leaf in enumerate(leaves):
+        if type(leaf) in NUMBERS:
+            place = structure, index, type(leaf)
+            array = as_traced(leaf) if is_traced(*place) else None
+            parts.numbers[place] = array is not None
+            if array is not None:
+                parts.leaves.append(_add_whole(parts, array, mesh, own, weak=True))
+                continue
         parts.leaves.append(_add(parts, leaf, mesh, own))
     return parts
 
@@ -232,20 +299,23 @@ def _add(parts: Arguments, leaf: object, mesh: Mesh, own: bool) -> Leaf:
                 "True), or map the values to smaller ones."
             )
         return _add_whole(parts, array, mesh, own)
-    if type(leaf) in (int, float, complex):
-        array = np.asarray(leaf, jax.dtypes.canonicalize_dtype(type(leaf)))
-        return _add_whole(parts, array, mesh, own, weak=True)
     if isinstance(leaf, jax.ShapeDtypeStruct):
         parts.whole.append(leaf)
-        return Leaf("whole", (leaf.shape, leaf.dtype, leaf.weak_type))
+        return Leaf("whole", (leaf.shape, leaf.dtype), weak=leaf.weak_type)
     parts.others.append(leaf)
     if is_stateful(leaf):
         return Leaf("stateful", id(leaf))
+    return Leaf("fixed", _fixed_key(leaf))
+
+
+def _fixed_key(leaf: Any) -> Hashable:
+    if type(leaf) in NUMBERS:
+        return number_key(leaf)
     try:
         hash(leaf)
     except TypeError:
-        return Leaf("fixed", id(leaf))
-    return Leaf("fixed", (type(leaf), leaf))
+        return id(leaf)
+    return type(leaf), leaf
 
 
 def _add_whole(
@@ -254,9 +324,10 @@ def _add_whole(
     if own:
         layout = layout_of(mesh)
         stacked = place_own([array[None]] * layout.local_replicas, layout)
-        return _add(parts, PerReplica(stacked, layout.replicas, stacked=True), mesh, own)
+        own_values = PerReplica(stacked, layout.replicas, stacked=True)
+        return _add(parts, own_values, mesh, own)._replace(weak=weak)
     parts.whole.append(array)
-    return Leaf("whole", (array.shape, array.dtype, weak))
+    return Leaf("whole", (array.shape, array.dtype), weak=weak)
 
 
 def _mask_index(masks: list[RowMask], mask: RowMask | None) -> int | None:
@@ -270,19 +341,22 @@ def _mask_index(masks: list[RowMask], mask: RowMask | None) -> int | None:
 
 
 def abstract(
-    value: AnyArray | jax.ShapeDtypeStruct, sharding: NamedSharding | None = None
+    value: AnyArray | jax.ShapeDtypeStruct,
+    sharding: NamedSharding | None = None,
+    weak_type: bool | None = None,
 ) -> jax.ShapeDtypeStruct:
     """Describes an array as an input of a program.
 
     Args:
         value: array or description of one.
         sharding: how the program gets it.
+        weak_type: whether its type is weak; None asks the array.
 
     Returns:
         Shape, type and sharding.
     """
-    weak_type = getattr(value, "weak_type", False)
-    return jax.ShapeDtypeStruct(value.shape, value.dtype, sharding=sharding, weak_type=weak_type)
+    weak = bool(getattr(value, "weak_type", False) if weak_type is None else weak_type)
+    return jax.ShapeDtypeStruct(value.shape, value.dtype, sharding=sharding, weak_type=weak)
 
 
 def _argument_name(path: Sequence[Any]) -> str:
@@ -309,3 +383,5 @@ def is_argument(value: object) -> bool:
 
 
 _PLAIN = (tuple, list, dict, PerReplica, jax.Array, np.ndarray, int, float, str, type(None))
+# Fixed values that are quick to compare, and hold nothing.
+_SIMPLE = frozenset((bool, *NUMBERS, str, bytes))

@@ -17,7 +17,15 @@ import numpy as np
 
 from spmd.cluster import progress
 from spmd.errors import BatchError, ReplicaContextError
-from spmd.replica import PerReplica, TracedPerReplica, current_frame, is_per_replica, replica_axis
+from spmd.replica import (
+    PerReplica,
+    TracedPerReplica,
+    blocks_in_order,
+    current_frame,
+    gathered,
+    is_per_replica,
+    replica_axis,
+)
 from spmd.step.state_views import run_in_replicas
 from spmd.topology import layout_of, place, readable
 
@@ -123,8 +131,6 @@ def gather(value: Any, axis: int = 0) -> Any:
     Raises:
         ValueError: the values have no such axis, or `axis` is None.
         TypeError: a leaf is no per-replica value.
-        BatchError: rows that may be padded are gathered inside a step, where their number is not
-            known.
         ReplicaContextError: called by a replica.
 
     Examples:
@@ -147,13 +153,8 @@ def gather(value: Any, axis: int = 0) -> Any:
     def one(leaf: Any) -> Any:
         if isinstance(leaf, TracedPerReplica):
             check_axis(axis, leaf.block.ndim)
-            if leaf.mask is not None:
-                raise BatchError(
-                    "gather inside a compiled step cannot tell how many rows are valid, because one "
-                    "program serves full and partial batches. Return the per-replica value, and "
-                    "gather it outside."
-                )
-            return jax.lax.all_gather(leaf.block, replica_axis(), axis=axis, tiled=True)
+            _note_rows(leaf)
+            return gathered(leaf.block, axis)
         if isinstance(leaf, PerReplica):
             check_axis(axis, len(leaf.shape))
             mesh = leaf.mesh
@@ -201,12 +202,20 @@ def local_values(value: Any) -> tuple[Any, ...]:
     columns: list[tuple[Any, ...]] = []
     for leaf in leaves:
         if isinstance(leaf, TracedPerReplica):
-            columns.append(tuple(jax.lax.all_gather(leaf.block, replica_axis())))
+            _note_rows(leaf)
+            columns.append(tuple(blocks_in_order(leaf.block)))
         elif isinstance(leaf, PerReplica):
             columns.append(leaf.values)
         else:
             raise _not_per_replica("local_values", leaf)
     return tuple(jax.tree.unflatten(structure, row) for row in zip(*columns, strict=True))
+
+
+def _note_rows(leaf: TracedPerReplica) -> None:
+    """Notes that the program takes padding for rows, so that it does not get any."""
+    frame = current_frame()
+    if frame is not None and leaf.mask is not None:
+        frame.gathers_rows = True
 
 
 def _rows_left(value: PerReplica, axis: Axis) -> int | None:

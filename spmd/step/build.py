@@ -13,7 +13,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.extend.core import Jaxpr, jaxpr_as_fun
+from jax.extend.core import Jaxpr, Var, jaxpr_as_fun
 from jax.sharding import Mesh
 
 from spmd.errors import PaddedBatchError
@@ -24,14 +24,17 @@ from spmd.proof import (
     check_state_is_equal,
     check_state_keeps_shape,
     check_whole_results_are_equal,
+    counting_outputs,
     depends_on,
     find_counted_padding,
+    gathered_padding_error,
+    unlike_sizes,
     varying_outputs,
 )
-from spmd.replica import RowMask
+from spmd.replica import BlockShapes, RowMask
 from spmd.state import StateTable, Watch, discover
 from spmd.step.arguments import Arguments, abstract
-from spmd.step.locks import StateClaim
+from spmd.step.locks import TRACING, StateClaim
 from spmd.step.trace import Arrays, Result, StepCode, Trace, trace_step
 from spmd.topology import Layout, layout_of
 from spmd.typing import Stateful, TreeStructure
@@ -57,6 +60,8 @@ class Program:
         padding_error: makes the error for a padded batch; None if it is proven, or not known yet, that padding
             does not count.
         tries_padding: whether that shows only when the first padded batch is run.
+        counts_rows: names what is computed of the number of rows in a block; it traces the step once more, so
+            it is asked when the first padded batch comes. None if padding counts anyway, or there are no rows.
         ambiguous_rows: results with an entry for each row of several batches: path, and the batches' masks.
         jitted: takes what is written, what is only read, what is split, masks, and what is whole.
     """
@@ -75,6 +80,7 @@ class Program:
     structure: TreeStructure
     padding_error: Callable[[RowMask], PaddedBatchError] | None
     tries_padding: bool
+    counts_rows: Callable[[], list[str]] | None
     ambiguous_rows: Sequence[tuple[str, Sequence[int]]]
     jitted: jax.stages.Wrapped
 
@@ -104,12 +110,18 @@ def build(
         SpmdError: the step cannot be a program, and why.
     """
     layout = layout_of(mesh)
-    trace, table, watch, claim = _trace(code, mesh, arguments, state)
+    trace, found = find_and_trace(code, mesh, arguments, state)
+    table = found.table
     # After the trace: what the step's own code sets shall not look like a change.
-    watch.freeze()
+    found.watch.freeze()
     results = _check(trace, table, code, layout)
     outputs = dict(enumerate(table.leaf_names))
-    outputs |= {table.size + i: r.name for i, r in enumerate(results) if r.source is None}
+    outputs |= {
+        # What leaves as one value has no mask.
+        table.size + i: result.name
+        for i, result in enumerate(results)
+        if result.source is None or not result.per_replica
+    }
     padding_error = find_counted_padding(
         trace.jaxpr,
         rows=trace.inputs.marks(split=True),
@@ -117,63 +129,203 @@ def build(
         outputs=outputs,
         step=code.name,
     )
+    if padding_error is None and trace.gathers_rows:
+        padding_error = functools.partial(gathered_padding_error, code.name)
     results, ambiguous = _name_sources(trace, results, arguments)
-    written, read = _used_state(trace)
-    changed, changed_at = table.part(written)
-    kept, kept_at = table.part(read - set(changed_at))
-    avals = [
-        abstract(jnp.asarray(leaf), layout.of_state(leaf, local=own))
-        for leaf, own in zip(table.read(), table.local, strict=True)
-    ]
-    return Program(
-        name=code.name,
-        mesh=mesh,
+    outer = trace.outer
+    if layout.replicas == 1:
+        outer = without_reductions(outer, layout.data_axes)
+    constants, size = trace.inputs.constants, trace.inputs.state
+    return assemble(
+        code.name,
+        mesh,
+        arguments,
+        found,
         jaxpr=trace.jaxpr,
+        run=jaxpr_as_fun(lowered(outer, layout.mesh.devices.flat[0].platform)),
+        used=used_state(trace.jaxpr, trace.jaxpr.invars[constants : constants + size]),
+        results=results,
+        # One replica's of several, or the same for all.
+        result_at=[
+            size + i + (0 if result.per_replica else len(results))
+            for i, result in enumerate(results)
+        ],
+        structure=trace.structure,
+        padding_error=padding_error,
+        # A callback on the host would be called for batches that are none.
+        tries_padding=trace.inputs.masks > 0 and not trace.outer.effects,
+        counts_rows=None
+        if padding_error is not None or not trace.inputs.masks
+        else functools.partial(_counted_rows, code, mesh, arguments, found, trace),
+        ambiguous_rows=ambiguous,
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class Found:
+    """What a step was found to reach.
+
+    Attributes:
+        table: its state.
+        watch: what it depends on besides its arguments.
+        claim: keeps its variables in their groups.
+    """
+
+    table: StateTable
+    watch: Watch
+    claim: StateClaim
+
+
+def assemble(
+    name: str,
+    mesh: Mesh,
+    arguments: Arguments,
+    found: Found,
+    *,
+    jaxpr: Jaxpr,
+    run: Callable[..., Sequence[Any]],
+    used: tuple[Sequence[int], set[int]],
+    results: Sequence[Result],
+    result_at: Sequence[int],
+    structure: TreeStructure,
+    padding_error: Callable[[RowMask], PaddedBatchError] | None = None,
+    tries_padding: bool = False,
+    counts_rows: Callable[[], list[str]] | None = None,
+    ambiguous_rows: Sequence[tuple[str, Sequence[int]]] = (),
+) -> Program:
+    """Makes a program of a function that computes the new state and the results.
+
+    Args:
+        name: of the step.
+        mesh: where it runs.
+        arguments: those that it was traced with.
+        found: what the step reaches.
+        jaxpr: the program of one replica.
+        run: takes the state, what is split, masks and what is whole; gives the new state, and results.
+        used: which leaves of the state are written, and which are read.
+        results: how each leaf of the result leaves it.
+        result_at: where each is among what `run` gives.
+        structure: of the result.
+        padding_error: see `Program`.
+        tries_padding: see `Program`.
+        counts_rows: see `Program`.
+        ambiguous_rows: see `Program`.
+    """
+    layout, table = layout_of(mesh), found.table
+    written, read = used
+    changed, changed_at = table.part(written)
+    avals = describe_state(table, layout)
+    # Random keys are passed in, read or not: nothing can stand in for them.
+    keys = {i for i, aval in enumerate(avals) if jnp.issubdtype(aval.dtype, jax.dtypes.prng_key)}
+    kept, kept_at = table.part((read | keys) - set(changed_at))
+    return Program(
+        name=name,
+        mesh=mesh,
+        jaxpr=jaxpr,
         arguments=arguments,
-        watch=watch,
-        claim=claim,
+        watch=found.watch,
+        claim=found.claim,
         changed=changed,
         kept=kept,
         changed_avals=[avals[i] for i in changed_at],
         kept_avals=[avals[i] for i in kept_at],
         results=results,
-        structure=trace.structure,
+        structure=structure,
         padding_error=padding_error,
-        # A callback on the host would be called for batches that are none.
-        tries_padding=trace.inputs.masks > 0 and not trace.outer.effects,
-        ambiguous_rows=ambiguous,
-        jitted=_jitted(trace, results, code.name, layout, avals, changed_at, kept_at),
+        tries_padding=tries_padding,
+        counts_rows=counts_rows,
+        ambiguous_rows=ambiguous_rows,
+        jitted=_jitted(run, results, result_at, name, layout, avals, changed_at, kept_at),
     )
 
 
-def _trace(
-    code: StepCode, mesh: Mesh, arguments: Arguments, state: Sequence[tuple[str, Stateful]]
-) -> tuple[Trace, StateTable, Watch, StateClaim]:
-    """Finds the state, and traces the step with it; again, if the step makes variables at its first call."""
+def describe_state(table: StateTable, layout: Layout) -> list[jax.ShapeDtypeStruct]:
+    """Describes the leaves of the state as inputs of a program."""
+    return [
+        abstract(jnp.asarray(leaf), layout.of_state(leaf, local=own))
+        for leaf, own in zip(table.read(), table.local, strict=True)
+    ]
+
+
+def find_and_trace(
+    code: StepCode,
+    mesh: Mesh,
+    arguments: Arguments,
+    state: Sequence[tuple[str, Stateful]],
+    *,
+    blocks: BlockShapes | None = None,
+) -> tuple[Trace, Found]:
+    """Finds the state, and traces the step with it; again, if the step makes variables at its first call.
+
+    Args:
+        code: the step.
+        mesh: where it runs.
+        arguments: arrays, or descriptions of arrays.
+        state: more objects that hold state, with names.
+        blocks: see `trace_step`.
+    """
     trace = functools.partial(trace_step, code, mesh, arguments)
 
-    def find() -> tuple[StateTable, Watch, StateClaim]:
+    def find() -> Found:
         table, watch = discover(code.function, [*arguments.stateful(), *state])
-        return table, watch, StateClaim(table)
+        return Found(table, watch, StateClaim(table))
 
-    table, watch, claim = find()
-    builders = table.builders()
+    found = find()
+    builders = found.table.builders()
     if builders:
-        with claim.lock(), contextlib.ExitStack() as stack:
+        with found.claim.lock(), contextlib.ExitStack() as stack:
             for builder in builders:
                 stack.enter_context(builder)
-            trace(table, building=True)
-        table, watch, claim = find()
-    with claim.lock():
-        found = trace(table)
-    if found.made:
-        made = set(map(id, found.made))
-        table, watch, claim = find()
-        if any(id(variable) in made for variable in table.variables):
+            trace(found.table, building=True)
+        found = find()
+    with found.claim.lock():
+        traced = trace(found.table, blocks=blocks)
+    if traced.made:
+        made = set(map(id, traced.made))
+        found = find()
+        is_kept = any(id(variable) in made for variable in found.table.variables)
+        if code.on_made is not None:
+            code.on_made(traced.made, not is_kept)
+        if is_kept:
             # The function keeps what it made at its first call, as TensorFlow's functions may.
-            with claim.lock():
-                found = trace(table)
-    return found, table, watch, claim
+            if blocks is not None:
+                blocks.asked.clear()
+            with found.claim.lock():
+                traced = trace(found.table, blocks=blocks)
+            if traced.made and code.on_made is not None:
+                code.on_made(traced.made, True)
+    return traced, found
+
+
+def _counted_rows(
+    code: StepCode, mesh: Mesh, arguments: Arguments, found: Found, trace: Trace
+) -> list[str]:
+    """Names what a step computes of the number of rows that a block has."""
+    rows = [mask.rows_per_replica for mask in arguments.masks]
+    is_fresh = found.watch.changed() is None
+    try:
+        with TRACING, found.claim.lock():
+            if 1 in rows:
+                # For a single row JAX makes other operations, so two longer blocks are compared.
+                rows = unlike_sizes(trace.jaxpr, rows)
+                trace = trace_step(code, mesh, arguments.with_rows(rows), found.table)
+            longer = arguments.with_rows(unlike_sizes(trace.jaxpr, rows))
+            other = trace_step(code, mesh, longer, found.table)
+    except Exception:
+        return []  # a function for this number of rows only has no use for any other
+    finally:
+        if is_fresh:
+            found.watch.freeze()
+    counting = counting_outputs(
+        trace.outer,
+        trace.jaxpr,
+        other.outer,
+        other.jaxpr,
+        rows=trace.inputs.marks(split=True, masks=True),
+        constants=trace.inputs.constants,
+    )
+    names = [*found.table.leaf_names, *(result.name for result in trace.results)]
+    return [name for name, flag in zip(names, counting, strict=False) if flag]
 
 
 def _check(trace: Trace, table: StateTable, code: StepCode, layout: Layout) -> list[Result]:
@@ -232,21 +384,26 @@ def _name_sources(
     return named, [(result.path, masks) for result, masks in pairs if len(masks) > 1]
 
 
-def _used_state(trace: Trace) -> tuple[list[int], set[int]]:
-    """Returns which leaves of the state a step writes, and which it reads."""
-    constants, size = trace.inputs.constants, trace.inputs.state
-    before = trace.jaxpr.invars[constants : constants + size]
-    after, results = trace.jaxpr.outvars[:size], trace.jaxpr.outvars[size:]
+def used_state(jaxpr: Jaxpr, before: Sequence[Var]) -> tuple[list[int], set[int]]:
+    """Tells which leaves of the state a program writes, and which it reads.
+
+    Args:
+        jaxpr: a program whose first outputs are the new state.
+        before: its inputs that are the state.
+    """
+    size = len(before)
+    after, results = jaxpr.outvars[:size], jaxpr.outvars[size:]
     written = [i for i in range(size) if after[i] is not before[i]]
-    used = {id(atom) for equation in trace.jaxpr.eqns for atom in equation.invars}
+    used = {id(atom) for equation in jaxpr.eqns for atom in equation.invars}
     # A variable may be read only to be copied into another one.
     used |= {id(atom) for atom in [*(after[i] for i in written), *results]}
     return written, {i for i in range(size) if id(before[i]) in used}
 
 
 def _jitted(
-    trace: Trace,
+    run: Callable[..., Sequence[Any]],
     results: Sequence[Result],
+    result_at: Sequence[int],
     name: str,
     layout: Layout,
     avals: Sequence[jax.ShapeDtypeStruct],
@@ -254,13 +411,8 @@ def _jitted(
     kept_at: Sequence[int],
 ) -> jax.stages.Wrapped:
     """Makes the function for XLA: it takes the state that is used, and returns what is new."""
-    size, count = trace.inputs.state, len(results)
-    outer = trace.outer
-    if layout.replicas == 1:
-        outer = without_reductions(outer, layout.data_axes)
-    run = jaxpr_as_fun(lowered(outer, layout.mesh.devices.flat[0].platform))
-    stacked_at = [size + i for i, r in enumerate(results) if r.per_replica]
-    whole_at = [size + count + i for i, r in enumerate(results) if not r.per_replica]
+    stacked_at = [at for at, one in zip(result_at, results, strict=True) if one.per_replica]
+    whole_at = [at for at, one in zip(result_at, results, strict=True) if not one.per_replica]
 
     def program(
         changed: Arrays, kept: Arrays, split: Arrays, masks: Arrays, whole: Arrays
@@ -270,7 +422,10 @@ def _jitted(
             **dict(zip(kept_at, kept, strict=True)),
         }
         # What the step never reads is not passed in; XLA drops the stand-in.
-        flat = [state[i] if i in state else _unread(avals[i]) for i in range(size)]
+        flat = [
+            state[i] if i in state else jnp.zeros(aval.shape, aval.dtype)
+            for i, aval in enumerate(avals)
+        ]
         outs = run(*flat, *split, *masks, *whole)
         return (
             [outs[i] for i in changed_at],
@@ -282,10 +437,3 @@ def _jitted(
     of_changed = [avals[i].sharding for i in changed_at]
     out_shardings: Any = of_changed, layout.rows, layout.whole
     return jax.jit(program, donate_argnums=0, out_shardings=out_shardings)
-
-
-def _unread(aval: jax.ShapeDtypeStruct) -> jax.Array:
-    if jnp.issubdtype(aval.dtype, jax.dtypes.prng_key):
-        described: Any = aval
-        return jnp.broadcast_to(jax.random.key(0, impl=jax.random.key_impl(described)), aval.shape)
-    return jnp.zeros(aval.shape, aval.dtype)

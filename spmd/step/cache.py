@@ -16,6 +16,7 @@ from spmd.step.arguments import Arguments, ArgumentsKey, Leaf
 from spmd.step.dispatch import Executable
 from spmd.step.function_key import function_key
 from spmd.step.options import StepOptions
+from spmd.step.python_numbers import NUMBERS
 
 S = TypeVar("S")
 
@@ -39,6 +40,7 @@ class ProgramCache:
         # The one used last stands last.
         self._programs: list[tuple[ArgumentsKey, Executable]] = []
         self._last_key: ArgumentsKey | None = None
+        self._counted = 0
         self.made = 0
 
     def __len__(self) -> int:
@@ -64,17 +66,21 @@ class ProgramCache:
                         return program, None
             return None, reason
 
-    def add(self, arguments: Arguments, program: Executable, reason: str | None) -> None:
+    def add(
+        self, arguments: Arguments, program: Executable, reason: str | None, *, is_new: bool = True
+    ) -> None:
         """Adds a program that was just made.
 
         Args:
             arguments: that it was made for.
             program: the program.
             reason: why another one for these arguments is stale.
+            is_new: whether it counts for the warning.
         """
         key = arguments.key
         with self._lock:
             self.made += 1
+            self._counted += is_new
             last, self._last_key = self._last_key, key
             self._programs.append((key, program))
             # A program keeps the model alive that it was traced for, so one for a model that was replaced
@@ -85,9 +91,10 @@ class ProgramCache:
             for dropped in replaced[:-_MAX_REPLACED]:
                 self._drop(dropped)
             del self._programs[: -self._options.max_programs]
-        if _is_doubling(self.made, self._options.warn_after) and last is not None:
+        is_doubling = is_new and _is_doubling(self._counted, self._options.warn_after)
+        if is_doubling and last is not None:
             _warn(
-                f"The step {self._name!r} was compiled {self.made} times. Last time because "
+                f"The step {self._name!r} was compiled {self._counted} times. Last time because "
                 f"{reason or _difference(last, key)}. Compiling takes far longer than a "
                 "step: keep shapes the same (pad, or drop_remainder=True), pass what changes as an "
                 "array, and make models once."
@@ -207,7 +214,13 @@ def _difference(last: ArgumentsKey, key: ArgumentsKey) -> str:
         return f"the structure of the arguments changed from {last.structure} to {key.structure}"
     for index, (old, new) in enumerate(zip(last.leaves, key.leaves, strict=True)):
         if old != new:
-            return f"argument leaf {index} changed from {_shown(old)} to {_shown(new)}"
+            changed = f"argument leaf {index} changed from {_shown(old)} to {_shown(new)}"
+            is_number = _kind(old) is _kind(new) is not None
+            return (
+                f"{changed}, a Python number that the step needs as one" if is_number else changed
+            )
+    if last.counts != key.counts:
+        return "replicas got other numbers of rows, and padding would count"
     return "a program was dropped to make room for others"
 
 
@@ -217,4 +230,12 @@ def _shown(leaf: Leaf) -> str:
     if not isinstance(leaf.key, tuple):
         return "an object"
     first, second, *_ = leaf.key
-    return repr(second) if leaf.role == "fixed" else f"{second}{list(first)}"
+    if leaf.role == "fixed":
+        return second if _kind(leaf) in (float, complex) else repr(second)
+    return f"{'weak ' if leaf.weak else ''}{second}{list(first)}"
+
+
+def _kind(leaf: Leaf) -> type | None:
+    """The type of a Python number that is static."""
+    kind = leaf.key[0] if leaf.role == "fixed" and isinstance(leaf.key, tuple) else None
+    return next((one for one in NUMBERS if one is kind), None)

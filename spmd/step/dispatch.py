@@ -17,13 +17,13 @@ import jax.numpy as jnp
 
 from spmd.cluster import progress
 from spmd.errors import BatchError, ProcessMismatchError, Remedy, StateError
-from spmd.proof import check_state_is_there, counted_padding_error
-from spmd.replica import PerReplica, RowMask
+from spmd.proof import check_state_is_there, counted_padding_error, counted_rows_error
+from spmd.replica import PerReplica, RowMask, mask_of_lengths
 from spmd.state import StateTable
 from spmd.step.agreement import differing, digest, of_first_process
 from spmd.step.build import Program
 from spmd.step.locks import CLUSTER, LAUNCHING, lock_of
-from spmd.step.padding import counted, with_other_padding
+from spmd.step.padding import counted, valid_part, with_other_padding
 from spmd.topology import copied, layout_of, place, readable, spans_processes
 from spmd.typing import AnyArray, PyTree
 
@@ -56,13 +56,18 @@ class Executable:
         self._name = program.name
         self._changed, self._kept = program.changed, program.kept
         self._results, self._ambiguous_rows = program.results, program.ambiguous_rows
+        self._mask_of = functools.cache(functools.partial(mask_of_lengths, mesh=program.mesh))
         layout = layout_of(program.mesh)
         self._replicas = layout.replicas
         self._whole = layout.whole
         self._spans = spans_processes(program.mesh)
+        # Processes with other numbers run other programs, which would wait for each other.
+        numbers = program.arguments.static_numbers if self._spans else ()
+        self._static = {f"number {i}": digest(repr(key)) for i, key in enumerate(numbers)}
         self._ran = False
         self._padding_error = program.padding_error
         self._tries_padding = program.tries_padding
+        self._counts_rows = program.counts_rows
         # The usual result of a training step: its loss.
         self._one_value = program.structure == _LEAF and not program.results[0].per_replica
         self._groups = program.claim.groups_of(self._changed.variables + self._kept.variables)
@@ -112,6 +117,10 @@ class Executable:
             StateError: the program failed with the memory of variables in its hands, or a variable
                 lost its value before.
         """
+        for path, sources in self._ambiguous_rows:
+            self._require_equal_padding(path, [masks[index].counts for index in sources])
+        if self._counts_rows is not None and any(mask.padded for mask in masks):
+            self._find_counted_rows()  # before the lock: it traces
         compiled = self._compiled
         if compiled is None and not self._spans:
             self._refuse_padding(masks)
@@ -125,8 +134,6 @@ class Executable:
             if self._tries_padding and any(mask.padded for mask in masks):
                 self._try_padding(compiled, split, masks, whole)
                 self._refuse_padding(masks)
-            for path, sources in self._ambiguous_rows:
-                self._require_equal_padding(path, [masks[index].counts for index in sources])
             try:
                 self._refresh_state()
                 changed, kept = self._last_changed, self._last_kept
@@ -161,6 +168,10 @@ class Executable:
         # None stands for an array until the state is read; it is no variable's value.
         self._last_changed: list[Any] = [None] * self._changed.size
         self._last_kept: list[Any] = [None] * self._kept.size
+
+    def accept_padding(self) -> None:
+        """Runs padded batches from now on, although padding may count."""
+        self._padding_error = None
 
     def _refuse_padding(self, masks: Sequence[RowMask]) -> None:
         if self._padding_error is not None:
@@ -200,6 +211,16 @@ class Executable:
                     previous.forget_arrays()
                 group.ran_last = self._me
 
+    def _find_counted_rows(self) -> None:
+        """Finds out, when the first padded batch comes, whether the step takes its rows for valid ones."""
+        find, self._counts_rows = self._counts_rows, None
+        if find is None:
+            return
+        with progress.busy(f"traces {self._name}"):
+            names = find()
+        if names:
+            self._padding_error = functools.partial(counted_rows_error, names, self._name)
+
     def _try_padding(
         self,
         compiled: jax.stages.Compiled,
@@ -220,7 +241,6 @@ class Executable:
         self._tries_padding = False
         self._refresh_state()
         valid, rest = [mask.array for mask in masks], [self._place(value) for value in whole]
-        watched = [index for index, one in enumerate(self._results) if one.source is None]
 
         def values(rows: Sequence[jax.Array]) -> list[jax.Array]:
             shardings = [aval.sharding for aval in self.program.changed_avals]
@@ -229,10 +249,18 @@ class Executable:
                 new, stacked, wholes = compiled(copies, self._last_kept, rows, valid, rest)
             of_batch, of_all = iter(stacked), iter(wholes)
             results = [next(of_batch if one.per_replica else of_all) for one in self._results]
-            return [*new, *(results[index] for index in watched)]
+            return [
+                *new,
+                *(
+                    valid_part(value, masks[one.source])
+                    if one.per_replica and one.source is not None
+                    else value
+                    for one, value in zip(self._results, results, strict=True)
+                ),
+            ]
 
-        names = [*self._changed.leaf_names, *(self._results[index].name for index in watched)]
-        before = [*self._last_changed, *([None] * len(watched))]
+        names = [*self._changed.leaf_names, *(one.name for one in self._results)]
+        before = [*self._last_changed, *([None] * len(self._results))]
         wrong = counted(names, before, values(split), values(split), values(others))
         if wrong:
             self._padding_error = functools.partial(counted_padding_error, wrong, self._name)
@@ -247,6 +275,8 @@ class Executable:
         for result in self._results:
             if result.per_replica:
                 mask = None if result.source is None else masks[result.source]
+                if result.lengths is not None:
+                    mask = self._mask_of(result.lengths)
                 leaves.append(PerReplica(next(stacks), self._replicas, stacked=True, mask=mask))
             else:
                 leaves.append(self._read(next(wholes)))
@@ -299,8 +329,10 @@ class Executable:
             mine["program"] = digest(self.lowered.as_text())
             self._number = int(mine["program"][:16], 16)
         mine |= {f"argument {index}": digest(value) for index, value in enumerate(whole)}
+        mine |= self._static
         wrong = differing(f"a call of the step {self._name!r}", mine) if mine else {}
-        if wrong and "program" not in wrong:
+        # Numbers that are part of the program make programs differ, and say more.
+        if wrong and ("program" not in wrong or wrong.keys() & self._static.keys()):
             raise ProcessMismatchError(
                 f"The step {self._name!r} was called with different arguments in different processes, and "
                 "uses them for all replicas. Pass what all processes know, or hand it to the function that "

@@ -12,6 +12,8 @@ class StepOptions:
         max_programs: how many programs a step keeps; the least recently used one is dropped.
         warn_after: number of programs after which each doubling warns that shapes keep changing.
         compiler_options: options for XLA, such as `{"xla_cpu_enable_fast_math": True}`.
+        trace_numbers: trace Python numbers among the arguments from the first call on, where that can be done,
+            and not only once another number comes in their place.
 
     Raises:
         ValueError: `max_programs` or `warn_after` is below 1.
@@ -29,6 +31,7 @@ class StepOptions:
     max_programs: int = 16
     warn_after: int = 4
     compiler_options: Mapping[str, str | bool] | None = None
+    trace_numbers: bool = False
 
     def __post_init__(self) -> None:
         for name in ("max_programs", "warn_after"):

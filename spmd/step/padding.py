@@ -49,6 +49,22 @@ def with_other_padding(array: jax.Array, mask: RowMask) -> jax.Array | None:
     return take(array)
 
 
+@jax.jit
+def _with_zeros(rows: jax.Array, valid: jax.Array) -> jax.Array:
+    shape = rows.shape[:2] + (1,) * (rows.ndim - 2)
+    return jnp.where(valid.reshape(shape), rows, jnp.zeros_like(rows))
+
+
+def valid_part(rows: jax.Array, mask: RowMask) -> jax.Array:
+    """Puts zeros where a result has an entry for padding: there it may hold anything.
+
+    Args:
+        rows: of shape `(replicas, rows_per_replica, ...)`.
+        mask: valid rows of the batch that they are of.
+    """
+    return _with_zeros(rows, mask.array)
+
+
 def counted(
     names: Sequence[str],
     before: Sequence[Any],

@@ -2,7 +2,8 @@
 
 import enum
 import functools
-from collections.abc import Callable, Mapping, Sequence
+import logging
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final, Generic, ParamSpec, TypeVar
 
 from jax.sharding import Mesh
@@ -10,19 +11,24 @@ from jax.sharding import Mesh
 from spmd import _jax_internals
 from spmd.cluster import progress
 from spmd.errors import BatchError, MeshError, PaddedBatchError
-from spmd.replica import Frame, current_frame
+from spmd.replica import Frame, RowMask, current_frame
 from spmd.step.arguments import Arguments, Shortcut, take_apart
-from spmd.step.build import build
+from spmd.step.build import Program, build
 from spmd.step.cache import ProgramCache
 from spmd.step.dispatch import Executable, StaleProgramError
+from spmd.step.explanation import Explanation, Path, explanation
 from spmd.step.garbage import held_back
 from spmd.step.locks import TRACING
 from spmd.step.options import StepOptions
 from spmd.step.padding import without_padding
+from spmd.step.python_numbers import Place, PythonNumbers, most_traced
 from spmd.step.stages import Lowered, Traced
-from spmd.step.trace import StepCode
+from spmd.step.trace import OnMade, StepCode
+from spmd.step.unequal import build_unequal
 from spmd.topology import make_mesh, num_replicas, spans_processes
-from spmd.typing import PyTree, Stateful
+from spmd.typing import PyTree, Stateful, TreeStructure
+
+_LOG = logging.getLogger("spmd.step")
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -49,21 +55,37 @@ class StepRunner(Generic[P, R]):
         *,
         in_replicas: bool,
         merges_results: bool,
+        on_made: OnMade | None = None,
     ) -> None:
-        """Makes a step with the name and docstring of its function; see `StepCode` for the last two."""
+        """Makes a step with the name and docstring of its function; see `StepCode` for the last three."""
         if not callable(function):
             raise TypeError(
                 f"A step is made of a function, but got {function!r} of type {type(function).__name__}."
             )
-        name = getattr(function, "__name__", type(function).__name__)
+        named = function
+        while isinstance(named, functools.partial):
+            named = named.func
+        name = getattr(named, "__name__", type(named).__name__)
         doc = getattr(function, "__doc__", None)
         vars(self).update(__wrapped__=function, __name__=name, __doc__=doc)
-        self._code = StepCode(function, name, in_replicas, merges_results)
+        self._code = StepCode(function, name, in_replicas, merges_results, on_made)
         self._chosen_mesh = self._mesh = mesh
         self._state = [(f"state[{index}]", one) for index, one in enumerate(state)]
         self._options = options or StepOptions()
         self._programs = ProgramCache(name, self._options)
         self._shortcut: tuple[Shortcut, Executable] | None = None
+        # Of the last call: which kind of program ran, the batches' masks, and where padding would count.
+        self._last: tuple[Path, Sequence[RowMask], str | None] | None = None
+        self._logged: set[Path] = set()
+
+    @functools.cached_property
+    def _own_arguments(self) -> bool:
+        return self._code.in_replicas and spans_processes(self.mesh)
+
+    @functools.cached_property
+    def _numbers(self) -> PythonNumbers:
+        # Processes may pass numbers of their own, and must trace the same programs all the same.
+        return PythonNumbers(trace_first=self._options.trace_numbers or self._own_arguments)
 
     @property
     def mesh(self) -> Mesh:
@@ -92,6 +114,8 @@ class StepRunner(Generic[P, R]):
         Args:
             *args: arguments of the function. A `PerReplica` is split over the replicas; any other
                 array, a batch on the host too, goes whole to every replica: `spmd.distribute` it first.
+                A Python number is one in the function as well, at first; once another one comes in its place,
+                it is an array there, if the function can do with one, and else stays a number.
             **kwargs: keyword arguments of the function, likewise.
 
         Returns:
@@ -101,7 +125,8 @@ class StepRunner(Generic[P, R]):
             MeshError: inside another step, which runs on other devices.
             BatchError: a batch was split over another mesh, an argument does not fit into the types
                 that JAX keeps, or the call stands inside `jax.jit` or another transformation.
-            PaddedBatchError: a batch is padded, and the state or a result would count its padding.
+            PaddedBatchError: a batch is padded, the state or a result would count its padding, and the step
+                cannot be traced for the rows that each replica has.
             ReplicaContextError: the step runs in a replica of another step.
             ReplicaDivergenceError: a variable, or what is returned as one value, would differ between
                 replicas.
@@ -128,12 +153,25 @@ class StepRunner(Generic[P, R]):
                 return result
         try:
             return self._call(args, kwargs)
-        except PaddedBatchError:
-            # A program for the rows that there are, if all replicas have as many.
-            cut = without_padding((args, kwargs))
-            if cut is None:
-                raise
-            return self._call(*cut)
+        except PaddedBatchError as refused:
+            return self._call_unpadded(args, kwargs, refused)
+
+    def explain(self) -> Explanation | None:
+        """Tells how the last call treated the rows of its batches: which program ran, and why.
+
+        Returns:
+            What can be asked and printed; None if the step has not run yet.
+
+        Examples:
+            >>> import numpy as np, spmd
+            >>> mesh = spmd.make_mesh(["cpu:0", "cpu:1"])
+            >>> step = spmd.Step(lambda x: spmd.all_reduce(spmd.average_loss(x)), mesh)
+            >>> for batch in spmd.distribute(np.ones(5, np.float32), mesh, batch_size=4):
+            ...     mean = step(batch)
+            >>> step.explain().path, step.explain().why
+            ('masked', 'padding does not change what it computes')
+        """
+        return None if self._last is None else explanation(self.__name__, *self._last)
 
     def call_again(self, args: tuple[PyTree, ...]) -> Any:
         """Runs the step the short way, if the arguments are batches like those of the last call.
@@ -151,7 +189,9 @@ class StepRunner(Generic[P, R]):
         match = short.match(args)
         if match is not None and program.stale_because() is None:
             try:
-                return program.dispatch(*match, ())
+                result = program.dispatch(*match, ())
+                self._last = "masked", match[1], None
+                return result
             except (StaleProgramError, PaddedBatchError):
                 pass  # Fall through: the slow path detects this again and handles it.
         return NO_SHORTCUT
@@ -184,7 +224,7 @@ class StepRunner(Generic[P, R]):
 
         Source: `jax.jit(f).trace`.
         """
-        return Traced(self._program(self._take_apart(args, kwargs)), self._run)
+        return Traced(self._program(args, kwargs)[1], self._run)
 
     def lower(self, *args: P.args, **kwargs: P.kwargs) -> Lowered:
         """Traces, checks and lowers the step, without running it: `trace(...).lower()`.
@@ -225,25 +265,61 @@ class StepRunner(Generic[P, R]):
                 f"The step {self.__name__!r} was called inside jax.jit, jax.grad or another "
                 "transformation. A step is a whole program: call it outside."
             )
-        parts = self._take_apart(args, kwargs)
-        program = self._program(parts)
+        parts, program, result = self._dispatch(args, kwargs)
+        short = not kwargs and parts.have_shortcut
+        self._shortcut = (Shortcut(args, parts), program) if short else None
+        self._last = "masked", parts.masks, None
+        return result
+
+    def _call_unpadded(
+        self, args: Sequence[PyTree], kwargs: Mapping[str, PyTree], refused: PaddedBatchError
+    ) -> PyTree:
+        """Runs the step on the rows that there are, because padding would count."""
+        cut = without_padding((args, kwargs))
+        if cut is not None:
+            path, result = "exact", self._call(*cut)
+            masks = self._last[1] if self._last else ()
+        else:
+            try:
+                parts, _, result = self._dispatch(args, kwargs, unequal=True)
+            except PaddedBatchError as error:
+                if not refused.suspected:
+                    raise
+                # It has to run as it can: what is suspected need not be so.
+                _LOG.warning("Padding may count in the step %r: %s", self.__name__, error)
+                self._program(args, kwargs)[1].accept_padding()
+                return self._call(args, kwargs)
+            path, masks = "unequal", parts.masks
+        self._last = path, masks, refused.reason
+        if path not in self._logged:
+            self._logged.add(path)
+            _LOG.info("%s", self.explain())
+        return result
+
+    def _dispatch(
+        self, args: Sequence[PyTree], kwargs: Mapping[str, PyTree], *, unequal: bool = False
+    ) -> tuple[Arguments, Executable, PyTree]:
+        """Runs the program that fits arguments; see `_program`."""
+        parts, program = self._program(args, kwargs, unequal=unequal)
         try:
             result = program.dispatch(parts.split, parts.masks, parts.whole)
         except StaleProgramError as stale:
             self._programs.forget(program)
-            program = self._program(parts, str(stale))
+            parts, program = self._program(args, kwargs, str(stale), unequal=unequal)
             result = program.dispatch(parts.split, parts.masks, parts.whole)
-        batches_only = not kwargs and parts.are_batches
-        self._shortcut = (Shortcut(args, parts), program) if batches_only else None
-        return result
+        return parts, program, result
 
     def _run(
         self, program: Executable, args: Sequence[PyTree], kwargs: Mapping[str, PyTree]
     ) -> PyTree:
         """Runs one program, on arguments that it must fit; see `Compiled.__call__`."""
-        parts = self._take_apart(args, kwargs)
+        known = program.program.arguments
+        traced = [
+            number for number, leaf in enumerate(known.leaves) if leaf.role in ("whole", "split")
+        ]
+        parts = self._take_apart(args, kwargs, lambda structure, index, kind: index in traced)
         reason = program.stale_because()
-        if parts.key != program.program.arguments.key:
+        if parts.key != known.key:
             reason = "the arguments have other shapes, types or fixed values"
         if reason is None:
             try:
@@ -255,21 +331,72 @@ class StepRunner(Generic[P, R]):
             "itself, which compiles another program, or lower it anew."
         )
 
-    def _take_apart(self, args: Sequence[PyTree], kwargs: Mapping[str, PyTree]) -> Arguments:
-        own = self._code.in_replicas and spans_processes(self.mesh)
-        return take_apart(args, kwargs, self.mesh, own=own)
+    def _take_apart(
+        self,
+        args: Sequence[PyTree],
+        kwargs: Mapping[str, PyTree],
+        is_traced: Callable[[TreeStructure, int, type], bool],
+        unequal: bool = False,
+    ) -> Arguments:
+        own = self._own_arguments
+        parts = take_apart(args, kwargs, self.mesh, own=own, is_traced=is_traced)
+        parts.unequal = unequal
+        return parts
 
-    def _program(self, arguments: Arguments, stale: str | None = None) -> Executable:
-        known, _ = self._programs.find(arguments.key)
+    def _program(
+        self,
+        args: Sequence[PyTree],
+        kwargs: Mapping[str, PyTree],
+        stale: str | None = None,
+        *,
+        unequal: bool = False,
+    ) -> tuple[Arguments, Executable]:
+        """Finds or makes the program for some arguments, and takes these apart as it needs them.
+
+        Args:
+            args: positional arguments.
+            kwargs: keyword arguments.
+            stale: why another program for them is stale.
+            unequal: whether it is to be made for the rows that each replica has.
+        """
+        parts = self._take_apart(args, kwargs, self._numbers.is_traced, unequal)
+        known, _ = self._programs.find(parts.key)
         if known is not None:
-            return known
+            return parts, known
         with TRACING:
             # Another thread may have made it; or it only seemed stale, while that one was tracing.
-            known, reason = self._programs.find(arguments.key)
+            parts = self._take_apart(args, kwargs, self._numbers.is_traced, unequal)
+            known, reason = self._programs.find(parts.key)
             if known is not None:
-                return known
+                return parts, known
             with progress.busy(f"traces {self.__name__}"), held_back():
-                program = build(self._code, self.mesh, arguments, self._state)
+                fitting, program = self._build(args, kwargs, parts)
             made = Executable(program, self._options.compiler_options)
-            self._programs.add(arguments, made, stale or reason)
+            # A program for all values of a number that had one of its own is no reason to warn.
+            self._programs.add(fitting, made, stale or reason, is_new=fitting.key == parts.key)
+        return fitting, made
+
+    def _build(
+        self, args: Sequence[PyTree], kwargs: Mapping[str, PyTree], parts: Arguments
+    ) -> tuple[Arguments, Program]:
+        """Builds a program, with as many of its numbers traced as can be."""
+        numbers = self._numbers
+        sure = [
+            place for place, traced in parts.numbers.items() if traced and numbers.is_settled(place)
+        ]
+        maybe = [
+            place
+            for place, traced in parts.numbers.items()
+            if not numbers.is_settled(place)
+            and (traced or numbers.changes(place, parts.leaves[place[1]].key))
+        ]
+
+        def built(traced: Collection[Place]) -> tuple[Arguments, Program]:
+            chosen = self._take_apart(args, kwargs, lambda *place: place in traced, parts.unequal)
+            make = build_unequal if parts.unequal else build
+            return chosen, make(self._code, self.mesh, chosen, self._state)
+
+        made, traced = most_traced(built, sure, maybe)
+        for place in (*sure, *maybe):
+            numbers.settle(place, place in traced)
         return made

@@ -6,8 +6,10 @@ Each stage belongs to the step that it came from: a call of the step uses what w
 from collections.abc import Callable
 from typing import Any
 
+import jax
 from jax.extend.core import Jaxpr
 
+from spmd import _jax_internals
 from spmd.proof import Collective, collectives
 from spmd.step.dispatch import Executable
 from spmd.typing import PyTree
@@ -27,6 +29,15 @@ class _Stage:
     def collectives(self) -> list[Collective]:
         """The collectives of the step as it was written, with the bytes that travel."""
         return collectives(self.jaxpr)
+
+    @property
+    def out_info(self) -> PyTree:
+        """Shape and type of each array of the result; of a per-replica value, those that one replica has."""
+        program = self._executable.program
+        outputs = program.jaxpr.outvars[-len(program.results) :] if program.results else []
+        avals = [_jax_internals.aval_of(output) for output in outputs]
+        described = [jax.ShapeDtypeStruct(aval.shape, aval.dtype) for aval in avals]
+        return jax.tree.unflatten(program.structure, described)
 
     @property
     def state_names(self) -> tuple[str, ...]:

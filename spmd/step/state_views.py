@@ -12,7 +12,7 @@ from typing import Any, TypeGuard
 import jax
 import jax.numpy as jnp
 
-from spmd.errors import StepOutputError
+from spmd.errors import StateError, StepOutputError
 from spmd.replica import (
     BlockMask,
     Frame,
@@ -122,6 +122,7 @@ def _with_a_row_more(
             return _call(frame, function, structure, batch)[1]
 
     sums, made = frame.sums, list(frame.made)
+    asked = 0 if frame.blocks is None else len(frame.blocks.asked)
     try:
         with trace_identity(object()):
             return jax.eval_shape(
@@ -136,6 +137,8 @@ def _with_a_row_more(
         for _, leave in frame.made[len(made) :]:
             leave()
         frame.sums, frame.made[:] = sums, made
+        if frame.blocks is not None:
+            del frame.blocks.asked[asked:]
 
 
 def _one_longer(array: jax.Array) -> jax.ShapeDtypeStruct:
@@ -180,6 +183,8 @@ def replica_state(table: StateTable, masks: Sequence[BlockMask]) -> Generator[No
         elif kind is Kind.SUM:
             # The first replica carries the sum so far, the others start from nothing.
             entry[index] = jnp.where(first, before[index], jnp.zeros_like(before[index]))
+        elif kind is Kind.ROWS:
+            entry[index] = _own_rows(before[index], table.leaf_names[index])
     table.write(entry)
     with table.in_replica():
         yield
@@ -193,7 +198,22 @@ def replica_state(table: StateTable, masks: Sequence[BlockMask]) -> Generator[No
             after[index] = jax.lax.psum(after[index], replica_axis())
         elif kind is Kind.MEAN:
             after[index] = _mean(after[index], masks)
+        elif kind is Kind.ROWS:
+            after[index] = jax.lax.all_gather(after[index], replica_axis(), tiled=True)
     table.write(after)
+
+
+def _own_rows(value: jax.Array, name: str) -> jax.Array:
+    """Takes the rows of the replica that runs this code."""
+    replicas = jax.lax.axis_size(replica_axis())
+    rows, rest = divmod(value.shape[0], replicas)
+    if rest:
+        raise StateError(
+            f"{name} has an entry for each of the {value.shape[0]} rows of a batch, and these cannot be divided "
+            f"evenly by {replicas} replicas. Take a batch size that is a multiple of {replicas}."
+        )
+    start = jax.lax.axis_index(replica_axis()) * rows
+    return jax.lax.dynamic_slice_in_dim(value, start, rows)
 
 
 def fold_key(key: jax.Array) -> jax.Array:

@@ -12,6 +12,7 @@ from jax.sharding import Mesh
 
 from spmd.step.options import StepOptions
 from spmd.step.runner import P, R, StepRunner
+from spmd.step.trace import OnMade
 from spmd.typing import Stateful
 
 
@@ -24,7 +25,9 @@ class Step(StepRunner[P, R]):
 
     The function is called once for each program. If a result may have an entry for each row of a batch,
     it is called once more, for blocks of one row more: what gets longer does have, and its padding is
-    left out when it is read.
+    left out when it is read. When the first padded batch comes, it is called again, to see whether it
+    counts the rows of a block. If padding would change a result, another program is made, for the rows
+    that each replica has; `explain` tells which one ran.
 
     Examples:
         >>> import numpy as np, spmd
@@ -89,6 +92,7 @@ class CrossReplicaStep(StepRunner[P, R]):
         *,
         state: Sequence[Stateful] = (),
         options: StepOptions | None = None,
+        on_made: OnMade | None = None,
     ) -> None:
         """Makes a step; nothing is traced or compiled yet.
 
@@ -97,8 +101,12 @@ class CrossReplicaStep(StepRunner[P, R]):
             mesh: where it runs; None takes all devices of the default platform.
             state: objects with state that the function reaches by ways that cannot be searched.
             options: how it is compiled.
+            on_made: called when a trace has made variables, with them, and with whether each call would make
+                them, because the function does not keep them. An error that it raises is the call's.
 
         Raises:
             TypeError: `function` cannot be called.
         """
-        super().__init__(function, mesh, state, options, in_replicas=False, merges_results=False)
+        super().__init__(
+            function, mesh, state, options, in_replicas=False, merges_results=False, on_made=on_made
+        )

@@ -16,7 +16,7 @@ from jax.sharding import Mesh
 
 from spmd.errors import Remedy, StateError
 from spmd.proof import per_device_program
-from spmd.replica import Frame, TracedPerReplica, is_per_replica, tracing
+from spmd.replica import BlockShapes, Frame, TracedPerReplica, is_per_replica, tracing
 from spmd.state import Kind, StateTable, adapters
 from spmd.step.arguments import Arguments, abstract
 from spmd.step.random_keys import resolve_keys
@@ -26,6 +26,8 @@ from spmd.typing import LibraryVariable, PyTree, TreeStructure
 
 T = TypeVar("T")
 Arrays: TypeAlias = Sequence[jax.Array]
+# Hears of variables that a trace made, and whether every call would make them.
+OnMade: TypeAlias = Callable[[Sequence[LibraryVariable], bool], None]
 
 _TRACER_ERRORS = (
     jax.errors.ConcretizationTypeError,
@@ -45,12 +47,14 @@ class StepCode:
         in_replicas: whether each replica runs the function, on arguments of its own process; else it runs once,
             between the replicas.
         merges_results: whether a result that is equal on all replicas leaves as one array.
+        on_made: called when a trace has made variables; may refuse that with an error.
     """
 
     function: Callable[..., PyTree]
     name: str
     in_replicas: bool
     merges_results: bool
+    on_made: OnMade | None = None
 
     def inline(self, frame: Frame, args: Sequence[Any], kwargs: Mapping[str, Any]) -> PyTree:
         """Calls the function inside a step that is being traced."""
@@ -67,11 +71,13 @@ class Result:
         per_replica: whether replicas have values of their own.
         source: the mask of the batch whose rows it has entries for, if any.
         path: to the leaf in the result.
+        lengths: of each replica's value, if they differ, and not as the rows of a batch do.
     """
 
     per_replica: bool
     source: int | None
     path: str
+    lengths: tuple[int, ...] | None = None
 
     @property
     def name(self) -> str:
@@ -120,23 +126,22 @@ class Trace:
     """What tracing a step left behind.
 
     Attributes:
-        outer: the program of all replicas, with one call of `shard_map`.
+        outer: the program of all replicas, with one call of `shard_map`; or of one replica alone.
+        jaxpr: the program of one replica.
         inputs: how many inputs it has.
         structure: of the result.
         results: the leaves of the result.
         made: variables that the step made.
+        gathers_rows: whether it gathers rows between replicas, padding included.
     """
 
     outer: ClosedJaxpr
+    jaxpr: Jaxpr
     inputs: Inputs
     structure: TreeStructure
     results: list[Result]
     made: list[LibraryVariable]
-
-    @property
-    def jaxpr(self) -> Jaxpr:
-        """The program of one replica."""
-        return per_device_program(self.outer)
+    gathers_rows: bool
 
     def of_results(self, outputs: Sequence[T]) -> Sequence[T]:
         """Picks what belongs to the result's leaves, as the same for all replicas."""
@@ -145,7 +150,13 @@ class Trace:
 
 
 def trace_step(
-    code: StepCode, mesh: Mesh, arguments: Arguments, table: StateTable, *, building: bool = False
+    code: StepCode,
+    mesh: Mesh,
+    arguments: Arguments,
+    table: StateTable,
+    *,
+    building: bool = False,
+    blocks: BlockShapes | None = None,
 ) -> Trace:
     """Traces a step.
 
@@ -155,6 +166,8 @@ def trace_step(
         arguments: arrays, or descriptions of arrays.
         table: the state that the step found.
         building: trace for nothing but the variables that objects make when they are first used.
+        blocks: of replicas that may have different numbers of rows: trace the program of one of them. Its
+            collectives are there, but it cannot run by itself (see `lockstep`).
 
     Returns:
         The trace.
@@ -171,6 +184,7 @@ def trace_step(
         functools.partial(replica_state, table),
         has_statistics=Kind.MEAN in table.kinds,
         building=building,
+        blocks=blocks,
     )
 
     def body(
@@ -203,7 +217,12 @@ def trace_step(
     inputs = _abstract_state(table, layout.replicas), *arguments.abstract()
     try:
         with trace_identity(object()):
-            outer = jax.make_jaxpr(step)(*inputs)
+            if blocks is not None:
+                axes = [(axis, mesh.shape[axis]) for axis in layout.data_axes]
+                own = _blocks(inputs, local, layout.replicas)
+                outer = jax.make_jaxpr(body, axis_env=axes)(*own)
+            else:
+                outer = jax.make_jaxpr(step)(*inputs)
     except Exception as error:
         _explain(error, code.name)
         raise
@@ -211,11 +230,13 @@ def trace_step(
         for _, leave in frame.made:
             leave()
     sizes = list(map(len, inputs))
-    constants = len(outer.jaxpr.eqns[-1].invars) - sum(sizes)
     if Kind.KEY in table.kinds:
         outer = outer.replace(jaxpr=resolve_keys(outer.jaxpr))
+    jaxpr = outer.jaxpr if blocks is not None else per_device_program(outer)
+    constants = len(jaxpr.invars) - sum(sizes)
     made = [variable for variable, _ in frame.made]
-    return Trace(outer, Inputs(constants, *sizes), structure, results, made)
+    inputs_of = Inputs(constants, *sizes)
+    return Trace(outer, jaxpr, inputs_of, structure, results, made, frame.gathers_rows)
 
 
 def _abstract_state(table: StateTable, replicas: int) -> list[jax.ShapeDtypeStruct]:
@@ -226,6 +247,19 @@ def _abstract_state(table: StateTable, replicas: int) -> list[jax.ShapeDtypeStru
         else abstract(jnp.asarray(leaf))
         for leaf, own in zip(table.read(), table.local, strict=True)
     ]
+
+
+def _blocks(
+    inputs: Sequence[Sequence[jax.ShapeDtypeStruct]], local: Sequence[bool], replicas: int
+) -> tuple[list[jax.ShapeDtypeStruct], ...]:
+    """Describes what one replica gets of the inputs of all."""
+
+    def block(aval: jax.ShapeDtypeStruct) -> jax.ShapeDtypeStruct:
+        return jax.ShapeDtypeStruct((aval.shape[0] // replicas, *aval.shape[1:]), aval.dtype)
+
+    state, split, masks, whole = inputs
+    own = [block(aval) if one else aval for aval, one in zip(state, local, strict=True)]
+    return own, list(map(block, split)), list(map(block, masks)), list(whole)
 
 
 def _explain(error: Exception, step: str) -> None:

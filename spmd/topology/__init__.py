@@ -6,6 +6,7 @@ from spmd.topology.layout import axes_of as axes_of
 from spmd.topology.layout import layout_of as layout_of
 from spmd.topology.layout import num_replicas as num_replicas
 from spmd.topology.mesh import make_mesh as make_mesh
+from spmd.topology.placement import brought_together as brought_together
 from spmd.topology.placement import copied as copied
 from spmd.topology.placement import place as place
 from spmd.topology.placement import place_all as place_all

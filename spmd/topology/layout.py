@@ -55,6 +55,14 @@ class Layout:
         """How many replicas there are."""
         return _product(self.mesh, self.data_axes)
 
+    @property
+    def first_replicas(self) -> list[int]:
+        """The first replica of each process."""
+        order = [self.mesh.axis_names.index(axis) for axis in (*self.data_axes, *self.model_axes)]
+        devices = self.mesh.devices.transpose(order).reshape(self.replicas, -1)
+        processes = [row[0].process_index for row in devices]
+        return sorted({process: processes.index(process) for process in processes}.values())
+
     @functools.cached_property
     def local_replicas(self) -> int:
         """How many of them have devices of this process."""

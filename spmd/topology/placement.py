@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
-from jax.sharding import Mesh, Sharding
+from jax.sharding import Mesh, NamedSharding, PartitionSpec, Sharding
 
 from spmd.topology.layout import Layout
 from spmd.typing import AnyArray
@@ -150,6 +150,42 @@ def copied(value: jax.Array, sharding: Sharding) -> jax.Array:
     # Part by part: jnp.copy would be a program of all processes, and the others may not need a copy.
     parts = [jnp.copy(part.data) for part in value.addressable_shards]
     return jax.make_array_from_single_device_arrays(value.shape, sharding, parts)
+
+
+def brought_together(values: Sequence[Any]) -> list[Any] | None:
+    """Brings arrays of this process that are on different devices to the same ones.
+
+    They go where the first one is that is whole on each of its devices, or else to the first one's first device.
+
+    Args:
+        values: arrays, and whatever else, which stays as it is.
+
+    Returns:
+        The values; None if there is nothing to bring together: the arrays are on the same devices, traced, or not
+        of this process alone.
+
+    Examples:
+        >>> import jax, jax.numpy as jnp
+        >>> first, second = (jax.device_put(1.0, device) for device in jax.devices("cpu")[:2])
+        >>> together = brought_together([first, second])
+        >>> float(sum(together)), brought_together(together)
+        (2.0, None)
+    """
+    placed = [value for value in values if _is_placed(value)]
+    if len({frozenset(value.sharding.device_set) for value in placed}) < 2:
+        return None
+    if not all(value.is_fully_addressable for value in placed):
+        return None
+    first = next((value.sharding for value in placed if value.is_fully_replicated), None)
+    if isinstance(first, NamedSharding):
+        first = NamedSharding(first.mesh, PartitionSpec())  # for arrays of any rank
+    target = placed[0].addressable_shards[0].device if first is None else first
+    return [jax.device_put(value, target) if _is_placed(value) else value for value in values]
+
+
+def _is_placed(value: Any) -> bool:
+    """Tells whether JAX would not move a value by itself."""
+    return not isinstance(value, Tracer) and isinstance(value, jax.Array) and value.committed
 
 
 def _start(span: Any) -> int:

@@ -28,17 +28,26 @@ print(float(total), [value.tolist() for value in doubled.values])
 print(total.is_fully_addressable)
 # What is no batch is each process's own.
 print([float(value) for value in spmd.Step(lambda x: x + spmd.replica_id(), mesh)(10.0 * me).values])
+# A number is, where the step needs none: then it is a part of the program, and the same in all.
+scaled = spmd.Step(lambda x, by: x * by, mesh)
+shaped = spmd.Step(lambda x, rows: spmd.all_reduce(x.reshape(rows, -1).sum(1)), mesh)
+print([[float(scaled(2.0, turn + me).values[0]) for turn in range(3)], scaled.trace_count])
+print([shaped(np.ones(4, np.float32), rows).tolist() for rows in (1, 2, 1)], shaped.trace_count)
 """,
         devices=2,
     )
-    assert first.lines == [
+    assert [task.lines[5:] for task in (first, second)] == [
+        [f"[{turns}, 1]", "[[16.0], [8.0, 8.0], [16.0]] 2"]
+        for turns in ([0.0, 2.0, 4.0], [2.0, 4.0, 6.0])
+    ]
+    assert first.lines[:5] == [
         "PerReplica(0: [0., 1.], 1: [2., 3.])",
         "[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0] 3.0",
         "21.0 [[0.0, 2.0], [4.0, 6.0]]",
         "True",
         "[0.0, 1.0]",
     ]
-    assert second.lines == [
+    assert second.lines[:5] == [
         "PerReplica(2: [4., 5.], 3: [6.])",
         first.lines[1],
         "21.0 [[8.0, 10.0], [12.0]]",
@@ -141,6 +150,15 @@ spmd.Step(lambda: spmd.all_reduce(np.float32(me + 1)), mesh)()
     "an argument of a program of several runs": (
         """
 spmd.step.CrossReplicaStep(lambda x: x * 2, mesh)(me + 1.0)
+""",
+        "was called with different arguments in different processes",
+    ),
+    "a number that is a part of the program": (
+        """
+step = spmd.step.CrossReplicaStep(lambda x, rows: x.reshape(rows, -1), mesh)
+for rows in (1, 2):
+    step(np.ones(2, np.float32), rows)
+step(np.ones(2, np.float32), me + 1)
 """,
         "was called with different arguments in different processes",
     ),
@@ -321,3 +339,36 @@ for step in [first, second][:: 1 - 2 * me]:
         status=1,
     ):
         assert "worker 1 ran different steps from worker 0" in task.stderr
+
+
+def test_replicas_of_several_processes_with_different_numbers_of_rows(run_cluster):
+    """Five rows on four replicas of two processes: two, two, one and none."""
+    first, second = run_cluster(
+        START
+        + """
+import jax.numpy as jnp
+weight = spmd.Variable(jnp.ones(()), name="weight")
+metric = spmd.Variable(jnp.zeros(2), kind="sum", name="metric")
+
+def train(x):
+    rows = spmd.all_reduce(x.shape[0])
+    gradient = jax.grad(lambda weight: ((x * weight) ** 2).sum())(weight.value)
+    weight.value = weight.value - 0.01 * spmd.all_reduce(gradient) / rows
+    metric.value = metric.value + jnp.stack([x.sum(), jnp.float32(x.shape[0])])
+    return rows, x * 2, spmd.replica.all_gather(x)
+
+step = spmd.Step(train, mesh)
+for batch in spmd.distribute(np.arange(1, 14, dtype=np.float32), mesh, batch_size=8):
+    rows, doubled, every = step(batch)
+print(int(rows), every.tolist(), step.explain().path, step.explain().rows, step.trace_count)
+print(round(float(weight.value), 5), np.asarray(metric.value).tolist())
+print([value.tolist() for value in doubled.values])
+""",
+        devices=2,
+    )
+    assert first.lines[0] == "5 [9.0, 10.0, 11.0, 12.0, 13.0] unequal ((2, 2, 1, 0),) 2"
+    weight = 1 - 0.02 * np.mean(np.arange(1, 9) ** 2.0)
+    weight -= 0.02 * weight * np.mean(np.arange(9, 14) ** 2.0)
+    assert first.lines[1] == f"{round(weight, 5)} [91.0, 13.0]"
+    assert first.lines[2] == "[[18.0, 20.0], [22.0, 24.0]]"
+    assert second.lines == [*first.lines[:2], "[[26.0], []]"]

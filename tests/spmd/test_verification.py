@@ -63,13 +63,20 @@ def test_a_loss_that_does_not_ask_which_rows_are_valid(mesh_of):
     step, _ = _step(lambda losses, model: losses.mean())
     found = spmd.verify(step, _batch(4), mesh_of(2))
     assert "the gradients are 2 times those on one device" in str(found)
-    assert "Note: partial batches are refused" in str(found)
-    assert found.rows == (4, 2), "two rows are one for each replica"
+    assert found.rows == (4, 3, 2, 1)
+    assert "a partial batch (3 of 4 rows)" in " ".join(found.differences)
     right, _ = _step(lambda losses, model: losses.sum() / 4)
     assert spmd.verify(right, _batch(4), mesh_of(2)).ok
-    found = spmd.verify(right, _batch(3), mesh_of(2))
-    assert not found.ok, "three rows do not fill two replicas"
-    assert str(found).startswith("partial batches are refused")
+    assert spmd.verify(right, _batch(3), mesh_of(2)).rows == (3, 2, 1)
+
+
+def test_a_step_that_replicas_with_other_numbers_of_rows_cannot_run(mesh_of):
+    def summed(losses, model):
+        return (spmd.all_reduce(losses) * 0 + losses).sum() / 4  # losses of all have one shape
+
+    found = spmd.verify(_step(summed)[0], _batch(4), mesh_of(2))
+    assert found.rows == (4, 2), "two rows are one for each replica"
+    assert "Note: partial batches are refused" in str(found)
 
 
 def test_replicas_with_fewer_rows_that_count_as_much(mesh_of):

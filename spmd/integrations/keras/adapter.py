@@ -19,6 +19,7 @@ import keras
 from spmd.integrations.keras import names
 from spmd.integrations.keras.methods import replica_methods, with_attributes
 from spmd.integrations.keras.parts import is_built, kind_of, parts_of, storage_of, variables_of
+from spmd.integrations.keras.recurrent import replica_rows
 from spmd.integrations.keras.typing import KerasObject, Variable
 from spmd.integrations.keras.variables import deferring, lifting
 from spmd.state import Adapter, Kind, Watch
@@ -80,6 +81,8 @@ class KerasAdapter(Adapter):
         with contextlib.ExitStack() as stack:
             for part in parts_of(things):
                 stack.enter_context(with_attributes(part, replica_methods(part)))
+                for owner, attributes in replica_rows(part):
+                    stack.enter_context(with_attributes(owner, attributes))
             yield
 
     def watch(self, things: Sequence[KerasObject], watch: Watch) -> None:

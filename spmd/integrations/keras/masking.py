@@ -5,6 +5,7 @@ Touches Keras internals, which tests/spmd/integrations/keras/test_masking.py run
 """
 
 import contextlib
+import math
 from collections.abc import Callable, Generator
 from typing import Any
 
@@ -73,24 +74,47 @@ def loss_of_valid_rows(
     mask = None if self.reduction in (None, "none") else rows_of([y_true, y_pred])
     if mask is None:
         return call(self, y_true, y_pred, sample_weight)
-    if get_keras_mask(y_pred) is not None:
-        # Keras divides by what its mask keeps, so the rows go into that.
-        with padding_masked(y_pred, mask):
-            return call(self, y_true, y_pred, sample_weight)
 
     def losses_of(values: PyTree) -> jax.Array:
         return self.call(*jax.tree.map(lambda y: jnp.asarray(y, self.dtype), values))
 
     losses = jax.eval_shape(lambda: losses_of((y_true, y_pred)))
+    is_mean = self.reduction in ("mean", "sum_over_batch_size")
+    kept: Any = get_keras_mask(y_pred)
+    if kept is not None:
+        # Keras divides by what its mask keeps, so the rows go into that.
+        with padding_masked(y_pred, mask):
+            if not is_mean or kept.shape != losses.shape:
+                return call(self, y_true, y_pred, sample_weight)
+            count = without_padding(kept, mask.rows).sum()
+            return _sum(call, self, y_true, y_pred, sample_weight) / _divisor(count, losses)
     if losses.ndim == 0:
         of_all = call(self, y_true, y_pred, sample_weight)
         return _mean_of_rows(losses_of, mask, (y_true, y_pred), of_all)
     weight = weights_of_rows(mask.rows, sample_weight, losses.dtype)
     weight = weight.reshape(weight.shape + (1,) * (losses.ndim - weight.ndim))
-    if self.reduction in ("mean", "sum_over_batch_size"):
-        valid = mask.rows.sum().astype(losses.dtype)
-        weight = weight * (mask.rows.shape[0] / jnp.maximum(valid, 1))
-    return call(self, y_true, y_pred, jnp.broadcast_to(weight, losses.shape))
+    weight = jnp.broadcast_to(weight, losses.shape)
+    if not is_mean:
+        return call(self, y_true, y_pred, weight)
+    # Not by Keras's division, which is by the rows of the block.
+    count = mask.rows.sum() * math.prod(losses.shape[1:])
+    return _sum(call, self, y_true, y_pred, weight) / _divisor(count, losses)
+
+
+def _sum(
+    call: Method, loss: Loss, y_true: PyTree, y_pred: PyTree, sample_weight: ArrayLike
+) -> jax.Array:
+    """Sums a loss over what its weights and mask keep."""
+    reduction, loss.reduction = loss.reduction, "sum"
+    try:
+        # Keras returns the losses of no rows as they are.
+        return jnp.sum(call(loss, y_true, y_pred, sample_weight))
+    finally:
+        loss.reduction = reduction
+
+
+def _divisor(count: jax.Array, losses: jax.ShapeDtypeStruct) -> jax.Array:
+    return jnp.maximum(count, 1).astype(losses.dtype)
 
 
 def _mean_of_rows(

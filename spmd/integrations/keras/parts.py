@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import keras
 from keras.src.trainers.compile_utils import CompileMetrics
 
+from spmd.integrations.keras.recurrent import is_of_rows
 from spmd.integrations.keras.typing import KerasObject, Variable
 from spmd.state import Kind
 
@@ -64,6 +65,8 @@ def variables_of(owner: KerasObject) -> list[Variable]:
 
 def kind_of(variable: Variable) -> Kind:
     """Tells how replicas share a variable, from Keras's `aggregation` and `synchronization`."""
+    if is_of_rows(variable):
+        return Kind.ROWS
     if variable.aggregation == "mean":
         return Kind.MEAN
     if variable.aggregation == "sum" and variable.synchronization == "on_read":

@@ -25,6 +25,7 @@ from spmd.integrations.keras import (
     masking,
     optimizers,
     placement,
+    recurrent,
     replica_steps,
     trainer,
     variables,
@@ -184,6 +185,12 @@ def _engine_patches() -> tuple[Patch, ...]:
         around(
             *(norm, "_moments", batch_normalization.moments_of_valid_rows),
             "padding has no part in statistics, and replicas may share them",
+        ),
+        wrap(
+            keras.layers.RNN,
+            "variables",
+            recurrent.with_states,
+            "the states of stateful layers change",
         ),
         around(
             model, "__init__", placement.place_new_model, "a scope of a strategy places new models"

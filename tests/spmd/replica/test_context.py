@@ -39,6 +39,17 @@ def test_replicas_count_from_zero(mesh_of: MeshOf, replicas: int) -> None:
     assert step().dtype == np.int32
 
 
+@pytest.mark.parametrize("replicas", [1, 4])
+def test_the_first_replica_of_a_process(mesh_of: MeshOf, replicas: int) -> None:
+    assert spmd.replica.is_first_of_process() is True
+
+    def first() -> Any:
+        return jnp.asarray(spmd.replica.is_first_of_process())
+
+    step = spmd.Step(first, mesh_of(replicas), keep_per_replica=True)
+    assert lists(step()) == [True] + [False] * (replicas - 1)
+
+
 def test_a_replica_knows_its_number_wherever_jax_calls_it(mesh_of: MeshOf) -> None:
     def step() -> Any:
         scanned = jax.lax.scan(lambda c, _: (c + spmd.replica_id(), None), 0, None, length=3)[0]

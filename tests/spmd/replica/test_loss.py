@@ -239,3 +239,10 @@ def test_weights_do_not_stretch_the_losses() -> None:
         weighted(jnp.ones(1), np.ones(4))
     with pytest.raises(ValueError, match="does not fit"):
         weighted(jnp.ones((4, 1)), np.ones((4, 3)))
+
+
+def test_without_rows_the_loss_is_zero() -> None:
+    none = np.zeros((0,), np.float32)
+    assert float(spmd.average_loss(none)) == 0
+    assert float(jax.jit(spmd.average_loss)(none)) == 0
+    assert float(spmd.average_loss(np.ones(2, np.float32), global_batch_size=0)) == 0

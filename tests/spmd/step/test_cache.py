@@ -1,5 +1,6 @@
 """Steps of functions that are made anew: which share a step, and which are dropped."""
 
+import numpy as np
 import pytest
 
 import spmd
@@ -11,7 +12,7 @@ def cache_of(mesh, **options):
 
 def test_a_lambda_made_anew_is_compiled_once(mesh_of):
     steps = cache_of(mesh_of(2))
-    results = [float(steps.get(lambda x: x * 2)(float(number))) for number in range(3)]
+    results = [float(steps.get(lambda x: x * 2)(np.float32(number))) for number in range(3)]
     assert results == [0, 2, 4]
     assert [step.trace_count for step in steps] == [1]
 

@@ -39,7 +39,8 @@ def test_a_thousand_steps_with_full_and_partial_batches_trace_once(mesh_of: Mesh
     full, partial = batches_of(5, mesh)
     for turn in range(1000):
         step(partial if turn % 100 == 99 else full)
-    assert (calls[0], step.trace_count) == (1, 1)
+    # Once more for the first partial batch, to see whether it counts the rows of a block.
+    assert (calls[0], step.trace_count) == (2, 1)
     assert float(total.value) == 990 * 4 + 10 * 1
 
 
@@ -48,7 +49,8 @@ def test_numbers_and_arrays_of_one_shape_trace_once(mesh_of: MeshOf) -> None:
     for value in (1.0, 2.0, -0.5):
         np.testing.assert_allclose(step(jnp.ones(3), value), np.full(3, value))
         np.testing.assert_allclose(step(np.ones(3, np.float32), rate=value), np.full(3, value))
-    assert step.trace_count == 2  # `rate` by position, and by name
+    # `rate` by position, and by name; each first as the number 1.0, and then as any number.
+    assert step.trace_count == 4
 
 
 def test_fixed_values_make_programs_of_their_own(mesh_of: MeshOf) -> None:
@@ -321,7 +323,7 @@ def test_not_a_function() -> None:
         spmd.Step(3)  # type: ignore[arg-type]
 
 
-def test_a_padded_batch_without_its_mask_is_refused(mesh_of: MeshOf) -> None:
+def test_a_compiled_program_refuses_padding_that_it_would_count(mesh_of: MeshOf) -> None:
     mesh = mesh_of(2)
     total = spmd.Variable(jnp.zeros(()), name="total")
 
@@ -330,9 +332,10 @@ def test_a_padded_batch_without_its_mask_is_refused(mesh_of: MeshOf) -> None:
 
     step = spmd.Step(add, mesh)
     full, partial = batches_of(5, mesh)
-    step(full)
+    compiled = step.lower(full).compile()
+    compiled(full)
     with pytest.raises(spmd.errors.PaddedBatchError) as error:
-        step(partial)
+        compiled(partial)
     message = str(error.value)
     parts = (
         "1 rows, padded to 4",
@@ -345,8 +348,10 @@ def test_a_padded_batch_without_its_mask_is_refused(mesh_of: MeshOf) -> None:
     assert positions == sorted(positions)
     assert "reduction='none'" in message
     assert float(total.value) == 28.0
-    step(full)
+    compiled(full)
     assert float(total.value) == 56.0
+    step(partial)
+    assert float(total.value) == 56.0 + 8.0 + 9.0
 
 
 @pytest.mark.parametrize("name", ["step", "<lambda>", "is"])
@@ -362,10 +367,12 @@ def test_messages_read_well_with_any_name(mesh_of: MeshOf, name: str) -> None:
         f"the step '{name}' never asks which rows are valid, so padding would count in the result"
     )
     with pytest.raises(spmd.errors.PaddedBatchError, match=words + r"\. "):
-        spmd.Step(function, mesh)(batch)
+        spmd.Step(function, mesh).lower(batch).compile()(batch)
 
 
-def test_batch_statistics_of_a_padded_batch_need_the_mask(mesh_of: MeshOf) -> None:
+def test_batch_statistics_without_the_mask_are_those_of_the_rows_that_there_are(
+    mesh_of: MeshOf,
+) -> None:
     norm = nnx.BatchNorm(2, momentum=0.0, rngs=nnx.Rngs(0))
 
     def train(x: Any) -> Any:
@@ -375,8 +382,9 @@ def test_batch_statistics_of_a_padded_batch_need_the_mask(mesh_of: MeshOf) -> No
     full, partial = batches_of(7, step.mesh)
     step(full)
     np.testing.assert_allclose(norm.mean[...], [3.0, 4.0])
-    with pytest.raises(spmd.errors.PaddedBatchError, match="mean"):
-        step(partial)
+    step(partial)  # of rows [8, 9], [10, 11] and [12, 13], replicas have two and one
+    np.testing.assert_allclose(norm.mean[...], [(9 + 12) / 2, (10 + 13) / 2])
+    assert step.explain().path == "unequal"
 
 
 def test_batch_statistics_with_the_mask_leave_padding_out(mesh_of: MeshOf) -> None:
@@ -462,3 +470,20 @@ def test_a_step_called_before_is_refused_inside_jit_as_well(mesh_of: MeshOf) -> 
 def test_integers_that_do_not_fit_are_refused(mesh_of: MeshOf) -> None:
     with pytest.raises(spmd.errors.BatchError, match="int32"):
         spmd.Step(lambda x: x, mesh_of(1))(np.array([2**40]))
+
+
+def test_a_random_key_that_a_step_does_not_read_stays(mesh_of: MeshOf) -> None:
+    key = spmd.Variable(jax.random.key(7), name="key")
+    total = spmd.Variable(jnp.float32(0))
+
+    def step(x: Any) -> Any:
+        if key.name is None:
+            key.value = jax.random.key(0)
+        total.value = total.value + spmd.all_reduce(x.sum())
+        return total.value
+
+    run = spmd.Step(step, mesh_of(2), state=[key])
+    assert float(run(np.float32(1))) == 2
+    assert (
+        jax.random.key_data(key.value).tolist() == jax.random.key_data(jax.random.key(7)).tolist()
+    )

@@ -1,6 +1,8 @@
 """Where arrays lie on a mesh, and steps on a mesh with a model axis besides the replicas."""
 
 from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -10,7 +12,7 @@ from jax.sharding import AxisType, Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
 import spmd
-from spmd.topology.layout import layout_of
+from spmd.topology.layout import Layout, layout_of
 
 MeshOf = Callable[[int], Mesh]
 
@@ -88,3 +90,16 @@ def test_a_step_computes_the_same_with_a_model_axis(mesh_of: MeshOf, spec: P) ->
     np.testing.assert_allclose(found, losses, rtol=1e-5)
     np.testing.assert_allclose(other.value, weight.value, rtol=1e-5)
     assert other.value.sharding.spec == spec
+
+
+def test_the_first_replica_of_each_process() -> None:
+    def device(process: int) -> Any:
+        return SimpleNamespace(process_index=process)
+
+    rows = [[device(1), device(1)], [device(0), device(0)], [device(0), device(0)]]
+    mesh: Any = SimpleNamespace(
+        axis_names=("model", "replica"),
+        devices=np.array(rows).T,
+        shape={"model": 2, "replica": 3},
+    )
+    assert Layout(mesh, ("replica",), ("model",)).first_replicas == [0, 1]

@@ -64,3 +64,30 @@ def test_nan_among_the_data_is_no_failure_of_ours(mesh_of):
                 [np.full(3, np.nan, np.float32)], layout_of(mesh_of(1)).rows
             )
         assert np.isnan(np.asarray(placed)).all()
+
+
+def test_arrays_on_different_devices_are_brought_together(mesh_of):
+    first, second = (jax.device_put(jnp.ones(2), device) for device in jax.devices("cpu")[:2])
+    whole = jax.device_put(jnp.zeros(()), layout_of(mesh_of(2)).whole)
+    split = jax.device_put(jnp.zeros(4), layout_of(mesh_of(2)).rows)
+    for values in ([first, second], [first, whole], [whole, second], [split, second, 1.0, None]):
+        together = processes.brought_together(values)
+        assert together is not None
+        arrays = [value for value in together if isinstance(value, jax.Array)]
+        assert len({frozenset(array.devices()) for array in arrays}) == 1
+        assert together[2:] == values[2:]
+        for array, before in zip(together, values, strict=True):
+            np.testing.assert_array_equal(array, before)
+    moved = processes.brought_together([whole, second])
+    assert moved is not None
+    assert moved[0].sharding == whole.sharding  # a variable stays where it is
+
+
+def test_what_is_together_stays(mesh_of):
+    first, second = (jax.device_put(1.0, jax.devices("cpu")[1]) for _ in range(2))
+    anywhere = jnp.ones(())  # JAX moves it by itself
+    assert processes.brought_together([first, second, anywhere, 2.0]) is None
+    whole = jax.device_put(jnp.zeros(2), layout_of(mesh_of(2)).whole)
+    split = jax.device_put(jnp.zeros(2), layout_of(mesh_of(2)).rows)
+    assert processes.brought_together([whole, split]) is None
+    assert jax.jit(lambda x: processes.brought_together([x, first]) is None)(second)
