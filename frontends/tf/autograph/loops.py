@@ -1,0 +1,380 @@
+"""Operators for `while` and `for`."""
+
+import contextlib
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence, Sized
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from frontends.tf.autograph.conditionals import if_stmt
+from frontends.tf.autograph.rows import Rows
+from frontends.tf.autograph.symbols import (
+    Symbol,
+    agreed_dtype,
+    as_array,
+    is_array,
+    is_plain,
+    is_traced,
+    take_apart,
+    value_of,
+)
+from frontends.tf.ops import carried
+from frontends.tf.ops.control_flow import executing_eagerly
+from frontends.tf.ops.tensor_array import Form, Writes
+from frontends.tf.ops.traced_range import TracedRange
+from frontends.tf.ops.turns import in_loop
+from spmd.errors import ControlFlowError
+from spmd.step import scan, while_loop
+
+GetState = Callable[[], tuple[Any, ...]]
+SetState = Callable[[tuple[Any, ...]], None]
+
+
+def while_stmt(
+    test: Callable[[], Any],
+    body: Callable[[], None],
+    get_state: GetState,
+    set_state: SetState,
+    symbol_names: Sequence[str],
+    opts: Mapping[str, Any],
+) -> None:
+    """Runs a `while` loop; from where a traced value decides, as a loop of the program.
+
+    Args:
+        test: computes the condition.
+        body: the block.
+        get_state: returns the values of the symbols that the block assigns.
+        set_state: assigns them.
+        symbol_names: their names.
+        opts: what `tf.autograph.experimental.set_loop_options` said.
+
+    Raises:
+        TypeError: a symbol changes its type from turn to turn.
+        ValueError: it changes its shape or structure.
+    """
+    while not is_traced(goes_on := value_of(test())):
+        if not goes_on:
+            return
+        body()
+
+    def run(forms: Any) -> None:
+        loop = _Loop(get_state, set_state, symbol_names, "while", forms)
+        loop.repeat(test, body, opts.get("maximum_iterations"))
+
+    carried.settled(run)
+
+
+def for_stmt(
+    iter_: Any,
+    extra_test: Callable[[], Any] | None,
+    body: Callable[[Any], None],
+    get_state: GetState,
+    set_state: SetState,
+    symbol_names: Sequence[str],
+    opts: Mapping[str, Any],
+) -> None:
+    """Runs a `for` loop; over an array that is traced, as a loop of the program.
+
+    Args:
+        iter_: what it goes over.
+        extra_test: tells whether it goes on, where `break` or `return` may end it; None otherwise.
+        body: the block; takes the next element.
+        get_state: returns the values of the symbols that the block assigns.
+        set_state: assigns them.
+        symbol_names: their names.
+        opts: what `tf.autograph.experimental.set_loop_options` said.
+
+    Raises:
+        TypeError: a symbol changes its type from turn to turn.
+        ValueError: it changes its shape or structure.
+    """
+    rows = iter_ if isinstance(iter_, TracedRange) else value_of(iter_)
+    if isinstance(rows, TracedRange):
+
+        def count(forms: Any) -> None:
+            loop = _Loop(get_state, set_state, symbol_names, "for", forms)
+            loop.count(rows, extra_test, body, opts.get("maximum_iterations"))
+
+        carried.settled(count)
+    elif isinstance(rows, Rows) or (isinstance(rows, jax.Array) and not executing_eagerly()):
+        if isinstance(rows, jax.Array) and rows.ndim == 0:
+            raise TypeError("A `for` loop cannot go over a scalar tensor. Write tf.range(n).")
+        arrays = rows.arrays if isinstance(rows, Rows) else rows
+
+        def go_over(forms: Any) -> None:
+            loop = _Loop(get_state, set_state, symbol_names, "for", forms)
+            loop.go_over(arrays, extra_test, body)
+
+        carried.settled(go_over)
+    else:
+        _in_python(rows, extra_test, body, get_state, set_state, symbol_names)
+
+
+def _in_python(
+    rows: Iterable[Any],
+    extra_test: Callable[[], Any] | None,
+    body: Callable[[Any], None],
+    get_state: GetState,
+    set_state: SetState,
+    symbol_names: Sequence[str],
+) -> None:
+    """Goes over elements that Python has; where a traced value decides whether to go on, each is a branch."""
+    goes_on: Any = True if extra_test is None else value_of(extra_test())
+    if not is_traced(goes_on) and not goes_on:
+        return
+    for element in rows:
+        if not is_traced(goes_on):
+            body(element)
+        elif not isinstance(rows, Sized):
+            raise ControlFlowError(
+                "A `break` or `return` that depends on a tensor ends a loop over an iterator of Python whose length "
+                "is not known. Loop over a list, or over a tensor: for x in tf.range(n)."
+            )
+        else:
+            if_stmt(
+                goes_on,
+                lambda element=element: body(element),
+                lambda: None,
+                get_state,
+                set_state,
+                symbol_names,
+                len(symbol_names),
+                fills=True,
+            )
+        if extra_test is not None:
+            goes_on = value_of(extra_test())
+            if not is_traced(goes_on) and not goes_on:
+                return
+
+
+class _Loop:
+    """The symbols of a loop of the program, and how they go from turn to turn.
+
+    What has a value before the loop is carried; what gets its first value in it is kept from the last turn.
+    A `tf.TensorArray` may be held in another form while the loop goes on (`forms`, see `carried`).
+    """
+
+    def __init__(
+        self,
+        get_state: GetState,
+        set_state: SetState,
+        names: Sequence[str],
+        kind: str,
+        forms: list[Form] | None,
+    ) -> None:
+        self._get, self._set, self._names, self._kind = get_state, set_state, names, kind
+        self._before = get_state()
+        self._held = carried.held_as(self._before, forms)
+        pairs = zip(names, self._held, strict=True)
+        self._start = [take_apart(*pair) for pair in pairs]
+        self._writes: list[Writes] = []
+        self._undefined = [symbol.undefined for symbol in self._start]
+        self._carry = [array for symbol in self._start for array in symbol.arrays]
+        # What the block leaves behind of symbols that had no value, and of lists that it appended to.
+        self._new: dict[int, Symbol] = {}
+        self._rows: dict[int, Symbol] = {}
+
+    def repeat(self, test: Callable[[], Any], body: Callable[[], None], bound: Any) -> None:
+        """Runs a `while` loop."""
+        first = True
+
+        def goes_on(carry: list[jax.Array]) -> Any:
+            # After the block its symbols have their values already.
+            nonlocal first
+            if first:
+                self._assign(carry)
+            first = False
+            return as_array(value_of(test()))
+
+        def turn(carry: list[jax.Array]) -> Any:
+            self._assign(carry)
+            with in_loop(_static(bound)):
+                body()
+            return self._after(stacks=False)[:2]
+
+        with self._restored():
+            found = while_loop(goes_on, turn, self._carry, bound=_static(bound))
+        self._finish(*found, None)
+
+    def count(
+        self,
+        range_: TracedRange,
+        extra_test: Callable[[], Any] | None,
+        body: Callable[[Any], None],
+        bound: Any,
+    ) -> None:
+        """Runs a `for` loop over numbers of which it is not known how many there are."""
+        first = True
+
+        def goes_on(carry: Any) -> Any:
+            nonlocal first
+            number, arrays = carry
+            if first:
+                self._assign(arrays)
+            first = False
+            within = number < range_.length
+            return within if extra_test is None else within & as_array(value_of(extra_test()))
+
+        def turn(carry: Any) -> Any:
+            number, arrays = carry
+            self._assign(arrays)
+            with in_loop(_static(bound)):
+                body(range_[number])
+            new, other, _ = self._after(stacks=False)
+            return (number + 1, new), other
+
+        with self._restored():
+            start = (jnp.int32(0), self._carry)
+            (_, carry), other = while_loop(goes_on, turn, start, bound=_static(bound))
+        self._finish(carry, other, None)
+
+    def go_over(
+        self, rows: Any, extra_test: Callable[[], Any] | None, body: Callable[[Any], None]
+    ) -> None:
+        """Runs a `for` loop over the rows of arrays."""
+        first = True
+
+        def goes_on(carry: list[jax.Array]) -> Any:
+            nonlocal first
+            if first:
+                self._assign(carry)
+            first = False
+            assert extra_test is not None
+            return as_array(value_of(extra_test()))
+
+        counts = carried.counts_up(rows)
+        length = len(jax.tree.leaves(rows)[0])
+
+        def turn(carry: list[jax.Array], row: Any) -> Any:
+            self._assign(carry)
+            with in_loop(length, row if counts else None):
+                body(row)
+            return self._after(stacks=extra_test is None)
+
+        with self._restored():
+            found = scan(turn, self._carry, rows, test=None if extra_test is None else goes_on)
+        self._finish(*found)
+        if extra_test is None:
+            after = carried.tensor_arrays(self._carried_of(self._get()))
+            for before, array, writes in zip(
+                carried.tensor_arrays(self._carried_of(self._before)),
+                after,
+                self._writes,
+                strict=True,
+            ):
+                array.settle_length(before, writes, length)
+
+    def _assign(self, carry: list[jax.Array]) -> None:
+        arrays = iter(carry)
+        self._set(tuple(symbol.with_arrays(arrays) for symbol in self._start))
+
+    def _after(self, *, stacks: bool) -> tuple[list[Any], list[Any], list[Any]]:
+        """Takes apart what the block left: the carry, what is new, and what it appended to lists."""
+        carry: list[Any] = []
+        others: list[Any] = []
+        stacked: list[Any] = []
+        values = self._get()
+        kept = self._carried_of(values)
+        self._writes = [array.writes for array in carried.tensor_arrays(kept)]
+        kept = iter(carried.handed_on(self._carried_of(self._held), kept))
+        for index, value in enumerate(values):
+            value = value if self._undefined[index] else next(kept)
+            before, after = self._start[index], take_apart(self._names[index], value)
+            if before.undefined:
+                self._new[index] = after
+                others += after.arrays
+                continue
+            old = before.structure.unflatten(before.leaves)
+            if isinstance(old, list) and isinstance(value, list) and len(value) > len(old):
+                if not stacks:
+                    raise self._grows(before.name)
+                appended = take_apart(before.name, value[len(old) :])
+                self._rows[index] = appended
+                stacked += appended.arrays
+                after = take_apart(before.name, value[: len(old)])
+            carry += self._carried(before, after)
+        return carry, others, stacked
+
+    def _carried(self, before: Symbol, after: Symbol) -> list[jax.Array]:
+        name = before.name
+        if after.undefined or before.structure != after.structure:
+            raise ValueError(
+                f"'{name}' has another structure after one turn of a `{self._kind}` loop than before the loop, or no "
+                "value. The loop is a part of the program: start with the structure that the turns leave."
+            )
+        found: list[jax.Array] = []
+        for old, new in zip(before.leaves, after.leaves, strict=True):
+            if not is_array(old) or not is_array(new):
+                if old is not new and not (is_plain(old) and old == new):
+                    raise TypeError(
+                        f"'{name}' is {old!r:.80} before a `{self._kind}` loop and {new!r:.80} after one turn. Only "
+                        "tensors can change in a loop of the program."
+                    )
+                continue
+            start, end = as_array(old), as_array(new)
+            if start.shape != end.shape:
+                raise ValueError(
+                    f"'{name}' has shape {start.shape} before the loop, but shape {end.shape} after one iteration. "
+                    "Programs have fixed shapes: make an array of the final size before the loop and fill it, for "
+                    "example with tf.TensorArray(dtype, size)."
+                )
+            if start.dtype != end.dtype and not isinstance(new, (int, float)):
+                raise TypeError(
+                    f"'{name}' has dtype {start.dtype} before the loop, but dtype {end.dtype} after one iteration. "
+                    f"Start with the dtype that it ends with: {name} = tf.cast({name}, tf.{end.dtype})."
+                )
+            if start.dtype != end.dtype and agreed_dtype(new, start) is None:
+                raise TypeError(
+                    f"'{name}' has dtype {start.dtype} before the loop, but is {new!r} after one iteration."
+                )
+            found.append(end.astype(start.dtype))
+        return found
+
+    def _carried_of(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Picks the values of the symbols that are carried."""
+        return tuple(value for value, new in zip(values, self._undefined, strict=True) if not new)
+
+    def _grows(self, name: str) -> Exception:
+        return ControlFlowError(
+            f"'{name}' is a list that grows in a `{self._kind}` loop whose number of turns a tensor decides. Use "
+            f"{name} = tf.TensorArray(dtype, size=...) and {name} = {name}.write(i, value)."
+        )
+
+    @contextlib.contextmanager
+    def _restored(self) -> Generator[None]:
+        """Gives symbols the values back that they had before a trace: those of the trace are not theirs."""
+        try:
+            yield
+        finally:
+            self._set(self._before)
+
+    def _finish(self, carry: list[Any], others: list[Any], stacked: list[Any] | None) -> None:
+        kept, new, rows = iter(carry), iter(others), iter(stacked or ())
+        values: list[Any] = []
+        for index, symbol in enumerate(self._start):
+            if symbol.undefined:
+                end = self._new[index]
+                values.append(end.with_arrays(new))
+                continue
+            value = symbol.with_arrays(kept)
+            if index in self._rows:
+                appended = self._rows[index]
+                columns = [next(rows) if is_array(leaf) else leaf for leaf in appended.leaves]
+                length = next((len(c) for c in columns if isinstance(c, jax.Array)), 0)
+                for turn in range(length):
+                    leaves = [c[turn] if isinstance(c, jax.Array) else c for c in columns]
+                    value += appended.structure.unflatten(leaves)
+            values.append(value)
+        carried.ends_region(values)
+        self._set(tuple(values))
+
+
+def _static(bound: Any) -> int | None:
+    if bound is None:
+        return None
+    if is_traced(bound):
+        raise ControlFlowError(
+            "maximum_iterations of set_loop_options is known only when the program runs. Give a number of Python."
+        )
+    return int(bound)

@@ -1,0 +1,257 @@
+"""`while` and `for` on tensors."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from frontends import tf
+from tests.frontends.tf.autograph.helpers import both
+
+# Here, since Keras sets variables of the environment when it is imported.
+Mean = tf.keras.metrics.Mean
+
+
+def test_while() -> None:
+    def collatz(n):
+        steps = 0
+        while n > 1:
+            if n % 2 == 0:
+                n = n // 2
+            else:
+                n = 3 * n + 1
+            steps += 1
+        return steps
+
+    assert [both(collatz, n) for n in (1, 27)] == [0, 111]
+
+
+def test_break_continue_and_return() -> None:
+    def odd_sum(limit):
+        total = 0
+        for i in tf.range(100):
+            if i % 2 == 0:
+                continue
+            if total > limit:
+                break
+            total += i
+        return total
+
+    def first_above(limit):
+        for i in tf.range(10):
+            if i * i > limit:
+                return i
+        return -1
+
+    assert both(odd_sum, 20) == 25
+    assert [both(first_above, x) for x in (10, 200)] == [4, -1]
+
+
+def test_over_rows_enumerate_and_zip() -> None:
+    rows = np.arange(6, dtype=np.float32).reshape(3, 2)
+
+    def total(x):
+        found = tf.zeros(2)
+        for row in x:
+            found += row
+        return found
+
+    def weighted(x):
+        found = 0.0
+        for i, row in enumerate(x):
+            found += tf.cast(i, tf.float32) * tf.reduce_sum(row)
+        return found
+
+    def products(x):
+        found = 0.0
+        for a, b in zip(x, x * 2.0):  # noqa: B905  as scripts write it
+            found += tf.reduce_sum(a * b)
+        return found
+
+    assert both(total, rows) == [6, 9]
+    assert both(weighted, rows) == 23
+    assert both(products, rows) == 110
+
+
+def test_a_range_whose_end_is_a_tensor() -> None:
+    def total(n):
+        found = 0
+        for i in tf.range(n):
+            found += i
+        for i in range(1, n, 2):
+            found += 10 * i
+        return found
+
+    @tf.function
+    def program(n):
+        return total(n)
+
+    assert [int(program(tf.constant(n))) for n in (0, 4, 6)] == [0, 46, 105]
+    assert program.experimental_get_tracing_count() == 1
+    with pytest.raises(TypeError, match="Loop over it with"):
+        tf.function(lambda n: tf.reduce_sum(tf.range(n)))(tf.constant(3))
+
+
+def test_a_first_value_in_the_loop() -> None:
+    def last(n):
+        i = 0
+        while i < n:
+            x = i * 10
+            i += 1
+        return x
+
+    assert both(last, 4) == 30
+
+
+def test_python_loops_that_a_tensor_ends() -> None:
+    def count(x):
+        turns = 0
+        while True:
+            x = x / 2
+            turns += 1
+            if x < 1.0:
+                break
+        for i in range(3):
+            if x > 0.1 * i:
+                turns += 10
+            else:
+                break
+        return turns
+
+    assert [both(count, x) for x in (100.0, 1.0)] == [37, 31]
+
+
+def test_lists_become_arrays() -> None:
+    def squares(x):
+        found = []
+        for value in x:
+            found.append(value * value)
+        return tf.stack(found)
+
+    assert both(squares, np.arange(4.0, dtype=np.float32)) == [0, 1, 4, 9]
+
+    def grows(n):
+        found = []
+        for i in tf.range(n):
+            found.append(i)
+        return found
+
+    with pytest.raises(TypeError, match=r"found = tf.TensorArray"):
+        tf.function(grows)(tf.constant(3))
+
+
+def test_state_in_loops() -> None:
+    calls = tf.Variable(0)
+    mean = Mean()
+
+    @tf.function
+    def run(n):
+        for i in tf.range(n):
+            calls.assign_add(2)
+            mean.update_state(tf.cast(i, tf.float32))
+
+    run(tf.constant(4))
+    assert (int(calls.numpy()), float(mean.result())) == (8, 1.5)
+
+
+def test_gradients_through_loops() -> None:
+    @tf.function
+    def power(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.constant(1.0)
+            for _ in tf.range(3):
+                y = y * x
+        return tape.gradient(y, x)
+
+    @tf.function
+    def doubled(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x
+            while y < 20.0:
+                tf.autograph.experimental.set_loop_options(maximum_iterations=8)
+                y = y * 2.0
+        return tape.gradient(y, x)
+
+    @tf.function
+    def unbounded(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x
+            while y < 20.0:
+                y = y * 2.0
+        return tape.gradient(y, x)
+
+    assert float(power(tf.constant(2.0))) == 12
+    assert float(doubled(tf.constant(3.0))) == 8
+    with pytest.raises(TypeError, match=r"set_loop_options\(maximum_iterations="):
+        unbounded(tf.constant(3.0))
+
+
+def test_optimizers_step_in_loops() -> None:
+    weight: Any = tf.Variable(4.0)
+    optimizer = tf.keras.optimizers.SGD(0.25)
+
+    @tf.function
+    def descend():
+        for _ in tf.range(3):
+            with tf.GradientTape() as tape:
+                loss = weight * weight
+            optimizer.apply_gradients([(tape.gradient(loss, weight), weight)])
+
+    descend()
+    assert float(weight.numpy()) == 0.5
+    assert int(optimizer.iterations) == 3
+
+
+def test_over_datasets() -> None:
+    dataset = tf.data.Dataset.range(6)
+
+    @tf.function
+    def total():
+        found = tf.constant(0)
+        for x in dataset:
+            if x % 2 == 0:
+                continue
+            if x > 4:
+                break
+            found += tf.cast(x, tf.int32)
+        return found
+
+    assert int(total()) == 4
+
+
+def test_what_cannot_be_says_why() -> None:
+    def shape(n):
+        x = tf.zeros(1)
+        for _ in tf.range(n):
+            x = tf.concat([x, x], 0)
+        return x
+
+    def dtype(n):
+        x = 0
+        for _ in tf.range(n):
+            x = x + 0.5
+        return x
+
+    def structure(n):
+        x = 0
+        while n > 0:
+            x, n = (n, n), n - 1
+        return x
+
+    def endless(x):
+        for i in iter([1, 2]):
+            if x > i:
+                break
+        return x
+
+    for function, error, match in (
+        (shape, ValueError, r"'x' has shape \(1,\) before the loop, but shape \(2,\) after"),
+        (dtype, TypeError, "'x' has dtype int32 before the loop, but dtype float32 after"),
+        (structure, ValueError, "'x' has another structure"),
+        (endless, TypeError, "length is not known"),
+    ):
+        with pytest.raises(error, match=match):
+            tf.function(function)(tf.constant(3))
