@@ -9,7 +9,13 @@ import numpy as np
 
 from frontends.tf._typing import Axis, DTypeLike, Nested, ShapeLike, TensorLike
 from frontends.tf.dtypes import jax_dtype
-from frontends.tf.ops.convert import computed_now, convert_to_tensor, static_shape
+from frontends.tf.ops.convert import (
+    computed_now,
+    convert_to_tensor,
+    has_symbolic_size,
+    static_shape,
+)
+from frontends.tf.ops.shapeless import ShapelessResult
 from spmd import _jax_internals
 
 
@@ -35,18 +41,29 @@ def _sized(value: TensorLike) -> Any:
 
 
 def _integers(value: TensorLike, dtype: DTypeLike) -> Any:
+    if has_symbolic_size(value):
+        # In an exported program, or where Keras asks for shapes: arithmetic on these keeps them sizes.
+        return np.asarray(value, object)[()]
     if _jax_internals.is_tracing():
         return np.asarray(value, jax_dtype(dtype))[()]
     return jnp.asarray(value, jax_dtype(dtype))
 
 
 def reshape(tensor: TensorLike, shape: ShapeLike, name: str | None = None) -> jax.Array:
-    """Gives an array another shape, -1 for the size that is left."""
-    return jnp.reshape(convert_to_tensor(tensor), static_shape(shape))
+    """Gives an array another shape, -1 for the size that is left; ValueError if its elements do not fill it."""
+    array, sizes = convert_to_tensor(tensor), static_shape(shape)
+    try:
+        return jnp.reshape(array, sizes)
+    except TypeError as error:
+        if isinstance(error, jax.errors.JAXTypeError):
+            raise
+        raise ValueError(f"tf.reshape: {error}") from None
 
 
 def ensure_shape(x: TensorLike, shape: ShapeLike, name: str | None = None) -> jax.Array:
     """Returns the array, or raises ValueError if its shape is another one; None fits any size."""
+    if isinstance(x, ShapelessResult):
+        x.set_shape(shape)
     tensor = convert_to_tensor(x)
     if shape is None:
         return tensor
@@ -83,6 +100,10 @@ def broadcast_to(input: TensorLike, shape: ShapeLike, name: str | None = None) -
 
 def _join(function: Callable[..., jax.Array], values: Nested, axis: int) -> jax.Array:
     """Joins values; what is known while tracing stays known, since shapes are made like this."""
+    if has_symbolic_size(values):
+        join = np.stack if function is jnp.stack else np.concatenate
+        parts = [np.asarray(value, object) for value in values]
+        return join(parts, axis=axis)  # pyright: ignore[reportReturnType]
     with computed_now(values):
         return function([convert_to_tensor(value) for value in values], axis=axis)
 
@@ -102,7 +123,6 @@ def unstack(
     value: TensorLike, num: int | None = None, axis: int = 0, name: str | None = None
 ) -> list[jax.Array]:
     """Splits an array into a list along an axis, which goes."""
-    del num
     tensor = jnp.moveaxis(convert_to_tensor(value), axis, 0)
     return [tensor[index] for index in range(tensor.shape[0])]
 
@@ -115,7 +135,6 @@ def split(
     name: str | None = None,
 ) -> list[jax.Array]:
     """Splits an array into a list: of that many parts, or of parts of those sizes (-1 once)."""
-    del num
     tensor = convert_to_tensor(value)
     if np.ndim(num_or_size_splits) == 0:
         return list(jnp.split(tensor, int(num_or_size_splits), axis=axis))
@@ -176,3 +195,12 @@ def stop_gradient(input: TensorLike, name: str | None = None) -> Any:
     """Returns the value, through which no gradient flows."""
     # Outside of a tape JAX returns the array itself, through which a later tape finds its source.
     return jnp.copy(jax.lax.stop_gradient(convert_to_tensor(input)))
+
+
+def meshgrid(*args: TensorLike, **kwargs: Any) -> list[jax.Array]:
+    """Makes the coordinates of a grid from those of its axes; `indexing` is `"xy"` or `"ij"`.
+
+    Source: `tf.meshgrid`.
+    """
+    arrays = [convert_to_tensor(arg).reshape(-1) for arg in args]
+    return list(jnp.meshgrid(*arrays, indexing=kwargs.get("indexing", "xy")))

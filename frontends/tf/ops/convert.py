@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.export
 import jax.numpy as jnp
 import numpy as np
 
@@ -57,6 +58,8 @@ def convert_to_tensor(
     if dtype_hint is not None and not is_tensor(value):
         with contextlib.suppress(OverflowError, TypeError, ValueError):
             return _of_dtype(value, as_dtype(dtype_hint))
+    if isinstance(value, np.ndarray) and has_symbolic_size(value):
+        value = value.tolist()
     if _has_arrays(value):
         return jnp.asarray(value)
     array = _as_numpy(value)
@@ -148,10 +151,22 @@ def _operand(value: TensorLike, other: TensorLike) -> Any:
 
 
 def static_shape(shape: ShapeLike) -> tuple[int, ...]:
-    """Converts a shape: a number, or a list or array of numbers that are known while tracing."""
-    if isinstance(shape, list | tuple):
-        return tuple(int(size) for size in shape)
-    return tuple(int(size) for size in np.asarray(shape).reshape(-1))
+    """Converts a shape: a number, or a list or array of numbers that are known while tracing.
+
+    A size that the caller of an exported program chooses stays JAX's symbol for it.
+    """
+    sizes: Any = shape if isinstance(shape, list | tuple) else np.asarray(shape).reshape(-1)
+    static: Any = (s if jax.export.is_symbolic_dim(s) else int(s) for s in sizes)
+    return tuple(static)
+
+
+def has_symbolic_size(value: Any) -> bool:
+    """Tells whether sizes that the caller of an exported program chooses are in a structure."""
+    if isinstance(value, np.ndarray):
+        return value.dtype == object and any(map(has_symbolic_size, value.flat))
+    if isinstance(value, list | tuple):
+        return any(map(has_symbolic_size, value))
+    return jax.export.is_symbolic_dim(value)
 
 
 def static_axes(axis: Axis) -> int | tuple[int, ...] | None:

@@ -1,14 +1,17 @@
 """Functions of `tf.*` that make arrays: constants, ranges, one-hot rows and masks."""
 
+import contextlib
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from frontends.tf._typing import DTypeLike, ShapeLike, TensorLike
 from frontends.tf.dtypes import jax_dtype
-from frontends.tf.ops.convert import convert_to_tensor, static_shape
+from frontends.tf.ops.convert import convert_to_tensor, has_symbolic_size, static_shape
+from frontends.tf.ops.traced_range import TracedRange
 
 
 def constant(
@@ -60,19 +63,33 @@ def eye(
     return jnp.broadcast_to(matrix, (*batch, *matrix.shape))
 
 
+_SHORT_RANGE = 1 << 16
+
+
 def range_(
     start: TensorLike,
     limit: TensorLike = None,
     delta: TensorLike = 1,
     dtype: DTypeLike = None,
     name: str | None = None,
-) -> jax.Array:
-    """Makes a sequence of numbers: integers if all arguments are; `tf.range(5)` starts at 0."""
+) -> Any:
+    """Makes a sequence of numbers: integers if all arguments are; `tf.range(5)` starts at 0.
+
+    In a program, of numbers that are known only when it runs, something to loop over, which is no array.
+    """
     if limit is None:
         start, limit = 0, start
     if dtype is None:
         dtype = jnp.result_type(*(convert_to_tensor(part).dtype for part in (start, limit, delta)))
-    return jnp.arange(*(np.asarray(part) for part in (start, limit, delta)), dtype=jax_dtype(dtype))
+    if any(isinstance(part, Tracer) for part in (start, limit, delta)):
+        return TracedRange(start, limit, delta, jax_dtype(dtype))
+    if any(map(has_symbolic_size, (start, limit, delta))):
+        return jnp.arange(start, limit, delta, dtype=jax_dtype(dtype))
+    ends = [np.asarray(part) for part in (start, limit, delta)]
+    # A loop over a short range can then be known for what it is, in a program too.
+    short = abs(float(ends[1] - ends[0])) <= _SHORT_RANGE * abs(float(ends[2]))
+    with jax.ensure_compile_time_eval() if short else contextlib.nullcontext():
+        return jnp.arange(*ends, dtype=jax_dtype(dtype))
 
 
 def linspace(

@@ -22,7 +22,6 @@ def gather(
     name: str | None = None,
 ) -> jax.Array:
     """Takes slices along an axis; out of range, floats become NaN, where TensorFlow raises."""
-    del validate_indices
     table, rows = convert_to_tensor(params), convert_to_tensor(indices)
     batch_dims %= rows.ndim + 1
     along = batch_dims if axis is None else int(axis) % table.ndim
@@ -57,11 +56,13 @@ def gather_nd(
 def boolean_mask(
     tensor: TensorLike, mask: TensorLike, axis: int | None = None, name: str | None = None
 ) -> jax.Array:
-    """Takes the entries that a mask marks; not in a program, where the count is not known."""
+    """Takes the entries that a mask marks; in a program only with a mask of the host, whose count is known."""
     values = convert_to_tensor(tensor)
     before = (slice(None),) * (0 if axis is None else int(axis) % values.ndim)
     # Numbers are a mask, too, not the places of entries.
-    return values[(*before, cast(convert_to_tensor(mask), bool))]
+    with computed_now(mask):
+        marks = cast(convert_to_tensor(mask), bool)
+    return values[(*before, marks)]
 
 
 def slice_(

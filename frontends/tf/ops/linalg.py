@@ -18,11 +18,15 @@ def matmul(
     adjoint_b: bool = False,
     name: str | None = None,
 ) -> jax.Array:
-    """Multiplies matrices, of which the last two axes are rows and columns."""
-    return jnp.matmul(
-        _matrix(convert_to_tensor(a), transpose_a, adjoint_a),
-        _matrix(convert_to_tensor(b), transpose_b, adjoint_b),
-    )
+    """Multiplies matrices, of which the last two axes are rows and columns; ValueError if they do not fit."""
+    left = _matrix(convert_to_tensor(a), transpose_a, adjoint_a)
+    right = _matrix(convert_to_tensor(b), transpose_b, adjoint_b)
+    if left.ndim > 1 and right.ndim > 1 and left.shape[-1] != right.shape[-2]:
+        raise ValueError(
+            f"tf.matmul: expected a second matrix of {left.shape[-1]} rows, as many as the first one has columns, "
+            f"got shapes {tuple(left.shape)} and {tuple(right.shape)}."
+        )
+    return jnp.matmul(left, right)
 
 
 def _matrix(x: jax.Array, transpose: bool, adjoint: bool) -> jax.Array:
@@ -38,7 +42,6 @@ def tensordot(a: TensorLike, b: TensorLike, axes: ShapeLike, name: str | None = 
 
 def einsum(equation: str, *inputs: TensorLike, **kwargs: object) -> jax.Array:
     """Sums over products of arrays, as Einstein wrote them."""
-    del kwargs
     return jnp.einsum(equation, *map(convert_to_tensor, inputs))
 
 
@@ -96,6 +99,44 @@ def inv(input: TensorLike, adjoint: bool = False, name: str | None = None) -> ja
     return jnp.linalg.inv(_matrix(convert_to_tensor(input), False, adjoint))
 
 
+def solve(
+    matrix: TensorLike, rhs: TensorLike, adjoint: bool = False, name: str | None = None
+) -> jax.Array:
+    """Solves systems of linear equations; the columns of `rhs` are right-hand sides."""
+    return jnp.linalg.solve(
+        _matrix(convert_to_tensor(matrix), False, adjoint), convert_to_tensor(rhs)
+    )
+
+
 def det(input: TensorLike, name: str | None = None) -> jax.Array:
     """Determinants of matrices."""
     return jnp.linalg.det(convert_to_tensor(input))
+
+
+def band_part(
+    input: TensorLike, num_lower: TensorLike, num_upper: TensorLike, name: str | None = None
+) -> jax.Array:
+    """Keeps the diagonals of matrices from `num_lower` below the main one to `num_upper` above; -1 keeps all.
+
+    Examples:
+        >>> band_part([[1, 2], [3, 4]], 0, -1).tolist()
+        [[1, 2], [0, 4]]
+
+    Source: `tf.linalg.band_part`.
+    """
+    x = convert_to_tensor(input)
+    rows, columns = x.shape[-2:]
+    above = jnp.arange(columns)[None, :] - jnp.arange(rows)[:, None]
+    low, high = convert_to_tensor(num_lower), convert_to_tensor(num_upper)
+    kept = ((low < 0) | (-above <= low)) & ((high < 0) | (above <= high))
+    return jnp.where(kept, x, jnp.zeros_like(x))
+
+
+def set_diag(input: TensorLike, diagonal: TensorLike, name: str | None = None) -> jax.Array:
+    """Replaces the main diagonal of matrices.
+
+    Source: `tf.linalg.set_diag`, without `k`.
+    """
+    x = convert_to_tensor(input)
+    places = jnp.arange(min(x.shape[-2:]))
+    return x.at[..., places, places].set(convert_to_tensor(diagonal).astype(x.dtype))

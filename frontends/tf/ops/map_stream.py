@@ -45,6 +45,21 @@ def in_map() -> bool:
     return _CURRENT.get(False) is not False
 
 
+def in_compiled_map() -> bool:
+    """Tells whether a map function is traced on this thread."""
+    return _CURRENT.get(False) is None
+
+
+def require_no_write() -> None:
+    """Checks that a variable may be written: not by a map function that is being traced.
+
+    Raises:
+        RuntimeError: it is; then the function is called for each element instead.
+    """
+    if in_compiled_map():
+        raise RuntimeError("A map function that is compiled cannot write a variable.")
+
+
 def next_key() -> tuple[list[int], int]:
     """Takes a key of the map function that runs on this thread, and maybe on others.
 

@@ -7,8 +7,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from frontends.tf._typing import TensorLike
-from frontends.tf.ops.convert import convert_to_tensor, named, operands
+from frontends.tf._typing import Axis, DTypeLike, TensorLike
+from frontends.tf.dtypes import jax_dtype
+from frontends.tf.ops.convert import convert_to_tensor, named, operands, static_axes
 
 
 def mean_(x: jax.Array, axis: int | tuple[int, ...] | None, keepdims: bool) -> jax.Array:
@@ -28,6 +29,23 @@ def sum_(x: jax.Array, axis: int | tuple[int, ...] | None, keepdims: bool) -> ja
 def prod_(x: jax.Array, axis: int | tuple[int, ...] | None, keepdims: bool) -> jax.Array:
     """Product, in the dtype of the array."""
     return jnp.prod(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
+
+
+def max_(x: jax.Array, axis: int | tuple[int, ...] | None, keepdims: bool) -> jax.Array:
+    """Largest element; of none, the lowest number that the dtype has."""
+    return jnp.max(x, axis=axis, keepdims=keepdims, initial=_limit(x, "min", -jnp.inf))
+
+
+def min_(x: jax.Array, axis: int | tuple[int, ...] | None, keepdims: bool) -> jax.Array:
+    """Smallest element; of none, the highest number that the dtype has."""
+    return jnp.min(x, axis=axis, keepdims=keepdims, initial=_limit(x, "max", jnp.inf))
+
+
+def _limit(x: jax.Array, name: str, infinite: float) -> Any:
+    """What a reduction of no elements gives; None if there are elements, on which it has no influence."""
+    if x.size:
+        return None
+    return getattr(jnp.iinfo(x.dtype), name) if jnp.issubdtype(x.dtype, jnp.integer) else infinite
 
 
 def euclidean_norm_(x: jax.Array, axis: int | tuple[int, ...] | None, keepdims: bool) -> jax.Array:
@@ -133,3 +151,20 @@ def _cumulative(
 
 cumsum = _cumulative("cumsum", jnp.cumsum, 0, "Sums")
 cumprod = _cumulative("cumprod", jnp.cumprod, 1, "Multiplies")
+
+
+def count_nonzero(
+    input: TensorLike,
+    axis: Axis = None,
+    keepdims: bool = False,
+    dtype: DTypeLike = "int64",
+    name: str | None = None,
+) -> jax.Array:
+    """Counts the elements that are not zero.
+
+    Source: `tf.math.count_nonzero`.
+    """
+    found = jnp.count_nonzero(
+        convert_to_tensor(input), axis=static_axes(axis), keepdims=bool(keepdims)
+    )
+    return found.astype(jax_dtype(dtype))

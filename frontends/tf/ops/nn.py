@@ -145,7 +145,6 @@ def moments(
     name: str | None = None,
 ) -> tuple[jax.Array, jax.Array]:
     """Mean and variance."""
-    del shift
     values, over = convert_to_tensor(x), static_axes(axes)
     return values.mean(over, keepdims=keepdims), values.var(over, keepdims=keepdims)
 
@@ -236,6 +235,35 @@ def avg_pool2d(
     zero = np.zeros((), x.dtype)[()]
     total = jax.lax.reduce_window(x, zero, jax.lax.add, *window)
     return total / jax.lax.reduce_window(jnp.ones_like(x), zero, jax.lax.add, *window)
+
+
+def depth_to_space(
+    input: TensorLike, block_size: int, data_format: str = "NHWC", name: str | None = None
+) -> jax.Array:
+    """Rearranges channels into blocks: `[n, h, w, c]` becomes `[n, h * b, w * b, c / b**2]`."""
+    x, b = _channels_last(input, data_format), block_size
+    n, height, width, channels = x.shape
+    x = x.reshape(n, height, width, b, b, channels // b**2).transpose(0, 1, 3, 2, 4, 5)
+    return _in_format(x.reshape(n, height * b, width * b, channels // b**2), data_format)
+
+
+def space_to_depth(
+    input: TensorLike, block_size: int, data_format: str = "NHWC", name: str | None = None
+) -> jax.Array:
+    """Rearranges blocks into channels: `[n, h, w, c]` becomes `[n, h / b, w / b, c * b**2]`."""
+    x, b = _channels_last(input, data_format), block_size
+    n, height, width, channels = x.shape
+    x = x.reshape(n, height // b, b, width // b, b, channels).transpose(0, 1, 3, 2, 4, 5)
+    return _in_format(x.reshape(n, height // b, width // b, channels * b**2), data_format)
+
+
+def _channels_last(input: TensorLike, data_format: str) -> jax.Array:
+    x = convert_to_tensor(input)
+    return x if data_format == "NHWC" else x.transpose(0, 2, 3, 1)
+
+
+def _in_format(x: jax.Array, data_format: str) -> jax.Array:
+    return x if data_format == "NHWC" else x.transpose(0, 3, 1, 2)
 
 
 def _window(

@@ -1,42 +1,18 @@
-"""Random numbers from the global stream, eagerly and in compiled steps: `tf.random.normal` and its kin.
+"""Random numbers from the global stream, eagerly and in compiled steps: `tf.random.normal` and its kin."""
 
-The stream is a variable of the engine: a key, and a count of draws. A step that draws advances
-it, so numbers differ from step to step; every replica folds in its index.
-"""
-
-import threading
 from collections.abc import Callable, Sequence
-from typing import Any, SupportsIndex
+from typing import SupportsIndex
 
 import jax
 import jax.numpy as jnp
-from jax.core import Tracer
 
-import spmd
 from frontends.tf._typing import DTypeLike, ShapeLike, TensorLike
 from frontends.tf.dtypes import jax_dtype
 from frontends.tf.ops.convert import static_shape
 from frontends.tf.ops.map_stream import in_map, next_key
-from frontends.tf.ops.seeds import key_words, op_entropy, set_global_seed, stream_entropy
-from spmd.replica import current_frame, in_replica, replica_id
-
-# Steps search this for state; empty until something is drawn, for a variable starts the backend.
-STREAM: dict[str, spmd.Variable] = {}
-
-
-_LOCK = threading.Lock()
-
-
-class _Stream(spmd.Variable):
-    """Two words of a key, and a count."""
-
-    __slots__ = ()
-
-    def __init__(self) -> None:
-        with jax.ensure_compile_time_eval():
-            super().__init__(jnp.asarray([*key_words(stream_entropy()), 0], jnp.uint32))
-        self.name = "tf.random"
-        self._made_in_step()  # the first step that draws makes it
+from frontends.tf.ops.random_stream import restart_stream, take_key
+from frontends.tf.ops.seeds import key_words, op_entropy, set_global_seed
+from spmd.replica import in_replica, replica_id
 
 
 def set_seed(seed: SupportsIndex | None) -> None:
@@ -64,8 +40,7 @@ def set_seed(seed: SupportsIndex | None) -> None:
     Source: ``tf.random.set_seed``.
     """
     set_global_seed(seed)
-    if "tf.random" in STREAM:
-        STREAM["tf.random"].value = _Stream().value
+    restart_stream()
 
 
 def normal(
@@ -148,7 +123,6 @@ def stateless_normal(
 
     The numbers are JAX's, not TensorFlow's.
     """
-    del alg
     return _normal(_stateless_key(seed), shape, mean, stddev, dtype)
 
 
@@ -168,35 +142,16 @@ def stateless_uniform(
     Raises:
         ValueError: integers are to be drawn, and `maxval` is not given.
     """
-    del alg
     return _uniform(lambda: _stateless_key(seed), shape, minval, maxval, dtype)
 
 
 def _key(seed: int | None) -> jax.Array:
-    words, number = next_key() if in_map() else _from_stream()
+    words, number = next_key() if in_map() else take_key()
     if seed is not None:
         words = key_words(op_entropy(seed, "random"))
     data = jnp.asarray(words, jnp.uint32)
     key = jax.random.fold_in(jax.random.wrap_key_data(data, impl="threefry2x32"), number)
     return jax.random.fold_in(key, replica_id()) if in_replica() else key
-
-
-def _from_stream() -> tuple[Any, Any]:
-    """Takes the words of a key and a number to fold in from the global stream."""
-    with _LOCK:
-        if "tf.random" not in STREAM:
-            STREAM["tf.random"] = _Stream()
-        stream = STREAM["tf.random"]
-        state = stream.value
-        after = state + jnp.asarray([0, 0, 1], jnp.uint32)
-        if isinstance(after, Tracer) and not isinstance(state, Tracer) and current_frame() is None:
-            raise RuntimeError(
-                "tf.random draws from a stream that advances with every call, but a function traced by jax.jit or another "
-                "transformation is not called again. Draw in a step (strategy.run, tf.function), or from a "
-                "seed that is an argument: tf.random.stateless_uniform(shape, seed=[7, number])."
-            )
-        stream.value = after
-    return state[:2], state[2]
 
 
 def _normal(

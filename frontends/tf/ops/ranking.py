@@ -58,7 +58,6 @@ def argsort(
     name: str | None = None,
 ) -> jax.Array:
     """Finds the order that sorts along an axis; it is stable always."""
-    del stable
     order = jnp.argsort(convert_to_tensor(values), axis=axis, descending=_descending(direction))
     return order.astype(jnp.int32)
 
@@ -77,7 +76,6 @@ def top_k(
     name: str | None = None,
 ) -> TopK:
     """Finds the k largest entries of the last axis, in order."""
-    del sorted
     values, indices = jax.lax.top_k(convert_to_tensor(input), int(k))
     return TopK(values, cast(indices, index_type))
 

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 
 from frontends.tf._names import defined_in
 from frontends.tf.dtypes import cast
-from frontends.tf.ops import clip, linalg, math, nn, ranking
+from frontends.tf.ops import clip, linalg, math, nn, ranking, segments
 from frontends.tf.ops.convert import activation, binary, picked, reduction, same_names, unary
 from frontends.tf.ops.creation import eye
 
@@ -30,9 +30,9 @@ COMMON: dict[str, Any] = {
     "reduce_all": reduction(jnp.all, of_bools=True),
     "reduce_any": reduction(jnp.any, of_bools=True),
     "reduce_logsumexp": reduction(jax.nn.logsumexp),
-    "reduce_max": reduction(jnp.max),
+    "reduce_max": reduction(math.max_),
     "reduce_mean": reduction(math.mean_),
-    "reduce_min": reduction(jnp.min),
+    "reduce_min": reduction(math.min_),
     "reduce_prod": reduction(math.prod_),
     "reduce_sum": reduction(math.sum_),
     "sigmoid": unary(jax.nn.sigmoid),
@@ -51,7 +51,8 @@ TF: dict[str, Any] = COMMON | {
 MATH: dict[str, Any] = COMMON | {
     **same_names(unary, jnp, "expm1", "log1p"),
     **same_names(binary, jnp, "logical_xor", "mod"),
-    **picked(math, "cumprod", "divide_no_nan"),
+    **picked(math, "count_nonzero", "cumprod", "divide_no_nan"),
+    **defined_in(segments.__name__),
     **picked(ranking, "confusion_matrix", "in_top_k", "top_k"),
     "erf": unary(jax.scipy.special.erf),
     "floordiv": binary(jnp.floor_divide),

@@ -86,3 +86,17 @@ def test_conventions_for_empty_and_single_arguments():
     same(tf.squeeze(X[None], axis=[]), X)
     same(tf.concat(X, 0), X)
     same(tf.repeat([1, 2], [2], axis=0), np.array([1, 1, 2, 2], I32))
+
+
+def test_meshgrid():
+    for options in ({}, {"indexing": "ij"}):
+        expected = np.meshgrid([1, 2, 3], [4, 5], **options)
+        found = tf.meshgrid([1, 2, 3], [4, 5], **options)
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_a_shape_that_elements_do_not_fill_is_an_invalid_argument():
+    for call in (tf.reshape, tf.function(tf.reshape)):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="reshape"):
+            call(tf.constant(X), [7, -1])

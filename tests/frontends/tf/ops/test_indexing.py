@@ -56,3 +56,8 @@ def test_an_index_below_zero_is_out_of_range():
 def test_numbers_are_a_mask():
     same(tf.boolean_mask(X, [1, 0, 2]), X[[0, 2]])
     same(tf.boolean_mask(X, [1.0, 0.0, 0.0, 1.0], axis=-1), X[:, [0, 3]])
+
+
+def test_a_mask_of_the_host_works_in_a_program():
+    masked = tf.function(lambda x: tf.boolean_mask(x, [True, False, True]))
+    same(masked(X), X[[0, 2]])

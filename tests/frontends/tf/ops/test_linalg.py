@@ -1,6 +1,7 @@
 """Products, norms and matrices, against NumPy."""
 
 import numpy as np
+import pytest
 
 from frontends import tf
 from tests.frontends.tf.ops.comparing import close
@@ -18,6 +19,12 @@ def test_products():
     close(tf.add_n([X, Y, X]), 2 * X + Y)
 
 
+def test_matrices_that_do_not_fit_are_an_invalid_argument():
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"of 4 rows.*\(3, 4\) and \(3, 4\)"):
+        tf.matmul(X, Y)
+    close(tf.matmul(X[None], Y.T), (X @ Y.T)[None])
+
+
 def test_norms():
     close(tf.norm(X), np.linalg.norm(X))
     close(tf.norm(X, axis=1, keepdims=True), np.linalg.norm(X, axis=1, keepdims=True))
@@ -33,7 +40,19 @@ def test_matrices():
     square = X[:, :3]
     close(tf.linalg.inv(square), np.linalg.inv(square))
     close(tf.linalg.det(square), np.linalg.det(square))
+    close(tf.linalg.solve(square, Y), np.linalg.solve(square, Y))
+    close(tf.linalg.solve(square, Y, adjoint=True), np.linalg.solve(square.T, Y))
     close(tf.linalg.trace(np.stack([square, square])), np.full(2, np.trace(square)))
     close(tf.linalg.diag([[1, 2]]), np.array([[[1, 0], [0, 2]]], np.int32))
     close(tf.linalg.diag_part(X), np.diagonal(X))
     close(tf.linalg.eye(2), np.eye(2, dtype=np.float32))
+
+
+def test_band_part_and_set_diag():
+    x = np.arange(1, 13, dtype=np.float32).reshape(3, 4)
+    np.testing.assert_array_equal(tf.linalg.band_part(x, -1, 0), np.tril(x))
+    np.testing.assert_array_equal(tf.linalg.band_part(x, 0, -1), np.triu(x))
+    np.testing.assert_array_equal(tf.linalg.band_part(x, 1, 0), np.tril(x) - np.tril(x, -2))
+    np.testing.assert_array_equal(tf.linalg.band_part([x, -x], 0, 0)[1], -np.tril(np.triu(x)))
+    filled = tf.linalg.set_diag(x, [0, 0, 0])
+    np.testing.assert_array_equal(filled, x - np.tril(np.triu(x)))

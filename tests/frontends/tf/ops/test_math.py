@@ -203,3 +203,22 @@ def test_means_of_small_integers_do_not_overflow():
     close(tf.reduce_mean(np.full((2, 100), 250, np.uint8), 1), np.full(2, 250, np.uint8))
     close(tf.reduce_mean(np.full(100, -120, np.int8)), np.int8(-120))
     close(tf.reduce_mean(np.zeros((0, 2), np.int32), 0), np.zeros(2, np.int32))
+
+
+def test_largest_and_smallest_of_nothing():
+    """A replica may have no rows."""
+    assert float(tf.reduce_max(tf.zeros((0, 3)))) == -np.inf
+    assert tf.reduce_min(tf.zeros((0, 2)), axis=0).tolist() == [np.inf] * 2
+    assert int(tf.reduce_max(tf.zeros((0,), tf.int32))) == np.iinfo(np.int32).min
+    assert tf.reduce_max(tf.constant([[1, 3], [2, 0]]), axis=1, keepdims=True).tolist() == [
+        [3],
+        [2],
+    ]
+
+
+def test_count_nonzero():
+    x = [[0, 1, 0], [1, 1, 0]]
+    assert int(tf.math.count_nonzero(x)) == 3
+    assert tf.math.count_nonzero(x, 0).numpy().tolist() == [1, 2, 0]
+    assert tf.math.count_nonzero(x, 1, keepdims=True).numpy().tolist() == [[1], [2]]
+    assert tf.math.count_nonzero(x, dtype=tf.float32).dtype == tf.float32

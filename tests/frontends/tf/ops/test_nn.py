@@ -169,3 +169,13 @@ def test_rows_of_a_table():
         tf.nn.embedding_lookup([X, Y], [0])
     slope = jax.grad(lambda table: tf.nn.embedding_lookup(table, [0], max_norm=1.0).sum())
     close(slope(0 * X)[0], np.ones(4))  # a row of zeros has a gradient
+
+
+def test_depth_and_space():
+    x = np.arange(16, dtype=np.float32).reshape(1, 2, 2, 4)
+    space = tf.nn.depth_to_space(x, 2)
+    expected = [[0, 1, 4, 5], [2, 3, 6, 7], [8, 9, 12, 13], [10, 11, 14, 15]]
+    np.testing.assert_array_equal(space[0, ..., 0], expected)
+    np.testing.assert_array_equal(tf.nn.space_to_depth(space, 2), x)
+    first = tf.nn.depth_to_space(x.transpose(0, 3, 1, 2), 2, data_format="NCHW")
+    np.testing.assert_array_equal(first[0, 0], expected)

@@ -1,0 +1,42 @@
+"""Functions of `tf.debugging` that switch something on or off for the whole process."""
+
+import jax
+
+
+def enable_check_numerics(
+    stack_height_limit: int | None = None, path_length_limit: int | None = None
+) -> None:
+    """Lets every operation that gives NaN raise FloatingPointError, and every program an error.
+
+    Infinity passes here, where TensorFlow raises: `tf.debugging.check_numerics` finds it.
+    """
+    jax.config.update("jax_debug_nans", True)
+
+
+def disable_check_numerics() -> None:
+    """Ends what `enable_check_numerics` began."""
+    jax.config.update("jax_debug_nans", False)
+
+
+def enable_traceback_filtering() -> None:
+    """Leaves the frames of JAX out of tracebacks."""
+    jax.config.update("jax_traceback_filtering", "auto")
+
+
+def disable_traceback_filtering() -> None:
+    """Shows the frames of JAX in tracebacks."""
+    jax.config.update("jax_traceback_filtering", "off")
+
+
+def is_traceback_filtering_enabled() -> bool:
+    """Tells whether tracebacks leave out the frames of JAX."""
+    return jax.config.jax_traceback_filtering != "off"  # type: ignore[attr-defined]
+
+
+def set_log_device_placement(enabled: bool) -> None:
+    """Does nothing: where an array is, `x.sharding` tells."""
+
+
+def get_log_device_placement() -> bool:
+    """Tells whether placements are logged: never."""
+    return False

@@ -1,0 +1,102 @@
+"""Functions of `tf.math` that combine the rows of each segment of an array.
+
+Where the number of segments is not given, it is one more than the largest index, which must be known: programs have
+fixed shapes.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+
+from frontends.tf._typing import TensorLike
+from frontends.tf.ops.convert import convert_to_tensor, named
+
+
+def _count(name: str, indices: jax.Array) -> int:
+    if isinstance(indices, Tracer):
+        raise ValueError(
+            f"tf.math.{name} finds out how many segments there are by the largest index, which only the running program "
+            f"knows, and programs have fixed shapes. Write tf.math.unsorted_{name}(data, segment_ids, num_segments)."
+        )
+    return int(np.max(np.asarray(indices), initial=-1)) + 1
+
+
+def _sorted(name: str, combine: Callable[..., jax.Array], does: str) -> Callable[..., Any]:
+    """Makes a function for segments that lie one after another."""
+    own = f"segment_{name}"
+
+    def segment(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> jax.Array:
+        rows, indices = convert_to_tensor(data), convert_to_tensor(segment_ids)
+        count = _count(own, indices)
+        found = combine(rows, indices, count)
+        # A segment without rows is zero, as in TensorFlow.
+        empty = jnp.zeros(count, bool).at[indices].set(True)
+        return jnp.where(empty.reshape(-1, *[1] * (found.ndim - 1)), found, 0).astype(rows.dtype)
+
+    return named(own, f"{does} the rows of each segment; see `tf.math.{own}`.", segment)
+
+
+def _unsorted(name: str, combine: Callable[..., jax.Array], does: str) -> Callable[..., Any]:
+    """Makes a function for segments in any order; negative indices are left out."""
+    own = f"unsorted_segment_{name}"
+
+    def segment(
+        data: TensorLike, segment_ids: TensorLike, num_segments: int, name: str | None = None
+    ) -> jax.Array:
+        rows, indices = convert_to_tensor(data), convert_to_tensor(segment_ids)
+        count = int(num_segments)
+        flat = rows.reshape(-1, *rows.shape[indices.ndim :])
+        places = indices.reshape(-1)
+        return combine(flat, jnp.where(places < 0, count, places), count).astype(rows.dtype)
+
+    return named(own, f"{does} the rows of each segment; see `tf.math.{own}`.", segment)
+
+
+def _mean(rows: jax.Array, indices: jax.Array, count: int) -> jax.Array:
+    total = jax.ops.segment_sum(rows, indices, count)
+    sizes = jax.ops.segment_sum(jnp.ones(indices.shape, rows.dtype), indices, count)
+    return total / jnp.maximum(sizes, 1).reshape(-1, *[1] * (total.ndim - 1))
+
+
+def _square_root(rows: jax.Array, indices: jax.Array, count: int) -> jax.Array:
+    total = jax.ops.segment_sum(rows, indices, count)
+    sizes = jax.ops.segment_sum(jnp.ones(indices.shape, rows.dtype), indices, count)
+    return total / jnp.sqrt(jnp.maximum(sizes, 1)).reshape(-1, *[1] * (total.ndim - 1))
+
+
+def _limited(
+    combine: Callable[..., jax.Array], limit: Callable[[Any], Any]
+) -> Callable[..., jax.Array]:
+    """Gives segments without rows the limit of the type, where JAX gives infinity."""
+
+    def limited(rows: jax.Array, indices: jax.Array, count: int) -> jax.Array:
+        found = combine(rows, indices, count)
+        if not jnp.issubdtype(rows.dtype, jnp.floating):
+            return found
+        return jnp.where(jnp.isinf(found), limit(jnp.finfo(rows.dtype)), found)
+
+    return limited
+
+
+segment_sum = _sorted("sum", jax.ops.segment_sum, "Adds up")
+segment_mean = _sorted("mean", _mean, "Averages")
+segment_max = _sorted("max", jax.ops.segment_max, "Takes the largest of")
+segment_min = _sorted("min", jax.ops.segment_min, "Takes the smallest of")
+segment_prod = _sorted("prod", jax.ops.segment_prod, "Multiplies")
+
+unsorted_segment_sum = _unsorted("sum", jax.ops.segment_sum, "Adds up")
+unsorted_segment_mean = _unsorted("mean", _mean, "Averages")
+unsorted_segment_max = _unsorted(
+    "max", _limited(jax.ops.segment_max, lambda info: info.min), "Takes the largest of"
+)
+unsorted_segment_min = _unsorted(
+    "min", _limited(jax.ops.segment_min, lambda info: info.max), "Takes the smallest of"
+)
+unsorted_segment_prod = _unsorted("prod", jax.ops.segment_prod, "Multiplies")
+unsorted_segment_sqrt_n = _unsorted(
+    "sqrt_n", _square_root, "Adds up, and divides by the square root of the number of,"
+)

@@ -1,0 +1,169 @@
+"""`tf.py_function` and `tf.numpy_function`, eagerly, in programs and in replicas."""
+
+import numpy as np
+import pytest
+
+from frontends import tf
+from tests.frontends.tf.ops.running import everywhere
+
+X = [1.0, 2.0]
+PROGRAM = pytest.mark.parametrize("wrap", [lambda f: f, tf.function], ids=["eager", "program"])
+
+
+def test_a_function_gets_values():
+    def function(x):
+        y = tf.py_function(lambda x: x.numpy() * 2, [x], tf.float32)
+        return tf.ensure_shape(y, x.shape) + 1
+
+    assert everywhere(function, X) == [3, 5]
+
+
+def test_gradient():
+    def gradient(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.py_function(lambda x, n: x**3 * 2 + float(n), [x, 5], tf.TensorSpec([2]))
+        return y, tape.gradient(y, x)
+
+    assert everywhere(gradient, X) == ([7, 21], [6, 24])
+
+
+def test_numpy_function_has_several_results_and_no_gradient():
+    def function(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            specs = [tf.TensorSpec([2], tf.float32), tf.TensorSpec([], tf.bool)]
+            y, positive = tf.numpy_function(
+                lambda x: (np.cumsum(x), np.all(x > 0)), [x], specs, stateful=False
+            )
+            z = tf.reduce_sum(x + y)
+        return y, positive, tape.gradient(z, x)
+
+    assert everywhere(function, X) == ([1, 3], True, [1, 1])
+
+
+def test_a_shape_can_be_said_afterwards():
+    @tf.function
+    def function(x):
+        y = tf.numpy_function(np.negative, [x], tf.float32)
+        y.set_shape([2])
+        assert (y.shape, y.dtype) == ((2,), tf.float32)
+        return y[1] * 2
+
+    assert function(tf.constant(X)) == -4
+    with pytest.raises(ValueError, match=r"tf\.ensure_shape\(y, \[2, 3\]\)"):
+        tf.function(lambda x: tf.py_function(tf.abs, [x], tf.float32) + 1)(tf.constant(X))
+
+
+@PROGRAM
+def test_called_each_time_even_if_nobody_uses_the_result(wrap):
+    calls = []
+
+    def function(x):
+        tf.py_function(lambda x: calls.append(float(x)), [x], [])
+        tf.numpy_function(lambda x: calls.append(-x) or x, [x], tf.TensorSpec([], tf.float32))
+        return x
+
+    run = wrap(function)
+    run(tf.constant(1.0))
+    run(tf.constant(2.0))
+    assert sorted(calls) == [-2, -1, 1, 2]
+
+
+@PROGRAM
+def test_what_it_raises_reaches_the_caller(wrap):
+    def function(x, declared):
+        def fail(x):
+            raise KeyError("oops")
+
+        tf.py_function(fail, [x], declared)
+        return x
+
+    for declared in (None, tf.TensorSpec([], tf.float32)):
+        with pytest.raises(KeyError, match="oops"):
+            wrap(lambda x, declared=declared: function(x, declared))(tf.constant(1.0))
+
+
+def test_a_replica_that_fails_lets_the_others_finish():
+    strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+
+    def step():
+        context = tf.distribute.get_replica_context()
+
+        def fail(index):
+            if index == 1:
+                raise RuntimeError("replica 1")
+            return index
+
+        spec = tf.TensorSpec([], tf.int32)
+        index = tf.numpy_function(fail, [context.replica_id_in_sync_group], spec)
+        return context.all_reduce("SUM", index)
+
+    with pytest.raises(RuntimeError, match="replica 1"):
+        strategy.run(step)
+
+
+def test_between_replicas_it_is_called_once():
+    strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+    calls = []
+    with strategy.scope():
+        variable = tf.Variable(0.0)
+
+    @tf.function
+    def outer(x):
+        specs = [tf.TensorSpec([], tf.float32), tf.TensorSpec([], tf.bool)]
+        y, flag = tf.numpy_function(lambda x: (calls.append(x) or x + 1, True), [x], specs)
+        tf.py_function(lambda x: calls.append(float(x)), [y], [])
+        variable.assign(y)
+        return strategy.run(lambda: (y, flag))
+
+    y, flag = outer(tf.constant(1.0))
+    assert ([float(v) for v in y.values], [bool(v) for v in flag.values]) == ([2, 2], [True, True])
+    assert sorted(calls) == [1, 2]
+    assert variable.numpy() == 2
+
+
+def test_replicas_may_get_different_results():
+    strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+    with strategy.scope():
+        variable = tf.Variable(0.0)
+    spec = tf.TensorSpec([], tf.float32)
+
+    def step(stateful):
+        drawn = tf.numpy_function(lambda: np.float32(3), [], spec, stateful)
+        variable.assign(drawn)
+        return drawn
+
+    with pytest.raises(RuntimeError, match="replicas"):
+        strategy.run(step, (True,))
+    strategy.run(lambda: step(False))
+    assert variable.numpy() == 3
+
+
+def test_wrong_results_and_arguments():
+    for wrap in (lambda f: f, tf.function):
+        with pytest.raises(ValueError, match=r"returned bool, but Tout says float32"):
+            wrap(lambda x: tf.numpy_function(lambda x: x > 0, [x], tf.TensorSpec([])))(1.0)
+        with pytest.raises(ValueError, match="returned 2 values, but Tout names 1"):
+            wrap(lambda x: tf.numpy_function(lambda x: (x, x), [x], tf.TensorSpec([])))(1.0)
+    with pytest.raises(ValueError, match=r"returned shape \(3,\), but \(2,\) was said"):
+        tf.function(lambda x: tf.numpy_function(lambda x: np.ones(3), [x], tf.TensorSpec([2])))(1.0)
+    with pytest.raises(TypeError, match="func must be callable"):
+        tf.py_function(None, [], tf.float32)
+
+
+def test_texts_and_loops():
+    def function(x):
+        spec = tf.TensorSpec([], tf.float32)
+        return tf.map_fn(
+            lambda r: tf.py_function(lambda t, r: len(str(t)) * r, ["text", r], spec), x
+        )
+
+    assert everywhere(function, X) == [4, 8]
+
+
+def test_in_a_map_of_a_dataset():
+    dataset = tf.data.Dataset.range(3).map(
+        lambda i: tf.py_function(lambda i: i.numpy() * 10, [i], tf.int64)
+    )
+    assert [int(element) for element in dataset] == [0, 10, 20]

@@ -1,0 +1,35 @@
+"""Settings of `tf.debugging`, which are those of JAX."""
+
+import jax
+import numpy as np
+import pytest
+
+from frontends import tf
+
+
+def test_every_operation_can_be_checked():
+    tf.debugging.enable_check_numerics()
+    try:
+        with pytest.raises(FloatingPointError, match="nan"):
+            tf.math.log(tf.constant(-1.0))
+        with pytest.raises(Exception, match="nan"):
+            tf.function(lambda x: x / x)(tf.constant(0.0)).numpy()
+    finally:
+        tf.debugging.disable_check_numerics()
+    assert np.isnan(tf.math.log(tf.constant(-1.0)))
+
+
+def test_traceback_filtering():
+    before = jax.config.jax_traceback_filtering
+    try:
+        tf.debugging.disable_traceback_filtering()
+        assert not tf.debugging.is_traceback_filtering_enabled()
+        tf.debugging.enable_traceback_filtering()
+        assert tf.debugging.is_traceback_filtering_enabled()
+    finally:
+        jax.config.update("jax_traceback_filtering", before)
+
+
+def test_placements_are_not_logged():
+    tf.debugging.set_log_device_placement(True)
+    assert not tf.debugging.get_log_device_placement()
