@@ -18,7 +18,7 @@ from typing import Any
 import jax
 import keras
 
-from frontends.tf.ops.random import STREAM
+from frontends.tf.ops.random_stream import STREAM
 from spmd.checkpoint import Checkpoint, CheckpointManager, KeepPolicy, PreemptionSync
 from spmd.cluster import RETRYABLE_EXIT_CODE, all_gather_small
 from spmd.integrations.keras import Method

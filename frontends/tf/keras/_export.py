@@ -82,7 +82,6 @@ def load_model(
 
     Source: `tf.keras.models.load_model`.
     """
-    del options
     folder = Path(filepath)
     if export.is_artifact(folder) or (folder / "saved_model.pb").exists():
         return read_model(folder, custom_objects, compile, safe_mode)
@@ -113,7 +112,6 @@ def export_saved_model(
 
     Source: `tf.keras.experimental.export_saved_model`.
     """
-    del custom_objects, as_text
     write_model(model, saved_model_path, not serving_only, input_signature)
 
 
@@ -162,7 +160,6 @@ def save_as_directory(
     **kwargs: object,
 ) -> None:
     """Wraps `Model.save`: a path without an ending becomes a directory, as of `tf.saved_model.save`."""
-    del options, save_traces
     own = zipped is False or str(filepath).endswith(_FILES) or "://" in str(filepath)
     if own and save_format != "tf":
         if str(filepath).endswith((".h5", ".hdf5")):

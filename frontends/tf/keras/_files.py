@@ -94,7 +94,6 @@ class ModelCheckpoint(keras.callbacks.ModelCheckpoint):
         options: object = None,
         initial_value_threshold: float | None = None,
     ) -> None:
-        del options
         path = os.fspath(filepath)
         # Keras refuses such paths here, but saves by save_weights, which takes them.
         own = save_weights_only and (_is_prefix(path) or _is_keras_2(path))
@@ -131,7 +130,6 @@ def save_under_prefix(
     **kwargs: object,
 ) -> None:
     """Wraps `Model.save_weights`: takes prefixes, and paths of Keras 2's files."""
-    del options
     path = os.fspath(filepath)
     is_prefix = _is_prefix(path)
     if save_format not in (None, "tf" if is_prefix else "h5"):
@@ -199,7 +197,6 @@ def load_from_prefix(
     **kwargs: object,
 ) -> Any:
     """Wraps `Model.load_weights`: takes prefixes."""
-    del options
     if filepath is None:
         raise ValueError(
             "load_weights takes a path, but got None. tf.train.latest_checkpoint returns None for a "

@@ -11,13 +11,14 @@ from typing import Any, TypeVar
 
 from jax.sharding import Mesh
 
+from frontends.tf._step_state import SEARCHED
 from frontends.tf.data.dataset import Dataset
 from frontends.tf.distribute.auto_shard import distributed, divides_data
 from frontends.tf.distribute.scope import StrategyLike, get_strategy
 from frontends.tf.keras._backup import giving_sigterm_back
 from frontends.tf.keras._dataset_adapter import ON_ALL_WORKERS
 from frontends.tf.keras._outputs import one_writer
-from frontends.tf.ops.random import STREAM
+from frontends.tf.ops.random_stream import drawing_inside, make_stream
 from spmd.integrations.keras import (
     Method,
     Model,
@@ -43,9 +44,9 @@ def _placement(strategy: StrategyLike) -> Placement:
     """Returns where the models of a strategy run."""
 
     def run(function: Callable[..., Any], *args: object) -> Any:
-        return strategy.run(function, args=args)
+        return strategy.run(drawing_inside(function), args=args)
 
-    return Placement(strategy.mesh, run, [STREAM])
+    return Placement(strategy.mesh, run, SEARCHED)
 
 
 def take_strategy(
@@ -82,13 +83,13 @@ def on_all_workers(method: Method) -> Method:
         use_multiprocessing: bool | None = None,
         **kwargs: object,
     ) -> Any:
-        del max_queue_size, workers, use_multiprocessing
         if in_replica():
             raise RuntimeError(
                 f"model.{method.__name__} was called inside a function that a strategy runs. It runs the "
                 "strategy itself: call it outside."
             )
         mesh = mesh_of(self)
+        make_stream()  # before the first step, which would be traced again for it
         with contextlib.ExitStack() as stack:
             if mesh is not None and spans_processes(mesh):
                 args = tuple(_own_part(value, mesh) for value in args)

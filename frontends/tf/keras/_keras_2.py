@@ -1,7 +1,7 @@
 """Arguments and methods of Keras 2's layers, models, losses, metrics and variables that scripts still use.
 
-Internals of Keras that this touches: `Layer._input_shape_arg`, `Sequential._layers`, `Layer._flatten_layers` and
-`Variable._synchronization`; tests/frontends/tf/keras/test_keras_2.py runs it on every supported version.
+Internals of Keras that this touches: `Layer._input_shape_arg`, `._call_signature` and `._flatten_layers`, `Sequential._layers`,
+`Variable._synchronization` and `._shape`; tests/frontends/tf/keras/test_keras_2.py runs it on every supported version.
 """
 
 import enum
@@ -11,6 +11,10 @@ from typing import Any
 import keras
 import numpy as np
 
+from frontends.tf._user_view import as_shape_seen, seen_by_users
+from frontends.tf.ops.convert import convert_to_tensor
+from frontends.tf.reference import Reference
+from frontends.tf.tensor_shape import TensorShape
 from spmd.integrations.keras import KerasObject, Method
 
 
@@ -25,6 +29,46 @@ def take_input_shape(make: Method, /, self: KerasObject, **kwargs: Any) -> None:
         self._tf_batch_input_shape = tuple(batch_shape)
     elif shape is not None:
         self._input_shape_arg = tuple(shape)
+
+
+def submodules(self: KerasObject) -> tuple[Any, ...]:
+    """Lists the layers inside of a layer or model; becomes `Layer.submodules`."""
+    return tuple(self._flatten_layers(include_self=False))
+
+
+def _holds_numbers(values: Any) -> bool:
+    while isinstance(values, list | tuple) and values:
+        values = values[0]
+    return isinstance(values, int | float)
+
+
+def take_arguments(call: Method, /, self: KerasObject, *args: Any, **kwargs: Any) -> Any:
+    """Wraps `Layer.__call__`: takes `layer(x, True, mask)`, where Keras 3 wants all but tensors named; and numbers."""
+    if args and isinstance(args[0], list) and _holds_numbers(args[0]):
+        args = (convert_to_tensor(args[0]), *args[1:])
+    if len(args) > 1:
+        names = [
+            name
+            for name, parameter in self._call_signature.parameters.items()
+            if parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+        ]
+        named = dict(zip(names, args, strict=False))
+        taken = next((i for i, name in enumerate(named) if i and _by_name(name, named[name])), None)
+        if taken is not None and len(args) <= len(names) and not named.keys() & kwargs.keys():
+            args, kwargs = args[:taken], {**dict(list(named.items())[taken:]), **kwargs}
+    elif args and type(args[0]) in (int, float):
+        args = (keras.ops.convert_to_tensor(args[0]),)
+    return call(self, *args, **kwargs)
+
+
+def _by_name(name: str, value: object) -> bool:
+    """Tells whether Keras 3 takes an argument by name only: it is no tensor, or may be set by Keras."""
+    if name in ("training", "mask"):
+        return True
+    return not all(
+        leaf is None or isinstance(leaf, np.ndarray) or keras.ops.is_tensor(leaf)
+        for leaf in keras.tree.flatten(value)
+    )
 
 
 def add_with_batch_shape(
@@ -118,6 +162,24 @@ def take_auto(
     make(self, name, reduction, dtype, **kwargs)
 
 
+def add_by_old_name(self: KerasObject, *args: object, **kwargs: object) -> KerasObject:
+    """Adds a weight to a layer: the first name of `add_weight`."""
+    return self.add_weight(*args, **kwargs)
+
+
+def take_locking(
+    assign: Method,
+    /,
+    self: KerasObject,
+    value: Any,
+    use_locking: bool | None = None,
+    name: str | None = None,
+    read_value: bool = True,
+) -> Any:
+    """Wraps `Variable.assign`: takes what TensorFlow's variables take, which has no effect."""
+    return assign(self, value)
+
+
 def array(self: KerasObject, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
     """Converts the value to a NumPy array."""
     return np.array(self.value, dtype, copy=copy)
@@ -131,6 +193,20 @@ def numpy(self: KerasObject) -> Any:
 def read_value(self: KerasObject) -> Any:
     """Returns the value; in Keras 3 this is `value`."""
     return self.value
+
+
+def get_shape(self: KerasObject) -> TensorShape:
+    """Returns the shape of a variable."""
+    return as_shape_seen(self._shape)
+
+
+# Keras itself goes on to see a tuple.
+shape = seen_by_users(lambda self: self._shape, get_shape, "The shape of the variable.")
+
+
+def ref(self: KerasObject) -> Reference:
+    """Returns an object that stands for the variable in sets and dictionaries."""
+    return Reference(self)
 
 
 def reset_states(self: KerasObject) -> None:

@@ -6,23 +6,34 @@ the owners of private attributes below, `Tracker`, `keras.src.legacy`; tests/fro
 checks every row on every supported version.
 """
 
+import functools
+
 import keras
+import keras.src.backend
+import keras.src.layers.preprocessing.discretization
+import keras.src.layers.preprocessing.normalization
 import keras.src.legacy.backend
 import keras.src.legacy.layers
 from keras.src.legacy.saving import legacy_h5_format
+from keras.src.models import functional
 from keras.src.trainers import data_adapters
 from keras.src.trainers.epoch_iterator import EpochIterator
 from keras.src.utils.tracking import Tracker
 
 import frontends.tf
+from frontends.tf._user_view import seen_by_users
 from frontends.tf.keras import (
+    _added_losses,
+    _autograph,
     _backup,
     _dataset_adapter,
     _export,
     _files,
     _fit,
     _keras_2,
+    _maps,
     _optimizers,
+    _symbolic,
     _weights,
 )
 from spmd.integrations.keras import Patch, jax_trainer
@@ -46,6 +57,7 @@ def patches() -> tuple[Patch, ...]:
     keras_3 = "Keras 3 has it under another name"
     workers = "a loop of several processes agrees on what it reads and writes"
     prefixes = "TensorFlow's paths have no ending"
+    tensor, sizes = keras.KerasTensor, "Keras 3 does not know the values of symbolic sizes"
     lr = property(_optimizers.get_lr, _optimizers.set_lr)
     return (
         # Layers, losses and metrics.
@@ -58,6 +70,9 @@ def patches() -> tuple[Patch, ...]:
         ),
         replace(variable, "numpy", _keras_2.numpy, "a scalar becomes a NumPy scalar", "self"),
         add(variable, "read_value", _keras_2.read_value, "Keras 3 calls it value"),
+        replace(variable, "shape", _keras_2.shape, "scripts call shape.as_list()"),
+        add(variable, "get_shape", _keras_2.get_shape, "TensorFlow's variables have it"),
+        add(variable, "ref", _keras_2.ref, "TensorFlow's variables have it"),
         around(
             Tracker, "track", _weights.track_variables, "attributes of a layer may be a tf.Variable"
         ),
@@ -67,9 +82,25 @@ def patches() -> tuple[Patch, ...]:
             "self activity_regularizer trainable dtype autocast name kwargs",
         ),
         around(
+            *(layer, "__call__", _keras_2.take_arguments),
+            "Keras 2 takes arguments by position that are no tensors, and lists of numbers",
+            "self args",
+        ),
+        around(
             *(layer, "add_weight", _keras_2.take_name_first),
             "Keras 2 takes the name first, and TensorFlow's enumerations",
             "self args shape initializer dtype",
+        ),
+        replace(
+            *(layer, "add_variable", _keras_2.add_by_old_name),
+            "Keras 2 takes the name first",
+            "self shape initializer dtype trainable autocast regularizer constraint name",
+        ),
+        around(layer, "add_loss", _added_losses.add_function, "Keras 2 takes functions"),
+        around(layer, "_get_own_losses", _added_losses.own_losses, "Keras 2 takes functions"),
+        around(
+            *(functional.Functional, "add_loss", _added_losses.add_symbolic_loss),
+            "Keras 2 takes symbolic tensors",
         ),
         around(loss, "__init__", _keras_2.take_auto, "Keras 2's default reduction is 'auto'"),
         replace(
@@ -77,12 +108,60 @@ def patches() -> tuple[Patch, ...]:
             "Keras 2 takes an aggregation",
             "self shape initializer dtype name",
         ),
+        add(layer, "submodules", property(_keras_2.submodules), "Keras 2's layers are modules"),
         add(metric, "reset_states", _keras_2.reset_states, "Keras 3 calls it reset_state"),
         add(model, "reset_states", _keras_2.reset_layers, "Keras 3 has it in layers only"),
         around(
             *(keras.Sequential, "add", _keras_2.add_with_batch_shape),
             "a first layer may name its number of rows",
             "self layer rebuild",
+        ),
+        # Symbolic tensors.
+        around(
+            *(keras.src.backend, "compute_output_spec", _symbolic.infer_with_sizes),
+            "a layer may compare sizes and draw random numbers of tf",
+        ),
+        replace(
+            *(tensor, "shape", seen_by_users(lambda tensor: tensor._shape, _symbolic.get_shape)),
+            "scripts call shape.as_list()",
+        ),
+        add(tensor, "get_shape", _symbolic.get_shape, "TensorFlow's tensors have it"),
+        add(tensor, "set_shape", _symbolic.set_shape, "TensorFlow's tensors have it"),
+        around(tensor, "__getitem__", _symbolic.take_item, sizes),
+        *(
+            around(
+                *(tensor, f"__{name}__", functools.partial(_symbolic.operate, name), sizes),
+                "self" if name == "neg" else "self other",
+            )
+            for name in _symbolic.OPERATORS
+        ),
+        # Layers in map functions of datasets.
+        around(
+            keras.random.SeedGenerator, "next", _maps.draw_in_map, "map functions run on threads"
+        ),
+        around(
+            *(variable, "__init__", _maps.make_in_map, "a map function may build a layer"),
+            "self initializer",
+        ),
+        around(
+            *(variable, "assign", _maps.assign_in_map, "a compiled map function writes nothing"),
+            "self value",
+        ),
+        around(
+            *(variable, "assign", _keras_2.take_locking, "TensorFlow's variables take use_locking"),
+            "self value",
+        ),
+        replace(
+            *(keras.src.layers.preprocessing.normalization, "tf", frontends.tf),
+            "adapt takes datasets of tf.data",
+        ),
+        replace(
+            *(keras.src.layers.preprocessing.discretization, "tf", frontends.tf),
+            "adapt takes datasets of tf.data",
+        ),
+        *(
+            around(cls, "__init__", _autograph.convert_methods, "Keras 2 converts users' methods")
+            for cls in (layer, loss, metric)
         ),
         # Optimizers.
         *(around(cls, "build", _optimizers.build_for_variables, weights, "self") for cls in built),

@@ -7,6 +7,7 @@ Internals of Keras, which tests/frontends/tf/keras/test_weights.py runs on every
 `Variable._value` and `._initialize_with_initializer`, `Tracker.track` and the stateless scope.
 """
 
+import functools
 from typing import Any
 
 import jax.numpy as jnp
@@ -15,7 +16,9 @@ from keras.src.backend.common.global_state import get_global_attribute, set_glob
 from keras.src.backend.common.stateless_scope import get_stateless_scope
 from keras.src.utils.tracking import is_tracking_enabled
 
-from frontends.tf._typing import TensorLike, VariableLike
+from frontends.tf import nest
+from frontends.tf._typing import Nested, TensorLike, VariableLike
+from frontends.tf.module import Module
 from frontends.tf.variable import Variable
 from spmd.integrations.keras import KerasObject, Method
 from spmd.replica import in_replica
@@ -39,7 +42,7 @@ class Weight(_BASE):
         try:
             super().__init__(
                 _no_value,
-                shape=variable.shape,
+                shape=variable._held_shape(),
                 dtype=str(variable.dtype),
                 trainable=variable.trainable,
                 autocast=False,
@@ -49,6 +52,9 @@ class Weight(_BASE):
             )
         finally:
             set_global_attribute("stateless_scope", scope)
+        constraint = variable.constraint
+        if constraint is not None:
+            self.constraint = lambda _: constraint(variable)
 
     def _initialize_with_initializer(self, initializer: object) -> None:
         pass
@@ -95,7 +101,11 @@ def as_weight(variable: VariableLike) -> VariableLike:
 
 
 def track_variables(track: Method, /, self: KerasObject, attr: object) -> object:
-    """Wraps `Tracker.track`, Keras's tracker of attributes: tracks a `tf.Variable`."""
+    """Wraps `Tracker.track`, Keras's tracker of attributes: tracks a `tf.Variable`, and what a `tf.Module` holds."""
+    if isinstance(attr, Module):
+        attr.follow(functools.partial(_track_parts, track, self))
+        _track_parts(track, self, list(vars(attr).values()))
+        return attr
     if not isinstance(attr, Variable):
         return track(self, attr)
     if is_tracking_enabled():
@@ -106,3 +116,10 @@ def track_variables(track: Method, /, self: KerasObject, attr: object) -> object
         finally:
             self.locked = locked
     return attr
+
+
+def _track_parts(track: Method, tracker: KerasObject, value: Nested) -> None:
+    """Tracks what a module holds in an attribute; plain values belong to the module alone."""
+    for part in nest.flatten(value):
+        if isinstance(part, (Variable, Module, keras.Layer)):
+            track_variables(track, tracker, part)

@@ -352,3 +352,42 @@ def test_a_line_of_the_script_is_known_to_be_in_a_loop(call):
     data = "x" if call == "predict" else "x, y"
     exec(f"model.{call}({data}, verbose=0, callbacks=looks)", scope)
     assert set(seen) == {f"Model.{call} (<string>:1)"}
+
+
+class MeanOfRows(tf.keras.metrics.Metric):
+    """A metric that knows nothing of weights: it sums rows and counts them."""
+
+    def __init__(self):
+        super().__init__(name="mean_of_rows")
+        self.rows = self.add_weight(name="rows", initializer="zeros")
+        self.total = self.add_weight(name="total", initializer="zeros")
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        self.rows.assign_add(tf.cast(tf.shape(y_true)[0], tf.float32))
+        self.total.assign_add(tf.reduce_sum(y_true))
+
+    def result(self):
+        return self.total / self.rows
+
+
+@pytest.mark.parametrize("replicas", [1, 4])
+def test_a_metric_that_counts_rows_counts_no_padding(replicas):
+    strategy = mirrored(replicas)
+    x = np.arange(26, dtype=np.float32).reshape(13, 2) / 26
+    y = x.sum(1, keepdims=True)
+    with strategy.scope():
+        model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
+        model.compile("sgd", "mse", metrics=[MeanOfRows()])
+        metric = MeanOfRows()
+    history = model.fit(x, y, batch_size=8, verbose=0, shuffle=False).history
+    np.testing.assert_allclose(history["mean_of_rows"], y.mean(), rtol=1e-5)
+
+    @tf.function
+    def update(batch):
+        strategy.run(lambda y: metric.update_state(y, y), args=(batch,))
+
+    dataset = tf.data.Dataset.from_tensor_slices(y).batch(8)
+    for batch in strategy.experimental_distribute_dataset(dataset):
+        update(batch)
+    np.testing.assert_allclose(metric.result(), y.mean(), rtol=1e-5)
+    assert float(metric.rows.numpy()) == 13

@@ -7,7 +7,6 @@ import pytest
 from flax import linen
 
 from frontends import tf
-from spmd.errors import PaddedBatchError
 
 keras = tf.keras
 X = np.random.default_rng(0).normal(size=(32, 3)).astype(np.float32)
@@ -95,9 +94,15 @@ def test_replicas_average_their_statistics():
     np.testing.assert_allclose(statistics["var"], 0.9 + 0.1 * of_replicas, rtol=1e-5)
 
 
-def test_statistics_of_rows_that_do_not_fill_the_replicas_are_refused():
-    with pytest.raises(PaddedBatchError, match=r"mask=spmd.valid_rows\(\)"):
-        trained(Network(normalized=True), 2, rows=29)
+def test_statistics_of_rows_that_do_not_fill_the_replicas_are_those_of_each_replica():
+    module = Network(normalized=True)
+    model = model_of(module, 2)
+    parameters = model.layers[0].params["params"]
+    hidden = np.maximum(X[:7] @ parameters["Dense_0"]["kernel"].numpy(), 0)
+    model.fit(X[:7], Y[:7], batch_size=7, verbose=0, shuffle=False)
+    statistics = model.layers[0].state["batch_stats"]["BatchNorm_0"]
+    means = (hidden[:4].mean(0) + hidden[4:].mean(0)) / 2
+    np.testing.assert_allclose(statistics["mean"], 0.1 * means, rtol=1e-5)
 
 
 class Dropping(linen.Module):

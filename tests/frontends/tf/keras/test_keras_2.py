@@ -173,3 +173,104 @@ def test_fit_under_a_scope_still_works():
         model.compile(loss="mse", optimizer="sgd")
         history = model.fit(np.ones((8, 1)), np.ones((8, 1)), epochs=2, verbose=0)
     assert history.history["loss"][1] < history.history["loss"][0]
+
+
+def test_shapes_and_references_of_weights():
+    model = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(2)])
+    kernel, bias = model.trainable_variables
+    assert kernel.shape.as_list() == kernel.get_shape().as_list() == [3, 2]
+    assert sum(v.shape.num_elements() for v in (kernel, bias)) == model.count_params() == 8
+    assert {kernel.ref(): "kernel", bias.ref(): "bias"}[kernel.ref()] == "kernel"
+    assert kernel.ref().deref() is kernel
+    assert tf.zeros_like(kernel).shape == kernel.shape
+
+
+def test_a_layer_takes_a_list_of_numbers():
+    dense = tf.keras.layers.Dense(2, kernel_initializer="ones")
+    np.testing.assert_array_equal(dense([[1.0, 2.0], [3.0, 4.0]]), [[3, 3], [7, 7]])
+    added = tf.keras.layers.Add()([tf.ones([2]), tf.ones([2])])
+    np.testing.assert_array_equal(added, [2, 2])
+
+
+def test_a_model_lists_its_layers_as_submodules():
+    inner = keras.Sequential([keras.layers.Dense(2), keras.layers.Dense(1)])
+    model = keras.Sequential([inner, keras.layers.Flatten()])
+    assert set(model.submodules) == {inner, *inner.layers, *model.layers}
+
+
+class _Scaled(keras.layers.Layer):
+    def build(self, input_shape):
+        self.kernel = self.add_weight("kernel", shape=(2, 2), initializer="ones")
+
+    def call(self, x, training, mask, scale=1.0, past=None):
+        x = x @ self.kernel * scale
+        if training:
+            x = x + 1.0
+        return x if mask is None else x * mask
+
+
+class _Outer(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.inner = _Scaled()
+        self.dropout = keras.Sequential([keras.layers.Dropout(0.5)])
+
+    def call(self, x, training=False):
+        x = self.inner(x, training, None, 2.0, [None, None])
+        return self.dropout(x, False)
+
+
+@pytest.mark.filterwarnings("ignore:Layer .* was passed an input with a mask:UserWarning")
+def test_layers_take_what_is_no_tensor_by_position():
+    x, mask = tf.ones((1, 2)), tf.constant([[1.0, 0.0]])
+    layer = _Scaled()
+    np.testing.assert_array_equal(layer(x, True, None), [[3.0, 3.0]])
+    np.testing.assert_array_equal(layer(x, False, mask), [[2.0, 0.0]])
+    np.testing.assert_array_equal(layer(x, False, mask, scale=2), [[4.0, 0.0]])
+    np.testing.assert_array_equal(layer(x, False, mask, 3), [[6.0, 0.0]])
+    model = _Outer()
+    np.testing.assert_array_equal(model(x, True), [[5.0, 5.0]])
+    np.testing.assert_array_equal(tf.function(model)(x, False), [[4.0, 4.0]])
+    inputs = keras.Input((2,))
+    symbolic = keras.Model(inputs, layer(inputs, True, None, 2))
+    np.testing.assert_array_equal(symbolic(x, True), [[5.0, 5.0]])
+    with pytest.raises((TypeError, ValueError)):
+        layer(x, True, None, 1.0, None, None)
+    with pytest.raises((TypeError, ValueError)):
+        layer(x, True, None, mask=mask)
+
+
+def test_layers_take_a_number():
+    class Twice(keras.layers.Layer):
+        def call(self, x):
+            return 2 * x
+
+    assert float(Twice()(3.0)) == 6.0
+
+
+def test_replicas_pass_training_by_position():
+    with (strategy := mirrored(2)).scope():
+        model = _Outer()
+    result = strategy.run(lambda x: model(x, True), args=(tf.ones((1, 2)),))
+    for value in strategy.experimental_local_results(result):
+        np.testing.assert_array_equal(value, [[5.0, 5.0]])
+
+
+def test_add_variable_takes_the_name_first():
+    layer = keras.layers.Layer()
+    weight = layer.add_variable("w", [2, 3])
+    assert (weight.name, tuple(weight.shape)) == ("w", (2, 3))
+    assert layer.add_variable((4,), "ones").shape == (4,)
+
+
+def test_variables_of_layers_take_use_locking():
+    source, target = keras.layers.Dense(2), keras.layers.Dense(2)
+    for layer in (source, target):
+        layer.build((None, 3))
+    for old, new in zip(target.weights, source.weights, strict=True):
+        old.assign(0.5 * new + 0.5 * old, False)
+    copy = keras.Variable(1.0)
+    copy.assign(2.0, use_locking=True, name="update", read_value=False)
+    assert float(copy) == 2.0
+    with pytest.raises(TypeError):
+        copy.assign(2.0, lock=True)

@@ -196,3 +196,25 @@ def test_the_number_of_steps_may_be_returned():
 def test_a_weight_never_asks_for_another_value():
     with pytest.raises(AssertionError, match="has a value"):
         _weights._no_value((), "float32")
+
+
+@pytest.mark.parametrize("replicas", [0, 1, 2])
+@pytest.mark.parametrize("optimizer", ["SGD", "Adam"])
+def test_an_optimizer_applies_the_constraint(replicas, optimizer):
+    strategy = mirrored(replicas) if replicas else tf.distribute.get_strategy()
+    with strategy.scope():
+        variable = tf.Variable([1.0, 0.5], constraint=lambda x: tf.clip_by_value(x, 0.0, 1.0))
+        trained = getattr(keras.optimizers, optimizer)(10.0)
+    assert variable.constraint(tf.constant(3.0)) == 1
+
+    @tf.function
+    def step():
+        def replica():
+            gradient = tf.constant([-1.0, 1.0])
+            trained.apply_gradients([(gradient, variable)])
+
+        strategy.run(replica)
+
+    for _ in range(2):
+        step()
+        assert variable.numpy().tolist() == [1, 0]
