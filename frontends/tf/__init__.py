@@ -10,76 +10,46 @@ method `numpy()`, lets `tfds.load` of TensorFlow Datasets make datasets of `tf.d
 AttributeError, which says what to use instead.
 """
 
-from jax import Array as Tensor
+import jax
 
-from frontends.tf import (
-    _array_methods,
-    _keras_backend,
-    _remedies,
-    _table,
-    _tfds,
-    autograph,
-    compat,
-    config,
-    contrib,
-    data,
-    debugging,
-    distribute,
-    dtypes,
-    errors,
-    image,
-    linalg,
-    math,
-    nest,
-    nn,
-    random,
-    version,
-)
-from frontends.tf._names import attributes
-from frontends.tf.compat.v1.logging import get_logger
-from frontends.tf.data.spec import TensorSpec
-from frontends.tf.dtypes import DType, TensorShape, as_dtype
-from frontends.tf.function import function
-from frontends.tf.gradient_tape import GradientTape, UnconnectedGradients
-from frontends.tf.indexed_slices import IndexedSlices
-from frontends.tf.variable import Variable, VariableAggregation, VariableSynchronization
-from frontends.tf.version import VERSION as __version__
+from frontends.tf import _array_methods, _keras_backend, _names, _remedies, _table, _tfds
+from frontends.tf import autograph as autograph
+from frontends.tf import compat as compat
+from frontends.tf import config as config
+from frontends.tf import contrib as contrib
+from frontends.tf import data as data
+from frontends.tf import debugging as debugging
+from frontends.tf import distribute as distribute
+from frontends.tf import dtypes as dtypes
+from frontends.tf import errors as errors
+from frontends.tf import image as image
+from frontends.tf import linalg as linalg
+from frontends.tf import math as math
+from frontends.tf import nest as nest
+from frontends.tf import nn as nn
+from frontends.tf import random as random
+from frontends.tf import version as version
+from frontends.tf.compat.v1.logging import get_logger as get_logger
+from frontends.tf.data.spec import TensorSpec as TensorSpec
+from frontends.tf.dtypes import DType as DType
+from frontends.tf.dtypes import as_dtype as as_dtype
+from frontends.tf.function import function as function
+from frontends.tf.gradient_tape import GradientTape as GradientTape
+from frontends.tf.gradient_tape import UnconnectedGradients as UnconnectedGradients
+from frontends.tf.indexed_slices import IndexedSlices as IndexedSlices
+from frontends.tf.module import Module as Module
+from frontends.tf.tensor_shape import TensorShape as TensorShape
+from frontends.tf.variable import Variable as Variable
+from frontends.tf.variable import VariableAggregation as VariableAggregation
+from frontends.tf.variable import VariableSynchronization as VariableSynchronization
 
-__all__ = [
-    "DType",
-    "GradientTape",
-    "IndexedSlices",
-    "Tensor",
-    "TensorShape",
-    "TensorSpec",
-    "UnconnectedGradients",
-    "Variable",
-    "VariableAggregation",
-    "VariableSynchronization",
-    "__version__",
-    "as_dtype",
-    "autograph",
-    "compat",
-    "config",
-    "contrib",
-    "data",
-    "debugging",
-    "distribute",
-    "dtypes",
-    "errors",
-    "function",
-    "get_logger",
-    "image",
-    "linalg",
-    "math",
-    "nest",
-    "nn",
-    "random",
-    "version",
-]
+Tensor = jax.Array
+__version__ = version.VERSION
 
 _array_methods.install()
 _remedies.register()
 _tfds.install()
 _keras_backend.choose()
-__getattr__, __dir__ = attributes("tf", _table.TABLE, _table.LAZY, __all__)
+__getattr__, __dir__ = _names.attributes(
+    "tf", _table.TABLE | _names.exported_by(__name__), _table.LAZY, present=["__version__"]
+)

@@ -1,21 +1,53 @@
-"""`x.numpy()` for JAX arrays; tests/frontends/tf/test_array_methods.py runs on every version.
+"""What tensors have and JAX's arrays lack; tests/frontends/tf/test_array_methods.py runs on every version.
 
-This file touches JAX internals: it sets an attribute of `jax._src.array.ArrayImpl`, the class of
-concrete arrays, which stands for `type(jnp.zeros(()))` without starting a backend. Tracers are of
-another class, and take their attributes from `ShapedArray`: inside a traced program `.numpy` raises
-AttributeError, as in TensorFlow's graphs.
+This file touches JAX internals: it sets attributes of `jax._src.array.ArrayImpl`, the class of
+concrete arrays, which stands for `type(jnp.zeros(()))` without starting a backend, and of
+`jax.core.Tracer`, the class of what stands for them while a function is traced.
+
+- Methods that JAX has not: `numpy`, `get_shape`, `set_shape`, `ref`, `assign` of a variable's slices.
+- Operators take lists and tuples as well, and arrays on different devices of this process.
+- `x.device` is a device of JAX, which answers what scripts ask TensorFlow's names of devices.
+- `x.shape` is a `tf.TensorShape`, and `x.dtype` a `tf.DType`, where the user's code asks (`_user_view.py`).
+
+`numpy` raises AttributeError inside a traced program, as in TensorFlow's graphs.
 """
 
 from typing import Any, Never
 
+import jax
 import numpy as np
+from jax._src import source_info_util, traceback_util
 from jax._src.array import ArrayImpl
 from jax._src.core import ShapedArray, aval_property
 from jax.core import Tracer
 
+from frontends.tf import _array_operators
+from frontends.tf._array_operators import OPERATORS, tolerant
+from frontends.tf._typing import Device, ShapeLike
+from frontends.tf._user_view import as_dtype_seen, as_shape_seen, seen_by_users
+from frontends.tf.distribute.device_names import long_name
+from frontends.tf.reference import Reference
+from frontends.tf.tensor_shape import TensorShape
+from frontends.tf.variable_slice import assigner
+
 
 def install() -> None:
-    """Gives concrete JAX arrays the method `numpy`; calling it again changes nothing."""
+    """Gives JAX's arrays what tensors have; calling it again changes nothing."""
+    if hasattr(ArrayImpl, "numpy"):
+        return
+    kinds: tuple[Any, ...] = (ArrayImpl, Tracer)
+    for kind in kinds:
+        kind.shape = seen_by_users(kind.shape.fget, _get_shape, kind.shape.__doc__)
+        kind.dtype = seen_by_users(kind.dtype.fget, _shown_dtype, kind.dtype.__doc__)
+        for name, method in _METHODS.items():
+            setattr(kind, name, method)
+        for name in OPERATORS:
+            setattr(kind, name, tolerant(getattr(kind, name)))
+    for name in ("endswith", "startswith", "__contains__"):
+        setattr(jax.Device, name, _of_name(name))
+    # The line that an operation came from is the one with the operator.
+    source_info_util.register_exclusion(_array_operators.__file__)
+    traceback_util.register_exclusion(_array_operators.__file__)
     ArrayImpl.numpy = _numpy  # pyright: ignore[reportAttributeAccessIssue]
     # Not a property of tracers: what it raises is replaced by what their __getattr__ raises.
     ShapedArray.numpy = aval_property(_no_numpy)  # pyright: ignore[reportAttributeAccessIssue]
@@ -38,3 +70,55 @@ def _numpy(self: Any) -> Any:
     Source: `tf.Tensor.numpy`.
     """
     return np.array(self)[()]
+
+
+def _of_name(method: str) -> Any:
+    """Makes a method of a device that asks its name in TensorFlow, `/job:.../device:GPU:0`."""
+
+    def ask(self: Device, *args: Any) -> Any:
+        return getattr(long_name(self), method)(*args)
+
+    return ask
+
+
+def _get_shape(self: Any) -> TensorShape:
+    """Returns the shape.
+
+    Source: `tf.Tensor.get_shape`.
+    """
+    return as_shape_seen(self.aval.shape)
+
+
+def _shown_dtype(self: Any) -> Any:
+    return as_dtype_seen(self.aval.dtype)
+
+
+def _set_shape(self: Any, shape: ShapeLike) -> None:
+    """Checks that the array has this shape, in which None fits any size: arrays know theirs.
+
+    Raises:
+        ValueError: it has another one.
+
+    Source: `tf.Tensor.set_shape`.
+    """
+    if not _get_shape(self).is_compatible_with(shape):
+        raise ValueError(
+            f"Tensor's shape {_get_shape(self)} is not compatible with supplied shape "
+            f"{TensorShape(shape)}. To give it another shape, write x = tf.reshape(x, shape)."
+        )
+
+
+def _assign(verb: str) -> property:
+    """Makes the attribute of a variable's slice that assigns to it; other arrays do not have it."""
+    return property(lambda self: assigner(self, verb))
+
+
+_METHODS: dict[str, Any] = {
+    "get_shape": _get_shape,
+    "set_shape": _set_shape,
+    "ref": lambda self: Reference(self),
+    "experimental_ref": lambda self: Reference(self),
+    "assign": _assign("assign"),
+    "assign_add": _assign("assign_add"),
+    "assign_sub": _assign("assign_sub"),
+}

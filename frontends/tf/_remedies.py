@@ -11,12 +11,17 @@ _SPELLINGS = {
         "tf.nn.compute_average_loss(per_example_loss), per_example_loss from a Keras loss with "
         "reduction='none' (in JAX code with spmd.average_loss(per_example_loss)), which leaves padding out"
     ),
+    Remedy.BOUND_LOOP: (
+        "a bound: tf.while_loop(..., maximum_iterations=100), in a Python loop "
+        "tf.autograph.experimental.set_loop_options(maximum_iterations=100)"
+    ),
     Remedy.COMBINE_VALUE: (
         "spmd.all_reduce(value, 'mean'), or strategy.reduce('MEAN', value, axis=None)"
     ),
     Remedy.CONTROL_FLOW: (
-        "jnp.where, jax.lax.cond, while_loop and scan (tf.cond and tf.while_loop in the TensorFlow front end, "
-        "which does not rewrite Python as AutoGraph does)"
+        "jnp.where, jax.lax.cond, while_loop and scan (in a TensorFlow script tf.where, tf.cond and tf.while_loop; "
+        "tf.function and strategy.run rewrite Python's own, but not in comprehensions, in libraries, and in code "
+        "whose source cannot be had)"
     ),
     Remedy.DISTRIBUTE: (
         "strategy.experimental_distribute_dataset(dataset), or spmd.distribute(data, mesh)"

@@ -2,25 +2,72 @@
 
 from typing import Any
 
+from frontends.tf import debugging
+from frontends.tf._initializers import INITIALIZERS
 from frontends.tf._names import defined_in
+from frontends.tf._symbolic import recordable
 from frontends.tf.dtypes import DTYPES
-from frontends.tf.ops import array, control_flow, creation, indexing, tables
-from frontends.tf.ops.convert import convert_to_tensor, is_tensor
+from frontends.tf.ops import (
+    array,
+    branching,
+    callbacks,
+    checks,
+    control_flow,
+    creation,
+    custom_gradient,
+    indexing,
+    loops,
+    name_scope,
+    scatter_nd,
+    tables,
+    vectorized_map,
+    while_loop,
+)
+from frontends.tf.ops.convert import convert_to_tensor, is_tensor, picked
+from frontends.tf.ops.devices import across_devices
+from frontends.tf.ops.gradients import gradients, hessians
+from frontends.tf.ops.tensor_array import TensorArray
 
 TABLE: dict[str, Any] = {
     **DTYPES,
-    "convert_to_tensor": convert_to_tensor,
+    **recordable(
+        "tf",
+        {
+            **across_devices({"convert_to_tensor": convert_to_tensor}),
+            **defined_in(creation.__name__),
+            **across_devices(defined_in(array.__name__)),
+            **across_devices(defined_in(indexing.__name__)),
+            **across_devices(defined_in(scatter_nd.__name__)),
+            **defined_in(control_flow.__name__),
+            **across_devices(tables.TF),
+        },
+    ),
     "is_tensor": is_tensor,
-    **defined_in(creation.__name__),
-    **defined_in(array.__name__),
-    **defined_in(indexing.__name__),
-    **defined_in(control_flow.__name__),
-    **tables.TF,
+    **defined_in(branching.__name__),
+    **defined_in(callbacks.__name__),
+    **defined_in(loops.__name__),
+    **picked(vectorized_map, "vectorized_map"),
+    **defined_in(while_loop.__name__),
+    **defined_in(custom_gradient.__name__),
+    "TensorArray": TensorArray,
+    "gradients": gradients,
+    "hessians": hessians,
+    **picked(debugging, "Assert", "assert_equal", "assert_greater", "assert_less"),
+    **INITIALIZERS,
+    "name_scope": name_scope.name_scope,
+    "assert_rank": checks.assert_rank,
     "newaxis": None,
 }
 
-# Submodules that take long to import, or need Keras.
-LAZY = {name: f"frontends.tf.{name}" for name in ("keras", "io", "saved_model", "summary", "train")}
+# Submodules. `tf` itself imports all but the first ones, which take long to import, or need Keras.
+LAZY = {
+    name: f"frontends.tf.{name}"
+    for name in (
+        *("keras", "io", "saved_model", "summary", "train"),
+        *("autograph", "compat", "config", "contrib", "data", "debugging", "distribute", "dtypes"),
+        *("errors", "image", "linalg", "math", "nest", "nn", "random", "version"),
+    )
+}
 # In TensorFlow, too, these are Keras's.
 LAZY |= {
     name: f"frontends.tf.keras.{name}"

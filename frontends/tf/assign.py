@@ -12,7 +12,23 @@ from frontends.tf._typing import DTypeLike, TensorLike
 from frontends.tf.aggregation import VariableAggregation, VariableSynchronization, reduced
 from frontends.tf.distribute.scope import get_strategy
 from frontends.tf.held_variable import HeldVariable
+from frontends.tf.ops.convert import named
 from spmd.replica import PerReplica, current_frame, in_replica
+
+
+def _updating(verb: str, combine: Callable[[Any, Any], Any], does: str) -> Callable[..., Any]:
+    """Makes a method that changes the value by another one."""
+
+    def update(
+        self: "AssignedVariable",
+        delta: TensorLike,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
+    ) -> Any:
+        return self._write(delta, combine, verb)
+
+    return named(f"AssignedVariable.{verb}", f"{does} the value; see `assign`.", update)
 
 
 class AssignedVariable(HeldVariable):
@@ -33,48 +49,15 @@ class AssignedVariable(HeldVariable):
             The variable; in a compiled step, its new value.
 
         Raises:
-            ValueError: shape or type do not fit.
+            ValueError: shape or type do not fit; or `assign_add` or `assign_sub` is called outside of a replica on
+                an `ON_READ` sum.
 
         Source: `tf.Variable.assign`.
         """
-        del use_locking, read_value
         return self._write(value, lambda _, new: new, "assign")
 
-    def assign_add(
-        self,
-        delta: TensorLike,
-        use_locking: bool = False,
-        name: str | None = None,
-        read_value: bool = True,
-    ) -> Any:
-        """Adds to the value.
-
-        Raises:
-            ValueError: shape or type do not fit, or the variable is an `ON_READ` sum and this is no
-                replica.
-
-        Source: `tf.Variable.assign_add`.
-        """
-        del use_locking, read_value
-        return self._write(delta, operator.add, "assign_add")
-
-    def assign_sub(
-        self,
-        delta: TensorLike,
-        use_locking: bool = False,
-        name: str | None = None,
-        read_value: bool = True,
-    ) -> Any:
-        """Subtracts from the value.
-
-        Raises:
-            ValueError: shape or type do not fit, or the variable is an `ON_READ` sum and this is no
-                replica.
-
-        Source: `tf.Variable.assign_sub`.
-        """
-        del use_locking, read_value
-        return self._write(delta, operator.sub, "assign_sub")
+    assign_add = _updating("assign_add", operator.add, "Adds to")
+    assign_sub = _updating("assign_sub", operator.sub, "Subtracts from")
 
     def _write(self, operand: TensorLike, combine: Callable[[Any, Any], Any], verb: str) -> Any:
         held = self._get()
@@ -133,10 +116,10 @@ class AssignedVariable(HeldVariable):
         if isinstance(operand, HeldVariable):
             operand = operand.value()
         new = self._typed(operand)
-        if new.shape != self.shape:
+        if not self.get_shape().is_compatible_with(new.shape):
             raise ValueError(
                 f"Cannot assign value to variable '{self.name}': Shape mismatch. The variable shape "
-                f"{self.shape}, and the assigned value shape {new.shape} are incompatible."
+                f"{self.get_shape()}, and the assigned value shape {new.shape} are incompatible."
             )
         # A copy: two variables with one array would be one source to a tape.
         return jnp.array(new, self.dtype)

@@ -9,7 +9,7 @@ class _Compiled(Protocol):
 
     python_function: Callable[..., Any]
 
-    def __init__(self, python_function: Callable[..., Any]) -> None: ...
+    def with_function(self, python_function: Callable[..., Any]) -> "_Compiled": ...
 
 
 _F = TypeVar("_F", bound=_Compiled)
@@ -34,7 +34,7 @@ class _Methods:
     def get(self, function: _F, kind: type | None) -> _F:
         """Returns a function as the owner's method, the same one every time."""
         if function not in self._bound:
-            bound = type(function)(function.python_function.__get__(self.owner, kind))
+            bound = function.with_function(function.python_function.__get__(self.owner, kind))
             self._bound.setdefault(function, bound)
         return self._bound[function]
 

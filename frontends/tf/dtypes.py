@@ -1,14 +1,12 @@
-"""`tf.dtypes`: TensorFlow's names of dtypes, and of shapes.
+"""`tf.dtypes`: TensorFlow's names of dtypes.
 
 A *dtype* is a `DType`: JAX and NumPy take it wherever they take one of theirs, and it equals theirs.
-The dtype of an array, `x.dtype`, is NumPy's; `tf.as_dtype(x.dtype)` has TensorFlow's attributes.
+The user's code sees one in `x.dtype` of an array; libraries see NumPy's (`_array_methods.py`).
 
 64-bit dtypes become 32-bit ones, without a warning, unless JAX's `jax_enable_x64` is set: scripts
 cast labels to `tf.int64` as a matter of course.
 """
 
-import math
-from collections.abc import Iterable
 from typing import Any
 
 import jax
@@ -88,7 +86,49 @@ class DType:
         """Smallest finite value."""
         return _limit(self, "min")
 
+    @property
+    def is_unsigned(self) -> bool:
+        """Whether it is an integer dtype without negative numbers."""
+        return self.dtype.kind == "u"
+
+    @property
+    def is_quantized(self) -> bool:
+        """Whether it is one of TensorFlow's quantized dtypes: never."""
+        return False
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether it is a dtype of numbers."""
+        return self.is_floating or self.is_integer or self.is_complex
+
+    @property
+    def is_numpy_compatible(self) -> bool:
+        """Whether NumPy has it: always."""
+        return True
+
+    @property
+    def base_dtype(self) -> "DType":
+        """The dtype itself: there are no references."""
+        return self
+
+    @property
+    def real_dtype(self) -> "DType":
+        """The dtype of the real part."""
+        return as_dtype(self.dtype.type().real.dtype) if self.is_complex else self
+
+    def is_compatible_with(self, other: DTypeLike) -> bool:
+        """Tells whether it is the other dtype."""
+        return self == as_dtype(other)
+
+    def __getattr__(self, name: str) -> Any:
+        # An array's dtype was NumPy's, and code that is written for JAX asks it for these.
+        if name in _NUMPY_ATTRIBUTES:
+            return getattr(self.dtype, name)
+        raise AttributeError(f"{self!r} has no attribute {name!r}.")
+
     def __eq__(self, other: DTypeLike) -> bool:
+        if other is None:  # to NumPy it is float64
+            return False
         try:
             return self.dtype == np.dtype(other)
         except TypeError:
@@ -98,66 +138,42 @@ class DType:
         return hash(self.dtype)
 
     def __reduce__(self) -> Any:
-        return DType, (self.dtype,)
+        return as_dtype, (self.dtype,)
+
+    def __str__(self) -> str:
+        # As NumPy's, which code that is written for JAX compares with names: TensorFlow's is <dtype: 'float32'>.
+        return self.name
 
     def __repr__(self) -> str:
         return f"tf.{self.name}"
 
 
+# Without `shape` and `ndim`, which dtypes of NumPy have as well: to JAX it would be an array.
+_NUMPY_ATTRIBUTES = frozenset(
+    {"alignment", "byteorder", "char", "itemsize", "kind", "newbyteorder", "num", "str", "type"}
+)
+
+
 def _limit(dtype: DType, name: str) -> Any:
+    if not (dtype.is_floating or dtype.is_integer):
+        raise TypeError(
+            f"tf.{dtype.name} has no {name}: expected a dtype of integers or of floating-point numbers."
+        )
     limits = (jnp.finfo if dtype.is_floating else jnp.iinfo)(dtype.dtype)
     scalar: Any = dtype.as_numpy_dtype
     return scalar(getattr(limits, name))
 
 
-class TensorShape(tuple[int | None, ...]):
-    """A shape; None is a dimension that is not known. An array's `x.shape` is a plain tuple.
-
-    Examples:
-        >>> from frontends import tf
-        >>> tf.TensorShape([None, 28]).as_list()
-        [None, 28]
-
-    Source: `tf.TensorShape`.
-    """
-
-    __slots__ = ()
-
-    def __new__(cls, dims: Iterable[int | None]) -> "TensorShape":
-        """Makes a shape.
-
-        Args:
-            dims: sizes.
-        """
-        return super().__new__(cls, (None if size is None else int(size) for size in dims))
-
-    @property
-    def rank(self) -> int:
-        """How many dimensions there are."""
-        return len(self)
-
-    ndims = rank
-
-    def as_list(self) -> list[int | None]:
-        """The sizes as a list."""
-        return list(self)
-
-    def is_fully_defined(self) -> bool:
-        """Whether every dimension is known."""
-        return None not in self
-
-    def num_elements(self) -> int | None:
-        """How many elements there are, or None if that is not known."""
-        known = [size for size in self if size is not None]
-        return math.prod(known) if len(known) == len(self) else None
-
-
 def as_dtype(type_value: DTypeLike) -> DType:
-    """Makes a dtype of a name, or of a dtype of NumPy or JAX."""
+    """Makes a dtype of a name, or of a dtype of NumPy or JAX; a known one is always the same object."""
+    if isinstance(type_value, DType):
+        return type_value
     if isinstance(type_value, str) and type_value == "string":
-        return DType(str)
+        return DTYPES["string"]
     # As in TensorFlow, Python's float is no double.
-    return DType(np.float32 if type_value is float else type_value)
+    single = type_value is float or (isinstance(type_value, str) and type_value == "float")
+    dtype = np.dtype(np.float32 if single else type_value)
+    return BY_NUMPY.get(dtype) or DType(dtype)
 
 
 def jax_dtype(dtype: DTypeLike) -> np.dtype:
@@ -172,7 +188,10 @@ DTYPES: dict[str, DType] = {
         *("bool", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"),
         *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     )
-} | {"string": DType(str), "half": DType("float16"), "double": DType("float64")}
+} | {"string": DType(str)}
+# By NumPy's dtype.
+BY_NUMPY: dict[np.dtype, DType] = {dtype.dtype: dtype for dtype in DTYPES.values()}
+DTYPES |= {"half": DTYPES["float16"], "double": DTYPES["float64"]}
 
 
 def cast(x: TensorLike, dtype: DTypeLike, name: str | None = None) -> jax.Array:
@@ -180,6 +199,9 @@ def cast(x: TensorLike, dtype: DTypeLike, name: str | None = None) -> jax.Array:
     target = jax_dtype(dtype)
     if isinstance(x, int | list | tuple | np.ndarray | np.generic):
         host = np.asarray(x)
+        if host.dtype == object:
+            # Sizes that the caller of an exported program chooses, see tf.shape.
+            return jnp.asarray(host.tolist()).astype(target)
         # JAX would cut them to 32 bits first.
         if host.dtype.kind in "iu" and host.dtype.itemsize == 8:
             require_room(host, dtype)

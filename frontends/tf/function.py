@@ -5,25 +5,46 @@ A function that reads a dataset *runs as Python*: see `function`.
 
 import contextlib
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, TypedDict, Unpack, overload
 
 import jax
 import numpy as np
 from jax.sharding import Mesh
 
+from frontends.tf._step_state import SEARCHED
 from frontends.tf._typing import Nested, TensorLike
+from frontends.tf.autograph.converted import converted
 from frontends.tf.bound_functions import methods_of
+from frontends.tf.call_forms import CallForms
+from frontends.tf.concrete_function import (
+    ConcreteFunction,
+    abstract_arguments,
+    has_all_sizes,
+    specs_of,
+)
+from frontends.tf.config.execution import functions_run_eagerly
 from frontends.tf.data.iterator import OutOfRangeError
-from frontends.tf.data.tracing import DatasetReadDuringTrace, traced_function
+from frontends.tf.data.tracing import DatasetReadDuringTrace, in_map_on_host, traced_function
 from frontends.tf.distribute.scope import StrategyLike, WrongMeshError, get_strategy
+from frontends.tf.host_errors import raises_host_errors
+from frontends.tf.input_signature import InputSignature
 from frontends.tf.ops.convert import convert_to_tensor
-from frontends.tf.ops.random import STREAM
+from frontends.tf.ops.gradients import Taped, TapeNeeded
+from frontends.tf.ops.traced_range import UnknownLengthError
 from frontends.tf.reads_dataset import reads_dataset
-from frontends.tf.variable import Variable
+from frontends.tf.variable import TracedInitialValueError, Variable
 from spmd._jax_internals import is_interposed
 from spmd.replica import PerReplica, current_frame, is_per_replica
-from spmd.step import NO_SHORTCUT, CrossReplicaStep, Inlined, Lowered, StepCache
+from spmd.step import (
+    NO_SHORTCUT,
+    CrossReplicaStep,
+    Explanation,
+    Inlined,
+    Lowered,
+    StepCache,
+    StepOptions,
+)
 
 _Step: TypeAlias = CrossReplicaStep[..., Any]
 
@@ -33,14 +54,24 @@ class Function(Inlined):
 
     If it reads a dataset, it runs as Python, and the parts of it that a strategy runs are programs.
 
+    Attributes:
+        autograph: whether Python's control flow on tensors becomes the program's.
+        python_function: what was compiled.
+
     Source: `tf.types.experimental.PolymorphicFunction`.
     """
 
-    def __init__(self, python_function: Callable[..., Any]) -> None:
+    def __init__(
+        self,
+        python_function: Callable[..., Any],
+        autograph: bool = True,
+        input_signature: Sequence[Nested] | None = None,
+        reduce_retracing: bool = False,
+    ) -> None:
         """Wraps a function; nothing is traced yet. Use `tf.function`.
 
         Raises:
-            TypeError: it cannot be called.
+            TypeError: it cannot be called, or does not take what its signature says.
         """
         if not callable(python_function):
             raise TypeError(
@@ -48,41 +79,65 @@ class Function(Inlined):
                 f"{type(python_function).__name__}."
             )
         self.python_function = python_function
+        self.autograph = autograph
+        self._converted = converted(python_function, autograph)
+        self._taped = Taped(self._converted)
         self.__wrapped__ = python_function
         functools.update_wrapper(self, python_function, updated=())
+        self._options = autograph, input_signature, reduce_retracing
+        self._forms = CallForms(python_function)
+        self._declared = (
+            None if input_signature is None else InputSignature(python_function, input_signature)
+        )
         # Python code may ask for the strategy, so each has programs of its own.
-        self._steps = StepCache(_make_step, key=id)
+        self._steps = StepCache(self._make_step, key=id)
         self._meshes: dict[StrategyLike, Mesh] = {}
         self._last: tuple[StrategyLike, _Step] | None = None
         self._runs_as_python = False
+        self._made_as_python = False
+        self._signatures: dict[str, None] = {}
 
+    @raises_host_errors
     def __call__(self, *args: Nested, **kwargs: Nested) -> Any:
         """Calls the function.
 
         Args:
-            *args: arrays, per-replica values and numbers are traced; other values are fixed for a
-                program.
-            **kwargs: likewise.
+            *args: arrays and per-replica values are traced; other values are fixed for a program. A Python
+                number is fixed at first. When another one comes in its place, it is traced, unless the function
+                needs a number there, as for an axis.
+            **kwargs: likewise; defaults and the order of arguments make no other program.
 
         Returns:
             The function's result.
 
         Raises:
             OutOfRangeError: it asked an iterator for an element, and there is none.
+            TypeError: the arguments do not fit the `input_signature`.
+            ValueError: it makes a `tf.Variable` in a later call than its first, or in each.
         """
+        if self._declared is not None:
+            args, kwargs = self._declared.bind(args, kwargs)
         if current_frame() is not None or is_interposed():
             # A function inside a function is a part of the outer one's program; under a tape its
             # operations are recorded one by one.
-            return self.python_function(*args, **kwargs)
-        if self._runs_as_python:
+            return self._converted(*args, **kwargs)
+        if self._runs_as_python or functions_run_eagerly():
             return self._run_as_python(args, kwargs)
+        args, kwargs = self._forms.one(args, kwargs)
         strategy = get_strategy()
         if self._last is not None and self._last[0] is strategy and not kwargs:
             result = self._last[1].call_again(args)
             if result is not NO_SHORTCUT:
                 return result
-        with contextlib.suppress(DatasetReadDuringTrace):
-            return self._compiled(strategy, args, kwargs, lambda step: step(*args, **kwargs))
+        try:
+            with contextlib.suppress(DatasetReadDuringTrace):
+                return self._compiled(strategy, args, kwargs, lambda step: step(*args, **kwargs))
+        except TracedInitialValueError:
+            if self._made_as_python or self.experimental_get_tracing_count():
+                raise
+            # A call as Python makes the variables from values; the next one is a program.
+            self._made_as_python = True
+            return self._run_as_python(args, kwargs)
         self._runs_as_python = True
         return self._run_as_python(args, kwargs)
 
@@ -93,38 +148,104 @@ class Function(Inlined):
         """
         return sum(step.trace_count for step in self._steps)
 
-    def get_concrete_function(self, *args: Nested, **kwargs: Nested) -> Lowered:
-        """Traces the function ahead of time.
+    def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
+        """Lists, a line for each, the arguments that programs were made for.
+
+        Source: `tf.types.experimental.PolymorphicFunction.pretty_printed_concrete_signatures`.
+        """
+        return "\n".join(self._signatures)
+
+    def explain(self) -> Explanation | None:
+        """Tells how the last call treated the rows of its batches: which program ran, and why.
+
+        `path` is `"masked"`, `"exact"` or `"unequal"`. TensorFlow has no such method: a replica there has no padding.
 
         Returns:
-            The engine's program: look at `hlo`, `memory`, `cost`, `collectives`.
+            What can be asked and printed; None before the first call, and if the function runs as Python.
+        """
+        return None if self._last is None or self._runs_as_python else self._last[1].explain()
+
+    def get_concrete_function(self, *args: Nested, **kwargs: Nested) -> ConcreteFunction:
+        """Traces the function ahead of time.
+
+        Args:
+            *args: tensors, or `tf.TensorSpec`s in their place; a size of None may be any. With an
+                `input_signature`, none are needed.
+            **kwargs: likewise.
+
+        Returns:
+            The function for such arguments. If all sizes are known, it is the engine's program too: look at `hlo`,
+            `memory`, `cost`, `collectives`. Else it is traced when it is called.
 
         Raises:
             NotImplementedError: the function reads a dataset, so it runs as Python and is no program.
+            TypeError: the arguments do not fit the `input_signature`.
 
         Source: `tf.types.experimental.PolymorphicFunction.get_concrete_function`.
         """
-        if not self._runs_as_python:
-            with contextlib.suppress(DatasetReadDuringTrace):
-                return self._compiled(
-                    get_strategy(), args, kwargs, lambda step: step.lower(*args, **kwargs)
-                )
-        name = getattr(self.python_function, "__name__", self)
-        raise NotImplementedError(
-            f"{name} asks a dataset for elements, so it runs as Python, and is no program to look at. "
-            "Move what it does with an element into a tf.function of its own, and ask that one: "
-            "train_step.get_concrete_function(next(iter(dataset)))."
-        )
+        if self._declared is not None:
+            args = args if args or kwargs else self._declared.placeholders()
+            args, kwargs = self._declared.bind(args, kwargs)
+        args, kwargs = self._forms.one(args, kwargs)
+
+        def lower() -> Lowered:
+            if not self._runs_as_python:
+                with contextlib.suppress(DatasetReadDuringTrace):
+                    return self._compiled(get_strategy(), args, kwargs, lower_step)
+            raise NotImplementedError(
+                f"{self._name} asks a dataset for elements, so it runs as Python, and is no program to look at. "
+                "Move what it does with an element into a tf.function of its own, and ask that one: "
+                "train_step.get_concrete_function(next(iter(dataset)))."
+            )
+
+        def lower_step(step: _Step) -> Lowered:
+            return step.lower(
+                *abstract_arguments(args, step.mesh), **abstract_arguments(kwargs, step.mesh)
+            )
+
+        sizes = has_all_sizes((args, kwargs))
+        signature = specs_of(args), specs_of(kwargs)
+        return ConcreteFunction(self, self._name, self._forms, signature, lower if sizes else None)
+
+    def with_function(self, python_function: Callable[..., Any]) -> "Function":
+        """Compiles another function with the same options, as a method of an object."""
+        return Function(python_function, *self._options)
 
     def __get__(self, instance: object, owner: type | None = None) -> "Function":
-        return self if instance is None else methods_of(instance).get(self, owner)
+        # A partial or another object that can be called is no method in Python either.
+        is_method = instance is not None and hasattr(self.python_function, "__get__")
+        return methods_of(instance).get(self, owner) if is_method else self
 
     def __reduce__(self) -> Any:
         # Programs belong to the objects that they were traced for, so a copy compiles its own.
-        return Function, (self.python_function,)
+        return Function, (self.python_function, *self._options)
 
     def __repr__(self) -> str:
         return f"<tf.function {self.python_function!r}>"
+
+    @property
+    def _name(self) -> str:
+        return getattr(self.python_function, "__name__", repr(self.python_function))
+
+    def _shown(self, args: Nested, kwargs: Nested) -> str:
+        named = [f"{name}={value!r}" for name, value in specs_of(kwargs).items()]
+        return f"{self._name}({', '.join([*map(repr, specs_of(args)), *named])})"
+
+    def _make_step(self, function: Callable[..., Any], strategy: StrategyLike, mesh: Mesh) -> _Step:
+        options = StepOptions(trace_numbers=self._options[-1])
+        return CrossReplicaStep(
+            function, mesh, state=SEARCHED, options=options, on_made=self._check_made
+        )
+
+    def _check_made(self, variables: Sequence[object], at_each_call: bool) -> None:
+        """Checks that variables are made at the first call only, and kept."""
+        if at_each_call or self.experimental_get_tracing_count():
+            names = ", ".join(map(repr, variables))
+            raise ValueError(
+                "tf.function only supports singleton tf.Variables created on the first call. Make sure the "
+                f"tf.Variable is only created once or created outside tf.function. {self._name} made {names}. Keep "
+                "it:\n    if self.v is None:\n        self.v = tf.Variable(...)"
+            )
 
     def _run_as_python(self, args: Nested, kwargs: Nested) -> Any:
         try:
@@ -143,39 +264,45 @@ class Function(Inlined):
         """Runs or lowers the function as a program.
 
         Raises:
-            DatasetReadDuringTrace: it cannot be one.
+            DatasetReadDuringTrace: it cannot be one, and can run as Python.
         """
         mesh = _mesh_of((args, kwargs)) or self._meshes.get(strategy, strategy.mesh)
+        traced = self.experimental_get_tracing_count()
         try:
             try:
-                return self._traced(strategy, mesh, use)
+                result = self._traced(strategy, mesh, use)
             except WrongMeshError as other:
                 # The devices are known only once the function runs a strategy.
                 result = self._traced(strategy, other.mesh, use)
                 self._meshes[strategy] = other.mesh
-                return result
+            if self.experimental_get_tracing_count() > traced:
+                self._signatures[self._shown(args, kwargs)] = None
+            return result
         except _CONCRETE_VALUE_ERRORS:
             # Python's `for _ in tf.range(k): next(iterator)` fails before it gets to the iterator.
-            if reads_dataset(self.python_function, args, kwargs):
+            # And a map function that JAX cannot trace calls functions of its kind.
+            if in_map_on_host() or reads_dataset(self.python_function, args, kwargs):
                 raise DatasetReadDuringTrace from None
             raise
 
     def _traced(self, strategy: StrategyLike, mesh: Mesh, use: Callable[[_Step], Any]) -> Any:
-        step = self._steps.get(self.python_function, strategy, mesh)
-        with traced_function():
-            result = use(step)
-        self._last = (strategy, step)
-        return result
-
-
-def _make_step(function: Callable[..., Any], strategy: StrategyLike, mesh: Mesh) -> _Step:
-    return CrossReplicaStep(function, mesh, state=[STREAM])
+        while True:
+            step = self._steps.get(self._taped.function, strategy, mesh)
+            try:
+                with traced_function():
+                    result = use(step)
+            except TapeNeeded:
+                self._taped.add_tape()
+                continue
+            self._last = (strategy, step)
+            return result
 
 
 class FunctionOptions(TypedDict, total=False):
-    """TensorFlow's options of `tf.function`; they are accepted, and none changes anything here.
+    """TensorFlow's options of `tf.function`; but for `autograph` and `reduce_retracing`, they change nothing here.
 
-    Programs are always compiled by XLA, and always made for the shapes that come.
+    Programs are always compiled by XLA, and always made for the shapes that come. `reduce_retracing` traces Python
+    numbers from the first call on, where the function can do with arrays.
 
     Source: `tf.function`.
     """
@@ -193,24 +320,29 @@ class FunctionOptions(TypedDict, total=False):
 
 @overload
 def function(
-    func: Callable[..., Any], input_signature: object = None, **options: Unpack[FunctionOptions]
+    func: Callable[..., Any],
+    input_signature: Sequence[Nested] | None = None,
+    **options: Unpack[FunctionOptions],
 ) -> Function: ...
 
 
 @overload
 def function(
-    func: None = None, input_signature: object = None, **options: Unpack[FunctionOptions]
+    func: None = None,
+    input_signature: Sequence[Nested] | None = None,
+    **options: Unpack[FunctionOptions],
 ) -> Callable[[Callable[..., Any]], Function]: ...
 
 
 def function(
     func: Callable[..., Any] | None = None,
-    input_signature: object = None,
+    input_signature: Sequence[Nested] | None = None,
     **options: Unpack[FunctionOptions],
 ) -> Any:
     """Compiles a function, with every `strategy.run` and `strategy.reduce` in it, into one program.
 
-    Python control flow on values is not rewritten: use `tf.cond` and `tf.while_loop`.
+    Python's control flow on tensors becomes control flow of the program (`tf.autograph`), unless
+    `autograph=False`.
 
     A function that asks a dataset, or an iterator of one, for elements is not one program, which could
     not take them out of Python: its trace is abandoned before anything is read, and from then on it runs
@@ -220,11 +352,17 @@ def function(
     operation by operation, so a loop over a dataset without a strategy is best left outside, and its body
     compiled. Python's `if` and `while` work on values there.
 
+    An `input_signature` is what the function takes, a `tf.TensorSpec` for each parameter without a default that is
+    to stay: dtypes and numbers of dimensions have to fit, Python's and NumPy's numbers are converted. XLA needs sizes,
+    so those that are None have a program each. A Python number without a spec stays one for the first call: see
+    `Function.__call__`.
+
     Returns:
         The compiled function, or a decorator.
 
     Raises:
-        TypeError: `func` cannot be called, or TensorFlow has no such option.
+        TypeError: `func` cannot be called, TensorFlow has no such option, or the signature does not fit the
+            parameters.
 
     Examples:
         >>> from frontends import tf
@@ -246,20 +384,27 @@ def function(
 
     Source: `tf.function`.
     """
-    del input_signature
     unknown = sorted(set(options) - FunctionOptions.__optional_keys__)
     if unknown:
         raise TypeError(
             f"tf.function has no option {unknown[0]!r}. It takes func, input_signature, "
             f"{', '.join(sorted(FunctionOptions.__optional_keys__))}."
         )
-    return Function if func is None else Function(func)
+    autograph = options.get("autograph", True)
+    names = "reduce_retracing", "experimental_relax_shapes"  # the latter is its former name
+    reduce_retracing = any(options.get(name) for name in names)
+
+    def compiled(python_function: Callable[..., Any]) -> Function:
+        return Function(python_function, autograph, input_signature, reduce_retracing)
+
+    return compiled if func is None else compiled(func)
 
 
 _CONCRETE_VALUE_ERRORS = (
     jax.errors.ConcretizationTypeError,
     jax.errors.TracerArrayConversionError,
     jax.errors.TracerIntegerConversionError,
+    UnknownLengthError,
 )
 
 

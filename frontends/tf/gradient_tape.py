@@ -200,7 +200,6 @@ class GradientTape:
         Raises:
             RuntimeError: the tape was used before and is not persistent.
         """
-        del parallel_iterations, experimental_use_pfor
         zero = _is_zero(unconnected_gradients)
         target, found = value_of(target), self._sources(sources)
         basis = jnp.eye(target.size, dtype=target.dtype).reshape(-1, *target.shape)
@@ -237,7 +236,6 @@ class GradientTape:
             ValueError: target and source differ in their number of rows.
             RuntimeError: the tape was used before and is not persistent.
         """
-        del parallel_iterations, experimental_use_pfor
         target, found = value_of(target), self._sources(source)
         shapes = target.shape, found.values[0].shape
         if not (shapes[0] and shapes[1] and shapes[0][0] == shapes[1][0]):
@@ -260,6 +258,17 @@ class GradientTape:
         with self._use() as recording:
             rows = recording.gradients(target, found.arrays(), weights)
         return found.collect(rows)
+
+    def keep_out(self, sources: Nested, gradients: Nested) -> None:
+        """Refuses to differentiate gradients that a tape around this one computed; not a name of TensorFlow.
+
+        Args:
+            sources: arrays or variables.
+            gradients: by them.
+        """
+        self._recording.keep_out(
+            [value_of(leaf) for leaf in leaves_of(sources)], jax.tree.leaves(gradients)
+        )
 
     @contextlib.contextmanager
     def _use(self) -> Generator[Recording]:

@@ -9,6 +9,7 @@ from jax.core import Tracer
 
 import spmd
 from frontends.tf._typing import DTypeLike, TensorLike
+from frontends.tf._user_view import as_dtype_seen, as_shape_seen, seen_by_users
 from frontends.tf.aggregation import (
     VariableAggregation,
     VariableSynchronization,
@@ -16,6 +17,8 @@ from frontends.tf.aggregation import (
 )
 from frontends.tf.distribute.device_names import long_name
 from frontends.tf.distribute.scope import StrategyLike, WrongMeshError
+from frontends.tf.ops.map_stream import require_no_write
+from frontends.tf.tensor_shape import TensorShape
 from spmd.replica import ArrayLike, PerReplica, TracedPerReplica, current_frame, in_replica
 from spmd.topology import layout_of, place
 
@@ -37,11 +40,19 @@ class HeldVariable(ArrayLike, spmd.Variable):
         synchronization: when it is combined.
     """
 
-    __slots__ = ("_replicas", "_weight", "aggregation", "distribute_strategy", "synchronization")
+    __slots__ = (
+        "_declared",
+        "_replicas",
+        "_weight",
+        "aggregation",
+        "distribute_strategy",
+        "synchronization",
+    )
 
     aggregation: VariableAggregation
     distribute_strategy: StrategyLike
     synchronization: VariableSynchronization
+    _declared: TensorShape | None
     _replicas: int
     _weight: _Weight | None
 
@@ -121,32 +132,35 @@ class HeldVariable(ArrayLike, spmd.Variable):
         """Returns some elements or slices; see `scatter_nd_update` for `indices`."""
         return self.value()[tuple(jnp.moveaxis(jnp.asarray(indices), -1, 0))]
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of the value on one replica."""
+    def _held_shape(self) -> tuple[int, ...]:
         shape = jnp.shape(self._value)
         stacked = self.kind == "local" and self._frame is None
         return shape[1:] if stacked else shape
 
-    @property
-    def dtype(self) -> Any:
-        """Type of the elements."""
-        return self._value.dtype
+    shape = seen_by_users(
+        lambda self: self._held_shape(),
+        lambda self: self.get_shape(),
+        "Shape of the value on one replica.",
+    )
+    dtype = seen_by_users(
+        lambda self: self._value.dtype,
+        lambda self: as_dtype_seen(self._value.dtype),
+        "Type of the elements.",
+    )
 
     @property
     def device(self) -> str:
         """Device of the first replica's value."""
         return long_name(self.distribute_strategy.mesh.local_devices[0])
 
-    def get_shape(self) -> tuple[int, ...]:
-        """Returns the shape; see `shape`."""
-        return self.shape
+    def get_shape(self) -> TensorShape:
+        """Returns the shape; of a variable that was made with `shape=`, that one."""
+        return as_shape_seen(self._held_shape()) if self._declared is None else self._declared
 
     def __jax_array__(self) -> Any:
         return self.value()
 
     def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> np.ndarray:
-        del copy
         return np.asarray(self.value(), dtype)
 
     def __getitem__(self, index: Any) -> Any:
@@ -169,5 +183,6 @@ class HeldVariable(ArrayLike, spmd.Variable):
         return super()._get() if scoped is None else scoped
 
     def _set(self, value: TensorLike) -> None:
+        require_no_write()
         if self._weight is None or not self._weight.set_scoped(value):
             super()._set(value)

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from frontends.tf._names import attributes, defined_in
+from frontends.tf._symbolic import recordable
 from frontends.tf._typing import DTypeLike, ShapeLike, TensorLike
 from frontends.tf.dtypes import as_dtype, jax_dtype
 from frontends.tf.ops.convert import convert_to_tensor, static_shape
@@ -161,4 +162,5 @@ def central_crop(image: TensorLike, central_fraction: float) -> jax.Array:
     return x[..., top : x.shape[-3] - top, left : x.shape[-2] - left, :]
 
 
+globals().update(recordable("tf.image", defined_in(__name__)))
 __getattr__, __dir__ = attributes("tf.image", defined_in(__name__))

@@ -27,10 +27,25 @@ def flatten(structure: Nested, expand_composites: bool = False) -> list[Any]:
 
     Source: `tf.nest.flatten`.
     """
-    del expand_composites
     if not is_nested(structure):
         return [structure]
     return [leaf for _, child in _children(structure) for leaf in flatten(child)]
+
+
+def flatten_with_paths(structure: Nested) -> list[tuple[tuple[Any, ...], Any]]:
+    """Lists the leaves, each with the indices and keys that lead to it.
+
+    Examples:
+        >>> flatten_with_paths({"b": [1, None]})
+        [(('b', 0), 1), (('b', 1), None)]
+    """
+    if not is_nested(structure):
+        return [((), structure)]
+    return [
+        ((key, *path), leaf)
+        for key, child in _children(structure)
+        for path, leaf in flatten_with_paths(child)
+    ]
 
 
 def pack_sequence_as(
@@ -47,7 +62,6 @@ def pack_sequence_as(
 
     Source: `tf.nest.pack_sequence_as`.
     """
-    del expand_composites
     leaves, count = list(flat_sequence), len(flatten(structure))
     if len(leaves) != count:
         raise ValueError(
@@ -92,7 +106,6 @@ def assert_same_structure(
 
     Source: `tf.nest.assert_same_structure`.
     """
-    del expand_composites
     if is_nested(nest1) != is_nested(nest2):
         raise ValueError(f"The structures differ: {nest1!r} and {nest2!r}; one of them is a leaf.")
     if not is_nested(nest1):

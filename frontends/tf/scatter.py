@@ -5,14 +5,15 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.core import Tracer
 
 from frontends.tf._typing import TensorLike
-from frontends.tf.aggregation import VariableAggregation, VariableSynchronization
+from frontends.tf.aggregation import VariableAggregation, VariableSynchronization, reduced
 from frontends.tf.assign import AssignedVariable
 from frontends.tf.distribute.scope import get_strategy
 from frontends.tf.indexed_slices import IndexedSlices, all_reduced
 from frontends.tf.ops.convert import named
+from frontends.tf.ops.positions import existing
+from frontends.tf.variable_slice import remember
 from spmd.replica import broadcast, current_frame, in_replica
 
 
@@ -25,7 +26,6 @@ def _of_rows(name: str, verb: str, summary: str) -> Callable[..., Any]:
         use_locking: bool = False,
         name: str | None = None,
     ) -> Any:
-        del use_locking
         return self._scatter(verb, sparse_delta)
 
     return named(f"ScatteredVariable.{name}", f"{summary}; see `scatter_update`.", update)
@@ -43,6 +43,10 @@ def _of_elements(name: str, verb: str, summary: str) -> Callable[..., Any]:
         return self._scatter_nd(verb, indices, updates)
 
     return named(f"ScatteredVariable.{name}", f"{summary}; see `scatter_nd_update`.", update)
+
+
+# The methods of JAX's `x.at[index]`.
+_VERBS = {"assign": "set", "assign_add": "add", "assign_sub": "subtract"}
 
 
 class ScatteredVariable(AssignedVariable):
@@ -91,7 +95,6 @@ class ScatteredVariable(AssignedVariable):
 
         Source: `tf.Variable.scatter_update`.
         """
-        del use_locking
         return self._scatter("set", sparse_delta)
 
     def scatter_nd_update(
@@ -114,6 +117,48 @@ class ScatteredVariable(AssignedVariable):
         Source: `tf.Variable.scatter_nd_update`.
         """
         return self._scatter_nd("set", indices, updates)
+
+    def __getitem__(self, index: Any) -> Any:
+        part = self.value()[index]
+        remember(part, self, index)
+        return part
+
+    def assign_slice(self, index: Any, value: TensorLike, verb: str) -> Any:
+        """Changes a part of the variable: what `v[index].assign(value)` does.
+
+        Args:
+            index: what stands in the brackets.
+            value: what goes there; its shape broadcasts to that of the part.
+            verb: `"assign"`, `"assign_add"` or `"assign_sub"`.
+
+        Returns:
+            The variable; in a compiled step, its new value.
+
+        Raises:
+            ValueError: shape or type do not fit.
+            NotImplementedError: the variable is `ON_READ`, and this is no replica.
+
+        Source: the `assign` of a slice of a `tf.Variable`, which is all that TensorFlow has.
+        """
+        own = self.synchronization is VariableSynchronization.ON_READ
+        rows = jnp.asarray(self._typed(value), self._value.dtype)
+        if own and self.distribute_strategy.has_components and not in_replica():
+            raise NotImplementedError(
+                f"{self.name} is ON_READ: between replicas a part of it cannot be assigned. Assign the whole "
+                "value, or assign in a replica."
+            )
+        if not own and in_replica() and get_strategy().num_replicas_in_sync > 1:
+            rows = reduced(rows, self.aggregation)
+        held = self._get()
+        try:
+            new = getattr(held.at[index], _VERBS[verb])(rows)
+        except ValueError as error:
+            raise ValueError(
+                f"Cannot assign to a part of variable '{self.name}': it has shape {held[index].shape}, and the "
+                f"value shape {rows.shape}."
+            ) from error
+        self._set(new)
+        return self.value() if current_frame() is not None else self
 
     def _scatter(self, verb: str, slices: IndexedSlices) -> Any:
         if not isinstance(slices, IndexedSlices):
@@ -158,15 +203,6 @@ class ScatteredVariable(AssignedVariable):
 
     def _put(self, verb: str, positions: tuple[jax.Array, ...], rows: TensorLike) -> Any:
         held, rows = self._get(), self._typed(rows)
-        found: list[jax.Array] = []
-        for indices, size in zip(positions, held.shape, strict=False):
-            wrong = (indices < 0) | (indices >= size)
-            if not isinstance(wrong, Tracer) and wrong.any():
-                raise ValueError(
-                    f"{self.name} has no element {int(indices[wrong][0])} along an axis of {size}: "
-                    f"indices must be in [0, {size})."
-                )
-            # JAX would count negative ones from the end.
-            found.append(jnp.where(wrong, size, indices))
-        self._set(getattr(held.at[tuple(found)], verb)(rows, mode="drop"))
+        places = existing(positions, held.shape, f"{self.name} has no element")
+        self._set(getattr(held.at[places], verb)(rows, mode="drop"))
         return self.value() if current_frame() is not None else self

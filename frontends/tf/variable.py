@@ -13,7 +13,15 @@ from frontends.tf.aggregation import VariableAggregation, VariableSynchronizatio
 from frontends.tf.assign import loses
 from frontends.tf.distribute.scope import get_strategy
 from frontends.tf.distribute.values import DistributedValues
+from frontends.tf.dtypes import jax_dtype
+from frontends.tf.ops.name_scope import in_name_scope
+from frontends.tf.reference import Reference
 from frontends.tf.scatter import ScatteredVariable
+from frontends.tf.tensor_shape import TensorShape
+
+
+class TracedInitialValueError(ValueError):
+    """The initial value of a variable is computed by the program that makes it."""
 
 
 class Variable(ScatteredVariable):
@@ -28,6 +36,7 @@ class Variable(ScatteredVariable):
 
     Attributes:
         aggregation: how what replicas write is combined, a `tf.VariableAggregation`.
+        constraint: the function that an optimizer applies after its update, or None.
         distribute_strategy: the strategy in whose scope the variable was made.
         synchronization: when it is combined, a `tf.VariableSynchronization`.
         trainable: whether a tape takes it as a source.
@@ -43,7 +52,7 @@ class Variable(ScatteredVariable):
     Source: `tf.Variable`.
     """
 
-    __slots__ = ("trainable",)
+    __slots__ = ("constraint", "trainable")
 
     def __init__(
         self,
@@ -70,13 +79,14 @@ class Variable(ScatteredVariable):
             dtype: type of the elements; None takes that of the initial value.
             synchronization: a `tf.VariableSynchronization`.
             aggregation: a `tf.VariableAggregation`.
-            shape: accepted if it is the initial value's.
+            shape: a shape that the initial value fits and later ones must fit, such as
+                `tf.TensorShape([None, 3])`; None takes the initial value's. A step that was compiled is
+                compiled again for a new shape.
+            constraint: maps a value to one that is allowed; optimizers apply it after their update.
 
         Raises:
             ValueError: no initial value, an unknown mode, or one that the strategy cannot keep.
         """
-        del validate_shape, caching_device, variable_def, import_scope, constraint
-        del experimental_enable_variable_lifting
         self._weight = None
         self.synchronization = member(VariableSynchronization, synchronization, name)
         self.aggregation = member(VariableAggregation, aggregation, name)
@@ -98,13 +108,15 @@ class Variable(ScatteredVariable):
         # In a step as well: a variable that a replica makes starts from a value, not from a trace.
         with jax.ensure_compile_time_eval():
             value = _array(initial_value() if callable(initial_value) else initial_value, dtype)
-        if shape is not None and tuple(shape) != value.shape:
+        self.constraint = constraint
+        self._declared = None if shape is None else TensorShape(shape)
+        if self._declared is not None and not self._declared.is_compatible_with(value.shape):
             raise ValueError(
                 f"The initial value's shape ({value.shape}) is not compatible with the explicitly "
-                f"supplied `shape` argument ({tuple(shape)})."
+                f"supplied `shape` argument ({self._declared})."
             )
         if isinstance(value, Tracer):
-            raise ValueError(
+            raise TracedInitialValueError(
                 f"The initial value of {name or 'a tf.Variable'} is computed by the step that makes it, "
                 "but a variable outlives the step. Make it before the step, or give it a function that "
                 "does not depend on the step: tf.Variable(lambda: tf.zeros([2]))."
@@ -119,7 +131,7 @@ class Variable(ScatteredVariable):
                 f"supported, please use a different aggregation or dtype: {name} is {value.dtype}."
             )
         replicas = self._replicas = strategy.num_replicas_in_sync if strategy.has_components else 1
-        name = f"{name or 'Variable'}:0"
+        name = in_name_scope(f"{name or 'Variable'}:0")
         if on_read and replicas > 1:
             stacked = jnp.broadcast_to(value, (replicas, *value.shape))
             super().__init__(stacked, kind="local", name=name)
@@ -127,12 +139,14 @@ class Variable(ScatteredVariable):
             super().__init__(value, name=name)
         self._made_in_step()
 
-    def ref(self) -> "_Reference":
+    def ref(self) -> Reference:
         """Returns an object that stands for the variable in sets and dictionaries.
 
         Source: `tf.Variable.ref`.
         """
-        return _Reference(self)
+        return Reference(self)
+
+    experimental_ref = ref
 
     def __repr__(self) -> str:
         if self.kind != "local" or isinstance(self._value, Tracer):
@@ -146,7 +160,7 @@ class Variable(ScatteredVariable):
         return "SyncOnReadVariable:{\n" + ",\n".join(lines) + "\n}"
 
     def _shown(self, name: str | None, value: TensorLike) -> str:
-        about = f"<tf.Variable '{name}' shape={self.shape} dtype={self.dtype}"
+        about = f"<tf.Variable '{name}' shape={self.get_shape()} dtype={self.dtype}"
         if isinstance(value, Tracer):
             return f"{about}>"
         array = np.asarray(value)
@@ -156,25 +170,6 @@ class Variable(ScatteredVariable):
 
 
 DistributedValues.register(Variable)
-
-
-class _Reference:
-    """Stands for a variable where something hashable is needed."""
-
-    __slots__ = ("_variable",)
-
-    def __init__(self, variable: Variable) -> None:
-        self._variable = variable
-
-    def deref(self) -> Variable:
-        """Returns the variable."""
-        return self._variable
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Reference) and other._variable is self._variable
-
-    def __hash__(self) -> int:
-        return id(self._variable)
 
 
 def _array(value: TensorLike, dtype: DTypeLike) -> jax.Array:
@@ -188,4 +183,5 @@ def _array(value: TensorLike, dtype: DTypeLike) -> jax.Array:
         raise TypeError(
             f"Cannot convert {value!r} to {jnp.dtype(dtype).name}. Round it first, or leave dtype= out."
         )
-    return jnp.array(value, dtype)  # a copy: a step may take the variable's memory
+    held = None if dtype is None else jax_dtype(dtype)
+    return jnp.array(value, held)  # a copy: a step may take the variable's memory

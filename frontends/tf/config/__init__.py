@@ -13,7 +13,13 @@ from frontends.tf.config.devices import list_physical_devices as list_physical_d
 from frontends.tf.config.devices import (
     set_logical_device_configuration as set_logical_device_configuration,
 )
+from frontends.tf.config.execution import functions_run_eagerly as functions_run_eagerly
+from frontends.tf.config.execution import get_soft_device_placement as get_soft_device_placement
+from frontends.tf.config.execution import run_functions_eagerly as run_functions_eagerly
+from frontends.tf.config.execution import set_soft_device_placement as set_soft_device_placement
 
+experimental_run_functions_eagerly = run_functions_eagerly
+experimental_functions_run_eagerly = functions_run_eagerly
 __getattr__, __dir__ = _names.attributes(
     "tf.config", _names.exported_by(__name__), {"experimental": "frontends.tf.config.experimental"}
 )

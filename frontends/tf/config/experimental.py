@@ -2,19 +2,11 @@
 
 import os
 
-from frontends.tf._names import attributes
+from frontends.tf import _names
 from frontends.tf.config import devices
-from frontends.tf.config.devices import PhysicalDevice, list_logical_devices, list_physical_devices
+from frontends.tf.config.devices import list_logical_devices as list_logical_devices
+from frontends.tf.config.devices import list_physical_devices as list_physical_devices
 from spmd import _jax_internals
-
-__all__ = [
-    "VirtualDeviceConfiguration",
-    "get_memory_growth",
-    "list_logical_devices",
-    "list_physical_devices",
-    "set_memory_growth",
-    "set_virtual_device_configuration",
-]
 
 VirtualDeviceConfiguration = devices.LogicalDeviceConfiguration
 set_virtual_device_configuration = devices.set_logical_device_configuration
@@ -23,7 +15,7 @@ set_virtual_device_configuration = devices.set_logical_device_configuration
 _PREALLOCATE = "XLA_PYTHON_CLIENT_PREALLOCATE"
 
 
-def set_memory_growth(device: PhysicalDevice, enable: bool) -> None:
+def set_memory_growth(device: devices.PhysicalDevice, enable: bool) -> None:
     """Says whether GPU memory is taken as it is needed, or most of it at the start, as JAX does.
 
     Args:
@@ -50,7 +42,7 @@ def set_memory_growth(device: PhysicalDevice, enable: bool) -> None:
     os.environ[_PREALLOCATE] = "false" if enable else "true"
 
 
-def get_memory_growth(device: PhysicalDevice) -> bool:
+def get_memory_growth(device: devices.PhysicalDevice) -> bool:
     """Tells whether GPU memory is taken as it is needed.
 
     Args:
@@ -73,7 +65,7 @@ def get_memory_growth(device: PhysicalDevice) -> bool:
     return os.environ.get(_PREALLOCATE, "true").lower() in ("0", "false")
 
 
-def _require_gpu(device: PhysicalDevice) -> None:
+def _require_gpu(device: devices.PhysicalDevice) -> None:
     if device.device_type != "GPU":
         raise ValueError(
             f"Memory growth is a choice for GPUs, but {device.name} is a {device.device_type}. "
@@ -81,4 +73,4 @@ def _require_gpu(device: PhysicalDevice) -> None:
         )
 
 
-__getattr__, __dir__ = attributes("tf.config.experimental", {}, present=__all__)
+__getattr__, __dir__ = _names.attributes("tf.config.experimental", _names.exported_by(__name__))

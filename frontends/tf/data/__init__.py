@@ -1,6 +1,7 @@
 """`tf.data`: datasets over arrays in memory, files, Python generators and Grain pipelines.
 
-Elements are NumPy arrays, or tuples, dicts and nested structures of them. Arrays keep their NumPy
+Elements are NumPy arrays, or tuples, dicts and nested structures of them; what an iterator hands out has a tensor's
+methods as well (`host_tensors.py`). Arrays keep their NumPy
 dtype until a map function touches them; what a map function returns has JAX's dtypes (float32 and
 int32 unless ``jax_enable_x64`` is set), whether it was compiled or not.
 

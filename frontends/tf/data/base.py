@@ -1,13 +1,16 @@
 """What every dataset holds, and how one is made from another."""
 
 import abc
+import contextlib
 import functools
 import operator
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import Any, Self, SupportsIndex, TypeVar
 
 from frontends.tf._typing import Nested
+from frontends.tf.autograph.converted import converted
 from frontends.tf.data.options import Options
+from frontends.tf.data.tracing import map_on_host
 from frontends.tf.ops.map_stream import MapStream, drawing_from
 from frontends.tf.ops.seeds import op_entropy
 from spmd.input.pipeline import Form, Lazy, MapFunction, ShuffleOrder
@@ -200,8 +203,14 @@ def map_function(value: Callable[..., Any], name: str) -> MapFunction:
     Raises:
         TypeError: It cannot be called.
     """
-    function, stream = function_of(value, name), MapStream()
-    return MapFunction(function, lambda traced: drawing_from(None if traced else stream))
+    function, stream = converted(function_of(value, name)), MapStream()
+
+    @contextlib.contextmanager
+    def surroundings(traced: bool) -> Generator[None]:
+        with map_on_host(traced), drawing_from(None if traced else stream):
+            yield
+
+    return MapFunction(function, surroundings)
 
 
 def shuffle_order(

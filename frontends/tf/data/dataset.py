@@ -111,7 +111,7 @@ class Dataset(Sources, Mixing, Reordering, Transforms, Folding, Nesting, metacla
         """Starts a pass, as ``iter(dataset)`` does.
 
         Returns:
-            An iterator over the elements.
+            An iterator over the elements, whose arrays are NumPy's own, without a tensor's methods.
 
         Examples:
             >>> from frontends.tf.data import Dataset
@@ -120,7 +120,8 @@ class Dataset(Sources, Mixing, Reordering, Transforms, Folding, Nesting, metacla
 
         Source: ``tf.data.Dataset.as_numpy_iterator``.
         """
-        return iter(self)
+        check_may_read()
+        return DatasetIterator(self._form().elements(), self, show=lambda element: element)
 
     def with_options(self, options: Options, name: str | None = None) -> Self:
         """Returns the dataset with settings, which override those that it has.

@@ -95,7 +95,6 @@ def map_and_batch(
 
     Source: ``tf.data.experimental.map_and_batch``.
     """
-    del num_parallel_batches
     return lambda dataset: dataset.map(map_func, num_parallel_calls).batch(
         batch_size, drop_remainder
     )
@@ -156,7 +155,6 @@ def parallel_interleave(
 
     Source: ``tf.data.experimental.parallel_interleave``.
     """
-    del sloppy, buffer_output_elements, prefetch_input_elements
     return lambda dataset: dataset.interleave(map_func, cycle_length, block_length)
 
 
@@ -173,5 +171,4 @@ def prefetch_to_device(device: str, buffer_size: int | None = None) -> Callable[
 
     Source: ``tf.data.experimental.prefetch_to_device``.
     """
-    del device, buffer_size
     return lambda dataset: dataset

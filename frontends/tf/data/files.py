@@ -49,7 +49,6 @@ def TextLineDataset(
 
     Source: ``tf.data.TextLineDataset``.
     """
-    del buffer_size, num_parallel_reads
     return _of_files("TextLineDataset", filenames, compression_type, lines)
 
 
@@ -89,7 +88,6 @@ def TFRecordDataset(
 
     Source: ``tf.data.TFRecordDataset``.
     """
-    del buffer_size, num_parallel_reads
     return _of_files("TFRecordDataset", filenames, compression_type, records)
 
 

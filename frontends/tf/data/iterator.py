@@ -1,6 +1,6 @@
 """Iterators of datasets, under TensorFlow's names: `get_next`, and optionals that mark the end."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, final
 
 import jax
@@ -9,23 +9,28 @@ import numpy as np
 
 from frontends.tf._typing import Nested
 from frontends.tf.data.base import DatasetBase
+from frontends.tf.data.host_tensors import as_tensors
 from frontends.tf.data.tracing import check_may_advance
 from spmd.input import Position
 from spmd.replica import current_frame
+
+_END = (
+    "End of sequence: the iterator has handed out all elements. Start another pass with "
+    "iter(dataset), or ask get_next_as_optional(), whose has_value() tells the end."
+)
 
 
 class OutOfRangeError(IndexError):
     """An iterator has no further element, and was asked for one by `get_next` or in a `tf.function`.
 
+    A `tf.TensorArray` raises it for an index that it does not have.
+
     Source: `tf.errors.OutOfRangeError`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, message: str = _END) -> None:
         """Makes the error."""
-        super().__init__(
-            "End of sequence: the iterator has handed out all elements. Start another pass with "
-            "iter(dataset), or ask get_next_as_optional(), whose has_value() tells the end."
-        )
+        super().__init__(message)
 
 
 class ElementIterator(Iterator[Any]):
@@ -81,13 +86,20 @@ class DatasetIterator(ElementIterator):
     Source: `tf.data.Iterator`.
     """
 
-    def __init__(self, elements: Iterator[Nested], dataset: DatasetBase) -> None:
+    def __init__(
+        self,
+        elements: Iterator[Nested],
+        dataset: DatasetBase,
+        show: Callable[[Nested], Nested] = as_tensors,
+    ) -> None:
         """Wraps a pass; `iter(dataset)` does.
 
         Args:
             elements: the pass.
             dataset: what it passes over.
+            show: makes of an element what is handed out.
         """
+        self._show = show
         self._frame = current_frame()
         self._elements = elements
         self._dataset = dataset
@@ -97,7 +109,7 @@ class DatasetIterator(ElementIterator):
         check_may_advance(self._frame)
         element = next(self._elements)
         self._progress.advance()
-        return element
+        return self._show(element)
 
     def get_state(self) -> dict[str, Any]:
         """Returns how far the pass has come, for a checkpoint.

@@ -144,7 +144,6 @@ class Nesting(DatasetBase):
 
         Source: ``tf.data.Dataset.interleave``.
         """
-        del deterministic
         worker_count(num_parallel_calls)
         if cycle_length is None or cycle_length == AUTOTUNE:
             cycle_length = _CYCLE

@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 import jax
 import numpy as np
 
-from frontends.tf._typing import DTypeLike, Nested
+from frontends.tf._typing import DTypeLike, Nested, TensorLike
+from frontends.tf.tensor_shape import TensorShape
 from spmd.input.pipeline import ArraySpec
 
 
@@ -34,8 +35,19 @@ class TensorSpec:
     name: str | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "shape", None if self.shape is None else tuple(self.shape))
+        object.__setattr__(self, "shape", None if self.shape is None else TensorShape(self.shape))
         object.__setattr__(self, "dtype", as_dtype(self.dtype))
+
+    @classmethod
+    def from_tensor(cls, tensor: TensorLike, name: str | None = None) -> "TensorSpec":
+        """Makes the spec of an array's shape and dtype."""
+        return cls(np.shape(tensor), getattr(tensor, "dtype", np.float32), name)
+
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        """Tells whether one array can have both this spec and another, or that of a value."""
+        other = spec_or_value
+        same_dtype = self.dtype == as_dtype(other.dtype)
+        return same_dtype and TensorShape(self.shape).is_compatible_with(TensorShape(other.shape))
 
     def __repr__(self) -> str:
         return f"TensorSpec(shape={self.shape}, dtype={self.dtype}, name={self.name!r})"

@@ -12,6 +12,8 @@ from spmd.replica import Frame, current_frame
 
 _TRACING: contextvars.ContextVar[bool] = contextvars.ContextVar("tf_function", default=False)
 
+_ON_HOST: contextvars.ContextVar[bool] = contextvars.ContextVar("map_on_host", default=False)
+
 
 class DatasetReadDuringTrace(BaseException):
     """A function reads a dataset while it is traced, outside of the replicas' functions.
@@ -23,6 +25,21 @@ class DatasetReadDuringTrace(BaseException):
 def traced_function() -> AbstractContextManager[bool]:
     """Marks a block in which a `tf.function` traces a function that it can also run as Python."""
     return assigned(_TRACING, True)
+
+
+def in_traced_function() -> bool:
+    """Tells whether a `tf.function` is being traced on this thread."""
+    return _TRACING.get()
+
+
+def map_on_host(traced: bool) -> AbstractContextManager[bool]:
+    """Marks a call of a dataset's function: on an element, or traced."""
+    return assigned(_ON_HOST, not traced)
+
+
+def in_map_on_host() -> bool:
+    """Tells whether a dataset's function runs on an element, uncompiled, on this thread."""
+    return _ON_HOST.get()
 
 
 def check_may_read() -> None:

@@ -66,7 +66,6 @@ class Transforms(DatasetBase):
 
         Source: ``tf.data.Dataset.map``.
         """
-        del deterministic
         function = map_function(map_func, "map: map_func")
         workers = worker_count(num_parallel_calls)
         return self._derive(lambda form: form.map(function, workers), self._cardinality)
@@ -127,7 +126,6 @@ class Transforms(DatasetBase):
 
         Source: ``tf.data.Dataset.batch``.
         """
-        del num_parallel_calls, deterministic
         size = integer(batch_size, "batch: batch_size", minimum=1)
         drop = bool(drop_remainder)
         return self._rebatched(

@@ -42,7 +42,6 @@ class CrossDeviceOps:
 
         Source: `tf.distribute.CrossDeviceOps.reduce`.
         """
-        del destinations, options
         op = op_name(reduce_op)
         split = isinstance(per_replica_value, DistributedValues)
         return spmd.reduce(per_replica_value, op) if split else per_replica_value
@@ -70,7 +69,6 @@ class CrossDeviceOps:
 
         Source: `tf.distribute.CrossDeviceOps.broadcast`.
         """
-        del destinations
         return tensor
 
 

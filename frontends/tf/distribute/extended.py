@@ -68,7 +68,6 @@ class StrategyExtended:
 
         Source: `tf.distribute.StrategyExtended.non_slot_devices` of TensorFlow 1.
         """
-        del var_list
         return self.parameter_devices
 
     def reduce_to(
@@ -86,7 +85,6 @@ class StrategyExtended:
 
         Source: `tf.distribute.StrategyExtended.reduce_to`.
         """
-        del destinations, options
         return self._strategy.reduce(reduce_op, value, axis=None)
 
     def batch_reduce_to(
@@ -116,7 +114,6 @@ class StrategyExtended:
 
         Source: `tf.distribute.StrategyExtended.broadcast_to` of TensorFlow 1.
         """
-        del destinations
         require_cross_replica("extended.broadcast_to")
         return tensor
 
@@ -214,7 +211,6 @@ class StrategyExtended:
 
         Source: `tf.distribute.StrategyExtended.colocate_vars_with`.
         """
-        del colocate_with_variable
         return contextlib.nullcontext()
 
     @staticmethod
@@ -226,7 +222,6 @@ class StrategyExtended:
 
         Source: `tf.distribute.StrategyExtended.experimental_make_numpy_dataset` of TensorFlow 1.
         """
-        del session
         return Dataset.from_tensor_slices(numpy_input)
 
     make_experimental_numpy_dataset = experimental_make_numpy_dataset

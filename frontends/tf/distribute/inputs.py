@@ -16,8 +16,8 @@ from frontends.tf.distribute.input import (
     InputReplicationMode,
     ValueContext,
 )
-from frontends.tf.distribute.scope import StrategyLike, require_cross_replica
-from spmd.replica import stack_replicas
+from frontends.tf.distribute.scope import StrategyLike, WrongMeshError, require_cross_replica
+from spmd.replica import current_frame, stack_replicas
 from spmd.topology import spans_processes
 
 
@@ -127,6 +127,10 @@ class StrategyInputs(StrategyLike):
         Source: `tf.distribute.Strategy.experimental_distribute_values_from_function`.
         """
         require_cross_replica("experimental_distribute_values_from_function")
+        frame = current_frame()
+        if frame is not None and frame.mesh != self.mesh:
+            # In a tf.function this may be the only sign of the replicas that it is for.
+            raise WrongMeshError(frame.mesh, self.mesh)
         replicas = self.num_replicas_in_sync
         values = [value_fn(ValueContext(index, replicas)) for index in range(replicas)]
         return jax.tree.map(lambda *leaves: stack_replicas(leaves, self.mesh), *values)

@@ -87,7 +87,6 @@ class ReplicaContext:
 
         Source: `tf.distribute.ReplicaContext.all_reduce`.
         """
-        del options
         op, value = op_name(reduce_op), _read(value)
         if not self._in_replica("all_reduce"):
             return value
@@ -108,7 +107,6 @@ class ReplicaContext:
 
         Source: `tf.distribute.ReplicaContext.all_gather`.
         """
-        del options
         value = _read(value)
         return all_gather(value, axis) if self._in_replica("all_gather") else value
 

@@ -9,13 +9,15 @@ import jax
 from jax.sharding import Mesh
 
 import spmd
+from frontends.tf._step_state import SEARCHED
 from frontends.tf._typing import Nested
+from frontends.tf.autograph.converted import converted
 from frontends.tf.data.iterator import OutOfRangeError
 from frontends.tf.distribute.aliases import StrategyAliases
 from frontends.tf.distribute.extended import StrategyExtended
 from frontends.tf.distribute.options import RunOptions
 from frontends.tf.distribute.scope import WrongMeshError, entered, in_force, require_cross_replica
-from frontends.tf.ops.random import STREAM
+from frontends.tf.host_errors import raises_host_errors
 from spmd.replica import (
     CollectiveOptions,
     collective_options,
@@ -53,9 +55,9 @@ class Strategy(StrategyAliases):
         self.extended = StrategyExtended(self)
         self._collectives = collectives or CollectiveOptions()
         self._steps = StepCache(
-            lambda fn: spmd.Step(fn, mesh, state=[STREAM], keep_per_replica=True)
+            lambda fn: spmd.Step(converted(fn), mesh, state=SEARCHED, keep_per_replica=True)
         )
-        self._repetitions = StepCache(lambda fn: Repetition(fn, mesh, [STREAM]))
+        self._repetitions = StepCache(lambda fn: Repetition(converted(fn), mesh, SEARCHED))
 
     @property
     def mesh(self) -> Mesh:
@@ -94,6 +96,7 @@ class Strategy(StrategyAliases):
             )
         return entered(self)
 
+    @raises_host_errors
     def run(
         self,
         fn: Callable[..., Any],
@@ -127,7 +130,6 @@ class Strategy(StrategyAliases):
 
         Source: `tf.distribute.Strategy.run`.
         """
-        del options
         if not isinstance(args, (tuple, list)):
             raise ValueError(
                 f"strategy.run needs args as a tuple or list, but got a {type(args).__name__}. "
@@ -146,8 +148,9 @@ class Strategy(StrategyAliases):
                 return self._steps.get(fn)(*args, **kwargs)
             if frame.mesh != self.mesh:
                 raise WrongMeshError(frame.mesh, self.mesh)
-            return run_in_replicas(frame, fn, args, kwargs)
+            return run_in_replicas(frame, converted(fn), args, kwargs)
 
+    @raises_host_errors
     def run_steps(self, fn: Callable[[Any], Any], iterator: Iterator[Any], steps: int) -> Any:
         """Runs a training step on each of the next batches, all in one compiled program.
 

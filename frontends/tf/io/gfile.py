@@ -9,7 +9,7 @@ from typing import IO, Any
 
 from etils import epath
 
-from frontends.tf._names import attributes
+from frontends.tf._names import attributes, defined_in
 from spmd.typing import StrPath
 
 
@@ -188,21 +188,4 @@ def _make_way(path: StrPath, overwrite: bool) -> None:
         raise FileExistsError(f"{path} already exists. Pass overwrite=True, or another name.")
 
 
-__all__ = [
-    "GFile",
-    "copy",
-    "exists",
-    "glob",
-    "isdir",
-    "join",
-    "listdir",
-    "makedirs",
-    "mkdir",
-    "remove",
-    "rename",
-    "rmtree",
-    "stat",
-    "walk",
-]
-
-__getattr__, __dir__ = attributes("tf.io.gfile", {}, present=__all__)
+__getattr__, __dir__ = attributes("tf.io.gfile", defined_in(__name__))

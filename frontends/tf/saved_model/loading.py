@@ -143,7 +143,6 @@ def load(
 
     Source: `tf.saved_model.load`.
     """
-    del tags, options
     artifact = export.load(export_dir)
     trainable = artifact.notes.get("trainable", [False] * len(artifact.weights))
     variables = [

@@ -38,7 +38,6 @@ def save(
 
     Source: `tf.saved_model.save`.
     """
-    del options
     # Whoever has a model has Keras, but loading needs none.
     from frontends.tf.keras._artifact import write_model
 

@@ -8,7 +8,9 @@ A *writer* appends to one event file. Functions such as `scalar` write to the *d
 write nothing and return False. The files are TensorFlow's, written with the package `tensorboard`, which is imported
 when the first writer is made and needs no TensorFlow.
 
-Compiled programs write no summaries: return a value from `tf.function` or `strategy.run`, and write it then.
+In `tf.function` and `strategy.run` the program writes them whenever it runs, without waiting: to the writer that was
+the default when the function was traced, and once in each process, from its first replica, as in TensorFlow. `flush`
+and `close` wait for programs that run. Where there is no writer when a function is traced, the program writes none.
 """
 
 from frontends.tf import _names
@@ -17,6 +19,9 @@ from frontends.tf.summary.ops import image as image
 from frontends.tf.summary.ops import scalar as scalar
 from frontends.tf.summary.ops import text as text
 from frontends.tf.summary.ops import write as write
+from frontends.tf.summary.trace import trace_export as trace_export
+from frontends.tf.summary.trace import trace_off as trace_off
+from frontends.tf.summary.trace import trace_on as trace_on
 from frontends.tf.summary.writer import SummaryWriter as SummaryWriter
 from frontends.tf.summary.writer import create_file_writer as create_file_writer
 from frontends.tf.summary.writer import create_noop_writer as create_noop_writer

@@ -6,7 +6,6 @@ The package `tensorboard` is imported only if there is a writer.
 import functools
 import importlib
 import io
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -16,14 +15,24 @@ import numpy as np
 
 from frontends.tf._typing import TensorLike
 from frontends.tf.image import convert_image_dtype
-from frontends.tf.summary.writer import default_writer, get_step, require_tensorboard
+from frontends.tf.ops.convert import is_tensor
+from frontends.tf.ops.name_scope import in_name_scope
+from frontends.tf.summary.writer import (
+    SummaryWriter,
+    default_writer,
+    get_step,
+    require_tensorboard,
+    should_record_summaries,
+)
+from spmd import _jax_internals
+from spmd.replica import is_first_of_process
 
 _BUCKETS = 30
 
 
 def scalar(
     name: str, data: TensorLike, step: TensorLike = None, description: str | None = None
-) -> bool:
+) -> Any:
     """Writes a number.
 
     Args:
@@ -36,7 +45,7 @@ def scalar(
         Whether it was written: False without a default writer.
 
     Raises:
-        ValueError: it is not a single number, there is no step, or the value is a tracer.
+        ValueError: it is not a single number, or there is no step.
 
     Examples:
         >>> from frontends import tf
@@ -46,16 +55,21 @@ def scalar(
     Source: `tf.summary.scalar`.
     """
 
-    def make() -> Any:
-        value = _numpy(name, data)
+    def check(value: Any) -> None:
         if value.shape != () or not _is_real(value.dtype):
             raise ValueError(
                 f"tf.summary.scalar({name!r}) takes one number, but got an array of shape {value.shape} and "
                 f"dtype {value.dtype}. Reduce it first: tf.reduce_mean(x)."
             )
-        return value.astype(np.float32)
 
-    return write(name, make, step, functools.partial(_metadata, "scalar", description))
+    return _write(
+        in_name_scope(name),
+        data,
+        step,
+        functools.partial(_metadata, "scalar", description),
+        lambda value: value.astype(np.float32),
+        check,
+    )
 
 
 def histogram(
@@ -64,22 +78,24 @@ def histogram(
     step: TensorLike = None,
     buckets: int | None = None,
     description: str | None = None,
-) -> bool:
+) -> Any:
     """Writes the distribution of numbers of any shape, as `buckets` bars of equal width, 30 by default.
 
     `step` and the result are as of `scalar`.
 
     Raises:
-        ValueError: there is no step, or the value is a tracer.
+        ValueError: there is no step.
 
     Source: `tf.summary.histogram`.
     """
-
-    def make() -> Any:
-        count = _BUCKETS if buckets is None else max(buckets, 0)
-        return _buckets(_numpy(name, data).astype(np.float64).reshape(-1), count)
-
-    return write(name, make, step, functools.partial(_metadata, "histogram", description))
+    count = _BUCKETS if buckets is None else max(buckets, 0)
+    return _write(
+        in_name_scope(name),
+        data,
+        step,
+        functools.partial(_metadata, "histogram", description),
+        lambda values: _buckets(values.astype(np.float64).reshape(-1), count),
+    )
 
 
 def image(
@@ -88,7 +104,7 @@ def image(
     step: TensorLike = None,
     max_outputs: int = 3,
     description: str | None = None,
-) -> bool:
+) -> Any:
     """Writes the first `max_outputs` of several images; `step` and the result are as of `scalar`.
 
     Args:
@@ -96,29 +112,33 @@ def image(
             Floats are from 0 to 1, integers from 0 to the largest of their dtype; others are clipped.
 
     Raises:
-        ValueError: the shape is another, there is no step, or the value is a tracer.
+        ValueError: the shape is another, or there is no step.
 
     Source: `tf.summary.image`.
     """
 
-    def make() -> Any:
-        pixels = _numpy(name, data)
+    def check(pixels: Any) -> None:
         if pixels.ndim != 4 or pixels.shape[3] not in (1, 2, 3, 4):
             raise ValueError(
                 f"tf.summary.image({name!r}) takes images of shape [images, height, width, channels] with 1 to "
                 f"4 channels, but got shape {pixels.shape}. For one image write image[None]; without "
                 "channels, image[..., None]."
             )
+
+    def encode(pixels: Any) -> Any:
         height, width = pixels.shape[1:3]
-        pixels = np.asarray(convert_image_dtype(pixels[:max_outputs], np.uint8, saturate=True))
         return np.array([str(width).encode(), str(height).encode(), *map(_png, pixels)], object)
 
-    return write(name, make, step, functools.partial(_metadata, "image", description))
+    def shown(pixels: Any) -> Any:
+        return convert_image_dtype(pixels[:max_outputs], np.uint8, saturate=True)
+
+    metadata = functools.partial(_metadata, "image", description)
+    return _write(in_name_scope(name), data, step, metadata, encode, check, shown)
 
 
 def text(
     name: str, data: TensorLike, step: TensorLike = None, description: str | None = None
-) -> bool:
+) -> Any:
     """Writes a string in Markdown, or an array of strings as a table; `step` and the result are as of `scalar`.
 
     Raises:
@@ -127,16 +147,15 @@ def text(
     Source: `tf.summary.text`.
     """
 
-    def make() -> Any:
-        texts = _numpy(name, data)
+    def check(texts: Any) -> None:
         if texts.dtype.kind not in "OSU":
             raise ValueError(
                 f"tf.summary.text({name!r}) takes text, but got an array of {texts.dtype}. "
                 "Write str(x)."
             )
-        return texts
 
-    return write(name, make, step, functools.partial(_metadata, "text", description))
+    metadata = functools.partial(_metadata, "text", description)
+    return _write(in_name_scope(name), data, step, metadata, check=check)
 
 
 def write(
@@ -153,27 +172,93 @@ def write(
         metadata: TensorBoard's `SummaryMetadata`, its bytes, or a function like `tensor`; it names the plugin.
 
     Raises:
-        ValueError: there is no step, or the value is a tracer.
+        ValueError: there is no step.
 
     Source: `tf.summary.write`.
     """
-    writer = default_writer()
-    if writer is None:
+    return _write(tag, tensor, step, metadata)
+
+
+def _write(
+    tag: str,
+    data: Any,
+    step: TensorLike,
+    metadata: Any,
+    encode: Callable[[Any], Any] = lambda array: array,
+    check: Callable[[Any], None] = lambda array: None,
+    prepare: Callable[[Any], Any] = lambda array: array,
+) -> Any:
+    """Writes an array, now or whenever the program that is traced runs.
+
+    Args:
+        tag: its name in the file.
+        data: the array, or a function that returns it.
+        step: position on the curve.
+        metadata: see `write`.
+        encode: makes of NumPy's array what is written; called on the host.
+        check: raises if the array has the wrong shape or dtype.
+        prepare: is called first; the program computes it.
+
+    Returns:
+        Whether it was written, or will be.
+    """
+    writer, wanted = default_writer(), should_record_summaries()
+    if writer is None or wanted is False:
         return False
+    step = get_step() if step is None else step
+    if step is None:
+        raise ValueError(
+            f"The summary {tag!r} has no step: give the argument step, or one for all summaries: "
+            "tf.summary.experimental.set_step(step)."
+        )
+    value = _array(data() if callable(data) else data)
+    check(value)
+    described = metadata() if callable(metadata) else metadata
+
+    def put(array: Any, number: Any) -> None:
+        writer.append(_event(tag, encode(array), int(number), described))
+
+    if not _jax_internals.is_tracing():
+        put(np.asarray(prepare(value)), _now(tag, step))
+        return True
+    _put_when_run(writer, put, prepare(value), _now(tag, step), wanted)
+    return wanted
+
+
+def _put_when_run(
+    writer: SummaryWriter, put: Callable[..., None], value: Any, step: Any, wanted: Any
+) -> None:
+    """Makes the program call `put`, once in each process, as TensorFlow does in its first replica."""
+
+    def late(array: Any, number: Any) -> None:
+        if not writer.closed:  # a program may run on after that
+            put(array, number)
+
+    def call() -> None:
+        if isinstance(value, jax.Array):
+            jax.debug.callback(lambda array, number: late(np.asarray(array), number), value, step)
+        else:  # text, which no program computes
+            jax.debug.callback(functools.partial(late, value), step)
+
+    first = is_first_of_process()
+    if first is True and wanted is True:
+        call()
+    else:
+        # Not to be asked on the host: what is not written would travel there.
+        jax.lax.cond(jnp.logical_and(first, wanted), call, lambda: None)
+
+
+def _event(tag: str, array: Any, step: int, metadata: Any) -> Any:
     from tensorboard.util.tensor_util import make_tensor_proto
 
-    number = _step(tag, get_step() if step is None else step)
-    array = _numpy(tag, tensor() if callable(tensor) else tensor)
     array = array.astype(object) if array.dtype.kind in "SU" else array
-    metadata = metadata() if callable(metadata) else metadata
-    event = require_tensorboard()[0].Event(step=number)
+    event = require_tensorboard()[0].Event(step=step)
     value = event.summary.value.add(tag=tag, tensor=make_tensor_proto(array))
     if isinstance(metadata, bytes):
         value.metadata.ParseFromString(metadata)
     elif metadata is not None:
         value.metadata.CopyFrom(metadata)
-    writer.append(event)
-    return True
+    return event
 
 
 def _metadata(plugin: str, description: str | None) -> Any:
@@ -182,30 +267,24 @@ def _metadata(plugin: str, description: str | None) -> Any:
     return module.create_summary_metadata(None, description)
 
 
-def _step(tag: str, step: TensorLike) -> int:
-    if step is None:
-        raise ValueError(
-            f"The summary {tag!r} has no step: give the argument step, or one for all summaries: "
-            "tf.summary.experimental.set_step(step)."
-        )
-    try:
-        return operator.index(_numpy(tag, step)[()])
-    except TypeError:
-        raise TypeError(
-            f"The step of the summary {tag!r} must be an integer, but it is {step!r}."
-        ) from None
+def _now(tag: str, step: TensorLike) -> Any:
+    """Reads the step: an integer, or an array of the program."""
+    number = _array(step)
+    if number.shape != () or not jnp.issubdtype(number.dtype, jnp.integer):
+        raise TypeError(f"The step of the summary {tag!r} must be an integer, but it is {step!r}.")
+    return number
 
 
-def _numpy(tag: str, value: TensorLike) -> Any:
-    try:
-        return np.asarray(
-            jax.tree.map(np.asarray, value) if isinstance(value, (list, tuple)) else value
-        )
-    except jax.errors.TracerArrayConversionError:
-        raise ValueError(
-            f"The summary {tag!r} has a value that a program computes: it is not known while tf.function or "
-            "strategy.run traces the program. Return the value, and write the summary after the call."
-        ) from None
+def _array(value: Any) -> Any:
+    """Makes an array: of JAX where a program computes it, otherwise NumPy's."""
+    if is_tensor(value) and _jax_internals.is_tracing():
+        return jnp.asarray(value)
+    if isinstance(value, (list, tuple)):
+        parts = list(map(_array, value))
+        if any(isinstance(part, jax.Array) for part in parts):
+            return jnp.stack(parts)
+        return np.asarray(parts)
+    return np.asarray(value)
 
 
 def _is_real(dtype: np.dtype[Any]) -> bool:

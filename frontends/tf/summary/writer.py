@@ -8,18 +8,27 @@ import contextvars
 import itertools
 import os
 import socket
+import threading
 import time
 import weakref
 from collections.abc import Callable, Generator
 from typing import Any, TypeAlias
 
+import jax
+import jax.numpy as jnp
+from jax.core import Tracer
+
+from frontends.tf._step_state import SUMMARIES
 from frontends.tf._typing import TensorLike
+from spmd import _jax_internals
 from spmd.assigned import assigned
+from spmd.replica import current_frame
+from spmd.state import adapter_of
 from spmd.typing import StrPath
 
 # TensorBoard's protocol buffer.
 Event: TypeAlias = Any
-_STEP: contextvars.ContextVar[Any] = contextvars.ContextVar("summary_step", default=None)
+_STEP: contextvars.ContextVar["_Step | None"] = contextvars.ContextVar("summary_step", default=None)
 _CONDITION: contextvars.ContextVar[bool | Callable[[], Any]] = contextvars.ContextVar(
     "summary_condition", default=True
 )
@@ -44,8 +53,9 @@ class SummaryWriter:
         self._flush_seconds = 120 if flush_millis is None else flush_millis / 1000
         self._waiting, self._flushed_at = 0, time.monotonic()
         self._closed = False
+        self._lock = threading.Lock()
         # Scripts rarely close their writers, and Python warns when it closes a file itself.
-        self._close = weakref.finalize(self, records.close) if records else lambda: None
+        self._close = weakref.finalize(self, _finish, records) if records else lambda: None
 
     @contextlib.contextmanager
     def as_default(self, step: TensorLike = None) -> Generator["SummaryWriter"]:
@@ -59,7 +69,10 @@ class SummaryWriter:
         """
         self._check_open()
         try:
-            with assigned(_WRITER, self), assigned(_STEP, _STEP.get() if step is None else step):
+            with (
+                assigned(_WRITER, self),
+                assigned(_STEP, _STEP.get() if step is None else _Step(step)),
+            ):
                 yield self
         finally:
             self.flush()
@@ -76,13 +89,13 @@ class SummaryWriter:
         self._check_open()
         _WRITER.set(self)
         if step is not None:
-            _STEP.set(step)
+            set_step(step)
 
     def init(self) -> None:
         """Does nothing: the file is already open."""
 
     def append(self, event: Event) -> None:
-        """Appends an event, with the present time.
+        """Appends an event, with the present time. Programs that run may call it from threads of theirs.
 
         Raises:
             RuntimeError: the writer is closed.
@@ -91,17 +104,26 @@ class SummaryWriter:
         if self._records is None:
             return
         event.wall_time = time.time()
-        self._records.write(event.SerializeToString())
-        self._waiting += 1
-        late = time.monotonic() - self._flushed_at > self._flush_seconds
-        if self._waiting > self._max_queue or late:
-            self.flush()
+        with self._lock:
+            self._records.write(event.SerializeToString())
+            self._waiting += 1
+            late = time.monotonic() - self._flushed_at > self._flush_seconds
+            if self._waiting > self._max_queue or late:
+                self._write_queue()
 
     def flush(self) -> None:
-        """Writes the queue to the file; blocks, and does nothing if the writer is closed."""
-        if self._records is not None and not self._closed:
-            self._records.flush()
-            self._waiting, self._flushed_at = 0, time.monotonic()
+        """Writes the queue to the file; blocks until programs that run have written their summaries.
+
+        Does nothing if the writer is closed, or while a program is traced.
+        """
+        if self._records is not None and not self._closed and not _jax_internals.is_tracing():
+            jax.effects_barrier()
+            with self._lock:
+                self._write_queue()
+
+    def _write_queue(self) -> None:
+        self._records.flush()
+        self._waiting, self._flushed_at = 0, time.monotonic()
 
     def close(self) -> None:
         """Writes the queue and closes the file; does nothing the second time."""
@@ -109,11 +131,22 @@ class SummaryWriter:
         self._closed = True
         self._close()
 
+    @property
+    def closed(self) -> bool:
+        """Whether it takes no more events."""
+        return self._closed
+
     def _check_open(self) -> None:
         if self._closed:
             raise RuntimeError(
                 f"{self!r} is already closed. Make a new one: tf.summary.create_file_writer(logdir)."
             )
+
+
+def _finish(records: Any) -> None:
+    """Closes a file when programs that run have written their summaries to it."""
+    jax.effects_barrier()
+    records.close()
 
 
 _WRITER: contextvars.ContextVar[SummaryWriter | None] = contextvars.ContextVar(
@@ -183,8 +216,8 @@ def create_noop_writer() -> SummaryWriter:
 
 
 def default_writer() -> SummaryWriter | None:
-    """Returns the writer of summaries; None if there is none, or `record_if` disables them."""
-    return _WRITER.get() if should_record_summaries() else None
+    """Returns the writer of summaries; None if there is none."""
+    return _WRITER.get()
 
 
 def flush(writer: SummaryWriter | None = None, name: str | None = None) -> None:
@@ -200,34 +233,79 @@ def flush(writer: SummaryWriter | None = None, name: str | None = None) -> None:
 def record_if(condition: bool | Callable[[], Any]) -> contextlib.AbstractContextManager[Any]:
     """Decides in a block whether summaries are written, by a boolean or a function that is called for each summary.
 
+    In a program the boolean may be computed.
+
     Source: `tf.summary.record_if`.
     """
+    SUMMARIES["condition"] = condition if callable(condition) else None
     return assigned(_CONDITION, condition)
 
 
-def should_record_summaries() -> bool:
+def should_record_summaries() -> Any:
     """Tells whether a summary would be written now: there is a default writer, and `record_if` allows it.
+
+    Returns:
+        A boolean; in a program, an array if the condition is one.
 
     Source: `tf.summary.should_record_summaries`.
     """
+    if _WRITER.get() is None:
+        return False
     condition = _CONDITION.get()
-    return _WRITER.get() is not None and bool(condition() if callable(condition) else condition)
+    condition = condition() if callable(condition) else condition
+    if isinstance(condition, bool):
+        return condition
+    allowed = jnp.asarray(condition).astype(bool).reshape(())
+    return allowed if isinstance(allowed, Tracer) else bool(allowed)
 
 
 def get_step() -> Any:
     """Returns the step of summaries without one, from `set_step` or `as_default`; None if there is none.
 
+    Raises:
+        ValueError: it was computed in a program, and this is another one, or none.
+
     Source: `tf.summary.experimental.get_step`.
     """
-    return _STEP.get()
+    step = _STEP.get()
+    return None if step is None else step.get()
 
 
 def set_step(step: TensorLike) -> None:
     """Sets the step of summaries without one: an integer, a variable that is read for each summary, or None.
 
+    In a program it may be computed; then it holds in this program only.
+
     Source: `tf.summary.experimental.set_step`.
     """
-    _STEP.set(step)
+    _STEP.set(None if step is None else _Step(step))
+
+
+class _Step:
+    """A step, and the program that computes it."""
+
+    def __init__(self, value: TensorLike) -> None:
+        self._value = value
+        frame = current_frame() if isinstance(value, Tracer) else None
+        self._frame = None if frame is None else weakref.ref(frame)
+        # Steps that are traced from now on read the variable.
+        SUMMARIES["step"] = value if adapter_of(value) is not None else None
+
+    def get(self) -> Any:
+        """Returns the step.
+
+        Raises:
+            ValueError: it belongs to another program.
+        """
+        here = self._frame is None or self._frame() is current_frame()
+        if isinstance(self._value, Tracer) and not (here and _jax_internals.is_tracing()):
+            raise ValueError(
+                "tf.summary.experimental.set_step was called in a program with a value that the program computes, "
+                "which is gone with it. Give it a variable, which is read for each summary:\n"
+                "    step = tf.Variable(0, dtype=tf.int64)\n"
+                "    tf.summary.experimental.set_step(step)"
+            )
+        return self._value
 
 
 def require_tensorboard() -> tuple[Any, Any]:

@@ -2,24 +2,26 @@
 
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
+from frontends.tf.module import Module
+from frontends.tf.train._containers import tracked
 from frontends.tf.train._explanation import explained
 from frontends.tf.train.checkpoint_options import CheckpointOptions
 from frontends.tf.train.checkpoint_state import update_checkpoint_state
 from frontends.tf.variable import Variable, VariableAggregation
 from spmd.checkpoint import Checkpoint as EngineCheckpoint
 from spmd.checkpoint import CheckpointError, LoadStatus, View, register_view, view_of_variable
-from spmd.state import adapter_of
+from spmd.state import Group, Searched, adapter_of
 from spmd.typing import Stateful, StrPath
 
 _COUNTER = "save_counter"
 
 
-class Checkpoint:
+class Checkpoint(Searched):
     """Objects that are saved and restored together, each under a name.
 
     What differs here: it also takes Flax NNX modules, arrays, numbers and Grain's iterators; see
@@ -58,7 +60,7 @@ class Checkpoint:
 
     def __setattr__(self, name: str, value: Stateful) -> None:
         try:
-            setattr(self._engine, name, value)
+            setattr(self._engine, name, tracked(value))
         except CheckpointError as error:
             raise ValueError(
                 f"`Checkpoint` was expecting {name} to be a trackable object, got {value!r}. {error}"
@@ -180,7 +182,6 @@ class Checkpoint:
 
         Source: `tf.train.Checkpoint.restore`.
         """
-        del options
         return self.restore_found(save_path, checked=False)
 
     def restore_found(self, save_path: StrPath | None, *, checked: bool) -> LoadStatus:
@@ -201,7 +202,6 @@ class Checkpoint:
 
         Source: `tf.train.Checkpoint.read`.
         """
-        del options
         with explained(save_path):
             return self._engine.restore(save_path)
 
@@ -219,5 +219,25 @@ def _view_of_variable(variable: Variable) -> View:
     return View(variable, "arrays", read=variable.value, write=variable.assign)
 
 
+def _view_of_module(module: Module) -> View:
+    parts = {name: _stateful(value) for name, value in vars(module).items()}
+    # What it makes at its first call is restored then.
+    return View(
+        module, "node", {n: part for n, part in parts.items() if part is not None}, grows=True
+    )
+
+
+def _stateful(value: Stateful) -> Any:
+    """The part of a module's attribute that belongs in a checkpoint; None if nothing does."""
+    if isinstance(value, (list, tuple, Mapping)):
+        items = value.items() if isinstance(value, Mapping) else enumerate(value)
+        parts = Group(
+            {str(key): part for key, item in items if (part := _stateful(item)) is not None}
+        )
+        return parts or None
+    return value if isinstance(value, (Module, Checkpoint)) or adapter_of(value) else None
+
+
 register_view(Checkpoint, Checkpoint.view)
+register_view(Module, _view_of_module)
 register_view(Variable, _view_of_variable)

@@ -106,7 +106,7 @@ def test_a_method_that_calls_its_parent_is_compiled_once():
 
     more = More(2.0)
     assert [float(more.times(x)) for x in (1.0, 2.0, 3.0)] == [3.0, 5.0, 7.0]
-    assert more.times.experimental_get_tracing_count() == 1
+    assert more.times.experimental_get_tracing_count() == 2  # for 1.0, and for any number
 
 
 class Module(nnx.Module):

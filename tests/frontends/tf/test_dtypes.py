@@ -72,15 +72,30 @@ def test_cast_cuts_fractions_off():
     assert tf.cast(3, dtype=tf.float32).dtype == tf.float32
 
 
-def test_shapes():
-    shape = tf.TensorShape([None, 28])
-    assert shape == (None, 28)
-    assert shape.as_list() == [None, 28]
-    assert shape.rank == shape.ndims == 2
-    assert not shape.is_fully_defined()
-    assert shape.num_elements() is None
-    assert tf.TensorShape(jnp.zeros((2, 3)).shape).num_elements() == 6
-    assert isinstance(tf.zeros(2), tf.Tensor)
+def test_more_attributes():
+    assert tf.uint8.is_unsigned
+    assert not tf.int8.is_unsigned
+    assert tf.complex64.real_dtype is tf.float32.real_dtype is tf.float32.base_dtype is tf.float32
+    assert tf.complex64.is_numeric
+    assert not tf.bool.is_numeric
+    assert tf.float32.is_compatible_with("float32")
+    assert not tf.float32.is_compatible_with(tf.float16)
+    assert tf.float32.is_numpy_compatible
+    assert not tf.float32.is_quantized
+    assert str(tf.float32) == str(tf.ones(1).dtype) == "float32"
+    assert tf.float64 != None  # noqa: E711 (None is float64 to NumPy)
+    assert (tf.float32.kind, tf.float32.itemsize) == ("f", 4)
+    for of_an_array in ("shape", "ndim", "missing"):
+        assert not hasattr(tf.float32, of_an_array)
+
+
+def test_a_dtype_is_one_object():
+    assert (
+        tf.as_dtype("float32") is tf.as_dtype(np.float32) is tf.as_dtype(tf.float32) is tf.float32
+    )
+    assert tf.half is tf.float16
+    assert tf.as_dtype("string") is tf.string
+    assert copy.deepcopy(tf.bfloat16) is pickle.loads(pickle.dumps(tf.bfloat16)) is tf.bfloat16  # noqa: S301
 
 
 def test_numpy_classes_are_dtypes():
@@ -112,3 +127,9 @@ def test_large_integers_are_cut_to_32_bits_on_request_alone():
     assert tf.constant(LARGE % 7, tf.int64).tolist() == (LARGE % 7).tolist()
     with jax.enable_x64(True):
         assert tf.cast(LARGE, tf.int64).tolist() == tf.constant(LARGE).tolist() == LARGE.tolist()
+
+
+def test_float_is_float32_and_truth_has_no_limits():
+    assert tf.as_dtype("float") is tf.float32
+    with pytest.raises(TypeError, match=r"tf\.bool has no min"):
+        _ = tf.bool.min

@@ -1,6 +1,7 @@
 """tf.function: what is traced, how often, and that its programs compute what plain loops do."""
 
 import copy
+import functools
 import warnings
 from typing import Any
 
@@ -53,8 +54,9 @@ def test_run_and_reduce_are_traced_once_for_full_and_partial_batches(replicas):
     for _ in range(3):
         assert [float(total(batch)) for batch in batches] == [20.0, 52.0, 84.0, 116.0, 148.0, 42.0]
     assert total.experimental_get_tracing_count() == 1
-    # A replica's function whose result has an entry for each row is called once more, with a row more.
-    assert (len(outer), len(inner)) == (1, 2)
+    # A replica's function whose result has an entry for each row is called once more, with a row more; and all
+    # of it when a partial batch comes, to see whether it counts the rows of a block.
+    assert (len(outer), len(inner)) == (2, 4)
 
 
 def test_other_shapes_and_types_are_other_programs():
@@ -71,7 +73,7 @@ def test_other_shapes_and_types_are_other_programs():
     assert double.experimental_get_tracing_count() == 3
 
 
-def test_python_numbers_are_not_traced_anew():
+def test_python_numbers_are_traced_once_more():
     """TensorFlow makes a graph for every number; here a learning rate may change each step."""
     strategy = mirrored()
 
@@ -82,9 +84,188 @@ def test_python_numbers_are_not_traced_anew():
 
     value = one_for_each(strategy)
     assert [float(scaled(value, scale / 2)) for scale in range(6)] == [1.5 * s for s in range(6)]
-    assert scaled.experimental_get_tracing_count() == 1
-    assert [float(scaled(value, 1.0, offset=offset / 2)) for offset in range(4)] == [3, 4, 5, 6]
     assert scaled.experimental_get_tracing_count() == 2
+    assert [float(scaled(value, 1.0, offset=offset / 2)) for offset in range(4)] == [3, 4, 5, 6]
+    assert scaled.experimental_get_tracing_count() == 3
+
+
+@pytest.mark.parametrize("replicas", [1, 2])
+def test_a_number_for_each_step_compiles_twice(replicas):
+    strategy = mirrored(replicas)
+    total = tf.Variable(0.0)
+    batches = distributed(strategy, 4)
+
+    @tf.function
+    def step(x, i):
+        total.assign_add(tf.cast(i, tf.float32))
+        return tf.reduce_sum(x) * i
+
+    @tf.function
+    def train(batch, i):
+        return strategy.reduce("SUM", strategy.run(step, args=(batch, i)), axis=None)
+
+    for i in range(1000):
+        train(batches[0], i)
+    assert float(total) == sum(range(1000))
+    assert train.experimental_get_tracing_count() == 2
+
+
+def test_an_axis_is_a_program_for_each_value_and_warns():
+    strategy, traces = mirrored(), []
+
+    def sums(x, axis):
+        traces.append(axis)
+        return tf.reduce_sum(x, axis=axis)
+
+    x = jnp.arange(16.0).reshape(2, 2, 2, 2)
+    compiled = tf.function(sums)
+    needed = "changed from 2 to 3, a Python number that the step needs"
+    for axis in range(3):
+        np.testing.assert_array_equal(compiled(x, axis), x.sum(axis))
+        np.testing.assert_array_equal(strategy.run(sums, (x, axis)).values[1], x.sum(axis))
+    with pytest.warns(spmd.errors.RecompilationWarning, match=needed):
+        np.testing.assert_array_equal(compiled(x, 3), x.sum(3))
+    with pytest.warns(spmd.errors.RecompilationWarning, match=needed):
+        np.testing.assert_array_equal(strategy.run(sums, (x, 3)).values[1], x.sum(3))
+    assert compiled.experimental_get_tracing_count() == 4
+    # Each tried once with a traced number, whose trace failed.
+    assert len(traces) == 2 * (4 + 1)
+
+
+def test_gradients_by_a_number():
+    weight = tf.Variable(2.0)
+
+    @tf.function
+    def train(rate, power):
+        with tf.GradientTape() as tape:
+            loss = weight**power
+        weight.assign_sub(rate * tape.gradient(loss, weight))
+        return loss
+
+    for rate, power in ((0.1, 2), (0.2, 2), (0.3, 3), (0.4, 1)):
+        before = float(weight)
+        assert float(train(rate, power)) == pytest.approx(before**power)
+        assert float(weight) == pytest.approx(before - rate * power * before ** (power - 1))
+    # (0.1, 2), then any rate with 2, then any rate and power.
+    assert train.experimental_get_tracing_count() == 3
+
+
+def test_reduce_retracing_traces_numbers_at_once():
+    scaled = tf.function(lambda x, by: x * by, reduce_retracing=True)
+    assert [float(scaled(jnp.float32(1), by)) for by in (1, 2, 3)] == [1, 2, 3]
+    assert scaled.experimental_get_tracing_count() == 1
+    summed = tf.function(lambda x, axis: tf.reduce_sum(x, axis), reduce_retracing=True)
+    assert [summed(jnp.ones((2, 3)), axis).shape for axis in (0, 1)] == [(3,), (2,)]
+
+
+def test_nested_functions_see_the_number():
+    seen = []
+
+    @tf.function
+    def inner(x, shape):
+        seen.append(shape)
+        return tf.reshape(x, shape)
+
+    @tf.function
+    def outer(x, rows):
+        return inner(x, [rows, -1])
+
+    assert [outer(jnp.ones(12), rows).shape for rows in (2, 3, 4)] == [(2, 6), (3, 4), (4, 3)]
+    assert seen[0] == [2, -1]
+
+
+@pytest.mark.parametrize("call", [lambda f, x: f(x), lambda f, x: f(x, 2.0), lambda f, x: f(x=x)])
+def test_forms_of_a_call_share_a_program(call):
+    traces = []
+
+    @tf.function
+    def scale(x, by=2.0, *, name=None, training=False):
+        traces.append(1)
+        return x * by
+
+    for other in (call, lambda f, x: f(by=2.0, x=x), lambda f, x: f(x, training=False, name=None)):
+        assert float(other(scale, jnp.float32(3))) == 6
+    assert len(traces) == scale.experimental_get_tracing_count() == 1
+    assert float(scale(jnp.float32(3), training=True)) == 6
+    assert len(traces) == 2
+
+
+def test_partials_and_callable_objects():
+    class Scale:
+        def __init__(self, by):
+            self.by = by
+
+        def __call__(self, x, offset=0.0):
+            return x * self.by + offset
+
+    for function in (
+        tf.function(functools.partial(Scale(2.0), offset=1.0)),
+        tf.function(functools.partial(lambda by, x, offset: x * by + offset, 2.0, offset=1.0)),
+    ):
+        assert float(function(jnp.float32(3))) == float(function(x=jnp.float32(3))) == 7.0
+        assert function.experimental_get_tracing_count() == 1
+    scale = Scale(2.0)
+    function = tf.function(scale)
+    assert float(function(jnp.float32(3))) == 6.0
+    scale.by = 3.0  # an attribute that the code reads
+    assert float(function(jnp.float32(3), offset=1.0)) == 10.0
+
+
+def test_a_batch_with_a_default_takes_the_short_way():
+    strategy = mirrored()
+
+    @tf.function
+    def train(batch, scale=2.0, training=True):
+        rows = strategy.run(lambda x: x * scale if training else x, args=(batch,))
+        return strategy.reduce("SUM", rows, axis=0)
+
+    (batch,) = distributed(strategy, 4)
+    assert float(train(batch)) == 20.0
+    (step,) = train._steps
+    assert float(step.call_again((batch, 2.0, True))) == 20.0
+    assert float(train(batch=batch)) == 20.0
+    assert float(train(batch, training=False)) == 10.0
+    assert train.experimental_get_tracing_count() == 2
+
+
+ONLY_ONCE = r"only supports singleton tf\.Variables created on the first call"
+
+
+def test_a_variable_that_each_call_makes_is_refused():
+    @tf.function
+    def fresh(x):
+        return tf.Variable(1.0) * x
+
+    for _ in range(2):
+        with pytest.raises(ValueError, match=ONLY_ONCE + ".*fresh made"):
+            fresh(1.0)
+
+
+def test_a_variable_of_the_first_call_is_kept():
+    made = []
+
+    @tf.function
+    def count(x):
+        if not made:
+            made.append(tf.Variable(10.0))
+        return made[0].assign_add(tf.reduce_sum(x))
+
+    assert [float(count(x)) for x in (1.0, 2.0, jnp.ones(3))] == [11.0, 13.0, 16.0]
+    assert float(made[0]) == 16.0
+
+
+def test_a_variable_of_a_later_call_is_refused():
+    made = {}
+
+    @tf.function
+    def by_rank(x):
+        if x.ndim not in made:
+            made[x.ndim] = tf.Variable(1.0)
+        return x * made[x.ndim]
+
+    assert float(by_rank(jnp.float32(2))) == 2.0
+    with pytest.raises(ValueError, match=ONLY_ONCE):
+        by_rank(jnp.ones(2))
 
 
 def test_what_is_no_number_is_fixed_for_a_program():
@@ -216,9 +397,9 @@ def test_strategy_out_of_scope_without_per_replica_arguments():
         return strategy.reduce("SUM", result, axis=None) + x
 
     assert [float(total(i)) for i in range(5)] == [1.0, 2.0, 3.0, 4.0, 5.0]
-    assert total.experimental_get_tracing_count() == 1
+    assert total.experimental_get_tracing_count() == 2  # for 0, and for any number
     # The first may be a try for the default strategy's devices; what was learned is kept.
-    assert len(traces) <= 2
+    assert len(traces) <= 3
 
 
 def test_strategy_out_of_scope_with_state():
@@ -362,7 +543,7 @@ def test_get_concrete_function(scope):
             program = total.get_concrete_function(jnp.float32(1))
     else:
         program = total.get_concrete_function(value)
-    assert isinstance(program, spmd.step.Lowered)
+    assert isinstance(program.compile(), spmd.step.Compiled)
     assert "psum" in program.collectives[0].name
     assert program.collectives[0].bytes == 12
     assert "all-reduce" in program.hlo
@@ -544,7 +725,7 @@ def test_a_loop_without_tf_function_trains_the_same(replicas):
             result = strategy.run(train_step, args=(batch,))
             losses.append(float(strategy.reduce("SUM", result, axis=None)))
     np.testing.assert_allclose(losses, expected_losses, rtol=2e-5)
-    assert len(traces) == 1
+    assert len(traces) == 2, "once more when a partial batch comes"
 
 
 def test_several_steps_in_one_function():
@@ -578,7 +759,7 @@ def test_several_steps_in_one_function():
     np.testing.assert_allclose(losses, expected_losses, rtol=2e-5)
 
 
-def test_a_careless_mean_over_a_partial_batch_is_refused():
+def test_a_careless_mean_over_a_partial_batch_is_that_of_each_replica():
     strategy = mirrored()
 
     @tf.function
@@ -588,8 +769,28 @@ def test_a_careless_mean_over_a_partial_batch_is_refused():
 
     full, partial = distributed(strategy, 7)
     assert float(careless(full)) == 2.5
-    with pytest.raises(spmd.errors.PaddedBatchError):
-        careless(partial)
+    assert careless.explain().path == "masked"
+    assert float(careless(partial)) == ((5 + 6) / 2 + 7) / 2
+    assert careless.explain().path == "unequal"
+    assert careless.explain().rows == ((2, 1),)
+
+
+def test_rows_are_counted_as_they_are():
+    strategy = mirrored(4)
+    rows = tf.Variable(0, aggregation=tf.VariableAggregation.SUM, trainable=False)
+
+    @tf.function
+    def count(batch):
+        def replica(x):
+            rows.assign_add(tf.shape(x)[0])
+            return tf.reduce_sum(x), tf.size(x)
+
+        total, sizes = strategy.run(replica, args=(batch,))
+        return strategy.reduce("SUM", total, axis=None), strategy.reduce("SUM", sizes, axis=None)
+
+    found = [tuple(map(float, count(batch))) for batch in distributed(strategy, 14)]
+    assert sum(total for total, _ in found) == sum(range(1, 15))
+    assert sum(size for _, size in found) == int(rows) == 14
 
 
 def test_no_warnings_in_an_ordinary_script():
@@ -601,3 +802,54 @@ def test_no_warnings_in_an_ordinary_script():
         )
         assert [float(total(b)) for b in distributed(strategy, 6)] == [10.0, 11.0]
     assert [str(warning.message) for warning in caught] == []
+
+
+def test_a_first_call_may_compute_the_initial_value_of_a_variable():
+    class Layer(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.calls, self.bias, self.kernel = tf.Variable(0), None, None
+
+        @tf.function
+        def __call__(self, x):
+            self.calls.assign_add(1)
+            if self.kernel is None:
+                self.bias = tf.Variable(tf.zeros([2]))
+                limit = tf.sqrt(6.0 / tf.cast(tf.shape(x)[-1], tf.float32))
+                self.kernel = tf.Variable(tf.random.uniform([3, 2], -limit, limit))
+            return x @ self.kernel + self.bias
+
+    layer, x = Layer(), tf.ones([4, 3])
+    first = layer(x)
+    np.testing.assert_allclose(layer(x), first, rtol=1e-6)
+    layer.bias.assign_add([1.0, 2.0])
+    np.testing.assert_allclose(layer(x), first + np.array([1.0, 2.0]), rtol=1e-5)
+    assert layer.calls.numpy() == 3
+    assert len(layer.trainable_variables) == 3
+    assert layer.__call__.experimental_get_tracing_count() == 1
+
+
+def test_each_call_may_not_compute_one():
+    made = []
+
+    @tf.function
+    def always(x):
+        made.append(tf.Variable(x * 2))
+        return made[-1] + 1
+
+    assert always(tf.constant(1.0)) == 3
+    with pytest.raises(ValueError, match="computed by the step that makes it"):
+        always(tf.constant(1.0))
+
+
+def test_signatures_as_text():
+    @tf.function
+    def double(a, *, times=1):
+        return a * 2 * times
+
+    for x in (tf.constant(1), tf.constant([1.0, 2.0]), tf.constant(2), tf.constant(3)):
+        double(x)
+    assert double.pretty_printed_concrete_signatures().splitlines() == [
+        "double(TensorSpec(shape=(), dtype=int32, name=None), times=1)",
+        "double(TensorSpec(shape=(2,), dtype=float32, name=None), times=1)",
+    ]

@@ -146,10 +146,55 @@ def test_outside_of_any_strategy():
 
 
 def test_a_scalar_is_refused():
-    with pytest.raises(ValueError, match="per example"):
+    with pytest.raises(ValueError, match=r"per_example_loss.*at least rank 1.*reduction='none'"):
         tf.nn.compute_average_loss(3.0)
-    with pytest.raises(ValueError, match="per example"):
+    with pytest.raises(ValueError, match=r"per_example_loss.*at least rank 1.*reduction='none'"):
         mirrored().run(lambda: tf.nn.compute_average_loss(jnp.float32(3.0)))
+
+
+@pytest.mark.parametrize(
+    ("size", "error", "found"),
+    [
+        ("8", TypeError, "integer.*string"),
+        (8.0, TypeError, "integer.*float32"),
+        (True, TypeError, "integer.*bool"),
+        (np.float32(8), TypeError, r"integer.*int\(size\)"),
+        ([8], ValueError, r"scalar.*\(1,\)"),
+        (np.array([4, 4]), ValueError, "scalar"),
+        (-1, ValueError, "non-negative.*-1"),
+        (np.int64(-8), ValueError, "non-negative"),
+    ],
+)
+def test_sizes_that_tensorflow_refuses(size, error, found):
+    def average():
+        return tf.nn.compute_average_loss(LOSS[0], global_batch_size=size)
+
+    for run in (average, tf.function(average), lambda: mirrored().run(average)):
+        with pytest.raises(error, match=f"global_batch_size must be.*{found}"):
+            run()
+
+
+@pytest.mark.parametrize("size", [None, 0, 4, tf.constant(0)])
+def test_no_rows_and_no_size_give_zero(size):
+    def average(loss):
+        return tf.nn.compute_average_loss(loss, global_batch_size=size)
+
+    none = np.zeros((0,), np.float32)
+    assert float(average(none)) == float(tf.function(average)(none)) == 0
+    if size is not None and int(size) == 0:
+        assert float(average(np.ones(3, np.float32))) == 0  # as `tf.math.divide_no_nan`
+        assert jax.grad(average)(jnp.ones(3)).tolist() == [0, 0, 0]
+
+
+def test_weights_that_do_not_fit():
+    loss = np.ones((2, 3), np.float32)
+    for shape in ((4, 1), (2, 3, 2), (3, 3)):
+        with pytest.raises(ValueError, match=r"sample_weight of shape .* does not fit"):
+            tf.nn.compute_average_loss(loss, np.ones(shape, np.float32))
+    half = tf.nn.compute_average_loss(tf.cast(loss, tf.bfloat16), [0.5, 1.5])
+    assert half.dtype == tf.bfloat16
+    assert float(half) == 3
+    assert float(tf.nn.compute_average_loss([1, 2], [0.5, 0.5])) == 0.75
 
 
 def test_between_the_replicas_it_needs_the_batch_size():

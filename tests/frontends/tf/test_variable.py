@@ -75,6 +75,32 @@ def test_initial_values_and_types():
         tf.Variable([1.0], shape=(2,))
 
 
+def test_a_declared_shape():
+    anything = tf.Variable([1.0], shape=tf.TensorShape(None))
+    assert anything.shape.rank is None
+    assert anything.assign([[1.0, 2.0]]).numpy().tolist() == [[1, 2]]
+    assert "shape=<unknown>" in repr(anything)
+    rows = tf.Variable([[1.0, 2.0]], shape=[None, 2])
+    assert rows.shape == rows.get_shape() == (None, 2)
+    total = tf.function(lambda: tf.reduce_sum(rows) * rows.value().shape[0])
+    assert total() == 3
+    rows.assign(tf.concat([rows, [[3.0, 4.0]]], 0))
+    assert total() == 20
+    with pytest.raises(ValueError, match=r"variable shape \(None, 2\), and .* \(1, 3\)"):
+        rows.assign([[1.0, 2.0, 3.0]])
+    with pytest.raises(ValueError, match=r"\(2,\)\) is not compatible with .*\(None, 3\)"):
+        tf.Variable([1.0, 2.0], shape=[None, 3])
+
+
+def test_attributes_of_shape_and_dtype():
+    variable = tf.Variable([[1.0, 2.0]])
+    assert variable.shape.as_list() == [1, 2]
+    assert variable.shape.num_elements() == 2
+    assert variable.dtype.is_floating
+    assert repr(variable.dtype) == "tf.float32"
+    assert np.prod(variable.get_shape().as_list()) == 2
+
+
 def test_it_computes_like_its_value():
     v = tf.Variable([1.0, 4.0])
     w = tf.Variable([2.0, 2.0])

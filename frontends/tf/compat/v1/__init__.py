@@ -6,7 +6,6 @@ from frontends.tf.compat.v1 import logging
 
 def enable_eager_execution(*args: object, **kwargs: object) -> None:
     """Does nothing: code runs eagerly outside of programs."""
-    del args, kwargs
 
 
 def enable_v2_behavior() -> None:

@@ -1,23 +1,11 @@
 """`tf.compat.v1.logging`: the logger "tensorflow", which is Python's."""
 
 import logging
-from logging import DEBUG, ERROR, FATAL, INFO, WARN
-
-__all__ = [
-    "DEBUG",
-    "ERROR",
-    "FATAL",
-    "INFO",
-    "WARN",
-    "debug",
-    "error",
-    "get_logger",
-    "get_verbosity",
-    "info",
-    "set_verbosity",
-    "warn",
-    "warning",
-]
+from logging import DEBUG as DEBUG
+from logging import ERROR as ERROR
+from logging import FATAL as FATAL
+from logging import INFO as INFO
+from logging import WARN as WARN
 
 
 def get_logger() -> logging.Logger:

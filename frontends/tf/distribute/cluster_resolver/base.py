@@ -63,7 +63,6 @@ class ClusterResolver(abc.ABC):
             Such as `{"GPU": 8}`; empty without accelerators, and for a task whose devices this process
             does not see.
         """
-        del config_proto
         if self._accelerators is not None:
             return self._accelerators
         task = (task_type, task_id)
@@ -120,7 +119,7 @@ class ClusterResolver(abc.ABC):
 
     def _find(self, name: str) -> Any:
         """Finds out `task_type`, `task_id` or `rpc_layer`; None if nothing tells."""
-        del name
+        return None
 
 
 class AddressResolver(ClusterResolver):

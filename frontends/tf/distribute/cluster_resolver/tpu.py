@@ -89,7 +89,6 @@ class TPUClusterResolver(ClusterResolver):
         self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None
     ) -> str:
         """Finds the address of a worker, the first one if none is named; `""` for `"local"`."""
-        del rpc_layer  # always gRPC
         if self._name == "local":
             return ""
         if task_type is None or task_id is None:
@@ -112,5 +111,4 @@ class TPUClusterResolver(ClusterResolver):
         self, task_type: str | None = None, task_id: int | None = None, config_proto: object = None
     ) -> dict[str, int]:
         """Counts the TPU cores of this machine; starts JAX's backend."""
-        del task_type, task_id, config_proto
         return {"TPU": sum(one.platform == "tpu" for one in jax.local_devices())}

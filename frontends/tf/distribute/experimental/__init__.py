@@ -1,32 +1,26 @@
 """`tf.distribute.experimental`: strategies and options that TensorFlow may still change."""
 
-from frontends.tf._names import attributes
-from frontends.tf.distribute.experimental import partitioners
-from frontends.tf.distribute.input import ValueContext
+from frontends.tf import _names
+from frontends.tf.distribute.experimental import partitioners as partitioners
+from frontends.tf.distribute.input import ValueContext as ValueContext
+from frontends.tf.distribute.options import CollectiveHints as CollectiveHints
 from frontends.tf.distribute.options import (
-    CollectiveHints,
-    CommunicationImplementation,
-    CommunicationOptions,
+    CommunicationImplementation as CommunicationImplementation,
 )
-from frontends.tf.distribute.options import CommunicationImplementation as CollectiveCommunication
-from frontends.tf.distribute.preemption_checkpoint_handler import PreemptionCheckpointHandler
-from frontends.tf.distribute.preemption_watcher import PreemptionWatcher
-from frontends.tf.distribute.strategies.central_storage import CentralStorageStrategy
-from frontends.tf.distribute.strategies.multi_worker_mirrored import MultiWorkerMirroredStrategy
-from frontends.tf.distribute.termination_config import TerminationConfig
+from frontends.tf.distribute.options import CommunicationOptions as CommunicationOptions
+from frontends.tf.distribute.preemption_checkpoint_handler import (
+    PreemptionCheckpointHandler as PreemptionCheckpointHandler,
+)
+from frontends.tf.distribute.preemption_watcher import PreemptionWatcher as PreemptionWatcher
+from frontends.tf.distribute.strategies.central_storage import (
+    CentralStorageStrategy as CentralStorageStrategy,
+)
+from frontends.tf.distribute.strategies.multi_worker_mirrored import (
+    MultiWorkerMirroredStrategy as MultiWorkerMirroredStrategy,
+)
+from frontends.tf.distribute.termination_config import TerminationConfig as TerminationConfig
 
-__all__ = [
-    "CentralStorageStrategy",
-    "CollectiveCommunication",
-    "CollectiveHints",
-    "CommunicationImplementation",
-    "CommunicationOptions",
-    "MultiWorkerMirroredStrategy",
-    "PreemptionCheckpointHandler",
-    "PreemptionWatcher",
-    "TerminationConfig",
-    "ValueContext",
-    "partitioners",
-]
-
-__getattr__, __dir__ = attributes("tf.distribute.experimental", {}, present=__all__)
+CollectiveCommunication = CommunicationImplementation
+__getattr__, __dir__ = _names.attributes(
+    "tf.distribute.experimental", _names.exported_by(__name__), present=["partitioners"]
+)

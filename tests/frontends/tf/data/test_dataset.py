@@ -57,10 +57,10 @@ def test_elements_are_numpy():
     assert isinstance(element["a"], np.ndarray)
     assert element["a"].dtype == np.float64
     assert isinstance(element["b"], tuple)
-    assert type(element["b"][0]) is np.int32
-    assert type(element["b"][1]) is np.float32
+    assert isinstance(element["b"][0], np.int32)
+    assert isinstance(element["b"][1], np.float32)
     mapped = next(iter(Dataset.range(3).map(lambda x: (x, [x, x]))))
-    assert type(mapped[0]) is np.int32
+    assert isinstance(mapped[0], np.int32)
     assert isinstance(mapped[1], np.ndarray)
 
 

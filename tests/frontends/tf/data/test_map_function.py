@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from frontends import tf
 from frontends.tf.data import AUTOTUNE, Dataset
 from spmd.input.pipeline import map_function
 
@@ -108,13 +109,13 @@ def test_functions_that_do_not_trace_get_numpy_values(source, function, expected
 
 def test_the_log_says_why_a_function_is_not_compiled(caplog):
     def branches(x):
-        return x if x > 1 else -x
+        return x.item() if x > 1 else -x
 
     with caplog.at_level(logging.INFO, logger=map_function.__name__):
         list(Dataset.range(3).map(branches))
     (record,) = caplog.records
     assert "branches runs once per element" in record.getMessage()
-    assert "TracerBoolConversionError" in record.getMessage()
+    assert "ConcretizationTypeError" in record.getMessage()
 
 
 def test_a_functions_own_error_surfaces_with_its_traceback():
@@ -128,7 +129,7 @@ def test_a_functions_own_error_surfaces_with_its_traceback():
 
 
 def test_an_error_for_one_element_surfaces_there():
-    read = iter(Dataset.range(5).map(lambda x: 1 / (2 - int(x))))
+    read = iter(Dataset.range(5).map(lambda x: 1 / (2 - x.item())))
     assert [next(read), next(read)] == [0.5, 1.0]
     with pytest.raises(ZeroDivisionError):
         next(read)
@@ -208,7 +209,7 @@ def test_elements_of_another_kind_than_the_first():
 
 
 def test_eager_between_traced_functions():
-    dataset = generated(7).map(lambda x: x + 1).map(lambda x: int(x) * 2).map(lambda x: x + 1)
+    dataset = generated(7).map(lambda x: x + 1).map(lambda x: x.item() * 2).map(lambda x: x + 1)
     assert [x.tolist() for x in dataset.batch(4)] == [[3, 5, 7, 9], [11, 13, 15]]
 
 
@@ -221,9 +222,10 @@ class TestParallelCalls:
         barrier = threading.Barrier(2, timeout=120)
 
         def slow(x):
-            if x < 4:
+            number = x.item()  # cannot be traced
+            if number < 4:
                 barrier.wait()  # needs two calls at the same time
-            return int(x)
+            return number
 
         assert list(Dataset.range(50).map(slow, num_parallel_calls=4)) == list(range(50))
         assert not workers()
@@ -232,15 +234,16 @@ class TestParallelCalls:
         barrier = threading.Barrier(2, timeout=120)
 
         def slow(x):
-            if x in (0, 3):
+            number = x.item()
+            if number in (0, 3):
                 barrier.wait()
-            return int(x)
+            return number
 
         dataset = Dataset.range(9).map(slow, num_parallel_calls=2).batch(3)
         assert [x.tolist() for x in dataset] == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
 
     def test_an_abandoned_pass_ends_its_threads(self):
-        read = iter(Dataset.range(50).repeat().map(lambda x: int(x), num_parallel_calls=2))
+        read = iter(Dataset.range(50).repeat().map(lambda x: x.item(), num_parallel_calls=2))
         next(read)
         assert workers()  # a second one only if the first was still at work
         read.close()  # pyright: ignore[reportAttributeAccessIssue]
@@ -248,10 +251,10 @@ class TestParallelCalls:
 
     def test_errors_surface(self):
         with pytest.raises(ZeroDivisionError):
-            list(Dataset.range(9).map(lambda x: 1 // int(x), num_parallel_calls=2))
+            list(Dataset.range(9).map(lambda x: 1 // x.item(), num_parallel_calls=2))
 
     def test_autotune(self):
-        assert list(Dataset.range(9).map(lambda x: int(x), AUTOTUNE)) == list(range(9))
+        assert list(Dataset.range(9).map(lambda x: x.item(), AUTOTUNE)) == list(range(9))
 
 
 def test_many_threads_read_at_once():
@@ -267,3 +270,19 @@ def test_many_threads_read_at_once():
     for thread in threads:
         thread.join()
     assert found == [expected] * 4
+
+
+def test_a_function_that_cannot_be_traced_runs_as_python_in_a_map():
+    @tf.function
+    def positives(x):
+        written = tf.TensorArray(tf.float32, 0, dynamic_size=True)
+        for i in tf.range(tf.shape(x)[0]):
+            where = tf.where(x[i] > 0)
+            if tf.shape(where)[0] > 0:
+                written = written.write(written.size(), x[i][tf.cast(where[0][0], tf.int32)])
+        return written.stack()
+
+    rows = np.array([[[-1, 2], [-3, -4]], [[5, 6], [-7, 8]]], np.float32)
+    results = [np.asarray(row) for row in tf.data.Dataset.from_tensor_slices(rows).map(positives)]
+    np.testing.assert_array_equal(results[0], [2.0])
+    np.testing.assert_array_equal(results[1], [5.0, 8.0])

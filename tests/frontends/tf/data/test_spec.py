@@ -26,3 +26,11 @@ def test_both_ways_to_declare_an_element_say_the_same():
     assert new == declared_spec(None, (np.int32, np.float32), ((2,), ()))
     assert new == (ArraySpec((2,), np.dtype(np.int32)), ArraySpec((), np.dtype(np.float32)))
     assert declared_spec(None, None, None) is None
+
+
+def test_a_spec_is_compatible_with_arrays():
+    spec = TensorSpec.from_tensor(jnp.ones((2, 3)), "x")
+    assert spec == TensorSpec((2, 3), np.float32, "x")
+    assert TensorSpec([None, 3]).is_compatible_with(spec)
+    assert not TensorSpec([None, 4]).is_compatible_with(spec)
+    assert not TensorSpec([None, 3], np.int32).is_compatible_with(jnp.ones((2, 3)))

@@ -31,6 +31,51 @@ def test_values_from_function_have_one_shape():
         )
 
 
+@pytest.mark.parametrize("replicas", [1, 2])
+def test_values_from_function_inside_a_function(replicas):
+    strategy = mirrored(replicas)
+    with strategy.scope():
+        weight = tf.Variable(2.0, aggregation=tf.VariableAggregation.SUM)
+
+    def step(value):
+        with tf.GradientTape() as tape:
+            loss = value * weight
+        weight.assign_add(tape.gradient(loss, weight))
+        return loss
+
+    @tf.function
+    def program(x):
+        value = strategy.experimental_distribute_values_from_function(
+            lambda context: x + float(context.replica_id_in_sync_group)
+        )
+        result = strategy.run(step, args=(value,))
+        return strategy.reduce("SUM", result, axis=None), strategy.experimental_local_results(
+            result
+        )
+
+    for start, expected in (
+        (1.0, [2.0, 4.0]),
+        (3.0, [9.0, 20.0] if replicas == 1 else [15.0, 20.0]),
+    ):
+        total, each = program(tf.constant(start))
+        assert [float(value) for value in each] == expected[:replicas]
+        assert total == sum(expected[:replicas])
+    assert program.experimental_get_tracing_count() == 1
+
+
+def test_values_from_function_inside_a_function_have_one_shape():
+    strategy = mirrored()
+
+    @tf.function
+    def program():
+        return strategy.experimental_distribute_values_from_function(
+            lambda context: tf.zeros([context.replica_id_in_sync_group + 1])
+        )
+
+    with pytest.raises(ValueError, match="one shape inside of a step"):
+        program()
+
+
 @pytest.mark.parametrize(
     "name", ["experimental_make_numpy_dataset", "make_experimental_numpy_dataset"]
 )

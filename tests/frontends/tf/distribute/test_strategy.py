@@ -170,7 +170,7 @@ def test_a_nested_function_is_not_compiled_anew_at_every_call():
         return strategy.run(replica, args=(x,))
 
     assert [float(train(float(i)).values[0]) for i in range(4)] == [1.0, 2.0, 3.0, 4.0]
-    assert len(traces) == 1
+    assert len(traces) == 2  # for 0.0, and for any number
 
 
 def test_functions_that_hold_nested_functions_are_not_compiled_anew():

@@ -114,15 +114,141 @@ def test_write(written, as_bytes):
     assert array.tolist() == [1.0, 2.0]
 
 
-def test_a_value_of_a_program_is_an_error():
+def read(folder):
+    """Lists the steps and the values of each curve."""
+    events = EventAccumulator(str(folder), size_guidance={"tensors": 0})
+    events.Reload()
+    return {
+        tag: [(e.step, make_ndarray(e.tensor_proto).tolist()) for e in events.Tensors(tag)]
+        for tag in events.Tags()["tensors"]
+    }
+
+
+def test_a_function_writes_whenever_it_runs(tmp_path):
+    @tf.function
+    def step(x, number):
+        with tf.name_scope("train"):
+            tf.summary.scalar("x", 2 * x, step=number)
+        tf.summary.text("t", "text", step=number)
+        tf.summary.write("w", [x, x], step=number)
+        tf.summary.histogram("h", [x, x + 1], step=number, buckets=1)
+        tf.summary.image("i", tf.ones([1, 2, 3, 1]) * x, step=number)
+        return x
+
+    writer = tf.summary.create_file_writer(tmp_path)
+    with writer.as_default():
+        for number in range(3):
+            step(tf.constant(number / 2), tf.constant(number))
+    found = read(tmp_path)  # the block has waited
+    assert found["train/x"] == [(0, 0.0), (1, 1.0), (2, 2.0)]
+    assert found["t"] == [(0, b"text"), (1, b"text"), (2, b"text")]
+    assert found["w"][1] == (1, [0.5, 0.5])
+    assert found["h"][2] == (2, [[1.0, 2.0, 2.0]])
+    assert [value[:2] for _, value in found["i"]] == [[b"3", b"2"]] * 3
+    assert step.experimental_get_tracing_count() == 1
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("replicas", [1, 2])
+def test_replicas_write_once_at_the_step_of_a_variable(tmp_path, replicas, compiled):
+    strategy = tf.distribute.MirroredStrategy([f"cpu:{index}" for index in range(replicas)])
+    writer = tf.summary.create_file_writer(tmp_path)
+    with strategy.scope():
+        weight = tf.Variable(1.0)
+        number = tf.Variable(
+            0, dtype=tf.int64, aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA
+        )
+    tf.summary.experimental.set_step(number)
+
+    def step(batch):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(batch) * weight
+            tf.summary.scalar("loss", loss)
+        with tf.summary.record_if(tf.equal(number % 2, 0)):
+            tf.summary.scalar("sometimes", tape.gradient(loss, weight))
+        number.assign_add(1)
+
+    def train(batch):
+        strategy.run(step, args=(batch,))
+
+    train = tf.function(train) if compiled else train
+    rows = tf.data.Dataset.from_tensor_slices(np.arange(8.0, dtype=np.float32)).batch(2)
+    try:
+        with writer.as_default():
+            for batch in strategy.experimental_distribute_dataset(rows):
+                train(batch)
+    finally:
+        tf.summary.experimental.set_step(None)
+    first = [0.0, 2.0, 4.0, 6.0] if replicas == 2 else [1.0, 5.0, 9.0, 13.0]
+    found = read(tmp_path)
+    assert found["loss"] == list(enumerate(first))
+    assert found["sometimes"] == [(0, first[0]), (2, first[2])]
+
+
+def test_a_writer_in_a_function_is_its_own(tmp_path):
+    writer = tf.summary.create_file_writer(tmp_path)
+
     @tf.function
     def step(x):
-        tf.summary.scalar("x", x)
+        with writer.as_default(step=7):
+            tf.summary.experimental.set_step(tf.cast(x, tf.int32))
+            assert tf.summary.scalar("x", x) is True
 
-    with (
-        tf.summary.create_noop_writer().as_default(step=1),
-        pytest.raises(
-            ValueError, match=r"'x' has a value that a program computes.*Return the value"
-        ),
-    ):
-        step(tf.constant(1.0))
+    step(tf.constant(3.0))
+    assert tf.summary.experimental.get_step() is None
+    writer.close()
+    step(tf.constant(4.0))  # the program is there still, the file is not
+    assert read(tmp_path) == {"x": [(3, 3.0)]}
+
+
+def test_a_step_of_another_program_is_an_error():
+    @tf.function
+    def step(x):
+        tf.summary.experimental.set_step(tf.cast(x, tf.int32))
+
+    step(tf.constant(3.0))
+    try:
+        with (
+            tf.summary.create_noop_writer().as_default(),
+            pytest.raises(ValueError, match="Give it a variable"),
+        ):
+            tf.summary.scalar("x", 1.0)
+    finally:
+        tf.summary.experimental.set_step(None)
+
+
+def test_several_steps_in_one_program_write_in_order(tmp_path):
+    strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+    writer = tf.summary.create_file_writer(tmp_path)
+    with strategy.scope():
+        number = tf.Variable(
+            0, dtype=tf.int64, aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA
+        )
+
+    def step(batch):
+        tf.summary.scalar("x", tf.reduce_sum(batch), step=number)
+        number.assign_add(1)
+
+    def train(batch):
+        strategy.run(step, args=(batch,))
+
+    rows = tf.data.Dataset.from_tensor_slices(np.arange(8.0, dtype=np.float32)).batch(2)
+    with writer.as_default():
+        strategy.run_steps(train, iter(strategy.experimental_distribute_dataset(rows)), 4)
+    assert read(tmp_path) == {"x": [(0, 0.0), (1, 2.0), (2, 4.0), (3, 6.0)]}
+
+
+EXIT = """
+import sys
+from frontends import tf
+tf.summary.create_file_writer(sys.argv[1]).set_as_default()
+@tf.function
+def step(x):
+    tf.summary.scalar("x", x, step=1)
+step(tf.constant(3.0))
+"""
+
+
+def test_a_script_that_ends_has_written_all(tmp_path, run_python):
+    run_python("-c", EXIT, tmp_path)
+    assert read(tmp_path) == {"x": [(1, 3.0)]}

@@ -64,3 +64,24 @@ def test_a_file_that_names_none_is_refused(tmp_path):
     (tmp_path / "latest").write_text("something else")
     with pytest.raises(ValueError, match=r"latest names no checkpoint.*write the line"):
         tf.train.latest_checkpoint(tmp_path, "latest")
+
+
+def test_relative_folders(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    step = tf.Variable(3)
+    checkpoint = tf.train.Checkpoint(step=step)
+    assert checkpoint.save("ckpt") == "ckpt-1"
+    assert tf.train.latest_checkpoint(".") == "./ckpt-1"
+    step.assign(0)
+    checkpoint.restore(tf.train.latest_checkpoint(".")).assert_consumed()
+    assert step.numpy() == 3
+    assert checkpoint.save("./sub/ckpt") == "./sub/ckpt-2"
+    assert tf.train.latest_checkpoint("sub") == "sub/ckpt-2"
+    manager = tf.train.CheckpointManager(checkpoint, "./ckpts", max_to_keep=1)
+    assert [manager.save(), manager.save()] == ["./ckpts/ckpt-3", "./ckpts/ckpt-4"]
+    assert manager.checkpoints == ["./ckpts/ckpt-4"]
+    assert tf.train.latest_checkpoint("./ckpts") == "./ckpts/ckpt-4"
+    assert checkpoint.write("plain") == "plain"
+    step.assign(0)
+    checkpoint.read("./plain").assert_consumed()
+    assert step.numpy() == 3

@@ -1,0 +1,9 @@
+"""What every step searches for variables, besides what its function reaches: state of this front end."""
+
+from typing import Any
+
+from frontends.tf.ops.random_stream import STREAM
+
+# The step and the condition of summaries, if they may read variables.
+SUMMARIES: dict[str, Any] = {}
+SEARCHED: list[Any] = [STREAM, SUMMARIES]

@@ -1,0 +1,128 @@
+"""Elements of datasets, as scripts take them out: NumPy's arrays and scalars that have a tensor's methods.
+
+`for image, label in dataset: image.numpy()` works in TensorFlow, whose eager tensors come out of a dataset. Here
+elements stay in host memory until a step takes them. They are NumPy's, of subclasses that add methods and change none.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+
+from frontends.tf._typing import Nested, ShapeLike
+from frontends.tf._user_view import as_dtype_seen, as_shape_seen, seen_by_users
+from frontends.tf.reference import Reference
+from frontends.tf.tensor_shape import TensorShape
+
+
+class _TensorMethods:
+    """The methods of tensors, for classes of NumPy."""
+
+    __slots__ = ()
+
+    def numpy(self) -> Any:
+        """Returns NumPy's own array, a copy, or scalar."""
+        return np.array(self)[()]
+
+    def get_shape(self) -> TensorShape:
+        """Returns the shape."""
+        return as_shape_seen(np.shape(self))  # type: ignore[arg-type]
+
+    def set_shape(self, shape: ShapeLike) -> None:
+        """Raises ValueError if the shape is another one; see `set_shape` of arrays."""
+        if not self.get_shape().is_compatible_with(shape):
+            raise ValueError(
+                f"Tensor's shape {self.get_shape()} is not compatible with supplied shape {TensorShape(shape)}."
+            )
+
+    def ref(self) -> Reference:
+        """Returns an object that stands for this one in sets and dictionaries."""
+        return Reference(self)
+
+
+_SHAPE: Any = np.ndarray.__dict__["shape"]
+_DTYPE: Any = np.ndarray.__dict__["dtype"]
+
+
+class HostTensor(_TensorMethods, np.ndarray):
+    """An array of NumPy with a tensor's methods."""
+
+    shape = seen_by_users(
+        _SHAPE.__get__, lambda self: as_shape_seen(_SHAPE.__get__(self)), "Sizes of the dimensions."
+    ).setter(lambda self, shape: _SHAPE.__set__(self, shape))
+    dtype = seen_by_users(
+        _DTYPE.__get__, lambda self: as_dtype_seen(_DTYPE.__get__(self)), "Type of the elements."
+    ).setter(lambda self, dtype: _DTYPE.__set__(self, dtype))
+
+    def __getitem__(self, index: Any) -> Any:
+        return as_tensors(np.ndarray.__getitem__(self, index))
+
+    def __repr__(self) -> str:
+        return repr(self.view(np.ndarray))
+
+
+def _scalar(kind: type[Any], plain: Callable[[Any], Any] | None = None) -> type[Any]:
+    """Makes the subclass of a class of NumPy's scalars, whose `shape` and `dtype` NumPy reads itself."""
+    # With one base: NumPy takes the dtype from the second class of the `__mro__`.
+    methods = {
+        "ref": _TensorMethods.ref,
+        "set_shape": _TensorMethods.set_shape,
+        "__module__": __name__,
+        "__repr__": lambda self: repr(kind(self)),
+        "__slots__": (),
+        "get_shape": lambda _: as_shape_seen(()),
+        "numpy": plain or (lambda self: kind(self)),
+    }
+    return type(kind.__name__, (kind,), methods)
+
+
+class Text(_TensorMethods, bytes):
+    """A text, as TensorFlow has it, with a tensor's methods."""
+
+    def numpy(self) -> bytes:
+        """Returns Python's own bytes."""
+        return bytes(self)
+
+
+_KINDS = (
+    *(np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64),
+    *(np.float16, np.float32, np.float64, np.complex64, np.complex128),
+)
+# How an object of a class gets a tensor's methods.
+_WRAPPERS: dict[type, Callable[[Any], Any]] = {
+    np.ndarray: lambda array: array.view(HostTensor),
+    # NumPy has no subclasses of its booleans.
+    np.bool_: lambda flag: np.asarray(flag).view(HostTensor),
+    bytes: Text,
+    # TensorFlow's texts are bytes.
+    np.str_: _scalar(np.str_, lambda text: str(text).encode()),
+    **{kind: _scalar(kind) for kind in _KINDS},
+}
+
+
+def as_tensors(element: Nested) -> Any:
+    """Gives a tensor's methods to what is in an element of a dataset.
+
+    Args:
+        element: arrays and scalars of NumPy, bytes and other objects, or structures of them.
+
+    Returns:
+        The element; objects of other classes, such as datasets, as they are.
+
+    Examples:
+        >>> image, label = as_tensors((np.zeros((28, 28)), np.int64(3)))
+        >>> image.get_shape().as_list(), label.numpy()
+        ([28, 28], np.int64(3))
+    """
+    kind = type(element)
+    if kind is tuple:
+        return tuple(map(as_tensors, element))
+    if kind is dict:
+        return {name: as_tensors(value) for name, value in element.items()}
+    wrapper = _WRAPPERS.get(kind)
+    if wrapper is not None:
+        return wrapper(element)
+    if jax.tree_util.all_leaves([element]):
+        return element
+    return jax.tree.map(as_tensors, element, is_leaf=lambda node: type(node) in _WRAPPERS)
