@@ -2,8 +2,8 @@
 
     python -m tests.ignored           # writes the page
 
-A function that ignores a parameter says so by deleting it, `del options`; the page is made of these statements,
-under the names by which scripts reach the functions. `name`, which nearly all ignore, is not deleted.
+The page lists what a function never reads, under the names by which scripts reach the function. `name`, which nearly
+all ignore, is left out.
 """
 
 import ast
@@ -13,7 +13,7 @@ import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "ignored.md"
 
@@ -37,8 +37,7 @@ HEAD = """# Parameters without effect
 
 The front end takes every parameter that TensorFlow takes, so that scripts run as they are. Those on this page
 change nothing, because there is nothing to change: XLA chooses algorithms and memory, programs have no
-sessions, shapes are always known, and arrays are placed by the strategy. One of them can change results in
-TensorFlow: `tf.Variable(constraint=)`, which Keras's optimizers apply here to Keras's own variables only.
+sessions, shapes are always known, and arrays are placed by the strategy.
 
 `name=` is accepted by all functions and shown in messages by a few (`tf.Variable`, metrics, optimizers).
 
@@ -46,7 +45,7 @@ Options that are accepted as a whole:
 
 | options | because |
 |---|---|
-| `tf.function(input_signature=, autograph=, jit_compile=, reduce_retracing=, experimental_...)` | programs are always compiled, for the shapes that come |
+| `tf.function(jit_compile=, experimental_...)` | programs are always compiled, for the shapes that come |
 | `tf.distribute.RunOptions` | batches of any size are padded and masked |
 | `tf.distribute.InputOptions`, all but `experimental_replication_mode` | batches are always placed on the devices ahead of use |
 | `tf.distribute.experimental.CommunicationOptions(implementation=)` | XLA takes NCCL on GPUs and gloo on processors |
@@ -59,16 +58,16 @@ Options that are accepted as a whole:
 
 
 def ignored_parameters() -> dict[str, tuple[str, ...]]:
-    """Lists what functions of the front end accept and delete, by TensorFlow's name."""
+    """Lists what functions of the front end accept and never read, by TensorFlow's name."""
     found: dict[str, tuple[str, ...]] = {}
     seen = set[object]()
     for name, function in _functions():
         if function in seen:
             continue
         seen.add(function)
-        deleted = tuple(_deleted(function))
-        if deleted:
-            found[name] = deleted
+        unread = tuple(_unread(function))
+        if unread:
+            found[name] = unread
     return found
 
 
@@ -104,7 +103,8 @@ def _functions() -> Iterator[tuple[str, Callable[..., Any]]]:
                 yield f"{namespace}.{name}", value
     for full, each in sorted(classes, key=lambda pair: len(pair[1].__mro__)):
         for base in each.__mro__:
-            for name, value in vars(base).items() if _is_ours(base) else ():
+            concrete = _is_ours(base) and Protocol not in base.__bases__
+            for name, value in vars(base).items() if concrete else ():
                 method = value.__func__ if isinstance(value, (staticmethod, classmethod)) else value
                 if inspect.isfunction(method) and (name == "__init__" or name[0] != "_"):
                     yield (full if name == "__init__" else f"{full}.{name}"), method
@@ -114,8 +114,8 @@ def _is_ours(value: Any) -> bool:
     return not isinstance(value, ModuleType) and value.__module__.startswith("frontends.")
 
 
-def _deleted(function: Callable[..., Any]) -> list[str]:
-    """Lists the parameters that a function deletes."""
+def _unread(function: Callable[..., Any]) -> list[str]:
+    """Lists the parameters that a function never reads."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function)))).body[0]
     except (OSError, TypeError, SyntaxError):
@@ -127,13 +127,10 @@ def _deleted(function: Callable[..., Any]) -> list[str]:
         *(each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)),
         *(each.arg for each in (arguments.vararg, arguments.kwarg) if each is not None),
     ]
-    return [
-        target.id
-        for statement in tree.body
-        if isinstance(statement, ast.Delete)
-        for target in statement.targets
-        if isinstance(target, ast.Name) and target.id in names
-    ]
+    if getattr(function, "__isabstractmethod__", False):
+        return []
+    read = {node.id for part in tree.body for node in ast.walk(part) if isinstance(node, ast.Name)}
+    return [each for each in names if each not in read | {"self", "cls", "name"}]
 
 
 if __name__ == "__main__":

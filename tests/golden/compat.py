@@ -30,7 +30,7 @@ _INTRODUCTION = """\
 `from frontends import tf` stands for TensorFlow {version}. This page lists every public name of
 `tf.distribute`, then every result that is known to differ, with the reason.
 
-The second part is held true by tests: {cases} results, recorded from TensorFlow {version} on one and two
+The second part is held true by tests: {cases} results, recorded from TensorFlow {version} on one, two and four
 devices, are computed anew. {same} are the same; {different} differ, all of them as stated below. Of the
 {numeric} that hold numbers, {numeric_different} differ. Left out is training on
 several machines.
@@ -47,9 +47,10 @@ Some differences are everywhere, and not listed each time:
   replica is that of all, as with Keras 2 (with Keras 3, TensorFlow takes the first replica's, and the replica's own).
 - A function that `run` or `tf.function` calls is traced, so its Python code runs once for all replicas,
   not once for each of them, and results are arrays, where TensorFlow's eager code passes Python numbers on.
-- In a replica a partial batch has the shape of a full one, and a mask. What averages over rows leaves its
-  padding out, and a step in which padding would count is refused, or compiled for the rows that there are.
-  But `tf.shape(batch)[0]` is the number of rows of a full block: count with `spmd.valid_rows().sum()`.
+- In a replica a partial batch has the shape of a full one, and a mask, as long as that changes no result: what
+  averages over rows leaves padding out. Where padding would count, as in sums over rows and in
+  `tf.shape(batch)[0]`, the step is compiled once more, for the rows that each replica has: the numbers are
+  TensorFlow's. `step.explain()`, of a `tf.function`, tells which program ran.
 - Variables have one value, kept equal on all devices; TensorFlow keeps a component for each.
 - An exception may be of another class that the same `except` catches: `ValueError` for
   `tf.errors.InvalidArgumentError`, `IndexError` for `tf.errors.OutOfRangeError`.

@@ -1,6 +1,6 @@
 """Records what real TensorFlow computes: `make golden`, or `python -m tests.golden.record [WORDS]`.
 
-Runs in an environment with TensorFlow, on two logical CPUs; words choose runs by a part of
+Runs in an environment with TensorFlow, on logical CPUs; words choose runs by a part of
 `scenario@setting`. TensorFlow is imported once and a process is forked for each run, or for each case
 where a failed collective would poison the next one. Also records the names of tf.distribute.
 """
@@ -15,6 +15,7 @@ from typing import Any
 from tests.golden.encoding import encode, outcome
 from tests.golden.recording import DATA, NAMES, write
 from tests.golden.scenarios import SCENARIOS, Setting
+from tests.golden.scenarios.base import replicas
 
 _SECONDS = 600
 
@@ -50,7 +51,7 @@ def main(words: list[str]) -> None:
 
 def _setting(tf: Any, name: str) -> Setting:
     cpu = tf.config.list_physical_devices("CPU")[0]
-    count = 2 if name.endswith("n2") or name == "none" else 1
+    count = 2 if name == "none" else replicas(name)
     tf.config.set_logical_device_configuration(
         cpu, [tf.config.LogicalDeviceConfiguration() for _ in range(count)]
     )

@@ -1,14 +1,21 @@
 """The scenarios, by what they are about."""
 
 from tests.golden.scenarios import (
+    arguments,
+    autograph,
     checkpoints,
     clusters,
     contexts,
     fitting,
+    functional,
     inputs,
     losses,
+    modules,
+    replica_values,
     run_reduce,
+    tensors,
     training,
+    uneven,
     variables,
 )
 from tests.golden.scenarios.base import SCENARIOS, Scenario, Setting
@@ -17,13 +24,20 @@ __all__ = [
     "SCENARIOS",
     "Scenario",
     "Setting",
+    "arguments",
+    "autograph",
     "checkpoints",
     "clusters",
     "contexts",
     "fitting",
+    "functional",
     "inputs",
     "losses",
+    "modules",
+    "replica_values",
     "run_reduce",
+    "tensors",
     "training",
+    "uneven",
     "variables",
 ]

@@ -1,7 +1,7 @@
 """What a scenario is: a generator of cases, written once for TensorFlow and for ours.
 
 A *scenario* gets a `Setting`, and yields the name of each case with a function that computes it. A
-*setting* is a strategy over some devices; its name is `n2` (MirroredStrategy over two),
+*setting* is a strategy over some devices; its name is `n2` (MirroredStrategy over two), `n4`,
 `one_device`, `default`, or `central-n2`.
 """
 
@@ -63,9 +63,9 @@ class Setting:
     def __init__(self, tf: Any, name: str) -> None:
         self.tf = tf
         self.name = name
-        self.n = 2 if name.endswith("n2") else 1
+        self.n = replicas(name)
         devices = [f"CPU:{index}" for index in range(self.n)]
-        kind = name.rpartition("-")[0] or ("mirrored" if name in MIRRORED else name)
+        kind = name.rpartition("-")[0] or ("mirrored" if name in (*MIRRORED, "n4") else name)
         self.strategy: Any = {
             "mirrored": lambda: tf.distribute.MirroredStrategy(devices),
             "one_device": lambda: tf.distribute.OneDeviceStrategy("CPU:0"),
@@ -109,6 +109,39 @@ class Setting:
             if len(found) == limit:
                 break
         return found
+
+
+def replicas(setting: str) -> int:
+    """How many replicas a setting has."""
+    return {"n2": 2, "n4": 4}.get(setting[-2:], 1)
+
+
+def forms(
+    s: Setting, function: Callable[..., Any], x: Any, *, slope: bool = False
+) -> Iterator[Case]:
+    """Cases of a function of one tensor: eagerly, in a function, in replicas; and the gradients.
+
+    Replicas get the tensor times their index plus one.
+    """
+    tf = s.tf
+
+    def gradient(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = function(x)
+        return tape.gradient(y, x)
+
+    def in_replicas(one: Callable[..., Any]) -> Any:
+        step = tf.function(lambda x: s.strategy.run(lambda x: one(x * (s.number() + 1.0)), (x,)))
+        return step(tf.constant(x))
+
+    yield "eager", lambda: function(tf.constant(x))
+    yield "function", lambda: tf.function(function)(tf.constant(x))
+    yield "run", lambda: in_replicas(function)
+    if slope:
+        yield "eager/slope", lambda: gradient(tf.constant(x))
+        yield "function/slope", lambda: tf.function(gradient)(tf.constant(x))
+        yield "run/slope", lambda: in_replicas(gradient)
 
 
 def plain(value: Any) -> Any:
