@@ -2,6 +2,7 @@
 
 import gc
 import os
+import random
 import subprocess
 import sys
 import threading
@@ -9,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import jax
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from jax._src.interpreters import mlir
@@ -155,6 +157,13 @@ def _keras_counts_from_one() -> None:
     """Lets equal models of two tests have equal names, so that their programs are compiled once."""
     if keras := sys.modules.get("keras"):
         keras.utils.clear_session(free_memory=False)
+
+
+@pytest.fixture(autouse=True)
+def _numbers_are_repeatable() -> None:
+    """Lets a test draw the same numbers in every run; Keras seeds its generators with Python's."""
+    random.seed(0)
+    np.random.seed(0)
 
 
 @pytest.fixture(autouse=True)

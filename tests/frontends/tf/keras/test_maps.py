@@ -58,10 +58,10 @@ def test_statistics_are_those_of_tensorflow():
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: layers.RandomFlip("horizontal"),
-        lambda: layers.RandomBrightness(0.5),
-        lambda: layers.Dropout(0.5),
-        lambda: keras.Sequential([layers.Rescaling(2.0), layers.Dropout(0.5)]),
+        lambda: layers.RandomFlip("horizontal", seed=1),
+        lambda: layers.RandomBrightness(0.5, seed=1),
+        lambda: layers.Dropout(0.5, seed=1),
+        lambda: keras.Sequential([layers.Rescaling(2.0), layers.Dropout(0.5, seed=1)]),
     ],
 )
 def test_random_layers_draw_anew_for_each_element(make):
