@@ -8,10 +8,14 @@ from collections.abc import Callable, Generator, Sequence
 from typing import Any, cast
 
 from jax._src import ad_util, core, distributed, xla_bridge
+from jax._src.interpreters import partial_eval as pe
 from jax.core import ShapedArray
 from jax.extend.core import JaxprEqn, Literal, Var
 
 from spmd.source_lines import is_user_file
+
+# Operations that are run to find a constant, and the elements that one of them may take: shapes are made of fewer.
+_MOST_FOLDED, _LARGEST_FOLDED = 64, 1 << 16
 
 Operate = Callable[[Callable[..., Any], Sequence[Any]], Any]
 
@@ -67,7 +71,19 @@ def user_line(equation: JaxprEqn) -> str | None:
         `"file.py:12 (function)"` of the innermost frame outside of libraries and of this package, or
         None.
     """
-    traceback = getattr(equation.source_info, "traceback", None)
+    return _user_line(equation.source_info)
+
+
+def line_of(tracer: Any) -> str | None:
+    """Finds the user's line that made a traced value; see `user_line`.
+
+    Stands for `Tracer._line_info`, which has no public reader.
+    """
+    return _user_line(getattr(tracer, "_line_info", None))
+
+
+def _user_line(source_info: Any) -> str | None:
+    traceback = getattr(source_info, "traceback", None)
     for frame in traceback.frames if traceback is not None else ():
         if is_user_file(frame.file_name):
             name = frame.function_name.rsplit(".", 1)[-1]
@@ -185,3 +201,59 @@ def zero_cotangent(value: Any) -> Any:
         value: the array that it belongs to.
     """
     return ad_util.Zero(core.typeof(value).to_tangent_aval())
+
+
+def constant_value(value: Any) -> Any:
+    """Computes a traced value that follows from constants alone, such as the product of a shape's sizes.
+
+    Stands for `DynamicJaxprTracer.parent` and `get_const`, which have no public names.
+
+    Args:
+        value: an array, traced or not.
+
+    Returns:
+        A concrete array; None if the value depends on an input of the program, or takes many operations.
+    """
+    steps: dict[int, Any] = {}
+    if not _collect(value, steps):
+        return None
+    results: dict[int, Any] = {}
+    for step in steps.values():
+        inputs = [_read(tracer, results) for tracer in step.in_tracers]
+        params = step.primitive.get_bind_params(step.params)
+        try:
+            with core.eval_context():
+                found = step.primitive.bind(*inputs, **params)
+        except (NameError, NotImplementedError):  # a collective, of replicas that are not there
+            return None
+        results[id(step)] = found if step.primitive.multiple_results else [found]
+    return _read(value, results)
+
+
+def _collect(value: Any, steps: dict[int, Any], depth: int = 0) -> bool:
+    """Collects the operations that lead to a value, in order; False if not all of them start from constants."""
+    if not isinstance(value, pe.DynamicJaxprTracer):
+        return not isinstance(value, core.Tracer) and core.typeof(value).size <= _LARGEST_FOLDED
+    step = value.parent
+    if step is None:
+        constant = value.get_const()
+        return constant is not None and _collect(constant, steps, depth)
+    if id(step) not in steps:
+        # Loops may take long, and what has effects runs once.
+        if max(len(steps), depth) >= _MOST_FOLDED:
+            return False
+        if step.effects or step.primitive.name in ("while", "scan"):
+            return False
+        if not all(_collect(tracer, steps, depth + 1) for tracer in step.in_tracers):
+            return False
+        steps[id(step)] = step
+    return True
+
+
+def _read(value: Any, results: dict[int, Any]) -> Any:
+    if not isinstance(value, pe.DynamicJaxprTracer):
+        return value
+    if value.parent is None:
+        return _read(value.get_const(), results)
+    outputs: list[Any] = value.parent.outvars
+    return results[id(value.parent)][outputs.index(value.val)]

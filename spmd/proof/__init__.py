@@ -3,8 +3,10 @@
 `varying` and `replicated_outputs` are for any function that `jax.shard_map` takes.
 """
 
+from spmd.proof.advance import advances as advances
 from spmd.proof.checks import check_local_state_fits as check_local_state_fits
 from spmd.proof.checks import check_no_captured_variables as check_no_captured_variables
+from spmd.proof.checks import check_no_leaked_values as check_no_leaked_values
 from spmd.proof.checks import check_state_is_equal as check_state_is_equal
 from spmd.proof.checks import check_state_is_there as check_state_is_there
 from spmd.proof.checks import check_state_keeps_shape as check_state_keeps_shape
@@ -13,6 +15,7 @@ from spmd.proof.checks import counted_padding_error as counted_padding_error
 from spmd.proof.checks import counted_rows_error as counted_rows_error
 from spmd.proof.checks import find_counted_padding as find_counted_padding
 from spmd.proof.checks import gathered_padding_error as gathered_padding_error
+from spmd.proof.checks import leaked_value_error as leaked_value_error
 from spmd.proof.dataflow import Collective as Collective
 from spmd.proof.dataflow import asks_the_host as asks_the_host
 from spmd.proof.dataflow import collectives as collectives

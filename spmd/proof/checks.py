@@ -7,10 +7,18 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
+from jax.core import Tracer
 from jax.extend.core import ClosedJaxpr, Jaxpr
 
 from spmd import _jax_internals
-from spmd.errors import PaddedBatchError, Remedy, ReplicaDivergenceError, StateError, some_of
+from spmd.errors import (
+    ControlFlowError,
+    PaddedBatchError,
+    Remedy,
+    ReplicaDivergenceError,
+    StateError,
+    some_of,
+)
 from spmd.proof.dataflow import depends_on, inner_constants, origin, per_device_program
 from spmd.replica import RowMask
 from spmd.state import Kind, StateTable, adapters
@@ -50,6 +58,37 @@ def check_state_is_there(table: StateTable, step: str, error: Exception) -> None
         f"{why} Give the state a value before the next step: restore a checkpoint, as in "
         "nnx.update(model, saved), or make the model and its optimizer anew."
     ) from error
+
+
+def check_no_leaked_values(outer: ClosedJaxpr, step: str) -> None:
+    """Checks that a program uses no value of another one, which ended before.
+
+    Args:
+        outer: the traced step.
+        step: its name.
+
+    Raises:
+        ControlFlowError: a constant of the program is such a value.
+    """
+    for constant in [*outer.consts, *inner_constants(per_device_program(outer))]:
+        if isinstance(constant, Tracer):
+            raise leaked_value_error(step, _jax_internals.line_of(constant))
+
+
+def leaked_value_error(step: str, line: str | None) -> ControlFlowError:
+    """Makes the error for a value that left the branch, loop or function that it belongs to.
+
+    Args:
+        step: the name of the step.
+        line: where the value was made, if that is known.
+    """
+    where = f" at {line}" if line else ""
+    return ControlFlowError(
+        f"The step {step!r} uses a value that was computed{where} inside a branch, a loop or another traced function, "
+        "outside of which it does not exist. It left by way of nonlocal, global, an attribute, or a list or "
+        "dictionary of another function. Assign it to a local variable of the function that has the loop, or return "
+        "it; keep what lasts in a variable."
+    )
 
 
 def check_no_captured_variables(

@@ -21,6 +21,7 @@ from spmd.lowering import lowered, without_reductions
 from spmd.proof import (
     check_local_state_fits,
     check_no_captured_variables,
+    check_no_leaked_values,
     check_state_is_equal,
     check_state_keeps_shape,
     check_whole_results_are_equal,
@@ -336,6 +337,7 @@ def _check(trace: Trace, table: StateTable, code: StepCode, layout: Layout) -> l
     """
     jaxpr, local, results = trace.jaxpr, table.local, trace.results
     check_local_state_fits(table, layout.replicas, code.name)
+    check_no_leaked_values(trace.outer, code.name)
     check_no_captured_variables(trace.outer, [*table.variables, *trace.made], code.name)
     check_state_keeps_shape(jaxpr, trace.inputs.constants, table, code.name)
     varies = varying_outputs(

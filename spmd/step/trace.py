@@ -15,7 +15,7 @@ from jax.extend.core import ClosedJaxpr, Jaxpr
 from jax.sharding import Mesh
 
 from spmd.errors import Remedy, StateError
-from spmd.proof import per_device_program
+from spmd.proof import leaked_value_error, per_device_program
 from spmd.replica import BlockShapes, Frame, TracedPerReplica, is_per_replica, tracing
 from spmd.state import Kind, StateTable, adapters
 from spmd.step.arguments import Arguments, abstract
@@ -33,7 +33,6 @@ _TRACER_ERRORS = (
     jax.errors.ConcretizationTypeError,
     jax.errors.TracerArrayConversionError,
     jax.errors.TracerIntegerConversionError,
-    jax.errors.UnexpectedTracerError,
 )
 
 
@@ -264,6 +263,8 @@ def _blocks(
 
 def _explain(error: Exception, step: str) -> None:
     """Adds to an error why code that works outside of a step fails in a trace."""
+    if isinstance(error, jax.errors.UnexpectedTracerError):
+        raise leaked_value_error(step, None) from error
     if isinstance(error, _TRACER_ERRORS):
         error.add_note(
             f"The step {step!r} is traced: its Python code runs once, on arrays whose values "

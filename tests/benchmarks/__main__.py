@@ -28,6 +28,7 @@ OVERHEADS = {
     "step_overhead": ["1", "2", "8"],
     "tape_overhead": ["2"],
     "fit_overhead": ["1", "2"],
+    "trace_overhead": ["1", "2"],
     "checkpoint_stall": ["1", "2"],
 }
 

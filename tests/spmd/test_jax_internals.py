@@ -190,3 +190,47 @@ def test_outputs_without_a_gradient():
     zeros = [_jax_internals.zero_cotangent(output) for output in outputs]
     (gradient,) = pull((jnp.ones(3), *zeros[1:]))
     assert gradient.tolist() == [2, 2, 2]
+
+
+def test_constants_are_found_in_a_trace() -> None:
+    found: list[Any] = []
+
+    def run(x: Any) -> Any:
+        sizes = jnp.asarray(np.array([2, 3], np.int32))
+        key = _jax_internals.constant_value
+        found.extend(map(key, (sizes, jnp.prod(sizes), jnp.where(sizes > 2, sizes, 0)[1:])))
+        found.extend(
+            map(key, (x, sizes * x, jax.lax.while_loop(lambda i: i < 9, lambda i: i + 1, 0)))
+        )
+
+        def body(carry: Any, _: None) -> Any:
+            found.extend(map(key, (jnp.prod(sizes) + 1, carry)))
+            return carry + 1, None
+
+        return jax.lax.scan(body, x, length=2)
+
+    jax.make_jaxpr(run)(1)
+    values = [None if one is None else np.asarray(one).tolist() for one in found]
+    assert values == [[2, 3], 6, [3], None, None, None, 7, None]
+
+
+def test_long_ways_to_a_constant_are_not_gone() -> None:
+    def run(x: Any) -> Any:
+        y = jnp.asarray(np.ones(2, np.float32))
+        for _ in range(2000):
+            y = y + 1.0
+        assert _jax_internals.constant_value(y) is None
+        return x
+
+    jax.make_jaxpr(run)(1.0)
+
+
+def test_collectives_are_no_constants(mesh_of: Any) -> None:
+    def run(x: Any) -> Any:
+        total = spmd.all_reduce(jnp.asarray(np.float32(2.0)))
+        found.append(_jax_internals.constant_value(total))
+        return x + total
+
+    found: list[Any] = []
+    spmd.Step(run, mesh_of(2))(jnp.ones(()))
+    assert found == [None]

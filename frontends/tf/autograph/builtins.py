@@ -1,5 +1,6 @@
 """Python's own functions, where they get values that are traced."""
 
+import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -32,17 +33,64 @@ def _float(*args: Any) -> Any:
 
 def _enumerate(iterable: Iterable[Any], start: int = 0) -> Any:
     rows = value_of(iterable)
-    if isinstance(rows, jax.Array) and rows.ndim and not executing_eagerly():
-        return Rows((jnp.arange(len(rows), dtype=jnp.int32) + start, rows))
-    return enumerate(iterable, start)
+    if not _are_rows(rows):
+        return enumerate(iterable, start)
+    numbers = jnp.arange(len(rows), dtype=jnp.int32) + start
+    return Rows((numbers, rows.arrays if isinstance(rows, Rows) else rows))
 
 
 def _zip(*iterables: Any, **kwargs: Any) -> Any:
     rows = [value_of(each) for each in iterables]
-    if rows and not executing_eagerly() and all(isinstance(r, jax.Array) and r.ndim for r in rows):
-        shortest = min(map(len, rows))
-        return Rows(tuple(each[:shortest] for each in rows))
-    return zip(*iterables, **kwargs)  # noqa: B905  (kwargs may say)
+    if not rows or not all(map(_are_rows, rows)):
+        return zip(*iterables, **kwargs)  # noqa: B905  (kwargs may say)
+    shortest = min(map(len, rows))
+    return Rows(tuple(each[:shortest] for each in rows))
+
+
+def _are_rows(value: Any) -> bool:
+    """Tells whether a loop of the program can go over a value."""
+    return isinstance(value, Rows) or (
+        isinstance(value, jax.Array) and value.ndim > 0 and not executing_eagerly()
+    )
+
+
+def _extreme(python: Callable[..., Any], choose: Callable[..., Any]) -> Callable[..., Any]:
+    """Makes `max` or `min`, which also choose between traced numbers.
+
+    Args:
+        python: Python's own.
+        choose: chooses elementwise between two.
+    """
+
+    def extreme(*args: Any, **kwargs: Any) -> Any:
+        items = list(args[0]) if len(args) == 1 else args
+        values = list(map(value_of, items))
+        if kwargs or not any(map(is_traced, values)):
+            return python(items, **kwargs)
+        return functools.reduce(choose, values)
+
+    return extreme
+
+
+def _truth_of(combine: Callable[..., Any], *, decides: bool) -> Callable[..., Any]:
+    """Makes `any` or `all`, which also ask traced values.
+
+    Args:
+        combine: combines two truths.
+        decides: the truth of one element that is that of all of them.
+    """
+
+    def truth(iterable: Iterable[Any]) -> Any:
+        rest = map(value_of, iterable)
+        for value in rest:  # an iterator may have no end
+            if is_traced(value):
+                truths = [jnp.asarray(each).astype(bool) for each in (value, *rest)]
+                return functools.reduce(combine, truths)
+            if bool(value) is decides:
+                return decides
+        return not decides
+
+    return truth
 
 
 OVERLOADS: dict[Callable[..., Any], Callable[..., Any]] = {
@@ -51,6 +99,10 @@ OVERLOADS: dict[Callable[..., Any], Callable[..., Any]] = {
     float: _float,
     enumerate: _enumerate,
     zip: _zip,
+    max: _extreme(max, jnp.maximum),
+    min: _extreme(min, jnp.minimum),
+    any: _truth_of(jnp.logical_or, decides=True),
+    all: _truth_of(jnp.logical_and, decides=False),
 }
 
 

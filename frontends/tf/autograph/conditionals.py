@@ -13,6 +13,7 @@ from frontends.tf.autograph.symbols import (
     Symbol,
     agreed_dtype,
     as_array,
+    has_value,
     is_array,
     is_plain,
     is_traced,
@@ -21,6 +22,7 @@ from frontends.tf.autograph.symbols import (
     value_of,
 )
 from frontends.tf.ops import carried
+from frontends.tf.ops.convert import known
 from frontends.tf.ops.tensor_array import Form
 from spmd.step import switch
 
@@ -62,7 +64,7 @@ def if_stmt(
         TypeError: a symbol has another type after one block than after the other.
         ValueError: it has another shape or structure, or no value, after one of them.
     """
-    cond = value_of(cond)
+    cond = known(value_of(cond))
     if not is_traced(cond):
         body() if cond else orelse()
         return
@@ -121,7 +123,8 @@ def _after_branches(
                 values = carried.held_as(values, forms)
             seen.append(carried.forms_of(values))
             ends.append([take_apart(*pair) for pair in zip(names, values, strict=True)])
-            return [array for symbol in ends[-1] for array in symbol.arrays]
+            leaves = [leaf for symbol in ends[-1] for leaf in symbol.leaves]
+            return [as_array(value_of(leaf)) for leaf in leaves if has_value(leaf)]
 
         return call
 
@@ -189,12 +192,14 @@ def _merged_leaf(name: str, one: Any, other: Any) -> _Leaf:
             f"'{name}' is None at the end of the {branch} branch of an `if`, and a value after the other. Assign a "
             "value in both: a tensor decides which one is taken when the program runs."
         )
-    if not is_array(one) or not is_array(other):
+    if not has_value(one) or not has_value(other):
         raise TypeError(
             f"'{name}' is {_shown(one)} after the main branch of an `if`, and {_shown(other)} after the else branch, but "
             "a value that is known only when the program runs decides which one is taken. It can only choose "
             "between tensors."
         )
+    # A variable in one of them stands for what it holds.
+    one, other = value_of(one), value_of(other)
     first, second = as_array(one), as_array(other)
     if first.shape != second.shape:
         raise ValueError(
@@ -228,7 +233,7 @@ def _outputs(
     rest = iter(arrays)
     found: list[jax.Array] = []
     for symbol, leaves in zip(end, plan, strict=True):
-        own = [next(rest) if is_array(leaf) else None for leaf in symbol.leaves]
+        own = [next(rest) if has_value(leaf) else None for leaf in symbol.leaves]
         if symbol.undefined:
             own = [None] * len(leaves)
         for leaf, array in zip(leaves, own, strict=True):
@@ -249,7 +254,7 @@ def if_exp(
         if_false: computes `b`.
         expr_repr: the condition's text, as malt rewrote it.
     """
-    cond = value_of(cond)
+    cond = known(value_of(cond))
     if not is_traced(cond):
         return if_true() if cond else if_false()
     name = "the value of a conditional expression"

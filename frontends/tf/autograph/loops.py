@@ -1,6 +1,7 @@
 """Operators for `while` and `for`."""
 
 import contextlib
+import dataclasses
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence, Sized
 from typing import Any
 
@@ -13,6 +14,7 @@ from frontends.tf.autograph.symbols import (
     Symbol,
     agreed_dtype,
     as_array,
+    has_value,
     is_array,
     is_plain,
     is_traced,
@@ -21,11 +23,15 @@ from frontends.tf.autograph.symbols import (
 )
 from frontends.tf.ops import carried
 from frontends.tf.ops.control_flow import executing_eagerly
-from frontends.tf.ops.tensor_array import Form, Writes
+from frontends.tf.ops.convert import known
+from frontends.tf.ops.tensor_array import UNKNOWN, Form, Writes
 from frontends.tf.ops.traced_range import TracedRange
 from frontends.tf.ops.turns import in_loop
 from spmd.errors import ControlFlowError
 from spmd.step import scan, while_loop
+
+# Turns that become parts of the program, one after another, if they leave arrays of other shapes.
+_MOST_UNROLLED = 256
 
 GetState = Callable[[], tuple[Any, ...]]
 SetState = Callable[[tuple[Any, ...]], None]
@@ -58,8 +64,10 @@ def while_stmt(
             return
         body()
 
+    plan = _Plan()
+
     def run(forms: Any) -> None:
-        loop = _Loop(get_state, set_state, symbol_names, "while", forms)
+        loop = _Loop(get_state, set_state, symbol_names, "while", forms, plan)
         loop.repeat(test, body, opts.get("maximum_iterations"))
 
     carried.settled(run)
@@ -90,10 +98,11 @@ def for_stmt(
         ValueError: it changes its shape or structure.
     """
     rows = iter_ if isinstance(iter_, TracedRange) else value_of(iter_)
+    plan = _Plan()
     if isinstance(rows, TracedRange):
 
         def count(forms: Any) -> None:
-            loop = _Loop(get_state, set_state, symbol_names, "for", forms)
+            loop = _Loop(get_state, set_state, symbol_names, "for", forms, plan)
             loop.count(rows, extra_test, body, opts.get("maximum_iterations"))
 
         carried.settled(count)
@@ -103,10 +112,16 @@ def for_stmt(
         arrays = rows.arrays if isinstance(rows, Rows) else rows
 
         def go_over(forms: Any) -> None:
-            loop = _Loop(get_state, set_state, symbol_names, "for", forms)
+            loop = _Loop(get_state, set_state, symbol_names, "for", forms, plan)
             loop.go_over(arrays, extra_test, body)
 
-        carried.settled(go_over)
+        try:
+            carried.settled(go_over)
+        except _ShapeChanges:
+            if len(rows) > _MOST_UNROLLED:
+                raise
+            # Turns that leave arrays of other shapes are parts of the program, one after another.
+            _in_python(rows, extra_test, body, get_state, set_state, symbol_names)
     else:
         _in_python(rows, extra_test, body, get_state, set_state, symbol_names)
 
@@ -148,6 +163,23 @@ def _in_python(
                 return
 
 
+class _ShapeChanges(ValueError):
+    """A turn of a loop leaves an array of another shape than it began with."""
+
+
+@dataclasses.dataclass
+class _Plan:
+    """What former traces of a loop found out about its symbols, which are given by their indices.
+
+    Attributes:
+        read: those that hold a variable before the loop, and something else later: they begin with its value.
+        counting: those that count the turns from 0.
+    """
+
+    read: set[int] = dataclasses.field(default_factory=set)
+    counting: set[int] = dataclasses.field(default_factory=set)
+
+
 class _Loop:
     """The symbols of a loop of the program, and how they go from turn to turn.
 
@@ -162,12 +194,16 @@ class _Loop:
         names: Sequence[str],
         kind: str,
         forms: list[Form] | None,
+        plan: _Plan,
     ) -> None:
         self._get, self._set, self._names, self._kind = get_state, set_state, names, kind
+        self._forms, self._plan = forms, plan
         self._before = get_state()
         self._held = carried.held_as(self._before, forms)
         pairs = zip(names, self._held, strict=True)
         self._start = [take_apart(*pair) for pair in pairs]
+        for index in plan.read:
+            self._start[index] = self._start[index].read()
         self._writes: list[Writes] = []
         self._undefined = [symbol.undefined for symbol in self._start]
         self._carry = [array for symbol in self._start for array in symbol.arrays]
@@ -246,14 +282,22 @@ class _Loop:
         counts = carried.counts_up(rows)
         length = len(jax.tree.leaves(rows)[0])
 
-        def turn(carry: list[jax.Array], row: Any) -> Any:
-            self._assign(carry)
-            with in_loop(length, row if counts else None):
+        def turn(carry: list[jax.Array], now: Any) -> Any:
+            row, number = now
+            number = row if counts else number
+            self._assign(carry, number)
+            with in_loop(length, number):
                 body(row)
             return self._after(stacks=extra_test is None)
 
         with self._restored():
-            found = scan(turn, self._carry, rows, test=None if extra_test is None else goes_on)
+            found = scan(
+                turn,
+                self._carry,
+                (rows, jnp.arange(length, dtype=jnp.int32) if self._plan.counting else None),
+                test=None if extra_test is None else goes_on,
+                on_traced=self._find_counters if extra_test is None else None,
+            )
         self._finish(*found)
         if extra_test is None:
             after = carried.tensor_arrays(self._carried_of(self._get()))
@@ -265,9 +309,31 @@ class _Loop:
             ):
                 array.settle_length(before, writes, length)
 
-    def _assign(self, carry: list[jax.Array]) -> None:
+    def _assign(self, carry: list[jax.Array], number: Any = None) -> None:
         arrays = iter(carry)
-        self._set(tuple(symbol.with_arrays(arrays) for symbol in self._start))
+        values = [symbol.with_arrays(arrays) for symbol in self._start]
+        for index in self._plan.counting:
+            values[index] = number if values[index].dtype == number.dtype else values[index]
+        self._set(tuple(values))
+
+    def _find_counters(self, steps: Sequence[int | None]) -> None:
+        """Traces again where a `tf.TensorArray` is written at an index that turns out to count the turns.
+
+        Args:
+            steps: by how much a turn counts up each array that is carried.
+        """
+        if not any(UNKNOWN in writes for writes in self._writes):
+            return
+        rest = iter(steps)
+        counting = set(self._plan.counting)
+        for index, symbol in enumerate(self._start):
+            own = [next(rest) for _ in symbol.arrays]
+            start = known(symbol.leaves[0])
+            if own == [1] and len(symbol.leaves) == 1 and not is_traced(start) and start == 0:
+                counting.add(index)
+        if counting != self._plan.counting:
+            self._plan.counting = counting
+            raise carried.TraceAgain(self._forms)
 
     def _after(self, *, stacks: bool) -> tuple[list[Any], list[Any], list[Any]]:
         """Takes apart what the block left: the carry, what is new, and what it appended to lists."""
@@ -293,10 +359,10 @@ class _Loop:
                 self._rows[index] = appended
                 stacked += appended.arrays
                 after = take_apart(before.name, value[: len(old)])
-            carry += self._carried(before, after)
+            carry += self._carried(index, before, after)
         return carry, others, stacked
 
-    def _carried(self, before: Symbol, after: Symbol) -> list[jax.Array]:
+    def _carried(self, index: int, before: Symbol, after: Symbol) -> list[jax.Array]:
         name = before.name
         if after.undefined or before.structure != after.structure:
             raise ValueError(
@@ -305,16 +371,19 @@ class _Loop:
             )
         found: list[jax.Array] = []
         for old, new in zip(before.leaves, after.leaves, strict=True):
-            if not is_array(old) or not is_array(new):
+            if not is_array(old) and old is not new and has_value(old) and has_value(new):
+                self._plan.read.add(index)
+                raise carried.TraceAgain(self._forms)
+            if not is_array(old) or not has_value(new):
                 if old is not new and not (is_plain(old) and old == new):
                     raise TypeError(
                         f"'{name}' is {old!r:.80} before a `{self._kind}` loop and {new!r:.80} after one turn. Only "
                         "tensors can change in a loop of the program."
                     )
                 continue
-            start, end = as_array(old), as_array(new)
+            start, end = as_array(old), as_array(value_of(new))
             if start.shape != end.shape:
-                raise ValueError(
+                raise _ShapeChanges(
                     f"'{name}' has shape {start.shape} before the loop, but shape {end.shape} after one iteration. "
                     "Programs have fixed shapes: make an array of the final size before the loop and fill it, for "
                     "example with tf.TensorArray(dtype, size)."

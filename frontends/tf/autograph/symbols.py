@@ -76,6 +76,11 @@ def is_array(leaf: object) -> bool:
     return isinstance(leaf, (np.ndarray, np.generic)) and leaf.dtype.kind in "biufcV"
 
 
+def has_value(leaf: object) -> bool:
+    """Tells whether a leaf is a value of the program, or a variable, which holds one."""
+    return is_array(leaf) or (not is_undefined(leaf) and is_array(value_of(leaf)))
+
+
 @dataclasses.dataclass(frozen=True)
 class Symbol:
     """The value of a symbol, taken apart.
@@ -104,6 +109,11 @@ class Symbol:
     def arrays(self) -> list[Any]:
         """Its leaves that are arrays or numbers, as arrays."""
         return [as_array(leaf) for leaf in self.leaves if is_array(leaf)]
+
+    def read(self) -> "Symbol":
+        """Puts what variables hold in their place."""
+        leaves = tuple(value_of(leaf) if has_value(leaf) else leaf for leaf in self.leaves)
+        return dataclasses.replace(self, leaves=leaves)
 
     def with_arrays(self, arrays: Iterator[Any]) -> Any:
         """Puts the value together, with other arrays; takes them from an iterator."""

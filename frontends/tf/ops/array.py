@@ -13,6 +13,8 @@ from frontends.tf.ops.convert import (
     computed_now,
     convert_to_tensor,
     has_symbolic_size,
+    known,
+    static_int,
     static_shape,
 )
 from frontends.tf.ops.shapeless import ShapelessResult
@@ -81,7 +83,7 @@ def squeeze(input: TensorLike, axis: Axis = None, name: str | None = None) -> ja
 
 def expand_dims(input: TensorLike, axis: int, name: str | None = None) -> jax.Array:
     """Adds a dimension of size 1."""
-    return jnp.expand_dims(convert_to_tensor(input), int(axis))
+    return jnp.expand_dims(convert_to_tensor(input), static_int(axis))
 
 
 def transpose(
@@ -111,19 +113,19 @@ def _join(function: Callable[..., jax.Array], values: Nested, axis: int) -> jax.
 def concat(values: Nested, axis: int, name: str | None = None) -> jax.Array:
     """Joins arrays along an axis; one array, which is no list of them, stays as it is."""
     values = values if isinstance(values, list | tuple) else [values]
-    return _join(jnp.concatenate, values, int(axis))
+    return _join(jnp.concatenate, values, static_int(axis))
 
 
 def stack(values: Nested, axis: int = 0, name: str | None = "stack") -> jax.Array:
     """Joins arrays along a new axis."""
-    return _join(jnp.stack, values, int(axis))
+    return _join(jnp.stack, values, static_int(axis))
 
 
 def unstack(
     value: TensorLike, num: int | None = None, axis: int = 0, name: str | None = None
 ) -> list[jax.Array]:
     """Splits an array into a list along an axis, which goes."""
-    tensor = jnp.moveaxis(convert_to_tensor(value), axis, 0)
+    tensor = jnp.moveaxis(convert_to_tensor(value), static_int(axis), 0)
     return [tensor[index] for index in range(tensor.shape[0])]
 
 
@@ -135,9 +137,9 @@ def split(
     name: str | None = None,
 ) -> list[jax.Array]:
     """Splits an array into a list: of that many parts, or of parts of those sizes (-1 once)."""
-    tensor = convert_to_tensor(value)
+    tensor, axis = convert_to_tensor(value), static_int(axis)
     if np.ndim(num_or_size_splits) == 0:
-        return list(jnp.split(tensor, int(num_or_size_splits), axis=axis))
+        return list(jnp.split(tensor, static_int(num_or_size_splits), axis=axis))
     sizes = list(static_shape(num_or_size_splits))
     if -1 in sizes:
         sizes[sizes.index(-1)] = tensor.shape[axis] - sum(sizes) - 1
@@ -158,7 +160,7 @@ def repeat(
     input: TensorLike, repeats: TensorLike, axis: int | None = None, name: str | None = None
 ) -> jax.Array:
     """Repeats each element; `repeats` is known while tracing."""
-    times = np.asarray(repeats)
+    times = np.asarray(known(repeats))
     times = times.item() if times.size == 1 else times
     return jnp.repeat(convert_to_tensor(input), times, axis)
 
@@ -171,7 +173,7 @@ def pad(
     name: str | None = None,
 ) -> jax.Array:
     """Pads each dimension before and after; mode is CONSTANT, REFLECT or SYMMETRIC."""
-    widths = [static_shape(pair) for pair in paddings]
+    widths = [static_shape(pair) for pair in known(paddings)]
     options = {"constant_values": constant_values} if mode.upper() == "CONSTANT" else {}
     return jnp.pad(convert_to_tensor(tensor), widths, mode=mode.lower(), **options)
 

@@ -24,15 +24,15 @@ from spmd import step
 _ATTEMPTS = 12
 
 
-class FormChanged(Exception):
-    """A body or branch hands on TensorArrays in another form: tracing begins anew.
+class TraceAgain(Exception):
+    """A body or branch hands on something else than it was traced with: tracing begins anew.
 
     Attributes:
-        forms: of all of them.
+        forms: in which the TensorArrays are to be held; None leaves them.
     """
 
-    def __init__(self, forms: list[Form]) -> None:
-        super().__init__("a TensorArray changed its form")
+    def __init__(self, forms: list[Form] | None) -> None:
+        super().__init__("a loop or branch is traced once more")
         self.forms = forms
 
 
@@ -161,7 +161,7 @@ def settled(run: Callable[[list[Form] | None], Any]) -> Any:
     """Traces until TensorArrays keep their form.
 
     Args:
-        run: takes the forms in which the TensorArrays are to be held, None at first; traces, and raises `FormChanged`
+        run: takes the forms in which the TensorArrays are to be held, None at first; traces, and raises `TraceAgain`
             to be called again.
 
     Returns:
@@ -176,7 +176,7 @@ def settled(run: Callable[[list[Form] | None], Any]) -> Any:
         try:
             with tracing_part(place):
                 found = run(forms)
-        except FormChanged as changed:
+        except TraceAgain as changed:
             forms = changed.forms
         else:
             ends_region(found)
@@ -200,13 +200,13 @@ def agree(seen: Sequence[list[Form]]) -> None:
         seen: for each branch, their forms.
 
     Raises:
-        FormChanged: they do not; tells the form that they can have alike.
+        TraceAgain: they do not; tells the form that they can have alike.
         ValueError: there is none.
     """
     if len(set(map(len, seen))) == 1:
         joined = [joined_form(column) for column in zip(*seen, strict=True)]
         if any(one != joined for one in seen):
-            raise FormChanged(joined)
+            raise TraceAgain(joined)
 
 
 def handed_on(now: Nested, new: Nested) -> Any:
@@ -217,14 +217,14 @@ def handed_on(now: Nested, new: Nested) -> Any:
         new: what it leaves.
 
     Raises:
-        FormChanged: it must begin with another form.
+        TraceAgain: it must begin with another form.
     """
     before, after = forms_of(now), forms_of(new)
     if len(before) != len(after):
         return new  # the engine says that the structure changes
     joined = [joined_form(pair) for pair in zip(before, after, strict=True)]
     if joined != before:
-        raise FormChanged(joined)
+        raise TraceAgain(joined)
     return held_as(new, joined)
 
 

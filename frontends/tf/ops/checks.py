@@ -8,21 +8,23 @@ import numpy as np
 
 from frontends.tf._typing import DTypeLike, ShapeLike, TensorLike
 from frontends.tf.dtypes import DType, as_dtype
-from frontends.tf.ops.convert import convert_to_tensor, is_tensor
+from frontends.tf.ops.convert import convert_to_tensor, is_tensor, static_int
 
 
 def assert_rank(
     x: TensorLike, rank: TensorLike, message: str | None = None, name: str | None = None
 ) -> None:
     """Raises ValueError unless an array has that many dimensions."""
-    _require_rank(x, np.ndim(_tensor(x)) == int(rank), f"rank {int(rank)}", message)
+    _require_rank(x, np.ndim(_tensor(x)) == static_int(rank), f"rank {static_int(rank)}", message)
 
 
 def assert_rank_at_least(
     x: TensorLike, rank: TensorLike, message: str | None = None, name: str | None = None
 ) -> None:
     """Raises ValueError if an array has fewer dimensions."""
-    _require_rank(x, np.ndim(_tensor(x)) >= int(rank), f"rank at least {int(rank)}", message)
+    _require_rank(
+        x, np.ndim(_tensor(x)) >= static_int(rank), f"rank at least {static_int(rank)}", message
+    )
 
 
 def assert_rank_in(

@@ -8,6 +8,7 @@ because JAX's own functions take neither lists nor variables (objects with `__ja
 """
 
 import contextlib
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -15,9 +16,11 @@ import jax
 import jax.export
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from frontends.tf._typing import Axis, DTypeLike, Nested, ShapeLike, TensorLike
 from frontends.tf.dtypes import DType, as_dtype, fits, jax_dtype, require_room
+from spmd import _jax_internals
 from spmd.replica import is_per_replica
 
 _NARROW = {"f": np.float32, "i": np.int32, "c": np.complex64}
@@ -150,12 +153,36 @@ def _operand(value: TensorLike, other: TensorLike) -> Any:
     return value if weak else convert_to_tensor(value)
 
 
+def known(value: Any) -> Any:
+    """Returns what is known while a program is traced of an array or of a list: constants, and what follows from them.
+
+    Args:
+        value: an array, a number or a list of them.
+
+    Returns:
+        NumPy's array for a traced one that follows from constants alone (`tf.constant`, sizes of a shape); anything
+        else as it is.
+    """
+    if isinstance(value, list | tuple):
+        return [known(item) for item in value]
+    if not isinstance(value, Tracer):
+        return value
+    constant = _jax_internals.constant_value(value)
+    return value if constant is None else np.asarray(constant)
+
+
+def static_int(value: Any) -> int:
+    """Converts a number that is known while tracing, such as an axis or a count."""
+    return operator.index(np.asarray(known(value)).reshape(()).item())
+
+
 def static_shape(shape: ShapeLike) -> tuple[int, ...]:
     """Converts a shape: a number, or a list or array of numbers that are known while tracing.
 
     A size that the caller of an exported program chooses stays JAX's symbol for it.
     """
-    sizes: Any = shape if isinstance(shape, list | tuple) else np.asarray(shape).reshape(-1)
+    sizes: Any = known(shape)
+    sizes = sizes if isinstance(sizes, list) else np.asarray(sizes).reshape(-1)
     static: Any = (s if jax.export.is_symbolic_dim(s) else int(s) for s in sizes)
     return tuple(static)
 
@@ -173,7 +200,7 @@ def static_axes(axis: Axis) -> int | tuple[int, ...] | None:
     """Converts the `axis` of a reduction: None, a number, or several."""
     if axis is None or isinstance(axis, int):
         return axis
-    axes = np.asarray(axis)
+    axes = np.asarray(known(axis))
     return int(axes) if axes.ndim == 0 else tuple(axes.tolist())
 
 

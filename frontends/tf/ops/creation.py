@@ -10,7 +10,13 @@ from jax.core import Tracer
 
 from frontends.tf._typing import DTypeLike, ShapeLike, TensorLike
 from frontends.tf.dtypes import jax_dtype
-from frontends.tf.ops.convert import convert_to_tensor, has_symbolic_size, static_shape
+from frontends.tf.ops.convert import (
+    convert_to_tensor,
+    has_symbolic_size,
+    known,
+    static_int,
+    static_shape,
+)
 from frontends.tf.ops.traced_range import TracedRange
 
 
@@ -58,7 +64,8 @@ def eye(
     name: str | None = None,
 ) -> jax.Array:
     """Makes identity matrices."""
-    matrix = jnp.eye(num_rows, num_columns, dtype=jax_dtype(dtype))
+    columns = None if num_columns is None else static_int(num_columns)
+    matrix = jnp.eye(static_int(num_rows), columns, dtype=jax_dtype(dtype))
     batch = () if batch_shape is None else static_shape(batch_shape)
     return jnp.broadcast_to(matrix, (*batch, *matrix.shape))
 
@@ -81,6 +88,7 @@ def range_(
         start, limit = 0, start
     if dtype is None:
         dtype = jnp.result_type(*(convert_to_tensor(part).dtype for part in (start, limit, delta)))
+    start, limit, delta = known([start, limit, delta])
     if any(isinstance(part, Tracer) for part in (start, limit, delta)):
         return TracedRange(start, limit, delta, jax_dtype(dtype))
     if any(map(has_symbolic_size, (start, limit, delta))):
@@ -96,7 +104,9 @@ def linspace(
     start: TensorLike, stop: TensorLike, num: int, name: str | None = None, axis: int = 0
 ) -> jax.Array:
     """Makes evenly spaced numbers, `stop` included."""
-    return jnp.linspace(convert_to_tensor(start), convert_to_tensor(stop), int(num), axis=axis)
+    return jnp.linspace(
+        convert_to_tensor(start), convert_to_tensor(stop), static_int(num), axis=axis
+    )
 
 
 def one_hot(
@@ -114,7 +124,7 @@ def one_hot(
         dtype = convert_to_tensor(given[0]).dtype if given else "float32"
     on, off = 1 if on_value is None else on_value, 0 if off_value is None else off_value
     hot = jax.nn.one_hot(
-        convert_to_tensor(indices), int(depth), dtype=bool, axis=-1 if axis is None else axis
+        convert_to_tensor(indices), static_int(depth), dtype=bool, axis=-1 if axis is None else axis
     )
     return jnp.where(hot, jnp.asarray(on, jax_dtype(dtype)), jnp.asarray(off, jax_dtype(dtype)))
 
@@ -127,5 +137,5 @@ def sequence_mask(
 ) -> jax.Array:
     """Marks the first `lengths[i]` columns of row i; in a program, `maxlen` must be given."""
     ends = convert_to_tensor(lengths)
-    columns = jnp.arange(int(ends.max() if maxlen is None else maxlen))
+    columns = jnp.arange(static_int(ends.max() if maxlen is None else maxlen))
     return (columns < ends[..., None]).astype(jax_dtype(dtype))

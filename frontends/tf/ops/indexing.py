@@ -10,7 +10,14 @@ from jax.core import Tracer
 
 from frontends.tf._typing import ShapeLike, TensorLike
 from frontends.tf.dtypes import cast
-from frontends.tf.ops.convert import computed_now, convert_to_tensor, operands, static_shape
+from frontends.tf.ops.convert import (
+    computed_now,
+    convert_to_tensor,
+    known,
+    operands,
+    static_int,
+    static_shape,
+)
 
 
 def gather(
@@ -24,7 +31,7 @@ def gather(
     """Takes slices along an axis; out of range, floats become NaN, where TensorFlow raises."""
     table, rows = convert_to_tensor(params), convert_to_tensor(indices)
     batch_dims %= rows.ndim + 1
-    along = batch_dims if axis is None else int(axis) % table.ndim
+    along = batch_dims if axis is None else static_int(axis) % table.ndim
     rows = _from_the_start(rows, table.shape[along])
     take = functools.partial(jnp.take, axis=along - batch_dims)
     for _ in range(batch_dims):
@@ -58,7 +65,7 @@ def boolean_mask(
 ) -> jax.Array:
     """Takes the entries that a mask marks; in a program only with a mask of the host, whose count is known."""
     values = convert_to_tensor(tensor)
-    before = (slice(None),) * (0 if axis is None else int(axis) % values.ndim)
+    before = (slice(None),) * (0 if axis is None else static_int(axis) % values.ndim)
     # Numbers are a mask, too, not the places of entries.
     with computed_now(mask):
         marks = cast(convert_to_tensor(mask), bool)
@@ -70,6 +77,7 @@ def slice_(
 ) -> jax.Array:
     """Takes a block; size -1 is the rest. `size` is known while tracing, `begin` need not be."""
     tensor, sizes = convert_to_tensor(input_), static_shape(size)
+    begin = known(begin)
     with computed_now(begin):
         starts = convert_to_tensor(begin)
     if -1 in sizes or not isinstance(starts, Tracer):

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from frontends.tf._typing import Axis, Nested, ShapeLike, TensorLike
-from frontends.tf.ops.convert import convert_to_tensor, static_axes
+from frontends.tf.ops.convert import convert_to_tensor, known, static_axes
 from frontends.tf.ops.math import add_n, euclidean_norm_
 
 
@@ -36,7 +36,7 @@ def _matrix(x: jax.Array, transpose: bool, adjoint: bool) -> jax.Array:
 
 def tensordot(a: TensorLike, b: TensorLike, axes: ShapeLike, name: str | None = None) -> jax.Array:
     """Multiplies and sums over axes of both arrays."""
-    axes = np.asarray(axes).tolist()
+    axes = np.asarray(known(axes)).tolist()
     return jnp.tensordot(convert_to_tensor(a), convert_to_tensor(b), axes)
 
 

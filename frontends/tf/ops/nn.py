@@ -13,7 +13,7 @@ import numpy as np
 from frontends.tf._typing import Axis, ShapeLike, TensorLike
 from frontends.tf.ops import random
 from frontends.tf.ops.clip import clip_by_norm
-from frontends.tf.ops.convert import convert_to_tensor, static_axes
+from frontends.tf.ops.convert import convert_to_tensor, known, static_axes
 from frontends.tf.ops.indexing import gather
 
 _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
@@ -288,7 +288,7 @@ def _everywhere(spatial: Sequence[Any], elsewhere: Any, data_format: str) -> tup
 
 def _spatial(sizes: ShapeLike, data_format: str) -> tuple[int, int]:
     """Reads a number, one for each of height and width, or one for each dimension."""
-    each = [int(size) for size in np.ravel(sizes)]
+    each = [int(size) for size in np.ravel(known(sizes))]
     if len(each) == 4:
         each = [each[data_format.index("H")], each[data_format.index("W")]]
     return (each[0], each[-1])

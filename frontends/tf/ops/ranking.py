@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 from frontends.tf._typing import DTypeLike, TensorLike
 from frontends.tf.dtypes import cast, jax_dtype
-from frontends.tf.ops.convert import convert_to_tensor, named
+from frontends.tf.ops.convert import convert_to_tensor, named, static_int
 
 
 class TopK(NamedTuple):
@@ -32,7 +32,7 @@ def _position_of(name: str, function: Callable[..., jax.Array], entries: str) ->
         output_type: DTypeLike = "int64",
         name: str | None = None,
     ) -> jax.Array:
-        found = function(convert_to_tensor(input), 0 if axis is None else int(axis))
+        found = function(convert_to_tensor(input), 0 if axis is None else static_int(axis))
         return cast(found, output_type)
 
     doc = f"Finds the {entries} along an axis, which is 0 if it is not given (NumPy: all axes)."
@@ -76,7 +76,7 @@ def top_k(
     name: str | None = None,
 ) -> TopK:
     """Finds the k largest entries of the last axis, in order."""
-    values, indices = jax.lax.top_k(convert_to_tensor(input), int(k))
+    values, indices = jax.lax.top_k(convert_to_tensor(input), static_int(k))
     return TopK(values, cast(indices, index_type))
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from jax.core import Tracer
 
 from frontends.tf._typing import TensorLike
-from frontends.tf.ops.convert import convert_to_tensor, named
+from frontends.tf.ops.convert import convert_to_tensor, named, static_int
 
 
 def _count(name: str, indices: jax.Array) -> int:
@@ -48,7 +48,7 @@ def _unsorted(name: str, combine: Callable[..., jax.Array], does: str) -> Callab
         data: TensorLike, segment_ids: TensorLike, num_segments: int, name: str | None = None
     ) -> jax.Array:
         rows, indices = convert_to_tensor(data), convert_to_tensor(segment_ids)
-        count = int(num_segments)
+        count = static_int(num_segments)
         flat = rows.reshape(-1, *rows.shape[indices.ndim :])
         places = indices.reshape(-1)
         return combine(flat, jnp.where(places < 0, count, places), count).astype(rows.dtype)

@@ -18,7 +18,7 @@ from jax.core import Tracer
 from frontends.tf._typing import DTypeLike, ShapeLike, TensorLike
 from frontends.tf.data.iterator import OutOfRangeError
 from frontends.tf.dtypes import DType, as_dtype, jax_dtype
-from frontends.tf.ops.convert import convert_to_tensor
+from frontends.tf.ops.convert import convert_to_tensor, known
 from frontends.tf.ops.turns import Place, next_place, turn_counter, turns_around
 from frontends.tf.tensor_shape import TensorShape
 from spmd import _jax_internals
@@ -238,6 +238,7 @@ class TensorArray:
         Raises:
             OutOfRangeError: an index is out of range (one that a program computes is not checked).
         """
+        indices = known(indices)
         if isinstance(indices, Tracer) or self._entries is None:
             rows = self._as_rows("gather", indices)._rows
             return jnp.take(rows, convert_to_tensor(indices), axis=0, mode="clip")
@@ -294,7 +295,7 @@ class TensorArray:
         Raises:
             OutOfRangeError: as for `write`.
         """
-        rows = self._converted(value, rows=True)
+        rows, indices = self._converted(value, rows=True), known(indices)
         if isinstance(indices, Tracer):
             new = self._as_rows("scatter", indices, rows.shape[1:])._copy()
             where = indices.astype(jnp.int32)
@@ -326,7 +327,7 @@ class TensorArray:
                 up to the rows.
         """
         whole = self._converted(value, rows=True)
-        sizes = np.asarray(lengths).reshape(-1)
+        sizes = np.asarray(known(lengths)).reshape(-1)
         if sizes.sum() != len(whole):
             raise ValueError(
                 f"TensorArray.split: the lengths {sizes.tolist()} add up to {sizes.sum()}, but the value has "
@@ -545,15 +546,16 @@ class TensorArray:
         place = next_place()
         if place in self._reserved or (not self._options.dynamic and len(self._rows)):
             return
-        turns = count * turns_around() if self._options.dynamic else 0
-        if not turns:
+        turns = turns_around() if self._options.dynamic else None
+        if turns is None:
             raise ValueError(
                 f"TensorArray.{verb} with an index that the program computes needs to know how many elements there "
                 "will be, because XLA's arrays have fixed sizes. Make the array with "
                 f"tf.TensorArray(tf.{self.dtype.name}, size=n) and without dynamic_size=True, where n is a Python "
                 "number or tf.shape(x)[0], or give the loop maximum_iterations=n."
             )
-        self._grow(len(self._rows) + turns, lengthen=False)
+        # One at least: a loop without turns is traced, too.
+        self._grow(len(self._rows) + count * max(turns, 1), lengthen=False)
         self._reserved |= {place}
         if isinstance(self._length, int):
             self._length = jnp.int32(self._length)
@@ -611,7 +613,7 @@ class TensorArray:
 def _known(index: TensorLike) -> int | None:
     """Returns an index that is known now; None if a program computes it."""
     if not isinstance(index, int | np.generic | np.ndarray):
-        index = convert_to_tensor(index)
+        index = known(convert_to_tensor(index))
     return None if isinstance(index, Tracer) else operator.index(np.asarray(index).item())
 
 
@@ -620,6 +622,7 @@ def _index(index: TensorLike) -> Any:
 
 
 def _static_size(size: TensorLike) -> int:
+    size = known(size)
     if isinstance(size, Tracer):
         raise ValueError(
             "The size of a TensorArray must be known while a program is traced, but this one is computed by the "

@@ -41,10 +41,11 @@ def in_loop(bound: int | None, counter: object = None) -> contextlib.AbstractCon
     return assigned(_LOOPS, (*_LOOPS.get(), _Loop(bound, counter)))
 
 
-def turns_around() -> int:
-    """Counts the turns of the loops around, all together at most; 0 if that is not known, or there is none."""
-    loops = _LOOPS.get()
-    return math.prod(loop.bound or 0 for loop in loops) if loops else 0
+def turns_around() -> int | None:
+    """Counts the turns of the loops around, all together at most; None if that is not known, or there is none."""
+    bounds = [loop.bound for loop in _LOOPS.get()]
+    known = [bound for bound in bounds if bound is not None]
+    return math.prod(known) if bounds and len(known) == len(bounds) else None
 
 
 def turn_counter() -> Any:

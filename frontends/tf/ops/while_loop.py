@@ -13,7 +13,7 @@ from jax.core import Tracer
 from frontends.tf import nest
 from frontends.tf._typing import Nested, TensorLike
 from frontends.tf.ops import carried
-from frontends.tf.ops.convert import convert_to_tensor
+from frontends.tf.ops.convert import convert_to_tensor, known
 from frontends.tf.ops.rows import array_of, differ
 from spmd import _jax_internals
 
@@ -104,8 +104,9 @@ def _limit(maximum_iterations: TensorLike) -> Any:
     """Returns the number, Python's where it is known."""
     if maximum_iterations is None:
         return None
-    known = isinstance(maximum_iterations, int | np.generic | np.ndarray)
-    limit = maximum_iterations if known else convert_to_tensor(maximum_iterations)
+    limit = known(maximum_iterations)
+    if not isinstance(limit, int | np.generic | np.ndarray):
+        limit = known(convert_to_tensor(limit))
     return limit if isinstance(limit, Tracer) else max(int(np.asarray(limit).item()), 0)
 
 

@@ -1,5 +1,7 @@
 """Python's functions on traced values."""
 
+import itertools
+
 import numpy as np
 
 from frontends import tf
@@ -30,3 +32,39 @@ def test_lists_append_in_place() -> None:
         return len(same)
 
     assert int(tf.function(run)(tf.constant(1.0))) == 1
+
+
+def test_the_largest_and_the_smallest() -> None:
+    x, y = np.float32(2.0), np.float32(-3.0)
+    assert both(lambda a, b: [max(a, b), min(a, b), max(a, 5.0), min([a, b, 0.0])], x, y) == [
+        *(2.0, -3.0, 5.0, -3.0)
+    ]
+    assert both(lambda a: max(a) - min(a), np.array([1.0, 4.0, 2.0], np.float32)) == 3.0
+    variables = [tf.Variable(1.0), tf.Variable(2.0)]
+    largest = tf.function(lambda: max(variables, key=lambda v: -v.shape.rank) is variables[0])
+    assert bool(largest()), "what a key chooses is the object itself"
+
+
+def test_any_and_all() -> None:
+    def run(x):
+        return any(x > 2.0), all(v > 0.0 for v in x), any([]), all([True, x[0] > 0.0])
+
+    assert both(run, np.array([1.0, 3.0], np.float32)) == (True, True, False, True)
+    assert both(run, np.array([-1.0, 0.0], np.float32)) == (False, False, False, False)
+
+
+def test_python_values_decide_before_an_endless_iterator_ends() -> None:
+    assert both(lambda x: x if any(n > 3 for n in itertools.count()) else -x, 1.0) == 1.0
+
+
+def test_enumerate_and_zip_nest() -> None:
+    def total(a, b):
+        found = 0.0
+        for i, (x, y) in enumerate(zip(a, b, strict=False)):
+            found += float(i) * x * y
+        for (i, x), y in zip(enumerate(a, 1), b, strict=False):
+            found += float(i) * x * y
+        return found
+
+    a, b = np.array([1.0, 2.0, 3.0], np.float32), np.array([4.0, 5.0], np.float32)
+    assert both(total, a, b) == 10.0 + 24.0

@@ -208,3 +208,39 @@ def test_an_error_shows_the_users_line() -> None:
     ]
     assert str(lines[-1].statement).strip() == 'raise KeyError("in the branch")'
     assert lines[-1].name == "broken"
+
+
+def test_a_variable_in_one_branch_stands_for_its_value() -> None:
+    v = tf.Variable(2.0)
+
+    @tf.function
+    def slope(x):
+        with tf.GradientTape() as tape:
+            if x > 0:
+                y = v * v * x
+            else:
+                y = v
+        return tape.gradient(y, v)
+
+    assert [float(slope(tf.constant(x))) for x in (3.0, -3.0)] == [12.0, 1.0]
+
+    @tf.function
+    def counted(x):
+        held = v
+        if x > 0:
+            held = v
+            held.assign_add(1.0)
+        return held
+
+    assert [float(counted(tf.constant(x))) for x in (3.0, -3.0)] == [3.0, 3.0]
+
+
+def test_a_condition_that_is_known_takes_one_branch() -> None:
+    @tf.function
+    def run(x):
+        if tf.shape(x)[0] * tf.constant(2) > 3:
+            return x
+        return tf.reduce_sum(x)
+
+    assert run(tf.ones(3)).shape == (3,)
+    assert run(tf.ones(1)).shape == ()

@@ -255,3 +255,95 @@ def test_what_cannot_be_says_why() -> None:
     ):
         with pytest.raises(error, match=match):
             tf.function(function)(tf.constant(3))
+
+
+@pytest.mark.parametrize("start", [0, np.int32(0)], ids=["number", "tensor"])
+def test_an_index_that_counts_the_turns_fills_a_growing_array(start) -> None:
+    @tf.function
+    def doubled(x):
+        rows = tf.TensorArray(tf.float32, size=0, dynamic_size=True)
+        i = start if isinstance(start, int) else tf.constant(start)
+        for value in x:
+            rows = rows.write(i, value * 2.0)
+            i += 1
+        return rows.stack(), i
+
+    rows, count = doubled(tf.constant([1.0, 2.0, 3.0]))
+    assert (rows.tolist(), int(count)) == ([2.0, 4.0, 6.0], 3)
+    rows, count = doubled(tf.zeros([0]))
+    assert (rows.tolist(), int(count)) == ([], 0)
+
+
+def test_an_index_that_may_stay_is_no_count() -> None:
+    @tf.function
+    def kept(x):
+        rows = tf.TensorArray(tf.float32, size=0, dynamic_size=True)
+        i = 0
+        for value in x:
+            if value > 1.0:
+                rows = rows.write(i, value)
+                i += 1
+        return rows.stack()
+
+    with pytest.raises(ValueError, match="known only when the program runs"):
+        kept(tf.constant([1.0, 2.0, 3.0]))
+
+
+def test_arrays_that_grow_are_unrolled_where_the_turns_are_known() -> None:
+    traced = []
+
+    @tf.function
+    def running_sums(start):
+        traced.append(0)
+        found = tf.expand_dims(start, 0)
+        for _ in tf.range(3):
+            tf.autograph.experimental.set_loop_options(
+                shape_invariants=[(found, tf.TensorShape([None]))]
+            )
+            found = tf.concat([found, [tf.reduce_sum(found)]], 0)
+        return found
+
+    for start in (1.0, 2.0):
+        assert running_sums(tf.constant(start)).tolist() == [start, start, 2 * start, 4 * start]
+    assert len(traced) == 1
+
+    @tf.function
+    def too_many(x):
+        for _ in tf.range(1000):
+            x = tf.concat([x, x[:1]], 0)
+        return x
+
+    with pytest.raises(ValueError, match=r"has shape \(1,\) before the loop"):
+        too_many(tf.ones(1))
+
+
+def test_variables_are_carried_by_their_values() -> None:
+    v = tf.Variable(2.0)
+
+    @tf.function
+    def doubled(n):
+        y, last = v, tf.constant(0.0)
+        for _ in tf.range(n):
+            y, last = y * 2.0, v
+        return y, last
+
+    assert list(map(float, doubled(tf.constant(3)))) == [16.0, 2.0]
+    assert list(map(float, doubled(tf.constant(0)))) == [2.0, 0.0]
+    assert float(v) == 2.0
+
+
+def test_what_leaves_a_loop_by_another_way_is_an_error() -> None:
+    @tf.function
+    def run(n):
+        found = tf.constant(0.0)
+
+        def add(value):
+            nonlocal found
+            found += value
+
+        for i in tf.range(n):
+            add(tf.cast(i, tf.float32))
+        return found
+
+    with pytest.raises(TypeError, match=r"test_loops\.py:\d+ .*nonlocal"):
+        run(tf.constant(3))

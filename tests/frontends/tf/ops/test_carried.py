@@ -40,7 +40,7 @@ def test_a_body_is_traced_again_until_its_arrays_keep_their_form():
 def test_a_form_that_never_settles():
     def run(forms):
         length = 0 if forms is None else forms[0].capacity
-        raise carried.FormChanged([carried.Form(None, length + 1, (), None)])
+        raise carried.TraceAgain([carried.Form(None, length + 1, (), None)])
 
     with pytest.raises(ValueError, match="changes at every turn"):
         carried.settled(run)

@@ -109,3 +109,25 @@ def test_a_symbolic_tensor_is_refused():
     for function in (tf.shape, tf.rank, tf.size, tf.nn.relu, tf.convert_to_tensor):
         with pytest.raises(ValueError, match="KerasTensor"):
             function(Symbolic())
+
+
+def test_what_follows_from_constants_is_known_in_a_program() -> None:
+    @tf.function
+    def run(x):
+        rows = tf.constant([2, -1]) * tf.constant(1)
+        size = tf.reduce_prod(tf.shape(x))
+        return (
+            tf.reshape(x, rows),
+            tf.zeros([size, tf.constant(1)]),
+            tf.reduce_sum(x, tf.constant(0)),
+        )
+
+    reshaped, zeros, total = run(tf.constant(X))
+    same(reshaped, X.reshape(2, -1))
+    assert zeros.shape == (12, 1)
+    same(total, X.sum(0), rtol=1e-5)
+
+
+def test_what_depends_on_an_argument_is_not_known() -> None:
+    with pytest.raises(TypeError, match="traced"):
+        tf.function(lambda n: tf.zeros([n + 1]))(tf.constant(3))

@@ -10,13 +10,13 @@ from frontends.tf.ops.turns import (
 
 
 def test_turns_of_nested_loops_multiply():
-    assert turns_around() == 0
+    assert turns_around() is None
     with in_loop(3, "i"):
         assert (turns_around(), turn_counter()) == (3, "i")
         with in_loop(4):
             assert (turns_around(), turn_counter()) == (12, None)
         with in_loop(None):
-            assert turns_around() == 0
+            assert turns_around() is None
 
 
 def test_places_are_the_same_when_a_part_is_traced_again():
