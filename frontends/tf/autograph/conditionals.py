@@ -156,8 +156,8 @@ def _merged(one: Symbol, other: Symbol, fills: bool) -> list[_Leaf]:
         What each of its leaves is.
     """
     if one.undefined != other.undefined:
-        defined, branch = (other, "main") if one.undefined else (one, "else")
-        if not fills and not one.is_return:
+        undefined, defined, branch = (one, other, "main") if one.undefined else (other, one, "else")
+        if not fills and not undefined.is_unset_return:
             raise ValueError(
                 f"'{one.name}' must also be initialized in the {branch} branch of the `if`, because a value that is "
                 "known only when the program runs decides which one is taken."

@@ -96,9 +96,9 @@ class Symbol:
         return len(self.leaves) == 1 and is_undefined(self.leaves[0])
 
     @property
-    def is_return(self) -> bool:
-        """Whether it is what the function returns, which has no value until it does."""
-        return isinstance(self.leaves[0], UndefinedReturnValue) or "retval_" in self.name
+    def is_unset_return(self) -> bool:
+        """Whether it is what the function returns, which has no value yet."""
+        return len(self.leaves) == 1 and isinstance(self.leaves[0], UndefinedReturnValue)
 
     @property
     def arrays(self) -> list[Any]:

@@ -208,3 +208,14 @@ def test_an_error_shows_the_users_line() -> None:
     ]
     assert str(lines[-1].statement).strip() == 'raise KeyError("in the branch")'
     assert lines[-1].name == "broken"
+
+
+def test_a_name_of_the_user_may_look_like_one_of_malt() -> None:
+    @tf.function
+    def missing(x):
+        if x > 0:
+            my_retval_x = x
+        return my_retval_x
+
+    with pytest.raises(ValueError, match="'my_retval_x' must also be initialized in the else"):
+        missing(tf.constant(1.0))
