@@ -40,8 +40,12 @@ def _enumerate(iterable: Iterable[Any], start: int = 0) -> Any:
 def _zip(*iterables: Any, **kwargs: Any) -> Any:
     rows = [value_of(each) for each in iterables]
     if rows and not executing_eagerly() and all(isinstance(r, jax.Array) and r.ndim for r in rows):
-        shortest = min(map(len, rows))
-        return Rows(tuple(each[:shortest] for each in rows))
+        lengths = list(map(len, rows))
+        if kwargs.get("strict") and len(set(lengths)) > 1:
+            raise ValueError(
+                f"zip(strict=True) got arrays with {', '.join(map(str, lengths))} rows. Give arrays with equally many."
+            )
+        return Rows(tuple(each[: min(lengths)] for each in rows))
     return zip(*iterables, **kwargs)  # noqa: B905  (kwargs may say)
 
 

@@ -1,6 +1,7 @@
 """Python's functions on traced values."""
 
 import numpy as np
+import pytest
 
 from frontends import tf
 from tests.frontends.tf.autograph.helpers import both
@@ -30,3 +31,16 @@ def test_lists_append_in_place() -> None:
         return len(same)
 
     assert int(tf.function(run)(tf.constant(1.0))) == 1
+
+
+def test_zip_may_insist_on_equal_lengths() -> None:
+    @tf.function
+    def run(x, y):
+        total = 0.0
+        for a, b in zip(x, y, strict=True):
+            total += a * b
+        return total
+
+    assert float(run(tf.constant([1.0, 2.0]), tf.constant([3.0, 4.0]))) == 11.0
+    with pytest.raises(ValueError, match=r"zip\(strict=True\) got arrays with 2, 1 rows"):
+        run(tf.constant([1.0, 2.0]), tf.constant([3.0]))
