@@ -205,7 +205,7 @@ def _merged_leaf(name: str, one: Any, other: Any) -> _Leaf:
     if dtype is None:
         raise TypeError(
             f"'{name}' must have the same dtype in both branches of an `if`, but it is {first.dtype} after the "
-            f"main branch, and {second.dtype} after the else branch. Cast one: tf.cast({name}, ...)."
+            f"main branch, and {second.dtype} after the else branch. Cast one of them: tf.cast(x, tf.{first.dtype})."
         )
     return jax.ShapeDtypeStruct(first.shape, dtype)
 

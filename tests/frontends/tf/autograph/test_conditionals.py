@@ -219,3 +219,14 @@ def test_a_name_of_the_user_may_look_like_one_of_malt() -> None:
 
     with pytest.raises(ValueError, match="'my_retval_x' must also be initialized in the else"):
         missing(tf.constant(1.0))
+
+
+def test_messages_do_not_name_what_malt_made() -> None:
+    @tf.function
+    def differ(x):
+        if x > 0:
+            return tf.ones([2])
+        return tf.ones([3])
+
+    with pytest.raises(ValueError, match=r"'the returned value' has shape \(2,\)"):
+        differ(tf.constant(1.0))
