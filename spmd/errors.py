@@ -53,6 +53,10 @@ class ControlFlowError(SpmdError, TypeError):
     """A branch or loop that a traced value decides does something else each time, or has no gradient."""
 
 
+class RecordedGradientError(SpmdError, RuntimeError):
+    """A recording was asked to differentiate a gradient that was computed while it recorded."""
+
+
 class BatchError(SpmdError, ValueError):
     """A batch whose structure or shape cannot be split over replicas."""
 

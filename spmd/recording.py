@@ -18,7 +18,7 @@ import numpy as np
 from jax.core import Tracer
 
 from spmd._jax_internals import constant_outputs, interposed, zero_cotangent
-from spmd.errors import Remedy
+from spmd.errors import RecordedGradientError, Remedy
 from spmd.state import WRITE_OBSERVERS, adapters
 
 
@@ -180,7 +180,7 @@ class Recording:
         found = [gradient for gradient in gradients if gradient is not None]
         if self._entered and not self._paused and found:
             # How they come about is not in this recording: the operations were linearized below it.
-            error = RuntimeError(
+            error = RecordedGradientError(
                 "A gradient that a recording computes while it records cannot be "
                 "differentiated by the same one. Put a second one around it: "
                 f"{Remedy.NEST_RECORDINGS.spelled()}"

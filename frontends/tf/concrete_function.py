@@ -1,12 +1,13 @@
 """What `get_concrete_function` gives: a `tf.function` for one signature."""
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
 
+from frontends.tf import nest
 from frontends.tf._typing import Nested
 from frontends.tf.call_forms import Call, CallForms
 from frontends.tf.data.spec import TensorSpec
@@ -219,12 +220,9 @@ class ConcreteFunction:
         left = iter(tensors)
 
         def fill(tree: Nested, path: str) -> Nested:
-            if isinstance(tree, Mapping):
-                return {key: fill(one, f"{path}[{key!r}]") for key, one in tree.items()}
-            if isinstance(tree, (tuple, list)):
-                filled = [fill(one, f"{path}[{index}]") for index, one in enumerate(tree)]
-                make: Any = type(tree)
-                return make(*filled) if hasattr(tree, "_fields") else make(filled)
+            if nest.is_nested(tree):
+                children = tree.items() if isinstance(tree, Mapping) else enumerate(tree)
+                return nest.rebuilt(tree, [fill(one, f"{path}[{key!r}]") for key, one in children])
             return (
                 self._declaration.fit(tree, next(left), path) if isinstance(tree, SPECS) else tree
             )
@@ -235,12 +233,8 @@ class ConcreteFunction:
 
 def specs_of(tree: Nested) -> Nested:
     """Describes arguments: a spec for each tensor, and what else there is as it is."""
-    if isinstance(tree, Mapping):
-        return {key: specs_of(one) for key, one in tree.items()}
-    if isinstance(tree, (tuple, list)):
-        described = [specs_of(one) for one in tree]
-        make: Any = type(tree)
-        return make(*described) if hasattr(tree, "_fields") else make(described)
+    if nest.is_nested(tree):
+        return nest.rebuilt(tree, map(specs_of, _children(tree)))
     if isinstance(tree, PerReplica):
         return PerReplicaSpec((TensorSpec(tree.block_shape, tree.dtype),) * tree.num_replicas)
     if isinstance(tree, (np.ndarray, np.generic)) or (
@@ -270,20 +264,20 @@ def abstract_arguments(tree: Nested, mesh: "Mesh") -> Nested:
     Returns:
         The arguments, without specs.
     """
-    if isinstance(tree, Mapping):
-        return {key: abstract_arguments(one, mesh) for key, one in tree.items()}
     if isinstance(tree, tuple) and tree and all(isinstance(one, PerReplicaSpec) for one in tree):
         # The parts of one batch: they have their rows in common.
         return abstract_batch(tuple(map(_global, tree)), mesh)
-    if isinstance(tree, (tuple, list)):
-        described = [abstract_arguments(one, mesh) for one in tree]
-        make: Any = type(tree)
-        return make(*described) if hasattr(tree, "_fields") else make(described)
+    if nest.is_nested(tree):
+        return nest.rebuilt(tree, [abstract_arguments(one, mesh) for one in _children(tree)])
     if isinstance(tree, PerReplicaSpec):
         return abstract_batch(_global(tree), mesh)
     if isinstance(tree, TensorSpec) and tree.dtype.kind not in "OSU":
         return jax.ShapeDtypeStruct(tree.shape, jax_dtype(tree.dtype))
     return tree
+
+
+def _children(tree: Nested) -> Iterable[Nested]:
+    return tree.values() if isinstance(tree, Mapping) else tree
 
 
 def _global(spec: PerReplicaSpec) -> jax.ShapeDtypeStruct:

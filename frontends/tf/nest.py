@@ -5,7 +5,8 @@ array, and a module or per-replica value too, which `jax.tree` would look into. 
 order of their sorted keys.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+import collections
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from frontends.tf._typing import Nested
@@ -92,6 +93,27 @@ def map_structure(func: Callable[..., Any], *structure: Nested, **kwargs: Any) -
     return pack_sequence_as(structure[0], [func(*leaves) for leaves in columns])
 
 
+def rebuilt(structure: Nested, children: Iterable[Any]) -> Any:
+    """Makes a structure of the same class with other children; their own structure may be another.
+
+    Args:
+        structure: a list, tuple or mapping.
+        children: in its own order: that of a mapping's keys, which need not be sorted.
+
+    Examples:
+        >>> rebuilt({"b": 1, "a": [2]}, ["x", "y"])
+        {'b': 'x', 'a': 'y'}
+    """
+    kind: Any = type(structure)
+    if isinstance(structure, Mapping):
+        # Any mapping class may have a constructor of its own.
+        items = list(zip(structure, children, strict=True))
+        if isinstance(structure, collections.defaultdict):
+            return kind(structure.default_factory, items)
+        return kind(items)
+    return kind(*children) if hasattr(structure, "_fields") else kind(children)
+
+
 def assert_same_structure(
     nest1: Nested, nest2: Nested, check_types: bool = True, expand_composites: bool = False
 ) -> None:
@@ -139,11 +161,5 @@ def _packed(structure: Nested, leaves: Iterator[Any]) -> Any:
     if not is_nested(structure):
         return next(leaves)
     packed = {key: _packed(child, leaves) for key, child in _children(structure)}
-    if isinstance(structure, Mapping):
-        # Any mapping class may have a constructor of its own.
-        items = [(key, packed[key]) for key in structure]
-        kind: Any = type(structure)
-        return kind(items)
-    if hasattr(structure, "_fields"):
-        return type(structure)(*packed.values())
-    return type(structure)(packed.values())
+    keys: Any = structure if isinstance(structure, Mapping) else range(len(structure))
+    return rebuilt(structure, [packed[key] for key in keys])

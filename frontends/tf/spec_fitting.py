@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from frontends.tf import nest
 from frontends.tf._typing import Nested
 from frontends.tf.call_forms import is_plain
 from frontends.tf.data.spec import DatasetSpec, TensorSpec
@@ -19,7 +20,7 @@ from spmd.replica import PerReplica, current_frame, is_per_replica
 # A `TensorSpec`, `PerReplicaSpec` or `DatasetSpec`; anything else stands for itself.
 Spec: TypeAlias = Any
 SPECS = (TensorSpec, PerReplicaSpec, DatasetSpec)
-_NUMPY = (bool, int, float, np.ndarray, np.generic)
+_HOST_VALUES = (bool, int, float, np.ndarray, np.generic)
 
 
 class Declaration(NamedTuple):
@@ -58,22 +59,19 @@ class Declaration(NamedTuple):
                 raise self._misfit(
                     path, f"a dict with the keys {sorted(map(str, spec))}", str(keys)
                 )
-            fitted = {
-                key: self.fit(one, value[key], f"{path}[{key!r}]") for key, one in spec.items()
-            }
-            return fitted
+            return nest.rebuilt(
+                spec, [self.fit(one, value[key], f"{path}[{key!r}]") for key, one in spec.items()]
+            )
         if isinstance(spec, (tuple, list)):
             if not isinstance(value, (tuple, list)) or len(value) != len(spec):
                 found = (
                     f"{len(value)} values" if isinstance(value, (tuple, list)) else _kind_of(value)
                 )
                 raise self._misfit(path, f"a {type(spec).__name__} of {len(spec)} values", found)
-            fitted = [
-                self.fit(one, each, f"{path}[{index}]")
-                for index, (one, each) in enumerate(zip(spec, value, strict=True))
-            ]
-            make: Any = type(spec)
-            return make(*fitted) if hasattr(spec, "_fields") else make(fitted)
+            pairs = enumerate(zip(spec, value, strict=True))
+            return nest.rebuilt(
+                spec, [self.fit(one, each, f"{path}[{index}]") for index, (one, each) in pairs]
+            )
         return self._fit_one(spec, value, path)
 
     def _fit_one(self, spec: Any, value: Nested, path: str) -> Nested:
@@ -112,7 +110,7 @@ class Declaration(NamedTuple):
             if found is not None and not _may_become(np.dtype(found), spec.dtype):
                 raise TypeError
             is_inner = current_frame() is not None or is_interposed()
-            if is_inner or not isinstance(value, _NUMPY):
+            if is_inner or not isinstance(value, _HOST_VALUES):
                 return convert_to_tensor(value, spec.dtype)
             # A program takes it from the host, which is quicker than an array of its own.
             array = np.asarray(value)

@@ -12,19 +12,19 @@ values alone (`is_same`). What merely happens to be equal is not.
 
 import dataclasses
 import functools
-from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.core import Tracer
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 
 from spmd import _jax_internals
 from spmd.errors import ReplicaDivergenceError
 from spmd.proof import asks_the_host, depends_on_in, names_axis, same_operation, scan_counts
 from spmd.step.exchanges import Exchange
+from spmd.step.shared_operations import SharedOperations
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -86,8 +86,8 @@ class Lockstep:
         self.members = members
         self._axis = axis
         self._replicas = sum(map(len, members))
-        self._computed = _Computed()
-        self._exchange = Exchange(members, lambda *args: self._computed.once(*args))
+        self._shared = SharedOperations()
+        self._exchange = Exchange(members, lambda *args: self._shared.once(*args))
 
     def evaluate(
         self, programs: Sequence[ClosedJaxpr], operands: Sequence[Sequence[Value]]
@@ -112,7 +112,7 @@ class Lockstep:
 
     def constant(self, value: Any) -> Value:
         """Makes a value of a constant; equal constants are one value."""
-        return Value(self._computed.constant(value))
+        return Value(self._shared.constant(value))
 
     def is_same(self, column: Column) -> bool:
         """Tells whether all replicas have one and the same value."""
@@ -206,7 +206,7 @@ class Lockstep:
             ]
             return _restacked(answers)
         if not any(value.own for value in values):
-            return list(map(Value, self._computed.operation(equation, arrays, bind)))
+            return list(map(Value, self._shared.operation(equation, arrays, bind)))
         if not any(stacks):
             return [Value(result, own=True) for result in bind(*arrays)]
         own = [index for index, stack in enumerate(stacks) if stack]
@@ -432,7 +432,7 @@ class Lockstep:
         self, programs: Mapping[int, ClosedJaxpr], operands: Sequence[Column]
     ) -> list[Column]:
         """Evaluates what an operation holds. What it computes is known there only."""
-        outside, self._computed = self._computed, _Computed(self._computed)
+        outside, self._shared = self._shared, SharedOperations(self._shared)
         try:
             return _columns(
                 self._drive(
@@ -443,7 +443,7 @@ class Lockstep:
                 )
             )
         finally:
-            self._computed = outside
+            self._shared = outside
 
     # Columns as the arrays that JAX's loops take, and back.
 
@@ -512,75 +512,6 @@ class Lockstep:
             else value
             for group, value in column.items()
         }
-
-
-class _Computed:
-    """What was computed of values that the members of a group share: the same operation is done once."""
-
-    def __init__(self, outside: "_Computed | None" = None) -> None:
-        self._outside = outside
-        self._operations: dict[Hashable, list[tuple[JaxprEqn, Sequence[Any]]]] = {}
-        self._made: dict[Hashable, Any] = {}
-        # Arrays that went into a key; alive, their ids stay theirs.
-        self._held: list[Any] = []
-
-    def operation(
-        self, equation: JaxprEqn, operands: Sequence[Any], bind: Callable[..., Sequence[Any]]
-    ) -> Sequence[Any]:
-        """Does an operation, unless that was done before."""
-        if equation.effects:
-            return bind(*operands)  # reads or writes a reference
-        key = equation.primitive, tuple(map(id, operands))
-        for table in self._tables():
-            for known, results in table._operations.get(key, ()):
-                if same_operation(known, equation):
-                    return results
-        results = bind(*operands)
-        self._held += operands
-        self._operations.setdefault(key, []).append((equation, results))
-        return results
-
-    def once(self, what: Hashable, operands: Sequence[Any], make: Callable[[], Any]) -> Any:
-        """Makes something of operands, unless that was made before."""
-        key = what, tuple(map(id, operands))
-        for table in self._tables():
-            if key in table._made:
-                return table._made[key]
-        self._held += operands
-        self._made[key] = make()
-        return self._made[key]
-
-    def constant(self, value: Any) -> Any:
-        """Returns a constant: the same object for the same content, where that can be seen."""
-        if not _can_be_compared(value):
-            return value
-        array = np.asarray(value)
-        content = array.dtype, array.shape, array.tobytes()
-        if self._outside is not None:
-            return self._outside.constant(value)
-        return self.once(content, (), lambda: value)
-
-    def _tables(self) -> "Iterator[_Computed]":
-        table: _Computed | None = self
-        while table is not None:
-            yield table
-            table = table._outside
-
-
-# Constants of more elements are told apart by their identity.
-_COMPARED = 2**16
-
-
-def _can_be_compared(value: Any) -> bool:
-    if isinstance(value, bool | int | float | complex | np.generic | np.ndarray):
-        return True
-    return (
-        isinstance(value, jax.Array)
-        and not isinstance(value, Tracer)
-        and not jnp.issubdtype(value.dtype, jax.dtypes.extended)
-        and value.is_fully_addressable
-        and value.size <= _COMPARED
-    )
 
 
 def _columns(results: Mapping[int, Sequence[Value]]) -> list[Column]:

@@ -8,9 +8,9 @@ import jax
 import jax.numpy as jnp
 from jax.sharding import Mesh
 
-from spmd.errors import Remedy, ReplicaContextError, StateError, StepOutputError
+from spmd.errors import Remedy, ReplicaContextError, StepOutputError
 from spmd.replica import PerReplica, current_frame, is_per_replica
-from spmd.state import StateTable
+from spmd.step.control_flow import scan
 from spmd.step.state_views import with_blocks
 from spmd.step.step import CrossReplicaStep
 
@@ -31,7 +31,7 @@ def for_each(function: Callable[[Any], Any], batches: Sequence[Any]) -> Any:
     Raises:
         ReplicaContextError: no such step is being traced.
         StepOutputError: the function returned values of single replicas.
-        StateError: the function changes the shape or type of a variable.
+        ControlFlowError: the function changes the shape or type of a variable.
 
     Examples:
         >>> import numpy as np, spmd
@@ -53,37 +53,25 @@ def for_each(function: Callable[[Any], Any], batches: Sequence[Any]) -> Any:
         raise ReplicaContextError(
             "for_each works between the replicas, in a step made with spmd.step.CrossReplicaStep."
         )
-    table = frame.table
-    assert isinstance(table, StateTable)
     flat = [jax.tree.flatten(batch, is_leaf=is_per_replica) for batch in batches]
     leaves, structure = flat[0]
     owners = {id(leaf.mask): index for index, leaf in enumerate(leaves)}
     blocks = [jnp.stack([batch[i].block for batch, _ in flat]) for i in range(len(leaves))]
     masks = [jnp.stack([batch[i].mask for batch, _ in flat]) for i in owners.values()]
 
-    def one(state: list[Any], rows: Any) -> tuple[list[Any], Any]:
+    def one(_: None, rows: Any) -> tuple[None, None, Any]:
         blocks, masks = rows
         batch = with_blocks(leaves, blocks, dict(zip(owners, masks, strict=True)))
-        with table.lifted(state):  # writes belong to the loop, and are carried out of it below
-            result = function(jax.tree.unflatten(structure, batch))
-            if any(map(is_per_replica, jax.tree.leaves(result, is_leaf=is_per_replica))):
-                raise StepOutputError(
-                    "A function that several batches go through in one program returned values of single "
-                    "replicas. Return one value for all of them: "
-                    f"{Remedy.REDUCE.spelled(value='losses')}."
-                )
-            after = table.read()
-        untouched[:] = [new is old for old, new in zip(state, after, strict=True)]
-        return list(map(_of_type, after, state, table.leaf_names)), result
+        result = function(jax.tree.unflatten(structure, batch))
+        if any(map(is_per_replica, jax.tree.leaves(result, is_leaf=is_per_replica))):
+            raise StepOutputError(
+                "A function that several batches go through in one program returned values of single "
+                "replicas. Return one value for all of them: "
+                f"{Remedy.REDUCE.spelled(value='losses')}."
+            )
+        return None, None, result
 
-    before = table.read()
-    untouched: list[bool] = []
-    state, results = jax.lax.scan(one, before, (blocks, masks))
-    # What the function left alone is still the very value that came in, so the step does not write it.
-    table.write(
-        [old if same else new for old, new, same in zip(before, state, untouched, strict=True)]
-    )
-    return results
+    return scan(one, None, (blocks, masks))[2]
 
 
 class Repetition:
@@ -156,16 +144,3 @@ def are_alike(batches: Sequence[Any]) -> bool:
 
 def _leaves(batches: Any) -> list[PerReplica]:
     return jax.tree.leaves(batches, is_leaf=is_per_replica)
-
-
-def _of_type(new: Any, old: Any, name: str) -> Any:
-    """Takes part in a loop: what comes out of it has exactly the type that went in."""
-    kept = jnp.shape(new) == old.shape and jnp.result_type(new) == old.dtype
-    if not kept and not getattr(new, "weak_type", True):
-        raise StateError(
-            f"A step changes {name} from {old.dtype}{list(old.shape)} to {new.dtype}{list(new.shape)}. A "
-            "variable keeps its shape and type for the next step: convert the new value with "
-            f".astype({str(old.dtype)!r}) or .reshape{old.shape}."
-        )
-    # A Python number among the operands may have made it weakly typed.
-    return new if jnp.issubdtype(old.dtype, jax.dtypes.extended) else jnp.asarray(new, old.dtype)

@@ -43,8 +43,12 @@ def _zip(*iterables: Any, **kwargs: Any) -> Any:
     rows = [value_of(each) for each in iterables]
     if not rows or not all(map(_are_rows, rows)):
         return zip(*iterables, **kwargs)  # noqa: B905  (kwargs may say)
-    shortest = min(map(len, rows))
-    return Rows(tuple(each[:shortest] for each in rows))
+    lengths = list(map(len, rows))
+    if kwargs.get("strict") and len(set(lengths)) > 1:
+        raise ValueError(
+            f"zip(strict=True) got arrays with {', '.join(map(str, lengths))} rows. Give arrays with equally many."
+        )
+    return Rows(tuple(each[: min(lengths)] for each in rows))
 
 
 def _are_rows(value: Any) -> bool:

@@ -2,7 +2,6 @@
 
 import functools
 import inspect
-import sys
 import types
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -80,8 +79,8 @@ def is_convertible(function: types.FunctionType) -> bool:
     endless = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
     if is_marked(function) or code.co_flags & endless or code.co_filename.startswith("<string"):
         return False
-    module = sys.modules.get(function.__module__ or "")
+    # A wrapper may have its `__module__` of what it wraps: both of a library are a library's own wrapper, but one of
+    # the user's may hide the user's function, or be the user's own.
     return not (
-        is_library(function.__module__)
-        and function.__globals__ is getattr(module, "__dict__", None)
+        is_library(function.__module__) and is_library(function.__globals__.get("__name__"))
     )

@@ -159,8 +159,8 @@ def _merged(one: Symbol, other: Symbol, fills: bool) -> list[_Leaf]:
         What each of its leaves is.
     """
     if one.undefined != other.undefined:
-        defined, branch = (other, "main") if one.undefined else (one, "else")
-        if not fills and not one.is_return:
+        undefined, defined, branch = (one, other, "main") if one.undefined else (other, one, "else")
+        if not fills and not undefined.is_unset_return:
             raise ValueError(
                 f"'{one.name}' must also be initialized in the {branch} branch of the `if`, because a value that is "
                 "known only when the program runs decides which one is taken."
@@ -210,7 +210,7 @@ def _merged_leaf(name: str, one: Any, other: Any) -> _Leaf:
     if dtype is None:
         raise TypeError(
             f"'{name}' must have the same dtype in both branches of an `if`, but it is {first.dtype} after the "
-            f"main branch, and {second.dtype} after the else branch. Cast one: tf.cast({name}, ...)."
+            f"main branch, and {second.dtype} after the else branch. Cast one of them: tf.cast(x, tf.{first.dtype})."
         )
     return jax.ShapeDtypeStruct(first.shape, dtype)
 

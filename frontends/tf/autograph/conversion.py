@@ -5,6 +5,8 @@ new code keeps the file and the line numbers of the user's, so that tracebacks, 
 name are the user's own.
 """
 
+import __future__
+
 import ast
 import functools
 import importlib
@@ -147,8 +149,6 @@ def _compiled(node: ast.AST, name: str, function: types.FunctionType) -> types.C
 
 
 def _future(code: types.CodeType) -> int:
-    import __future__
-
     known = (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
     return functools.reduce(int.__or__, (flag & code.co_flags for flag in known), 0)
 

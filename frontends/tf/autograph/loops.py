@@ -213,15 +213,6 @@ class _Loop:
 
     def repeat(self, test: Callable[[], Any], body: Callable[[], None], bound: Any) -> None:
         """Runs a `while` loop."""
-        first = True
-
-        def goes_on(carry: list[jax.Array]) -> Any:
-            # After the block its symbols have their values already.
-            nonlocal first
-            if first:
-                self._assign(carry)
-            first = False
-            return as_array(value_of(test()))
 
         def turn(carry: list[jax.Array]) -> Any:
             self._assign(carry)
@@ -230,7 +221,7 @@ class _Loop:
             return self._after(stacks=False)[:2]
 
         with self._restored():
-            found = while_loop(goes_on, turn, self._carry, bound=_static(bound))
+            found = while_loop(self._asking(test), turn, self._carry, bound=_static(bound))
         self._finish(*found, None)
 
     def count(
@@ -241,16 +232,12 @@ class _Loop:
         bound: Any,
     ) -> None:
         """Runs a `for` loop over numbers of which it is not known how many there are."""
-        first = True
+        asks = None if extra_test is None else self._asking(extra_test)
 
         def goes_on(carry: Any) -> Any:
-            nonlocal first
             number, arrays = carry
-            if first:
-                self._assign(arrays)
-            first = False
             within = number < range_.length
-            return within if extra_test is None else within & as_array(value_of(extra_test()))
+            return within if asks is None else within & asks(arrays)
 
         def turn(carry: Any) -> Any:
             number, arrays = carry
@@ -269,16 +256,6 @@ class _Loop:
         self, rows: Any, extra_test: Callable[[], Any] | None, body: Callable[[Any], None]
     ) -> None:
         """Runs a `for` loop over the rows of arrays."""
-        first = True
-
-        def goes_on(carry: list[jax.Array]) -> Any:
-            nonlocal first
-            if first:
-                self._assign(carry)
-            first = False
-            assert extra_test is not None
-            return as_array(value_of(extra_test()))
-
         counts = carried.counts_up(rows)
         length = len(jax.tree.leaves(rows)[0])
 
@@ -295,7 +272,7 @@ class _Loop:
                 turn,
                 self._carry,
                 (rows, jnp.arange(length, dtype=jnp.int32) if self._plan.counting else None),
-                test=None if extra_test is None else goes_on,
+                test=None if extra_test is None else self._asking(extra_test),
                 on_traced=self._find_counters if extra_test is None else None,
             )
         self._finish(*found)
@@ -308,6 +285,19 @@ class _Loop:
                 strict=True,
             ):
                 array.settle_length(before, writes, length)
+
+    def _asking(self, test: Callable[[], Any]) -> Callable[[list[jax.Array]], Any]:
+        """Makes a test that takes the carry. The engine calls it before the first turn, and in each after the block."""
+        before_first = True
+
+        def goes_on(carry: list[jax.Array]) -> Any:
+            nonlocal before_first
+            if before_first:  # after the block its symbols have their values already
+                self._assign(carry)
+            before_first = False
+            return as_array(value_of(test()))
+
+        return goes_on
 
     def _assign(self, carry: list[jax.Array], number: Any = None) -> None:
         arrays = iter(carry)

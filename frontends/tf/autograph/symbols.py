@@ -6,6 +6,7 @@ any other object, which cannot differ from branch to branch or from turn to turn
 
 import dataclasses
 import enum
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,6 +21,8 @@ from frontends.tf.variable import Variable
 from spmd.state import adapter_of
 
 _NUMBERS = (bool, int, float, complex)
+# malt's names for what a function returns.
+_RETURNED = re.compile(r"retval_(_\d+)?")
 
 
 def is_traced(value: object) -> bool:
@@ -86,7 +89,7 @@ class Symbol:
     """The value of a symbol, taken apart.
 
     Attributes:
-        name: as the user wrote it.
+        name: as the user wrote it, or what messages call it.
         structure: of the value.
         leaves: arrays, numbers and other objects.
     """
@@ -101,9 +104,9 @@ class Symbol:
         return len(self.leaves) == 1 and is_undefined(self.leaves[0])
 
     @property
-    def is_return(self) -> bool:
-        """Whether it is what the function returns, which has no value until it does."""
-        return isinstance(self.leaves[0], UndefinedReturnValue) or "retval_" in self.name
+    def is_unset_return(self) -> bool:
+        """Whether it is what the function returns, which has no value yet."""
+        return len(self.leaves) == 1 and isinstance(self.leaves[0], UndefinedReturnValue)
 
     @property
     def arrays(self) -> list[Any]:
@@ -123,7 +126,13 @@ class Symbol:
 
 
 def take_apart(name: str, value: Any) -> Symbol:
-    """Takes the value of a symbol apart."""
+    """Takes the value of a symbol apart.
+
+    Args:
+        name: as converted code has it.
+        value: what the symbol holds.
+    """
+    name = "the returned value" if _RETURNED.fullmatch(name) else name
     leaves, structure = jax.tree.flatten(value, is_leaf=_is_leaf)
     return Symbol(name, structure, tuple(leaves))
 

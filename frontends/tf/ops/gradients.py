@@ -17,6 +17,7 @@ from frontends.tf.data.tracing import in_traced_function
 from frontends.tf.gradient_sources import value_of
 from frontends.tf.gradient_tape import GradientTape, UnconnectedGradients
 from spmd.assigned import assigned
+from spmd.errors import RecordedGradientError
 
 # Gradients of gradients of gradients and so on: more than anyone takes.
 _LIMIT = 6
@@ -167,9 +168,7 @@ def _first(ask: Callable[[GradientTape], Any], sources: list[Any], name: str) ->
     for tape in reversed(_TAPES.get()):
         try:
             found = ask(tape)
-        except RuntimeError as error:
-            if "cannot be differentiated by the same one" not in str(error):
-                raise
+        except RecordedGradientError:
             inner.append(tape)
         else:
             for one in inner:

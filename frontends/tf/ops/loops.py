@@ -13,6 +13,7 @@ import numpy as np
 
 from frontends.tf import nest
 from frontends.tf._typing import Nested
+from frontends.tf.autograph.converted import converted
 from frontends.tf.dtypes import jax_dtype
 from frontends.tf.ops import carried
 from frontends.tf.ops.convert import convert_to_tensor
@@ -164,6 +165,7 @@ def map_fn(
     Source: `tf.map_fn`.
     """
     rows, count = rows_of("tf.map_fn", fn, elems)
+    fn = converted(fn)  # as TensorFlow does here, and nowhere else in this file
     signature = dtype if fn_output_signature is None else fn_output_signature
 
     def call(row: Nested) -> Any:

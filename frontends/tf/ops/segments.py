@@ -13,7 +13,7 @@ import numpy as np
 from jax.core import Tracer
 
 from frontends.tf._typing import TensorLike
-from frontends.tf.ops.convert import convert_to_tensor, named, static_int
+from frontends.tf.ops.convert import convert_to_tensor, known, named
 
 
 def _count(name: str, indices: jax.Array) -> int:
@@ -25,6 +25,22 @@ def _count(name: str, indices: jax.Array) -> int:
     return int(np.max(np.asarray(indices), initial=-1)) + 1
 
 
+def _known_count(name: str, count: TensorLike) -> int:
+    count = known(count)
+    if isinstance(count, Tracer):
+        raise ValueError(
+            f"tf.math.{name}: num_segments is known only when the program runs, and programs have fixed shapes. Give a "
+            "Python number, or the size of a shape: num_segments=tf.shape(x)[0]."
+        )
+    return int(count)
+
+
+def _has_rows(indices: jax.Array, count: int, ndim: int) -> jax.Array:
+    """Tells which segments have rows, as a column that goes with an array of the segments."""
+    filled = jnp.zeros(count, bool).at[indices].set(True, mode="drop")
+    return filled.reshape(-1, *[1] * (ndim - 1))
+
+
 def _sorted(name: str, combine: Callable[..., jax.Array], does: str) -> Callable[..., Any]:
     """Makes a function for segments that lie one after another."""
     own = f"segment_{name}"
@@ -34,8 +50,8 @@ def _sorted(name: str, combine: Callable[..., jax.Array], does: str) -> Callable
         count = _count(own, indices)
         found = combine(rows, indices, count)
         # A segment without rows is zero, as in TensorFlow.
-        empty = jnp.zeros(count, bool).at[indices].set(True)
-        return jnp.where(empty.reshape(-1, *[1] * (found.ndim - 1)), found, 0).astype(rows.dtype)
+        filled = _has_rows(indices, count, found.ndim)
+        return jnp.where(filled, found, 0).astype(rows.dtype)
 
     return named(own, f"{does} the rows of each segment; see `tf.math.{own}`.", segment)
 
@@ -45,10 +61,13 @@ def _unsorted(name: str, combine: Callable[..., jax.Array], does: str) -> Callab
     own = f"unsorted_segment_{name}"
 
     def segment(
-        data: TensorLike, segment_ids: TensorLike, num_segments: int, name: str | None = None
+        data: TensorLike,
+        segment_ids: TensorLike,
+        num_segments: TensorLike,
+        name: str | None = None,
     ) -> jax.Array:
         rows, indices = convert_to_tensor(data), convert_to_tensor(segment_ids)
-        count = static_int(num_segments)
+        count = _known_count(own, num_segments)
         flat = rows.reshape(-1, *rows.shape[indices.ndim :])
         places = indices.reshape(-1)
         return combine(flat, jnp.where(places < 0, count, places), count).astype(rows.dtype)
@@ -77,7 +96,9 @@ def _limited(
         found = combine(rows, indices, count)
         if not jnp.issubdtype(rows.dtype, jnp.floating):
             return found
-        return jnp.where(jnp.isinf(found), limit(jnp.finfo(rows.dtype)), found)
+        # Not by its being infinite: rows may be.
+        filled = _has_rows(indices, count, found.ndim)
+        return jnp.where(filled, found, limit(jnp.finfo(rows.dtype)))
 
     return limited
 

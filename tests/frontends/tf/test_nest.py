@@ -60,3 +60,9 @@ def test_structures_that_differ(first, second, error):
 def test_keys_that_cannot_be_sorted():
     with pytest.raises(TypeError, match="sorts the keys"):
         tf.nest.flatten({1: 0, "a": 0})
+
+
+def test_a_defaultdict_keeps_its_factory():
+    counts = collections.defaultdict(list, b=1, a=2)
+    doubled = tf.nest.map_structure(lambda n: 2 * n, counts)
+    assert (doubled, doubled["c"]) == ({"b": 2, "a": 4, "c": []}, [])

@@ -116,3 +116,17 @@ def test_what_is_no_spec_has_to_be_the_same():
     for wrong in ("sgd", None):
         with pytest.raises(TypeError, match="Can not cast"):
             fit("adam", wrong)
+
+
+def test_mappings_keep_their_class():
+    spec = collections.OrderedDict(b=tf.TensorSpec([]), a=[tf.TensorSpec([])])
+    fitted = fit(spec, {"a": [1], "b": 2})
+    assert type(fitted) is collections.OrderedDict
+    assert list(fitted) == ["b", "a"]
+
+    @tf.function(input_signature=[spec])
+    def kind(x):
+        return type(x) is collections.OrderedDict and x["b"]
+
+    assert float(kind(spec.__class__(b=2.0, a=[1.0]))) == 2.0
+    assert float(kind.get_concrete_function()(tf.constant(2.0), tf.constant(1.0))) == 2.0

@@ -43,3 +43,30 @@ def test_batches_of_several_shapes_are_run_one_by_one(mesh_of):
 def test_it_works_between_the_replicas_only(mesh_of):
     with pytest.raises(spmd.errors.ReplicaContextError, match="CrossReplicaStep"):
         spmd.Step(lambda x: for_each(lambda batch: batch, [x]), mesh_of(1))(jnp.ones(2))
+
+
+def test_a_variable_keeps_its_type(mesh_of):
+    count = spmd.Variable(jnp.float32(0), name="count")
+
+    def add(batch):
+        count.value = jnp.int32(1)
+
+    repeated = Repetition(add, mesh_of(1))
+    with pytest.raises(spmd.errors.ControlFlowError, match=r"changes count from float32\[\]"):
+        repeated(batches_of(4, mesh_of(1), 2), 2)
+
+
+def test_what_the_function_leaves_alone_is_not_written(mesh_of):
+    mesh = mesh_of(2)
+    read, written = (spmd.Variable(jnp.float32(2), name=name) for name in ("read", "written"))
+
+    def add(batch):
+        total = spmd.reduce(spmd.run(lambda x: x.sum(), batch))
+        written.value = written.value + read.value * total
+
+    repeated, batches = Repetition(add, mesh), batches_of(8, mesh, 2)
+    repeated(batches, 2)
+    before = read.value
+    repeated(batches, 2)
+    assert float(written.value) == 2 + 2 * sum(range(8))
+    assert read.value is before

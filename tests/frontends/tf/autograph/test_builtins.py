@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+import pytest
 
 from frontends import tf
 from tests.frontends.tf.autograph.helpers import both
@@ -68,3 +69,16 @@ def test_enumerate_and_zip_nest() -> None:
 
     a, b = np.array([1.0, 2.0, 3.0], np.float32), np.array([4.0, 5.0], np.float32)
     assert both(total, a, b) == 10.0 + 24.0
+
+
+def test_zip_may_insist_on_equal_lengths() -> None:
+    @tf.function
+    def run(x, y):
+        total = 0.0
+        for a, b in zip(x, y, strict=True):
+            total += a * b
+        return total
+
+    assert float(run(tf.constant([1.0, 2.0]), tf.constant([3.0, 4.0]))) == 11.0
+    with pytest.raises(ValueError, match=r"zip\(strict=True\) got arrays with 2, 1 rows"):
+        run(tf.constant([1.0, 2.0]), tf.constant([3.0]))

@@ -128,3 +128,23 @@ def test_code_that_is_made_anew_is_converted_once() -> None:
     before = len(conversion._FACTORIES)
     assert [both(make(k), 2.0) for k in (1.0, 2.0, 3.0)] == [2, 4, 6]
     assert len(conversion._FACTORIES) == before + 1
+
+
+def test_wrappers_of_this_package_are_not_converted() -> None:
+    from frontends.tf.autograph import conversion
+
+    def run(x):
+        return tf.math.add(tf.nn.relu(x), tf.tanh(x))
+
+    before = set(conversion._FACTORIES)
+    both(run, 1.0)
+    converted = {code.co_filename for code in set(conversion._FACTORIES) - before}
+    assert converted == {__file__}
+
+
+def test_a_function_of_the_user_that_wraps_one_of_a_library_is_converted() -> None:
+    @functools.wraps(tf.nn.relu)
+    def run(x):
+        return tf.nn.relu(x) if x > 1 else -x
+
+    assert [both(run, x) for x in (2.0, -2.0)] == [2.0, 2.0]

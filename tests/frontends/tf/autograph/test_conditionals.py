@@ -244,3 +244,25 @@ def test_a_condition_that_is_known_takes_one_branch() -> None:
 
     assert run(tf.ones(3)).shape == (3,)
     assert run(tf.ones(1)).shape == ()
+
+
+def test_a_name_of_the_user_may_look_like_one_of_malt() -> None:
+    @tf.function
+    def missing(x):
+        if x > 0:
+            my_retval_x = x
+        return my_retval_x
+
+    with pytest.raises(ValueError, match="'my_retval_x' must also be initialized in the else"):
+        missing(tf.constant(1.0))
+
+
+def test_messages_do_not_name_what_malt_made() -> None:
+    @tf.function
+    def differ(x):
+        if x > 0:
+            return tf.ones([2])
+        return tf.ones([3])
+
+    with pytest.raises(ValueError, match=r"'the returned value' has shape \(2,\)"):
+        differ(tf.constant(1.0))

@@ -128,3 +128,14 @@ def test_map_fn_without_rows():
 
     assert empty(tf.zeros([0, 3])).shape == tf.function(empty)(tf.zeros([0, 3])).shape == (0, 3)
     assert tf.map_fn(lambda t: t, tf.zeros([0]), fn_output_signature=tf.int32).dtype == tf.int32
+
+
+def test_map_fn_converts_its_function():
+    def clipped(x):
+        if x > 2:
+            return x * 0 + 2
+        return x
+
+    x = tf.constant([1.0, 5.0])
+    for run in (tf.map_fn, tf.function(tf.map_fn)):
+        assert run(clipped, x).numpy().tolist() == [1.0, 2.0]

@@ -45,6 +45,17 @@ def test_unsorted():
     ]
 
 
+def test_infinite_rows_stay_infinite():
+    rows, inf = [np.inf, -np.inf, -np.inf], np.inf
+    limits = np.finfo(np.float32)
+    found = tf.math.unsorted_segment_max(rows, [0, 0, 1], 3)
+    assert found.numpy().tolist() == [inf, -inf, limits.min]
+    found = tf.math.unsorted_segment_min(np.negative(rows), [0, 0, 1], 3)
+    assert found.numpy().tolist() == [-inf, inf, limits.max]
+
+
 def test_the_number_of_segments_must_be_known():
+    with pytest.raises(ValueError, match="num_segments is known only when the program runs"):
+        tf.function(tf.math.unsorted_segment_sum)(tf.constant(ROWS), [0, 0, 1], tf.constant(2))
     with pytest.raises(ValueError, match="unsorted_segment_sum"):
         tf.function(lambda ids: tf.math.segment_sum(ROWS, ids))(tf.constant([0, 0, 1]))
