@@ -35,7 +35,8 @@ def while_loop(
 ) -> Any:
     """Repeats `body` while `cond` holds.
 
-    In a program it has a gradient only with `maximum_iterations`, a number that is known while tracing.
+    For its gradient, a program keeps the values of all turns if `maximum_iterations` is known while tracing; else it
+    keeps some, and computes the others again.
 
     Args:
         cond: takes the loop variables, returns a truth value.
