@@ -22,6 +22,7 @@ from frontends.tf.gradient_sources import (
     value_of,
     weights_of,
 )
+from frontends.tf.ops.shapeless import ShapelessResult
 from spmd.recording import Recording
 from spmd.replica import current_frame, is_per_replica
 
@@ -155,7 +156,10 @@ class GradientTape:
             TypeError: the target is no array.
         """
         zero = _is_zero(unconnected_gradients)
-        targets = [value_of(leaf) for leaf in leaves_of(target)]
+        targets = [
+            leaf.__jax_array__() if isinstance(leaf, ShapelessResult) else value_of(leaf)
+            for leaf in leaves_of(target)
+        ]
         weights = None if output_gradients is None else weights_of(targets, output_gradients)
         for each in targets:
             if not isinstance(each, jax.Array):

@@ -19,6 +19,7 @@ from frontends.tf.autograph.symbols import (
     take_apart,
     value_of,
 )
+from frontends.tf.data.tracing import run_as_python
 from frontends.tf.ops import carried
 from frontends.tf.ops.control_flow import executing_eagerly
 from frontends.tf.ops.tensor_array import Form, Writes
@@ -59,7 +60,7 @@ def while_stmt(
         body()
 
     def run(forms: Any) -> None:
-        loop = _Loop(get_state, set_state, symbol_names, "while", forms)
+        loop = _Loop(get_state, set_state, symbol_names, "while", forms, opts)
         loop.repeat(test, body, opts.get("maximum_iterations"))
 
     carried.settled(run)
@@ -93,7 +94,7 @@ def for_stmt(
     if isinstance(rows, TracedRange):
 
         def count(forms: Any) -> None:
-            loop = _Loop(get_state, set_state, symbol_names, "for", forms)
+            loop = _Loop(get_state, set_state, symbol_names, "for", forms, opts)
             loop.count(rows, extra_test, body, opts.get("maximum_iterations"))
 
         carried.settled(count)
@@ -103,7 +104,7 @@ def for_stmt(
         arrays = rows.arrays if isinstance(rows, Rows) else rows
 
         def go_over(forms: Any) -> None:
-            loop = _Loop(get_state, set_state, symbol_names, "for", forms)
+            loop = _Loop(get_state, set_state, symbol_names, "for", forms, opts)
             loop.go_over(arrays, extra_test, body)
 
         carried.settled(go_over)
@@ -162,7 +163,9 @@ class _Loop:
         names: Sequence[str],
         kind: str,
         forms: list[Form] | None,
+        options: Mapping[str, Any],
     ) -> None:
+        self._may_change_shapes = options.get("shape_invariants") is not None
         self._get, self._set, self._names, self._kind = get_state, set_state, names, kind
         self._before = get_state()
         self._held = carried.held_as(self._before, forms)
@@ -314,6 +317,11 @@ class _Loop:
                 continue
             start, end = as_array(old), as_array(new)
             if start.shape != end.shape:
+                if self._may_change_shapes:
+                    run_as_python(
+                        f"'{name}' changes its shape in a loop, as the shape_invariants say. Start with an array of the "
+                        "final size and fill it, or use a tf.TensorArray."
+                    )
                 raise ValueError(
                     f"'{name}' has shape {start.shape} before the loop, but shape {end.shape} after one iteration. "
                     "Programs have fixed shapes: make an array of the final size before the loop and fill it, for "

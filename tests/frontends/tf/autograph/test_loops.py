@@ -293,3 +293,18 @@ def test_what_cannot_be_says_why() -> None:
     ):
         with pytest.raises(error, match=match):
             tf.function(function)(tf.constant(3))
+
+
+def test_arrays_that_grow_as_the_options_say() -> None:
+    @tf.function
+    def doubled(x, turns):
+        for _ in tf.range(turns):
+            tf.autograph.experimental.set_loop_options(
+                shape_invariants=[(x, tf.TensorShape([None]))]
+            )
+            x = tf.concat([x, x], 0)
+        return x
+
+    with pytest.warns(UserWarning, match=r"doubled runs as Python.*'x' changes its shape"):
+        assert doubled(tf.constant([1, 2]), tf.constant(2)).tolist() == [1, 2] * 4
+    assert doubled(tf.constant([1]), tf.constant(1)).tolist() == [1, 1]
