@@ -11,13 +11,14 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from frontends.tf._typing import Nested, TensorLike
+from frontends.tf._typing import Nested, TensorLike, VariableLike
 from frontends.tf.gradient_sources import (
     LEAF,
     Sources,
     conjugates,
     is_below_plain,
     is_variable,
+    known_variables,
     leaves_of,
     value_of,
     weights_of,
@@ -128,8 +129,36 @@ class GradientTape:
         self._used = False
 
     def watched_variables(self) -> tuple[Any, ...]:
-        """Lists the variables that were watched by `watch`, in that order."""
-        return tuple(leaf for leaf in self._watched if is_variable(leaf))
+        """Lists the variables that are sources: those that were watched, and the trainable ones that were read.
+
+        They come in the order in which they were first read, and in a step those of the step are looked through.
+        Eagerly all objects of the process are, which takes a tenth of a second.
+
+        Returns:
+            The variables, of any library.
+        """
+        watched = [leaf for leaf in self._watched if is_variable(leaf)]
+        uses = self._recording.first_uses()
+
+        def first_use(variable: VariableLike) -> int | None:
+            values = [value_of(variable), *self._recording.former(variable)]
+            return min((uses[id(one)] for one in values if id(one) in uses), default=None)
+
+        def is_source(variable: VariableLike) -> bool:
+            inexact = jnp.issubdtype(value_of(variable).dtype, jnp.inexact)
+            return inexact and getattr(variable, "trainable", True)
+
+        read = filter(is_source, known_variables()) if self._watch_variables else ()
+        found = {id(one): one for one in (*watched, *read)}.values()
+        places = {id(one): first_use(one) for one in found}
+        wanted = [
+            one
+            for one in found
+            if places[id(one)] is not None or any(one is each for each in watched)
+        ]
+        return tuple(
+            sorted(wanted, key=lambda one: (places[id(one)] is None, places[id(one)] or 0))
+        )
 
     def gradient(
         self,
