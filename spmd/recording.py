@@ -124,6 +124,14 @@ class Recording:
         """Tells whether this very array is the result of a recorded operation."""
         return id(value) in self._outputs
 
+    def first_uses(self) -> dict[int, int]:
+        """Numbers the arrays that operations took, by their `id`, in the order in which they were first taken."""
+        found: dict[int, int] = {}
+        for operation in self._operations:
+            for value in operation.inputs:
+                found.setdefault(id(value), len(found))
+        return found
+
     @contextlib.contextmanager
     def paused(self) -> Generator[None]:
         """Leaves a `with` block out of the recording."""

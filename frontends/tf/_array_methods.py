@@ -5,7 +5,8 @@ concrete arrays, which stands for `type(jnp.zeros(()))` without starting a backe
 `jax.core.Tracer`, the class of what stands for them while a function is traced.
 
 - Methods that JAX has not: `numpy`, `get_shape`, `set_shape`, `ref`, `assign` of a variable's slices.
-- Operators take lists and tuples as well, and arrays on different devices of this process.
+- Operators take lists and tuples as well, and arrays on different devices of this process; `x[5]` of two entries
+  is an error (`_array_operators.py`, `_array_items.py`).
 - `x.device` is a device of JAX, which answers what scripts ask TensorFlow's names of devices.
 - `x.shape` is a `tf.TensorShape`, and `x.dtype` a `tf.DType`, where the user's code asks (`_user_view.py`).
 
@@ -21,7 +22,8 @@ from jax._src.array import ArrayImpl
 from jax._src.core import ShapedArray, aval_property
 from jax.core import Tracer
 
-from frontends.tf import _array_operators
+from frontends.tf import _array_items, _array_operators
+from frontends.tf._array_items import bounded
 from frontends.tf._array_operators import OPERATORS, tolerant
 from frontends.tf._typing import Device, ShapeLike
 from frontends.tf._user_view import as_dtype_seen, as_shape_seen, seen_by_users
@@ -42,12 +44,14 @@ def install() -> None:
         for name, method in _METHODS.items():
             setattr(kind, name, method)
         for name in OPERATORS:
-            setattr(kind, name, tolerant(getattr(kind, name)))
+            setattr(kind, name, tolerant(getattr(kind, name), name))
+        kind.__getitem__ = bounded(kind.__getitem__)
     for name in ("endswith", "startswith", "__contains__"):
         setattr(jax.Device, name, _of_name(name))
     # The line that an operation came from is the one with the operator.
-    source_info_util.register_exclusion(_array_operators.__file__)
-    traceback_util.register_exclusion(_array_operators.__file__)
+    for file in (_array_items.__file__, _array_operators.__file__):
+        source_info_util.register_exclusion(file)
+        traceback_util.register_exclusion(file)
     ArrayImpl.numpy = _numpy  # pyright: ignore[reportAttributeAccessIssue]
     # Not a property of tracers: what it raises is replaced by what their __getattr__ raises.
     ShapedArray.numpy = aval_property(_no_numpy)  # pyright: ignore[reportAttributeAccessIssue]

@@ -19,7 +19,9 @@ from frontends.tf.ops import (
     loops,
     name_scope,
     scatter_nd,
+    static_shapes,
     tables,
+    uniques,
     vectorized_map,
     while_loop,
 )
@@ -43,6 +45,8 @@ TABLE: dict[str, Any] = {
         },
     ),
     "is_tensor": is_tensor,
+    **defined_in(static_shapes.__name__),
+    **picked(uniques, "unique", "unique_with_counts"),
     **defined_in(branching.__name__),
     **defined_in(callbacks.__name__),
     **defined_in(loops.__name__),

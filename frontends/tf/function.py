@@ -5,6 +5,7 @@ A function that reads a dataset *runs as Python*: see `function`.
 
 import contextlib
 import functools
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, TypedDict, Unpack, overload
 
@@ -25,7 +26,12 @@ from frontends.tf.concrete_function import (
 )
 from frontends.tf.config.execution import functions_run_eagerly
 from frontends.tf.data.iterator import OutOfRangeError
-from frontends.tf.data.tracing import DatasetReadDuringTrace, in_map_on_host, traced_function
+from frontends.tf.data.tracing import (
+    DatasetReadDuringTrace,
+    ShapeUnknownDuringTrace,
+    in_map_on_host,
+    traced_function,
+)
 from frontends.tf.distribute.scope import StrategyLike, WrongMeshError, get_strategy
 from frontends.tf.host_errors import raises_host_errors
 from frontends.tf.input_signature import InputSignature
@@ -36,6 +42,7 @@ from frontends.tf.reads_dataset import reads_dataset
 from frontends.tf.variable import TracedInitialValueError, Variable
 from spmd._jax_internals import is_interposed
 from spmd.replica import PerReplica, current_frame, is_per_replica
+from spmd.source_lines import user_stacklevel
 from spmd.step import (
     NO_SHORTCUT,
     CrossReplicaStep,
@@ -130,8 +137,13 @@ class Function(Inlined):
             if result is not NO_SHORTCUT:
                 return result
         try:
-            with contextlib.suppress(DatasetReadDuringTrace):
-                return self._compiled(strategy, args, kwargs, lambda step: step(*args, **kwargs))
+            return self._compiled(strategy, args, kwargs, lambda step: step(*args, **kwargs))
+        except DatasetReadDuringTrace as reason:
+            if isinstance(reason, ShapeUnknownDuringTrace):
+                warnings.warn(
+                    f"{self._name} runs as Python, operation by operation, and not as a program. {reason.advice}",
+                    stacklevel=user_stacklevel(),
+                )
         except TracedInitialValueError:
             if self._made_as_python or self.experimental_get_tracing_count():
                 raise
@@ -193,7 +205,8 @@ class Function(Inlined):
                 with contextlib.suppress(DatasetReadDuringTrace):
                     return self._compiled(get_strategy(), args, kwargs, lower_step)
             raise NotImplementedError(
-                f"{self._name} asks a dataset for elements, so it runs as Python, and is no program to look at. "
+                f"{self._name} asks a dataset for elements, or has arrays of unknown shape, so it runs as Python, and is "
+                "no program to look at. "
                 "Move what it does with an element into a tf.function of its own, and ask that one: "
                 "train_step.get_concrete_function(next(iter(dataset)))."
             )

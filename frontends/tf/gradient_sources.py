@@ -1,13 +1,14 @@
 """What gradients are asked for: variables, arrays and structures of them."""
 
 import dataclasses
+import gc
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
 from frontends.tf._typing import Nested, TensorLike
-from spmd.replica import is_per_replica
+from spmd.replica import current_frame, is_per_replica
 from spmd.state import adapter_of
 
 LEAF = jax.tree.structure(0)
@@ -58,6 +59,23 @@ def is_variable(leaf: object) -> bool:
     """Tells whether a leaf is a variable, of any library."""
     adapter = adapter_of(leaf)
     return adapter is not None and adapter.is_variable(leaf)
+
+
+def known_variables() -> list[Any]:
+    """Lists the variables that code can have read: those of the step that is traced, or all that there are."""
+    frame = current_frame()
+    if frame is not None:
+        return [*getattr(frame.table, "variables", ()), *(variable for variable, _ in frame.made)]
+    # By class, since there are a million objects.
+    kinds: dict[type, bool] = {}
+    found: list[Any] = []
+    for one in gc.get_objects():
+        kind = type(one)
+        if kind not in kinds:
+            kinds[kind] = adapter_of(one) is not None
+        if kinds[kind] and is_variable(one):
+            found.append(one)
+    return found
 
 
 def value_of(leaf: TensorLike) -> Any:

@@ -11,17 +11,19 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from frontends.tf._typing import Nested, TensorLike
+from frontends.tf._typing import Nested, TensorLike, VariableLike
 from frontends.tf.gradient_sources import (
     LEAF,
     Sources,
     conjugates,
     is_below_plain,
     is_variable,
+    known_variables,
     leaves_of,
     value_of,
     weights_of,
 )
+from frontends.tf.ops.shapeless import ShapelessResult
 from spmd.recording import Recording
 from spmd.replica import current_frame, is_per_replica
 
@@ -127,8 +129,36 @@ class GradientTape:
         self._used = False
 
     def watched_variables(self) -> tuple[Any, ...]:
-        """Lists the variables that were watched by `watch`, in that order."""
-        return tuple(leaf for leaf in self._watched if is_variable(leaf))
+        """Lists the variables that are sources: those that were watched, and the trainable ones that were read.
+
+        They come in the order in which they were first read, and in a step those of the step are looked through.
+        Eagerly all objects of the process are, which takes a tenth of a second.
+
+        Returns:
+            The variables, of any library.
+        """
+        watched = [leaf for leaf in self._watched if is_variable(leaf)]
+        uses = self._recording.first_uses()
+
+        def first_use(variable: VariableLike) -> int | None:
+            values = [value_of(variable), *self._recording.former(variable)]
+            return min((uses[id(one)] for one in values if id(one) in uses), default=None)
+
+        def is_source(variable: VariableLike) -> bool:
+            inexact = jnp.issubdtype(value_of(variable).dtype, jnp.inexact)
+            return inexact and getattr(variable, "trainable", True)
+
+        read = filter(is_source, known_variables()) if self._watch_variables else ()
+        found = {id(one): one for one in (*watched, *read)}.values()
+        places = {id(one): first_use(one) for one in found}
+        wanted = [
+            one
+            for one in found
+            if places[id(one)] is not None or any(one is each for each in watched)
+        ]
+        return tuple(
+            sorted(wanted, key=lambda one: (places[id(one)] is None, places[id(one)] or 0))
+        )
 
     def gradient(
         self,
@@ -155,7 +185,10 @@ class GradientTape:
             TypeError: the target is no array.
         """
         zero = _is_zero(unconnected_gradients)
-        targets = [value_of(leaf) for leaf in leaves_of(target)]
+        targets = [
+            leaf.__jax_array__() if isinstance(leaf, ShapelessResult) else value_of(leaf)
+            for leaf in leaves_of(target)
+        ]
         weights = None if output_gradients is None else weights_of(targets, output_gradients)
         for each in targets:
             if not isinstance(each, jax.Array):

@@ -162,5 +162,33 @@ def central_crop(image: TensorLike, central_fraction: float) -> jax.Array:
     return x[..., top : x.shape[-3] - top, left : x.shape[-2] - left, :]
 
 
+def psnr(a: TensorLike, b: TensorLike, max_val: TensorLike, name: str | None = None) -> jax.Array:
+    """Computes the peak signal-to-noise ratio of images, in decibels.
+
+    Args:
+        a: images, of shape `[..., height, width, channels]`.
+        b: images of the same shape.
+        max_val: the largest value that a pixel can have, such as 255.
+
+    Returns:
+        A number for each image.
+
+    Raises:
+        ValueError: the shapes differ.
+
+    Source: `tf.image.psnr`.
+    """
+    first, second = (convert_image_dtype(convert_to_tensor(one), "float32") for one in (a, b))
+    if first.shape[-3:] != second.shape[-3:]:
+        raise ValueError(
+            f"tf.image.psnr: expected images of one shape, got {tuple(first.shape)} and {tuple(second.shape)}."
+        )
+    dtype = convert_to_tensor(a).dtype
+    largest = jnp.asarray(max_val, dtype)
+    peak = convert_image_dtype(largest, "float32")
+    error = jnp.mean(jnp.square(first - second), axis=(-3, -2, -1))
+    return 20 * jnp.log10(peak) - 10 * jnp.log10(error)
+
+
 globals().update(recordable("tf.image", defined_in(__name__)))
 __getattr__, __dir__ = attributes("tf.image", defined_in(__name__))

@@ -18,6 +18,7 @@ from spmd.proof.checks import gathered_padding_error as gathered_padding_error
 from spmd.proof.checks import leaked_value_error as leaked_value_error
 from spmd.proof.dataflow import Collective as Collective
 from spmd.proof.dataflow import asks_the_host as asks_the_host
+from spmd.proof.dataflow import calls_the_host as calls_the_host
 from spmd.proof.dataflow import collectives as collectives
 from spmd.proof.dataflow import depends_on as depends_on
 from spmd.proof.dataflow import depends_on_in as depends_on_in

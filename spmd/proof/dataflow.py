@@ -31,6 +31,7 @@ _EXCHANGES = frozenset(
 )
 # Answered by the host or the hardware, for each device by itself. (pure_callback promises one answer.)
 _SOURCES = frozenset({"io_callback", "rng_uniform", "infeed"})
+_HOST_CALLS = frozenset({"debug_callback", "debug_print", "io_callback", "infeed", "outfeed"})
 _COLLECTIVES = _REDUCTIONS | _EXCHANGES
 
 Atom: TypeAlias = Var | Literal
@@ -122,6 +123,11 @@ def asks_the_host(equation: JaxprEqn) -> bool:
             *(each for inner in _inner(equation) for each in every_equation(inner)),
         ]
     )
+
+
+def calls_the_host(jaxpr: Jaxpr) -> bool:
+    """Tells whether a program calls the host, except for functions that were said to be pure."""
+    return any(equation.primitive.name in _HOST_CALLS for equation in every_equation(jaxpr))
 
 
 def origin(jaxpr: Jaxpr, *outputs: int) -> str | None:

@@ -11,9 +11,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from spmd.errors import ControlFlowError, Remedy
-from spmd.proof import advances
+from spmd.errors import ControlFlowError
+from spmd.proof import advances, calls_the_host
 from spmd.step.regions import Region, RegionState, strong
+from spmd.step.reversal import refuse_gradient, repeat
 from spmd.typing import PyTree
 
 
@@ -114,8 +115,10 @@ def while_loop(
         body: takes the carry, returns the next one, of the same structure, shapes and types, and a pytree of
             other arrays. Called once, to be traced.
         carry: pytree of arrays.
-        bound: how often the body runs at most. With a bound the loop has gradients, and takes the memory that
-            they need; without one, asking for a gradient raises ControlFlowError.
+        bound: how often the body runs at most. With a bound the values of all turns are kept for a gradient, which
+            takes the memory of that many turns. Without one they are computed again, which takes time (see
+            `spmd.step.reversal`), and a loop that calls the host has no gradient: asking for it raises
+            ControlFlowError.
 
     Returns:
         The last carry, and the other arrays of the last turn, which are zeros if there was none.
@@ -135,8 +138,7 @@ def while_loop(
     loop = _Loop(lambda now, _: (*body(now), None), carry, None, test)
     start = (goes_on, loop.start)
     if bound is None:
-        _, last = jax.lax.while_loop(lambda now: now[0], lambda now: loop.turn(now[1])[:2], start)
-        return loop.finish(_without_gradient(last))
+        return loop.finish(loop.repeat(goes_on))
 
     def turn(now: Any, _: None) -> tuple[Any, None]:
         return jax.lax.cond(now[0], lambda: loop.turn(now[1])[:2], lambda: now), None
@@ -247,11 +249,48 @@ class _Loop:
         Returns:
             Whether the loop goes on, what goes into the next turn, and what to stack.
         """
+        return self._turn(self._region, self._state.before[: self._found], values, row)
+
+    def repeat(self, goes_on: Any) -> Any:
+        """Takes turns until the test fails, however many there are.
+
+        Args:
+            goes_on: whether to take the first one.
+
+        Returns:
+            What the last one left, as for `finish`.
+        """
+        program = self._region.program
+        before = self._state.before[: self._found]
+        used = sorted(self._region.used_state & set(range(self._found)))
+        leaves, structure = jax.tree.flatten(self.start)
+
+        def turn(constants: Sequence[Any], now: Sequence[Any]) -> tuple[Any, list[Any]]:
+            state = list(before)
+            for index, leaf in zip(used, constants, strict=False):
+                state[index] = leaf
+            region = self._region.with_constants(constants[len(used) :])
+            going, new, _ = self._turn(region, state, structure.unflatten(now), None)
+            return going, jax.tree.leaves(new)
+
+        constants = [jnp.asarray(one) for one in ([before[i] for i in used] + list(program.consts))]
+        if calls_the_host(program.jaxpr):
+            _, last = jax.lax.while_loop(
+                lambda now: now[0], lambda now: turn(constants, now[1]), (goes_on, leaves)
+            )
+            last = refuse_gradient(last)
+        else:
+            last = repeat(turn, constants, goes_on, leaves)
+        return structure.unflatten(last)
+
+    def _turn(
+        self, region: Region, before: Sequence[Any], values: Any, row: PyTree
+    ) -> tuple[Any, Any, list[Any]]:
         carry, _, held = values
-        state = self._state.before[: self._found]
+        state = list(before)
         for index, leaf in zip(self._written, held, strict=True):
             state[index] = leaf
-        leaves, after = self._region(*carry, *jax.tree.leaves(row), *state)
+        leaves, after = region(*carry, *jax.tree.leaves(row), *state)
         new, other, stacked, goes_on = self._region.structure.unflatten(leaves)
         held = [after[index] for index in self._written]
         others = list(map(strong, jax.tree.leaves(other)))
@@ -320,21 +359,3 @@ def _alike(regions: Sequence[Region]) -> list[Callable[[PyTree], PyTree]]:
 
 def _text(array: Any) -> str:
     return f"{array.dtype}{list(array.shape)}"
-
-
-@jax.custom_vjp
-def _without_gradient(values: PyTree) -> PyTree:
-    """Returns what a loop of unknown length left, of which no gradient can be taken."""
-    # Copies: recordings take a function that returns its argument for none at all.
-    return jax.tree.map(jnp.copy, values)
-
-
-def _refuse(_: None, cotangents: PyTree) -> Any:
-    raise ControlFlowError(
-        "A gradient was asked for through a loop whose number of turns is not known before it runs; going back "
-        "needs the values of every turn. Loop over rows (jax.lax.scan), or give "
-        f"{Remedy.BOUND_LOOP.spelled()}."
-    )
-
-
-_without_gradient.defvjp(lambda values: (jax.tree.map(jnp.copy, values), None), _refuse)

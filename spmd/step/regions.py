@@ -31,17 +31,32 @@ class Region:
             then the state.
         structure: of the result.
         written: indices of the leaves of the state that it wrote.
+        state: how many leaves of the state the program takes.
     """
 
     program: ClosedJaxpr
     structure: TreeStructure
     written: frozenset[int]
+    state: int
 
     @property
     def results(self) -> list[jax.ShapeDtypeStruct]:
         """Shapes and types of the result's leaves."""
         avals: Sequence[Any] = self.program.out_avals[: self.structure.num_leaves]
         return [jax.ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in avals]
+
+    @property
+    def used_state(self) -> frozenset[int]:
+        """Indices of the leaves of the state that an operation takes, if the program takes the state."""
+        jaxpr = self.program.jaxpr
+        state = jaxpr.invars[len(jaxpr.invars) - self.state :]
+        taken = {id(atom) for equation in jaxpr.eqns for atom in equation.invars}
+        taken |= set(map(id, jaxpr.outvars[: self.structure.num_leaves]))
+        return frozenset(index for index, variable in enumerate(state) if id(variable) in taken)
+
+    def with_constants(self, constants: Sequence[Any]) -> "Region":
+        """Returns the region with other arrays in place of those that its code closes over."""
+        return dataclasses.replace(self, program=ClosedJaxpr(self.program.jaxpr, list(constants)))
 
     def __call__(self, *values: Any) -> tuple[list[Any], list[Any]]:
         """Runs the code in the trace that is current.
@@ -98,7 +113,7 @@ class RegionState:
         """
         structure = jax.tree.structure(None)
         written = frozenset[int]()
-        count = len(arguments)
+        count, state = len(arguments), len(self.before) if carried else 0
 
         def run(*values: Any) -> list[Any]:
             nonlocal structure, written
@@ -113,7 +128,7 @@ class RegionState:
         with trace_identity(object()):
             program = jax.make_jaxpr(run)(*arguments, *(self.before if carried else ()))
         self._keep_made()
-        return Region(program, structure, written)
+        return Region(program, structure, written, state)
 
     def write(self, indices: Sequence[int], leaves: Sequence[Any]) -> None:
         """Writes some leaves of the state, as assignments would.

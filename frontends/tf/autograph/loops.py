@@ -21,6 +21,7 @@ from frontends.tf.autograph.symbols import (
     take_apart,
     value_of,
 )
+from frontends.tf.data.tracing import run_as_python
 from frontends.tf.ops import carried
 from frontends.tf.ops.control_flow import executing_eagerly
 from frontends.tf.ops.convert import known
@@ -67,7 +68,7 @@ def while_stmt(
     plan = _Plan()
 
     def run(forms: Any) -> None:
-        loop = _Loop(get_state, set_state, symbol_names, "while", forms, plan)
+        loop = _Loop(get_state, set_state, symbol_names, "while", forms, plan, opts)
         loop.repeat(test, body, opts.get("maximum_iterations"))
 
     carried.settled(run)
@@ -102,7 +103,7 @@ def for_stmt(
     if isinstance(rows, TracedRange):
 
         def count(forms: Any) -> None:
-            loop = _Loop(get_state, set_state, symbol_names, "for", forms, plan)
+            loop = _Loop(get_state, set_state, symbol_names, "for", forms, plan, opts)
             loop.count(rows, extra_test, body, opts.get("maximum_iterations"))
 
         carried.settled(count)
@@ -112,7 +113,7 @@ def for_stmt(
         arrays = rows.arrays if isinstance(rows, Rows) else rows
 
         def go_over(forms: Any) -> None:
-            loop = _Loop(get_state, set_state, symbol_names, "for", forms, plan)
+            loop = _Loop(get_state, set_state, symbol_names, "for", forms, plan, opts)
             loop.go_over(arrays, extra_test, body)
 
         try:
@@ -195,7 +196,11 @@ class _Loop:
         kind: str,
         forms: list[Form] | None,
         plan: _Plan,
+        options: Mapping[str, Any],
     ) -> None:
+        self._may_change_shapes = options.get("shape_invariants") is not None
+        # Whether a loop with arrays of other shapes at every turn becomes as many parts of the program.
+        self._unrolls = False
         self._get, self._set, self._names, self._kind = get_state, set_state, names, kind
         self._forms, self._plan = forms, plan
         self._before = get_state()
@@ -258,6 +263,7 @@ class _Loop:
         """Runs a `for` loop over the rows of arrays."""
         counts = carried.counts_up(rows)
         length = len(jax.tree.leaves(rows)[0])
+        self._unrolls = length <= _MOST_UNROLLED
 
         def turn(carry: list[jax.Array], now: Any) -> Any:
             row, number = now
@@ -373,6 +379,11 @@ class _Loop:
                 continue
             start, end = as_array(old), as_array(value_of(new))
             if start.shape != end.shape:
+                if self._may_change_shapes and not self._unrolls:
+                    run_as_python(
+                        f"'{name}' changes its shape in a loop, as the shape_invariants say. Start with an array of the "
+                        "final size and fill it, or use a tf.TensorArray."
+                    )
                 raise _ShapeChanges(
                     f"'{name}' has shape {start.shape} before the loop, but shape {end.shape} after one iteration. "
                     "Programs have fixed shapes: make an array of the final size before the loop and fill it, for "

@@ -1,7 +1,9 @@
-"""What happens to a `tf.function` that reads a dataset while it is traced.
+"""What happens to a `tf.function` that is no program: it reads a dataset, or Python tells it shapes.
 
 A compiled program cannot take elements from Python iterators: an element read in the trace would become a
-constant. So the trace is abandoned before anything is read, and the function runs as Python.
+constant. So the trace is abandoned before anything is read, and the function runs as Python. The same happens
+where a function of Python returns arrays to the program, and nobody says of which shape; and where arrays grow in a
+loop whose `shape_invariants` say so.
 """
 
 import contextvars
@@ -20,6 +22,18 @@ class DatasetReadDuringTrace(BaseException):
 
     Not an Exception: code that waits for the end of the data must not catch it.
     """
+
+
+class ShapeUnknownDuringTrace(DatasetReadDuringTrace):
+    """A function has arrays whose shape only the running program knows, outside of the replicas' functions.
+
+    Attributes:
+        advice: what the array is, and how to make a program of the function, as sentences.
+    """
+
+    def __init__(self, advice: str) -> None:
+        super().__init__(advice)
+        self.advice = advice
 
 
 def traced_function() -> AbstractContextManager[bool]:
@@ -48,9 +62,27 @@ def check_may_read() -> None:
     Raises:
         DatasetReadDuringTrace: a `tf.function` is being traced, and this is not a replica's function.
     """
-    frame = current_frame()
-    if frame is not None and _TRACING.get() and not (frame.in_replica or frame.merging):
+    if _is_own_trace():
         raise DatasetReadDuringTrace
+
+
+def run_as_python(advice: str) -> None:
+    """Ends the trace of a function that can run as Python instead, where shapes come with the arrays.
+
+    Args:
+        advice: see `ShapeUnknownDuringTrace`.
+
+    Raises:
+        ShapeUnknownDuringTrace: as for `check_may_read`.
+    """
+    if _is_own_trace():
+        raise ShapeUnknownDuringTrace(advice)
+
+
+def _is_own_trace() -> bool:
+    """Tells whether a `tf.function` is being traced, and not a replica's function in it."""
+    frame = current_frame()
+    return frame is not None and _TRACING.get() and not (frame.in_replica or frame.merging)
 
 
 def check_may_advance(made_in: Frame | None) -> None:

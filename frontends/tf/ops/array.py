@@ -1,6 +1,6 @@
 """Functions of `tf.*` about the shape of arrays: reshaping, joining, splitting and reordering."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -126,6 +126,10 @@ def unstack(
 ) -> list[jax.Array]:
     """Splits an array into a list along an axis, which goes."""
     tensor = jnp.moveaxis(convert_to_tensor(value), static_int(axis), 0)
+    if num is not None and num != tensor.shape[0]:
+        raise ValueError(
+            f"tf.unstack: expected {num} entries along axis {axis}, got {tensor.shape[0]}."
+        )
     return [tensor[index] for index in range(tensor.shape[0])]
 
 
@@ -152,8 +156,17 @@ def split(
 
 
 def tile(input: TensorLike, multiples: ShapeLike, name: str | None = None) -> jax.Array:
-    """Repeats an array as a whole."""
-    return jnp.tile(convert_to_tensor(input), static_shape(multiples))
+    """Repeats an array as a whole; `multiples` has a number for each dimension."""
+    array, times = convert_to_tensor(input), static_shape(multiples)
+    _check_count("tf.tile", "multiples", times, array)
+    return jnp.tile(array, times)
+
+
+def _check_count(caller: str, what: str, given: Sequence[Any], array: Any) -> None:
+    if len(given) != array.ndim:
+        raise ValueError(
+            f"{caller}: expected {what} for each dimension of shape {tuple(array.shape)}, got {len(given)}."
+        )
 
 
 def repeat(
@@ -174,6 +187,7 @@ def pad(
 ) -> jax.Array:
     """Pads each dimension before and after; mode is CONSTANT, REFLECT or SYMMETRIC."""
     widths = [static_shape(pair) for pair in known(paddings)]
+    _check_count("tf.pad", "paddings", widths, convert_to_tensor(tensor))
     options = {"constant_values": constant_values} if mode.upper() == "CONSTANT" else {}
     return jnp.pad(convert_to_tensor(tensor), widths, mode=mode.lower(), **options)
 

@@ -13,6 +13,7 @@ from jax.core import Tracer
 from frontends.tf._typing import TensorLike
 from frontends.tf.ops import carried
 from frontends.tf.ops.convert import computed_now, convert_to_tensor
+from frontends.tf.ops.host_calls import tell_host
 
 _Branch = Callable[[], Any]
 
@@ -55,12 +56,13 @@ def case(
 
     Args:
         pred_fn_pairs: truth values and functions that take nothing.
-        default: called if none holds. Without it that is an error; a program calls the last function.
-        exclusive: whether it is an error if several hold; a program takes the first one.
+        default: called if none holds; without it that is an error.
+        exclusive: whether it is an error if several hold.
 
     Raises:
         TypeError: pairs are no pairs of a truth value and a function.
-        ValueError: no condition holds and there is no default, or several hold and `exclusive` is set.
+        ValueError: no condition holds and there is no default, or several hold and `exclusive` is set. A program
+            runs to its end, and then the call of the `tf.function` or of `strategy.run` raises.
 
     Source: `tf.case`.
     """
@@ -83,9 +85,17 @@ def case(
         branches = [*functions, default or functions[-1]]
         truths = jnp.stack([jnp.asarray(c).astype(bool).reshape(()) for c in conditions])
         first = jnp.where(truths.any(), truths.argmax(), len(functions))
+        if exclusive or default is None:
+            tell_host(lambda count: _check_count(count, exclusive, default), truths.sum())
         return carried.switch(first, branches)
     holding = [f for f, condition in zip(functions, conditions, strict=True) if bool(condition)]
-    if exclusive and len(holding) > 1:
+    _check_count(len(holding), exclusive, default)
+    return holding[0]() if holding else default and default()
+
+
+def _check_count(holding: int, exclusive: bool, default: _Branch | None) -> None:
+    """Checks how many conditions of `tf.case` hold."""
+    if exclusive and holding > 1:
         raise ValueError(
             "More than one condition evaluated as True but exclusive=True: tf.case. Make the conditions exclude "
             "each other, or leave out exclusive=True."
@@ -94,7 +104,6 @@ def case(
         raise ValueError(
             "None of the conditions evaluated as True: tf.case. Give it default=lambda: ..."
         )
-    return holding[0]() if holding else default and default()
 
 
 def switch_case(

@@ -26,7 +26,7 @@ def py_function(
     """Calls a Python function, eagerly at once, and in a program each time that it runs, on the host.
 
     A program needs the shapes of the results: say them in `Tout`, or right after the call with `tf.ensure_shape` or
-    `set_shape`. Gradients flow through what the function computes with arrays; in a program it is called once
+    `set_shape`. Without them a `tf.function` runs as Python, and a replica's function raises. Gradients flow through what the function computes with arrays; in a program it is called once
     more for them. What the function raises, the caller of the `tf.function` or `strategy.run` raises when
     the program has ended.
 
@@ -40,7 +40,7 @@ def py_function(
 
     Raises:
         TypeError: `func` cannot be called.
-        ValueError: (when a result is used in a program) its shape is not known.
+        ValueError: (when a result is used in a replica) its shape is not known.
 
     Examples:
         >>> from frontends import tf

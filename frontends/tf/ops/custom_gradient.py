@@ -98,6 +98,29 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Makes a function whose gradient is that of the identity: it goes through as if nothing was computed.
+
+    Args:
+        f: takes one array, returns one of the same shape.
+
+    Examples:
+        >>> from frontends import tf
+        >>> x = tf.Variable(1.6)
+        >>> with tf.GradientTape() as tape:
+        ...     y = tf.grad_pass_through(tf.round)(x)
+        >>> float(y), float(tape.gradient(y, x))
+        (2.0, 1.0)
+
+    Source: `tf.grad_pass_through`.
+    """
+
+    def through(*args: Any, **kwargs: Any) -> Any:
+        return f(*args, **kwargs), lambda *upstream: upstream[0] if len(upstream) == 1 else upstream
+
+    return custom_gradient(through)
+
+
 class _CustomGradient:
     """One call of a function with a custom gradient."""
 

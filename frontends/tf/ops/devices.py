@@ -6,6 +6,7 @@ from typing import Any
 
 import jax
 
+from frontends.tf.ops.operand_errors import explained
 from spmd.replica import array_of, is_per_replica
 from spmd.topology import brought_together
 
@@ -17,7 +18,8 @@ def across_devices(functions: Mapping[str, Callable[..., Any]]) -> dict[str, Cal
         functions: by name; they change nothing, so that one that failed can be called again.
 
     Returns:
-        Functions that call them, and where JAX refuses, once more with the arrays brought together.
+        Functions that call them, and where JAX refuses, once more with the arrays brought together. What JAX raises
+        about operands, they raise as what scripts catch (`operand_errors`).
 
     Examples:
         >>> import jax, jax.numpy as jnp
@@ -37,11 +39,14 @@ def _across_devices(function: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
             return function(*args, **kwargs)
-        except ValueError:
+        except (ValueError, TypeError, IndexError) as error:
             leaves, structure = jax.tree.flatten((args, kwargs), is_leaf=is_per_replica)
             together = brought_together(list(map(array_of, leaves)))
             if together is None:
-                raise
+                found = explained(f"tf.{function.__name__}", error, [*args, *kwargs.values()])
+                if found is None:
+                    raise
+                raise found from None
             args, kwargs = structure.unflatten(together)
         return function(*args, **kwargs)
 

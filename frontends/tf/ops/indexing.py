@@ -1,7 +1,6 @@
 """Functions of `tf.*` that take parts of arrays: by row number, coordinates, mask or block."""
 
 import functools
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -18,6 +17,9 @@ from frontends.tf.ops.convert import (
     static_int,
     static_shape,
 )
+from frontends.tf.ops.positions import existing
+
+_MISSING = "There is no row"
 
 
 def gather(
@@ -28,22 +30,20 @@ def gather(
     batch_dims: int = 0,
     name: str | None = None,
 ) -> jax.Array:
-    """Takes slices along an axis; out of range, floats become NaN, where TensorFlow raises."""
-    table, rows = convert_to_tensor(params), convert_to_tensor(indices)
+    """Takes slices along an axis; ValueError if an index is out of range.
+
+    Where only the running program knows the index, floats become NaN, where TensorFlow raises on CPUs.
+    """
+    table = convert_to_tensor(params)
+    with computed_now(indices):
+        rows = convert_to_tensor(indices)
     batch_dims %= rows.ndim + 1
     along = batch_dims if axis is None else static_int(axis) % table.ndim
-    rows = _from_the_start(rows, table.shape[along])
+    (rows,) = existing([rows], table.shape[along : along + 1], _MISSING)
     take = functools.partial(jnp.take, axis=along - batch_dims)
     for _ in range(batch_dims):
         take = jax.vmap(take)
     return take(table, rows)
-
-
-def _from_the_start(rows: TensorLike, size: int) -> Any:
-    """Puts indices below 0 out of range: JAX would count them from the end."""
-    return (
-        rows if jnp.issubdtype(rows.dtype, jnp.unsignedinteger) else jnp.where(rows < 0, size, rows)
-    )
 
 
 def gather_nd(
@@ -52,12 +52,17 @@ def gather_nd(
     """Takes slices by the coordinates in the last axis of `indices`; out of range as in `gather`."""
 
     def take(table: jax.Array, rows: jax.Array) -> jax.Array:
-        places = zip(jnp.moveaxis(rows, -1, 0), table.shape, strict=False)
-        return table.at[tuple(_from_the_start(*place) for place in places)].get(mode="fill")
+        return table.at[tuple(jnp.moveaxis(rows, -1, 0))].get(mode="fill")
 
+    table = convert_to_tensor(params)
+    with computed_now(indices):
+        rows = convert_to_tensor(indices)
+        positions = tuple(jnp.moveaxis(rows, -1, 0))
+    places = existing(positions, table.shape[batch_dims:], _MISSING)
+    rows = jnp.stack(places, -1) if places else rows
     for _ in range(batch_dims):
         take = jax.vmap(take)
-    return take(convert_to_tensor(params), convert_to_tensor(indices))
+    return take(table, rows)
 
 
 def boolean_mask(

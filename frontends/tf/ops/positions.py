@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.core import Tracer
 
 
@@ -18,16 +19,23 @@ def existing(
         missing: what the error says before the position, such as `"There is no element"`.
 
     Raises:
-        ValueError: a position does not exist. In a program, nothing raises.
+        ValueError: a position does not exist, as far as positions are known while a program is traced.
     """
     found: list[jax.Array] = []
     for indices, size in zip(positions, shape, strict=False):
-        wrong = (indices < 0) | (indices >= size)
-        if not isinstance(wrong, Tracer) and wrong.any():
+        _refuse_missing(indices, size, missing)
+        # JAX would count negative ones from the end.
+        found.append(jnp.where((indices < 0) | (indices >= size), size, indices))
+    return tuple(found)
+
+
+def _refuse_missing(indices: jax.Array, size: int, missing: str) -> None:
+    known = not isinstance(indices, Tracer) and indices.is_fully_addressable
+    if known and isinstance(size, int):
+        numbers = np.asarray(indices)
+        wrong = (numbers < 0) | (numbers >= size)
+        if wrong.any():
             raise ValueError(
-                f"{missing} {int(indices[wrong][0])} along an axis of {size}: indices must be in "
+                f"{missing} {int(numbers[wrong][0])} along an axis of {size}: indices must be in "
                 f"[0, {size})."
             )
-        # JAX would count negative ones from the end.
-        found.append(jnp.where(wrong, size, indices))
-    return tuple(found)

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 
 from frontends.tf._typing import ShapeLike, TensorLike
-from frontends.tf.ops.convert import convert_to_tensor, named, static_shape
+from frontends.tf.ops.convert import computed_now, convert_to_tensor, named, static_shape
 from frontends.tf.ops.positions import existing
 
 
@@ -21,7 +21,8 @@ def scatter_nd(
         shape: of the result.
 
     Raises:
-        ValueError: there is no such position. A program leaves such updates out, as TensorFlow does on GPUs.
+        ValueError: there is no such position. Positions that only the running program knows it leaves out, as
+            TensorFlow does on GPUs.
 
     Examples:
         >>> from frontends import tf
@@ -59,6 +60,7 @@ tensor_scatter_nd_min = _of_tensor("min", "Keeps the smaller of old and new valu
 
 
 def _put(verb: str, held: jax.Array, indices: TensorLike, updates: jax.Array) -> jax.Array:
-    positions = jnp.moveaxis(convert_to_tensor(indices), -1, 0)
-    places = existing(tuple(positions), held.shape, "There is no element")
+    with computed_now(indices):
+        positions = tuple(jnp.moveaxis(convert_to_tensor(indices), -1, 0))
+    places = existing(positions, held.shape, "There is no element")
     return getattr(held.at[places], verb)(updates, mode="drop")

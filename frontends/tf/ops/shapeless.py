@@ -7,6 +7,7 @@ import jax
 import numpy as np
 
 from frontends.tf._typing import ShapeLike
+from frontends.tf.data.tracing import run_as_python
 from spmd.replica import ArrayLike
 
 
@@ -26,11 +27,19 @@ class HostCall:
         self._call = call
         self._found: list[Any] | None = None
 
+    def run_as_python(self) -> None:
+        """Ends the trace of a function that can run as Python instead."""
+        run_as_python(
+            f"It needs the shape of what {self.caller} returns. Say it right after the call: y = tf.ensure_shape(y, "
+            "[2, 3]), or y.set_shape([2, 3])."
+        )
+
     def results(self) -> list[Any]:
         """Makes the call, if that was not done yet.
 
         Raises:
-            ValueError: a shape is not known.
+            ShapeUnknownDuringTrace: a shape is not known, and the function can run as Python.
+            ValueError: a shape is not known in a replica.
         """
         if self._found is None:
             known = [
@@ -39,6 +48,7 @@ class HostCall:
                 if shape is not None
             ]
             if len(known) < len(self.shapes):
+                self.run_as_python()
                 dtype = self.dtypes[self.shapes.index(None)]
                 raise ValueError(
                     f"{self.caller} in a program needs the shape of what it returns, because XLA's arrays have "
@@ -64,6 +74,7 @@ class ShapelessResult(ArrayLike):
         """
         said = None if shape is None else tuple(shape)
         if said is None or None in said:
+            self._call.run_as_python()
             raise ValueError(
                 f"{self._call.caller} in a program needs the whole shape of what it returns, but got {shape}. "
                 "Take sizes from another array: y.set_shape(x.shape)."
@@ -72,6 +83,8 @@ class ShapelessResult(ArrayLike):
         if before is not None and before != said:
             raise ValueError(f"The shape is {before} already, and cannot become {said}.")
         self._call.shapes[self._index] = tuple(map(int, said))
+        if None not in self._call.shapes:
+            self._call.results()  # now, while the tape records that is open
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -12,10 +12,12 @@ from jax.core import Tracer
 
 from frontends.tf import nest
 from frontends.tf._typing import Nested, TensorLike
+from frontends.tf.data.tracing import run_as_python
 from frontends.tf.ops import carried
 from frontends.tf.ops.convert import convert_to_tensor, known
 from frontends.tf.ops.rows import array_of, differ
 from spmd import _jax_internals
+from spmd.errors import ControlFlowError
 
 # A loop that takes at most so many turns gets a gradient always; a longer one only under a tape, because then it
 # takes all of them, the last ones without doing anything.
@@ -35,13 +37,15 @@ def while_loop(
 ) -> Any:
     """Repeats `body` while `cond` holds.
 
-    In a program it has a gradient only with `maximum_iterations`, a number that is known while tracing.
+    For its gradient, a program keeps the values of all turns if `maximum_iterations` is known while tracing; else it
+    keeps some, and computes the others again.
 
     Args:
         cond: takes the loop variables, returns a truth value.
         body: takes them, returns the next ones; in a program of the same shapes and dtypes.
         loop_vars: list or tuple of values, structures of them, or TensorArrays.
-        shape_invariants: XLA's arrays keep their shapes, whatever this says.
+        shape_invariants: XLA's arrays keep their shapes. Where this lets them change, and they do, a `tf.function` runs
+            as Python, and a replica's function raises.
         maximum_iterations: how often the body runs at most.
 
     Returns:
@@ -72,7 +76,15 @@ def while_loop(
 
     limit = _limit(maximum_iterations)
     if _jax_internals.is_tracing():
-        last = _while_in_program(cond, turn, start, limit)
+        try:
+            last = _while_in_program(cond, turn, start, limit)
+        except ControlFlowError:
+            if shape_invariants is not None:
+                run_as_python(
+                    "In a tf.while_loop arrays change their shape, as its shape_invariants say. Start with an array of the "
+                    "final size, or collect the turns' results in a tf.TensorArray."
+                )
+            raise
     else:
         last, count = start, 0
         while (limit is None or count < limit) and bool(_truth(cond(*last))):

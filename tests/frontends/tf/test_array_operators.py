@@ -63,6 +63,53 @@ def test_other_operands_stay_jaxs():
         x + jnp.ones(3)
 
 
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize(
+    ("operate", "text"),
+    [
+        (lambda x: x + None, r"x \+ y: expected .* got None \(NoneType\)"),
+        (lambda x: None * x, r"y \* x: expected .* got None"),
+        (lambda x: x - "a", r"x - y: expected .* got 'a' \(str\)"),
+        (lambda x: "a" + x, r"y \+ x: expected .* got 'a'"),
+        (lambda x: x < "a", r"x < y: expected .* got 'a'"),
+        (lambda x: divmod(x, {}), r"divmod\(x, y\): expected .* got \{\} \(dict\)"),
+        (lambda x: x + tf.ones([3]), r"x \+ y: .*\(2,\), \(3,\).* float32\[2\], float32\[3\]"),
+        (lambda x: x >= tf.ones([3]), r"x >= y: .*\(2,\), \(3,\)"),
+        (lambda x: x @ tf.ones([3, 2]), r"x @ y: .*float32\[3, 2\]"),
+        (lambda x: x & x, r"x & y: .*float32"),
+    ],
+)
+def test_what_does_not_fit_is_caught_as_in_tensorflow(operate, text, compiled):
+    # The three classes of the `except` clauses that are written for it.
+    for kind in (tf.errors.InvalidArgumentError, ValueError, TypeError):
+        with pytest.raises(kind, match=text):
+            (tf.function(operate) if compiled else operate)(tf.constant([1.0, 2.0]))
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_arrays_of_shapes_that_do_not_fit_are_not_equal(compiled):
+    def compare(x):
+        return x == tf.ones([3]), x != tf.ones([3]), tf.ones([2, 1]) == x
+
+    equal, unequal, fits = (tf.function(compare) if compiled else compare)(tf.constant([1.0, 2.0]))
+    assert (equal.tolist(), unequal.tolist()) == (False, True)
+    assert fits.tolist() == [[True, False], [True, False]]
+
+
+def test_an_operand_of_another_class_is_asked():
+    class Other:
+        def __radd__(self, x):
+            return "asked"
+
+        def __gt__(self, x):
+            return "asked, too"
+
+    x = tf.constant([1.0, 2.0])
+    assert x + Other() == "asked"
+    assert (x < Other()) == "asked, too"
+    assert "ab" * tf.constant(2) == "abab"
+
+
 def replicas_values():
     strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
 

@@ -134,3 +134,44 @@ def test_a_variable_that_is_given_the_same_array_counts_once():
     v._set(tf.constant(1.0))
     v._set(held)
     assert float(tape.gradient(y, v)) == 6.0
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_variables_that_were_read_are_watched(compiled):
+    first, second, frozen = tf.Variable(2.0), tf.Variable(3.0), tf.Variable(4.0, trainable=False)
+    count, unread = tf.Variable(1), tf.Variable(5.0)
+
+    def slopes():
+        with tf.GradientTape() as tape:
+            y = second * first * frozen * tf.cast(count, tf.float32)
+            first.assign(10.0)
+        found.append([*tape.watched_variables()])
+        return tape.gradient(y, tape.watched_variables())
+
+    found = []
+    gradients = (tf.function(slopes) if compiled else slopes)()
+    assert [float(gradient) for gradient in gradients] == [8, 12]
+    for seen in found:
+        assert seen[0] is second
+        assert seen[1] is first
+        assert len(seen) == 2
+    assert float(unread) == 5
+
+
+def test_without_automatic_watching_only_what_was_watched():
+    first, second = tf.Variable(2.0), tf.Variable(3.0)
+    with tf.GradientTape(watch_accessed_variables=False) as tape:
+        tape.watch(second)
+        first * second
+    (only,) = tape.watched_variables()
+    assert only is second
+
+
+def test_variables_of_a_layer_are_watched():
+    layer = tf.keras.layers.Dense(2)
+    layer.build([None, 3])
+    with tf.GradientTape() as tape:
+        layer(tf.ones([1, 3]))
+    kernel, bias = tape.watched_variables()
+    assert kernel is layer.kernel
+    assert bias is layer.bias

@@ -109,3 +109,14 @@ def test_in_a_map_of_a_dataset():
     (image,) = data
     expected = jax.jit(lambda x: tf.image.resize(x, [2, 2]))(BYTES / np.float32(255))
     np.testing.assert_allclose(image, expected, rtol=1e-5)
+
+
+def test_psnr():
+    halves, others = tf.fill([2, 4, 4, 3], 0.5), tf.fill([2, 4, 4, 3], 0.4)
+    np.testing.assert_allclose(tf.image.psnr(halves, others, max_val=1.0), [20, 20], rtol=1e-5)
+    fives, sevens = (tf.cast(tf.fill([4, 4, 3], value), tf.uint8) for value in (5, 7))
+    # As TensorFlow gives it.
+    np.testing.assert_allclose(tf.image.psnr(fives, sevens, max_val=255), 42.1102, rtol=1e-5)
+    assert np.isinf(tf.image.psnr(fives, fives, 255))
+    with pytest.raises(ValueError, match="images of one shape"):
+        tf.image.psnr(halves, others[:, 1:], 1.0)

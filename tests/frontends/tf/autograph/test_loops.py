@@ -185,8 +185,46 @@ def test_gradients_through_loops() -> None:
 
     assert float(power(tf.constant(2.0))) == 12
     assert float(doubled(tf.constant(3.0))) == 8
-    with pytest.raises(TypeError, match=r"set_loop_options\(maximum_iterations="):
-        unbounded(tf.constant(3.0))
+    assert float(unbounded(tf.constant(3.0))) == 8
+    assert float(unbounded(tf.constant(30.0))) == 1
+
+
+def test_gradients_through_loops_that_end_early_and_nest() -> None:
+    @tf.function
+    def slope(x, n):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x
+            for i in tf.range(n):
+                if tf.cast(i, tf.float32) > x:
+                    break
+                for _ in tf.range(i + 1):
+                    y = y * x
+        return y, tape.gradient(y, x)
+
+    for x, n, power in ((2.0, 1, 2), (2.0, 9, 7), (1.5, 2, 4), (5.0, 0, 1)):
+        y, gradient = slope(tf.constant(x), tf.constant(n))
+        np.testing.assert_allclose([y, gradient], [x**power, power * x ** (power - 1)], rtol=1e-5)
+
+
+def test_a_loop_that_prints_has_a_gradient_with_a_bound(capfd) -> None:
+    def slope(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x
+            while y < 10.0:
+                tf.autograph.experimental.set_loop_options(maximum_iterations=bound)
+                tf.print("y", y)
+                y = y * 2.0
+        return tape.gradient(y, x)
+
+    bound = None
+    with pytest.raises(TypeError, match=r"calls the host.*set_loop_options\(maximum_iterations="):
+        tf.function(slope)(tf.constant(3.0))
+    bound = 8
+    capfd.readouterr()
+    assert float(tf.function(slope)(tf.constant(3.0))) == 4
+    assert capfd.readouterr().err.split() == ["y", "3", "y", "6"]
 
 
 def test_optimizers_step_in_loops() -> None:
@@ -347,3 +385,18 @@ def test_what_leaves_a_loop_by_another_way_is_an_error() -> None:
 
     with pytest.raises(TypeError, match=r"test_loops\.py:\d+ .*nonlocal"):
         run(tf.constant(3))
+
+
+def test_arrays_that_grow_as_the_options_say() -> None:
+    @tf.function
+    def doubled(x, turns):
+        for _ in tf.range(turns):
+            tf.autograph.experimental.set_loop_options(
+                shape_invariants=[(x, tf.TensorShape([None]))]
+            )
+            x = tf.concat([x, x], 0)
+        return x
+
+    with pytest.warns(UserWarning, match=r"doubled runs as Python.*'x' changes its shape"):
+        assert doubled(tf.constant([1, 2]), tf.constant(2)).tolist() == [1, 2] * 4
+    assert doubled(tf.constant([1]), tf.constant(1)).tolist() == [1, 1]

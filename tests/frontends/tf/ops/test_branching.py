@@ -92,6 +92,30 @@ def test_case_without_a_condition_that_holds():
             tf.case(pairs)
 
 
+def test_a_program_counts_the_conditions_that_hold():
+    strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+
+    def exclusive(x):
+        return tf.case([(x > 0, lambda: x), (x > 5, lambda: -x)], lambda: x * 10, exclusive=True)
+
+    def without_default(x):
+        return tf.case([(x > 0, lambda: x), (x > -5, lambda: -x)])
+
+    def in_replicas(function):
+        return lambda x: strategy.run(function, args=(x,)).values[1]
+
+    for wrap in (tf.function, in_replicas):
+        call = wrap(exclusive)
+        assert (int(call(tf.constant(3))), int(call(tf.constant(-2)))) == (3, -20)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="More than one condition"):
+            call(tf.constant(6))
+        assert int(call(tf.constant(4))) == 4
+        call = wrap(without_default)
+        assert (int(call(tf.constant(3))), int(call(tf.constant(-2)))) == (3, 2)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="None of the conditions"):
+            call(tf.constant(-6))
+
+
 @pytest.mark.parametrize(("index", "expected"), [(0, 7), (1, 8), (2, 8), (-1, 8)])
 def test_switch_case_takes_the_last_function_by_default(index, expected):
     assert everywhere(lambda i: tf.switch_case(i, [lambda: 7, lambda: 8]), index) == expected

@@ -51,8 +51,71 @@ def test_a_shape_can_be_said_afterwards():
         return y[1] * 2
 
     assert function(tf.constant(X)) == -4
-    with pytest.raises(ValueError, match=r"tf\.ensure_shape\(y, \[2, 3\]\)"):
-        tf.function(lambda x: tf.py_function(tf.abs, [x], tf.float32) + 1)(tf.constant(X))
+
+
+def test_a_function_runs_as_python_where_nobody_says_the_shape():
+    calls = []
+
+    def longer(x):
+        calls.append(x.tolist())
+        return np.concatenate([x, x[:1]])
+
+    @tf.function
+    def function(x):
+        y = tf.numpy_function(longer, [x], tf.float32)
+        if tf.reduce_sum(y) > 100.0:
+            y = -y
+        return y * 2
+
+    with pytest.warns(
+        UserWarning,
+        match=r"function runs as Python.*the shape of what.*tf.ensure_shape\(y, \[2, 3\]\)",
+    ):
+        assert function(tf.constant([1.0, 2.0])).tolist() == [2, 4, 2]
+    assert function(tf.constant([1.0, 100.0, 3.0])).tolist() == [-2, -200, -6, -2]
+    assert calls == [[1, 2], [1, 100, 3]]
+
+
+def test_gradients_where_nobody_says_the_shape():
+    @tf.function
+    def slope(x, partial):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.py_function(lambda x: x * x, [x], tf.float32)
+            if partial:
+                y.set_shape([None])
+        return y, tape.gradient(y, x)
+
+    for partial in (True, False):
+        if partial:
+            with pytest.warns(UserWarning, match="runs as Python"):
+                y, gradient = slope(tf.constant(X), partial)
+        else:
+            y, gradient = slope(tf.constant(X), partial)
+        assert (y.tolist(), gradient.tolist()) == ([1, 4], [2, 4])
+
+
+def test_a_replica_needs_the_shape():
+    strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+
+    def replica():
+        return tf.py_function(tf.abs, [tf.constant(X)], tf.float32) + 1
+
+    for call in (strategy.run, tf.function(strategy.run)):
+        with pytest.raises(ValueError, match=r"tf\.ensure_shape\(y, \[2, 3\]\)"):
+            call(replica)
+
+
+def test_a_said_shape_is_enough_for_a_gradient():
+    @tf.function
+    def slope(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.py_function(lambda x: x * x, [x], tf.float32)
+            y.set_shape(x.shape)
+        return tape.gradient(y, x)
+
+    assert slope(tf.constant(X)).tolist() == [2, 4]
 
 
 @PROGRAM

@@ -189,3 +189,15 @@ def test_recompute_grad():
     np.testing.assert_allclose(program(x), expected, rtol=1e-5)
     assert calls.numpy() == 2
     assert "checkpoint" in program.get_concrete_function(x).hlo
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_gradient_passes_through(compiled):
+    def function(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.grad_pass_through(tf.round)(x * 2)
+        return y, tape.gradient(y, x)
+
+    y, gradient = (tf.function(function) if compiled else function)(tf.constant([0.8, 3.3]))
+    assert (y.tolist(), gradient.tolist()) == ([2, 7], [2, 2])

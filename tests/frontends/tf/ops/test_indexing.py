@@ -46,10 +46,33 @@ def test_a_block_may_begin_where_the_program_says():
     same(cut(X, 2), X[2:, :2])
 
 
-def test_an_index_below_zero_is_out_of_range():
-    assert np.isnan(tf.gather(X, [-1, 3])).all()
-    assert np.isnan(tf.gather(X, [[-1], [0], [1]], batch_dims=1)[0]).all()
-    assert np.isnan(tf.gather_nd(X, [[-1, 0], [0, 4]])).all()
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize(
+    ("take", "index", "size"),
+    [
+        (lambda x: tf.gather(x, [0, 3]), 3, 3),
+        (lambda x: tf.gather(x, -1), -1, 3),
+        (lambda x: tf.gather(x, np.array([4]), axis=1), 4, 4),
+        (lambda x: tf.gather(x, [[-1], [0], [1]], batch_dims=1), -1, 4),
+        (lambda x: tf.gather_nd(x, [[0, 0], [0, 4]]), 4, 4),
+        (lambda x: tf.nn.embedding_lookup(x, [7]), 7, 3),
+    ],
+)
+def test_an_index_out_of_range_that_is_known_is_refused(take, index, size, compiled):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=rf"{index} along an axis of {size}"):
+        (tf.function(take) if compiled else take)(X)
+
+
+def test_an_index_out_of_range_that_only_the_program_knows():
+    rows = np.array([-1, 3])
+    assert np.isnan(jax.jit(tf.gather)(X, rows)).all()
+    assert np.isnan(
+        jax.jit(lambda i: tf.gather(X, i[:, None], batch_dims=1)[0])(rows[[0, 0, 1]])
+    ).all()
+    assert np.isnan(jax.jit(tf.gather_nd)(X, np.array([[-1, 0], [0, 4]]))).all()
+
+
+def test_unsigned_indices():
     same(tf.gather(X, tf.constant([2], tf.uint8)), X[[2]])
 
 

@@ -52,5 +52,7 @@ def test_gradients_go_to_both():
 def test_places_out_of_range_are_refused_and_left_out_of_programs(wrong):
     with pytest.raises(ValueError, match=rf"no element {wrong} along an axis of 4"):
         tf.scatter_nd([[wrong]], [1], [4])
+    with pytest.raises(ValueError, match=rf"no element {wrong} along an axis of 4"):
+        tf.function(lambda x: tf.scatter_nd([[wrong]], x, [4]))(np.array([1]))
     scattered = jax.jit(lambda places: tf.scatter_nd(places, [1, 2], [4]))(np.array([[wrong], [2]]))
     same(scattered, np.array([0, 0, 2, 0], I32))

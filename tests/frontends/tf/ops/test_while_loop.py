@@ -67,8 +67,7 @@ def test_gradient_of_a_loop_without_a_bound():
         return tape.gradient(y, x)
 
     assert gradient(tf.constant(2.0)) == 1024
-    with pytest.raises(TypeError, match="maximum_iterations=100"):
-        tf.function(gradient)(tf.constant(2.0))
+    assert tf.function(gradient)(tf.constant(2.0)) == 1024
 
 
 def test_variables_assigned_in_the_body():
@@ -103,3 +102,22 @@ def test_what_cannot_loop():
         tf.function(
             lambda x: tf.while_loop(lambda x: x[0] < 9, lambda x: tf.concat([x, one], 0), [x])
         )(one)
+
+
+def test_arrays_that_grow_as_the_invariants_say():
+    def grow(x, **options):
+        start = (tf.constant(0), x)
+        return tf.while_loop(
+            lambda i, y: i < 2, lambda i, y: (i + 1, tf.concat([y, y], 0)), start, **options
+        )[1]
+
+    shapes = (tf.TensorShape([]), tf.TensorShape([None]))
+    function = tf.function(lambda x: grow(x, shape_invariants=shapes))
+    with pytest.warns(UserWarning, match=r"runs as Python.*shape_invariants.*tf.TensorArray"):
+        assert function(tf.constant([1, 2])).tolist() == [1, 2] * 4
+    assert function(tf.constant([3])).tolist() == [3] * 4
+    with pytest.raises(TypeError, match="changes its carry"):
+        tf.function(grow)(tf.constant([1, 2]))
+    strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+    with pytest.raises(TypeError, match="changes its carry"):
+        strategy.run(grow, args=(tf.constant([1, 2]),), kwargs={"shape_invariants": shapes})
