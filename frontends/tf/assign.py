@@ -68,7 +68,7 @@ class AssignedVariable(HeldVariable):
                 return self
         new = self._checked(operand)
         own = self.synchronization is VariableSynchronization.ON_READ
-        if own and self.distribute_strategy.has_components:
+        if own and self._strategy.has_components:
             if not in_replica():
                 new = self._divided(new, verb)
                 new = jnp.broadcast_to(new, held.shape)

@@ -37,7 +37,6 @@ class Variable(ScatteredVariable):
     Attributes:
         aggregation: how what replicas write is combined, a `tf.VariableAggregation`.
         constraint: the function that an optimizer applies after its update, or None.
-        distribute_strategy: the strategy in whose scope the variable was made.
         synchronization: when it is combined, a `tf.VariableSynchronization`.
         trainable: whether a tape takes it as a source.
 
@@ -95,7 +94,7 @@ class Variable(ScatteredVariable):
                 f"A tf.Variable needs an initial value, but {name or 'this one'} got none. "
                 "Give it one: tf.Variable(tf.zeros([2]))."
             )
-        strategy = self.distribute_strategy = get_strategy()
+        strategy = self._strategy = get_strategy()
         if self.synchronization is VariableSynchronization.NONE and strategy.has_components:
             raise ValueError(
                 "`NONE` variable synchronization mode is not supported with tf.distribute strategy. "

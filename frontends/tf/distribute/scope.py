@@ -29,6 +29,8 @@ class StrategyLike(Protocol):
 
     is_default: bool
     has_components: bool
+    combines_values: bool
+    drops_last_step: bool
 
     @property
     def mesh(self) -> Mesh:

@@ -93,13 +93,36 @@ def test_numpy_datasets(name):
         assert [row["x"].tolist() for row in make({"x": arrays[1]}, session=None)] == [0, 1, 2]
 
 
-def test_input_is_made_outside_of_replicas():
+def test_values_are_made_outside_of_replicas():
+    strategy = mirrored()
+    with pytest.raises(RuntimeError, match="outside"):
+        strategy.run(
+            lambda: strategy.experimental_distribute_values_from_function(lambda _: 1.0) and None
+        )
+
+
+def test_a_replica_may_distribute_a_dataset_but_not_read_it():
     strategy = mirrored()
     dataset = tf.data.Dataset.range(4).batch(2)
+    made = []
     for make in (
         lambda: strategy.experimental_distribute_dataset(dataset),
         lambda: strategy.distribute_datasets_from_function(lambda _: dataset),
-        lambda: strategy.experimental_distribute_values_from_function(lambda _: 1.0),
     ):
-        with pytest.raises(RuntimeError, match="outside"):
-            strategy.run(lambda make=make: make() and None)
+        strategy.run(lambda make=make: made.append(make()))
+        assert len(list(made[-1])) in (1, 2)
+        with pytest.raises(ValueError, match="Iterate outside"):
+            strategy.run(lambda make=make: len(list(make())))
+
+
+@pytest.mark.parametrize(("drops", "expected"), [(True, 1), (False, 2)])
+def test_central_storage_leaves_out_a_step_that_is_not_for_all_replicas(drops, expected):
+    devices = ["cpu:0", "cpu:1"]
+    strategy = tf.distribute.experimental.CentralStorageStrategy(devices) if drops else mirrored()
+    dataset = tf.data.Dataset.range(5).batch(2)
+    batches = strategy.distribute_datasets_from_function(lambda _: dataset)
+    assert len(list(batches)) == len(batches) == expected
+    # A short batch is no reason, if each replica has one.
+    short = strategy.distribute_datasets_from_function(lambda _: tf.data.Dataset.range(3).batch(2))
+    assert [strategy.gather(batch, axis=0).tolist() for batch in short] == [[0, 1, 2]]
+    assert len(list(strategy.experimental_distribute_dataset(dataset))) == 3
