@@ -103,7 +103,9 @@ class StrategyInputs(StrategyLike):
                 return itertools.chain.from_iterable(zip(dataset, *others, strict=False))
 
         drops = self.drops_last_step or _only_full_batches(dataset)
-        batches = spmd.distribute(source, self.mesh, per_replica=True, drop_remainder=drops)
+        batches = spmd.distribute(
+            source, self.mesh, per_replica=True, drop_remainder=drops, scalars=True
+        )
         return DistributedDataset(batches, dataset, replicas, per_replica=True)
 
     experimental_distribute_datasets_from_function = distribute_datasets_from_function
@@ -141,7 +143,7 @@ def _only_full_batches(dataset: Source) -> bool:
     """
     specs = jax.tree.leaves(getattr(dataset, "element_spec", None))
     shapes = [getattr(spec, "shape", (None,)) for spec in specs]
-    return bool(shapes) and all(shape and shape[0] is not None for shape in shapes)
+    return bool(shapes) and all(not shape or shape[0] is not None for shape in shapes)
 
 
 def _pipeline_per_replica(options: InputOptions | None) -> bool:

@@ -9,11 +9,12 @@ from jax.core import Tracer
 
 import spmd
 from frontends.tf._typing import Nested, TensorLike
+from frontends.tf.data.host_tensors import as_tensors
 from frontends.tf.distribute.extended import StrategyExtended
 from frontends.tf.distribute.reduce_op import ReduceOp, op_name
 from frontends.tf.distribute.scope import StrategyLike, require_cross_replica
 from frontends.tf.indexed_slices import is_slices
-from spmd.replica import TracedPerReplica, in_replica, is_per_replica
+from spmd.replica import HostPerReplica, TracedPerReplica, in_replica, is_per_replica
 from spmd.step import check_axis
 
 
@@ -63,6 +64,8 @@ class StrategyResults(StrategyLike):
             leaf = _without_variable(leaf)
             if is_per_replica(leaf):
                 return self._reduce_per_replica(op, leaf, axis)
+            if isinstance(leaf, HostPerReplica):
+                return spmd.reduce(leaf, op, axis)
             if is_slices(leaf):
                 raise TypeError(
                     "strategy.reduce got tf.IndexedSlices. Combine them in the replica: "
@@ -91,6 +94,8 @@ class StrategyResults(StrategyLike):
 
         def one(leaf: TensorLike) -> Any:
             held = _without_variable(leaf)
+            if isinstance(held, HostPerReplica):
+                return as_tensors(spmd.gather(held, axis))
             if is_per_replica(held):
                 whole = alone and not _has_axis(axis, len(_of_one(held).shape))
                 return jnp.asarray(held) if whole else spmd.gather(held, axis)
@@ -127,6 +132,8 @@ class StrategyResults(StrategyLike):
 
     def _local_values(self, leaf: TensorLike) -> tuple[Any, ...]:
         """Lists what the replicas have of a leaf; nothing, if it is the same for all."""
+        if isinstance(leaf, HostPerReplica):
+            return tuple(map(as_tensors, leaf.values))
         if is_per_replica(leaf):
             return spmd.step.local_values(leaf)
         values = getattr(leaf, "values", ()) if isinstance(leaf, spmd.Variable) else ()

@@ -120,7 +120,7 @@ class Strategy(StrategyAliases):
 
         Raises:
             ValueError: `args` is neither a tuple nor a list.
-            TypeError: `fn` cannot be called, or returns anything but arrays and numbers.
+            TypeError: `fn` cannot be called, or returns anything but arrays, numbers and texts.
             RuntimeError: called inside a replica, or in a `tf.function` that runs on other devices.
 
         Examples:

@@ -4,7 +4,7 @@ import abc
 import dataclasses
 from typing import Any
 
-from spmd.replica import PerReplica, TracedPerReplica
+from spmd.replica import HostPerReplica, PerReplica, TracedPerReplica
 
 
 class _Kind(abc.ABCMeta):
@@ -35,6 +35,7 @@ class DistributedValues(metaclass=_Kind):
 
 DistributedValues.register(PerReplica)
 DistributedValues.register(TracedPerReplica)
+DistributedValues.register(HostPerReplica)
 
 
 @dataclasses.dataclass(frozen=True)
