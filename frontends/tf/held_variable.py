@@ -19,6 +19,7 @@ from frontends.tf.distribute.device_names import long_name
 from frontends.tf.distribute.scope import StrategyLike, WrongMeshError
 from frontends.tf.ops.map_stream import require_no_write
 from frontends.tf.tensor_shape import TensorShape
+from frontends.tf.variable_component import VariableComponent, component_names
 from spmd.replica import ArrayLike, PerReplica, TracedPerReplica, current_frame, in_replica
 from spmd.topology import layout_of, place
 
@@ -102,11 +103,12 @@ class HeldVariable(ArrayLike, spmd.Variable):
 
     @property
     def values(self) -> tuple[Any, ...]:
-        """The value on every replica, in order."""
+        """The value on every replica, in order, each with the name of the variable's component there."""
         own = self.per_replica()
-        if isinstance(own, (PerReplica, TracedPerReplica)):
-            return spmd.step.local_values(own)
-        return (own,) * self._replicas
+        split = isinstance(own, (PerReplica, TracedPerReplica))
+        values = spmd.step.local_values(own) if split else (own,) * self._replicas
+        names = component_names(str(self.name), len(values))
+        return tuple(map(VariableComponent, values, names))
 
     def per_replica(self) -> Any:
         """Returns what `strategy.reduce` and `gather` work on.

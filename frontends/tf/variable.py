@@ -18,6 +18,7 @@ from frontends.tf.ops.name_scope import in_name_scope
 from frontends.tf.reference import Reference
 from frontends.tf.scatter import ScatteredVariable
 from frontends.tf.tensor_shape import TensorShape
+from frontends.tf.variable_component import shown
 
 
 class TracedInitialValueError(ValueError):
@@ -148,22 +149,14 @@ class Variable(ScatteredVariable):
     experimental_ref = ref
 
     def __repr__(self) -> str:
-        if self.kind != "local" or isinstance(self._value, Tracer):
-            return self._shown(self.name, self._value)
-        name = str(self.name).removesuffix(":0")
-        names = [
-            f"{name}/replica_{index}:0" if index else self.name for index in range(self._replicas)
+        if isinstance(self._value, Tracer) or not self._strategy.has_components:
+            return shown(self.name, self._value, self.get_shape())
+        own = self.synchronization is VariableSynchronization.ON_READ
+        lines = [
+            f"  {index}: {shown(one.name, one.value(), self.get_shape())}"
+            for index, one in enumerate(self.values)
         ]
-        pairs = zip(names, self.values, strict=True)
-        lines = [f"  {index}: {self._shown(*pair)}" for index, pair in enumerate(pairs)]
-        return "SyncOnReadVariable:{\n" + ",\n".join(lines) + "\n}"
-
-    def _shown(self, name: str | None, value: TensorLike) -> str:
-        about = f"<tf.Variable '{name}' shape={self.get_shape()} dtype={self.dtype}"
-        if isinstance(value, Tracer):
-            return f"{about}>"
-        array = np.asarray(value)
-        return f"{about}, numpy={array.item() if array.ndim == 0 else array!r}>"
+        return f"{'SyncOnRead' if own else 'Mirrored'}Variable:{{\n" + ",\n".join(lines) + "\n}"
 
     __hash__ = None  # pyright: ignore[reportAttributeAccessIssue, reportAssignmentType]
 

@@ -283,9 +283,6 @@ def _add(parts: Arguments, leaf: object, mesh: Mesh, own: bool) -> Leaf:
         parts.split.append(leaf.array)
         parts.stacked.append(leaf.stacked)
         return Leaf("split", leaf.key, mask)
-    if isinstance(leaf, HostPerReplica):
-        parts.others.append(leaf.in_step())
-        return Leaf("fixed", HostPerReplica if leaf.is_text else id(leaf))
     if isinstance(leaf, Tracer):
         raise BatchError(
             f"An argument is a traced value ({leaf.aval}): the step is called inside jax.jit, "
@@ -305,6 +302,9 @@ def _add(parts: Arguments, leaf: object, mesh: Mesh, own: bool) -> Leaf:
     if isinstance(leaf, jax.ShapeDtypeStruct):
         parts.whole.append(leaf)
         return Leaf("whole", (leaf.shape, leaf.dtype), weak=leaf.weak_type)
+    if isinstance(leaf, HostPerReplica):
+        parts.others.append(leaf.in_step())
+        return Leaf("fixed", HostPerReplica if leaf.is_text else id(leaf))
     parts.others.append(leaf)
     if is_stateful(leaf):
         return Leaf("stateful", id(leaf))

@@ -137,7 +137,8 @@ class StrategyResults(StrategyLike):
         if is_per_replica(leaf):
             return spmd.step.local_values(leaf)
         values = getattr(leaf, "values", ()) if isinstance(leaf, spmd.Variable) else ()
-        return values if 1 < len(values) == len(self.extended.holders) else ()
+        several = 1 < len(values) == len(self.extended.holders)
+        return tuple(one.value() for one in values) if several else ()
 
     def _reduce_none(self, op: str, axis: int | tuple[int, ...] | None) -> None:
         """Refuses None where TensorFlow does; a mean, and a strategy of one device, pass it on."""
