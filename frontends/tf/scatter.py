@@ -148,6 +148,7 @@ class ScatteredVariable(AssignedVariable):
                 "value, or assign in a replica."
             )
         if not own and in_replica() and get_strategy().num_replicas_in_sync > 1:
+            self._check_aggregation()
             rows = reduced(rows, self.aggregation)
         held = self._get()
         try:

@@ -62,8 +62,11 @@ class ReplicaContext:
 
     @property
     def replica_id_in_sync_group(self) -> jax.Array:
-        """Index of the replica, an int32 scalar."""
-        return replica_id()
+        """Index of the replica, an int32 scalar; with one replica, its value is known in a program, too."""
+        if self.num_replicas_in_sync > 1:
+            return replica_id()
+        with jax.ensure_compile_time_eval():
+            return jnp.zeros((), jnp.int32)
 
     @property
     def devices(self) -> tuple[str, ...]:

@@ -5,7 +5,6 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.core import Tracer
 
 import spmd
 from frontends.tf._typing import Nested, TensorLike
@@ -13,6 +12,7 @@ from frontends.tf.data.host_tensors import as_tensors
 from frontends.tf.distribute.extended import StrategyExtended
 from frontends.tf.distribute.reduce_op import ReduceOp, op_name
 from frontends.tf.distribute.scope import StrategyLike, require_cross_replica
+from frontends.tf.errors import InvalidArgumentError
 from frontends.tf.indexed_slices import is_slices
 from spmd.replica import HostPerReplica, TracedPerReplica, in_replica, is_per_replica
 from spmd.step import check_axis
@@ -40,9 +40,10 @@ class StrategyResults(StrategyLike):
         Raises:
             ValueError: unknown reduction or axis; the sum, with no axis, of a value that is not
                 per-replica; with no axis, rows of a partial batch without a counterpart on the other replicas; or
-                the value is None, as if a replica's function had forgotten its `return`.
+                the value is None, as if a replica's function had forgotten its `return`; or booleans of several
+                replicas are to be added.
             TypeError: a value is `tf.IndexedSlices`, whose row numbers must not be reduced; booleans are to be
-                added; or a dict of plain numbers is to be reduced along an axis.
+                added along an axis; or a dict of plain numbers is to be reduced along one.
             RuntimeError: called inside a replica.
 
         Examples:
@@ -157,7 +158,7 @@ class StrategyResults(StrategyLike):
             and not jnp.issubdtype(dtype, jnp.inexact)
         ):
             return spmd.reduce(value, "sum").astype(dtype)
-        _require_numbers(op, dtype)
+        _require_numbers(op, dtype, axis)
         return spmd.reduce(value, op, axis)
 
     def _reduce_plain(self, op: str, value: Nested, axis: int | tuple[int, ...] | None) -> Any:
@@ -167,10 +168,10 @@ class StrategyResults(StrategyLike):
         replicas = self.num_replicas_in_sync
         if axis is not None:
             check_axis(axis, array.ndim)
-            _require_numbers(op, array.dtype)
+            _require_numbers(op, array.dtype, axis)
             return array.mean(axis) if op == "mean" else array.sum(axis) * replicas
-        traced = isinstance(array, Tracer)
-        if op == "sum" and replicas > 1 and (traced or np.any(array != 0)):
+        is_zero = type(value) in (int, float) and value == 0
+        if op == "sum" and replicas > 1 and not is_zero:
             raise ValueError(
                 f"strategy.reduce('SUM', {value!r}) got one value that all replicas share, not one "
                 "value per replica, so it cannot say whether it counts once or once per replica. "
@@ -210,9 +211,10 @@ def _one_tensor(value: Nested, axis: int | tuple[int, ...]) -> Any:
     return value
 
 
-def _require_numbers(op: str, dtype: Any) -> None:
+def _require_numbers(op: str, dtype: Any, axis: int | tuple[int, ...] | None) -> None:
     if dtype == np.bool_:
-        raise TypeError(
+        # TensorFlow's are of these two classes.
+        raise (InvalidArgumentError if axis is None else TypeError)(
             f"strategy.reduce({op.upper()!r}, ...) expected numbers, got dtype bool. Cast them in the replica: "
             "tf.cast(x, tf.int32)."
         )

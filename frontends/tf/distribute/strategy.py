@@ -37,6 +37,7 @@ class Strategy(StrategyAliases):
         is_default: whether it stands for the absence of a strategy, so that its scope changes nothing.
         has_components: whether variables have a value for each replica, as far as a script can tell.
         combines_values: whether values are combined at all; TensorFlow's strategies of one device pass them on.
+        requires_aggregation: whether replicas may write only to variables that say how what they write is combined.
         drops_last_step: whether a dataset function's step is left out if not every replica got a batch.
 
     Source: `tf.distribute.Strategy`.
@@ -45,6 +46,7 @@ class Strategy(StrategyAliases):
     is_default: bool = False
     has_components: bool = False
     combines_values: bool = True
+    requires_aggregation: bool = False
     drops_last_step: bool = False
     _cluster_resolver: Any = None
 

@@ -205,3 +205,14 @@ def test_a_mean_of_integers_over_replicas_is_a_float():
     assert [one.tolist() for one in mean.values] == [1.5, 1.5]
     with pytest.raises(ValueError, match="scalar"):
         strategy.run(lambda: replica_context().all_gather(tf.constant(2.0), 0))
+
+
+def test_the_only_replica_knows_its_index_while_it_is_traced():
+    strategy, names = mirrored(1), ["first", "second"]
+
+    def replica():
+        index = replica_context().replica_id_in_sync_group
+        return {names[index]: tf.ones([int(index) + 2])}
+
+    for result in (strategy.run(replica), tf.function(lambda: strategy.run(replica))()):
+        assert result["first"].numpy().tolist() == [1.0, 1.0]

@@ -288,11 +288,13 @@ def test_one_replica_keeps_the_type_of_integers_and_booleans(op):
     assert (float(result), result.dtype) == (0.5, jnp.float32)
 
 
-@pytest.mark.parametrize(("replicas", "axis"), [(2, None), (2, 0), (1, 0)])
-def test_booleans_are_not_added(replicas, axis):
+@pytest.mark.parametrize(
+    ("replicas", "axis", "error"), [(2, None, ValueError), (2, 0, TypeError), (1, 0, TypeError)]
+)
+def test_booleans_are_not_added(replicas, axis, error):
     strategy = mirrored(replicas)
     value = strategy.run(lambda: jnp.asarray([True, False]))
-    with pytest.raises(TypeError, match="got dtype bool"):
+    with pytest.raises(error, match="got dtype bool"):
         strategy.reduce("SUM", value, axis=axis)
     with pytest.raises(TypeError, match="got dtype bool"):
         strategy.reduce("SUM", np.array([True]), axis=0)
@@ -344,3 +346,10 @@ def test_gather_of_a_mirrored_variable_has_a_copy_for_each_replica():
         variable = tf.Variable([1.0, 2.0])
     assert strategy.gather(variable, axis=0).tolist() == [1.0, 2.0, 1.0, 2.0]
     assert strategy.gather(tf.constant([1.0, 2.0]), axis=0).tolist() == [1.0, 2.0]
+
+
+def test_a_zero_that_all_replicas_share_may_be_added_as_a_number_only():
+    strategy = mirrored()
+    assert strategy.reduce("SUM", 0.0, axis=None) == 0.0
+    with pytest.raises(ValueError, match="all replicas share"):
+        strategy.reduce("SUM", tf.constant(0.0), axis=None)
