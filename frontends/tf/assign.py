@@ -49,8 +49,8 @@ class AssignedVariable(HeldVariable):
             The variable; in a compiled step, its new value.
 
         Raises:
-            ValueError: shape or type do not fit; or `assign_add` or `assign_sub` is called outside of a replica on
-                an `ON_READ` sum.
+            ValueError: shape or type do not fit; `assign_add` or `assign_sub` is called outside of a replica on
+                an `ON_READ` sum; or replicas of `CentralStorageStrategy` write without an aggregation.
 
         Source: `tf.Variable.assign`.
         """
@@ -68,14 +68,23 @@ class AssignedVariable(HeldVariable):
                 return self
         new = self._checked(operand)
         own = self.synchronization is VariableSynchronization.ON_READ
-        if own and self.distribute_strategy.has_components:
+        if own and self._strategy.has_components:
             if not in_replica():
                 new = self._divided(new, verb)
                 new = jnp.broadcast_to(new, held.shape)
         elif in_replica() and get_strategy().num_replicas_in_sync > 1:
+            self._check_aggregation()
             new = reduced(new, self.aggregation)
         self._set(combine(held, new))
         return self.value() if current_frame() is not None else self
+
+    def _check_aggregation(self) -> None:
+        """Refuses what TensorFlow's central storage refuses in a replica."""
+        if self._strategy.requires_aggregation and self.aggregation is VariableAggregation.NONE:
+            raise ValueError(
+                "You must specify an aggregation method to update a variable of CentralStorageStrategy in a replica: "
+                f"{self.name} has none. Make it with aggregation=tf.VariableAggregation.SUM, MEAN or ONLY_FIRST_REPLICA."
+            )
 
     def _of_each(self, value: PerReplica) -> Any:
         """Returns a per-replica value in the form in which the variable holds it."""

@@ -19,6 +19,7 @@ from frontends.tf.distribute.device_names import long_name
 from frontends.tf.distribute.scope import StrategyLike, WrongMeshError
 from frontends.tf.ops.map_stream import require_no_write
 from frontends.tf.tensor_shape import TensorShape
+from frontends.tf.variable_component import VariableComponent, component_names
 from spmd.replica import ArrayLike, PerReplica, TracedPerReplica, current_frame, in_replica
 from spmd.topology import layout_of, place
 
@@ -36,24 +37,23 @@ class HeldVariable(ArrayLike, spmd.Variable):
 
     Attributes:
         aggregation: how what replicas write is combined.
-        distribute_strategy: the strategy in whose scope the variable was made.
         synchronization: when it is combined.
     """
 
     __slots__ = (
         "_declared",
         "_replicas",
+        "_strategy",
         "_weight",
         "aggregation",
-        "distribute_strategy",
         "synchronization",
     )
 
     aggregation: VariableAggregation
-    distribute_strategy: StrategyLike
     synchronization: VariableSynchronization
     _declared: TensorShape | None
     _replicas: int
+    _strategy: StrategyLike
     _weight: _Weight | None
 
     def value(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -67,7 +67,7 @@ class HeldVariable(ArrayLike, spmd.Variable):
         """
         held = self._get()
         own = self.synchronization is VariableSynchronization.ON_READ and not in_replica()
-        if not own or not self.distribute_strategy.has_components:
+        if not own or not self._strategy.has_components:
             return held
         if self.aggregation is VariableAggregation.NONE:
             # With one replica as well: a script that works with one should work with two.
@@ -103,11 +103,12 @@ class HeldVariable(ArrayLike, spmd.Variable):
 
     @property
     def values(self) -> tuple[Any, ...]:
-        """The value on every replica, in order."""
+        """The value on every replica, in order, each with the name of the variable's component there."""
         own = self.per_replica()
-        if isinstance(own, (PerReplica, TracedPerReplica)):
-            return spmd.step.local_values(own)
-        return (own,) * self._replicas
+        split = isinstance(own, (PerReplica, TracedPerReplica))
+        values = spmd.step.local_values(own) if split else (own,) * self._replicas
+        names = component_names(str(self.name), len(values))
+        return tuple(map(VariableComponent, values, names))
 
     def per_replica(self) -> Any:
         """Returns what `strategy.reduce` and `gather` work on.
@@ -121,7 +122,7 @@ class HeldVariable(ArrayLike, spmd.Variable):
         if current_frame() is not None:
             return TracedPerReplica(held)
         # An assigned value may not be on the replicas' devices yet.
-        held = place(held, layout_of(self.distribute_strategy.mesh).local)
+        held = place(held, layout_of(self._strategy.mesh).local)
         return PerReplica(held, held.shape[0], stacked=True)
 
     def sparse_read(self, indices: TensorLike, name: str | None = None) -> Any:
@@ -149,9 +150,28 @@ class HeldVariable(ArrayLike, spmd.Variable):
     )
 
     @property
+    def _is_distributed(self) -> bool:
+        """Whether it is a `tf.distribute.DistributedValues`."""
+        return self._strategy.has_components
+
+    @property
+    def distribute_strategy(self) -> StrategyLike:
+        """The strategy in whose scope the variable was made.
+
+        Raises:
+            AttributeError: it is one of a single device, whose variables are plain ones, as in TensorFlow.
+        """
+        if not (self._strategy.has_components or self._strategy.num_replicas_in_sync > 1):
+            raise AttributeError(
+                f"'{type(self).__name__}' object has no attribute 'distribute_strategy': {self.name} was made "
+                f"with {self._strategy!r}, which distributes nothing."
+            )
+        return self._strategy
+
+    @property
     def device(self) -> str:
         """Device of the first replica's value."""
-        return long_name(self.distribute_strategy.mesh.local_devices[0])
+        return long_name(self._strategy.mesh.local_devices[0])
 
     def get_shape(self) -> TensorShape:
         """Returns the shape; of a variable that was made with `shape=`, that one."""
@@ -175,7 +195,7 @@ class HeldVariable(ArrayLike, spmd.Variable):
     def _get(self) -> Any:
         frame = current_frame()
         if self.kind == "local" and frame is not None and not frame.in_replica:
-            mesh = self.distribute_strategy.mesh
+            mesh = self._strategy.mesh
             if mesh != frame.mesh:
                 # In a tf.function this may be the only sign of the replicas that it is for.
                 raise WrongMeshError(frame.mesh, mesh)

@@ -124,6 +124,7 @@ def scale_regularization_loss(regularization_loss: Nested) -> jax.Array:
 
     Raises:
         RuntimeError: called in cross-replica context.
+        ValueError: the losses have different shapes, as if one of them had not been added up.
 
     Examples:
         >>> float(scale_regularization_loss([1.0, 2.0]))
@@ -132,7 +133,13 @@ def scale_regularization_loss(regularization_loss: Nested) -> jax.Array:
     Source: `tf.nn.scale_regularization_loss`.
     """
     _require_replica("scale_regularization_loss")
-    losses = map(convert_to_tensor, jax.tree.leaves(regularization_loss))
+    losses = list(map(convert_to_tensor, jax.tree.leaves(regularization_loss)))
+    shapes = sorted({np.shape(loss) for loss in losses})
+    if len(shapes) > 1:
+        raise ValueError(
+            f"scale_regularization_loss adds up losses of one shape, but got the shapes {shapes}. Reduce each to a "
+            "scalar first: tf.reduce_sum(loss)."
+        )
     total = jnp.asarray(sum(map(jnp.sum, losses)))
     return total / get_strategy().num_replicas_in_sync
 

@@ -142,12 +142,13 @@ class ScatteredVariable(AssignedVariable):
         """
         own = self.synchronization is VariableSynchronization.ON_READ
         rows = jnp.asarray(self._typed(value), self._value.dtype)
-        if own and self.distribute_strategy.has_components and not in_replica():
+        if own and self._strategy.has_components and not in_replica():
             raise NotImplementedError(
                 f"{self.name} is ON_READ: between replicas a part of it cannot be assigned. Assign the whole "
                 "value, or assign in a replica."
             )
         if not own and in_replica() and get_strategy().num_replicas_in_sync > 1:
+            self._check_aggregation()
             rows = reduced(rows, self.aggregation)
         held = self._get()
         try:
@@ -167,12 +168,12 @@ class ScatteredVariable(AssignedVariable):
                 "Write tf.IndexedSlices(values=rows, indices=row_numbers)."
             )
         own = self.synchronization is VariableSynchronization.ON_READ
-        if own and self.distribute_strategy.has_components:
+        if own and self._strategy.has_components:
             raise NotImplementedError(
                 f"{self.name} is ON_READ, which does not support scatter operations. Assign the whole "
                 "value: variable.assign(tf.tensor_scatter_nd_update(...))."
             )
-        if in_replica() and self.distribute_strategy.has_components:
+        if in_replica() and self._strategy.has_components:
             slices = self._combined_slices(verb, slices)
         return self._put(verb, (jnp.asarray(slices.indices),), slices.values)
 
@@ -193,9 +194,9 @@ class ScatteredVariable(AssignedVariable):
         return all_reduced(slices, self.aggregation.name.lower(), replicas)
 
     def _scatter_nd(self, verb: str, indices: TensorLike, updates: TensorLike) -> Any:
-        if self.distribute_strategy.has_components:
+        if self._strategy.has_components:
             raise NotImplementedError(
-                f"{self.name} belongs to {self.distribute_strategy!r}, whose variables have no "
+                f"{self.name} belongs to {self._strategy!r}, whose variables have no "
                 "scatter_nd operations, as in TensorFlow. Use scatter_update and its like for rows, or "
                 "assign the whole value."
             )

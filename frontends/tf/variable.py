@@ -18,6 +18,7 @@ from frontends.tf.ops.name_scope import in_name_scope
 from frontends.tf.reference import Reference
 from frontends.tf.scatter import ScatteredVariable
 from frontends.tf.tensor_shape import TensorShape
+from frontends.tf.variable_component import shown
 
 
 class TracedInitialValueError(ValueError):
@@ -37,7 +38,6 @@ class Variable(ScatteredVariable):
     Attributes:
         aggregation: how what replicas write is combined, a `tf.VariableAggregation`.
         constraint: the function that an optimizer applies after its update, or None.
-        distribute_strategy: the strategy in whose scope the variable was made.
         synchronization: when it is combined, a `tf.VariableSynchronization`.
         trainable: whether a tape takes it as a source.
 
@@ -95,7 +95,7 @@ class Variable(ScatteredVariable):
                 f"A tf.Variable needs an initial value, but {name or 'this one'} got none. "
                 "Give it one: tf.Variable(tf.zeros([2]))."
             )
-        strategy = self.distribute_strategy = get_strategy()
+        strategy = self._strategy = get_strategy()
         if self.synchronization is VariableSynchronization.NONE and strategy.has_components:
             raise ValueError(
                 "`NONE` variable synchronization mode is not supported with tf.distribute strategy. "
@@ -149,22 +149,14 @@ class Variable(ScatteredVariable):
     experimental_ref = ref
 
     def __repr__(self) -> str:
-        if self.kind != "local" or isinstance(self._value, Tracer):
-            return self._shown(self.name, self._value)
-        name = str(self.name).removesuffix(":0")
-        names = [
-            f"{name}/replica_{index}:0" if index else self.name for index in range(self._replicas)
+        if isinstance(self._value, Tracer) or not self._strategy.has_components:
+            return shown(self.name, self._value, self.get_shape())
+        own = self.synchronization is VariableSynchronization.ON_READ
+        lines = [
+            f"  {index}: {shown(one.name, one.value(), self.get_shape())}"
+            for index, one in enumerate(self.values)
         ]
-        pairs = zip(names, self.values, strict=True)
-        lines = [f"  {index}: {self._shown(*pair)}" for index, pair in enumerate(pairs)]
-        return "SyncOnReadVariable:{\n" + ",\n".join(lines) + "\n}"
-
-    def _shown(self, name: str | None, value: TensorLike) -> str:
-        about = f"<tf.Variable '{name}' shape={self.get_shape()} dtype={self.dtype}"
-        if isinstance(value, Tracer):
-            return f"{about}>"
-        array = np.asarray(value)
-        return f"{about}, numpy={array.item() if array.ndim == 0 else array!r}>"
+        return f"{'SyncOnRead' if own else 'Mirrored'}Variable:{{\n" + ",\n".join(lines) + "\n}"
 
     __hash__ = None  # pyright: ignore[reportAttributeAccessIssue, reportAssignmentType]
 

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from spmd.errors import BatchError
-from spmd.replica import is_per_replica
+from spmd.replica import is_per_replica, is_text
 from spmd.typing import AnyArray, ArrayLike, PyTree, Structure
 
 T = TypeVar("T")
@@ -23,19 +23,21 @@ class Batch:
     """A batch, flattened.
 
     Attributes:
-        leaves: NumPy or JAX arrays, or descriptions of arrays; the first axis counts rows.
+        leaves: NumPy or JAX arrays, or descriptions of arrays; the first axis counts rows. Texts are objects.
         structure: of the batch.
-        rows: how many rows each has.
+        rows: how many rows each has; of scalars alone, 1.
+        scalars: positions of the leaves that have no rows.
     """
 
     leaves: Sequence[RowArray]
     structure: Structure
     rows: int
+    scalars: tuple[int, ...] = ()
 
     def owned(self) -> "Batch":
         """Copies the batch, so that its source may overwrite the original."""
         leaves = [leaf if isinstance(leaf, jax.Array) else np.array(leaf) for leaf in self.leaves]
-        return Batch(leaves, self.structure, self.rows)
+        return dataclasses.replace(self, leaves=leaves)
 
     def rebuild(self, leaves: Sequence[Any]) -> PyTree:
         """Puts other leaves into the batch's structure."""
@@ -46,12 +48,14 @@ class Batch:
         return leaf_name(self.rebuild(self.leaves), index)
 
 
-def read_batch(tree: PyTree) -> Batch:
+def read_batch(tree: PyTree, *, texts: bool = False, scalars: bool = False) -> Batch:
     """Flattens a batch, and checks that it has rows and that devices can hold it.
 
     Args:
         tree: a pytree of arrays `(rows, ...)`, or of anything that NumPy can read as one, such as the
             tensors of other libraries.
+        texts: whether it may hold texts as well, which stay in host memory.
+        scalars: whether it may hold scalars, which are not split.
 
     Returns:
         Its parts; no array is copied.
@@ -70,21 +74,26 @@ def read_batch(tree: PyTree) -> Batch:
             f"Expected a batch of arrays, but this one has no array: {structure}. "
             "Yield an array, or a tuple or dict of arrays."
         )
-    leaves = [_array(leaf, tree, index) for index, leaf in enumerate(found)]
+    leaves = [_array(leaf, tree, index, texts) for index, leaf in enumerate(found)]
+    without_rows = [index for index, leaf in enumerate(leaves) if leaf.ndim == 0]
+    first = next((index for index, leaf in enumerate(leaves) if leaf.ndim), None)
     for index, leaf in enumerate(leaves):
         if leaf.ndim == 0:
+            if scalars:
+                continue
             raise BatchError(
                 f"{leaf_name(tree, index)} is a scalar ({leaf.dtype}): it has no batch axis to split "
                 "over the replicas. Batch it first: .batch(global_batch_size)."
             )
-        if leaf.shape[0] != leaves[0].shape[0]:
+        if first is not None and leaf.shape[0] != leaves[first].shape[0]:
             raise BatchError(
                 "All arrays of a batch need the same number of rows, but "
-                f"{leaf_name(tree, 0)} has {leaves[0].shape[0]} and {leaf_name(tree, index)} has "
+                f"{leaf_name(tree, first)} has {leaves[first].shape[0]} and {leaf_name(tree, index)} has "
                 f"{leaf.shape[0]}. The first axis of every array must count the batch's rows; if "
                 "these are single examples, batch them first: .batch(global_batch_size)."
             )
-    return Batch(leaves, structure, leaves[0].shape[0])
+    rows = 1 if first is None else leaves[first].shape[0]
+    return Batch(leaves, structure, rows, tuple(without_rows))
 
 
 def in_groups(
@@ -124,7 +133,7 @@ def leaf_name(tree: PyTree, index: int) -> str:
     return f"batch{jax.tree_util.keystr(path)}"
 
 
-def _array(leaf: ArrayLike, tree: PyTree, index: int) -> RowArray:
+def _array(leaf: ArrayLike, tree: PyTree, index: int, texts: bool) -> RowArray:
     if is_per_replica(leaf):
         raise BatchError(
             f"{leaf_name(tree, index)} is already split over the replicas. Distribute a data source "
@@ -132,6 +141,8 @@ def _array(leaf: ArrayLike, tree: PyTree, index: int) -> RowArray:
         )
     if not isinstance(leaf, np.ndarray | jax.Array | jax.ShapeDtypeStruct):
         leaf = np.asarray(leaf)
+    if texts and isinstance(leaf, np.ndarray) and is_text(leaf):
+        return leaf.astype(object)  # texts of any length
     if not (jnp.issubdtype(leaf.dtype, np.number) or leaf.dtype == np.bool_):
         raise BatchError(
             f"Devices hold numbers and booleans, but {leaf_name(tree, index)} has elements of type "

@@ -11,7 +11,7 @@ import jax
 from jax.sharding import Mesh
 
 from spmd.errors import BatchError
-from spmd.input.batch import in_groups, read_batch
+from spmd.input.batch import in_groups
 from spmd.input.device_map import DeviceMap
 from spmd.input.order import agree_on_order
 from spmd.input.placement import BatchPlacer, Share
@@ -40,6 +40,7 @@ def distribute(
     per_process: bool = False,
     prefetch: int = 2,
     map_on_devices: Callable[[PyTree], PyTree] | DeviceMap | None = None,
+    scalars: bool = False,
 ) -> "DistributedInput":
     """Splits the batches of a data source over the replicas, on the devices ahead of use.
 
@@ -83,11 +84,14 @@ def distribute(
         map_on_devices: a function that JAX can trace. It takes one replica's rows of a batch, as they came to
             the device, padding included, and returns a batch of as many rows, which the loop gets. It must treat
             each row by itself, without collectives. Pixels travel as bytes if it converts them to floats.
+        scalars: whether batches may hold scalars, where a batch is one replica's: with `per_replica`, or on a mesh
+            of one.
 
     Returns:
         An iterable; every iteration is a new pass over the source. It yields the source's batches, with
-        a `PerReplica` for every array. Reading raises `BatchError` for a batch that cannot be split:
-        an array without a batch axis, of other elements than numbers, with integers that do not fit
+        a `PerReplica` for every array; texts stay in host memory, in a `HostPerReplica`. Reading raises
+        `BatchError` for a batch that cannot be split:
+        an array without a batch axis, of other elements than numbers and texts, with integers that do not fit
         into 32 bits while JAX's 64-bit types are off, with another number of rows than the others; or
         a structure that changes. Errors of the source itself come out of the loop as they are.
 
@@ -142,6 +146,7 @@ def distribute(
         drop_remainder=drop_remainder,
         prefetch=prefetch,
         finish=map_on_devices,
+        scalars=scalars,
     )
 
 
@@ -167,6 +172,7 @@ class DistributedInput(Iterable[PyTree]):
         drop_remainder: bool,
         prefetch: int,
         finish: DeviceMap | None = None,
+        scalars: bool = False,
     ) -> None:
         """Makes the iterable; reads nothing yet.
 
@@ -177,10 +183,12 @@ class DistributedInput(Iterable[PyTree]):
             drop_remainder: leave out batches of fewer rows than a full one.
             prefetch: how many batches may wait on the devices.
             finish: what the devices apply to batches.
+            scalars: whether a replica's batch may hold scalars.
         """
         self._source = source
-        self._placer = BatchPlacer(mesh, source.full_batch_rows, drop_remainder, finish)
         self._replicas = num_replicas(mesh)
+        scalars = scalars and (batch_of == "replica" or self._replicas == 1)
+        self._placer = BatchPlacer(mesh, source.full_batch_rows, drop_remainder, finish, scalars)
         processes = self._replicas // self._placer.own_replicas
         # How many batches of the source, over all processes, make a step.
         self._at_once = {"all": 1, "process": processes, "replica": self._replicas}[batch_of]
@@ -319,7 +327,7 @@ class DistributedInput(Iterable[PyTree]):
         each = self._batch_of == "replica"
         opened = self._opened(stack, position, skipped * own if each else skipped)
         # Read at once, since a source may fill the same memory with its next batch.
-        batches = (read_batch(batch).owned() for batch in opened)
+        batches = (self._placer.read(batch).owned() for batch in opened)
         if each:
             shares = map(self._placer.share_of_each, in_groups(batches, [own]))
         else:

@@ -14,7 +14,7 @@ from jax.sharding import Mesh
 
 from spmd.errors import BatchError
 from spmd.input.batch import Batch, RowArray, integers_fit, read_batch
-from spmd.replica import PerReplica, RowLayout, RowMask, deal, share
+from spmd.replica import HostPerReplica, PerReplica, RowLayout, RowMask, deal, share
 from spmd.topology import layout_of, place, place_all, place_own
 from spmd.typing import PyTree, Structure
 
@@ -49,6 +49,7 @@ class BatchPlacer:
         full_rows: int | None,
         drop_remainder: bool = False,
         finish: Callable[[PyTree], PyTree] | None = None,
+        scalars: bool = False,
     ) -> None:
         """Makes a placer; touches no device.
 
@@ -57,12 +58,14 @@ class BatchPlacer:
             full_rows: rows of a full batch, or None to take those of the largest so far.
             drop_remainder: leave out global batches of fewer rows.
             finish: makes another batch, of as many rows, from a placed one.
+            scalars: whether batches may hold scalars, which are one replica's.
         """
         self._layout = layout_of(mesh)
         self._replicas = self._layout.replicas
         self.own_replicas = self._layout.local_replicas
         self._drop_remainder = drop_remainder
         self._finish = finish
+        self._scalars = scalars and finish is None
         self._lock = threading.Lock()
         self.full_rows = full_rows
         self._structure: Structure = None
@@ -83,10 +86,14 @@ class BatchPlacer:
             BatchError: the batch cannot be split, has another structure than those before, or has
                 integers that do not fit.
         """
-        mine = self.dealt(read_batch(tree), self._replicas)
+        mine = self.dealt(self.read(tree), self._replicas)
         if mine is None or (self._drop_remainder and not mine.full):
             return None
         return self.put_share(mine, mine.counts, mine.rows_per_replica, x64=x64)
+
+    def read(self, tree: PyTree) -> Batch:
+        """Flattens a batch; see `read_batch`. Texts are no input of a function that the devices apply."""
+        return read_batch(tree, texts=self._finish is None, scalars=self._scalars)
 
     def dealt(self, batch: Batch, replicas: int) -> Share | None:
         """Deals the rows of a batch out to replicas.
@@ -132,8 +139,18 @@ class BatchPlacer:
                     f"The replicas' batches of one step need rows of one shape and type, but those of "
                     f"{batches[0].leaf_name(index)} are {found}. Make them equal in the pipeline."
                 )
-        whole = Batch(list(map(np.concatenate, columns)), batches[0].structure, sum(counts))
         missing = self.own_replicas - len(counts)
+        whole = Batch(
+            [
+                np.array([*column, *[_nothing_like(column[0])] * missing])
+                if index in batches[0].scalars
+                else np.concatenate(column)
+                for index, column in enumerate(columns)
+            ],
+            batches[0].structure,
+            sum(counts),
+            batches[0].scalars,
+        )
         return Share(whole, (*counts, *[0] * missing), block, not missing)
 
     def put_share(
@@ -157,17 +174,52 @@ class BatchPlacer:
         own = RowLayout(mine.counts, rows_per_replica)
         index = None if own.is_identity else own.row_index
         with jax.enable_x64(x64):
-            leaves = [_owned(batch, position, index) for position in range(len(batch.leaves))]
+            texts = [position for position, leaf in enumerate(batch.leaves) if leaf.dtype == object]
+            others = {*texts, *batch.scalars}
+            leaves = [
+                _owned(batch, position, index)
+                for position in range(len(batch.leaves))
+                if position not in others
+            ]
             if len(mine.counts) == self._replicas:
                 arrays = place_all(leaves, self._layout.rows)
             else:
                 arrays = [
                     place_own(np.split(leaf, self.own_replicas), self._layout) for leaf in leaves
                 ]
+            if others:
+                rows = iter(split_rows(arrays, layout, self._mask_of(layout)))
+                return batch.rebuild(
+                    [
+                        self._texts(mine, position)
+                        if position in texts
+                        else self._scalar(mine, position)
+                        if position in batch.scalars
+                        else next(rows)
+                        for position in range(len(batch.leaves))
+                    ]
+                )
             placed = batch.rebuild(arrays)
             if self._finish is not None:
                 placed = self._finish(placed)
         return split_rows(placed, layout, self._mask_of(layout))
+
+    def _texts(self, mine: Share, position: int) -> HostPerReplica:
+        """Gives each replica of this process its rows of an array of texts."""
+        array = np.asarray(mine.batch.leaves[position])
+        if position in mine.batch.scalars:
+            texts = [np.asarray(text, object) for text in array.reshape(-1)]
+            return HostPerReplica(texts, self._layout.mesh)
+        rows = np.split(array, np.cumsum(mine.counts)[:-1])
+        if len(rows) > self.own_replicas:
+            rows = [rows[replica] for replica in self._layout.own_replicas]
+        return HostPerReplica(rows, self._layout.mesh)
+
+    def _scalar(self, mine: Share, position: int) -> PerReplica:
+        """Puts one scalar for each replica of this process on its device."""
+        own = np.atleast_1d(_owned(mine.batch, position, None))
+        array = place_own([value[None] for value in own], self._layout)
+        return PerReplica(array, self._replicas, stacked=True)
 
     def _learn(self, batch: Batch) -> int:
         """Compares a batch with those before, and returns the rows of a full one."""
@@ -224,3 +276,8 @@ def _owned(batch: Batch, position: int, index: np.ndarray | None) -> RowArray:
         with np.errstate(over="ignore"):  # a float that is too large becomes infinite, as in JAX
             leaf = leaf.astype(dtype, order="C", copy=index is None)
     return leaf if index is None else leaf[index]
+
+
+def _nothing_like(scalar: RowArray) -> np.ndarray:
+    """Returns what a replica without a batch has in the place of a scalar."""
+    return np.asarray("" if scalar.dtype == object else 0).astype(scalar.dtype)

@@ -30,14 +30,16 @@ from spmd.replica.gradients import collected as collected
 from spmd.replica.gradients import sum_gradients as sum_gradients
 from spmd.replica.gradients import sum_over_replicas as sum_over_replicas
 from spmd.replica.gradients import sums_by_itself as sums_by_itself
+from spmd.replica.host_values import HostPerReplica as HostPerReplica
+from spmd.replica.host_values import is_text as is_text
 from spmd.replica.loss import average_loss as average_loss
 from spmd.replica.rows import RowLayout as RowLayout
 from spmd.replica.rows import deal as deal
 from spmd.replica.rows import masks_of_length as masks_of_length
 from spmd.replica.rows import share as share
+from spmd.replica.stacking import stack_replicas as stack_replicas
 from spmd.replica.values import PerReplica as PerReplica
 from spmd.replica.values import RowMask as RowMask
 from spmd.replica.values import TracedPerReplica as TracedPerReplica
 from spmd.replica.values import is_per_replica as is_per_replica
 from spmd.replica.values import mask_of_lengths as mask_of_lengths
-from spmd.replica.values import stack_replicas as stack_replicas

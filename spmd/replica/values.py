@@ -11,17 +11,16 @@ rows repeat a valid row, so that arithmetic on them stays finite; nobody may cou
 
 import abc
 import dataclasses
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator
 from typing import Any, TypeAlias, cast
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
 from spmd.errors import Remedy
 from spmd.replica.array_like import ArrayLike, array_of
-from spmd.replica.context import current_frame, replica_axis
+from spmd.replica.context import current_frame
 from spmd.replica.rows import RowLayout
 from spmd.topology import layout_of, num_replicas, place
 
@@ -51,7 +50,7 @@ class RowMask:
 _Static: TypeAlias = tuple[int, bool, RowMask | None]
 
 
-class _ReplicaValue(ArrayLike):
+class ReplicaValue(ArrayLike):
     """One value for each replica. If there is only one replica, code may use it as the value itself."""
 
     __slots__ = ()
@@ -109,7 +108,7 @@ class _ReplicaValue(ArrayLike):
         return id(self)
 
 
-class PerReplica(_ReplicaValue):
+class PerReplica(ReplicaValue):
     """One value per replica, kept on the devices as one array over the mesh.
 
     Iterate over it, or index it by replica; `values` has all of them. Reading waits for the step
@@ -294,7 +293,7 @@ jax.tree_util.register_pytree_with_keys(PerReplica, _flatten_with_key, _unflatte
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class TracedPerReplica(_ReplicaValue):
+class TracedPerReplica(ReplicaValue):
     """A per-replica value inside of a step that is being traced, seen from between the replicas.
 
     Attributes:
@@ -318,61 +317,6 @@ class TracedPerReplica(_ReplicaValue):
 def is_per_replica(value: object) -> bool:
     """Tells whether a value has one part for each replica; for `jax.tree`, with `is_leaf`."""
     return isinstance(value, PerReplica | TracedPerReplica)
-
-
-def stack_replicas(
-    values: Sequence[Any], mesh: jax.sharding.Mesh
-) -> "PerReplica | TracedPerReplica":
-    """Puts one value per replica on the devices; in a step that is traced, the program does.
-
-    Args:
-        values: arrays of one dtype, one per replica, of one shape but for the number of rows; if that
-            differs, the value is padded and masked, as a partial batch is.
-        mesh: with one replica for each value.
-
-    Returns:
-        The values, stacked.
-
-    Raises:
-        ValueError: shapes differ after the first axis; in a step, at all.
-        TypeError: devices cannot hold the elements.
-    """
-    if current_frame() is not None:
-        return _stack_traced(values)
-    arrays = [np.asarray(value) for value in values]
-    shapes = {array.shape for array in arrays}
-    if any(array.dtype.kind in "OSU" for array in arrays):
-        raise TypeError(
-            f"Devices hold numbers and booleans, but these values have elements of type "
-            f"{arrays[0].dtype}. Encode them as numbers."
-        )
-    if len({shape[1:] for shape in shapes}) > 1 or (() in shapes and len(shapes) > 1):
-        raise ValueError(
-            f"One value per replica needs one shape, but for the rows, and the shapes are "
-            f"{sorted(shapes)}. Pad them, or reduce each to the same shape first."
-        )
-    layout = layout_of(mesh)
-    if len(shapes) == 1:
-        return PerReplica(place(np.stack(arrays), layout.local), len(arrays), stacked=True)
-    mask = mask_of_lengths(tuple(map(len, arrays)), mesh)
-    rows = RowLayout(mask.counts, mask.rows_per_replica)
-    padded = np.concatenate(arrays)[rows.row_index]
-    padded = padded.reshape(len(arrays), rows.rows_per_replica, *padded.shape[1:])
-    return PerReplica(place(padded, layout.local), len(arrays), stacked=True, mask=mask)
-
-
-def _stack_traced(values: Sequence[Any]) -> TracedPerReplica:
-    arrays = [jnp.asarray(value) for value in values]
-    shapes = {array.shape for array in arrays}
-    if len(shapes) > 1:
-        raise ValueError(
-            f"One value per replica needs one shape inside of a step, and the shapes are {sorted(shapes)}. Pad them, "
-            "or make the value before the step, and pass it."
-        )
-    own = jax.lax.dynamic_index_in_dim(
-        jnp.stack(arrays), jax.lax.axis_index(replica_axis()), keepdims=False
-    )
-    return TracedPerReplica(own)
 
 
 def mask_of_lengths(lengths: tuple[int, ...], mesh: jax.sharding.Mesh) -> RowMask:

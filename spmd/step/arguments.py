@@ -16,7 +16,7 @@ from jax.core import Tracer
 from jax.sharding import Mesh, NamedSharding
 
 from spmd.errors import BatchError, Remedy, some_of
-from spmd.replica import PerReplica, RowMask, TracedPerReplica, is_per_replica
+from spmd.replica import HostPerReplica, PerReplica, RowMask, TracedPerReplica, is_per_replica
 from spmd.state import adapter_of
 from spmd.step.python_numbers import NUMBERS, Place, as_traced, number_key
 from spmd.topology import layout_of, place_own
@@ -302,6 +302,9 @@ def _add(parts: Arguments, leaf: object, mesh: Mesh, own: bool) -> Leaf:
     if isinstance(leaf, jax.ShapeDtypeStruct):
         parts.whole.append(leaf)
         return Leaf("whole", (leaf.shape, leaf.dtype), weak=leaf.weak_type)
+    if isinstance(leaf, HostPerReplica):
+        parts.others.append(leaf.in_step())
+        return Leaf("fixed", HostPerReplica if leaf.is_text else id(leaf))
     parts.others.append(leaf)
     if is_stateful(leaf):
         return Leaf("stateful", id(leaf))

@@ -18,6 +18,7 @@ import numpy as np
 from spmd.cluster import progress
 from spmd.errors import BatchError, ReplicaContextError
 from spmd.replica import (
+    HostPerReplica,
     PerReplica,
     TracedPerReplica,
     blocks_in_order,
@@ -106,6 +107,8 @@ def reduce(value: Any, op: MeanOrSum = "sum", axis: Axis = None) -> Any:
             total, count = _reduce_block(leaf.block, leaf.mask, op, axis)
             total, count = jax.lax.psum((total, count), replica_axis())
             return _finish(total, count, op, leaf.block.dtype)
+        if isinstance(leaf, HostPerReplica):
+            raise _on_the_host(leaf)
         if isinstance(leaf, PerReplica):
             check_axis(axis, len(leaf.shape))
             rows = _rows_left(leaf, axis)
@@ -126,10 +129,10 @@ def gather(value: Any, axis: int = 0) -> Any:
         axis: the axis along which to concatenate.
 
     Returns:
-        The pytree, with one array for each value, equal on all processes.
+        The pytree, with one array for each value, equal on all processes; of texts, NumPy's array.
 
     Raises:
-        ValueError: the values have no such axis, or `axis` is None.
+        ValueError: the values have no such axis, or differ in others; or `axis` is None.
         TypeError: a leaf is no per-replica value.
         ReplicaContextError: called by a replica.
 
@@ -151,6 +154,9 @@ def gather(value: Any, axis: int = 0) -> Any:
         )
 
     def one(leaf: Any) -> Any:
+        if isinstance(leaf, HostPerReplica):
+            check_axis(axis, len(leaf.shape))
+            return leaf.gathered(axis)
         if isinstance(leaf, TracedPerReplica):
             check_axis(axis, leaf.block.ndim)
             _note_rows(leaf)
@@ -204,7 +210,7 @@ def local_values(value: Any) -> tuple[Any, ...]:
         if isinstance(leaf, TracedPerReplica):
             _note_rows(leaf)
             columns.append(tuple(blocks_in_order(leaf.block)))
-        elif isinstance(leaf, PerReplica):
+        elif isinstance(leaf, PerReplica | HostPerReplica):
             columns.append(leaf.values)
         else:
             raise _not_per_replica("local_values", leaf)
@@ -314,6 +320,13 @@ def check_axis(axis: Axis, ndim: int) -> None:
             f"There is no axis {axis}: one replica's value has {ndim} axes. "
             "Use axis=None to combine the values of the replicas elementwise."
         )
+
+
+def _on_the_host(leaf: HostPerReplica) -> TypeError:
+    what = "texts" if leaf.is_text else f"arrays of the shapes {[one.shape for one in leaf.values]}"
+    return TypeError(
+        f"spmd.reduce combines numbers of one shape, but the replicas have {what}. Reduce each in its replica first."
+    )
 
 
 def _not_per_replica(name: str, leaf: Any) -> TypeError:

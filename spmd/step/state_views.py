@@ -25,6 +25,7 @@ from spmd.replica import (
 )
 from spmd.state import Kind, StateTable
 from spmd.step.arguments import is_argument, is_numeric
+from spmd.step.constants import with_constants
 from spmd.step.random_keys import returned_key
 from spmd.typing import ArrayLike, PyTree, TreeStructure
 
@@ -91,7 +92,9 @@ def _call(
     )
     with in_replica_of(frame, masks):
         out = function(*args, **kwargs)
-    paths, result = jax.tree_util.tree_flatten_with_path(out, is_leaf=is_per_replica)
+    paths, result = jax.tree_util.tree_flatten_with_path(
+        with_constants(out), is_leaf=is_per_replica
+    )
     name = getattr(function, "__name__", "step")
     return masks, [as_array(leaf, path, name) for path, leaf in paths], result
 
@@ -257,6 +260,6 @@ def as_array(leaf: ArrayLike, path: tuple[Any, ...], name: str) -> jax.Array:
     raise StepOutputError(
         f"The step {name!r} returned {leaf!r} of type {type(leaf).__name__}"
         + (f" at {where}" if where else "")
-        + ", but a compiled step can return only arrays, numbers, None and containers of them. "
+        + ", but a compiled step can return only arrays, numbers, texts, None and containers of them. "
         "Return the array behind it, or keep the object outside of the step."
     )

@@ -19,6 +19,7 @@ from spmd.proof import leaked_value_error, per_device_program
 from spmd.replica import BlockShapes, Frame, TracedPerReplica, is_per_replica, tracing
 from spmd.state import Kind, StateTable, adapters
 from spmd.step.arguments import Arguments, abstract
+from spmd.step.constants import with_constants
 from spmd.step.random_keys import resolve_keys
 from spmd.step.state_views import as_array, replica_state, run_in_replicas, trace_identity
 from spmd.topology import layout_of
@@ -283,7 +284,9 @@ def _explain(error: Exception, step: str) -> None:
 
 
 def _flatten_result(out: PyTree, name: str) -> tuple[TreeStructure, list[Result], list[jax.Array]]:
-    paths, structure = jax.tree_util.tree_flatten_with_path(out, is_leaf=is_per_replica)
+    paths, structure = jax.tree_util.tree_flatten_with_path(
+        with_constants(out), is_leaf=is_per_replica
+    )
     results: list[Result] = []
     blocks: list[jax.Array] = []
     for path, leaf in paths:

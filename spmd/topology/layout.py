@@ -63,6 +63,12 @@ class Layout:
         processes = [row[0].process_index for row in devices]
         return sorted({process: processes.index(process) for process in processes}.values())
 
+    @property
+    def own_replicas(self) -> list[int]:
+        """The replicas that have devices of this process."""
+        spans = self.rows.addressable_devices_indices_map((self.replicas,))
+        return sorted({span[0].indices(self.replicas)[0] for span in spans.values() if span})
+
     @functools.cached_property
     def local_replicas(self) -> int:
         """How many of them have devices of this process."""

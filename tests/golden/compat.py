@@ -17,7 +17,7 @@ from typing import Any
 from frontends import tf
 from frontends.tf._names import PLANNED
 from tests.golden import differences, recording
-from tests.golden.compare import is_numeric
+from tests.golden.compare import is_error, is_numeric
 from tests.golden.scenarios import SCENARIOS
 
 HERE = Path(__file__).parent
@@ -31,9 +31,16 @@ _INTRODUCTION = """\
 `tf.distribute`, then every result that is known to differ, with the reason.
 
 The second part is held true by tests: {cases} results, recorded from TensorFlow {version} on one, two and four
-devices, are computed anew. {same} are the same; {different} differ, all of them as stated below. Of the
-{numeric} that hold numbers, {numeric_different} differ. Left out is training on
-several machines.
+devices, are computed anew. {same} ({percent} %) are the same; {different} differ, all of them as stated below:
+
+| results | |
+|---|---|
+| {works} | TensorFlow raises an error, and here there is a result |
+| {other} | both give a result, and not the same |
+| {refused} | TensorFlow gives a result, and here there is an error that says why not |
+| {errors} | both raise an error, of different classes |
+
+Of the {numeric} that hold numbers, {numeric_different} differ. Left out is training on several machines.
 
 Some differences are everywhere, and not listed each time:
 
@@ -87,6 +94,13 @@ def names() -> dict[str, list[str]]:
     return found
 
 
+# How a result differs: whether TensorFlow raises an error, and whether ours does.
+_KINDS = {
+    (True, False): "works",
+    (False, False): "other",
+    (False, True): "refused",
+    (True, True): "errors",
+}
 # Their members are those of tf.distribute.Strategy and of tf.distribute.CrossDeviceOps.
 _SAME_MEMBERS = {
     "tf.distribute.MirroredStrategy",
@@ -116,7 +130,11 @@ def page() -> str:
             counts.update(kinds)
             if found:
                 by_title[found.title] += 1
-    lines = [_INTRODUCTION.format(version=version, **counts), "## Names\n"]
+                counts[_KINDS[is_error(result), found.error is not None]] += 1
+    numbers = {kind: counts[kind] for kind in _KINDS.values()} | counts
+    # Rounded down.
+    percent = f"{counts['same'] * 1000 // counts['cases'] / 10:.1f}"
+    lines = [_INTRODUCTION.format(version=version, percent=percent, **numbers), "## Names\n"]
     for module, members in names().items():
         if module in PLANNED or any(module.startswith(f"{name}.") for name in PLANNED):
             continue

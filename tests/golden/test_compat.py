@@ -1,5 +1,6 @@
 """docs/compat.md is what the code and the recording say."""
 
+import re
 import tomllib
 
 import pytest
@@ -31,3 +32,12 @@ def test_planned_names_are_tensorflows():
 @pytest.mark.parametrize("name", ["tf.distribute.Nothing", "tf.distribute.TPUStrategy"])
 def test_what_is_missing_is_not_yet(name):
     assert compat.status(name, {}) == ("not yet", "")
+
+
+def test_the_page_counts_how_results_differ():
+    page = compat.page()
+    kinds = [int(number) for number in re.findall(r"^\| (\d+) \| \D*$", page, re.M)]
+    same, different = map(int, re.findall(r"(\d+) \(\S+ %\) are the same; (\d+) differ", page)[0])
+    cases = sum(map(len, recording.load().values()))
+    assert len(kinds) == 4
+    assert (sum(kinds), same + different) == (different, cases)

@@ -116,7 +116,10 @@ def distributed(dataset: AnySource, mesh: Mesh) -> DistributedDataset:
     elif isinstance(dataset, Dataset) and _has_memory_of_its_own(mesh):
         source, maps = dataset._last_maps
         finish = maps.on(mesh)
-    batches = spmd.distribute(source, mesh, per_process=own, map_on_devices=finish)
+    of_tensors = isinstance(dataset, Dataset)
+    batches = spmd.distribute(
+        source, mesh, per_process=own, map_on_devices=finish, scalars=of_tensors
+    )
     return DistributedDataset(batches, dataset, replicas, per_replica=False)
 
 

@@ -201,7 +201,7 @@ class StrategyExtended:
         """
         if self._strategy.is_default:
             return True
-        return getattr(v, "distribute_strategy", None) is self._strategy
+        return getattr(v, "_strategy", None) is self._strategy
 
     @staticmethod
     def colocate_vars_with(

@@ -41,7 +41,7 @@ class StrategyInputs(StrategyLike):
         Raises:
             spmd.errors.BatchError: while iterating, if elements have no batch axis.
             NotImplementedError: the options ask for a pipeline per replica, as in TensorFlow.
-            RuntimeError: called inside a replica.
+            ValueError: while iterating, inside a replica.
 
         Examples:
             >>> from frontends import tf
@@ -53,7 +53,6 @@ class StrategyInputs(StrategyLike):
 
         Source: `tf.distribute.Strategy.experimental_distribute_dataset`.
         """
-        require_cross_replica("experimental_distribute_dataset")
         if _pipeline_per_replica(options):
             raise NotImplementedError(
                 "InputReplicationMode.PER_REPLICA makes a pipeline for each replica, so it needs a "
@@ -72,10 +71,11 @@ class StrategyInputs(StrategyLike):
         """Distributes a dataset that a function makes; its batches are per replica.
 
         Each replica takes the next batch. With `InputReplicationMode.PER_REPLICA` the function is called for
-        each replica, whose batches all come from its own dataset.
+        each replica, whose batches all come from its own dataset. `CentralStorageStrategy` leaves out a last step
+        for which not every replica has a batch.
 
         Raises:
-            RuntimeError: called inside a replica.
+            ValueError: while iterating, inside a replica.
 
         Examples:
             >>> from frontends import tf
@@ -89,7 +89,6 @@ class StrategyInputs(StrategyLike):
 
         Source: `tf.distribute.Strategy.distribute_datasets_from_function`.
         """
-        require_cross_replica("distribute_datasets_from_function")
         replicas = self.num_replicas_in_sync
         each = len(self.mesh.local_devices) if _pipeline_per_replica(options) else 1
         processes = jax.process_count() if spans_processes(self.mesh) else 1
@@ -103,8 +102,9 @@ class StrategyInputs(StrategyLike):
                 # Batch by batch, the replicas take turns.
                 return itertools.chain.from_iterable(zip(dataset, *others, strict=False))
 
+        drops = self.drops_last_step or _only_full_batches(dataset)
         batches = spmd.distribute(
-            source, self.mesh, per_replica=True, drop_remainder=_only_full_batches(dataset)
+            source, self.mesh, per_replica=True, drop_remainder=drops, scalars=True
         )
         return DistributedDataset(batches, dataset, replicas, per_replica=True)
 
@@ -143,7 +143,7 @@ def _only_full_batches(dataset: Source) -> bool:
     """
     specs = jax.tree.leaves(getattr(dataset, "element_spec", None))
     shapes = [getattr(spec, "shape", (None,)) for spec in specs]
-    return bool(shapes) and all(shape and shape[0] is not None for shape in shapes)
+    return bool(shapes) and all(not shape or shape[0] is not None for shape in shapes)
 
 
 def _pipeline_per_replica(options: InputOptions | None) -> bool:

@@ -62,8 +62,11 @@ class ReplicaContext:
 
     @property
     def replica_id_in_sync_group(self) -> jax.Array:
-        """Index of the replica, an int32 scalar."""
-        return replica_id()
+        """Index of the replica, an int32 scalar; with one replica, its value is known in a program, too."""
+        if self.num_replicas_in_sync > 1:
+            return replica_id()
+        with jax.ensure_compile_time_eval():
+            return jnp.zeros((), jnp.int32)
 
     @property
     def devices(self) -> tuple[str, ...]:
@@ -83,7 +86,8 @@ class ReplicaContext:
         """Combines arrays, variables and `tf.IndexedSlices`, in any nested structure, over all replicas.
 
         Returns:
-            The structure, combined; the same on every replica. Of slices, those of all replicas.
+            The structure, combined; the same on every replica. Of slices, those of all replicas. A mean of
+            integers is a float, except that one replica alone keeps its value.
 
         Source: `tf.distribute.ReplicaContext.all_reduce`.
         """
@@ -91,24 +95,30 @@ class ReplicaContext:
         if not self._in_replica("all_reduce"):
             return value
         replicas = self.num_replicas_in_sync
-        return jax.tree.map(
-            lambda leaf: (
-                all_reduced(leaf, op, replicas) if is_slices(leaf) else all_reduce(leaf, op)
-            ),
-            value,
-            is_leaf=is_slices,
-        )
+
+        def one(leaf: TensorLike) -> Any:
+            if is_slices(leaf):
+                return all_reduced(leaf, op, replicas)
+            whole = replicas == 1 and jnp.issubdtype(jnp.result_type(leaf), jnp.integer)
+            return all_reduce(leaf, "sum" if whole else op)
+
+        return jax.tree.map(one, value, is_leaf=is_slices)
 
     def all_gather(self, value: Nested, axis: int, options: CollectiveHints | None = None) -> Any:
         """Concatenates the values of all replicas along an axis.
 
         Returns:
-            The structure, concatenated; the same on every replica.
+            The structure, concatenated; the same on every replica. One replica's value is returned as it is, even
+            a scalar.
+
+        Raises:
+            ValueError: there are several replicas, and a value has no axis.
 
         Source: `tf.distribute.ReplicaContext.all_gather`.
         """
         value = _read(value)
-        return all_gather(value, axis) if self._in_replica("all_gather") else value
+        several = self._in_replica("all_gather") and self.num_replicas_in_sync > 1
+        return all_gather(value, axis) if several else value
 
     def merge_call(
         self,

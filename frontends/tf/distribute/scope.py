@@ -29,6 +29,9 @@ class StrategyLike(Protocol):
 
     is_default: bool
     has_components: bool
+    combines_values: bool
+    requires_aggregation: bool
+    drops_last_step: bool
 
     @property
     def mesh(self) -> Mesh:

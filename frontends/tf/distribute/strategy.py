@@ -36,12 +36,18 @@ class Strategy(StrategyAliases):
     Attributes:
         is_default: whether it stands for the absence of a strategy, so that its scope changes nothing.
         has_components: whether variables have a value for each replica, as far as a script can tell.
+        combines_values: whether values are combined at all; TensorFlow's strategies of one device pass them on.
+        requires_aggregation: whether replicas may write only to variables that say how what they write is combined.
+        drops_last_step: whether a dataset function's step is left out if not every replica got a batch.
 
     Source: `tf.distribute.Strategy`.
     """
 
     is_default: bool = False
     has_components: bool = False
+    combines_values: bool = True
+    requires_aggregation: bool = False
+    drops_last_step: bool = False
     _cluster_resolver: Any = None
 
     def __init__(self, mesh: Mesh, *, collectives: CollectiveOptions | None = None) -> None:
@@ -116,7 +122,7 @@ class Strategy(StrategyAliases):
 
         Raises:
             ValueError: `args` is neither a tuple nor a list.
-            TypeError: `fn` cannot be called, or returns anything but arrays and numbers.
+            TypeError: `fn` cannot be called, or returns anything but arrays, numbers and texts.
             RuntimeError: called inside a replica, or in a `tf.function` that runs on other devices.
 
         Examples:

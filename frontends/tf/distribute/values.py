@@ -4,11 +4,20 @@ import abc
 import dataclasses
 from typing import Any
 
-from spmd.replica import PerReplica, TracedPerReplica
+from spmd.replica import HostPerReplica, PerReplica, TracedPerReplica
 
 
-class DistributedValues(abc.ABC):  # noqa: B024 (there is nothing to implement: classes register)
+class _Kind(abc.ABCMeta):
+    """Asks a value itself whether it is distributed, where its class alone does not say so."""
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return super().__instancecheck__(instance) and getattr(instance, "_is_distributed", True)
+
+
+class DistributedValues(metaclass=_Kind):
     """One value for each replica; results of `strategy.run` and leaves of distributed batches are such.
+
+    Variables are such if their strategy keeps a component of them on each replica, as `MirroredStrategy` does.
 
     Examples:
         >>> from frontends import tf
@@ -26,6 +35,7 @@ class DistributedValues(abc.ABC):  # noqa: B024 (there is nothing to implement: 
 
 DistributedValues.register(PerReplica)
 DistributedValues.register(TracedPerReplica)
+DistributedValues.register(HostPerReplica)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -20,7 +20,7 @@ def has_arrays(source: AnySource, batch_size: int | None) -> bool:
 def array_source(source: AnySource, batch_size: int | None) -> IndexedSource:
     """Reads a pytree of NumPy or JAX arrays, one row per example; batches are slices."""
     size = require_batch_size(batch_size, "An array, or a pytree of arrays,")
-    data = read_batch(source)
+    data = read_batch(source, texts=True)
 
     def read(rows: slice) -> PyTree:
         return data.rebuild([leaf[rows] for leaf in data.leaves])

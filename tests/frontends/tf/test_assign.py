@@ -110,3 +110,21 @@ def test_the_first_replica_assigns_a_boolean(strategy):
     flag = make_variable(strategy, False, aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA)
     strategy.run(lambda: flag.assign(True))
     assert bool(flag.numpy()) is True
+
+
+@pytest.mark.parametrize("way", [lambda v: v.assign([1.0]), lambda v: v[0].assign(1.0)])
+def test_replicas_of_central_storage_need_an_aggregation(way):
+    strategy = tf.distribute.experimental.CentralStorageStrategy(["cpu:0", "cpu:1"])
+    with strategy.scope():
+        plain = tf.Variable([5.0], name="plain")
+        mean = tf.Variable([5.0], aggregation=tf.VariableAggregation.MEAN)
+    with pytest.raises(ValueError, match=r"plain:0 has none\. Make it with aggregation="):
+        strategy.run(lambda: way(plain))
+    strategy.run(lambda: way(mean))
+    assert (plain.numpy(), mean.numpy()) == (5.0, 1.0)
+    assert plain.assign([7.0]).numpy() == 7.0
+    alone = tf.distribute.experimental.CentralStorageStrategy(["cpu:0"])
+    with alone.scope():
+        single = tf.Variable([5.0])
+    alone.run(lambda: way(single))
+    assert single.numpy() == 1.0

@@ -565,8 +565,9 @@ def test_get_concrete_function_out_of_scope():
 
 
 def test_results_that_are_no_arrays():
-    with pytest.raises(TypeError, match="only arrays, numbers, None"):
-        tf.function(lambda: "text")()
+    with pytest.raises(TypeError, match="only arrays, numbers, texts, None"):
+        tf.function(object)()
+    assert tf.function(lambda: ("text", tf.constant(1)))()[0] == "text"
 
 
 def test_errors_in_the_function_come_out_and_leave_nothing_behind():

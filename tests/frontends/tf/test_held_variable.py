@@ -111,3 +111,15 @@ def test_numpy_of_a_traced_variable(strategy):
     variable = make_variable(strategy)
     with pytest.raises(NotImplementedError, match="while a step is traced"):
         strategy.run(lambda: variable.numpy())
+
+
+def test_only_variables_of_several_replicas_or_components_know_their_strategy():
+    for strategy in (
+        tf.distribute.MirroredStrategy(["cpu:0"]),
+        tf.distribute.experimental.CentralStorageStrategy(["cpu:0", "cpu:1"]),
+    ):
+        with strategy.scope():
+            assert tf.Variable(1.0).distribute_strategy is strategy
+    assert not hasattr(tf.Variable(1.0), "distribute_strategy")
+    with tf.distribute.OneDeviceStrategy("cpu:0").scope():
+        assert not hasattr(tf.Variable(1.0), "distribute_strategy")

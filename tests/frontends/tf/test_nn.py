@@ -224,7 +224,7 @@ REGULARIZATION = [
     (6.0, 6.0),
     ([], 0.0),
     (6, 6.0),
-    ([np.ones(2, np.float32), 4.0], 6.0),
+    ([np.ones(2, np.float32), np.full(2, 2, np.float32)], 6.0),
 ]
 
 
@@ -235,6 +235,11 @@ def test_scale_regularization_loss(value, expected, replicas):
     result = strategy.run(lambda: tf.nn.scale_regularization_loss(value))
     assert of_each(result) == [expected / replicas] * replicas
     assert float(strategy.reduce("SUM", result, axis=None)) == expected
+
+
+def test_scale_regularization_loss_of_different_shapes():
+    with pytest.raises(ValueError, match=r"one shape, but got the shapes \[\(\), \(2,\)\]"):
+        tf.nn.scale_regularization_loss([np.ones(2, np.float32), 4.0])
 
 
 @pytest.mark.parametrize(("value", "expected"), REGULARIZATION)

@@ -152,6 +152,12 @@ def test_it_shows_its_value(strategy):
         "  1: <tf.Variable 'total/replica_1:0' shape=() dtype=float32, numpy=10.0>\n"
         "}"
     )
+    assert str(make_variable(strategy, [1.0], name="w")) == (
+        "MirroredVariable:{\n"
+        "  0: <tf.Variable 'w:0' shape=(1,) dtype=float32, numpy=array([1.], dtype=float32)>,\n"
+        "  1: <tf.Variable 'w/replica_1:0' shape=(1,) dtype=float32, numpy=array([1.], dtype=float32)>\n"
+        "}"
+    )
 
 
 def test_it_has_tensorflows_names_and_knows_its_strategy(strategy):

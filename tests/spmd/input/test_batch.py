@@ -58,3 +58,16 @@ def test_integers_that_fit() -> None:
     assert not integers_fit(wide + 1, np.dtype(np.int32))
     assert integers_fit(np.float64(1e300), np.dtype(np.float32))
     assert integers_fit(np.empty(0, np.int64), np.dtype(np.int32))
+
+
+def test_texts_and_scalars_where_they_may_be() -> None:
+    batch = read_batch(
+        {"a": np.float32(1), "n": np.array(["x", "yy"]), "x": np.ones(2)}, texts=True, scalars=True
+    )
+    assert (batch.rows, batch.scalars) == (2, (0,))
+    assert (batch.leaves[1].dtype, batch.owned().scalars) == (object, (0,))
+    assert read_batch(np.int32(3), scalars=True).rows == 1
+    with pytest.raises(spmd.errors.BatchError, match=r"batch\['x'\] has 2 and batch\['y'\] has 3"):
+        read_batch({"a": np.float32(1), "x": np.ones(2), "y": np.ones(3)}, scalars=True)
+    with pytest.raises(spmd.errors.BatchError, match="elements of type object"):
+        read_batch(np.array([{}, {}]), texts=True)

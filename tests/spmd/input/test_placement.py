@@ -68,3 +68,32 @@ def test_one_batch_for_each_replica(mesh_of: MeshOf) -> None:
     assert isinstance(batch.array, jax.Array)
     with pytest.raises(spmd.errors.BatchError, match="rows of one shape and type"):
         placer.share_of_each([read_batch(np.ones(2)), read_batch(np.ones((2, 2)))])
+
+
+def test_texts_stay_on_the_host_in_the_rows_of_their_replicas(mesh_of: MeshOf) -> None:
+    names = np.array(["a", "bb", "c"])
+    batch = BatchPlacer(mesh_of(2), 4).place((names, np.arange(3), names), x64=False)
+    assert [names.tolist() for names in batch[0].values] == [["a", "bb"], ["c"]]
+    assert [part.tolist() for part in batch[1]] == [[0, 1], [2]]
+    assert [names.tolist() for names in batch[2].values] == [["a", "bb"], ["c"]]
+    only = BatchPlacer(mesh_of(2), None).place(names[:1], x64=False)
+    assert [names.tolist() for names in only.values] == [["a"], []]
+    finish: Callable[[object], object] = lambda batch: batch  # noqa: E731
+    with pytest.raises(spmd.errors.BatchError, match="Devices hold numbers"):
+        BatchPlacer(mesh_of(2), None, finish=finish).place(names, x64=False)
+
+
+def test_scalars_are_one_replicas(mesh_of: MeshOf) -> None:
+    placer = BatchPlacer(mesh_of(1), None, scalars=True)
+    number, rows = placer.place((np.int32(7), np.arange(2)), x64=False)
+    assert (number.values[0].tolist(), number.mask, rows.values[0].tolist()) == (7, None, [0, 1])
+    placer = BatchPlacer(mesh_of(2), None, scalars=True)
+    for given, expected in (([3, 4], [3, 4]), ([5], [5, 0])):
+        share = placer.share_of_each([placer.read((np.int32(n), "t")) for n in given])
+        assert share is not None
+        assert share.full == (len(given) == 2)
+        number, text = placer.put_share(share, share.counts, 1, x64=False)
+        assert [one.tolist() for one in number.values] == expected
+        assert text.values[0].tolist() == "t"
+    with pytest.raises(spmd.errors.BatchError, match="is a scalar"):
+        BatchPlacer(mesh_of(2), None).place(np.int32(1), x64=False)

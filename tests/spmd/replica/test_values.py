@@ -11,7 +11,6 @@ import pytest
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 import spmd
-from spmd.replica.values import stack_replicas
 
 MeshOf = Callable[[int], Mesh]
 
@@ -179,38 +178,6 @@ def test_key_tells_layouts_apart(mesh_of: MeshOf) -> None:
     }
     assert len(keys) == 4
     assert spmd.PerReplica(array + 1, 2, stacked=True).key in keys
-
-
-# stack_replicas.
-
-
-def test_values_are_stacked_onto_their_replicas(mesh_of: MeshOf) -> None:
-    mesh = mesh_of(3)
-    value = stack_replicas([np.array([1, 2]), jnp.array([3, 4]), [5, 6]], mesh)
-    assert lists(value) == [[1, 2], [3, 4], [5, 6]]
-    assert value.stacked
-    assert value.array.sharding == NamedSharding(mesh, PartitionSpec("replica"))
-    assert lists(stack_replicas([1.0, 2.0, 3.0], mesh)) == [1.0, 2.0, 3.0]
-
-
-def test_values_of_different_shapes_are_refused(mesh_of: MeshOf) -> None:
-    mesh = mesh_of(2)
-    with pytest.raises(ValueError, match=r"one shape.*\[\(1, 2\), \(1, 3\)\].*Pad them"):
-        stack_replicas([np.zeros((1, 3)), np.zeros((1, 2))], mesh)
-    with pytest.raises(ValueError, match="one shape"):
-        stack_replicas([np.zeros(1), 0.0], mesh)
-    with pytest.raises(TypeError, match="numbers and booleans"):
-        stack_replicas(["a", "b"], mesh)
-
-
-def test_values_of_different_numbers_of_rows_are_padded(mesh_of: MeshOf) -> None:
-    mesh = mesh_of(2)
-    value = stack_replicas([np.arange(2.0), np.zeros(0)], mesh)
-    assert [v.tolist() for v in value.values] == [[0.0, 1.0], []]
-    assert value.mask is not None
-    assert value.mask.counts == (2, 0)
-    assert float(spmd.reduce(value, "mean", axis=0)) == 0.5
-    assert spmd.gather(value).tolist() == [0.0, 1.0]
 
 
 def test_values_without_elements(mesh_of):

@@ -103,7 +103,7 @@ def test_one_value_per_replica_against_numpy(
 
 
 def stack(table: np.ndarray[Any, Any], replicas: int) -> Any:
-    from spmd.replica.values import stack_replicas
+    from spmd.replica.stacking import stack_replicas
 
     mesh = mesh_of_size(replicas)
     return stack_replicas(list(table), mesh)

@@ -66,7 +66,6 @@ def test_replicas_without_rows_do_not_count_in_batch_statistics(mesh_of: MeshOf,
 @pytest.mark.parametrize(
     ("value", "path"),
     [
-        ("text", "['a'][1]"),
         (object(), "['a'][1]"),
         (np.array(["text"]), "['a'][1]"),
         ({1}, "['a']"),

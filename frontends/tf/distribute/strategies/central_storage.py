@@ -14,8 +14,15 @@ class CentralStorageStrategy(Strategy):
     device holds a copy, because XLA's programs keep their state on the devices that compute, so no memory
     is saved. `extended.parameter_devices` names the device that a script expects.
 
+    As in TensorFlow, `distribute_datasets_from_function` leaves out the last step of a pass if its batches do not
+    suffice for all replicas (`experimental_distribute_dataset` drops nothing); and of several replicas, none may write
+    to a `tf.Variable` without an aggregation.
+
     Source: `tf.distribute.experimental.CentralStorageStrategy`.
     """
+
+    drops_last_step = True
+    requires_aggregation = True
 
     def __init__(
         self, compute_devices: Sequence[str] | None = None, parameter_device: str | None = None

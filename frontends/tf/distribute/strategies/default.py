@@ -16,6 +16,7 @@ class DefaultStrategy(Strategy):
     """
 
     is_default = True
+    combines_values = False
 
     def __init__(self) -> None:
         """Makes the strategy; starts the backend."""

@@ -15,6 +15,8 @@ class OneDeviceStrategy(Strategy):
     Source: `tf.distribute.OneDeviceStrategy`.
     """
 
+    combines_values = False
+
     def __init__(self, device: str) -> None:
         """Makes the strategy; starts the backend.
 

@@ -24,11 +24,21 @@ def test_values_from_function():
     assert [v.devices() for v in value["c"].values] == [{d} for d in jax.devices("cpu")[:2]]
 
 
-def test_values_from_function_have_one_shape():
-    with pytest.raises(ValueError, match="shape"):
-        mirrored().experimental_distribute_values_from_function(
-            lambda context: np.zeros((1, context.replica_id_in_sync_group + 1))
-        )
+def test_values_from_function_of_several_shapes_can_be_gathered_but_not_used():
+    strategy = mirrored()
+    value = strategy.experimental_distribute_values_from_function(
+        lambda context: np.full((1, context.replica_id_in_sync_group + 1), 2.0, np.float32)
+    )
+    gathered = tf.function(lambda value: strategy.gather(value, axis=1))
+    assert strategy.gather(value, axis=1).tolist() == gathered(value).tolist() == [[2.0, 2.0, 2.0]]
+    assert [one.tolist() for one in strategy.experimental_local_results(value)] == [
+        [[2.0]],
+        [[2.0, 2.0]],
+    ]
+    with pytest.raises(TypeError, match="one value for each of 2 replicas"):
+        strategy.run(lambda x: x + 1, args=(value,))
+    with pytest.raises(TypeError, match="of the shapes"):
+        strategy.reduce("SUM", value, axis=None)
 
 
 @pytest.mark.parametrize("replicas", [1, 2])
@@ -93,13 +103,70 @@ def test_numpy_datasets(name):
         assert [row["x"].tolist() for row in make({"x": arrays[1]}, session=None)] == [0, 1, 2]
 
 
-def test_input_is_made_outside_of_replicas():
+def test_values_are_made_outside_of_replicas():
+    strategy = mirrored()
+    with pytest.raises(RuntimeError, match="outside"):
+        strategy.run(
+            lambda: strategy.experimental_distribute_values_from_function(lambda _: 1.0) and None
+        )
+
+
+def test_a_replica_may_distribute_a_dataset_but_not_read_it():
     strategy = mirrored()
     dataset = tf.data.Dataset.range(4).batch(2)
+    made = []
     for make in (
         lambda: strategy.experimental_distribute_dataset(dataset),
         lambda: strategy.distribute_datasets_from_function(lambda _: dataset),
-        lambda: strategy.experimental_distribute_values_from_function(lambda _: 1.0),
     ):
-        with pytest.raises(RuntimeError, match="outside"):
-            strategy.run(lambda make=make: make() and None)
+        strategy.run(lambda make=make: made.append(make()))
+        assert len(list(made[-1])) in (1, 2)
+        with pytest.raises(ValueError, match="Iterate outside"):
+            strategy.run(lambda make=make: len(list(make())))
+
+
+@pytest.mark.parametrize(("drops", "expected"), [(True, 1), (False, 2)])
+def test_central_storage_leaves_out_a_step_that_is_not_for_all_replicas(drops, expected):
+    devices = ["cpu:0", "cpu:1"]
+    strategy = tf.distribute.experimental.CentralStorageStrategy(devices) if drops else mirrored()
+    dataset = tf.data.Dataset.range(5).batch(2)
+    batches = strategy.distribute_datasets_from_function(lambda _: dataset)
+    assert len(list(batches)) == len(batches) == expected
+    # A short batch is no reason, if each replica has one.
+    short = strategy.distribute_datasets_from_function(lambda _: tf.data.Dataset.range(3).batch(2))
+    assert [strategy.gather(batch, axis=0).tolist() for batch in short] == [[0, 1, 2]]
+    assert len(list(strategy.experimental_distribute_dataset(dataset))) == 3
+
+
+@pytest.mark.parametrize("replicas", [1, 2])
+def test_texts_travel_with_a_batch(replicas):
+    strategy = mirrored(replicas)
+    rows = {"name": ["a", "bb", "c"], "x": np.arange(3.0, dtype=np.float32)}
+    dataset = tf.data.Dataset.from_tensor_slices(rows).batch(2)
+    step = tf.function(lambda batch: strategy.run(lambda one: one["x"] * 2, args=(batch,)))
+    names, values = [], []
+    for batch in strategy.experimental_distribute_dataset(dataset):
+        assert isinstance(batch["name"], tf.distribute.DistributedValues)
+        values += strategy.gather(step(batch), axis=0).tolist()
+        names += strategy.gather(batch["name"], axis=0).numpy().tolist()
+        local = strategy.experimental_local_results(batch["name"])
+        assert np.concatenate(local).tolist() == names[-sum(map(len, local)) :]
+    assert (names, values) == (["a", "bb", "c"], [0.0, 2.0, 4.0])
+    assert step.experimental_get_tracing_count() == 1
+
+
+def test_elements_without_a_batch_axis():
+    numbers = tf.data.Dataset.range(5)
+    one = mirrored(1)
+    assert [int(n) for n in one.experimental_distribute_dataset(numbers)] == [0, 1, 2, 3, 4]
+    pairs = one.experimental_distribute_dataset(numbers.batch(2).enumerate())
+    assert [(int(i), x.numpy().tolist()) for i, x in pairs] == [(0, [0, 1]), (1, [2, 3]), (2, [4])]
+    two = mirrored(2)
+    # The last step, which is not for all replicas, is left out, as in TensorFlow.
+    found = [
+        [int(n) for n in two.experimental_local_results(step)]
+        for step in two.distribute_datasets_from_function(lambda _: numbers)
+    ]
+    assert found == [[0, 1], [2, 3]]
+    with pytest.raises(ValueError, match="Batch it first"):
+        next(iter(two.experimental_distribute_dataset(numbers)))

@@ -183,3 +183,36 @@ def test_merge_call_gives_each_replica_its_part():
 def test_what_a_context_tells_is_read_only(name):
     with pytest.raises(AttributeError):
         setattr(tf.distribute.get_replica_context(), name, None)
+
+
+def test_one_replica_keeps_integers_and_scalars():
+    strategy = mirrored(1)
+
+    def replica():
+        context = replica_context()
+        return context.all_reduce("MEAN", tf.constant(3)), context.all_gather(tf.constant(2.0), 0)
+
+    mean, whole = strategy.run(replica)
+    assert (mean.dtype, mean.numpy()) == (np.int32, 3)
+    assert (whole.shape, whole.numpy()) == ((), 2.0)
+
+
+def test_a_mean_of_integers_over_replicas_is_a_float():
+    strategy = mirrored(2)
+    mean = strategy.run(
+        lambda: replica_context().all_reduce("MEAN", replica_context().replica_id_in_sync_group + 1)
+    )
+    assert [one.tolist() for one in mean.values] == [1.5, 1.5]
+    with pytest.raises(ValueError, match="scalar"):
+        strategy.run(lambda: replica_context().all_gather(tf.constant(2.0), 0))
+
+
+def test_the_only_replica_knows_its_index_while_it_is_traced():
+    strategy, names = mirrored(1), ["first", "second"]
+
+    def replica():
+        index = replica_context().replica_id_in_sync_group
+        return {names[index]: tf.ones([int(index) + 2])}
+
+    for result in (strategy.run(replica), tf.function(lambda: strategy.run(replica))()):
+        assert result["first"].numpy().tolist() == [1.0, 1.0]

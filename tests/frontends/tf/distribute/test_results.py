@@ -270,3 +270,86 @@ def test_local_results_leave_padding_out():
     assert plain(strategy.experimental_local_results(batch)) == ([0.0], [1.0, 2.0])
     compiled = tf.function(lambda batch: strategy.experimental_local_results(batch))
     assert plain(compiled(batch)) == ([0.0], [1.0, 2.0])
+
+
+@pytest.mark.parametrize("op", ["SUM", "MEAN"])
+def test_one_replica_keeps_the_type_of_integers_and_booleans(op):
+    strategy = mirrored(1)
+    for value, kind in (([1, 2], jnp.int32), ([3], jnp.uint8), ([True, False], jnp.bool_)):
+        one = strategy.run(lambda value=value, kind=kind: jnp.asarray(value, kind))
+        for result in (
+            strategy.reduce(op, one, axis=None),
+            tf.function(lambda one: strategy.reduce(op, one, axis=None))(one),
+        ):
+            assert result.dtype == kind
+            assert result.tolist() == value
+    several = mirrored(2)
+    result = several.reduce("MEAN", several.run(lambda: replica_id()), axis=None)
+    assert (float(result), result.dtype) == (0.5, jnp.float32)
+
+
+@pytest.mark.parametrize(
+    ("replicas", "axis", "error"), [(2, None, ValueError), (2, 0, TypeError), (1, 0, TypeError)]
+)
+def test_booleans_are_not_added(replicas, axis, error):
+    strategy = mirrored(replicas)
+    value = strategy.run(lambda: jnp.asarray([True, False]))
+    with pytest.raises(error, match="got dtype bool"):
+        strategy.reduce("SUM", value, axis=axis)
+    with pytest.raises(TypeError, match="got dtype bool"):
+        strategy.reduce("SUM", np.array([True]), axis=0)
+
+
+def test_reduce_of_none():
+    strategy = mirrored()
+    for op, axis in (("SUM", None), ("SUM", 0), ("MEAN", 0)):
+        with pytest.raises(ValueError, match="Return the value"):
+            strategy.reduce(op, None, axis=axis)
+    assert strategy.reduce("MEAN", None, axis=None) is None
+    one_device = tf.distribute.OneDeviceStrategy("cpu:0")
+    assert one_device.reduce("SUM", None, axis=None) is None
+    with pytest.raises(ValueError, match="got None"):
+        one_device.reduce("SUM", None, axis=0)
+    # In a structure it stands for a part that is not there.
+    assert plain(strategy.reduce("SUM", (strategy.run(lambda: 1.0), None), axis=None)) == (
+        2.0,
+        None,
+    )
+
+
+def test_reduce_of_a_list_along_an_axis():
+    strategy = mirrored()
+    assert float(strategy.reduce("SUM", [1.0, 2.0], axis=0)) == 6.0
+    assert float(strategy.reduce("MEAN", [1.0, 2.0], axis=0)) == 1.5
+    rows_of_list = [jnp.asarray([1.0, 2.0]), jnp.asarray([3.0, 5.0])]
+    assert plain(strategy.reduce("SUM", rows_of_list, axis=0)) == [8.0, 14.0]
+    assert plain(strategy.reduce("MEAN", rows_of_list, axis=1)) == [1.5, 4.0]
+    with pytest.raises(TypeError, match="a dict has no axes"):
+        strategy.reduce("SUM", {"a": 1.0}, axis=0)
+    value = per_replica(strategy, SHORT)
+    assert plain(strategy.reduce("SUM", [value, value], axis=0)) == [8.0, 8.0]
+    assert plain(strategy.reduce("SUM", {"a": value}, axis=0)) == {"a": 8.0}
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, 2])
+def test_gather_of_one_replica_gives_its_value(axis):
+    strategy = mirrored(1)
+    for value in (3.0, [[1.0, 2.0], [3.0, 4.0]]):
+        one = per_replica(strategy, [value])
+        gathered = tf.function(lambda one: strategy.gather(one, axis=axis))
+        assert plain(strategy.gather(one, axis=axis)) == plain(gathered(one)) == value
+
+
+def test_gather_of_a_mirrored_variable_has_a_copy_for_each_replica():
+    strategy = mirrored()
+    with strategy.scope():
+        variable = tf.Variable([1.0, 2.0])
+    assert strategy.gather(variable, axis=0).tolist() == [1.0, 2.0, 1.0, 2.0]
+    assert strategy.gather(tf.constant([1.0, 2.0]), axis=0).tolist() == [1.0, 2.0]
+
+
+def test_a_zero_that_all_replicas_share_may_be_added_as_a_number_only():
+    strategy = mirrored()
+    assert strategy.reduce("SUM", 0.0, axis=None) == 0.0
+    with pytest.raises(ValueError, match="all replicas share"):
+        strategy.reduce("SUM", tf.constant(0.0), axis=None)

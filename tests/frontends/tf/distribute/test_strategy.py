@@ -60,8 +60,15 @@ def test_numbers_are_results_on_every_replica(value):
         assert lists(result) == [value, value]
 
 
+def test_texts_are_results():
+    strategy = mirrored()
+    for result in in_both_ways(lambda: strategy.run(lambda: {"name": "abc", "x": replica_id()})):
+        assert result["name"] == "abc"
+        assert lists(result["x"]) == [0, 1]
+
+
 def test_what_is_no_array_cannot_be_a_result():
-    with pytest.raises(TypeError, match=r"\['s'\].*only arrays, numbers, None"):
+    with pytest.raises(TypeError, match=r"\['s'\].*only arrays, numbers, texts, None"):
         mirrored().run(lambda: {"s": object()})
 
 

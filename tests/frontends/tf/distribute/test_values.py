@@ -19,3 +19,16 @@ def test_distributed_values():
     )
     assert seen[0]
     assert not isinstance(1.0, tf.distribute.DistributedValues)
+
+
+def test_variables_are_distributed_if_they_have_components():
+    for strategy, expected in (
+        (strategy_of(), True),
+        (strategy_of(1), True),
+        (tf.distribute.OneDeviceStrategy("cpu:0"), False),
+        (tf.distribute.experimental.CentralStorageStrategy(["cpu:0", "cpu:1"]), False),
+    ):
+        with strategy.scope():
+            variable = tf.Variable(1.0)
+        assert isinstance(variable, tf.distribute.DistributedValues) is expected
+        assert isinstance(variable, tf.Variable)

@@ -10,7 +10,7 @@ def test_central_storage_trains_as_mirrored_does():
     assert central.extended.parameter_devices == ("/job:localhost/replica:0/task:0/device:CPU:0",)
     assert len(central.extended.worker_devices) == 2
     with central.scope():
-        weight = tf.Variable(1.0)
+        weight = tf.Variable(1.0, aggregation=tf.VariableAggregation.MEAN)
 
     def step(x):
         with tf.GradientTape() as tape:
