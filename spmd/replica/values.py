@@ -21,7 +21,8 @@ from jax.core import Tracer
 
 from spmd.errors import Remedy
 from spmd.replica.array_like import ArrayLike, array_of
-from spmd.replica.context import current_frame, replica_axis
+from spmd.replica.axis import axis_index
+from spmd.replica.context import current_frame
 from spmd.replica.rows import RowLayout
 from spmd.topology import layout_of, num_replicas, place
 
@@ -369,9 +370,7 @@ def _stack_traced(values: Sequence[Any]) -> TracedPerReplica:
             f"One value per replica needs one shape inside of a step, and the shapes are {sorted(shapes)}. Pad them, "
             "or make the value before the step, and pass it."
         )
-    own = jax.lax.dynamic_index_in_dim(
-        jnp.stack(arrays), jax.lax.axis_index(replica_axis()), keepdims=False
-    )
+    own = jax.lax.dynamic_index_in_dim(jnp.stack(arrays), axis_index(), keepdims=False)
     return TracedPerReplica(own)
 
 

@@ -1,5 +1,7 @@
 """How functions run: as programs, or as Python for debugging."""
 
+from spmd.step import run_op_by_op
+
 _settings = {"eagerly": False, "soft": True}
 
 
@@ -18,6 +20,7 @@ def run_functions_eagerly(run_eagerly: bool) -> None:
     Source: `tf.config.run_functions_eagerly`.
     """
     _settings["eagerly"] = bool(run_eagerly)
+    run_op_by_op(run_eagerly)
 
 
 def functions_run_eagerly() -> bool:

@@ -5,16 +5,18 @@ every replica numbers of its own, metrics, losses and batch normalization leave 
 uses without having found it is an error.
 
 Touches Keras internals, which tests/spmd/integrations/keras/test_adapter.py runs on every supported version:
-`Variable._value` and `._trainable`, and the attributes in `_CHANGED_IN_LAYERS`.
+`Variable._value` and `._trainable`, `Layer._losses`, `global_state`, and the attributes in `_CHANGED_IN_LAYERS`.
 """
 
 import contextlib
+import copy
 import functools
 import operator
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from typing import Any
 
 import keras
+from keras.src.backend.common import global_state
 
 from spmd.integrations.keras import names
 from spmd.integrations.keras.methods import replica_methods, with_attributes
@@ -84,6 +86,27 @@ class KerasAdapter(Adapter):
                 for owner, attributes in replica_rows(part):
                     stack.enter_context(with_attributes(owner, attributes))
             yield
+
+    def replica_lists(self, things: Sequence[KerasObject]) -> Iterable[list[Any]]:
+        for part in parts_of(things):
+            losses = vars(part).get("_losses")
+            if isinstance(losses, list):
+                yield losses
+
+    def on_thread(self) -> Callable[[], None]:
+        # Scopes, the policy for types and the seed of the program, each the thread's own.
+        trackers = [global_state.GLOBAL_STATE_TRACKER, global_state.GLOBAL_SETTINGS_TRACKER]
+        found = [dict(vars(tracker)) for tracker in trackers]
+
+        def set_up() -> None:
+            for tracker, attributes in zip(trackers, found, strict=True):
+                own = {
+                    name: copy.copy(value) if isinstance(value, (list, dict)) else value
+                    for name, value in attributes.items()
+                }
+                vars(tracker).update(own)
+
+        return set_up
 
     def watch(self, things: Sequence[KerasObject], watch: Watch) -> None:
         for part in parts_of(things):
