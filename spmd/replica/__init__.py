@@ -25,6 +25,7 @@ from spmd.replica.context import has_rows as has_rows
 from spmd.replica.context import in_replica as in_replica
 from spmd.replica.context import in_replica_of as in_replica_of
 from spmd.replica.context import is_first_of_process as is_first_of_process
+from spmd.replica.context import outside_of_steps as outside_of_steps
 from spmd.replica.context import replica_axis as replica_axis
 from spmd.replica.context import replica_id as replica_id
 from spmd.replica.context import tracing as tracing

@@ -109,6 +109,11 @@ def tracing(frame: Frame) -> contextlib.AbstractContextManager[Frame | None]:
     return assigned(_FRAME, frame)
 
 
+def outside_of_steps() -> contextlib.AbstractContextManager[Frame | None]:
+    """Runs code inside a step that runs op by op as if it stood outside."""
+    return assigned(_FRAME, None)
+
+
 @contextlib.contextmanager
 def in_replica_of(frame: Frame, masks: list[BlockMask]) -> Generator[None]:
     """Moves a frame from between the replicas into one of them.

@@ -14,9 +14,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from spmd.state import Kind, StateTable, adapter_of, adapters
+from spmd.replica import outside_of_steps
+from spmd.state import Kind, StateTable, adapter_of, adapters, apply_pending
 from spmd.step.state_views import fold_key, rows_of_replica
-from spmd.topology import Layout, place
+from spmd.topology import Layout
 from spmd.typing import LibraryVariable
 
 
@@ -83,6 +84,8 @@ class ReplicaCopies:
         adapter = adapter_of(variable)
         if id(variable) in self._adopted or adapter is None or adapter.get(variable) is None:
             return
+        with outside_of_steps():
+            apply_pending()  # a restored checkpoint may hold its value
         self._adopted[id(variable)] = leave
         name = str(getattr(variable, "name", None) or type(variable).__name__)
         copies = self._add(StateTable((), [(name, variable, adapter)]), found=False)

@@ -16,7 +16,7 @@ from spmd.integrations.keras.losses import sharing, unshared
 from spmd.integrations.keras.placement import Placement
 from spmd.integrations.keras.replica_steps import call_step, is_overridden
 from spmd.integrations.keras.typing import Batch, Logs, Model
-from spmd.replica import PerReplica, all_reduce, is_per_replica
+from spmd.replica import PerReplica, TracedPerReplica, all_reduce, is_per_replica
 from spmd.step import CrossReplicaStep, are_alike, for_each, gather
 from spmd.topology import spans_processes
 from spmd.typing import PyTree
@@ -114,7 +114,7 @@ def logging_function(model: Model, placement: Placement, method: str) -> BatchFu
     def of_batch(data: Batch) -> Logs:
         logs = placement.run(of_rows, data)
         if own:
-            return jax.tree.map(lambda log: log.block, logs, is_leaf=is_per_replica)
+            return jax.tree.map(_common, logs, is_leaf=is_per_replica)
         # Between the replicas, metrics already cover the global batch.
         return model.get_metrics_result()
 
@@ -131,6 +131,11 @@ def predicting_function(model: Model, placement: Placement, method: str) -> Batc
         return jax.tree.map(lambda *values: _Rows(values), *results, is_leaf=is_per_replica)
 
     return BatchFunction(model, placement, method, of_batch, of_results)
+
+
+def _common(log: PerReplica | TracedPerReplica) -> jax.Array:
+    """Returns what all replicas have."""
+    return log.block if isinstance(log, TracedPerReplica) else log.values[0]
 
 
 class _Rows:
