@@ -72,8 +72,11 @@ class Adapter(abc.ABC):
     def in_replica(self, things: Sequence[Stateful]) -> contextlib.AbstractContextManager[None]:
         """Returns a context manager around one replica's code, for what changes there."""
 
-    def replica_lists(self, things: Sequence[Stateful]) -> Iterable[list[Any]]:
-        """Lists the lists in objects that replicas fill each for itself, where they run op by op."""
+    def replica_attributes(self, things: Sequence[Stateful]) -> Iterable[tuple[dict[str, Any], str]]:
+        """Lists attributes of objects, as dictionary and key, that are no variables, but a replica's own.
+
+        Where replicas run op by op, each sees what it has put there itself.
+        """
         del things
         return ()
 

@@ -54,24 +54,30 @@ class ReplicaCopies:
         self._copies: list[_Copies] = []
         self._adopted: dict[int, Callable[[], None]] = {}
         self._add(table, found=True)
-        self._lists = [
-            one for adapter in adapters() for one in adapter.replica_lists(_owned(adapter, table))
+        self._attributes = [
+            place
+            for adapter in adapters()
+            for place in adapter.replica_attributes(
+                [thing for thing in table.things if adapter.owns(thing)]
+            )
         ]
-        self._contents = [list(map(list, self._lists)) for _ in range(layout.replicas)]
+        self._held = [
+            [_own_container(owner[name]) for owner, name in self._attributes]
+            for _ in range(layout.replicas)
+        ]
 
     def enter(self, replica: int) -> None:
         """Gives the variables the values of a replica."""
         for copies in self._copies:
             copies.table.put(copies.values[replica])
-        for one, items in zip(self._lists, self._contents[replica], strict=True):
-            # Not by a method of its class, which may take notice.
-            list.__setitem__(one, slice(None), items)
+        for (owner, name), value in zip(self._attributes, self._held[replica], strict=True):
+            owner[name] = value
 
     def leave(self, replica: int) -> None:
         """Keeps what a replica has made of its values."""
         for copies in self._copies:
             copies.values[replica] = copies.table.read()
-        self._contents[replica] = list(map(list, self._lists))
+        self._held[replica] = [owner[name] for owner, name in self._attributes]
 
     def adopt(self, variable: LibraryVariable, replica: int, leave: Callable[[], None]) -> None:
         """Adds a variable that the step did not find, as the replica whose turn it is holds it.
@@ -188,8 +194,10 @@ def _bits(value: Any) -> tuple[Any, ...]:
     return host.shape, host.dtype, host.tobytes()
 
 
-def _owned(adapter: Any, table: StateTable) -> list[Any]:
-    return [thing for thing in table.things if adapter.owns(thing)]
+def _own_container(value: Any) -> Any:
+    """Copies a container; not by its class, which may take notice of what goes in."""
+    kinds: tuple[Any, ...] = (list, set, dict)
+    return next((kind(value) for kind in kinds if isinstance(value, kind)), value)
 
 
 def _entry(kind: Kind, value: Any, name: str, replica: int) -> Any:

@@ -5,7 +5,7 @@ every replica numbers of its own, metrics, losses and batch normalization leave 
 uses without having found it is an error.
 
 Touches Keras internals, which tests/spmd/integrations/keras/test_adapter.py runs on every supported version:
-`Variable._value` and `._trainable`, `Layer._losses`, `global_state`, and the attributes in `_CHANGED_IN_LAYERS`.
+`Variable._value` and `._trainable`, `global_state`, and the attributes in `_LOSSES` and `_CHANGED_IN_LAYERS`.
 """
 
 import contextlib
@@ -87,11 +87,12 @@ class KerasAdapter(Adapter):
                     stack.enter_context(with_attributes(owner, attributes))
             yield
 
-    def replica_lists(self, things: Sequence[KerasObject]) -> Iterable[list[Any]]:
+    def replica_attributes(
+        self, things: Sequence[KerasObject]
+    ) -> Iterable[tuple[dict[str, Any], str]]:
         for part in parts_of(things):
-            losses = vars(part).get("_losses")
-            if isinstance(losses, list):
-                yield losses
+            for name in _LOSSES.intersection(vars(part)):
+                yield vars(part), name
 
     def on_thread(self) -> Callable[[], None]:
         # Scopes, the policy for types and the seed of the program, each the thread's own.
@@ -121,6 +122,10 @@ class KerasAdapter(Adapter):
                     watch.item(attributes, key)
             for variable in variables_of(part):
                 watch.item(vars(variable), "_trainable")
+
+
+# Where a layer keeps the losses of its last call.
+_LOSSES = frozenset({"_losses", "_loss_ids", "_losses_override"})
 
 
 @functools.cache

@@ -49,9 +49,12 @@ class BatchFunction:
         state += placement.state
         self._mesh = placement.mesh
         self._of_results = of_results
-        self._eager = functools.partial(call_step, model, method) if model.run_eagerly else None
         self._at_once = model.steps_per_execution
         self._step = CrossReplicaStep(of_batch, placement.mesh, state=state)
+        # Replicas of several processes cannot take turns: there, each process runs the whole batch by itself.
+        alone = model.run_eagerly and spans_processes(placement.mesh)
+        self._alone = functools.partial(call_step, model, method) if alone else None
+        self._of_batch = self._step.op_by_op if model.run_eagerly else self._step
 
         def of_batches(*batches: Batch) -> PyTree:
             return jax.tree.map(lambda results: results[-1], for_each(of_batch, batches))
@@ -81,18 +84,19 @@ class BatchFunction:
         batches = list(itertools.islice(self._placed(iterator), self._at_once))
         if not batches:
             raise StopIteration
-        if self._eager is not None:
+        several = self._of_results is None and self._of_batch is self._step
+        if self._alone is not None:
             with unshared():
-                results = list(map(self._eager, batches))
-        elif self._of_results is None and len(batches) == self._at_once > 1 and are_alike(batches):
+                results = list(map(self._alone, batches))
+        elif several and len(batches) == self._at_once > 1 and are_alike(batches):
             results = [self._steps(*batches)]
         else:
-            results = list(map(self._step, batches))
+            results = list(map(self._of_batch, batches))
         return results[-1] if self._of_results is None else self._of_results(results), state
 
     def _placed(self, iterator: Iterator[Batch]) -> Iterator[Batch]:
         for data in iterator if self._draws is None else self._draws.read(iterator):
-            if self._eager is None and not _is_distributed(data):
+            if self._alone is None and not _is_distributed(data):
                 data = self._placer.place(data, x64=bool(jax.enable_x64.value))
             if data is not None:  # a batch without rows
                 yield data
