@@ -190,7 +190,15 @@ class _Run:
 
             def call(replica: int) -> PyTree:
                 own_args, own_kwargs = parts.structure.unflatten(blocks[replica][0])
-                return self._code.function(*own_args, **own_kwargs)
+                try:
+                    return self._code.function(*own_args, **own_kwargs)
+                except NameError as error:
+                    if "unbound axis name" in str(error):
+                        error.add_note(
+                            "Collectives of jax.lax need a compiled step. In one that runs op by op, call those of "
+                            "spmd, such as spmd.all_reduce(value)."
+                        )
+                    raise
 
             turns = ReplicaThreads(
                 replicas, switch, copies.adopt, _thread_context(_on_one_device, self._mesh)

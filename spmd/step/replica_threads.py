@@ -133,7 +133,7 @@ class ReplicaThreads(Turns):
         # Else somebody has interrupted them: one that never ends must not keep the caller waiting.
         if self._failed is not None:
             replica, error = self._failed
-            if len(codes) > 1:
+            if len(codes) > 1 and not isinstance(error, ReplicaContextError):
                 error.add_note(f"Replica {replica} of {len(codes)} raised this, op by op.")
             raise error
         return results
@@ -143,7 +143,8 @@ class ReplicaThreads(Turns):
             raise ReplicaContextError(
                 f"The step runs op by op, and calls {name}{_at(_user_line())} inside a function that JAX traces "
                 "(jax.jit, jax.vmap, a loop of jax.lax): there the code has no values that it could hand to the "
-                "other replicas. Run what JAX traces op by op, too: with jax.disable_jit(): ..."
+                "other replicas. Call it outside of that function; or, unless it is jax.vmap, run this one op by op, "
+                "too: with jax.disable_jit(): ..."
             )
         replica = self._running
         if len(self._handed) == 1:
