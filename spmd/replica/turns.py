@@ -7,6 +7,7 @@ handed in theirs, each goes on with what all of them have.
 
 import abc
 import contextlib
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -81,7 +82,10 @@ def exchanged(turns: Turns, name: str, values: Sequence[jax.Array]) -> list[Sequ
         parts = [of_replica[i] for of_replica in cotangents for i in inexact]
         every = turns.exchange(f"the gradient of {name}", parts)
         first = turns.index * len(inexact)
-        mine = {i: sum(parts[first + at] for parts in every) for at, i in enumerate(inexact)}
+        mine: dict[int, jax.Array] = {
+            i: functools.reduce(jnp.add, [parts[first + at] for parts in every])
+            for at, i in enumerate(inexact)
+        }
         return tuple(map(mine.get, range(len(values))))
 
     exchange.defvjp(forward, backward)

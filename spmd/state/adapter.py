@@ -72,7 +72,9 @@ class Adapter(abc.ABC):
     def in_replica(self, things: Sequence[Stateful]) -> contextlib.AbstractContextManager[None]:
         """Returns a context manager around one replica's code, for what changes there."""
 
-    def replica_attributes(self, things: Sequence[Stateful]) -> Iterable[tuple[dict[str, Any], str]]:
+    def replica_attributes(
+        self, things: Sequence[Stateful]
+    ) -> Iterable[tuple[dict[str, Any], str]]:
         """Lists attributes of objects, as dictionary and key, that are no variables, but a replica's own.
 
         Where replicas run op by op, each sees what it has put there itself.

@@ -20,7 +20,7 @@ from jax.sharding import Mesh
 
 from spmd.assigned import assigned
 from spmd.errors import MeshError, StepOutputError
-from spmd.proof import check_local_state_fits, check_whole_results_are_equal, diverged_error
+from spmd.proof import check_local_state_fits, diverged_error
 from spmd.replica import BlockMask, Frame, PerReplica, RowMask, stack_replicas, tracing
 from spmd.state import Kind, StateTable, adapters, discover
 from spmd.step.arguments import Arguments, is_argument, take_apart
@@ -180,11 +180,14 @@ class _Run:
         with tracing(frame):
             copies = ReplicaCopies(table, self._layout)
             blocks = [self._blocks(parts, leaves, replica) for replica in range(replicas)]
-            places = [[masks, False] for _, masks in blocks]
+            # Of each replica: the masks of its batches, and whether it has stepped out of itself.
+            places: list[tuple[list[BlockMask] | None, bool]] = [
+                (masks, False) for _, masks in blocks
+            ]
 
             def switch(last: int, following: int) -> None:
                 copies.leave(last)
-                places[last] = [frame.masks, frame.merging]
+                places[last] = frame.masks, frame.merging
                 copies.enter(following)
                 frame.masks, frame.merging = places[following]
 
@@ -274,7 +277,8 @@ def _thread_context(
 ) -> Callable[[], contextlib.AbstractContextManager[None]]:
     """Returns what sets another thread up as this one: its libraries, and what JAX keeps for each thread."""
     set_up = [adapter.on_thread() for adapter in adapters()]
-    x64, jit = bool(jax.enable_x64.value), bool(jax.config.jax_disable_jit)
+    x64 = bool(jax.enable_x64.value)
+    jit = bool(jax.config.jax_disable_jit)  # pyright: ignore[reportAttributeAccessIssue]
 
     @contextlib.contextmanager
     def context() -> Generator[None]:

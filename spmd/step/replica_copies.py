@@ -110,7 +110,9 @@ class ReplicaCopies:
                 copies.table.put(copies.before)
         return bool(self._adopted)
 
-    def join(self, has_rows: Sequence[bool]) -> tuple[list[list[Any]], list[tuple[StateTable, int]]]:
+    def join(
+        self, has_rows: Sequence[bool]
+    ) -> tuple[list[list[Any]], list[tuple[StateTable, int]]]:
         """Makes one value of the copies of each variable.
 
         Args:

@@ -88,6 +88,7 @@ class ReplicaThreads(Turns):
 
     @property
     def index(self) -> int:
+        """See `Turns`."""
         return self._running
 
     def run(self, codes: Sequence[Callable[[], T]]) -> list[T]:
@@ -139,6 +140,11 @@ class ReplicaThreads(Turns):
         return results
 
     def exchange(self, name: str, values: Sequence[jax.Array]) -> list[Sequence[jax.Array]]:
+        """See `Turns`.
+
+        Raises:
+            ReplicaContextError: JAX traces this code, or replicas have come to other places.
+        """
         if any(isinstance(value, Tracer) for value in values):
             raise ReplicaContextError(
                 f"The step runs op by op, and calls {name}{_at(_user_line())} inside a function that JAX traces "
@@ -155,10 +161,12 @@ class ReplicaThreads(Turns):
         return self._every
 
     def adopt(self, variable: LibraryVariable, leave: Callable[[], None]) -> None:
+        """See `Turns`."""
         self._adopt(variable, self._running, leave)
 
     @contextlib.contextmanager
     def while_running(self, make: _Make) -> Generator[None]:
+        """See `Turns`."""
         entered = self._entered[self._running]
         own = _Resumed(make)
         own.resume()

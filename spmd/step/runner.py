@@ -283,7 +283,7 @@ class StepRunner(Generic[P, R]):
 
     def _call(self, args: Sequence[PyTree], kwargs: Mapping[str, PyTree]) -> PyTree:
         if runs_op_by_op():
-            return self.op_by_op(*args, **kwargs)
+            return call_op_by_op(self._code, self.mesh, self._state, args, kwargs)
         if _jax_internals.is_tracing():
             raise BatchError(
                 f"The step {self.__name__!r} was called inside jax.jit, jax.grad or another "

@@ -17,13 +17,13 @@ from spmd.replica import (
     BlockMask,
     Frame,
     TracedPerReplica,
+    axis_index,
+    axis_size,
     has_rows,
     in_replica_of,
     is_per_replica,
     masks_of_length,
     replica_axis,
-    axis_index,
-    axis_size,
 )
 from spmd.state import Kind, StateTable
 from spmd.step.arguments import is_argument, is_numeric
@@ -231,13 +231,13 @@ def rows_of_replica(value: jax.Array, name: str, replica: ArrayLike) -> tuple[An
     return replica * rows, rows
 
 
-def fold_key(key: jax.Array, replica: ArrayLike | None = None) -> jax.Array:
+def fold_key(key: jax.Array, replica: ArrayLike = None) -> jax.Array:
     """Makes random keys, typed or not, those of a replica; by default of the one that runs this code."""
-    replica = axis_index() if replica is None else replica
+    index = axis_index() if replica is None else replica
     typed = jnp.issubdtype(key.dtype, jax.dtypes.prng_key)
 
     def fold(one: jax.Array) -> jax.Array:
-        return jax.random.fold_in(one, replica)
+        return jax.random.fold_in(one, index)
 
     for _ in range(key.ndim if typed else key.ndim - 1):
         fold = jax.vmap(fold)

@@ -10,7 +10,6 @@ Touches Keras internals, which tests/spmd/integrations/keras/test_recurrent.py r
 from collections.abc import Iterator
 from typing import Any
 
-import jax
 import keras
 
 from spmd.integrations.keras.typing import KerasObject, Variable
