@@ -13,6 +13,7 @@ from spmd.proof.checks import check_state_keeps_shape as check_state_keeps_shape
 from spmd.proof.checks import check_whole_results_are_equal as check_whole_results_are_equal
 from spmd.proof.checks import counted_padding_error as counted_padding_error
 from spmd.proof.checks import counted_rows_error as counted_rows_error
+from spmd.proof.checks import diverged_error as diverged_error
 from spmd.proof.checks import find_counted_padding as find_counted_padding
 from spmd.proof.checks import gathered_padding_error as gathered_padding_error
 from spmd.proof.checks import leaked_value_error as leaked_value_error

@@ -174,12 +174,25 @@ def check_state_is_equal(
         ReplicaDivergenceError: one does not; names it, the line that wrote it, and the fix.
     """
     bad = [index for index, flag in enumerate(varies) if flag]
-    if not bad:
-        return
+    if bad:
+        raise diverged_error(bad, table, step, jaxpr)
+
+
+def diverged_error(
+    bad: Sequence[int], table: StateTable, step: str, jaxpr: Jaxpr | None = None
+) -> ReplicaDivergenceError:
+    """Makes the error for variables that replicas would keep different values of.
+
+    Args:
+        bad: the leaves of the state.
+        table: the state.
+        step: its name.
+        jaxpr: the program, if there is one: it tells the line that wrote them.
+    """
     # An optimizer's state, of which there is more, differs because the parameters' gradients do.
     variables = [slot.variable for slot in table.slots for _ in range(slot.count)]
-    bad.sort(key=lambda index: not _is_parameter(variables[index]))
-    line = origin(jaxpr, *bad)
+    bad = sorted(bad, key=lambda index: not _is_parameter(variables[index]))
+    line = None if jaxpr is None else origin(jaxpr, *bad)
     shown = some_of([table.leaf_names[index] for index in bad], 5)
     if any(table.kinds[index] is Kind.KEY for index in bad):
         fix = "Do not replace a random key inside the replica function; draw from it."
@@ -188,7 +201,7 @@ def check_state_is_equal(
             f"A gradient is the replica's own until it is summed: {Remedy.SUM_GRADIENTS.spelled()}. Combine other "
             "values in the same way."
         )
-    raise ReplicaDivergenceError(
+    return ReplicaDivergenceError(
         f"The step {step!r} would leave {shown} with a different value on every replica"
         + (f" (written at {line})" if line else "")
         + ", because it depends on the replica's own rows, key or index and was not combined over "

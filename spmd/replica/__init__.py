@@ -2,9 +2,13 @@
 
 from spmd.replica.array_like import ArrayLike as ArrayLike
 from spmd.replica.array_like import array_of as array_of
+from spmd.replica.axis import ReduceOp as ReduceOp
+from spmd.replica.axis import axis_index as axis_index
+from spmd.replica.axis import axis_size as axis_size
+from spmd.replica.axis import over_axis as over_axis
+from spmd.replica.axis import take_turns as take_turns
 from spmd.replica.blocks import BlockShapes as BlockShapes
 from spmd.replica.blocks import Shape as Shape
-from spmd.replica.collectives import ReduceOp as ReduceOp
 from spmd.replica.collectives import all_gather as all_gather
 from spmd.replica.collectives import all_reduce as all_reduce
 from spmd.replica.collectives import blocks_in_order as blocks_in_order
@@ -16,10 +20,12 @@ from spmd.replica.context import BlockMask as BlockMask
 from spmd.replica.context import Frame as Frame
 from spmd.replica.context import cross_replica_of as cross_replica_of
 from spmd.replica.context import current_frame as current_frame
+from spmd.replica.context import for_this_replica as for_this_replica
 from spmd.replica.context import has_rows as has_rows
 from spmd.replica.context import in_replica as in_replica
 from spmd.replica.context import in_replica_of as in_replica_of
 from spmd.replica.context import is_first_of_process as is_first_of_process
+from spmd.replica.context import outside_of_steps as outside_of_steps
 from spmd.replica.context import replica_axis as replica_axis
 from spmd.replica.context import replica_id as replica_id
 from spmd.replica.context import tracing as tracing
@@ -38,6 +44,7 @@ from spmd.replica.rows import deal as deal
 from spmd.replica.rows import masks_of_length as masks_of_length
 from spmd.replica.rows import share as share
 from spmd.replica.stacking import stack_replicas as stack_replicas
+from spmd.replica.turns import Turns as Turns
 from spmd.replica.values import PerReplica as PerReplica
 from spmd.replica.values import RowMask as RowMask
 from spmd.replica.values import TracedPerReplica as TracedPerReplica

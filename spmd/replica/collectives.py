@@ -5,28 +5,21 @@ or the program hangs (the engine refuses a collective that only some replicas wo
 and return pytrees. None blocks the host: they become part of the compiled step.
 """
 
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 import jax
 import jax.numpy as jnp
 
 from spmd.errors import ReplicaContextError
 from spmd.replica.array_like import array_of
-from spmd.replica.blocks import blocks_of_all
+from spmd.replica.axis import ReduceOp, axis_size, blocks_on_axis, over_axis, take_turns
 from spmd.replica.context import current_frame, in_replica, replica_axis, replica_id
 from spmd.replica.values import is_per_replica
 from spmd.typing import ArrayLike
 
 _Tree = TypeVar("_Tree")
 
-ReduceOp = Literal["sum", "mean", "min", "max"]
-
-_OPS: dict[str, Any] = {
-    "sum": jax.lax.psum,
-    "mean": jax.lax.pmean,
-    "min": jax.lax.pmin,
-    "max": jax.lax.pmax,
-}
+_OPS = get_args(ReduceOp)
 
 
 def all_reduce(tree: _Tree, op: ReduceOp = "sum") -> _Tree:
@@ -58,7 +51,7 @@ def all_reduce(tree: _Tree, op: ReduceOp = "sum") -> _Tree:
     _require_replica("all_reduce")
     # A batch that code closes over is no value of one replica: `array_of` refuses it.
     tree = jax.tree.map(_operand, tree, is_leaf=is_per_replica)
-    return _OPS[op](tree, replica_axis())
+    return over_axis(op, tree)
 
 
 def all_gather(tree: _Tree, axis: int = 0) -> _Tree:
@@ -124,7 +117,7 @@ def broadcast(tree: _Tree, source: int = 0) -> _Tree:
     Source: `tf.distribute.StrategyExtended.broadcast_to`.
     """
     _require_replica("broadcast")
-    replicas = jax.lax.axis_size(replica_axis())
+    replicas = axis_size()
     if not 0 <= source < replicas:
         raise ValueError(
             f"There is no replica {source} to broadcast from: there are {replicas}, 0 to {replicas - 1}."
@@ -138,7 +131,7 @@ def broadcast(tree: _Tree, source: int = 0) -> _Tree:
             return jax.random.wrap_key_data(data, impl=jax.random.key_impl(leaf))
         # A sum in which all others contribute zero; where() keeps their NaN and inf out.
         wide = leaf.astype(jnp.int32) if leaf.dtype == jnp.bool_ else leaf
-        total = jax.lax.psum(jnp.where(mine, wide, jnp.zeros_like(wide)), replica_axis())
+        total = over_axis("sum", jnp.where(mine, wide, jnp.zeros_like(wide)))
         return total.astype(leaf.dtype)
 
     return jax.tree.map(send, tree, is_leaf=is_per_replica)
@@ -159,7 +152,7 @@ def combine(value: jax.Array, op: ReduceOp | Literal["first"]) -> jax.Array:
     """
     if op == "first":
         return blocks_in_order(value)[0]
-    return _OPS[op](value, replica_axis())
+    return over_axis(op, value)
 
 
 def blocks_in_order(value: jax.Array) -> list[jax.Array]:
@@ -168,9 +161,7 @@ def blocks_in_order(value: jax.Array) -> list[jax.Array]:
     Args:
         value: what this one has.
     """
-    axis, frame = replica_axis(), current_frame()
-    shapes = None if frame is None else frame.blocks
-    return blocks_of_all(value, shapes, axis, jax.lax.axis_size(axis))
+    return blocks_on_axis(value)
 
 
 def gathered(value: jax.Array, axis: int) -> jax.Array:
@@ -181,7 +172,7 @@ def gathered(value: jax.Array, axis: int) -> jax.Array:
         axis: along which to concatenate.
     """
     frame = current_frame()
-    if frame is None or frame.blocks is None:
+    if take_turns() is None and (frame is None or frame.blocks is None):
         return jax.lax.all_gather(value, replica_axis(), axis=axis, tiled=True)
     return jnp.concatenate(blocks_in_order(value), axis=axis)
 

@@ -1,6 +1,6 @@
 """Where am I? The place of the running code: outside a step, between replicas, or in one replica.
 
-A *frame* exists while a step is traced. In a frame, code runs in one of two places. *Cross-replica*:
+A *frame* exists while a step is traced, or runs op by op. In a frame, code runs in one of two places. *Cross-replica*:
 it sees values that are equal on all replicas, and per-replica values as a whole. *Replica*: it sees
 one replica's block of everything. The frame is a context variable: other threads see no frame, so a
 function that a step hands to another thread runs as if outside of a step.
@@ -19,6 +19,7 @@ from jax.sharding import Mesh
 from spmd.assigned import assigned
 from spmd.errors import BatchError, ReplicaContextError
 from spmd.replica.blocks import BlockShapes
+from spmd.replica.turns import Turns
 from spmd.topology import Layout, layout_of
 from spmd.typing import PyTree
 
@@ -53,7 +54,7 @@ def has_rows(masks: Sequence[BlockMask]) -> jax.Array | None:
 
 @dataclasses.dataclass
 class Frame:
-    """A step that is being traced.
+    """A step that is being traced, or runs op by op.
 
     Attributes:
         mesh: where the step will run.
@@ -68,6 +69,7 @@ class Frame:
         blocks: shapes of what replicas exchange, if they may have different numbers of rows, and run programs of
             their own.
         gathers_rows: whether rows were gathered between replicas, padding included.
+        turns: of replicas that run op by op; None while the step is traced.
     """
 
     mesh: Mesh
@@ -81,6 +83,7 @@ class Frame:
     building: bool = False
     blocks: BlockShapes | None = None
     gathers_rows: bool = False
+    turns: Turns | None = None
 
     @property
     def layout(self) -> Layout:
@@ -104,6 +107,11 @@ def current_frame() -> Frame | None:
 def tracing(frame: Frame) -> contextlib.AbstractContextManager[Frame | None]:
     """Makes a frame current."""
     return assigned(_FRAME, frame)
+
+
+def outside_of_steps() -> contextlib.AbstractContextManager[Frame | None]:
+    """Runs code inside a step that runs op by op as if it stood outside."""
+    return assigned(_FRAME, None)
 
 
 @contextlib.contextmanager
@@ -138,6 +146,24 @@ def cross_replica_of(frame: Frame) -> Generator[None]:
         frame.masks, frame.merging = masks, False
 
 
+@contextlib.contextmanager
+def for_this_replica(
+    make: Callable[[], contextlib.AbstractContextManager[Any]],
+) -> Generator[None]:
+    """Enters a context that changes what all replicas share, such as an attribute of a layer.
+
+    While a step is traced, there is one replica's code. Where replicas take turns, the context is left while another
+    one runs.
+
+    Args:
+        make: makes the context; called each time that it is entered.
+    """
+    frame = current_frame()
+    turns = None if frame is None else frame.turns
+    with make() if turns is None else turns.while_running(make):
+        yield
+
+
 def in_replica() -> bool:
     """Tells whether the running code is one replica's part of a step.
 
@@ -166,8 +192,11 @@ def replica_id() -> jax.Array:
 
     Source: `tf.distribute.ReplicaContext.replica_id_in_sync_group`.
     """
-    if not in_replica():
+    frame = current_frame()
+    if frame is None or not frame.in_replica:
         return jnp.zeros((), jnp.int32)
+    if frame.turns is not None:
+        return jnp.asarray(frame.turns.index, jnp.int32)
     return jax.lax.axis_index(replica_axis())
 
 
@@ -237,9 +266,12 @@ def is_first_of_process() -> Any:
     """Tells whether this is the first replica of its process: where what a process does once is done.
 
     Returns:
-        A boolean of the program, the same program in all processes; True where there is one replica, or none.
+        A boolean of the program, the same program in all processes; True where there is one replica, or none. Op by
+        op, a Python bool.
     """
     frame = current_frame()
+    if frame is not None and frame.turns is not None:
+        return frame.turns.index == 0
     if frame is None or not frame.in_replica or frame.layout.replicas == 1:
         return True
     return jnp.isin(replica_id(), jnp.asarray(frame.layout.first_replicas))

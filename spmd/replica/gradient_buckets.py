@@ -20,6 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from spmd.assigned import assigned
+from spmd.replica.axis import axis_size, take_turns
 from spmd.replica.collectives import all_reduce
 from spmd.replica.context import current_frame, replica_axis
 
@@ -82,11 +83,11 @@ def collective_options(options: CollectiveOptions) -> AbstractContextManager[Col
 
 def sum_in_buckets(gradients: _Tree) -> _Tree:
     """Sums a pytree of a replica's arrays over replicas, in buckets as the options say."""
-    options, replicas = _OPTIONS.get(), jax.lax.axis_size(replica_axis())
+    options, replicas = _OPTIONS.get(), axis_size()
     if replicas == 1:
         return all_reduce(gradients)
     size = options.group_size
-    grouped = 1 < size < replicas and replicas % size == 0
+    grouped = 1 < size < replicas and replicas % size == 0 and take_turns() is None
     leaves, structure = jax.tree.flatten(gradients)
     sums = [jnp.asarray(leaf) for leaf in leaves]
     types = [leaf.dtype for leaf in sums]

@@ -72,6 +72,8 @@ def sum_gradients(gradients: _Tree) -> _Tree:
     if frame is None or frame.masks is None:
         return gradients
     frame.sums += 1
+    if _ASKED.get():
+        return gradients
     rows = has_rows(frame.masks) if frame.has_statistics else None
     if rows is not None:
         # Of a replica without rows, a statistic over its rows is NaN, and so is all that flows back
@@ -86,6 +88,9 @@ def sum_gradients(gradients: _Tree) -> _Tree:
         collecting[1].append(summed)
     return summed
 
+
+# Whether somebody only wants to know if this code sums gradients: op by op, it could not while JAX traces it.
+_ASKED: ContextVar[bool] = ContextVar("spmd_asked", default=False)
 
 # The state of tracing in which sums are collected, and the sums.
 _COLLECTED: ContextVar[tuple[Any, list[Any]] | None] = ContextVar("spmd_collected", default=None)
@@ -110,7 +115,8 @@ def sums_by_itself(update: Callable[[], Any]) -> bool:
         return False
     before, frame.sums = frame.sums, 0
     try:
-        jax.eval_shape(update)
+        with assigned(_ASKED, frame.turns is not None):
+            jax.eval_shape(update)
         return frame.sums > 0
     finally:
         frame.sums = before

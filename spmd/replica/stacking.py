@@ -8,7 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh
 
-from spmd.replica.context import current_frame, replica_axis
+from spmd.replica.axis import axis_index
+from spmd.replica.context import current_frame
 from spmd.replica.host_values import HostPerReplica, is_text
 from spmd.replica.rows import RowLayout
 from spmd.replica.values import PerReplica, TracedPerReplica, mask_of_lengths
@@ -63,7 +64,5 @@ def _stack_traced(values: Sequence[Any]) -> TracedPerReplica:
             f"One value per replica needs one shape inside of a step, and the shapes are {sorted(shapes)}. Pad them, "
             "or make the value before the step, and pass it."
         )
-    own = jax.lax.dynamic_index_in_dim(
-        jnp.stack(arrays), jax.lax.axis_index(replica_axis()), keepdims=False
-    )
+    own = jax.lax.dynamic_index_in_dim(jnp.stack(arrays), axis_index(), keepdims=False)
     return TracedPerReplica(own)

@@ -14,6 +14,10 @@ class Group(dict[str, Any]):
     """Stateful parts that belong together by their names only: no object stands for them."""
 
 
+def _nothing() -> None:
+    pass
+
+
 class Adapter(abc.ABC):
     """How the objects of one library hold state.
 
@@ -67,6 +71,20 @@ class Adapter(abc.ABC):
     @abc.abstractmethod
     def in_replica(self, things: Sequence[Stateful]) -> contextlib.AbstractContextManager[None]:
         """Returns a context manager around one replica's code, for what changes there."""
+
+    def replica_attributes(
+        self, things: Sequence[Stateful]
+    ) -> Iterable[tuple[dict[str, Any], str]]:
+        """Lists attributes of objects, as dictionary and key, that are no variables, but a replica's own.
+
+        Where replicas run op by op, each sees what it has put there itself.
+        """
+        del things
+        return ()
+
+    def on_thread(self) -> Callable[[], None]:
+        """Returns a function that sets the library up on another thread as it is on this one."""
+        return _nothing
 
     @abc.abstractmethod
     def watch(self, things: Sequence[Stateful], watch: Watch) -> None:

@@ -144,9 +144,10 @@ class StateTable:
                 if slot.count == 1 and held is not leaves[slot.first]:
                     for observer in list(WRITE_OBSERVERS):
                         observer.on_overwrite(slot.variable, held)
-        self._put(leaves)
+        self.put(leaves)
 
-    def _put(self, leaves: Sequence[jax.Array]) -> None:
+    def put(self, leaves: Sequence[jax.Array]) -> None:
+        """Writes all variables as `write` does, without telling anybody."""
         start = 0
         for adapter, variables in self._plain:
             stop = start + len(variables)
@@ -181,8 +182,8 @@ class StateTable:
         with contextlib.ExitStack() as stack:
             for adapter, things, variables in self._by_adapter():
                 stack.enter_context(adapter.lifted(things, variables))
-            stack.callback(self._put, before)
-            self._put(leaves)
+            stack.callback(self.put, before)
+            self.put(leaves)
             yield
 
     @contextlib.contextmanager

@@ -106,7 +106,7 @@ class Variable:
         If the step can reach the variable when it is over, it is traced again, with the variable lifted.
         """
         frame = current_frame()
-        if frame is not None:
+        if frame is not None and frame.turns is None:
             initial = self._value
             self._frame, self._trace = frame, trace_state()
             frame.made.append((self, functools.partial(self._leave_step, initial)))
@@ -116,12 +116,16 @@ class Variable:
 
     def _check_lifted(self, verb: str) -> None:
         frame = current_frame()
-        if frame is not None and self._frame is not frame:
+        if frame is None or self._frame is frame:
+            return
+        if frame.turns is None:
             raise StateError(
                 f"The step {verb} {self!r}, which it did not find among the objects that it can "
                 "reach, so its value would be frozen into the program. Pass it as an argument, or "
                 "name it: spmd.Step(fn, mesh, state=[variable])."
             )
+        self._frame, self._trace = frame, trace_state()
+        frame.turns.adopt(self, functools.partial(self._leave_step, None))
 
 
 class _VariableAdapter(Adapter):

@@ -18,6 +18,8 @@ from spmd.step.lift import lift as lift
 from spmd.step.loop import Repetition as Repetition
 from spmd.step.loop import are_alike as are_alike
 from spmd.step.loop import for_each as for_each
+from spmd.step.op_by_op import run_op_by_op as run_op_by_op
+from spmd.step.op_by_op import runs_op_by_op as runs_op_by_op
 from spmd.step.options import StepOptions as StepOptions
 from spmd.step.runner import NO_SHORTCUT as NO_SHORTCUT
 from spmd.step.stages import Compiled as Compiled

@@ -25,9 +25,11 @@ from spmd.replica import (
     current_frame,
     gathered,
     is_per_replica,
-    replica_axis,
+    over_axis,
 )
+from spmd.step.op_by_op import call_op_by_op, current_step
 from spmd.step.state_views import run_in_replicas
+from spmd.step.trace import StepCode
 from spmd.topology import layout_of, place, readable
 
 MeanOrSum = Literal["sum", "mean"]
@@ -60,6 +62,10 @@ def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     Source: `tf.distribute.Strategy.run` inside `tf.function`.
     """
     frame = current_frame()
+    here = current_step() if frame is None else None
+    if here is not None:
+        code = StepCode(function, getattr(function, "__name__", "step"), True, False)
+        return call_op_by_op(code, *here, args, kwargs)
     if frame is None:
         raise ReplicaContextError(
             "spmd.run works inside a step made with spmd.step.CrossReplicaStep. Outside of a step make one: "
@@ -105,7 +111,7 @@ def reduce(value: Any, op: MeanOrSum = "sum", axis: Axis = None) -> Any:
         if isinstance(leaf, TracedPerReplica):
             check_axis(axis, leaf.block.ndim)
             total, count = _reduce_block(leaf.block, leaf.mask, op, axis)
-            total, count = jax.lax.psum((total, count), replica_axis())
+            total, count = over_axis("sum", (total, count))
             return _finish(total, count, op, leaf.block.dtype)
         if isinstance(leaf, HostPerReplica):
             raise _on_the_host(leaf)

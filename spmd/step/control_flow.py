@@ -13,6 +13,7 @@ import jax.numpy as jnp
 
 from spmd.errors import ControlFlowError
 from spmd.proof import advances, calls_the_host
+from spmd.step import python_control_flow
 from spmd.step.regions import Region, RegionState, strong
 from spmd.step.reversal import refuse_gradient, repeat
 from spmd.typing import PyTree
@@ -77,6 +78,8 @@ def switch(
 
     Source: `jax.lax.switch`, `tf.switch_case`.
     """
+    if python_control_flow.runs_as_python():
+        return python_control_flow.switch(index, branches)
     state = RegionState()
     regions = [state.trace(branch, ()) for branch in branches]
     made: Sequence[Callable[[PyTree], PyTree]] = _alike(regions) if agree is None else agree()
@@ -134,6 +137,8 @@ def while_loop(
 
     Source: `jax.lax.while_loop`, `tf.while_loop`.
     """
+    if python_control_flow.runs_as_python():
+        return python_control_flow.while_loop(test, body, carry)
     goes_on = _truth(test(carry))
     loop = _Loop(lambda now, _: (*body(now), None), carry, None, test)
     start = (goes_on, loop.start)
@@ -183,6 +188,8 @@ def scan(
 
     Source: `jax.lax.scan`.
     """
+    if python_control_flow.runs_as_python():
+        return python_control_flow.scan(body, carry, rows, test, reverse)
     goes_on = jnp.bool_(True) if test is None else _truth(test(carry))
     row = jax.tree.map(lambda array: jax.ShapeDtypeStruct(array.shape[1:], array.dtype), rows)
     loop = _Loop(body, carry, row, test)

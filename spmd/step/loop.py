@@ -11,6 +11,7 @@ from jax.sharding import Mesh
 from spmd.errors import Remedy, ReplicaContextError, StepOutputError
 from spmd.replica import PerReplica, current_frame, is_per_replica
 from spmd.step.control_flow import scan
+from spmd.step.op_by_op import current_step
 from spmd.step.state_views import with_blocks
 from spmd.step.step import CrossReplicaStep
 
@@ -49,6 +50,8 @@ def for_each(function: Callable[[Any], Any], batches: Sequence[Any]) -> Any:
     Source: `steps_per_execution` of `tf.keras.Model.compile`.
     """
     frame = current_frame()
+    if frame is None and current_step() is not None:
+        return jax.tree.map(lambda *each: jnp.stack(each), *map(function, batches))
     if frame is None or frame.in_replica:
         raise ReplicaContextError(
             "for_each works between the replicas, in a step made with spmd.step.CrossReplicaStep."

@@ -19,6 +19,7 @@ from spmd.step.dispatch import Executable, StaleProgramError
 from spmd.step.explanation import Explanation, Path, explanation
 from spmd.step.garbage import held_back
 from spmd.step.locks import TRACING
+from spmd.step.op_by_op import call_op_by_op, on_setting, runs_op_by_op
 from spmd.step.options import StepOptions
 from spmd.step.padding import without_padding
 from spmd.step.python_numbers import Place, PythonNumbers, most_traced
@@ -77,6 +78,7 @@ class StepRunner(Generic[P, R]):
         # Of the last call: which kind of program ran, the batches' masks, and where padding would count.
         self._last: tuple[Path, Sequence[RowMask], str | None] | None = None
         self._logged: set[Path] = set()
+        on_setting(self)
 
     @functools.cached_property
     def _own_arguments(self) -> bool:
@@ -196,6 +198,26 @@ class StepRunner(Generic[P, R]):
                 pass  # Fall through: the slow path detects this again and handles it.
         return NO_SHORTCUT
 
+    def op_by_op(self, *args: P.args, **kwargs: P.kwargs) -> Any:
+        """Runs the step op by op, each replica in turn, for debugging; see `run_op_by_op`.
+
+        Args:
+            *args: as for a call.
+            **kwargs: likewise.
+
+        Returns:
+            What a call returns.
+
+        Raises:
+            MeshError: the mesh spans several processes.
+            SpmdError: as for a call.
+        """
+        return call_op_by_op(self._code, self.mesh, self._state, args, kwargs)
+
+    def forget_shortcut(self) -> None:
+        """Takes the long way at the next call, which asks how to run it."""
+        self._shortcut = None
+
     def trace(self, *args: P.args, **kwargs: P.kwargs) -> Traced:
         """Traces and checks the step, without compiling or running it; a later call uses the trace.
 
@@ -260,6 +282,8 @@ class StepRunner(Generic[P, R]):
         return self._code.inline(frame, args, kwargs)
 
     def _call(self, args: Sequence[PyTree], kwargs: Mapping[str, PyTree]) -> PyTree:
+        if runs_op_by_op():
+            return call_op_by_op(self._code, self.mesh, self._state, args, kwargs)
         if _jax_internals.is_tracing():
             raise BatchError(
                 f"The step {self.__name__!r} was called inside jax.jit, jax.grad or another "

@@ -17,6 +17,8 @@ from spmd.replica import (
     BlockMask,
     Frame,
     TracedPerReplica,
+    axis_index,
+    axis_size,
     has_rows,
     in_replica_of,
     is_per_replica,
@@ -59,7 +61,7 @@ def run_in_replicas(
     masks, values, result = _call(frame, function, structure, leaves)
     # One entry for each row of the batch: its valid rows are the batch's.
     owners = [_first_of_length(masks, value) for value in values]
-    if any(owner is not None for owner in owners) and not frame.building:
+    if any(owner is not None for owner in owners) and not frame.building and frame.turns is None:
         longer = _with_a_row_more(frame, function, structure, leaves)
         if longer is not None and len(longer) == len(values):
             owners = [
@@ -178,7 +180,7 @@ def replica_state(table: StateTable, masks: Sequence[BlockMask]) -> Generator[No
     before = table.read()
     kinds = table.kinds
     # Not replica_id(): it asks the frame, which is not in a replica yet.
-    first = jax.lax.axis_index(replica_axis()) == 0
+    first = axis_index() == 0
     entry = list(before)
     for index, kind in enumerate(kinds):
         if kind is Kind.KEY:
@@ -208,24 +210,37 @@ def replica_state(table: StateTable, masks: Sequence[BlockMask]) -> Generator[No
 
 def _own_rows(value: jax.Array, name: str) -> jax.Array:
     """Takes the rows of the replica that runs this code."""
-    replicas = jax.lax.axis_size(replica_axis())
+    return jax.lax.dynamic_slice_in_dim(value, *rows_of_replica(value, name, axis_index()))
+
+
+def rows_of_replica(value: jax.Array, name: str, replica: ArrayLike) -> tuple[Any, int]:
+    """Tells where the rows of a replica start in state of rows, and how many they are.
+
+    Args:
+        value: with an entry for each row of a batch.
+        name: of the variable.
+        replica: its index.
+
+    Raises:
+        StateError: the rows cannot be divided evenly.
+    """
+    replicas = axis_size()
     rows, rest = divmod(value.shape[0], replicas)
     if rest:
         raise StateError(
             f"{name} has an entry for each of the {value.shape[0]} rows of a batch, and these cannot be divided "
             f"evenly by {replicas} replicas. Take a batch size that is a multiple of {replicas}."
         )
-    start = jax.lax.axis_index(replica_axis()) * rows
-    return jax.lax.dynamic_slice_in_dim(value, start, rows)
+    return replica * rows, rows
 
 
-def fold_key(key: jax.Array) -> jax.Array:
-    """Makes random keys, typed or not, those of the replica that runs this code."""
-    replica = jax.lax.axis_index(replica_axis())
+def fold_key(key: jax.Array, replica: ArrayLike = None) -> jax.Array:
+    """Makes random keys, typed or not, those of a replica; by default of the one that runs this code."""
+    index = axis_index() if replica is None else replica
     typed = jnp.issubdtype(key.dtype, jax.dtypes.prng_key)
 
     def fold(one: jax.Array) -> jax.Array:
-        return jax.random.fold_in(one, replica)
+        return jax.random.fold_in(one, index)
 
     for _ in range(key.ndim if typed else key.ndim - 1):
         fold = jax.vmap(fold)

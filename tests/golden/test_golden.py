@@ -54,6 +54,7 @@ REPEATED = {
     ),
     # The first is another name of the same layer.
     "train.batchnorm": ("experimental_synchronized/*", "*/full/*"),
+    "eagerly.state": ("trained/momentum/*", "trained/adam/16", "trained/sgd/16"),
 }
 
 

@@ -1,27 +1,46 @@
-"""How functions run: as programs, or as Python for debugging."""
+"""How functions run: as programs, or op by op for debugging."""
+
+from spmd.step import run_op_by_op
 
 _settings = {"eagerly": False, "soft": True}
 
 
 def run_functions_eagerly(run_eagerly: bool) -> None:
-    """Runs `tf.function`s as Python, one operation after another, so that breakpoints and prints see values.
+    """Runs `tf.function`s, what `strategy.run` calls and the steps of `fit` op by op, to be looked into.
 
-    What differs here: what `strategy.run` calls, and the steps of `fit`, stay programs.
+    `breakpoint()`, `print` and `x.numpy()` see values. Replicas take turns, each until it needs what the others have;
+    replica 0 runs in the caller's thread. The numbers are those of the compiled steps; it is slow, as no two replicas run at
+    once, and no operations are fused.
+
+    What differs here: a step that raises leaves the variables as they were, and mirrored variables that differ
+    after it are an error. Each replica calls the function of a `merge_call`, and a `tf.Variable` that one makes is its
+    own. What a replica returns is arrays. Replicas of several processes cannot take turns: `strategy.run` raises
+    `spmd.errors.MeshError`. Calls of JAX's transformations (`jax.jit`, `jax.lax.scan`) are traced as ever.
+
+    Args:
+        run_eagerly: whether to.
 
     Examples:
         >>> from frontends import tf
         >>> tf.config.run_functions_eagerly(True)
         >>> tf.function(lambda x: x.numpy() + 1)(tf.constant(1))
         Array(2, dtype=int32)
+        >>> strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+        >>> result = strategy.run(
+        ...     lambda: print(tf.distribute.get_replica_context().replica_id_in_sync_group)
+        ... )
+        0
+        1
         >>> tf.config.run_functions_eagerly(False)
 
     Source: `tf.config.run_functions_eagerly`.
     """
     _settings["eagerly"] = bool(run_eagerly)
+    run_op_by_op(run_eagerly)
 
 
 def functions_run_eagerly() -> bool:
-    """Tells whether `tf.function`s run as Python; see `run_functions_eagerly`.
+    """Tells whether functions run op by op; see `run_functions_eagerly`.
 
     Source: `tf.config.functions_run_eagerly`.
     """

@@ -15,6 +15,7 @@ from frontends.tf import nest
 from frontends.tf._typing import Nested, TensorLike
 from frontends.tf.ops.host_calls import tell_host
 from spmd import _jax_internals
+from spmd.replica import in_replica, is_first_of_process
 
 
 def executing_eagerly() -> bool:
@@ -89,7 +90,9 @@ def print_(
         print(*shown, sep=sep, end=end, file=output_stream or sys.stderr, flush=True)
 
     if executing_eagerly():
-        show(numbers)
+        # Op by op, each replica calls a merge function.
+        if in_replica() or is_first_of_process():
+            show(numbers)
     else:
         tell_host(lambda *arrays: show(dict(zip(numbers, arrays, strict=True))), *numbers.values())
 

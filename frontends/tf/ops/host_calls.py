@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from frontends.tf.host_errors import expect_errors, record_error
-from spmd.replica import current_frame, replica_axis, replica_id
+from spmd.replica import axis_index, current_frame, over_axis, replica_id
 
 
 def tell_host(function: Callable[..., object], *arrays: Any) -> None:
@@ -83,8 +83,8 @@ def ask_host(
 
 def _sum(value: Any) -> Any:
     if value.dtype == bool:
-        return jax.lax.psum(value.astype(jnp.int32), replica_axis()) > 0
-    return jax.lax.psum(value, replica_axis())
+        return over_axis("sum", value.astype(jnp.int32)) > 0
+    return over_axis("sum", value)
 
 
 def _speakers() -> tuple[Any, frozenset[int] | None]:
@@ -99,4 +99,4 @@ def _speakers() -> tuple[Any, frozenset[int] | None]:
     first: dict[int, int] = {}
     for index, device in enumerate(frame.mesh.devices.flat):
         first.setdefault(device.process_index, index)
-    return jax.lax.axis_index(replica_axis()), frozenset(first.values())
+    return axis_index(), frozenset(first.values())

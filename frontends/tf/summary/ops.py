@@ -219,6 +219,8 @@ def _write(
         writer.append(_event(tag, encode(array), int(number), described))
 
     if not _jax_internals.is_tracing():
+        if not is_first_of_process():  # of replicas that run op by op
+            return False
         put(np.asarray(prepare(value)), _now(tag, step))
         return True
     _put_when_run(writer, put, prepare(value), _now(tag, step), wanted)

@@ -5,16 +5,18 @@ every replica numbers of its own, metrics, losses and batch normalization leave 
 uses without having found it is an error.
 
 Touches Keras internals, which tests/spmd/integrations/keras/test_adapter.py runs on every supported version:
-`Variable._value` and `._trainable`, and the attributes in `_CHANGED_IN_LAYERS`.
+`Variable._value` and `._trainable`, `global_state`, and the attributes in `_LOSSES` and `_CHANGED_IN_LAYERS`.
 """
 
 import contextlib
+import copy
 import functools
 import operator
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from typing import Any
 
 import keras
+from keras.src.backend.common import global_state
 
 from spmd.integrations.keras import names
 from spmd.integrations.keras.methods import replica_methods, with_attributes
@@ -85,6 +87,28 @@ class KerasAdapter(Adapter):
                     stack.enter_context(with_attributes(owner, attributes))
             yield
 
+    def replica_attributes(
+        self, things: Sequence[KerasObject]
+    ) -> Iterable[tuple[dict[str, Any], str]]:
+        for part in parts_of(things):
+            for name in _LOSSES.intersection(vars(part)):
+                yield vars(part), name
+
+    def on_thread(self) -> Callable[[], None]:
+        # Scopes, the policy for types and the seed of the program, each the thread's own.
+        trackers = [global_state.GLOBAL_STATE_TRACKER, global_state.GLOBAL_SETTINGS_TRACKER]
+        found = [dict(vars(tracker)) for tracker in trackers]
+
+        def set_up() -> None:
+            for tracker, attributes in zip(trackers, found, strict=True):
+                own = {
+                    name: copy.copy(value) if isinstance(value, (list, dict)) else value
+                    for name, value in attributes.items()
+                }
+                vars(tracker).update(own)
+
+        return set_up
+
     def watch(self, things: Sequence[KerasObject], watch: Watch) -> None:
         for part in parts_of(things):
             attributes = vars(part)
@@ -98,6 +122,10 @@ class KerasAdapter(Adapter):
                     watch.item(attributes, key)
             for variable in variables_of(part):
                 watch.item(vars(variable), "_trainable")
+
+
+# Where a layer keeps the losses of its last call.
+_LOSSES = frozenset({"_losses", "_loss_ids", "_losses_override"})
 
 
 @functools.cache

@@ -16,7 +16,7 @@ from spmd.integrations.keras.losses import sharing, unshared
 from spmd.integrations.keras.placement import Placement
 from spmd.integrations.keras.replica_steps import call_step, is_overridden
 from spmd.integrations.keras.typing import Batch, Logs, Model
-from spmd.replica import PerReplica, all_reduce, is_per_replica
+from spmd.replica import PerReplica, TracedPerReplica, all_reduce, is_per_replica
 from spmd.step import CrossReplicaStep, are_alike, for_each, gather
 from spmd.topology import spans_processes
 from spmd.typing import PyTree
@@ -49,9 +49,12 @@ class BatchFunction:
         state += placement.state
         self._mesh = placement.mesh
         self._of_results = of_results
-        self._eager = functools.partial(call_step, model, method) if model.run_eagerly else None
         self._at_once = model.steps_per_execution
         self._step = CrossReplicaStep(of_batch, placement.mesh, state=state)
+        # Replicas of several processes cannot take turns: there, each process runs the whole batch by itself.
+        alone = model.run_eagerly and spans_processes(placement.mesh)
+        self._alone = functools.partial(call_step, model, method) if alone else None
+        self._of_batch = self._step.op_by_op if model.run_eagerly else self._step
 
         def of_batches(*batches: Batch) -> PyTree:
             return jax.tree.map(lambda results: results[-1], for_each(of_batch, batches))
@@ -81,18 +84,19 @@ class BatchFunction:
         batches = list(itertools.islice(self._placed(iterator), self._at_once))
         if not batches:
             raise StopIteration
-        if self._eager is not None:
+        several = self._of_results is None and self._of_batch is self._step
+        if self._alone is not None:
             with unshared():
-                results = list(map(self._eager, batches))
-        elif self._of_results is None and len(batches) == self._at_once > 1 and are_alike(batches):
+                results = list(map(self._alone, batches))
+        elif several and len(batches) == self._at_once > 1 and are_alike(batches):
             results = [self._steps(*batches)]
         else:
-            results = list(map(self._step, batches))
+            results = list(map(self._of_batch, batches))
         return results[-1] if self._of_results is None else self._of_results(results), state
 
     def _placed(self, iterator: Iterator[Batch]) -> Iterator[Batch]:
         for data in iterator if self._draws is None else self._draws.read(iterator):
-            if self._eager is None and not _is_distributed(data):
+            if self._alone is None and not _is_distributed(data):
                 data = self._placer.place(data, x64=bool(jax.enable_x64.value))
             if data is not None:  # a batch without rows
                 yield data
@@ -114,7 +118,7 @@ def logging_function(model: Model, placement: Placement, method: str) -> BatchFu
     def of_batch(data: Batch) -> Logs:
         logs = placement.run(of_rows, data)
         if own:
-            return jax.tree.map(lambda log: log.block, logs, is_leaf=is_per_replica)
+            return jax.tree.map(_common, logs, is_leaf=is_per_replica)
         # Between the replicas, metrics already cover the global batch.
         return model.get_metrics_result()
 
@@ -131,6 +135,11 @@ def predicting_function(model: Model, placement: Placement, method: str) -> Batc
         return jax.tree.map(lambda *values: _Rows(values), *results, is_leaf=is_per_replica)
 
     return BatchFunction(model, placement, method, of_batch, of_results)
+
+
+def _common(log: PerReplica | TracedPerReplica) -> jax.Array:
+    """Returns what all replicas have."""
+    return log.block if isinstance(log, TracedPerReplica) else log.values[0]
 
 
 class _Rows:

@@ -17,7 +17,7 @@ from spmd.integrations.keras.masking import penalty_of_valid_rows
 from spmd.integrations.keras.metrics import result_of_all, update_with_valid_rows
 from spmd.integrations.keras.optimizers import apply_summed
 from spmd.integrations.keras.typing import KerasObject, Method
-from spmd.replica import replica_id
+from spmd.replica import for_this_replica, replica_id
 
 _METRIC: Any = keras.metrics.Metric
 
@@ -25,7 +25,12 @@ _METRIC: Any = keras.metrics.Metric
 @contextlib.contextmanager
 def with_attributes(owner: KerasObject, attributes: Mapping[str, object]) -> Generator[None]:
     """Gives one object other methods or attributes for a `with` block, and then its own back."""
-    own = vars(owner)
+    with for_this_replica(lambda: _replaced(vars(owner), attributes)):
+        yield
+
+
+@contextlib.contextmanager
+def _replaced(own: dict[str, Any], attributes: Mapping[str, object]) -> Generator[None]:
     before = {name: own[name] for name in attributes if name in own}
     own.update(attributes)
     try:

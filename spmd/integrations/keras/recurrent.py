@@ -10,11 +10,10 @@ Touches Keras internals, which tests/spmd/integrations/keras/test_recurrent.py r
 from collections.abc import Iterator
 from typing import Any
 
-import jax
 import keras
 
 from spmd.integrations.keras.typing import KerasObject, Variable
-from spmd.replica import replica_axis
+from spmd.replica import axis_size
 
 _RNN: Any = keras.layers.RNN
 _MARK = "_spmd_of_rows"
@@ -45,7 +44,7 @@ def replica_rows(layer: KerasObject) -> Iterator[tuple[KerasObject, dict[str, ob
     """Yields what a replica's code sees of a layer that keeps states of rows: attributes of it and of its states."""
     states = states_of(layer)
     if states:
-        replicas = jax.lax.axis_size(replica_axis())
+        replicas = axis_size()
         for state in states:
             rows, *rest = state.shape
             yield state, {"_shape": (rows // replicas, *rest)}

@@ -53,6 +53,9 @@ def _check_lifted(variable: Variable, verb: str) -> None:
         return
     if frame.building or id(variable) in _LIFTED.get():
         return
+    if frame.turns is not None:
+        frame.turns.adopt(variable, lambda: None)
+        return
     if isinstance(variable._value, jax.Array) and not isinstance(variable._value, Tracer):
         raise StateError(
             f"The step {verb} the Keras variable {variable.path!r}, which it did not find among the "
