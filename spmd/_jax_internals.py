@@ -16,6 +16,7 @@ from spmd.source_lines import is_user_file
 
 # Operations that are run to find a constant, and the elements that one of them may take: shapes are made of fewer.
 _MOST_FOLDED, _LARGEST_FOLDED = 64, 1 << 16
+_LINEAR = frozenset({"add", "sub", "mul", "neg", "convert_element_type"})
 
 Operate = Callable[[Callable[..., Any], Sequence[Any]], Any]
 
@@ -257,3 +258,47 @@ def _read(value: Any, results: dict[int, Any]) -> Any:
         return _read(value.get_const(), results)
     outputs: list[Any] = value.parent.outvars
     return results[id(value.parent)][outputs.index(value.val)]
+
+
+def linear_form(value: Any) -> tuple[Any, int, int] | None:
+    """Finds what a whole number is a multiple of, plus a constant: `i * 2 + 3` is `(i, 2, 3)`.
+
+    Stands for `DynamicJaxprTracer.parent`, see `constant_value`.
+
+    Args:
+        value: a number, traced or not.
+
+    Returns:
+        Something that stands for the other number, and is the same object for the same one; the factor; what is
+        added. A constant has the factor 0. None if the value is no whole number.
+    """
+    aval = core.typeof(value)
+    if aval.shape != () or aval.dtype.kind not in "iu":
+        return None
+    if not isinstance(value, pe.DynamicJaxprTracer):
+        return (value, 1, 0) if isinstance(value, core.Tracer) else (None, 0, int(value))
+    constant = constant_value(value)
+    if constant is not None:
+        return None, 0, int(constant)
+    step = value.parent
+    name = "" if step is None else step.primitive.name
+    if step is None or name not in _LINEAR:
+        return value.val, 1, 0
+    forms = list(map(linear_form, step.in_tracers))
+    one, other = forms[0], forms[-1]
+    if one is None or other is None:
+        return value.val, 1, 0
+    if name == "neg":
+        return one[0], -one[1], -one[2]
+    if name == "convert_element_type":
+        return one
+    if name == "mul":
+        if one[1] and other[1]:
+            return value.val, 1, 0
+        (base, factor, added), times = (one, other[2]) if one[1] else (other, one[2])
+        return base, factor * times, added * times
+    sign = -1 if name == "sub" else 1
+    if one[1] and other[1] and one[0] is not other[0]:
+        return value.val, 1, 0
+    base = one[0] if one[1] else other[0]
+    return base, one[1] + sign * other[1], one[2] + sign * other[2]

@@ -36,7 +36,7 @@ def bounded(getitem: Callable[..., Any]) -> Callable[..., Any]:
                 raise _missing(shape, key, 0)
             return getitem(self, key)
         keys = key if kind is tuple else (key,)
-        if sum(map(_axes_of, keys)) > len(shape):
+        if sum(map(axes_of, keys)) > len(shape):
             raise _too_many(shape, keys)
         empty: list[int] = []
         for axis, index in _by_axis(keys, shape):
@@ -60,7 +60,7 @@ def _by_axis(keys: Sequence[Any], shape: Sequence[int]) -> Iterator[tuple[int, A
     yield from _from_axis(0, _before_ellipsis(keys))
     if any(key is Ellipsis for key in keys):
         after = [*_before_ellipsis(keys[::-1])][::-1]
-        yield from _from_axis(len(shape) - sum(map(_axes_of, after)), after)
+        yield from _from_axis(len(shape) - sum(map(axes_of, after)), after)
 
 
 def _before_ellipsis(keys: Iterable[Any]) -> Iterator[Any]:
@@ -74,10 +74,11 @@ def _from_axis(axis: int, keys: Iterable[Any]) -> Iterator[tuple[int, Any]]:
     for key in keys:
         if key is not None:
             yield axis, key
-        axis += _axes_of(key)
+        axis += axes_of(key)
 
 
-def _axes_of(key: Any) -> int:
+def axes_of(key: Any) -> int:
+    """Counts the axes that an index selects from."""
     if key is None or key is Ellipsis or isinstance(key, bool):
         return 0
     is_mask = isinstance(key, np.ndarray | np.generic | jax.Array) and key.dtype == bool
@@ -102,7 +103,7 @@ def _outside(index: int, size: Any) -> bool:
 def _too_many(shape: Sequence[int], keys: Sequence[Any]) -> ValueError:
     return ValueError(
         f"Too many indices: an array of shape {tuple(shape)} has {len(shape)} dimensions, but there are indices for "
-        f"{sum(map(_axes_of, keys))}."
+        f"{sum(map(axes_of, keys))}."
     )
 
 

@@ -22,9 +22,10 @@ from jax._src.array import ArrayImpl
 from jax._src.core import ShapedArray, aval_property
 from jax.core import Tracer
 
-from frontends.tf import _array_items, _array_operators
+from frontends.tf import _array_items, _array_operators, _array_slices
 from frontends.tf._array_items import bounded
 from frontends.tf._array_operators import OPERATORS, tolerant
+from frontends.tf._array_slices import with_traced_bounds
 from frontends.tf._typing import Device, ShapeLike
 from frontends.tf._user_view import as_dtype_seen, as_shape_seen, seen_by_users
 from frontends.tf.distribute.device_names import long_name
@@ -45,11 +46,11 @@ def install() -> None:
             setattr(kind, name, method)
         for name in OPERATORS:
             setattr(kind, name, tolerant(getattr(kind, name), name))
-        kind.__getitem__ = bounded(kind.__getitem__)
+        kind.__getitem__ = bounded(with_traced_bounds(kind.__getitem__))
     for name in ("endswith", "startswith", "__contains__"):
         setattr(jax.Device, name, _of_name(name))
     # The line that an operation came from is the one with the operator.
-    for file in (_array_items.__file__, _array_operators.__file__):
+    for file in (_array_items.__file__, _array_slices.__file__, _array_operators.__file__):
         source_info_util.register_exclusion(file)
         traceback_util.register_exclusion(file)
     ArrayImpl.numpy = _numpy  # pyright: ignore[reportAttributeAccessIssue]

@@ -1,9 +1,9 @@
 """Does a program take the rows of a block for the rows that it holds?
 
 A block has as many rows as a full one, padding included; and numbers of rows are constants of a traced program. So
-the program for blocks of one row more is compared with it: a constant that differs was made of that number
+the program for blocks of one row more is compared with it: a constant that differs was made from that number
 (`x.shape[0]`, the divisor of a mean), and so was the sum of something that is constant for every row
-(`ones_like(x).sum()`), or the turns of a loop over rows. What is computed of it would count padding.
+(`ones_like(x).sum()`), or the turns of a loop over rows. What is computed from it would count padding.
 """
 
 import itertools

@@ -12,7 +12,7 @@ import dataclasses
 import itertools
 import operator
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -20,7 +20,7 @@ import jax
 from spmd.errors import StateError
 from spmd.state.adapter import Adapter
 from spmd.state.kinds import Kind
-from spmd.state.observers import WRITE_OBSERVERS
+from spmd.state.observers import WRITE_OBSERVERS, overwritten
 from spmd.state.registry import adapters
 from spmd.state.watch import Watch
 from spmd.typing import LibraryVariable, Stateful, Structure
@@ -145,6 +145,20 @@ class StateTable:
                     for observer in list(WRITE_OBSERVERS):
                         observer.on_overwrite(slot.variable, held)
         self.put(leaves)
+
+    def assign(self, leaves: Mapping[int, Any]) -> None:
+        """Writes some leaves as code that assigns to their variables would.
+
+        Args:
+            leaves: by their index, in the order of `read`.
+        """
+        for slot in self.slots:
+            indices = range(slot.first, slot.first + slot.count)
+            if not leaves.keys().isdisjoint(indices):
+                old = slot.adapter.get(slot.variable)
+                pairs = zip(indices, jax.tree.leaves(old), strict=True)
+                new = slot.structure.unflatten(leaves.get(index, leaf) for index, leaf in pairs)
+                slot.adapter.set(slot.variable, overwritten(slot.variable, old, new))
 
     def put(self, leaves: Sequence[jax.Array]) -> None:
         """Writes all variables as `write` does, without telling anybody."""

@@ -62,8 +62,8 @@ def switch(
     Args:
         index: integer or bool scalar; one out of range counts as the nearest that is in it.
         branches: functions as for `cond`; each is called once, in order.
-        agree: called when all branches were traced. Returns for each of them a function that makes of its result
-            what all return; None asks that the results are alike.
+        agree: called when all branches were traced. Returns, for each of them, a function that converts its result
+            to what all return. None requires that the results are alike.
 
     Returns:
         The result of the function that ran.
@@ -82,22 +82,23 @@ def switch(
         return python_control_flow.switch(index, branches)
     state = RegionState()
     regions = [state.trace(branch, ()) for branch in branches]
-    made: Sequence[Callable[[PyTree], PyTree]] = _alike(regions) if agree is None else agree()
+    conversions: Sequence[Callable[[PyTree], PyTree]]
+    conversions = _alike(regions) if agree is None else agree()
     written = sorted(frozenset[int]().union(*(region.written for region in regions)))
     structure = jax.tree.structure(None)
 
-    def run(region: Region, make: Callable[[PyTree], PyTree]) -> Callable[[], list[Any]]:
+    def run(region: Region, convert: Callable[[PyTree], PyTree]) -> Callable[[], list[Any]]:
         def call() -> list[Any]:
             nonlocal structure
             leaves, after = region()
             after += state.before[len(after) :]  # a later branch made more variables
-            result = make(region.structure.unflatten(leaves))
+            result = convert(region.structure.unflatten(leaves))
             leaves, structure = jax.tree.flatten(result)
             return [*map(strong, leaves), *(after[i] for i in written)]
 
         return call
 
-    calls = [run(*pair) for pair in zip(regions, made, strict=True)]
+    calls = [run(*pair) for pair in zip(regions, conversions, strict=True)]
     found: list[Any] = jax.lax.switch(jnp.asarray(index).astype(jnp.int32), calls)
     count = structure.num_leaves
     state.write(written, found[count:])

@@ -26,7 +26,7 @@ class Explanation:
             `"unequal"`: one made for the rows that each replica has, because padding would count.
         rows: for each batch, the valid rows of every replica.
         block_rows: for each batch, the rows of a block, padding included.
-        why: that program, in words.
+        why: why that program ran, in words.
 
     Examples:
         >>> import numpy as np, spmd
@@ -57,7 +57,7 @@ def explanation(step: str, path: Path, masks: Sequence[RowMask], why: str | None
         step: its name.
         path: which program ran.
         masks: of the batches that the call got.
-        why: padding would count; None if it does not.
+        why: where padding would count; None if it would not.
     """
     if why is None:
         padded = any(mask.padded for mask in masks)

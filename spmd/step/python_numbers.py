@@ -39,7 +39,7 @@ class PythonNumbers:
     """
 
     def __init__(self, *, trace_first: bool = False) -> None:
-        """Knows nothing yet.
+        """Starts with nothing learned.
 
         Args:
             trace_first: whether to trace numbers from the first call on, where that can be done.

@@ -17,7 +17,7 @@ from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
 from spmd.errors import ControlFlowError
 from spmd.replica import current_frame
-from spmd.state import StateTable, adapter_of, overwritten
+from spmd.state import StateTable, adapter_of
 from spmd.step.state_views import trace_identity
 from spmd.typing import LibraryVariable, PyTree, TreeStructure
 
@@ -137,17 +137,9 @@ class RegionState:
             indices: which ones.
             leaves: their values.
         """
-        values = list(self.before)
-        for index, leaf in zip(indices, leaves, strict=True):
-            values[index] = leaf
-        written, first = set(indices), 0
+        values, first = dict(zip(indices, leaves, strict=True)), 0
         for table in self._tables:
-            for slot in table.slots:
-                span = range(first + slot.first, first + slot.first + slot.count)
-                if not written.isdisjoint(span):
-                    old = slot.adapter.get(slot.variable)
-                    new = slot.structure.unflatten(values[span.start : span.stop])
-                    slot.adapter.set(slot.variable, overwritten(slot.variable, old, new))
+            table.assign({index - first: leaf for index, leaf in values.items() if index >= first})
             first += table.size
 
     def _read(self) -> list[Any]:

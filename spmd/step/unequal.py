@@ -29,6 +29,9 @@ from spmd.step.trace import Arrays, Result, StepCode, Trace, trace_step
 from spmd.topology import Layout, layout_of
 from spmd.typing import Stateful
 
+# One for each gather of values whose shapes follow from another gather; there are few.
+_MAX_TRACES = 16
+
 # Replicas that have as many rows of each batch, by these numbers.
 _Groups = Mapping[tuple[int, ...], Sequence[int]]
 
@@ -154,10 +157,6 @@ def _trace_once(
 
 def _in_words(rows: Sequence[int]) -> str:
     return f"{' and '.join(map(str, rows))} row{'' if tuple(rows) == (1,) else 's'}"
-
-
-# One for each gather of values whose shapes follow from another gather; there are few.
-_MAX_TRACES = 16
 
 
 class _Evaluation:

@@ -240,10 +240,10 @@ def get_shape(self: KerasObject) -> TensorShape:
 
 
 def set_shape(self: KerasObject, shape: ShapeLike) -> None:
-    """Says what a size is that is not known.
+    """Sets sizes that are not known yet.
 
     Raises:
-        ValueError: the shape is another one.
+        ValueError: the shape does not fit the sizes that are known.
     """
     sizes = list(shape) if shape is not None else list(self.shape)
     pairs = list(zip(self.shape, sizes, strict=False))

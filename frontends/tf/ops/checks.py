@@ -14,14 +14,20 @@ from frontends.tf.ops.convert import convert_to_tensor, is_tensor, static_int
 def assert_rank(
     x: TensorLike, rank: TensorLike, message: str | None = None, name: str | None = None
 ) -> None:
-    """Raises ValueError unless an array has that many dimensions."""
+    """Raises ValueError unless an array has that many dimensions.
+
+    Source: `tf.debugging.assert_rank`.
+    """
     _require_rank(x, np.ndim(_tensor(x)) == static_int(rank), f"rank {static_int(rank)}", message)
 
 
 def assert_rank_at_least(
     x: TensorLike, rank: TensorLike, message: str | None = None, name: str | None = None
 ) -> None:
-    """Raises ValueError if an array has fewer dimensions."""
+    """Raises ValueError if an array has fewer dimensions.
+
+    Source: `tf.debugging.assert_rank_at_least`.
+    """
     _require_rank(
         x, np.ndim(_tensor(x)) >= static_int(rank), f"rank at least {static_int(rank)}", message
     )
@@ -30,13 +36,19 @@ def assert_rank_at_least(
 def assert_rank_in(
     x: TensorLike, ranks: Iterable[TensorLike], message: str | None = None, name: str | None = None
 ) -> None:
-    """Raises ValueError unless the number of an array's dimensions is one of several."""
+    """Raises ValueError unless the number of an array's dimensions is one of several.
+
+    Source: `tf.debugging.assert_rank_in`.
+    """
     allowed = tuple(map(int, ranks))
     _require_rank(x, np.ndim(_tensor(x)) in allowed, f"rank in {allowed}", message)
 
 
 def assert_scalar(tensor: TensorLike, message: str | None = None, name: str | None = None) -> None:
-    """Raises ValueError unless an array has no dimensions."""
+    """Raises ValueError unless an array has no dimensions.
+
+    Source: `tf.debugging.assert_scalar`.
+    """
     shape = np.shape(_tensor(tensor))
     if shape:
         raise ValueError(f"{_prefix(message)}Expected scalar shape, saw shape: {shape}.")
@@ -91,7 +103,10 @@ def assert_shapes(
 def assert_type(
     tensor: TensorLike, tf_type: DTypeLike, message: str | None = None, name: str | None = None
 ) -> None:
-    """Raises TypeError unless an array has a dtype; one of 64 bits is that of 32 where JAX has no other."""
+    """Raises TypeError unless an array has a dtype; one of 64 bits is that of 32 where JAX has no other.
+
+    Source: `tf.debugging.assert_type`.
+    """
     # Not converted: a NumPy array keeps its own dtype.
     found = tensor.dtype if hasattr(tensor, "dtype") else _tensor(tensor).dtype
     names = {as_dtype(found).name, as_dtype(jax.dtypes.canonicalize_dtype(found)).name}
@@ -105,7 +120,10 @@ def assert_type(
 
 
 def assert_integer(x: TensorLike, message: str | None = None, name: str | None = None) -> None:
-    """Raises TypeError unless an array has an integer dtype."""
+    """Raises TypeError unless an array has an integer dtype.
+
+    Source: `tf.debugging.assert_integer`.
+    """
     found = as_dtype(_tensor(x).dtype)
     if not found.is_integer:
         raise TypeError(f'{_prefix(message)}Expected "x" to be integer type. Found: {found!r}.')
@@ -121,6 +139,8 @@ def assert_same_float_dtype(
 
     Raises:
         ValueError: dtypes differ, or are no floating-point ones.
+
+    Source: `tf.debugging.assert_same_float_dtype`.
     """
     found = [as_dtype(_tensor(x).dtype) for x in tensors or () if x is not None]
     expected = as_dtype(dtype) if dtype is not None else [*found, as_dtype("float32")][0]
@@ -132,7 +152,10 @@ def assert_same_float_dtype(
 
 
 def assert_proper_iterable(values: object) -> None:
-    """Raises TypeError unless a value is a list or another iterable of arrays: no array, no text, no dict."""
+    """Raises TypeError unless a value is a list or another iterable of arrays: no array, no text, no dict.
+
+    Source: `tf.debugging.assert_proper_iterable`.
+    """
     wrong = is_tensor(values) or isinstance(values, np.ndarray | str | bytes | Mapping)
     if wrong or not isinstance(values, Iterable):
         raise TypeError(
@@ -141,7 +164,10 @@ def assert_proper_iterable(values: object) -> None:
 
 
 def is_numeric_tensor(tensor: TensorLike) -> bool:
-    """Tells whether a value is an array of numbers; a Python number is none."""
+    """Tells whether a value is an array of numbers; a Python number is none.
+
+    Source: `tf.debugging.is_numeric_tensor`.
+    """
     return isinstance(tensor, jax.Array) and as_dtype(tensor.dtype).is_numeric
 
 

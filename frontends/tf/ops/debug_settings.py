@@ -9,34 +9,54 @@ def enable_check_numerics(
     """Lets every operation that gives NaN raise FloatingPointError, and every program an error.
 
     Infinity passes here, where TensorFlow raises: `tf.debugging.check_numerics` finds it.
+
+    Source: `tf.debugging.enable_check_numerics`.
     """
     jax.config.update("jax_debug_nans", True)
 
 
 def disable_check_numerics() -> None:
-    """Ends what `enable_check_numerics` began."""
+    """Ends what `enable_check_numerics` began.
+
+    Source: `tf.debugging.disable_check_numerics`.
+    """
     jax.config.update("jax_debug_nans", False)
 
 
 def enable_traceback_filtering() -> None:
-    """Leaves the frames of JAX out of tracebacks."""
+    """Leaves the frames of JAX out of tracebacks.
+
+    Source: `tf.debugging.enable_traceback_filtering`.
+    """
     jax.config.update("jax_traceback_filtering", "auto")
 
 
 def disable_traceback_filtering() -> None:
-    """Shows the frames of JAX in tracebacks."""
+    """Shows the frames of JAX in tracebacks.
+
+    Source: `tf.debugging.disable_traceback_filtering`.
+    """
     jax.config.update("jax_traceback_filtering", "off")
 
 
 def is_traceback_filtering_enabled() -> bool:
-    """Tells whether tracebacks leave out the frames of JAX."""
+    """Tells whether tracebacks leave out the frames of JAX.
+
+    Source: `tf.debugging.is_traceback_filtering_enabled`.
+    """
     return jax.config.jax_traceback_filtering != "off"  # type: ignore[attr-defined]
 
 
 def set_log_device_placement(enabled: bool) -> None:
-    """Does nothing: where an array is, `x.sharding` tells."""
+    """Does nothing: where an array is, `x.sharding` tells.
+
+    Source: `tf.debugging.set_log_device_placement`.
+    """
 
 
 def get_log_device_placement() -> bool:
-    """Tells whether placements are logged: never."""
+    """Tells whether placements are logged: never.
+
+    Source: `tf.debugging.get_log_device_placement`.
+    """
     return False

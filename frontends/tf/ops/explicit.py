@@ -16,7 +16,7 @@ from frontends.tf._typing import Nested, VariableLike
 from frontends.tf.gradient_sources import is_variable
 from frontends.tf.ops.random_stream import STREAM
 from spmd._jax_internals import interposed
-from spmd.state import adapter_of, discover, overwritten
+from spmd.state import adapter_of, discover
 
 
 class ExplicitCall:
@@ -92,15 +92,7 @@ class ExplicitCall:
 
     def assign(self, values: Sequence[Any]) -> None:
         """Gives the variables that were written their new values."""
-        leaves = self._table.read()
-        for index, value in zip(self.written, values, strict=True):
-            leaves[index] = value
-        written = set(self.written)
-        for slot in self._table.slots:
-            if not written.isdisjoint(range(self._table.size)[slot.span]):
-                old = slot.adapter.get(slot.variable)
-                new = slot.structure.unflatten(leaves[slot.span])
-                slot.adapter.set(slot.variable, overwritten(slot.variable, old, new))
+        self._table.assign(dict(zip(self.written, values, strict=True)))
 
 
 def trainable(variable: VariableLike) -> bool:
