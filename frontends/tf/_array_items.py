@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
+from frontends.tf.data.tracing import run_as_python
 from frontends.tf.ops.operand_errors import OperandError
 
 
@@ -115,11 +116,14 @@ def _missing(shape: Sequence[int], index: int, axis: int) -> ValueError:
 
 
 def _unknown_mask(mask: Any) -> OperandError:
-    return OperandError(
+    """Makes the error for a mask that is not known, unless the function can run as Python."""
+    advice = (
         f"x[mask] with a mask of shape {tuple(mask.shape)} that is known only when the program runs: how many entries it "
         "takes is not known, and programs have fixed shapes. Keep the shape: tf.where(mask, x, 0), or weigh a sum with "
         "tf.cast(mask, x.dtype)."
     )
+    run_as_python(advice)
+    return OperandError(advice)
 
 
 def _with_an_entry(array: Any, axes: Sequence[int]) -> Any:

@@ -2,8 +2,9 @@
 
 A compiled program cannot take elements from Python iterators: an element read in the trace would become a
 constant. So the trace is abandoned before anything is read, and the function runs as Python. The same happens
-where a function of Python returns arrays to the program, and nobody says of which shape; and where arrays grow in a
-loop whose `shape_invariants` say so.
+where a function of Python returns arrays to the program, and nobody says of which shape; where arrays grow in a
+loop whose `shape_invariants` say so; and where a mask, a slice or a `tf.TensorArray` has as many entries as only the
+running program knows.
 """
 
 import contextvars

@@ -8,6 +8,7 @@ import numpy as np
 from jax.core import Tracer
 
 from frontends.tf._typing import ShapeLike, TensorLike
+from frontends.tf.data.tracing import run_as_python
 from frontends.tf.dtypes import cast
 from frontends.tf.ops.convert import (
     computed_now,
@@ -19,6 +20,10 @@ from frontends.tf.ops.convert import (
 )
 from frontends.tf.ops.positions import existing
 
+_UNKNOWN_COUNT = (
+    "tf.where(condition): how many coordinates there are is known only when the program runs, and programs have fixed "
+    "shapes. Keep the shape, tf.where(condition, x, 0), or take as many as you need: tf.math.top_k."
+)
 _MISSING = "There is no row"
 
 
@@ -68,10 +73,11 @@ def gather_nd(
 def boolean_mask(
     tensor: TensorLike, mask: TensorLike, axis: int | None = None, name: str | None = None
 ) -> jax.Array:
-    """Takes the entries that a mask marks; in a program only with a mask of the host, whose count is known."""
+    """Takes the entries that a mask marks; in a replica's function only with a mask that is known while it is traced."""
     values = convert_to_tensor(tensor)
     before = (slice(None),) * (0 if axis is None else static_int(axis) % values.ndim)
     # Numbers are a mask, too, not the places of entries.
+    mask = known(mask)
     with computed_now(mask):
         marks = cast(convert_to_tensor(mask), bool)
     return values[(*before, marks)]
@@ -100,9 +106,17 @@ def slice_(
 def where(
     condition: TensorLike, x: TensorLike = None, y: TensorLike = None, name: str | None = None
 ) -> jax.Array:
-    """Chooses by a condition; without `x` and `y`, the coordinates of True (not in a program)."""
+    """Chooses by a condition; without `x` and `y`, the coordinates of True (not in a replica's function).
+
+    Raises:
+        ValueError: only the running program knows how many are True.
+    """
     if x is None and y is None:
-        return jnp.argwhere(convert_to_tensor(condition))
+        marks = known(convert_to_tensor(condition))
+        if isinstance(marks, Tracer):
+            run_as_python(_UNKNOWN_COUNT)
+            raise ValueError(_UNKNOWN_COUNT)
+        return jnp.argwhere(marks)
     if x is None or y is None:
         raise ValueError("tf.where: give both x and y, or neither.")
     return jnp.where(convert_to_tensor(condition), *operands(x, y))

@@ -17,6 +17,7 @@ from jax.core import Tracer
 
 from frontends.tf._typing import DTypeLike, ShapeLike, TensorLike
 from frontends.tf.data.iterator import OutOfRangeError
+from frontends.tf.data.tracing import run_as_python
 from frontends.tf.dtypes import DType, as_dtype, jax_dtype
 from frontends.tf.ops.convert import convert_to_tensor, known
 from frontends.tf.ops.turns import Place, next_place, turn_counter, turns_around
@@ -548,7 +549,7 @@ class TensorArray:
             return
         turns = turns_around() if self._options.dynamic else None
         if turns is None:
-            raise ValueError(
+            raise _unknown_size(
                 f"TensorArray.{verb} with an index that the program computes needs to know how many elements there "
                 "will be, because XLA's arrays have fixed sizes. Make the array with "
                 f"tf.TensorArray(tf.{self.dtype.name}, size=n) and without dynamic_size=True, where n is a Python "
@@ -601,13 +602,19 @@ class TensorArray:
     def _all_rows(self, verb: str) -> Any:
         length = _known(self._length)
         if length is None:
-            raise ValueError(
+            raise _unknown_size(
                 f"TensorArray.{verb}: how many elements there are is known only when the program runs, because the "
                 "array has dynamic_size=True and the program computed an index. Make it with "
                 f"tf.TensorArray(tf.{self.dtype.name}, size=n), and mask what the loop did not write; or read "
                 "elements by their index."
             )
         return self._rows[:length]
+
+
+def _unknown_size(advice: str) -> ValueError:
+    """Makes the error for a size that is not known, unless the function can run as Python."""
+    run_as_python(advice)
+    return ValueError(advice)
 
 
 def _known(index: TensorLike) -> int | None:

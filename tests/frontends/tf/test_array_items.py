@@ -84,10 +84,16 @@ def test_a_variable_and_a_slice_of_it():
 
 
 def test_a_mask_that_only_the_program_knows():
-    take = tf.function(lambda x: x[x > 3.0])
+    def take(x):
+        return x[x > 3.0]
+
+    expected = r"x\[mask\] .*shape \(2, 3, 4\).*tf.where\(mask, x, 0\)"
+    with pytest.warns(UserWarning, match=f"take runs as Python.*{expected}"):
+        np.testing.assert_array_equal(tf.function(take)(X), np.asarray(X)[np.asarray(X) > 3.0])
+    strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
     for kind in (tf.errors.InvalidArgumentError, TypeError):
-        with pytest.raises(kind, match=r"x\[mask\] .*shape \(2, 3, 4\).*tf.where\(mask, x, 0\)"):
-            take(X)
+        with pytest.raises(kind, match=expected):
+            strategy.run(take, args=(X,))
 
 
 def test_a_loop_over_rows_of_which_there_are_none():

@@ -205,8 +205,11 @@ def test_what_a_loop_of_unknown_length_needs():
             array = array.write(i, i)
         return array
 
+    with pytest.warns(UserWarning, match=r"runs as Python.*size=n\) and without dynamic_size=True"):
+        assert tf.function(lambda n: grows(n).stack())(tf.constant(3)).tolist() == [0, 1, 2]
+    strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
     with pytest.raises(ValueError, match=r"size=n\) and without dynamic_size=True"):
-        tf.function(lambda n: grows(n).stack())(tf.constant(3))
+        strategy.run(lambda n: grows(n).stack(), args=(tf.constant(3),))
 
     def ends_early(x):
         array = tf.TensorArray(tf.float32, size=0, dynamic_size=True)
@@ -218,8 +221,10 @@ def test_what_a_loop_of_unknown_length_needs():
 
     x = tf.constant([1.0, 2.0, -1.0, 3.0])
     assert ends_early(x).stack().tolist() == [1, 2]
+    with pytest.warns(UserWarning, match="known only when the program runs"):
+        assert tf.function(lambda x: ends_early(x).stack())(x).tolist() == [1, 2]
     with pytest.raises(ValueError, match="known only when the program runs"):
-        tf.function(lambda x: ends_early(x).stack())(x)
+        strategy.run(lambda x: ends_early(x).stack(), args=(x,))
 
     def size_and_element(x):
         array = ends_early(x)

@@ -1,0 +1,86 @@
+"""`x[i : i + 2]` where only the running program knows i: a block of known size at a place that it computes."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+from jax.core import Tracer
+
+from frontends.tf._array_items import axes_of
+from frontends.tf.data.tracing import run_as_python
+from frontends.tf.ops.convert import known
+from frontends.tf.ops.operand_errors import OperandError
+from spmd import _jax_internals
+
+
+def with_traced_bounds(getitem: Callable[..., Any]) -> Callable[..., Any]:
+    """Makes a `__getitem__` that takes slices whose bounds are tensors.
+
+    Args:
+        getitem: a method of JAX's arrays.
+    """
+
+    @functools.wraps(getitem)
+    def method(self: Any, key: Any) -> Any:
+        if type(key) is slice:
+            if not _is_traced(key):
+                return getitem(self, key)
+            keys: tuple[Any, ...] = (key,)
+        elif type(key) is tuple and any(type(one) is slice and _is_traced(one) for one in key):
+            keys = key
+        else:
+            return getitem(self, key)
+        array, keys = _with_known_bounds(self, keys)
+        return getitem(array, keys)
+
+    return method
+
+
+def _is_traced(key: slice) -> bool:
+    return (
+        isinstance(key.start, Tracer)
+        or isinstance(key.stop, Tracer)
+        or isinstance(key.step, Tracer)
+    )
+
+
+def _with_known_bounds(array: Any, keys: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+    """Takes the blocks whose bounds are traced, and leaves the whole axes of them to index."""
+    found: list[Any] = []
+    axes, axis = sum(map(axes_of, keys)), 0
+    for key in keys:
+        if key is Ellipsis:
+            axis += array.ndim - axes
+        elif type(key) is slice and _is_traced(key):
+            key = slice(*known([key.start, key.stop, key.step]))
+            if _is_traced(key):
+                array, key = _block(array, key, axis), slice(None)
+        axis += axes_of(key)
+        found.append(key)
+    return array, tuple(found)
+
+
+def _block(array: Any, key: slice, axis: int) -> Any:
+    forms = [
+        None if bound is None else _jax_internals.linear_form(bound)
+        for bound in (key.start, key.stop)
+    ]
+    first, last = forms
+    if key.step not in (None, 1) or first is None or last is None or first[:2] != last[:2]:
+        advice = (
+            f"x[{_text(key.start)}:{_text(key.stop)}{'' if key.step is None else ':' + _text(key.step)}] of an array of "
+            f"shape {tuple(array.shape)}: how many entries it takes is known only when the program runs, and programs "
+            "have fixed shapes. Take a block of known size, x[i : i + 2] or tf.slice(x, [i], [2]), or mask the entries: "
+            "tf.where(tf.range(n) < i, x, 0)."
+        )
+        run_as_python(advice)
+        raise OperandError(advice)
+    size = array.shape[axis]
+    begin = jnp.where(key.start < 0, key.start + size, key.start)
+    rows = begin + jnp.arange(max(last[2] - first[2], 0), dtype=jnp.int32)
+    return jnp.take(array, jnp.where(rows < 0, size, rows), axis=axis, mode="fill")
+
+
+def _text(bound: Any) -> str:
+    return "" if bound is None else "?" if isinstance(bound, Tracer) else str(bound)
