@@ -90,10 +90,10 @@ def distribute(
     Returns:
         An iterable; every iteration is a new pass over the source. It yields the source's batches, with
         a `PerReplica` for every array; texts stay in host memory, in a `HostPerReplica`. Reading raises
-        `BatchError` for a batch that cannot be split:
-        an array without a batch axis, of other elements than numbers and texts, with integers that do not fit
-        into 32 bits while JAX's 64-bit types are off, with another number of rows than the others; or
-        a structure that changes. Errors of the source itself come out of the loop as they are.
+        `BatchError` for a batch that cannot be split: an array without a batch axis, of other elements than
+        numbers and texts, with integers that do not fit into 32 bits while JAX's 64-bit types are off, with
+        another number of rows than the others; or a structure that changes. Errors of the source itself come
+        out of the loop as they are.
 
     Raises:
         BatchError: the source is of no known kind, or `batch_size` is missing, below 1, or given for a

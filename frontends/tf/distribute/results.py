@@ -96,7 +96,7 @@ class StrategyResults(StrategyLike):
         def one(leaf: TensorLike) -> Any:
             held = _without_variable(leaf)
             if isinstance(held, HostPerReplica):
-                return as_tensors(spmd.gather(held, axis))
+                return as_tensors(held.values[0] if alone else spmd.gather(held, axis))
             if is_per_replica(held):
                 whole = alone and not _has_axis(axis, len(_of_one(held).shape))
                 return jnp.asarray(held) if whole else spmd.gather(held, axis)
@@ -200,15 +200,23 @@ def _one_tensor(value: Nested, axis: int | tuple[int, ...]) -> Any:
     if not leaves or not all(isinstance(leaf, plain) for leaf in leaves):
         return value
     if isinstance(value, (list, tuple)):
-        return (
-            jnp.asarray(value) if any(isinstance(x, jax.Array) for x in leaves) else np.array(value)
-        )
+        shapes = set(map(_shape_of_list, value))
+        return jnp.asarray(value) if len(shapes) == 1 and None not in shapes else value
     if isinstance(value, dict) and any(np.ndim(leaf) == 0 for leaf in leaves):
         raise TypeError(
             f"strategy.reduce along axis {axis} takes a tensor or what strategy.run returned, but got {value!r}: "
             "a dict has no axes. Reduce its values with axis=None."
         )
     return value
+
+
+def _shape_of_list(value: Nested) -> tuple[int, ...] | None:
+    """Returns the shape that an array or a nested list has as a tensor; None if it has none."""
+    if not isinstance(value, (list, tuple)):
+        return None if isinstance(value, dict) else np.shape(value)
+    shapes = set(map(_shape_of_list, value))
+    first = next(iter(shapes), ())
+    return None if len(shapes) > 1 or first is None else (len(value), *first)
 
 
 def _require_numbers(op: str, dtype: Any, axis: int | tuple[int, ...] | None) -> None:

@@ -22,6 +22,11 @@ def mesh_with_model_axis() -> Mesh:
     return Mesh(devices, ("replica", "model"), axis_types=(AxisType.Auto,) * 2)
 
 
+def test_the_replicas_of_this_process(mesh_of: MeshOf) -> None:
+    assert layout_of(mesh_of(3)).own_replicas == [0, 1, 2]
+    assert layout_of(mesh_with_model_axis()).own_replicas == [0, 1]
+
+
 def test_shardings(mesh_of: MeshOf) -> None:
     mesh = mesh_of(4)
     array = jax.device_put(np.arange(8), layout_of(mesh).rows)

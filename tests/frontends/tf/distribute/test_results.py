@@ -324,6 +324,10 @@ def test_reduce_of_a_list_along_an_axis():
     rows_of_list = [jnp.asarray([1.0, 2.0]), jnp.asarray([3.0, 5.0])]
     assert plain(strategy.reduce("SUM", rows_of_list, axis=0)) == [8.0, 14.0]
     assert plain(strategy.reduce("MEAN", rows_of_list, axis=1)) == [1.5, 4.0]
+    assert plain(strategy.reduce("SUM", [[1.0, 2.0], (3.0, 5.0)], axis=0)) == [8.0, 14.0]
+    # What makes no tensor is a structure.
+    assert plain(strategy.reduce("SUM", [np.ones(2), np.ones(3)], axis=0)) == [4.0, 6.0]
+    assert plain(strategy.reduce("SUM", [{"a": np.ones(2)}], axis=0)) == [{"a": 4.0}]
     with pytest.raises(TypeError, match="a dict has no axes"):
         strategy.reduce("SUM", {"a": 1.0}, axis=0)
     value = per_replica(strategy, SHORT)
