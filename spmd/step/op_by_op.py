@@ -203,9 +203,7 @@ class _Run:
                         )
                     raise
 
-            turns = ReplicaThreads(
-                replicas, switch, copies.adopt, _thread_context(_on_one_device, self._mesh)
-            )
+            turns = ReplicaThreads(replicas, switch, copies.adopt, _thread_context(self._mesh))
             codes = [functools.partial(call, replica) for replica in range(replicas)]
             with table.lifted(table.read()):
                 with table.in_replica():
@@ -272,9 +270,7 @@ def _on_one_device(mesh: Mesh) -> Generator[None]:
         yield
 
 
-def _thread_context(
-    on_device: Callable[[Mesh], contextlib.AbstractContextManager[None]], mesh: Mesh
-) -> Callable[[], contextlib.AbstractContextManager[None]]:
+def _thread_context(mesh: Mesh) -> Callable[[], contextlib.AbstractContextManager[None]]:
     """Returns what sets another thread up as this one: its libraries, and what JAX keeps for each thread."""
     set_up = [adapter.on_thread() for adapter in adapters()]
     x64 = bool(jax.enable_x64.value)
@@ -284,7 +280,7 @@ def _thread_context(
     def context() -> Generator[None]:
         for each in set_up:
             each()
-        with on_device(mesh), jax.enable_x64(x64), jax.disable_jit(jit):
+        with _on_one_device(mesh), jax.enable_x64(x64), jax.disable_jit(jit):
             yield
 
     return context

@@ -17,7 +17,7 @@ import numpy as np
 from spmd.replica import outside_of_steps
 from spmd.state import Kind, StateTable, adapter_of, adapters, apply_pending
 from spmd.step.state_views import fold_key, rows_of_replica
-from spmd.topology import Layout
+from spmd.topology import Layout, copied
 from spmd.typing import LibraryVariable
 
 
@@ -144,7 +144,8 @@ class ReplicaCopies:
                     value = before
                 if value is not before:
                     sharding = self._layout.of_state(before, local=kind is Kind.LOCAL)
-                    value = jax.device_put(value, sharding)
+                    # Later steps may take its memory, and somebody may hold what a replica had.
+                    value = copied(value, sharding)
                 values.append(value)
             joined.append(values)
         return joined, diverged

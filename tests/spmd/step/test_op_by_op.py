@@ -244,6 +244,23 @@ def test_threads_are_set_up_as_the_caller(mesh_of):
     assert found.dtype == np.float64
 
 
+@pytest.mark.parametrize("replicas", [1, 2])
+def test_later_steps_leave_arrays_alone_that_a_replica_read(mesh_of, replicas):
+    weight, held = spmd.Variable(jnp.arange(1000.0), name="weight"), []
+
+    def step(x):
+        weight.value = weight.value + x
+        held.append(weight.value)
+
+    def later():
+        weight.value = weight.value * 2
+
+    spmd.Step(step, mesh_of(replicas)).op_by_op(1.0)
+    spmd.Step(later, mesh_of(replicas))()
+    assert [one[:2].tolist() for one in held] == [[1, 2]] * replicas
+    assert weight.value[:2].tolist() == [2, 4]
+
+
 def test_several_processes_are_refused(mesh_of, monkeypatch):
     monkeypatch.setattr("spmd.step.op_by_op.spans_processes", lambda mesh: True)
     with pytest.raises(spmd.errors.MeshError, match=r"several processes.*simulate_devices"):

@@ -2,6 +2,7 @@
 
 import sys
 
+import jax
 import numpy as np
 import pytest
 
@@ -279,6 +280,34 @@ def test_running_eagerly_gives_the_same_and_plain_values(expected):
     model.compile("adam", "mse", run_eagerly=True)
     model.fit(dataset(X, Y), verbose=0)
     assert model.sums == pytest.approx([X[i : i + 8].sum() for i in range(0, 22, 8)], rel=1e-4)
+
+
+@pytest.mark.parametrize("how", ["config", pytest.param("compile", marks=pytest.mark.slow)])
+def test_running_eagerly_takes_the_replicas_in_turn(how):
+    seen = []
+
+    class Seeing(Tape):
+        def train_step(self, data):
+            context = tf.distribute.get_replica_context()
+            seen.append((context.replica_id_in_sync_group, len(data[0])))
+            return super().train_step(data)
+
+    results = []
+    for eagerly in (False, True):
+        tf.keras.utils.set_random_seed(0)
+        with mirrored().scope():
+            model = Seeing()
+            model.compile("sgd", "mse", run_eagerly=eagerly and how == "compile")
+        seen.clear()
+        tf.config.run_functions_eagerly(eagerly and how == "config")
+        try:
+            model.fit(dataset(X, Y), epochs=2, verbose=0)
+        finally:
+            tf.config.run_functions_eagerly(False)
+        results.append((model.history.history, list(map(np.asarray, model.weights))))
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-4), *results)
+    epoch = [(0, 4), (1, 4), (0, 4), (1, 4), (0, 3), (1, 3)]
+    assert [(int(index), rows) for index, rows in seen[: len(epoch)]] == epoch
 
 
 @pytest.mark.parametrize(

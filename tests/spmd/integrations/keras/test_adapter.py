@@ -64,3 +64,37 @@ def test_saving_a_model_compiles_nothing_anew_and_a_setting_does(mesh_of, tmp_pa
     model.scale = 4.0
     np.testing.assert_allclose(step(ones)[0], 2 * first, rtol=1e-6)
     assert step.trace_count == 2
+
+
+class _TwoLosses(keras.Model):
+    """Adds a loss of its rows, and reads it after the replicas have met in between."""
+
+    def __init__(self):
+        super().__init__()
+        self.dense = keras.layers.Dense(3, activity_regularizer="l2")
+
+    def call(self, inputs):
+        outputs = self.dense(inputs)
+        self.add_loss(outputs.sum())
+        return outputs / spmd.all_reduce(outputs.shape[0])
+
+
+def test_losses_of_layers_are_the_replicas_own_op_by_op(mesh_of):
+    keras.utils.set_random_seed(0)
+    model = _TwoLosses()
+    step = spmd.Step(lambda x: (model(x).sum(), sum(model.losses)), mesh_of(2))
+    rows = np.random.default_rng(0).normal(size=(8, 4)).astype(np.float32)
+    (batch,) = spmd.distribute(rows, mesh_of(2), batch_size=8)
+    plain = step.op_by_op(batch)  # makes the weights, too
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-5), plain, step(batch))
+
+
+def test_threads_of_replicas_have_the_callers_settings(mesh_of):
+    policies = []
+    keras.config.set_dtype_policy("mixed_bfloat16")
+    try:
+        step = spmd.Step(lambda: policies.append(keras.config.dtype_policy().name), mesh_of(2))
+        step.op_by_op()
+    finally:
+        keras.config.set_dtype_policy("float32")
+    assert policies == ["mixed_bfloat16"] * 2
