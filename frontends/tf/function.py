@@ -160,6 +160,14 @@ class Function(Inlined):
         """
         return sum(step.trace_count for step in self._steps)
 
+    @property
+    def input_signature(self) -> tuple[Nested, ...] | None:
+        """The declared specs of the arguments; None if there are none.
+
+        Source: `tf.types.experimental.PolymorphicFunction.input_signature`.
+        """
+        return None if self._declared is None else self._declared.placeholders()
+
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
         """Lists, a line for each, the arguments that programs were made for.
 

@@ -1,6 +1,7 @@
 """`tf.saved_model.load`: models that predict without their code, by the program that was saved."""
 
 import functools
+import types
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -8,6 +9,7 @@ import jax
 
 from frontends.tf._typing import Nested, TensorLike
 from frontends.tf.ops.convert import convert_to_tensor
+from frontends.tf.saved_model.modules import ATTRIBUTES, FUNCTIONS, METHOD
 from frontends.tf.saved_model.options import LoadOptions
 from frontends.tf.variable import Variable
 from spmd import export
@@ -126,16 +128,133 @@ class LoadedModel:
         return signature.__wrapped__(leaves)
 
 
+class LoadedFunction:
+    """A method of a loaded module, as it was declared.
+
+    Source: what `tf.saved_model.load` gives for a `tf.function`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        endpoint: export.LoadedEndpoint,
+        variables: list[Variable],
+        parameters: Sequence[tuple[str, Sequence[str]]],
+    ) -> None:
+        """Makes the function; compiles nothing yet."""
+        self._name = name
+        self._parameters = {parameter: len(tensors) for parameter, tensors in parameters}
+        self._inputs = endpoint.inputs
+        self.__wrapped__ = functools.partial(_run, endpoint, variables)
+
+    def __call__(self, *args: Nested, **kwargs: Nested) -> Any:
+        """Computes what the function returned.
+
+        Args:
+            *args: for each parameter a tensor, or tensors in the structure that was declared.
+            **kwargs: likewise, by name.
+
+        Raises:
+            TypeError: an argument is missing, unknown, or of another dtype.
+            ValueError: an input has another shape.
+        """
+        given = dict(zip(self._parameters, args, strict=False)) | kwargs
+        count = len(args) + len(kwargs)
+        if set(given) != set(self._parameters) or count != len(self._parameters):
+            raise TypeError(
+                f"{self._name} takes {', '.join(map(str, self._inputs)) or 'nothing'}, but got {len(args)} arguments by "
+                f"position and {', '.join(kwargs) or 'none'} by name."
+            )
+        leaves: list[Any] = []
+        for parameter, tensors in self._parameters.items():
+            # A list of numbers is one tensor, if one was declared.
+            value = given[parameter]
+            leaves += [value] if tensors == 1 else jax.tree.leaves(value)
+        if len(leaves) != len(self._inputs):
+            raise TypeError(
+                f"{self._name} takes {', '.join(map(str, self._inputs))}, but got {len(leaves)} arrays."
+            )
+        return self.__wrapped__(leaves)
+
+
+class LoadedModule:
+    """A `tf.Module` without its code: what was in its attributes, variables and functions, is in those of this one.
+
+    Attributes:
+        signatures: the functions by name that were saved as signatures.
+        variables: all variables.
+
+    Source: what `tf.saved_model.load` returns.
+    """
+
+    def __init__(
+        self, signatures: Mapping[str, Signature], variables: list[Variable], attributes: Any
+    ) -> None:
+        """Makes the module; use `tf.saved_model.load`."""
+        self.__dict__.update(attributes)
+        self.signatures = signatures
+        self.variables = variables
+        # The engine follows it to the variables that a step uses.
+        self.__wrapped__ = (*variables,)
+
+    @property
+    def trainable_variables(self) -> list[Variable]:
+        """The variables that training changes."""
+        return [variable for variable in self.variables if variable.trainable]
+
+    def __call__(self, *args: Nested, **kwargs: Nested) -> Any:
+        """Calls the method `__call__` that was saved.
+
+        Raises:
+            TypeError: none was, or the arguments do not fit.
+        """
+        call = vars(self).get("__call__")
+        if call is None:
+            raise TypeError(
+                "This module was saved without a method __call__. Declare it before it is saved: "
+                "@tf.function(input_signature=[tf.TensorSpec(shape, dtype)])."
+            )
+        return call(*args, **kwargs)
+
+
+def _module(artifact: export.Artifact, variables: list[Variable]) -> LoadedModule:
+    endpoints = dict(artifact.endpoints)
+    functions: dict[str, Any] = {}
+    for name, parameters in artifact.notes[FUNCTIONS].items():
+        endpoint = endpoints.pop(METHOD.format(name=name))
+        functions[name] = LoadedFunction(name, endpoint, variables, parameters)
+    signatures = {name: Signature(one, variables) for name, one in endpoints.items()}
+    tree: dict[Any, Any] = {}
+    for path, index in artifact.notes[ATTRIBUTES]:
+        *above, last = path
+        place = tree
+        for step in above:
+            place = place.setdefault(step, {})
+        place[last] = variables[index]
+    attributes = {name: _restored(value) for name, value in tree.items()}
+    return LoadedModule(signatures, variables, attributes | functions)
+
+
+def _restored(tree: Any) -> Any:
+    """Makes lists and objects of what was below an attribute."""
+    if not isinstance(tree, dict):
+        return tree
+    values = {key: _restored(value) for key, value in tree.items()}
+    if all(isinstance(key, int) for key in values):
+        return [values[key] for key in sorted(values)]
+    return types.SimpleNamespace(**{str(key): value for key, value in values.items()})
+
+
 def load(
     export_dir: StrPath, tags: object = None, options: LoadOptions | None = None
-) -> LoadedModel:
-    """Loads a model without its code. Blocks until it is read; each process must call it.
+) -> LoadedModel | LoadedModule:
+    """Loads a model or a module without its code. Blocks until it is read; each process must call it.
 
     Args:
         export_dir: what `tf.saved_model.save` wrote, on any machine.
 
     Returns:
-        The model. In a strategy's scope its variables belong to the strategy.
+        The model, or for a `tf.Module` an object with its variables and functions. In a strategy's scope its variables belong to the strategy.
 
     Raises:
         FileNotFoundError: there is no such directory.
@@ -151,6 +270,8 @@ def load(
             artifact.weights, trainable, artifact.weight_specs, strict=True
         )
     ]
+    if FUNCTIONS in artifact.notes:
+        return _module(artifact, variables)
     signatures = {
         name: Signature(endpoint, variables) for name, endpoint in artifact.endpoints.items()
     }

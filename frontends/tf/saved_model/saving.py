@@ -1,5 +1,7 @@
 """`tf.saved_model.save`."""
 
+from frontends.tf.module import Module
+from frontends.tf.saved_model.modules import write_module
 from frontends.tf.saved_model.options import SaveOptions
 from spmd.typing import StrPath
 
@@ -10,20 +12,22 @@ def save(
     signatures: object = None,
     options: SaveOptions | None = None,
 ) -> None:
-    """Writes a Keras model to a directory. Blocks until it is on disk; only one process must call it.
+    """Writes a Keras model or a `tf.Module` to a directory. Blocks until it is on disk; only one process must call it.
 
-    What differs here: the directory holds the prediction as a StableHLO program, under the signature
-    `serving_default`, with the weights, the configuration and the optimizer's state. Only Keras models are saved. A
-    concurrent reader finds the old model or the new one.
+    What differs here: the directory holds StableHLO programs. Of a Keras model that is the prediction, under the
+    signature `serving_default`, with the weights, the configuration and the optimizer's state. Of a module these are
+    the methods that are `tf.function`s with an `input_signature`, and the signatures, with the variables; other functions
+    are not saved. A concurrent reader finds the old model or the new one.
 
     Args:
-        obj: a `tf.keras.Model` that is built; any strategy, or none.
+        obj: a `tf.keras.Model` that is built, or a `tf.Module`; any strategy, or none.
         export_dir: the directory; an older saved model in it is replaced.
-        signatures: must be None: the signature is the model's call.
+        signatures: of a module, a `tf.function` with an `input_signature`, what `get_concrete_function` gives, or a
+            dict of them by name. Of a Keras model None: the signature is its call.
 
     Raises:
-        TypeError: the object is not a Keras model.
-        ValueError: signatures were given.
+        TypeError: the object is neither, or signatures are no such functions.
+        ValueError: signatures were given for a Keras model.
         ExportError: the model is not built, cannot be exported, or the directory is not a saved model.
 
     Examples:
@@ -38,6 +42,9 @@ def save(
 
     Source: `tf.saved_model.save`.
     """
+    if isinstance(obj, Module):
+        write_module(obj, export_dir, signatures)
+        return
     # Whoever has a model has Keras, but loading needs none.
     from frontends.tf.keras._artifact import write_model
 

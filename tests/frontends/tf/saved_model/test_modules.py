@@ -1,0 +1,135 @@
+"""Modules that are saved and loaded without their code."""
+
+import pytest
+
+from frontends import tf
+from spmd.errors import ExportError
+
+
+class Scale(tf.Module):
+    def __init__(self):
+        super().__init__()
+        self.factor = tf.Variable(3.0)
+
+
+class Model(tf.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = tf.Variable([[1.0], [2.0]], name="weight")
+        self.calls = tf.Variable(0, trainable=False)
+        self.scale = Scale()
+        self.parts = [Scale(), Scale()]
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 2], tf.float32)])
+    def __call__(self, x):
+        self.calls.assign_add(1)
+        y = x @ self.weight * self.scale.factor
+        if tf.reduce_sum(y) > 100.0:
+            y = -y
+        return y
+
+    @tf.function(
+        input_signature=[
+            tf.TensorSpec([None], tf.float32),
+            {"shift": tf.TensorSpec([], tf.float32), "times": tf.TensorSpec([], tf.float32)},
+        ]
+    )
+    def moved(self, x, how):
+        return {"sum": tf.reduce_sum(x), "moved": x * how["times"] + how["shift"]}
+
+    @tf.function
+    def power(self, x, exponent):
+        return x**exponent
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("models") / "module"
+    model = Model()
+    model.weight.assign([[2.0], [1.0]])
+    square = model.power.get_concrete_function(tf.TensorSpec([None], tf.float32), 2)
+    tf.saved_model.save(
+        model, path, signatures={"square": square, "serving_default": model.__call__}
+    )
+    return path
+
+
+def test_methods_and_variables_are_where_they_were(folder):
+    loaded = tf.saved_model.load(folder)
+    assert loaded(tf.ones([3, 2])).tolist() == [[9]] * 3
+    assert loaded(tf.ones([30, 2])).tolist() == [[-9]] * 30
+    assert loaded.calls.numpy() == 2
+    loaded.scale.factor.assign(10.0)
+    assert loaded(x=[[1.0, 1.0]]).tolist() == [[30]]
+    assert [part.factor.numpy() for part in loaded.parts] == [3, 3]
+    assert len(loaded.variables) == 5
+    assert [v.shape for v in loaded.trainable_variables if v.shape.rank] == [(2, 1)]
+    assert not hasattr(loaded, "power")
+
+
+def test_structures(folder):
+    loaded = tf.saved_model.load(folder)
+    how = {"shift": tf.constant(1.0), "times": tf.constant(2.0)}
+    for found in (loaded.moved([1.0, 2.0], how), loaded.moved(how=how, x=tf.constant([1.0, 2.0]))):
+        assert {name: value.tolist() for name, value in found.items()} == {
+            "sum": 3,
+            "moved": [3, 5],
+        }
+
+
+def test_signatures(folder):
+    signatures = tf.saved_model.load(folder).signatures
+    assert sorted(signatures) == ["serving_default", "square"]
+    assert signatures["square"](x=tf.constant([3.0]))["output_0"].tolist() == [9]
+    assert signatures["serving_default"](tf.ones([1, 2]))["output_0"].tolist() == [[9]]
+
+
+def test_steps_find_the_variables(folder):
+    strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+    with strategy.scope():
+        loaded = tf.saved_model.load(folder)
+    results = strategy.run(lambda: tf.reduce_sum(loaded(tf.ones([1, 2]))))
+    assert strategy.reduce("SUM", results, axis=None) == 18
+
+
+def test_wrong_calls(folder):
+    loaded = tf.saved_model.load(folder)
+    with pytest.raises(
+        TypeError, match=r"__call__ takes x: float32\[None, 2\], but got 0 arguments"
+    ):
+        loaded()
+    with pytest.raises(TypeError, match=r"1 arguments by position and y by name"):
+        loaded(tf.ones([1, 2]), y=1)
+    with pytest.raises(ValueError, match="Reshape it"):
+        loaded(tf.ones([1, 3]))
+    with pytest.raises(TypeError, match="but got 2 arrays"):
+        loaded.moved(tf.ones([1]), {"shift": tf.constant(1.0)})
+
+
+def test_what_cannot_be_saved(tmp_path):
+    model, outside = Model(), tf.Variable(1.0)
+    with pytest.raises(
+        TypeError, match=r"'serving_default' must be a tf.function with an input_signature"
+    ):
+        tf.saved_model.save(model, tmp_path / "a", signatures=model.power)
+
+    class Reaching(tf.Module):
+        @tf.function(input_signature=[tf.TensorSpec([])])
+        def add(self, x):
+            return x + outside
+
+    with pytest.raises(ExportError, match=r"'add' uses .*not in the module"):
+        tf.saved_model.save(Reaching(), tmp_path / "b")
+
+
+def test_a_module_with_variables_alone(tmp_path):
+    tf.saved_model.save(Scale(), tmp_path / "scale")
+    loaded = tf.saved_model.load(tmp_path / "scale")
+    assert loaded.factor.numpy() == 3
+    with pytest.raises(TypeError, match="saved without a method __call__"):
+        loaded(1.0)
+
+
+def test_the_declared_arguments_of_a_function():
+    assert Model().__call__.input_signature == (tf.TensorSpec([None, 2], tf.float32),)
+    assert Model().power.input_signature is None
