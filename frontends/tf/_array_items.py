@@ -14,6 +14,7 @@ import numpy as np
 from jax.core import Tracer
 
 from frontends.tf.data.tracing import run_as_python
+from frontends.tf.ops.convert import known
 from frontends.tf.ops.operand_errors import OperandError
 
 
@@ -36,7 +37,8 @@ def bounded(getitem: Callable[..., Any]) -> Callable[..., Any]:
             if _outside(key, shape[0]):
                 raise _missing(shape, key, 0)
             return getitem(self, key)
-        keys = key if kind is tuple else (key,)
+        keys = [known(one) if isinstance(one, Tracer) else one for one in _listed(key)]
+        key = tuple(keys) if kind is tuple else keys[0]
         if sum(map(axes_of, keys)) > len(shape):
             raise _too_many(shape, keys)
         empty: list[int] = []
@@ -54,6 +56,10 @@ def bounded(getitem: Callable[..., Any]) -> Callable[..., Any]:
         return getitem(self, key)
 
     return method
+
+
+def _listed(key: Any) -> tuple[Any, ...]:
+    return key if type(key) is tuple else (key,)
 
 
 def _by_axis(keys: Sequence[Any], shape: Sequence[int]) -> Iterator[tuple[int, Any]]:

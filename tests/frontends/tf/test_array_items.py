@@ -75,6 +75,19 @@ def test_an_index_that_only_the_program_knows_is_clipped():
     assert jax.jit(lambda x, i: x[i, 0, 0])(X, 5) == X[1, 0, 0]
 
 
+def test_an_index_that_is_a_constant_of_the_program_is_known():
+    @tf.function
+    def run(x, row):
+        return x[tf.constant(row)], x[tf.constant([True, False])], x[0, tf.constant(1)]
+
+    row, masked, column = run(tf.constant(X), 1)
+    np.testing.assert_array_equal(row, X[1])
+    np.testing.assert_array_equal(masked, X[:1])
+    np.testing.assert_array_equal(column, X[0, 1])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="slice index 5 of dimension 0"):
+        tf.function(lambda x: x[tf.constant(2) + tf.constant(3)])(tf.constant(X))
+
+
 def test_a_variable_and_a_slice_of_it():
     v = tf.Variable([1.0, 2.0])
     with pytest.raises(tf.errors.InvalidArgumentError, match="slice index 2 of dimension 0"):

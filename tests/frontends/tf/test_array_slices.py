@@ -19,7 +19,7 @@ def test_blocks_of_known_size_at_a_place_that_is_computed() -> None:
         return pairs, halves
 
     pairs, halves = run(tf.constant(X))
-    np.testing.assert_array_equal(pairs, X[:5].sum(0) + [[0, 0], [10, 10]])
+    np.testing.assert_array_equal(pairs, X[:5].sum(0) + np.array([[0, 0], [10, 10]]))
     np.testing.assert_array_equal(halves, X[:3, 1] + X[3:, 1])
 
 
