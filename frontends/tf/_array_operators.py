@@ -1,7 +1,8 @@
 """Operators of arrays that also take lists, and operands on different devices.
 
 `[1, 2] + x` and `p.values[0] + p.values[1]` are errors in JAX. Here a list becomes an array of the other operand's
-dtype, and operands on different devices of this process are brought to one. Operands that JAX takes cost no
+dtype, a large integer a floating-point number where the array has these, and operands on different devices of this
+process are brought to one. Operands that JAX takes cost no
 more than the call of a function: nothing is looked at before JAX refuses.
 """
 
@@ -9,6 +10,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from frontends.tf.dtypes import large_number
 from frontends.tf.ops.convert import convert_to_tensor
 from frontends.tf.tensor_shape import TensorShape
 from spmd.topology import brought_together
@@ -48,6 +50,10 @@ def tolerant(operator: Callable[..., Any]) -> Callable[..., Any]:
             together = brought_together((self, other))
             if together is None:
                 raise
+        except OverflowError:
+            if type(other) is not int:
+                raise
+            together = (self, large_number(other, self.dtype))
         return operator(*together)
 
     return method
