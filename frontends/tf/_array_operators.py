@@ -1,9 +1,10 @@
 """Operators of arrays that take what TensorFlow's take, and refuse what these refuse.
 
 `[1, 2] + x` and `p.values[0] + p.values[1]` are errors in JAX. Here a list becomes an array of the other operand's
-dtype, and operands on different devices of this process are brought to one. What does not fit raises an error
-that a script's `except` catches (`ops/operand_errors.py`). Operands that JAX takes cost no more than the call of a
-function: nothing is looked at before JAX refuses.
+dtype, a large integer a floating-point number where the array has these, and operands on different devices of
+this process are brought to one. What does not fit raises an error that a script's `except` catches
+(`ops/operand_errors.py`). Operands that JAX takes cost no more than the call of a function: nothing is looked at
+before JAX refuses.
 """
 
 import functools
@@ -13,6 +14,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from frontends.tf.dtypes import large_number
 from frontends.tf.ops.convert import convert_to_tensor
 from frontends.tf.ops.operand_errors import OperandError, describe, explained
 from frontends.tf.tensor_shape import TensorShape
@@ -57,6 +59,10 @@ def tolerant(operator: Callable[..., Any], name: str) -> Callable[..., Any]:
             together = brought_together((self, other))
             if together is None:
                 return _instead(name, self, other, error)
+        except OverflowError:
+            if type(other) is not int:
+                raise
+            together = (self, large_number(other, self.dtype))
         else:
             if found is NotImplemented and _refuses(name, self, other):
                 raise OperandError(

@@ -165,15 +165,26 @@ def _limit(dtype: DType, name: str) -> Any:
 
 
 def as_dtype(type_value: DTypeLike) -> DType:
-    """Makes a dtype of a name, or of a dtype of NumPy or JAX; a known one is always the same object."""
+    """Makes a dtype of a name, a dtype of NumPy or JAX, or TensorFlow's number of it; a known one is always the same object."""
     if isinstance(type_value, DType):
         return type_value
+    number: Any = type_value
+    if type(number) is int and number in _NUMBERS:  # as in tf.zeros(1, 1)
+        return DTYPES[_NUMBERS[number]]
     if isinstance(type_value, str) and type_value == "string":
         return DTYPES["string"]
     # As in TensorFlow, Python's float is no double.
     single = type_value is float or (isinstance(type_value, str) and type_value == "float")
     dtype = np.dtype(np.float32 if single else type_value)
     return BY_NUMPY.get(dtype) or DType(dtype)
+
+
+# The numbers that TensorFlow stores dtypes as.
+_NUMBERS: dict[Any, str] = {
+    **{1: "float32", 2: "float64", 3: "int32", 4: "uint8", 5: "int16", 6: "int8", 7: "string"},
+    **{8: "complex64", 9: "int64", 10: "bool", 14: "bfloat16", 17: "uint16", 18: "complex128"},
+    **{19: "float16", 22: "uint32", 23: "uint64"},
+}
 
 
 def jax_dtype(dtype: DTypeLike) -> np.dtype:
@@ -236,6 +247,19 @@ def require_room(numbers: np.ndarray, dtype: DTypeLike) -> None:
             "types are off. Turn them on at the top of the script: "
             'jax.config.update("jax_enable_x64", True)'
         )
+
+
+def large_number(number: int, dtype: np.dtype) -> Any:
+    """Gives an integer that JAX refuses, because it has more than 32 bits, the dtype of the array beside it.
+
+    Raises:
+        OverflowError: the array has integers of 32 bits.
+    """
+    if jnp.issubdtype(dtype, jnp.inexact):
+        return float(number)
+    if not fits(np.asarray(number), np.dtype("int32")):
+        require_room(np.asarray(number), np.int64)
+    return number
 
 
 __getattr__, __dir__ = attributes(

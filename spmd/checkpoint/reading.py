@@ -58,4 +58,5 @@ def read_arrays(
 ) -> dict[str, AnyArray]:
     """Reads arrays of the checkpoint at a path, as `arrays.read` does, after the saves that this process has begun."""
     wait_for_saves()  # reading would otherwise wait for the writer, or disturb it
-    return read(os.path.join(checkpoint_folder(path), ARRAYS), targets, timeout)
+    folder = os.path.abspath(checkpoint_folder(path))
+    return read(os.path.join(folder, ARRAYS), targets, timeout)

@@ -16,5 +16,6 @@ from spmd.state.registry import register_adapter as register_adapter
 from spmd.state.searched import Searched as Searched
 from spmd.state.table import StateTable as StateTable
 from spmd.state.variable import Variable as Variable
+from spmd.state.variable import writes_undone as writes_undone
 from spmd.state.watch import Watch as Watch
 from spmd.state.watch import cell_contents as cell_contents

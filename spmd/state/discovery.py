@@ -146,9 +146,11 @@ class _Search:
                 full = label if isinstance(label, str) else name + path
                 # What it holds may be a variable of another library.
                 self.variables[id(variable)] = (full, variable, adapter_of(variable) or adapter)
-        # A module's own Python attributes may lead on, to functions and plain objects.
+        # A module's own Python attributes may lead on, to functions and to objects of users' classes.
         for key, value in list(getattr(thing, "__dict__", {}).items()):
-            if isinstance(value, (types.FunctionType, types.MethodType, functools.partial)):
+            if isinstance(value, (types.FunctionType, types.MethodType, functools.partial)) or (
+                not is_library(type(value).__module__) and adapter_of(value) is None
+            ):
                 self.visit(value, f"{name}.{key}")
 
     def _function(self, function: types.FunctionType) -> None:

@@ -1,6 +1,7 @@
 """`spmd.Variable`: mutable state of a step for code that uses no module library."""
 
 import contextlib
+import contextvars
 import functools
 from collections.abc import Generator, Iterable, Sequence
 from typing import Any, Literal, get_args
@@ -9,6 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from spmd._jax_internals import trace_state
+from spmd.assigned import assigned
 from spmd.errors import StateError
 from spmd.replica import current_frame, is_per_replica
 from spmd.state.adapter import Adapter
@@ -20,6 +22,32 @@ from spmd.topology import readable
 from spmd.typing import LibraryVariable, PyTree, Stateful
 
 VariableKind = Literal["mirrored", "mean", "sum", "key", "local"]
+
+
+# Variables written while writes are to be undone, by id, with the values that they had before.
+_UNDO: contextvars.ContextVar[dict[int, tuple[Any, PyTree]] | None] = contextvars.ContextVar(
+    "undo", default=None
+)
+
+
+@contextlib.contextmanager
+def writes_undone() -> Generator[None]:
+    """Gives variables that are written inside the values back that they had, as inference of shapes needs it.
+
+    Examples:
+        >>> v = Variable(1.0)
+        >>> with writes_undone():
+        ...     v.value += 1
+        >>> float(v.value)
+        1.0
+    """
+    written: dict[int, tuple[Any, PyTree]] = {}
+    try:
+        with assigned(_UNDO, written):
+            yield
+    finally:
+        for variable, value in written.values():
+            variable._value = value
 
 
 class Variable:
@@ -93,6 +121,9 @@ class Variable:
                 "vmap), whose values do not live outside of it. Return the new value from there, and assign it outside."
             )
         new = jax.tree.map(jnp.asarray, value, is_leaf=is_per_replica)
+        undo = _UNDO.get()
+        if undo is not None:
+            undo.setdefault(id(self), (self, self._value))
         self._value = overwritten(self, self._value, new)
 
     def __repr__(self) -> str:

@@ -273,6 +273,12 @@ def _explain(error: Exception, step: str) -> None:
             f"{Remedy.CONTROL_FLOW.spelled()}. Convert or keep results after "
             "the step has returned them."
         )
+    if isinstance(error, jax.errors.NonConcreteBooleanIndexError):
+        error.add_note(
+            f"The step {step!r} is compiled for fixed shapes, but how many entries a mask selects is known only "
+            "when it runs. Keep all entries, and leave those out that the mask does not select where they are "
+            "reduced: sum(where(mask, x, 0)) / sum(mask) is the mean of x[mask]."
+        )
     for adapter in adapters():
         what = adapter.explain(error)
         if what is not None:

@@ -17,6 +17,7 @@ from frontends.tf.distribute.auto_shard import distributed, divides_data
 from frontends.tf.distribute.scope import StrategyLike, get_strategy
 from frontends.tf.keras._backup import giving_sigterm_back
 from frontends.tf.keras._dataset_adapter import ON_ALL_WORKERS
+from frontends.tf.keras._keras_2 import is_dynamic
 from frontends.tf.keras._outputs import one_writer
 from frontends.tf.ops.random_stream import drawing_inside, make_stream
 from spmd.integrations.keras import (
@@ -64,6 +65,8 @@ def take_strategy(
         place_model(self, _placement(strategy))
     if experimental_steps_per_execution is not None:
         kwargs["steps_per_execution"] = experimental_steps_per_execution
+    if is_dynamic(self):
+        kwargs.setdefault("run_eagerly", True)
     compile_(self, *args, **kwargs)
 
 

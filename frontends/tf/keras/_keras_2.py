@@ -13,27 +13,63 @@ import numpy as np
 
 from frontends.tf._user_view import as_shape_seen, seen_by_users
 from frontends.tf.ops.convert import convert_to_tensor
+from frontends.tf.ops.devices import across_devices
 from frontends.tf.reference import Reference
 from frontends.tf.tensor_shape import TensorShape
 from spmd.integrations.keras import KerasObject, Method
 
+# The parameters of a layer in Keras 2's order; Keras 3 takes them by name only.
+_LAYER_PARAMETERS = ("trainable", "name", "dtype", "dynamic")
 
-def take_input_shape(make: Method, /, self: KerasObject, **kwargs: Any) -> None:
-    """Wraps `Layer.__init__`: takes `input_shape=` of a first layer without a warning."""
+
+def take_former_arguments(make: Method, /, self: KerasObject, *args: Any, **kwargs: Any) -> None:
+    """Wraps `Layer.__init__`: takes positional arguments, `dynamic=`, and `input_shape=` of a first layer without a warning."""
+    # A model of Keras 2 ignores positional arguments that are not inputs and outputs.
+    if args and not isinstance(self, keras.Model):
+        kwargs = {**_layer_parameters(args, kwargs), **kwargs}
     shape = kwargs.pop("input_shape", None)
     if (size := kwargs.pop("input_dim", None)) is not None:
         shape = (size,)
     batch_shape = kwargs.pop("batch_input_shape", None)
+    dynamic = kwargs.pop("dynamic", False)
     make(self, **kwargs)
+    if dynamic:
+        self._tf_dynamic = True
     if batch_shape is not None:
         self._tf_batch_input_shape = tuple(batch_shape)
     elif shape is not None:
         self._input_shape_arg = tuple(shape)
 
 
+def _layer_parameters(args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Names the positional arguments of a layer."""
+    named: dict[str, Any] = dict(zip(_LAYER_PARAMETERS, args, strict=False))
+    if len(args) > len(_LAYER_PARAMETERS) or named.keys() & kwargs.keys():
+        raise TypeError(
+            f"Layer.__init__ takes the positional arguments {', '.join(_LAYER_PARAMETERS)}, each once, but got "
+            f"{len(args)} and the keywords {sorted(kwargs)}. Name them: super().__init__(name=...)."
+        )
+    if not isinstance(named["trainable"], bool):
+        raise TypeError(
+            "Expected trainable, a bool, as the first positional argument of Layer.__init__, but got "
+            f"{named['trainable']!r}. For the name of the layer, write super().__init__(name=...)."
+        )
+    return named
+
+
 def submodules(self: KerasObject) -> tuple[Any, ...]:
     """Lists the layers inside of a layer or model; becomes `Layer.submodules`."""
     return tuple(self._flatten_layers(include_self=False))
+
+
+def is_dynamic(self: KerasObject) -> bool:
+    """Tells whether a model holds a layer that says `dynamic=True`: Keras 2 runs it eagerly."""
+    return any(getattr(layer, "_tf_dynamic", False) for layer in self._flatten_layers())
+
+
+def update_across_devices(update: Method, /, self: KerasObject, *args: Any, **kwargs: Any) -> Any:
+    """Wraps `Metric.update_state`: takes the values of several replicas, as `experimental_local_results` gives them."""
+    return across_devices({"update": update})["update"](self, *args, **kwargs)
 
 
 def _holds_numbers(values: Any) -> bool:

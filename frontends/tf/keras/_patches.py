@@ -49,6 +49,11 @@ def patches() -> tuple[Patch, ...]:
         for cls in vars(keras.optimizers).values()
         if isinstance(cls, type) and issubclass(cls, optimizer) and "build" in vars(cls)
     ]
+    updating = [
+        cls
+        for cls in vars(keras.metrics).values()
+        if isinstance(cls, type) and issubclass(cls, metric) and "update_state" in vars(cls)
+    ]
     # Keras compares a model's compile with that of this class, to see whether a user wrote one.
     compiles = next(cls for cls in model.__mro__ if "compile" in vars(cls))
     add, around, replace, wrap = Patch.add, Patch.around, Patch.replace, Patch.wrap
@@ -77,7 +82,7 @@ def patches() -> tuple[Patch, ...]:
             Tracker, "track", _weights.track_variables, "attributes of a layer may be a tf.Variable"
         ),
         around(
-            *(layer, "__init__", _keras_2.take_input_shape),
+            *(layer, "__init__", _keras_2.take_former_arguments),
             "a first layer may name its input's shape",
             "self activity_regularizer trainable dtype autocast name kwargs",
         ),
@@ -162,6 +167,13 @@ def patches() -> tuple[Patch, ...]:
         *(
             around(cls, "__init__", _autograph.convert_methods, "Keras 2 converts users' methods")
             for cls in (layer, loss, metric)
+        ),
+        *(
+            around(
+                *(cls, "update_state", _keras_2.update_across_devices),
+                "values of several replicas are on several devices",
+            )
+            for cls in updating
         ),
         # Optimizers.
         *(around(cls, "build", _optimizers.build_for_variables, weights, "self") for cls in built),

@@ -26,6 +26,7 @@ from frontends.tf.dtypes import DType
 from frontends.tf.ops.map_stream import drawing_from
 from frontends.tf.tensor_shape import TensorShape
 from spmd.integrations.keras import KerasObject, Method
+from spmd.state import writes_undone
 
 # They stand for unknown sizes; as a reshape divides sizes, many numbers divide them.
 _SIZES = (840, 1680)
@@ -123,7 +124,7 @@ class TensorFlowOperation(_OPERATION):
                     known[index] = np.asarray(leaf)[()]
             return results
 
-        with drawing_from(_NoStream()):  # pyright: ignore[reportArgumentType]
+        with writes_undone(), drawing_from(_NoStream()):  # pyright: ignore[reportArgumentType]
             try:
                 results = jax.eval_shape(run, given)
             except _NO_VALUE_ERRORS:
@@ -260,12 +261,12 @@ def set_shape(self: KerasObject, shape: ShapeLike) -> None:
 def infer_with_sizes(
     infer: Method, /, fn: Callable[..., Any], *args: Nested, **kwargs: Nested
 ) -> Any:
-    """Wraps Keras's inference of shapes: a layer may draw random numbers, and compute with sizes.
+    """Wraps Keras's inference of shapes: a layer may draw random numbers, write variables, and compute with sizes.
 
     Keras puts JAX's symbols in place of sizes that are not known. Where these do not do, because the layer
     compares sizes, numbers take their place.
     """
-    with drawing_from(_NoStream()):  # pyright: ignore[reportArgumentType]
+    with writes_undone(), drawing_from(_NoStream()):  # pyright: ignore[reportArgumentType]
         try:
             return infer(fn, *args, **kwargs)
         except Exception:

@@ -1,5 +1,6 @@
 """`tf.py_function` and `tf.numpy_function`: Python functions that a program calls when it runs."""
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -32,7 +33,7 @@ def py_function(
 
     Args:
         func: takes arrays whose values are known.
-        inp: the arrays.
+        inp: the arrays. Without `func` and these, it is a decorator: `@tf.py_function(Tout=tf.float32)`.
         Tout: dtype or `tf.TensorSpec` of the result, or a list of them; None or an empty list if there is none.
 
     Returns:
@@ -86,7 +87,9 @@ def _call(
     as_numpy: bool,
     stateful: bool,
 ) -> Any:
-    if func is None or not callable(func):
+    if func is None and inp is None:
+        return _decorator(caller, declared, as_numpy=as_numpy, stateful=stateful)
+    if not callable(func):
         raise TypeError(f"{caller}: func must be callable, got {func!r}.")
     several = isinstance(declared, list | tuple)
     specs: list[Any] = list(declared) if several else [] if declared is None else [declared]
@@ -108,6 +111,17 @@ def _call(
     if several:
         return results
     return None if declared is None else results[0]
+
+
+def _decorator(caller: str, declared: Nested, *, as_numpy: bool, stateful: bool) -> Any:
+    def decorate(func: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(func)
+        def call(*args: TensorLike) -> Any:
+            return _call(caller, func, args, declared, as_numpy=as_numpy, stateful=stateful)
+
+        return call
+
+    return decorate
 
 
 def _dtype_of(spec: Any) -> DTypeLike:

@@ -1,25 +1,28 @@
-"""Functions of `tf` whose arguments may be on different devices, as the values of replicas are."""
+"""Functions of `tf` whose arguments JAX refuses: on different devices, as the values of replicas are, or large integers."""
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
+import numpy as np
 
+from frontends.tf.dtypes import large_number
 from frontends.tf.ops.operand_errors import explained
 from spmd.replica import array_of, is_per_replica
 from spmd.topology import brought_together
 
 
 def across_devices(functions: Mapping[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
-    """Makes functions take arrays on different devices of this process, which JAX refuses.
+    """Makes functions take what JAX refuses: arrays on different devices of this process, integers of over 32 bits.
 
     Args:
         functions: by name; they change nothing, so that one that failed can be called again.
 
     Returns:
-        Functions that call them, and where JAX refuses, once more with the arrays brought together. What JAX raises
-        about operands, they raise as what scripts catch (`operand_errors`).
+        Functions that call them, and where JAX refuses, once more with the arrays brought together, and integers of the
+        arrays' dtype. What JAX raises about operands, they raise as what scripts catch (`operand_errors`).
 
     Examples:
         >>> import jax, jax.numpy as jnp
@@ -48,6 +51,18 @@ def _across_devices(function: Callable[..., Any]) -> Callable[..., Any]:
                     raise
                 raise found from None
             args, kwargs = structure.unflatten(together)
+        except OverflowError:
+            leaves, structure = jax.tree.flatten((args, kwargs), is_leaf=is_per_replica)
+            dtypes = [leaf.dtype for leaf in map(array_of, leaves) if isinstance(leaf, jax.Array)]
+            args, kwargs = structure.unflatten([_of_dtypes(leaf, dtypes) for leaf in leaves])
         return function(*args, **kwargs)
 
     return call
+
+
+def _of_dtypes(leaf: Any, dtypes: Sequence[np.dtype]) -> Any:
+    """Gives an integer of more than 32 bits the dtype of the arrays that it is computed with, as TensorFlow does."""
+    if type(leaf) is not int or not dtypes:
+        return leaf
+    inexact = (dtype for dtype in dtypes if jnp.issubdtype(dtype, jnp.inexact))
+    return large_number(leaf, next(inexact, dtypes[0]))

@@ -170,3 +170,25 @@ def test_every_operator_exists():
     for name in OPERATORS:
         assert callable(getattr(jax.Array, name))
         assert getattr(type(jnp.ones(())), name).__wrapped__
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_large_integers(compiled):
+    large = -(2**32) + 1
+
+    def run(function, *args):
+        return (tf.function(function) if compiled else function)(*args)
+
+    x = tf.constant([0.0, 1.0])
+    for function in (
+        lambda x: x * large,
+        lambda x: large * x,
+        lambda x: tf.multiply(x, large),
+        lambda x: tf.where(x > 0, large, x),
+    ):
+        result = run(function, x)
+        assert (result.dtype, result.tolist()) == (tf.float32, [0, large - 1])
+    assert run(lambda x: x * large, tf.cast(x, tf.bfloat16)).dtype == tf.bfloat16
+    for function in (lambda i: i * large, lambda i: tf.add(i, large)):
+        with pytest.raises(OverflowError, match=r"do not fit in int32.*jax_enable_x64"):
+            run(function, tf.constant([1, 2]))

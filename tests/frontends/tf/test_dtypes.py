@@ -133,3 +133,11 @@ def test_float_is_float32_and_truth_has_no_limits():
     assert tf.as_dtype("float") is tf.float32
     with pytest.raises(TypeError, match=r"tf\.bool has no min"):
         _ = tf.bool.min
+
+
+def test_tensorflows_numbers_of_dtypes():
+    names = {1: "float32", 3: "int32", 9: "int64", 10: "bool", 14: "bfloat16", 19: "float16"}
+    assert {number: tf.as_dtype(number).name for number in names} == names
+    assert tf.zeros(1, 1).dtype == tf.float32
+    with pytest.raises(TypeError):
+        tf.as_dtype(0)

@@ -479,3 +479,14 @@ def test_runs_that_hand_keys_back_draw_from_the_same_stream(mesh_of: MeshOf, dra
             )
             drawn.append([np.asarray(result.values) for result in several(x)])
     np.testing.assert_allclose(drawn[0], drawn[1], rtol=1e-6)
+
+
+def test_a_mask_that_changes_a_shape_says_what_to_write_instead(mesh_of: MeshOf) -> None:
+    def mean_of_positive(x: jax.Array) -> jax.Array:
+        return jnp.mean(x[x > 0])
+
+    step = spmd.Step(mean_of_positive, mesh_of(1))
+    with pytest.raises(jax.errors.NonConcreteBooleanIndexError) as caught:
+        step(jnp.asarray([1.0, -1.0]))
+    assert "'mean_of_positive' is compiled for fixed shapes" in str(caught.value.__notes__)
+    assert any(entry.name == "mean_of_positive" for entry in caught.traceback)

@@ -274,3 +274,87 @@ def test_variables_of_layers_take_use_locking():
     assert float(copy) == 2.0
     with pytest.raises(TypeError):
         copy.assign(2.0, lock=True)
+
+
+def test_layers_take_settings_by_position():
+    class Layer(keras.layers.Layer):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+
+    layer = Layer(False, "own", "float16")
+    assert (layer.trainable, layer.name, layer.compute_dtype) == (False, "own", "float16")
+    with pytest.raises(TypeError, match=r"Expected trainable, a bool.*got 'own'.*name="):
+        Layer("own")
+    for args in ((True, "own"), (True, "own", None, False, 1)):
+        with pytest.raises(TypeError, match=r"each once, but got .*keywords \['name'\]"):
+            Layer(*args, name="other")
+
+
+def test_a_model_ignores_what_it_gets_by_position():
+    class Policy(keras.Model):
+        def __init__(self):
+            super().__init__("my_policy")
+            self.dense = keras.layers.Dense(2)
+
+        def call(self, inputs):
+            return self.dense(inputs)
+
+    model = Policy()
+    assert (model.name, model(tf.ones([3, 4])).shape) == ("policy", (3, 2))
+
+
+def test_a_model_with_a_dynamic_layer_runs_eagerly():
+    class Counts(keras.layers.Layer):
+        def __init__(self):
+            super().__init__(dynamic=True)
+            self.calls = 0
+
+        def call(self, inputs):
+            self.calls += 1
+            return inputs
+
+    model = keras.Sequential([keras.Input((2,)), counts := Counts(), keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    before = counts.calls
+    model.fit(tf.ones([6, 2]), tf.ones([6, 1]), batch_size=2, epochs=2, verbose=0)
+    assert counts.calls - before >= 6, "each step calls it"
+    model.compile("sgd", "mse", run_eagerly=False)
+    assert not model.run_eagerly
+
+
+def test_metrics_take_the_values_of_several_replicas():
+    strategy = mirrored()
+
+    @tf.function
+    def step():
+        index = tf.distribute.get_replica_context().replica_id_in_sync_group
+        return tf.constant([1.0, 5.0]) + tf.cast(index, tf.float32)
+
+    first, second = values = strategy.experimental_local_results(strategy.run(step))
+    mean, error = keras.metrics.Mean(), keras.metrics.MeanSquaredError()
+    mean.update_state(values)
+    assert mean.result() == mean(list(values)) == 3.5
+    error.update_state(first, second)
+    assert error.result() == 1
+    with pytest.raises(TypeError, match="shape"):
+        error.update_state(first, tf.ones([3]))
+
+
+def test_a_call_writes_a_variable_of_a_plain_object():
+    class Counter:
+        def __init__(self):
+            self.count = tf.Variable(0.0)
+
+    class Model(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.dense = keras.layers.Dense(1, kernel_initializer="ones")
+            self.counter = Counter()
+
+        def call(self, inputs):
+            return self.dense(inputs) * self.counter.count.assign_add(1.0)
+
+    model = Model()
+    assert model(tf.ones([2, 2])).tolist() == [[2], [2]]
+    run = tf.function(lambda: model(tf.ones([1, 2])))
+    assert [run().item(), run().item(), model.counter.count.numpy()] == [4, 6, 3]

@@ -205,3 +205,26 @@ def test_the_style_of_keras_3_after_that_of_keras_2():
         scaled = optimizer.scale_loss(tf.reduce_sum(variable * 8.0))
     optimizer.apply_gradients([(tape.gradient(scaled, variable), variable)])
     np.testing.assert_allclose(variable.numpy(), [-7.0])
+
+
+def test_a_schedule_may_hold_a_variable():
+    class Halved(tf.keras.optimizers.schedules.LearningRateSchedule):
+        def __init__(self):
+            self.now = tf.Variable(0.1, trainable=False)
+
+        def __call__(self, step):
+            self.now.assign(tf.cond(step >= 2, lambda: 0.05, lambda: 0.1))
+            return self.now
+
+    schedule, v = Halved(), tf.Variable(1.0)
+    optimizer = tf.keras.optimizers.SGD(schedule)
+
+    @tf.function
+    def step():
+        with tf.GradientTape() as tape:
+            loss = v * v
+        optimizer.apply_gradients([(tape.gradient(loss, v), v)])
+        return v.read_value()
+
+    np.testing.assert_allclose([step() for _ in range(4)], [0.8, 0.64, 0.576, 0.5184], rtol=1e-6)
+    assert schedule.now == 0.05

@@ -118,6 +118,16 @@ def test_a_said_shape_is_enough_for_a_gradient():
     assert slope(tf.constant(X)).tolist() == [2, 4]
 
 
+@pytest.mark.parametrize("make", [tf.py_function, tf.numpy_function])
+def test_a_decorator(make):
+    @make(Tout=tf.TensorSpec([2]))
+    def add(x, y):
+        return x + y * 2
+
+    assert add.__name__ == "add"
+    assert everywhere(lambda x: add(x, x * 10.0) + 1, X) == [22, 43]
+
+
 @PROGRAM
 def test_called_each_time_even_if_nobody_uses_the_result(wrap):
     calls = []
@@ -213,6 +223,8 @@ def test_wrong_results_and_arguments():
         tf.function(lambda x: tf.numpy_function(lambda x: np.ones(3), [x], tf.TensorSpec([2])))(1.0)
     with pytest.raises(TypeError, match="func must be callable"):
         tf.py_function(None, [], tf.float32)
+    with pytest.raises(TypeError, match="func must be callable, got 3"):
+        tf.py_function(3, Tout=tf.float32)
 
 
 def test_texts_and_loops():

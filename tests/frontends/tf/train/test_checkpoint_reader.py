@@ -34,6 +34,12 @@ def test_values(path):
     np.testing.assert_array_equal(tf.train.load_variable(path, V), [1.0, 2.0])
 
 
+def test_a_relative_path(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.testing.assert_array_equal(tf.train.load_checkpoint(".").get_tensor(V), [1.0, 2.0])
+    np.testing.assert_array_equal(tf.train.load_variable(os.path.basename(path), V), [1.0, 2.0])
+
+
 def test_one_whose_replacement_was_killed(path, tmp_path):
     os.rename(path, f"{path}.replaced")
     assert tf.train.latest_checkpoint(tmp_path) == path
