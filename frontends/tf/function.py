@@ -139,7 +139,7 @@ class Function(Inlined):
         try:
             return self._compiled(strategy, args, kwargs, lambda step: step(*args, **kwargs))
         except DatasetReadDuringTrace as reason:
-            if isinstance(reason, ShapeUnknownDuringTrace):
+            if isinstance(reason, ShapeUnknownDuringTrace) and not in_map_on_host():
                 warnings.warn(
                     f"{self._name} runs as Python, operation by operation, and not as a program. {reason.advice}",
                     stacklevel=user_stacklevel(),

@@ -15,6 +15,7 @@ from spmd.source_lines import user_stacklevel
 from spmd.step.arguments import Arguments, ArgumentsKey, Leaf
 from spmd.step.dispatch import Executable
 from spmd.step.function_key import function_key
+from spmd.step.op_by_op import runs_op_by_op
 from spmd.step.options import StepOptions
 from spmd.step.python_numbers import NUMBERS
 
@@ -174,6 +175,8 @@ class StepCache(Generic[S]):
             if known is not None:
                 self._steps.move_to_end(key)
                 return known[-1]
+            if runs_op_by_op():  # nothing is compiled
+                return self._make(function, *context)
             self._warn_of_copies(function, context)
             # The function is kept: the key goes by the identities of what it closes over.
             self._steps[key] = function, context, (step := self._make(function, *context))

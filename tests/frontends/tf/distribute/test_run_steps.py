@@ -110,6 +110,6 @@ def test_a_variable_keeps_its_type(strategy):
         return strategy.reduce("SUM", strategy.run(lambda x: x.sum(), args=(batch,)), axis=None)
 
     with pytest.raises(
-        spmd.errors.StateError, match=r"changes count from int32\[\] to float32\[\]"
+        spmd.errors.ControlFlowError, match=r"changes count from int32\[\] to float32\[\]"
     ):
         strategy.run_steps(half, iter(strategy.experimental_distribute_dataset(dataset)), 2)
