@@ -39,8 +39,9 @@ from frontends.tf.ops.convert import convert_to_tensor
 from frontends.tf.ops.gradients import Taped, TapeNeeded
 from frontends.tf.ops.traced_range import UnknownLengthError
 from frontends.tf.reads_dataset import reads_dataset
+from frontends.tf.traced_values import NEEDS_VALUE
 from frontends.tf.variable import TracedInitialValueError, Variable
-from spmd._jax_internals import is_interposed
+from spmd._jax_internals import is_interposed, is_tracing
 from spmd.replica import PerReplica, current_frame, is_per_replica
 from spmd.source_lines import user_stacklevel
 from spmd.step import (
@@ -124,9 +125,9 @@ class Function(Inlined):
         """
         if self._declared is not None:
             args, kwargs = self._declared.bind(args, kwargs)
-        if current_frame() is not None or is_interposed():
-            # A function inside a function is a part of the outer one's program; under a tape its
-            # operations are recorded one by one.
+        if current_frame() is not None or is_interposed() or is_tracing():
+            # A function inside a function, or under tf.vectorized_map, is a part of the outer one's program; under a
+            # tape its operations are recorded one by one.
             return self._converted(*args, **kwargs)
         if self._runs_as_python or functions_run_eagerly():
             return self._run_as_python(args, kwargs)
@@ -421,12 +422,7 @@ def function(
     return compiled if func is None else compiled(func)
 
 
-_CONCRETE_VALUE_ERRORS = (
-    jax.errors.ConcretizationTypeError,
-    jax.errors.TracerArrayConversionError,
-    jax.errors.TracerIntegerConversionError,
-    UnknownLengthError,
-)
+_CONCRETE_VALUE_ERRORS = (*NEEDS_VALUE, UnknownLengthError)
 
 
 def _is_whole(value: TensorLike) -> bool:

@@ -14,6 +14,8 @@ from typing import Any, TypeVar, cast
 
 import jax
 
+from frontends.tf.traced_values import NEEDS_VALUE, not_allowed
+from spmd._jax_internals import is_tracing
 from spmd.replica import current_frame
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -76,6 +78,10 @@ def raises_host_errors(method: _F) -> _F:
                 _CALLERS.add(self)
             if self in _CALLERS:
                 raise_found()
+        except NEEDS_VALUE as error:
+            if is_tracing():  # what is tracing may try another way
+                raise
+            raise not_allowed(error) from None
         finally:
             _WAITING.pop()
         return result

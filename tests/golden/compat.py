@@ -31,7 +31,8 @@ _INTRODUCTION = """\
 `tf.distribute`, then every result that is known to differ, with the reason.
 
 The second part is held true by tests: {cases} results, recorded from TensorFlow {version} on one, two and four
-devices, are computed anew. {same} ({percent} %) are the same; {different} differ, all of them as stated below:
+devices, are computed anew. Of the {results} where TensorFlow gives a result, {percent} % are the same here. With those where
+it raises an error, {same} ({percent_of_all} %) of all are the same; {different} differ, all of them as stated below:
 
 | results | |
 |---|---|
@@ -125,16 +126,23 @@ def page() -> str:
         for case, result in cases.items():
             found = differences.find(stated, f"{run}/{case}")
             kinds = ["cases", "different" if found else "same"]
+            kinds += [] if is_error(result) else ["given"]
             if is_numeric(result):
                 kinds += ["numeric", *(["numeric_different"] if found else [])]
             counts.update(kinds)
             if found:
                 by_title[found.title] += 1
                 counts[_KINDS[is_error(result), found.error is not None]] += 1
-    numbers = {kind: counts[kind] for kind in _KINDS.values()} | counts
-    # Rounded down.
-    percent = f"{counts['same'] * 1000 // counts['cases'] / 10:.1f}"
-    lines = [_INTRODUCTION.format(version=version, percent=percent, **numbers), "## Names\n"]
+    numbers: dict[str, Any] = {kind: counts[kind] for kind in _KINDS.values()} | counts
+    differing = counts["other"] + counts["refused"]
+    results = counts["given"]
+    numbers |= {
+        "version": version,
+        "results": results,
+        "percent": _percent(results - differing, results),
+        "percent_of_all": _percent(counts["same"], counts["cases"]),
+    }
+    lines = [_INTRODUCTION.format(**numbers), "## Names\n"]
     for module, members in names().items():
         if module in PLANNED or any(module.startswith(f"{name}.") for name in PLANNED):
             continue
@@ -151,6 +159,11 @@ def page() -> str:
                 lines.append(f"| {one.title} | {one.ours} | {one.why} | {by_title[one.title]} |")
         lines.append("")
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _percent(part: int, whole: int) -> str:
+    """Writes a share in percent, rounded down."""
+    return f"{part * 1000 // whole / 10:.1f}"
 
 
 def main(words: list[str]) -> int:

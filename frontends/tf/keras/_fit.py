@@ -20,6 +20,7 @@ from frontends.tf.keras._dataset_adapter import ON_ALL_WORKERS
 from frontends.tf.keras._keras_2 import is_dynamic
 from frontends.tf.keras._outputs import one_writer
 from frontends.tf.ops.random_stream import drawing_inside, make_stream
+from frontends.tf.traced_values import NEEDS_VALUE, not_allowed
 from spmd.integrations.keras import (
     Method,
     Model,
@@ -103,7 +104,10 @@ def on_all_workers(method: Method) -> Method:
                     stack.enter_context(one_writer(given.get("callbacks")))
             if is_fit:
                 stack.enter_context(giving_sigterm_back(self))
-            return method(self, *args, **kwargs)
+            try:
+                return method(self, *args, **kwargs)
+            except NEEDS_VALUE as error:
+                raise not_allowed(error) from None
 
     # The watchdog reports the function that a process is in: the user's call, not this wrapper.
     named: Any = loop

@@ -6,7 +6,7 @@ from typing import Any
 from tests.golden.scenarios.base import Case, Setting, scenario
 
 GROUP = "autograph"
-SETTINGS = ("one_device", "n2")
+SETTINGS = ("one_device", "n2", "n4")
 
 
 def _programs(tf: Any) -> dict[str, tuple[Callable[..., Any], list[Any]]]:

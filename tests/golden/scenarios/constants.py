@@ -86,7 +86,7 @@ def _loops(tf: Any) -> list[Callable[..., Any]]:
     return [counted, counted_from_a_tensor, counted_in_a_range, grows]
 
 
-@scenario("constants.arguments", GROUP, ("one_device", "n2"))
+@scenario("constants.arguments", GROUP, ("one_device", "n2", "n4"))
 def arguments(s: Setting) -> Iterator[Case]:
     for function in _arguments(s.tf):
         for form, thunk in forms(s, function, _ROW, slope=False):
@@ -94,7 +94,7 @@ def arguments(s: Setting) -> Iterator[Case]:
                 yield f"{function.__name__}/{form}", thunk
 
 
-@scenario("constants.loops", GROUP, ("one_device", "n2"))
+@scenario("constants.loops", GROUP, ("one_device", "n2", "n4"))
 def loops(s: Setting) -> Iterator[Case]:
     tf, run = s.tf, s.strategy.run
 

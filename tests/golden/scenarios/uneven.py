@@ -41,7 +41,7 @@ def _steps(tf: Any, s: Setting) -> dict[str, Any]:
     }
 
 
-@scenario("uneven.steps", GROUP, ("n1", "n2"))
+@scenario("uneven.steps", GROUP, ("n1", "n2", "n4"))
 def steps(s: Setting) -> Iterator[Case]:
     tf = s.tf
 
