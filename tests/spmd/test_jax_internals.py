@@ -234,3 +234,31 @@ def test_collectives_are_no_constants(mesh_of: Any) -> None:
     found: list[Any] = []
     spmd.Step(run, mesh_of(2))(jnp.ones(()))
     assert found == [None]
+
+
+def test_whole_numbers_are_multiples_of_another() -> None:
+    def run(i: Any, j: Any, x: Any) -> Any:
+        form = _jax_internals.linear_form
+        base, factor, added = form(i)
+        assert (factor, added) == (1, 0)
+        three = jnp.asarray(np.int32(3))
+        for value, expected in (
+            (i + 2, (1, 2)),
+            (2 - i * 3, (-3, 2)),
+            (three * (i + 1) - 4, (3, -1)),
+            ((i + 1) - i, (0, 1)),
+            (-i.astype(jnp.int32) + i * 2, (1, 0)),
+        ):
+            found = form(value)
+            assert found[1:] == expected
+            assert found[0] is base
+        assert form(three)[1:] == (0, 3)
+        for value in (i * j, i + j, i // 2):
+            other, factor, added = form(value)
+            assert (factor, added) == (1, 0)
+            assert other is not base
+        assert form(x) is None
+        assert form(i + jnp.zeros(2, jnp.int32)) is None
+        return i
+
+    jax.make_jaxpr(run)(jnp.int32(1), jnp.int32(2), jnp.float32(0))
