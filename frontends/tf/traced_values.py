@@ -13,14 +13,14 @@ NEEDS_VALUE = (
     jax.errors.TracerIntegerConversionError,
 )
 _TRUTH = (
-    "Python needs to know whether a tensor is true, but its value is known only when the program runs. `if`, `while`, `for`, "
-    "`and`, `or` and `not` may ask tensors in functions that tf.function and strategy.run rewrite; these leave out "
+    "Python needs to know whether a tensor is true{where}, but its value is known only when the program runs. `if`, `while`, "
+    "`for`, `and`, `or` and `not` may ask tensors in functions that tf.function and strategy.run rewrite; these leave out "
     "comprehensions, functions with `:=` or `match`, libraries, and what says autograph=False. Write the line without them, "
     "or use tf.cond, tf.where or tf.while_loop."
 )
 _VALUE = (
-    "Python needs the value of a tensor, as a number, an array of NumPy, a size, an axis or a count, but it is known only when "
-    "the program runs. Take sizes from x.shape or tf.shape(x), and functions of tf in place of NumPy's; "
+    "Python needs the value of a tensor{where}, as a number, an array of NumPy, a size, an axis or a count, but it is known "
+    "only when the program runs. Take sizes from x.shape or tf.shape(x), and functions of tf in place of NumPy's; "
     "tf.py_function calls Python when the program runs."
 )
 
@@ -42,12 +42,13 @@ def not_allowed(error: Exception) -> OperatorNotAllowedInGraphError:
         An error with the traceback of the other one, which names the user's line.
     """
     is_truth = isinstance(error, jax.errors.TracerBoolConversionError)
-    found = OperatorNotAllowedInGraphError(_line(error) + (_TRUTH if is_truth else _VALUE))
+    text = _TRUTH if is_truth else _VALUE
+    found = OperatorNotAllowedInGraphError(text.format(where=_line(error)))
     return found.with_traceback(error.__traceback__)
 
 
 def _line(error: Exception) -> str:
-    """Writes the innermost line of the user's, with the colon that goes before what is wrong there."""
+    """Writes the innermost line of the user's."""
     frames = [
         (frame.f_code, number)
         for frame, number in traceback.walk_tb(error.__traceback__)
@@ -57,4 +58,4 @@ def _line(error: Exception) -> str:
         return ""
     code, number = frames[-1]
     text = linecache.getline(code.co_filename, number).strip()
-    return f"{code.co_filename}:{number} ({code.co_name}), `{text}`: "
+    return f" at {code.co_filename}:{number} ({code.co_name}), `{text}`"
