@@ -281,6 +281,9 @@ def linear_form(value: Any) -> tuple[Any, int, int] | None:
     if constant is not None:
         return None, 0, int(constant)
     step = value.parent
+    outer = value.get_const() if step is None else None
+    if isinstance(outer, core.Tracer):  # a value of the program around this one
+        return linear_form(outer)
     name = "" if step is None else step.primitive.name
     if step is None or name not in _LINEAR:
         return value.val, 1, 0

@@ -1,9 +1,13 @@
-"""`x[i : i + 2]` where only the running program knows i: a block of known size at a place that it computes."""
+"""`x[i : i + 2]` where only the running program knows i: a block of known size at a place that it computes.
+
+A slice that reaches past the end is shorter, so the block must lie inside of the array at every turn of a loop over i.
+"""
 
 import functools
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 from jax.core import Tracer
 
@@ -11,6 +15,7 @@ from frontends.tf._array_items import axes_of
 from frontends.tf.data.tracing import run_as_python
 from frontends.tf.ops.convert import known
 from frontends.tf.ops.operand_errors import OperandError
+from frontends.tf.ops.turns import elements_around
 from spmd import _jax_internals
 
 
@@ -67,19 +72,31 @@ def _block(array: Any, key: slice, axis: int) -> Any:
         for bound in (key.start, key.stop)
     ]
     first, last = forms
-    if key.step not in (None, 1) or first is None or last is None or first[:2] != last[:2]:
+    size = None
+    if key.step in (None, 1) and first is not None and last is not None and first[:2] == last[:2]:
+        size = max(last[2] - first[2], 0)
+    if size is None or not _lies_inside(first, size, array.shape[axis]):
         advice = (
             f"x[{_text(key.start)}:{_text(key.stop)}{'' if key.step is None else ':' + _text(key.step)}] of an array of "
             f"shape {tuple(array.shape)}: how many entries it takes is known only when the program runs, and programs "
-            "have fixed shapes. Take a block of known size, x[i : i + 2] or tf.slice(x, [i], [2]), or mask the entries: "
-            "tf.where(tf.range(n) < i, x, 0)."
+            "have fixed shapes. Take a block of known size that lies inside, tf.slice(x, [i], [2]), or x[i : i + 2] in a "
+            "loop over a tf.range of known length; or mask the entries: tf.where(tf.range(n) < i, x, 0)."
         )
         run_as_python(advice)
         raise OperandError(advice)
-    size = array.shape[axis]
-    begin = jnp.where(key.start < 0, key.start + size, key.start)
-    rows = begin + jnp.arange(max(last[2] - first[2], 0), dtype=jnp.int32)
-    return jnp.take(array, jnp.where(rows < 0, size, rows), axis=axis, mode="fill")
+    begin = jnp.asarray(key.start, jnp.int32)
+    return jax.lax.dynamic_slice_in_dim(array, begin, size, axis)
+
+
+def _lies_inside(first: Any, size: int, end: int) -> bool:
+    """Tells whether a block lies inside of the axis at every turn of the loop that decides where it begins."""
+    base, factor, added = first
+    for element, least, largest in elements_around():
+        form = _jax_internals.linear_form(element)
+        if form is not None and form[0] is base and form[1:] == (1, 0):
+            begins = sorted((factor * least + added, factor * largest + added))
+            return begins[0] >= 0 and begins[1] + size <= end
+    return False
 
 
 def _text(bound: Any) -> str:

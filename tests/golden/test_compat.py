@@ -37,7 +37,9 @@ def test_what_is_missing_is_not_yet(name):
 def test_the_page_counts_how_results_differ():
     page = compat.page()
     kinds = [int(number) for number in re.findall(r"^\| (\d+) \| \D*$", page, re.M)]
-    same, different = map(int, re.findall(r"(\d+) \(\S+ %\) of all are the same; (\d+) differ", page)[0])
+    same, different = map(
+        int, re.findall(r"(\d+) \(\S+ %\) of all are the same; (\d+) differ", page)[0]
+    )
     cases = sum(map(len, recording.load().values()))
     assert len(kinds) == 4
     assert (sum(kinds), same + different) == (different, cases)

@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from frontends.tf.autograph.conditionals import if_stmt
 from frontends.tf.autograph.rows import Rows
@@ -118,7 +119,7 @@ def for_stmt(
 
         try:
             carried.settled(go_over)
-        except _ShapeChanges:
+        except ShapeChangesError:
             if len(rows) > _MOST_UNROLLED:
                 raise
             # Turns that leave arrays of other shapes are parts of the program, one after another.
@@ -164,7 +165,7 @@ def _in_python(
                 return
 
 
-class _ShapeChanges(ValueError):
+class ShapeChangesError(ValueError):
     """A turn of a loop leaves an array of another shape than it began with."""
 
 
@@ -264,12 +265,13 @@ class _Loop:
         counts = carried.counts_up(rows)
         length = len(jax.tree.leaves(rows)[0])
         self._unrolls = length <= _MOST_UNROLLED
+        span = _span(rows)
 
         def turn(carry: list[jax.Array], now: Any) -> Any:
             row, number = now
             number = row if counts else number
             self._assign(carry, number)
-            with in_loop(length, number):
+            with in_loop(length, number, None if span is None else (row, *span)):
                 body(row)
             return self._after(stacks=extra_test is None)
 
@@ -384,7 +386,7 @@ class _Loop:
                         f"'{name}' changes its shape in a loop, as the shape_invariants say. Start with an array of the "
                         "final size and fill it, or use a tf.TensorArray."
                     )
-                raise _ShapeChanges(
+                raise ShapeChangesError(
                     f"'{name}' has shape {start.shape} before the loop, but shape {end.shape} after one iteration. "
                     "Programs have fixed shapes: make an array of the final size before the loop and fill it, for "
                     "example with tf.TensorArray(dtype, size)."
@@ -438,6 +440,17 @@ class _Loop:
             values.append(value)
         carried.ends_region(values)
         self._set(tuple(values))
+
+
+def _span(rows: Any) -> tuple[int, int] | None:
+    """Returns the least and the largest of whole numbers that are known."""
+    rows = known(rows)
+    if is_traced(rows) or not isinstance(rows, jax.Array | np.ndarray):
+        return None
+    numbers = np.asarray(rows)  # not JAX's, whose operations become parts of the program
+    if numbers.ndim != 1 or not numbers.size or numbers.dtype.kind not in "iu":
+        return None
+    return int(numbers.min()), int(numbers.max())
 
 
 def _static(bound: Any) -> int | None:

@@ -22,23 +22,33 @@ class _Loop:
     Attributes:
         bound: how many turns it takes at most, if that is known.
         counter: what counts its turns from 0, if that is known.
+        element: the number that a turn gets, and the least and largest of all turns, if they are known.
     """
 
     bound: int | None
     counter: Any
+    element: tuple[Any, int, int] | None
 
 
 _LOOPS: contextvars.ContextVar[tuple[_Loop, ...]] = contextvars.ContextVar("tf_loops", default=())
 
 
-def in_loop(bound: int | None, counter: object = None) -> contextlib.AbstractContextManager[Any]:
+def in_loop(
+    bound: int | None, counter: object = None, element: tuple[Any, int, int] | None = None
+) -> contextlib.AbstractContextManager[Any]:
     """Marks the block in which the body of a loop is traced: an array that grows gets room for what it writes.
 
     Args:
         bound: how many turns the loop takes at most, if that is known.
         counter: the array that counts its turns from 0, if there is one.
+        element: the number that a turn gets, and the least and largest of all turns, if they are known.
     """
-    return assigned(_LOOPS, (*_LOOPS.get(), _Loop(bound, counter)))
+    return assigned(_LOOPS, (*_LOOPS.get(), _Loop(bound, counter, element)))
+
+
+def elements_around() -> list[tuple[Any, int, int]]:
+    """Lists the numbers that the loops around go over, each with the least and largest of all turns."""
+    return [loop.element for loop in _LOOPS.get() if loop.element is not None]
 
 
 def turns_around() -> int | None:

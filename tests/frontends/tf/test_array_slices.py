@@ -8,48 +8,78 @@ from frontends import tf
 X = np.arange(12, dtype=np.float32).reshape(6, 2)
 
 
-def test_blocks_of_known_size_at_a_place_that_is_computed() -> None:
+def test_blocks_of_known_size_in_a_loop() -> None:
     @tf.function
     def run(x):
-        pairs, halves = tf.zeros([2, 2]), tf.zeros([3])
+        pairs, halves, last = tf.zeros([2, 2]), tf.zeros([3]), tf.zeros([1, 1])
         for i in tf.range(5):
             pairs += x[i : i + 2]
+            if i > 2:
+                last += x[5 - i : 6 - i, ..., 1:]
         for i in tf.range(2):
             halves += x[3 * i : (i + 1) * 3, 1]
-        return pairs, halves
+        return pairs, halves, last
 
-    pairs, halves = run(tf.constant(X))
+    pairs, halves, last = run(tf.constant(X))
     np.testing.assert_array_equal(pairs, X[:5].sum(0) + np.array([[0, 0], [10, 10]]))
     np.testing.assert_array_equal(halves, X[:3, 1] + X[3:, 1])
+    np.testing.assert_array_equal(last, X[2:3, 1:] + X[1:2, 1:])
 
 
-@pytest.mark.parametrize("i", [0, 2, 5, -1])
-def test_they_take_what_numpy_takes(i) -> None:
+def test_blocks_in_the_loops_of_replicas() -> None:
+    strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+
+    def total(x):
+        found = tf.constant(0.0)
+        for i in tf.range(0, 6, tf.constant(2)):
+            for j in tf.range(2):
+                found += tf.reduce_sum(x[i : i + 2, j : j + 1])
+        return found
+
+    found = strategy.run(total, args=(tf.constant(X),))
+    assert [float(one) for one in strategy.experimental_local_results(found)] == [X.sum()] * 2
+
+
+@pytest.mark.parametrize("i", [0, 4, 5, 9, -1, -2])
+def test_blocks_that_may_reach_past_the_end_are_as_short_as_in_numpy(i) -> None:
     @tf.function
-    def run(x, i):
-        return x[..., i : i + 1], x[tf.newaxis, i : i + 1], x[i - 1 : i - 1, 0], x[i : i + 1, -1:]
+    def block(x, i):
+        return x[i : i + 2], x[..., i : i + 1]
 
-    wide = np.arange(36, dtype=np.float32).reshape(6, 6)
-    start = i % 6
-    expected = wide[..., start : start + 1], wide[np.newaxis, start : start + 1]
-    found = run(tf.constant(wide), tf.constant(i))
-    np.testing.assert_array_equal(found[0], expected[0])
-    np.testing.assert_array_equal(found[1], expected[1])
-    assert found[2].shape == (0,)
-    np.testing.assert_array_equal(found[3], wide[start : start + 1, -1:])
+    with pytest.warns(UserWarning, match=r"block runs as Python.*x\[\?:\?\] of an array of shape"):
+        found = block(tf.constant(X), tf.constant(i))
+    np.testing.assert_array_equal(found[0], X[i : i + 2])
+    np.testing.assert_array_equal(found[1], X[..., i : i + 1])
+
+
+def test_the_last_chunk_of_a_loop_may_be_short() -> None:
+    @tf.function
+    def total(x):
+        found = tf.constant(0.0)
+        for i in tf.range(0, 5, 2):
+            found += tf.reduce_sum(x[i : i + 2])
+        return found
+
+    with pytest.warns(UserWarning, match="total runs as Python"):
+        assert float(total(tf.range(5.0))) == 10.0
+    strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+    with pytest.raises(ValueError, match="Take a block of known size that lies inside"):
+        strategy.run(lambda x, i: x[i : i + 2], args=(tf.constant(X), tf.constant(1)))
 
 
 def test_gradients_come_back_to_the_block() -> None:
     @tf.function
-    def slope(x, i):
+    def slope(x):
         with tf.GradientTape() as tape:
             tape.watch(x)
-            y = tf.reduce_sum(x[i : i + 2] ** 2)
+            y = tf.constant(0.0)
+            for i in tf.range(3, 5):
+                y += tf.reduce_sum(x[i : i + 1] ** 2)
         return tape.gradient(y, x)
 
     expected = np.zeros_like(X)
     expected[3:5] = 2 * X[3:5]
-    np.testing.assert_array_equal(slope(tf.constant(X), tf.constant(3)), expected)
+    np.testing.assert_array_equal(slope(tf.constant(X)), expected)
 
 
 def test_constants_are_bounds_like_any_number() -> None:
