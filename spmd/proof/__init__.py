@@ -3,7 +3,6 @@
 `varying` and `replicated_outputs` are for any function that `jax.shard_map` takes.
 """
 
-from spmd.proof.advance import advances as advances
 from spmd.proof.checks import check_local_state_fits as check_local_state_fits
 from spmd.proof.checks import check_no_captured_variables as check_no_captured_variables
 from spmd.proof.checks import check_no_leaked_values as check_no_leaked_values

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 
 from spmd.errors import ControlFlowError
-from spmd.proof import advances, calls_the_host
+from spmd.proof import calls_the_host
 from spmd.step import python_control_flow
 from spmd.step.regions import Region, RegionState, strong
 from spmd.step.reversal import refuse_gradient, repeat
@@ -160,7 +160,6 @@ def scan(
     *,
     test: Callable[[PyTree], Any] | None = None,
     reverse: bool = False,
-    on_traced: Callable[[Sequence[int | None]], None] | None = None,
 ) -> tuple[PyTree, PyTree, PyTree]:
     """Calls a function with every row of arrays, one after another; it may write state.
 
@@ -172,8 +171,6 @@ def scan(
         test: takes the carry, returns a bool scalar; the loop ends where it is False, before the first row, too.
             What would be stacked of the rows that are left out is zeros.
         reverse: whether to begin with the last row.
-        on_traced: takes, for each leaf of the carry, the whole number that every turn adds to it, or None. Called
-            before anything is written; what it raises leaves the state as it was.
 
     Returns:
         The last carry; the other arrays of the last turn, which are zeros if there was none; and what was stacked.
@@ -194,8 +191,6 @@ def scan(
     goes_on = jnp.bool_(True) if test is None else _truth(test(carry))
     row = jax.tree.map(lambda array: jax.ShapeDtypeStruct(array.shape[1:], array.dtype), rows)
     loop = _Loop(body, carry, row, test)
-    if on_traced is not None:
-        on_traced(loop.advances)
     zeros = [jnp.zeros(each.shape, each.dtype) for each in jax.tree.leaves(loop.stacked)]
 
     def turn(now: Any, row: PyTree) -> Any:
@@ -245,11 +240,6 @@ class _Loop:
         _, self._other, self.stacked, _ = self._region.structure.unflatten(self._region.results)
         others = [jnp.zeros(each.shape, each.dtype) for each in jax.tree.leaves(self._other)]
         self.start = self._carry, others, [self._state.before[i] for i in self._written]
-
-    @property
-    def advances(self) -> list[int | None]:
-        """By how much each leaf of the carry is counted up at every turn."""
-        return advances(self._region.program, len(self._carry))
 
     def turn(self, values: Any, row: PyTree = None) -> tuple[Any, Any, list[Any]]:
         """Takes a turn.

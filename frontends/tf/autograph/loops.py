@@ -29,6 +29,7 @@ from frontends.tf.ops.convert import known
 from frontends.tf.ops.tensor_array import UNKNOWN, Form, Writes
 from frontends.tf.ops.traced_range import TracedRange
 from frontends.tf.ops.turns import in_loop
+from spmd import _jax_internals
 from spmd.errors import ControlFlowError
 from spmd.step import scan, while_loop
 
@@ -271,9 +272,13 @@ class _Loop:
             row, number = now
             number = row if counts else number
             self._assign(carry, number)
+            began = self._get()
             with in_loop(length, number, None if span is None else (row, *span)):
                 body(row)
-            return self._after(stacks=extra_test is None)
+            after = self._after(stacks=extra_test is None)
+            if extra_test is None:
+                self._find_counters(began)
+            return after
 
         with self._restored():
             found = scan(
@@ -281,7 +286,6 @@ class _Loop:
                 self._carry,
                 (rows, jnp.arange(length, dtype=jnp.int32) if self._plan.counting else None),
                 test=None if extra_test is None else self._asking(extra_test),
-                on_traced=self._find_counters if extra_test is None else None,
             )
         self._finish(*found)
         if extra_test is None:
@@ -314,21 +318,21 @@ class _Loop:
             values[index] = number if values[index].dtype == number.dtype else values[index]
         self._set(tuple(values))
 
-    def _find_counters(self, steps: Sequence[int | None]) -> None:
+    def _find_counters(self, began: tuple[Any, ...]) -> None:
         """Traces again where a `tf.TensorArray` is written at an index that turns out to count the turns.
 
         Args:
-            steps: by how much a turn counts up each array that is carried.
+            began: the values of the symbols before the block.
         """
         if not any(UNKNOWN in writes for writes in self._writes):
             return
-        rest = iter(steps)
         counting = set(self._plan.counting)
-        for index, symbol in enumerate(self._start):
-            own = [next(rest) for _ in symbol.arrays]
-            start = known(symbol.leaves[0])
-            if own == [1] and len(symbol.leaves) == 1 and not is_traced(start) and start == 0:
-                counting.add(index)
+        for index, (symbol, old, new) in enumerate(
+            zip(self._start, began, self._get(), strict=True)
+        ):
+            if _is_next(old, new):
+                start = known(symbol.leaves[0])
+                counting |= {index} if not is_traced(start) and start == 0 else set()
         if counting != self._plan.counting:
             self._plan.counting = counting
             raise carried.TraceAgain(self._forms)
@@ -440,6 +444,16 @@ class _Loop:
             values.append(value)
         carried.ends_region(values)
         self._set(tuple(values))
+
+
+def _is_next(old: Any, new: Any) -> bool:
+    """Tells whether a whole number of the program is another one plus 1."""
+    if not is_traced(old) or not is_traced(new):
+        return False
+    before, after = map(_jax_internals.linear_form, (old, new))
+    if before is None or after is None or before[0] is not after[0]:
+        return False
+    return after[1:] == (before[1], before[2] + 1)
 
 
 def _span(rows: Any) -> tuple[int, int] | None:

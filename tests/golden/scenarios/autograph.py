@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tests.golden.scenarios.base import Case, Setting, scenario
+from tests.golden.scenarios.base import Case, Setting, scenario, slope_of
 
 GROUP = "autograph"
 SETTINGS = ("one_device", "n2", "n4")
@@ -234,16 +234,6 @@ def _programs(tf: Any) -> dict[str, tuple[Callable[..., Any], list[Any]]]:
     }
 
 
-def _gradient(tf: Any, function: Callable[..., Any]) -> Callable[..., Any]:
-    def slope(x):
-        with tf.GradientTape() as tape:
-            tape.watch(x)
-            y = function(x)
-        return tape.gradient(y, x)
-
-    return slope
-
-
 @scenario("autograph.programs", GROUP, SETTINGS)
 def programs(s: Setting) -> Iterator[Case]:
     tf, run = s.tf, s.strategy.run
@@ -270,7 +260,7 @@ def gradients(s: Setting) -> Iterator[Case]:
     tf, run = s.tf, s.strategy.run
     for name, (function, values) in _programs(tf).items():
         for value in values if name in _WITH_GRADIENTS else ():
-            slope = _gradient(tf, function)
+            slope = slope_of(tf, function)
             yield (
                 f"function/{name}/{value}",
                 lambda f=slope, v=value: tf.function(f)(tf.constant(v)),

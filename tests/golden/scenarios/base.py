@@ -116,6 +116,18 @@ def replicas(setting: str) -> int:
     return {"n2": 2, "n4": 4}.get(setting[-2:], 1)
 
 
+def slope_of(tf: Any, function: Callable[..., Any]) -> Callable[[Any], Any]:
+    """Makes the function that computes the gradient of one of a tensor."""
+
+    def slope(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = function(x)
+        return tape.gradient(y, x)
+
+    return slope
+
+
 def forms(
     s: Setting, function: Callable[..., Any], x: Any, *, slope: bool = False
 ) -> Iterator[Case]:
@@ -125,11 +137,7 @@ def forms(
     """
     tf = s.tf
 
-    def gradient(x: Any) -> Any:
-        with tf.GradientTape() as tape:
-            tape.watch(x)
-            y = function(x)
-        return tape.gradient(y, x)
+    gradient = slope_of(tf, function)
 
     def in_replicas(one: Callable[..., Any]) -> Any:
         step = tf.function(lambda x: s.strategy.run(lambda x: one(x * (s.number() + 1.0)), (x,)))

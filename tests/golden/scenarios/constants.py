@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tests.golden.scenarios.base import Case, Setting, forms, scenario
+from tests.golden.scenarios.base import Case, Setting, forms, scenario, slope_of
 
 GROUP = "constants"
 _ROW = [1.0, -2.0, 3.0, 0.5]
@@ -103,18 +103,8 @@ def loops(s: Setting) -> Iterator[Case]:
         return step(tf.constant(_ROW))
 
     for function in _loops(tf):
-        slope = _slope(tf, function)
+        slope = slope_of(tf, function)
         for form, one in (("", function), ("/slope", slope)):
             name = function.__name__ + form
             yield f"{name}/function", lambda f=one: tf.function(f)(tf.constant(_ROW))
             yield f"{name}/run", lambda f=one: in_replicas(f)
-
-
-def _slope(tf: Any, function: Callable[..., Any]) -> Callable[..., Any]:
-    def gradient(x):
-        with tf.GradientTape() as tape:
-            tape.watch(x)
-            y = function(x)
-        return tape.gradient(y, x)
-
-    return gradient

@@ -229,23 +229,6 @@ def test_a_variable_that_a_loop_makes(mesh) -> None:
     assert float(held["total"].value) == 6
 
 
-def test_a_loop_tells_what_its_turns_count(mesh) -> None:
-    found: list[list[int | None]] = []
-
-    def run(x):
-        def body(carry, row):
-            count, total, down, same = carry
-            return (count + 1, total + row, down - 1 + 3, same), None, None
-
-        start = (jnp.int32(5), jnp.float32(0), jnp.int32(0), jnp.int32(1))
-        last, _, _ = scan(body, start, x, on_traced=lambda steps: found.append(list(steps)))
-        return last
-
-    last = step(run, mesh)(jnp.ones(3))
-    assert [int(leaf) for leaf in last] == [8, 3, 6, 1]
-    assert found == [[1, None, None, None]]
-
-
 def test_a_value_that_leaves_a_loop_by_the_side_is_an_error(mesh) -> None:
     kept = []
 
