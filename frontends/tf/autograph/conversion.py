@@ -22,7 +22,11 @@ from malt.core import converter
 from malt.impl import api
 from malt.pyct import anno, transpiler
 
-from frontends.tf.autograph.rewriting import AppendTransformer, ConditionalTransformer
+from frontends.tf.autograph.rewriting import (
+    AppendTransformer,
+    AssertTransformer,
+    ConditionalTransformer,
+)
 from frontends.tf.autograph.status import mark
 from spmd.source_lines import add_library
 
@@ -31,7 +35,7 @@ add_library(malt)
 _OPTIONS = converter.ConversionOptions(
     recursive=True,
     user_requested=False,
-    optional_features=converter.Feature.ASSERT_STATEMENTS,
+    optional_features=(),  # type: ignore[arg-type] # malt takes a tuple
 )
 # Names of the functions that malt makes of the parts of a user's function.
 _PARTS = ("if_body", "else_body", "loop_body", "loop_test", "extra_test", "get_state", "set_state")
@@ -54,7 +58,9 @@ class _Transpiler(api.PyToPy):
     def transform_ast(self, node: Any, ctx: Any) -> Any:
         if any(isinstance(each, ast.NamedExpr) for each in ast.walk(node)):
             raise NotImplementedError("malt does not follow what `:=` assigns")
-        node = super().transform_ast(AppendTransformer().visit(node), ctx)
+        for first in (AppendTransformer(), AssertTransformer()):
+            node = first.visit(node)
+        node = super().transform_ast(node, ctx)
         return ConditionalTransformer().visit(node)
 
     def rewritten(self, function: types.FunctionType) -> tuple[ast.AST, str]:

@@ -31,10 +31,18 @@ def not_(a: Any) -> Any:
     return jnp.logical_not(value) if is_traced(value) else not a
 
 
-def assert_stmt(expression1: Any, expression2: Callable[[], Any]) -> None:
-    """Checks `assert expression1, expression2`."""
-    value = value_of(expression1)
+def assert_stmt(test: Any, message: Callable[[], Any], text: str) -> None:
+    """Checks `assert test, message`.
+
+    Args:
+        test: what must be true.
+        message: returns what to say otherwise; None says `text`, if the test is traced.
+        text: the test as it is written.
+    """
+    value = value_of(test)
     if is_traced(value):
-        debugging.assert_equal(value, True, message=expression2())
+        said = message()
+        debugging.Assert(value, [text if said is None else said])
     elif not value:
-        raise AssertionError(expression2())
+        said = message()
+        raise AssertionError() if said is None else AssertionError(said)

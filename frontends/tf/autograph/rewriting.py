@@ -56,6 +56,19 @@ class AppendTransformer(ast.NodeTransformer):
         return new
 
 
+class AssertTransformer(ast.NodeTransformer):
+    """Rewrites `assert test, message` into `ag__.assert_stmt(test, lambda: message, "test")`; malt takes texts only."""
+
+    def visit_Assert(self, node: ast.Assert) -> ast.AST:
+        """Rewrites a statement."""
+        operator = ast.Attribute(ast.Name("ag__", ast.Load()), "assert_stmt", ast.Load())
+        nothing = ast.arguments([], [], None, [], [], None, [])
+        message = ast.Lambda(nothing, node.msg or ast.Constant(None))
+        text = ast.Constant(ast.unparse(node.test))
+        new = ast.Expr(ast.Call(operator, [node.test, message, text], []))
+        return ast.fix_missing_locations(ast.copy_location(new, node))
+
+
 class ConditionalTransformer(ast.NodeTransformer):
     """Rewrites the conditional expressions that are left into calls of `ag__.if_exp`."""
 

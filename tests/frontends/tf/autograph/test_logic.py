@@ -27,11 +27,35 @@ def test_tensors() -> None:
 
 def test_assertions() -> None:
     with pytest.raises(AssertionError, match="too small"):
-        assert_stmt(False, lambda: "too small")
-    assert_stmt(True, lambda: "unused")
+        assert_stmt(False, lambda: "too small", "x > 1")
+    with pytest.raises(AssertionError) as caught:
+        assert_stmt(False, lambda: None, "x > 1")
+    assert str(caught.value) == ""
+    assert_stmt(True, lambda: "unused", "x > 1")
 
     def run(x):
         assert x.shape == (), "a scalar"
         return x
 
     assert float(tf.function(run)(tf.constant(1.0))) == 1
+
+
+def test_a_failed_assertion_of_a_tensor_shows_its_message() -> None:
+    limit = 1.0
+
+    @tf.function
+    def stated(x):
+        assert x > limit, f"expected more than {limit}"
+        return x
+
+    @tf.function
+    def bare(x):
+        assert limit < x < 10.0
+        return x
+
+    for function in (stated, bare):
+        assert float(function(tf.constant(2.0))) == 2
+    with pytest.raises(ValueError, match=r"expected more than 1\.0"):
+        stated(tf.constant(0.5))
+    with pytest.raises(ValueError, match=r"limit < x < 10\.0"):
+        bare(tf.constant(20.0))
