@@ -1,13 +1,15 @@
 """Tells the user's code from that of libraries, this package and front ends.
 
-Messages name the innermost line of the user's code, and a step searches only the user's code for state.
+Messages name the innermost line of the user's code, tracebacks leave out the others, and a step searches only the user's code for state.
 """
 
 import inspect
 import os
 import sys
 import sysconfig
-from types import ModuleType
+from types import ModuleType, TracebackType
+
+import jax
 
 # By name, because a library may be installed anywhere (a checkout, a build system's folder). An unlisted
 # one is searched for state like the user's code, which only costs time while tracing.
@@ -48,6 +50,7 @@ def _folder(path: str) -> str:
 
 
 _own = [_folder(os.path.dirname(__file__))]
+_own_packages = {"spmd"}
 _INSTALLED = tuple(
     {
         _folder(path)
@@ -75,6 +78,7 @@ def add_library(package: ModuleType) -> None:
     """
     assert package.__file__ is not None  # it has an __init__.py
     _libraries.add(package.__name__)
+    _own_packages.add(package.__name__)
     _own.append(_folder(os.path.dirname(package.__file__)))
 
 
@@ -100,6 +104,19 @@ def is_library(module: str | None) -> bool:
     return top != "__main__" if file is None else os.path.abspath(file).startswith(_INSTALLED)
 
 
+def is_own_package(module: str | None) -> bool:
+    """Tells whether a module belongs to this package, or to a front end of it.
+
+    Args:
+        module: its full name, as in `__module__`.
+
+    Examples:
+        >>> is_own_package("spmd.step"), is_own_package("jax.numpy")
+        (True, False)
+    """
+    return (module or "").partition(".")[0] in _own_packages
+
+
 def is_user_file(path: str) -> bool:
     """Tells whether a source file is the user's.
 
@@ -120,3 +137,47 @@ def user_stacklevel() -> int:
     while frame is not None and not is_user_file(frame.f_code.co_filename):
         level, frame = level + 1, frame.f_back
     return level
+
+
+def shorten_traceback(error: BaseException) -> None:
+    """Takes the frames of libraries out of an error's traceback, and out of those of its causes.
+
+    The frame that raised stays if it is this package's and the error is of another's class: then it may be a
+    fault of this package. `JAX_TRACEBACK_FILTERING=off` keeps all frames.
+
+    Args:
+        error: as it was caught.
+
+    Examples:
+        >>> error = ValueError("not raised yet")
+        >>> shorten_traceback(error)
+        >>> error.__traceback__ is None
+        True
+
+    Source: `jax_traceback_filtering`.
+    """
+    if jax.config.jax_traceback_filtering == "off":  # type: ignore[attr-defined]
+        return
+    seen: set[int] = set()
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        one = waiting.pop()
+        if one is not None and id(one) not in seen:
+            seen.add(id(one))
+            one.__traceback__ = _shortened(one)
+            waiting += [one.__cause__, one.__context__]
+
+
+def _shortened(error: BaseException) -> TracebackType | None:
+    frames: list[TracebackType] = []
+    traceback = error.__traceback__
+    while traceback is not None:
+        frames.append(traceback)
+        traceback = traceback.tb_next
+    names = [frame.tb_frame.f_globals.get("__name__") for frame in frames]
+    kept = [frame for frame, name in zip(frames, names, strict=True) if not is_library(name)]
+    if names and is_own_package(names[-1]) and not is_own_package(type(error).__module__):
+        kept.append(frames[-1])
+    for frame in reversed(kept):
+        traceback = TracebackType(traceback, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)
+    return traceback

@@ -291,12 +291,14 @@ class Function(Inlined):
         mesh = _mesh_of((args, kwargs)) or self._meshes.get(strategy, strategy.mesh)
         traced = self.experimental_get_tracing_count()
         try:
+            result, other = None, None
             try:
                 result = self._traced(strategy, mesh, use)
-            except WrongMeshError as other:
-                # The devices are known only once the function runs a strategy.
-                result = self._traced(strategy, other.mesh, use)
-                self._meshes[strategy] = other.mesh
+            except WrongMeshError as error:
+                other = error.mesh  # known only once the function runs a strategy
+            if other is not None:
+                result = self._traced(strategy, other, use)
+                self._meshes[strategy] = other
             if self.experimental_get_tracing_count() > traced:
                 self._signatures[self._shown(args, kwargs)] = None
             return result

@@ -17,6 +17,7 @@ import jax
 from frontends.tf.traced_values import NEEDS_VALUE, not_allowed
 from spmd._jax_internals import is_tracing
 from spmd.replica import current_frame
+from spmd.source_lines import shorten_traceback
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -82,6 +83,9 @@ def raises_host_errors(method: _F) -> _F:
             if is_tracing():  # what is tracing may try another way
                 raise
             raise not_allowed(error) from None
+        except Exception as error:
+            shorten_traceback(error)
+            raise
         finally:
             _WAITING.pop()
         return result

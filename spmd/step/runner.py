@@ -12,6 +12,7 @@ from spmd import _jax_internals
 from spmd.cluster import progress
 from spmd.errors import BatchError, MeshError, PaddedBatchError
 from spmd.replica import Frame, RowMask, current_frame
+from spmd.source_lines import shorten_traceback
 from spmd.step.arguments import Arguments, Shortcut, take_apart
 from spmd.step.build import Program, build
 from spmd.step.cache import ProgramCache
@@ -154,9 +155,13 @@ class StepRunner(Generic[P, R]):
             if result is not NO_SHORTCUT:
                 return result
         try:
-            return self._call(args, kwargs)
-        except PaddedBatchError as refused:
-            return self._call_unpadded(args, kwargs, refused)
+            try:
+                return self._call(args, kwargs)
+            except PaddedBatchError as refused:
+                return self._call_unpadded(args, kwargs, refused)
+        except Exception as error:
+            shorten_traceback(error)
+            raise
 
     def explain(self) -> Explanation | None:
         """Tells how the last call treated the rows of its batches: which program ran, and why.

@@ -3,18 +3,22 @@
 import importlib.util
 import os
 import sys
+import traceback
 import types
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.sharding import Mesh
 
 import spmd
 from spmd import source_lines
+from spmd.errors import MeshError
 
 MeshOf = Callable[[int], Mesh]
 ROOT = Path(spmd.__file__).parents[1]
@@ -118,3 +122,69 @@ def test_a_warning_points_at_the_user_s_line(mesh_of: MeshOf) -> None:
         warnings.simplefilter("always")
         step(np.ones(2))
     assert [warning.filename for warning in caught] == [__file__]
+
+
+def _wrong_product(x):
+    return x @ jnp.ones((5, 3))
+
+
+def _functions(error: BaseException) -> list[str]:
+    return [frame.name for frame in traceback.extract_tb(error.__traceback__)]
+
+
+def _caught(call: Callable[[], object]) -> Exception:
+    try:
+        call()
+    except Exception as error:
+        return error
+    raise AssertionError("no error")
+
+
+def test_a_steps_error_shows_the_users_functions_only(mesh_of: MeshOf) -> None:
+    def train(x):
+        return _wrong_product(x)
+
+    step = spmd.Step(train, mesh_of(2))
+    assert _functions(_caught(lambda: step(jnp.ones((4, 4)))))[1:] == [
+        "<lambda>",
+        "train",
+        "_wrong_product",
+    ]
+
+
+def test_all_frames_can_be_shown(mesh_of: MeshOf) -> None:
+    step = spmd.Step(_wrong_product, mesh_of(2))
+    jax.config.update("jax_traceback_filtering", "off")
+    try:
+        error = _caught(lambda: step(jnp.ones((4, 4))))
+    finally:
+        jax.config.update("jax_traceback_filtering", "auto")
+    assert len(_functions(error)) > 15
+
+
+@pytest.mark.parametrize(
+    ("raised", "last"), [(KeyError("fault"), "broken"), (MeshError("stated"), "call")]
+)
+def test_a_fault_of_this_package_names_its_line(raised: Exception, last: str) -> None:
+    own: dict[str, Any] = {"__name__": "spmd.fake"}
+    exec("def broken(error): raise error", own)
+
+    def call() -> None:
+        own["broken"](raised)
+
+    error = _caught(call)
+    source_lines.shorten_traceback(error)
+    assert _functions(error)[-1] == last
+
+
+def test_tracebacks_of_causes_are_shortened_too() -> None:
+    def chained() -> None:
+        try:
+            jnp.dot(jnp.ones(2), jnp.ones(3))
+        except TypeError as error:
+            raise ValueError("outer") from error
+
+    error = _caught(chained)
+    source_lines.shorten_traceback(error)
+    assert error.__cause__ is not None
+    assert _functions(error.__cause__) == ["chained"]

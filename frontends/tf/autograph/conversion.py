@@ -135,7 +135,8 @@ def _factory(function: types.FunctionType) -> types.CodeType | None:
 def _compiled(node: ast.AST, name: str, function: types.FunctionType) -> types.CodeType:
     """Compiles a definition inside of a function that closes over what the old one did."""
     original = function.__code__
-    outer = ast.parse("def outer():\n  def inner(ag__):\n    pass\n  return inner")
+    # Names as malt's own: a name of the user's, such as `inner`, must not be found here.
+    outer = ast.parse("def ag__outer():\n  def ag__inner(ag__):\n    pass\n  return ag__inner")
     outer_def: Any = outer.body[0]
     inner_def = outer_def.body[0]
     inner_def.body = [node, ast.Return(ast.Name(name, ast.Load()))]
@@ -151,7 +152,7 @@ def _compiled(node: ast.AST, name: str, function: types.FunctionType) -> types.C
         outer, original.co_filename, "exec", dont_inherit=True, flags=_future(original)
     )
     exec(module, namespace)
-    return _renamed(namespace["outer"]().__code__, name, function)
+    return _renamed(namespace["ag__outer"]().__code__, name, function)
 
 
 def _future(code: types.CodeType) -> int:

@@ -31,6 +31,7 @@ from spmd.integrations.keras import (
     share_losses,
 )
 from spmd.replica import in_replica
+from spmd.source_lines import shorten_traceback
 from spmd.topology import spans_processes
 
 _T = TypeVar("_T")
@@ -108,6 +109,9 @@ def on_all_workers(method: Method) -> Method:
                 return method(self, *args, **kwargs)
             except NEEDS_VALUE as error:
                 raise not_allowed(error) from None
+            except Exception as error:
+                shorten_traceback(error)
+                raise
 
     # The watchdog reports the function that a process is in: the user's call, not this wrapper.
     named: Any = loop

@@ -24,7 +24,7 @@ def disable_check_numerics() -> None:
 
 
 def enable_traceback_filtering() -> None:
-    """Leaves the frames of JAX out of tracebacks.
+    """Leaves the frames of libraries out of tracebacks.
 
     Source: `tf.debugging.enable_traceback_filtering`.
     """
@@ -32,7 +32,7 @@ def enable_traceback_filtering() -> None:
 
 
 def disable_traceback_filtering() -> None:
-    """Shows the frames of JAX in tracebacks.
+    """Shows the frames of libraries in tracebacks.
 
     Source: `tf.debugging.disable_traceback_filtering`.
     """

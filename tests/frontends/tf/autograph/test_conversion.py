@@ -78,3 +78,20 @@ def test_the_code_can_be_read() -> None:
     assert "ag__.if_stmt" in code
     assert code == tf.autograph.to_code(tf.function(sample))
     compile(code, "code", "exec")
+
+
+def inner(x):
+    return x + 1
+
+
+outer = inner
+
+
+def test_names_of_a_module_are_found_whatever_they_are() -> None:
+    @tf.function
+    def call(x):
+        if x > 0:
+            x = inner(x)
+        return outer(x)
+
+    assert float(call(tf.constant(1.0))) == 3

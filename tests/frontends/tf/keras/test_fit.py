@@ -1,6 +1,7 @@
 """`fit`, `evaluate` and `predict` under strategies, from datasets, with the loops and options of TensorFlow."""
 
 import sys
+import traceback
 
 import jax
 import numpy as np
@@ -420,3 +421,20 @@ def test_a_metric_that_counts_rows_counts_no_padding(replicas):
         update(batch)
     np.testing.assert_allclose(metric.result(), y.mean(), rtol=1e-5)
     assert float(metric.rows.numpy()) == 13
+
+
+def test_a_traceback_shows_the_users_lines():
+    class Model(tf.keras.Model):
+        def call(self, x):
+            return tf.matmul(x, tf.ones((3, 3)))
+
+    model = Model()
+    model.compile("sgd", "mse")
+    with pytest.raises(ValueError, match=r"tf\.matmul") as caught:
+        model.fit(np.ones((8, 2), np.float32), np.ones((8, 3), np.float32), verbose=0)
+    frames = [
+        (frame.filename, frame.name) for frame in traceback.extract_tb(caught.value.__traceback__)
+    ]
+    assert [name for file, name in frames if file == __file__][-1] == "call"
+    # The check that raised it is the only frame of this package.
+    assert len([name for file, name in frames if file != __file__]) <= 1
