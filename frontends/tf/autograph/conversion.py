@@ -23,6 +23,7 @@ from malt.impl import api
 from malt.pyct import anno, transpiler
 
 from frontends.tf.autograph.rewriting import (
+    AnnotationTransformer,
     AppendTransformer,
     AssertTransformer,
     ConditionalTransformer,
@@ -58,7 +59,7 @@ class _Transpiler(api.PyToPy):
     def transform_ast(self, node: Any, ctx: Any) -> Any:
         if any(isinstance(each, ast.NamedExpr) for each in ast.walk(node)):
             raise NotImplementedError("malt does not follow what `:=` assigns")
-        for first in (AppendTransformer(), AssertTransformer()):
+        for first in (AnnotationTransformer(), AppendTransformer(), AssertTransformer()):
             node = first.visit(node)
         node = super().transform_ast(node, ctx)
         return ConditionalTransformer().visit(node)

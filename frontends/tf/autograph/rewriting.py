@@ -1,4 +1,4 @@
-"""What malt leaves as it is: appending to a list in a loop, and conditional expressions inside of others."""
+"""What malt leaves as it is, or does not take: statements and expressions that are rewritten before and after it."""
 
 import ast
 from typing import Any
@@ -21,8 +21,8 @@ class AppendTransformer(ast.NodeTransformer):
         made = {
             target.id
             for each in _own_statements(node)
-            if isinstance(each, (ast.Assign, ast.AnnAssign)) and isinstance(each.value, ast.List)
-            for target in (each.targets if isinstance(each, ast.Assign) else [each.target])
+            if isinstance(each, ast.Assign) and isinstance(each.value, ast.List)
+            for target in each.targets
             if isinstance(target, ast.Name)
         }
         self._lists.append(made - outside)
@@ -54,6 +54,15 @@ class AppendTransformer(ast.NodeTransformer):
             if not hasattr(each, "lineno"):
                 ast.copy_location(each, node)
         return new
+
+
+class AnnotationTransformer(ast.NodeTransformer):
+    """Rewrites `name: type = value` into `name = value`; malt does not see what an annotated assignment changes."""
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        """Rewrites a statement."""
+        new = ast.Pass() if node.value is None else ast.Assign([node.target], node.value)
+        return ast.copy_location(new, node)
 
 
 class AssertTransformer(ast.NodeTransformer):

@@ -95,3 +95,14 @@ def test_names_of_a_module_are_found_whatever_they_are() -> None:
         return outer(x)
 
     assert float(call(tf.constant(1.0))) == 3
+
+
+def test_annotated_names_are_values_of_branches() -> None:
+    @tf.function
+    def call(x: tf.Tensor) -> tf.Tensor:
+        y: tf.Tensor = x
+        if y > 0:
+            y: tf.Tensor = y + 1
+        return y
+
+    assert [float(call(tf.constant(value))) for value in (2.0, -2.0)] == [3.0, -2.0]

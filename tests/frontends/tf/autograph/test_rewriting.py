@@ -1,10 +1,15 @@
-"""Which appends and conditional expressions are rewritten."""
+"""Which statements and conditional expressions are rewritten."""
 
 import ast
 
 import pytest
 
-from frontends.tf.autograph.rewriting import AppendTransformer, ConditionalTransformer
+from frontends.tf.autograph.rewriting import (
+    AnnotationTransformer,
+    AppendTransformer,
+    AssertTransformer,
+    ConditionalTransformer,
+)
 
 
 @pytest.mark.parametrize(
@@ -21,7 +26,8 @@ from frontends.tf.autograph.rewriting import AppendTransformer, ConditionalTrans
     ],
 )
 def test_only_lists_of_the_function_itself(body, rewritten) -> None:
-    tree = AppendTransformer().visit(ast.parse(f"def f():\n    {body}"))
+    tree = AnnotationTransformer().visit(ast.parse(f"def f():\n    {body}"))
+    tree = AppendTransformer().visit(tree)
     assert ("list_append" in ast.unparse(tree)) is rewritten
 
 
@@ -32,3 +38,16 @@ def test_conditional_expressions_in_others() -> None:
     text = ast.unparse(ast.fix_missing_locations(tree))
     assert text.count("ag__.if_exp(") == 3
     assert " if " not in text.replace("'d if e else f'", "")
+
+
+def test_annotated_assignments() -> None:
+    tree = AnnotationTransformer().visit(ast.parse("x: int = 1\ny: int\nz.a: list[int] = []"))
+    assert ast.unparse(tree) == "x = 1\npass\nz.a = []"
+
+
+def test_assertions() -> None:
+    tree = AssertTransformer().visit(ast.parse("assert x > 0, f'{x}'\nassert y"))
+    assert ast.unparse(tree).splitlines() == [
+        "ag__.assert_stmt(x > 0, lambda: f'{x}', 'x > 0')",
+        "ag__.assert_stmt(y, lambda: None, 'y')",
+    ]
