@@ -117,6 +117,13 @@ class LaunchError(SpmdError, ValueError):
     """`jaxtribute launch` was asked for a job that cannot be started or written."""
 
 
+class TraceAbandoned(BaseException):
+    """A front end gives up tracing a function as it is, to run it in another way.
+
+    Not an Exception: code of the function's, such as a loop until the end of the data, must not catch it.
+    """
+
+
 class RecompilationWarning(UserWarning):
     """A step keeps being compiled again because its inputs keep changing."""
 

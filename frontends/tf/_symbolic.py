@@ -3,6 +3,8 @@
 `tf.nn.relu(keras.Input((3,)))` is no computation: a functional model records it, and runs it later. A function
 fails on such a tensor, which has no value; only then are its arguments looked at. So a call with arrays costs
 nothing, and Keras is not imported.
+
+A function also fails if it needs a number that only the running program knows. A `tf.function` then runs as Python.
 """
 
 import functools
@@ -13,6 +15,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from frontends.tf._typing import Nested
+from frontends.tf.data.tracing import run_as_python
+from frontends.tf.traced_values import needs_number
 
 # Recorded calls are saved by TensorFlow's name of the function, such as "tf.nn.relu".
 FUNCTIONS: dict[str, Callable[..., Any]] = {}
@@ -42,8 +46,13 @@ def _recordable(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Nested, **kwargs: Nested) -> Any:
         try:
             return function(*args, **kwargs)
-        except Exception:
+        except Exception as error:
             if not has_symbolic((args, kwargs)):
+                if needs_number(error):
+                    run_as_python(
+                        f"{name} needs, as a size, an axis or a count, a number that only the running program knows, "
+                        "and programs have fixed shapes. Take sizes from x.shape or tf.shape(x)."
+                    )
                 raise
         # By its name: the module imports Keras, which whoever has a symbolic tensor has imported.
         record = importlib.import_module("frontends.tf.keras._symbolic").record

@@ -32,6 +32,12 @@ class OperatorNotAllowedInGraphError(TypeError):
     """
 
 
+def needs_number(error: Exception) -> bool:
+    """Tells whether an error says that a number is not known yet, and not merely whether something is true."""
+    is_truth = isinstance(error, jax.errors.TracerBoolConversionError)
+    return isinstance(error, NEEDS_VALUE) and not is_truth
+
+
 def not_allowed(error: Exception) -> OperatorNotAllowedInGraphError:
     """Makes the error that a user sees of what JAX raises for the value of a traced array.
 
@@ -41,8 +47,7 @@ def not_allowed(error: Exception) -> OperatorNotAllowedInGraphError:
     Returns:
         An error with the traceback of the other one, which names the user's line.
     """
-    is_truth = isinstance(error, jax.errors.TracerBoolConversionError)
-    text = _TRUTH if is_truth else _VALUE
+    text = _VALUE if needs_number(error) else _TRUTH
     found = OperatorNotAllowedInGraphError(text.format(where=_line(error)))
     return found.with_traceback(error.__traceback__)
 

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 import jax
 import numpy as np
 
+from spmd.errors import TraceAbandoned
 from spmd.typing import TreeStructure
 
 T = TypeVar("T")
@@ -112,7 +113,7 @@ def most_traced(
         The program, and the numbers that it traces.
 
     Raises:
-        Exception: what `build` raises if all are static.
+        BaseException: what `build` raises if all are static.
     """
     every = [*sure, *maybe]
     made = _attempt(build, every) if every else None
@@ -146,5 +147,5 @@ def _halves(places: Sequence[Place]) -> list[Sequence[Place]]:
 def _attempt(build: Callable[[Collection[Place]], T], traced: Collection[Place]) -> T | None:
     try:
         return build(traced)
-    except Exception:
+    except (Exception, TraceAbandoned):
         return None

@@ -11,6 +11,7 @@ import contextvars
 from contextlib import AbstractContextManager
 
 from spmd.assigned import assigned
+from spmd.errors import TraceAbandoned
 from spmd.replica import Frame, current_frame
 
 _TRACING: contextvars.ContextVar[bool] = contextvars.ContextVar("tf_function", default=False)
@@ -18,11 +19,8 @@ _TRACING: contextvars.ContextVar[bool] = contextvars.ContextVar("tf_function", d
 _ON_HOST: contextvars.ContextVar[bool] = contextvars.ContextVar("map_on_host", default=False)
 
 
-class DatasetReadDuringTrace(BaseException):
-    """A function reads a dataset while it is traced, outside of the replicas' functions.
-
-    Not an Exception: code that waits for the end of the data must not catch it.
-    """
+class DatasetReadDuringTrace(TraceAbandoned):
+    """A function reads a dataset while it is traced, outside of the replicas' functions."""
 
 
 class ShapeUnknownDuringTrace(DatasetReadDuringTrace):

@@ -5,6 +5,7 @@ from typing import Any, NoReturn
 import jax
 import jax.numpy as jnp
 
+from frontends.tf.data.tracing import run_as_python
 from frontends.tf.ops.convert import convert_to_tensor
 
 
@@ -44,8 +45,10 @@ class TracedRange:
         raise self._error()
 
     def _error(self) -> UnknownLengthError:
-        return UnknownLengthError(
+        advice = (
             "tf.range of a tensor has a length that is known only when the program runs, and programs have fixed "
             "shapes. Loop over it with `for i in tf.range(n)`, or make a longer one and mask it: "
             "tf.where(tf.range(maximum) < n, ..., 0)."
         )
+        run_as_python(advice)
+        return UnknownLengthError(advice)

@@ -855,3 +855,43 @@ def test_signatures_as_text():
         "double(TensorSpec(shape=(), dtype=int32, name=None), times=1)",
         "double(TensorSpec(shape=(2,), dtype=float32, name=None), times=1)",
     ]
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (lambda x: tf.zeros([tf.cast(x[0], tf.int32)]), [0, 0, 0]),
+        (lambda x: tf.tile(x, [tf.cast(x[1], tf.int32)]), [3, 1, 2]),
+        (lambda x: tf.repeat(x, tf.cast(x, tf.int32)), [3, 3, 3, 1, 2, 2]),
+        (lambda x: tf.pad(x, [[0, tf.cast(x[1], tf.int32)]]), [3, 1, 2, 0]),
+        (lambda x: tf.range(x[0]), [0, 1, 2]),
+        (lambda x: tf.math.top_k(x, k=tf.cast(x[2], tf.int32)).values, [3, 2]),
+    ],
+)
+def test_a_size_that_only_the_run_knows(function, expected) -> None:
+    compiled = tf.function(function)
+    with pytest.warns(UserWarning, match=r"runs as Python.*programs have fixed shapes"):
+        assert compiled(tf.constant([3.0, 1.0, 2.0])).tolist() == expected
+
+
+def test_what_python_itself_needs_is_an_error() -> None:
+    compiled = tf.function(lambda x: [1, 2, 3][tf.cast(x, tf.int32)])
+    with pytest.raises(tf.errors.OperatorNotAllowedInGraphError, match="needs the value"):
+        compiled(tf.constant(1.0))
+
+
+def test_a_replica_has_no_size_that_only_the_run_knows() -> None:
+    strategy = tf.distribute.MirroredStrategy(["CPU:0"])
+    compiled = tf.function(lambda n: strategy.run(lambda n: tf.zeros([n]), (n,)))
+    with pytest.raises(tf.errors.OperatorNotAllowedInGraphError, match="needs the value"):
+        compiled(tf.constant(2))
+
+
+def test_a_number_that_is_a_size_is_one_in_each_program() -> None:
+    @tf.function
+    def first(x, n):
+        return x[:n]
+
+    x = tf.constant([3.0, 1.0, 2.0])
+    assert [first(x, n).tolist() for n in (1, 2, 3)] == [[3], [3, 1], [3, 1, 2]]
+    assert first.experimental_get_tracing_count() == 3
