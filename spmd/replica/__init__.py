@@ -39,6 +39,9 @@ from spmd.replica.gradients import sums_by_itself as sums_by_itself
 from spmd.replica.host_values import HostPerReplica as HostPerReplica
 from spmd.replica.host_values import is_text as is_text
 from spmd.replica.loss import average_loss as average_loss
+from spmd.replica.model_axes import on_first_device as on_first_device
+from spmd.replica.model_axes import split_over_devices as split_over_devices
+from spmd.replica.model_axes import whole_on_devices as whole_on_devices
 from spmd.replica.rows import RowLayout as RowLayout
 from spmd.replica.rows import deal as deal
 from spmd.replica.rows import masks_of_length as masks_of_length

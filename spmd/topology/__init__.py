@@ -6,6 +6,8 @@ from spmd.topology.layout import axes_of as axes_of
 from spmd.topology.layout import layout_of as layout_of
 from spmd.topology.layout import num_replicas as num_replicas
 from spmd.topology.mesh import make_mesh as make_mesh
+from spmd.topology.mesh import mesh_of_cores as mesh_of_cores
+from spmd.topology.mesh import mesh_of_replicas as mesh_of_replicas
 from spmd.topology.placement import brought_together as brought_together
 from spmd.topology.placement import copied as copied
 from spmd.topology.placement import place as place

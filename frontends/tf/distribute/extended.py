@@ -17,6 +17,7 @@ from frontends.tf.distribute.options import CollectiveHints
 from frontends.tf.distribute.reduce_op import ReduceOp
 from frontends.tf.distribute.scope import StrategyLike, entered, require_cross_replica
 from spmd.replica import PerReplica, is_per_replica
+from spmd.topology import layout_of
 
 
 class StrategyExtended:
@@ -29,6 +30,7 @@ class StrategyExtended:
         ('/job:localhost/replica:0/task:0/device:CPU:0',)
 
     Attributes:
+        workers: the devices that `worker_devices` names.
         holders: the devices that `parameter_devices` names.
 
     Source: `tf.distribute.StrategyExtended`.
@@ -39,7 +41,12 @@ class StrategyExtended:
     def __init__(self, strategy: StrategyLike) -> None:
         """Makes the `extended` object of a strategy."""
         self._strategy = strategy
-        self.holders: tuple[Device, ...] = tuple(strategy.mesh.local_devices)
+        layout = layout_of(strategy.mesh)
+        # Of a replica with several devices, TensorFlow names the first.
+        self.workers: tuple[Device, ...] = tuple(
+            layout.replica_devices[replica][0] for replica in layout.own_replicas
+        )
+        self.holders: tuple[Device, ...] = self.workers
 
     @property
     def worker_devices(self) -> tuple[str, ...]:
@@ -50,7 +57,7 @@ class StrategyExtended:
 
         Source: `tf.distribute.StrategyExtended.worker_devices`.
         """
-        return self._names("worker_devices", self._strategy.mesh.local_devices)
+        return self._names("worker_devices", self.workers)
 
     @property
     def parameter_devices(self) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from frontends.tf.distribute.input import (
 )
 from frontends.tf.distribute.scope import StrategyLike, WrongMeshError, require_cross_replica
 from spmd.replica import current_frame, stack_replicas
-from spmd.topology import spans_processes
+from spmd.topology import layout_of, spans_processes
 
 
 class StrategyInputs(StrategyLike):
@@ -90,7 +90,7 @@ class StrategyInputs(StrategyLike):
         Source: `tf.distribute.Strategy.distribute_datasets_from_function`.
         """
         replicas = self.num_replicas_in_sync
-        each = len(self.mesh.local_devices) if _pipeline_per_replica(options) else 1
+        each = layout_of(self.mesh).local_replicas if _pipeline_per_replica(options) else 1
         processes = jax.process_count() if spans_processes(self.mesh) else 1
         first = each * jax.process_index() if processes > 1 else 0
         contexts = [InputContext(each * processes, first + i, replicas) for i in range(each)]

@@ -15,6 +15,7 @@ from frontends.tf.autograph.converted import converted
 from frontends.tf.data.iterator import OutOfRangeError
 from frontends.tf.distribute.aliases import StrategyAliases
 from frontends.tf.distribute.extended import StrategyExtended
+from frontends.tf.distribute.logical_devices import LogicalDevices
 from frontends.tf.distribute.options import RunOptions
 from frontends.tf.distribute.scope import WrongMeshError, entered, in_force, require_cross_replica
 from frontends.tf.host_errors import raises_host_errors
@@ -28,7 +29,7 @@ from spmd.replica import (
 from spmd.step import Repetition, StepCache, run_in_replicas
 
 
-class Strategy(StrategyAliases):
+class Strategy(LogicalDevices, StrategyAliases):
     """Where a training step runs, and how replicas are kept equal.
 
     Make a `MirroredStrategy` or another subclass.
@@ -54,7 +55,7 @@ class Strategy(StrategyAliases):
         """Makes a strategy over a mesh.
 
         Args:
-            mesh: the devices, one per replica.
+            mesh: the devices; one per replica, or several where the mesh has a model axis.
             collectives: how gradients travel; None leaves it to XLA.
         """
         self._mesh = mesh
@@ -67,7 +68,7 @@ class Strategy(StrategyAliases):
 
     @property
     def mesh(self) -> Mesh:
-        """The engine's mesh: the devices along the axis `"replica"`."""
+        """The engine's mesh: the devices along the axis `"replica"`, and those of a replica along model axes."""
         return self._mesh
 
     @property

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from frontends.tf.host_errors import expect_errors, record_error
-from spmd.replica import axis_index, current_frame, over_axis, replica_id
+from spmd.replica import axis_index, current_frame, on_first_device, over_axis, replica_id
 
 
 def tell_host(function: Callable[..., object], *arrays: Any) -> None:
@@ -32,7 +32,18 @@ def tell_host(function: Callable[..., object], *arrays: Any) -> None:
             except Exception as error:
                 record_error(error)
 
-    jax.debug.callback(call, index, *arrays)
+    call_back(call, index, *arrays)
+
+
+def call_back(function: Callable[..., None], *arrays: Any) -> None:
+    """Calls a function on the host, as `jax.debug.callback` does, once for each replica that gets here."""
+
+    def tell(*values: Any) -> list[jax.Array]:
+        jax.debug.callback(function, *values)
+        return []
+
+    # jax.debug.callback does it by itself, but fails where there are several model axes.
+    on_first_device(tell, *arrays)
 
 
 def ask_host(
@@ -63,21 +74,25 @@ def ask_host(
     index, first = _speakers()
     in_replica = first is None
 
-    def ask() -> list[Any]:
-        # With the index among the arguments, nobody takes the results of two replicas for the same.
-        number = index if stateful and in_replica else jnp.int32(0)
+    # With the index among the arguments, nobody takes the results of two replicas for the same.
+    number = index if stateful and in_replica else jnp.int32(0)
+
+    def ask(number: Any, *values: Any) -> list[Any]:
         return list(
-            jax.pure_callback(call, list(results), number, *arrays, vmap_method="sequential")
+            jax.pure_callback(call, list(results), number, *values, vmap_method="sequential")
         )
 
+    def ask_once() -> list[Any]:
+        return on_first_device(ask, number, *arrays)
+
     if in_replica or not stateful:
-        found = ask()
+        found = ask_once()
     else:
-        asked = jax.lax.cond(index == 0, ask, lambda: list(map(jnp.asarray, zeros)))
+        asked = jax.lax.cond(index == 0, ask_once, lambda: list(map(jnp.asarray, zeros)))
         found = [_sum(one) for one in asked]
     if stateful:
         # XLA leaves out a call whose result nobody uses; this one uses it.
-        jax.debug.callback(lambda *_: None, *found)
+        call_back(lambda *_: None, *found)
     return found
 
 
@@ -91,12 +106,9 @@ def _speakers() -> tuple[Any, frozenset[int] | None]:
     """Finds out who calls.
 
     Returns:
-        The index of the device, and of those that call: one of each process; None means all.
+        The index of the replica, and of those that call: one of each process; None means all.
     """
     frame = current_frame()
     if frame is None or frame.in_replica or frame.layout.replicas == 1:
         return replica_id(), None
-    first: dict[int, int] = {}
-    for index, device in enumerate(frame.mesh.devices.flat):
-        first.setdefault(device.process_index, index)
-    return axis_index(), frozenset(first.values())
+    return axis_index(), frozenset(frame.layout.first_replicas)

@@ -16,6 +16,7 @@ import numpy as np
 from frontends.tf._typing import TensorLike
 from frontends.tf.image import convert_image_dtype
 from frontends.tf.ops.convert import is_tensor
+from frontends.tf.ops.host_calls import call_back
 from frontends.tf.ops.name_scope import in_name_scope
 from frontends.tf.summary.writer import (
     SummaryWriter,
@@ -238,9 +239,9 @@ def _put_when_run(
 
     def call() -> None:
         if isinstance(value, jax.Array):
-            jax.debug.callback(lambda array, number: late(np.asarray(array), number), value, step)
+            call_back(lambda array, number: late(np.asarray(array), number), value, step)
         else:  # text, which no program computes
-            jax.debug.callback(functools.partial(late, value), step)
+            call_back(functools.partial(late, value), step)
 
     first = is_first_of_process()
     if first is True and wanted is True:

@@ -12,6 +12,7 @@ from jax.sharding import AxisType, Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
 import spmd
+from spmd.errors import MeshError
 from spmd.topology.layout import Layout, layout_of
 
 MeshOf = Callable[[int], Mesh]
@@ -108,3 +109,32 @@ def test_the_first_replica_of_each_process() -> None:
         shape={"model": 2, "replica": 3},
     )
     assert Layout(mesh, ("replica",), ("model",)).first_replicas == [0, 1]
+
+
+def test_the_devices_of_replicas() -> None:
+    layout = layout_of(spmd.make_mesh(model=(2, 2)))
+    assert (layout.replicas, layout.devices_per_replica) == (2, 4)
+    assert layout.replica_devices.tolist() == [jax.devices()[:4], jax.devices()[4:]]
+    assert layout_of(spmd.make_mesh()).devices_per_replica == 1
+
+
+@pytest.mark.parametrize(
+    ("model", "parts", "spec"),
+    [
+        ((2,), (1, 2), P(None, "model")),
+        ((2,), (1,), P()),
+        ((2, 4), (4, 2), P("model_1", "model_0")),
+        ((2, 4), (1, 8, 1), P(None, ("model_0", "model_1"))),
+        ((2, 2, 2), (4, 2), P(("model_0", "model_1"), "model_2")),
+    ],
+)
+def test_model_axes_are_dealt_out(model: tuple[int, ...], parts: tuple[int, ...], spec: P) -> None:
+    layout = layout_of(spmd.make_mesh(model=model))
+    assert layout.split(parts).spec == spec
+
+
+@pytest.mark.parametrize("parts", [(3,), (2, 2), (4, 0), (8,)])
+def test_model_axes_that_do_not_suffice(parts: tuple[int, ...]) -> None:
+    layout = layout_of(spmd.make_mesh(model=4))
+    with pytest.raises(MeshError, match="divided into"):
+        layout.split(parts)

@@ -89,6 +89,68 @@ def test_a_mesh_without_replicas_is_refused() -> None:
         assert part in str(error.value)
 
 
+# Replicas of several devices.
+
+
+def test_devices_that_follow_one_another_are_a_replica() -> None:
+    mesh = spmd.make_mesh(model=2)
+    assert mesh.devices.tolist() == np.array(jax.devices()).reshape(4, 2).tolist()
+    assert mesh.axis_names == ("replica", "model")
+    assert mesh.axis_types == (AxisType.Auto,) * 2
+    assert spmd.make_mesh(["cpu:5", "cpu:2"], model=2).devices.tolist() == [
+        [jax.devices()[5], jax.devices()[2]]
+    ]
+
+
+def test_several_model_axes() -> None:
+    assert dict(spmd.make_mesh(model=(2, 2)).shape) == {"replica": 2, "model_0": 2, "model_1": 2}
+    assert spmd.make_mesh(model=(1, 1)) == spmd.make_mesh(model=1) == spmd.make_mesh()
+
+
+@pytest.mark.parametrize("model", [3, 16, 0, -2, (2, 3), (4, 0)])
+def test_devices_that_do_not_divide(model: int | tuple[int, ...]) -> None:
+    with pytest.raises(spmd.errors.MeshError, match=r"8 device\(s\) cannot be divided"):
+        spmd.make_mesh(model=model)
+
+
+def test_an_array_says_which_devices_a_replica_has() -> None:
+    cores = np.array(jax.devices()).reshape(2, 4).T
+    mesh = spmd.topology.mesh_of_replicas(cores)
+    assert mesh.devices.tolist() == cores.tolist()
+    assert dict(mesh.shape) == {"replica": 4, "model": 2}
+    # One device for each is a mesh like any other.
+    flat = spmd.topology.mesh_of_replicas(cores[:, :1])
+    assert flat == spmd.make_mesh(list(cores[:, 0]))
+    with pytest.raises(spmd.errors.MeshError, match="one replica only"):
+        spmd.topology.mesh_of_replicas(cores[[0, 0]])
+    with pytest.raises(spmd.errors.MeshError, match="one device at least"):
+        spmd.topology.mesh_of_replicas(cores[:0])
+
+
+@pytest.mark.parametrize(
+    ("cores", "axes"),
+    [
+        (1, {}),
+        (2, {"model": 2}),
+        (4, {"model_0": 2, "model_1": 2}),
+        (6, {"model_0": 2, "model_1": 3}),
+        (8, {"model_0": 2, "model_1": 2, "model_2": 2}),
+    ],
+)
+def test_cores_are_model_axes_by_prime_factors(cores: int, axes: dict[str, int]) -> None:
+    devices = np.array(jax.devices()[:cores]).reshape(1, cores)
+    assert dict(spmd.topology.mesh_of_cores(devices).shape) == {"replica": 1, **axes}
+
+
+def test_a_replica_is_of_one_process() -> None:
+    class Fake(SimpleNamespace):
+        __hash__ = object.__hash__  # type: ignore[assignment]
+
+    devices = np.array([Fake(platform="cpu", id=i, process_index=i // 3) for i in range(4)])
+    with pytest.raises(spmd.errors.MeshError, match=r"replica 1 belong to the processes \[0, 1\]"):
+        spmd.topology.mesh_of_replicas(devices.reshape(2, 2))
+
+
 # Simulated devices.
 
 
