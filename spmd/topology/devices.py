@@ -183,16 +183,25 @@ def local_devices(platform: str | None = None) -> list[Device]:
         return []
 
 
-def all_devices() -> list[Device]:
-    """Lists the devices of all processes that steps run on unless told otherwise; starts the backend.
+def all_devices(platform: str | None = None) -> list[Device]:
+    """Lists devices of all processes; starts the backend.
+
+    Args:
+        platform: as for `local_devices`.
+
+    Returns:
+        The devices, simulated accelerators among them.
+
+    Raises:
+        RuntimeError: there is no such platform.
 
     Examples:
         >>> all_devices() == jax.devices()
         True
     """
     simulated = start_simulation()
-    if simulated is None:
-        return jax.devices()
+    if simulated is None or platform not in (None, simulated.kind):
+        return jax.devices(platform)
     return [one for one in jax.devices("cpu") if _position(one) < simulated.count]
 
 
