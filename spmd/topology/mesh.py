@@ -8,14 +8,14 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import jax
 import numpy as np
 from jax.sharding import Mesh
 
 from spmd.errors import MeshError
 from spmd.lowering import keep_compiled_programs, share_one_arena
-from spmd.topology.devices import Device, find_devices
+from spmd.topology.devices import Device, all_devices, find_devices, local_devices
 from spmd.topology.layout import grouped_mesh, replica_mesh
+from spmd.topology.physical import in_physical_order
 
 
 def make_mesh(
@@ -31,7 +31,7 @@ def make_mesh(
 
     Args:
         devices: devices or device strings; None takes every device of the default platform, those of other
-            processes included.
+            processes included, and puts TPUs in the order of their links.
         local: whether None takes the devices of this process only.
         model: how many devices a replica has; they follow one another in `devices`. Several numbers make several model
             axes, so that an array can be divided along several of its axes (`spmd.replica.split_over_devices`).
@@ -54,7 +54,7 @@ def make_mesh(
     """
     _prepare()
     if devices is None:
-        found: Sequence[Device] = jax.local_devices() if local else jax.devices()
+        found: Sequence[Device] = in_physical_order(local_devices() if local else all_devices())
     else:
         found = find_devices(devices)
     sizes = (model,) if isinstance(model, int) else tuple(model)
