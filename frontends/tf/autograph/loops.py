@@ -32,6 +32,7 @@ from frontends.tf.ops.traced_range import TracedRange
 from frontends.tf.ops.turns import in_loop
 from spmd import _jax_internals
 from spmd.errors import ControlFlowError
+from spmd.replica import is_per_replica
 from spmd.step import scan, while_loop
 
 # Turns that become parts of the program, one after another, if they leave arrays of other shapes.
@@ -369,6 +370,12 @@ class _Loop:
                 if not stacks:
                     raise self._grows(before.name)
                 appended = take_apart(before.name, value[len(old) :])
+                if any(map(is_per_replica, appended.leaves)):
+                    raise ControlFlowError(
+                        f"A `{self._kind}` loop of the program appends a value of each replica to '{before.name}', but only "
+                        "arrays are kept from turn to turn. Append one value for all replicas: "
+                        "strategy.reduce('SUM', value, axis=None)."
+                    )
                 self._rows[index] = appended
                 stacked += appended.arrays
                 after = take_apart(before.name, value[: len(old)])
