@@ -45,7 +45,7 @@ def read(data: bytes) -> tuple[Sequence[int], np.ndarray]:
     """
     found: dict[int, list[int]] = {1: [], 2: [], 3: [], 4: []}
     try:
-        for field, numbers in _fields(iter(data)):
+        for field, numbers in _parts_of(iter(data)):
             found.get(field, []).extend(numbers)
         tasks, devices = (sum(found[field][-1:]) for field in (2, 3))
         coordinates = np.array(found[4], np.int32).reshape(tasks, devices, len(found[1]))
@@ -56,7 +56,7 @@ def read(data: bytes) -> tuple[Sequence[int], np.ndarray]:
     return found[1], coordinates
 
 
-def _fields(data: Iterator[int]) -> Iterator[tuple[int, list[int]]]:
+def _parts_of(data: Iterator[int]) -> Iterator[tuple[int, list[int]]]:
     for first in data:
         tag = _varint(data, first)
         field, kind = tag >> 3, tag & 7
