@@ -117,6 +117,10 @@ class LaunchError(SpmdError, ValueError):
     """`jaxtribute launch` was asked for a job that cannot be started or written."""
 
 
+class PlanError(SpmdError, RuntimeError):
+    """A step cannot be planned: no such hardware, a compiler that is missing, a script without a step."""
+
+
 class RecompilationWarning(UserWarning):
     """A step keeps being compiled again because its inputs keep changing."""
 

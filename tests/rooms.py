@@ -37,6 +37,7 @@ FLOORS = (
     "input",
     "step",
     "checkpoint",
+    "plan",
     "launch",
     "integrations",
     "verification",

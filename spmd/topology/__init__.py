@@ -15,3 +15,7 @@ from spmd.topology.placement import readable as readable
 from spmd.topology.placement import spans_processes as spans_processes
 from spmd.topology.simulation import simulate_devices as simulate_devices
 from spmd.topology.simulation import simulation_environment as simulation_environment
+from spmd.topology.target import is_planned as is_planned
+from spmd.topology.target import platform_of as platform_of
+from spmd.topology.target import target_of as target_of
+from spmd.topology.target import trace_for as trace_for

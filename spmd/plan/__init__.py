@@ -1,0 +1,9 @@
+"""Compiles a training step for hardware that is not here, and tells what that hardware would do with it."""
+
+from spmd.plan.facts import Buffer as Buffer
+from spmd.plan.facts import Memory as Memory
+from spmd.plan.facts import StepFacts as StepFacts
+from spmd.plan.process import compile_step as compile_step
+from spmd.plan.request import Request as Request
+from spmd.plan.topologies import Topology as Topology
+from spmd.plan.topologies import parse_topology as parse_topology
