@@ -135,8 +135,8 @@ class StepFacts:
         """
         fields: dict[str, Any] = json.loads(text)
         fields["memory"] = Memory(**fields["memory"])
-        fields["buffers"] = tuple(
-            Buffer(**{**buffer, "shape": tuple(buffer["shape"])}) for buffer in fields["buffers"]
-        )
+        for buffer in fields["buffers"]:
+            buffer["shape"] = tuple(buffer["shape"])
+        fields["buffers"] = tuple(Buffer(**buffer) for buffer in fields["buffers"])
         fields["notes"] = tuple(fields["notes"])
         return StepFacts(**fields)

@@ -126,7 +126,7 @@ def _notes(program: Program, topology: Topology, mesh: Mesh) -> Iterator[str]:
 
 
 def _memory(compiled: jax.stages.Compiled) -> Memory:
-    found = compiled.memory_analysis()
+    found: Any = compiled.memory_analysis()
     return Memory(
         arguments=found.argument_size_in_bytes,
         outputs=found.output_size_in_bytes,
@@ -149,10 +149,10 @@ def _buffers(program: Program, mesh: Mesh) -> Iterator[Buffer]:
         for name, role, aval in zip(table.leaf_names, table.roles, avals, strict=True):
             yield _buffer(name, role.value, aval)
     arguments = program.arguments
-    for role, values in (("split", arguments.split), ("whole", arguments.whole)):
-        parts = num_replicas(mesh) if role == "split" else 1
-        for name, value in zip(arguments.names(role), values, strict=True):
-            yield _buffer(name, "input", value, parts)
+    for name, value in zip(arguments.names("split"), arguments.split, strict=True):
+        yield _buffer(name, "input", value, num_replicas(mesh))
+    for name, value in zip(arguments.names("whole"), arguments.whole, strict=True):
+        yield _buffer(name, "input", value)
 
 
 def _buffer(name: str, kind: str, value: Any, parts: int = 1) -> Buffer:

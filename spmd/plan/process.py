@@ -1,5 +1,6 @@
 """Starts a worker process for each plan, so that libtpu, simulated devices and the user's script stay out of this one."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -43,13 +44,14 @@ def compile_step(request: Request) -> StepFacts:
         request.write(asked)
         # The script ends where its step is captured, and removes no temporary files of its own.
         environment = {**worker_environment(topology, os.environ), "TMPDIR": str(temporary)}
-        status = _run(
-            [sys.executable, "-P", "-m", "spmd.plan.worker", str(asked), str(answered)], environment
-        )
+        log = Path(place, "log.txt")
+        status = _run([str(asked), str(answered)], environment, log)
         if not answered.exists():
+            printed = log.read_text(errors="replace").strip().splitlines()
             raise PlanError(
                 f"The process that compiled {request.target} for {topology} {_ending(status)} before it had "
-                "an answer. If it ran out of memory, plan for fewer devices: each is simulated here."
+                "an answer. If it ran out of memory, plan for fewer devices: each is simulated here.\n"
+                + "\n".join(printed[-5:])
             )
         return read_answer(answered)
 
@@ -64,18 +66,30 @@ def _check_target(request: Request) -> None:
         )
 
 
-def _run(command: list[str], environment: dict[str, str]) -> int:
-    # A session of its own: the script's processes end with it.
-    with subprocess.Popen(
-        command, env=environment, stdin=subprocess.DEVNULL, stdout=_STDERR, start_new_session=True
-    ) as process:
-        try:
-            return process.wait()
-        finally:
+def _run(arguments: list[str], environment: dict[str, str], log: Path) -> int:
+    """Runs the worker; what is printed before it listens goes to the log, and then to our standard error."""
+    shown = os.dup(_STDERR)
+    try:
+        # A session of its own: the script's processes end with it.
+        with (
+            log.open("wb") as early,
+            subprocess.Popen(
+                [sys.executable, "-P", "-m", "spmd.plan.worker", *arguments, str(shown)],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=shown,
+                stderr=early,
+                pass_fds=[shown],
+                start_new_session=True,
+            ) as process,
+        ):
             try:
-                os.killpg(process.pid, signal.SIGKILL)
-            except (ProcessLookupError, PermissionError):
-                pass  # nothing is left
+                return process.wait()
+            finally:
+                with contextlib.suppress(ProcessLookupError, PermissionError):  # nothing is left
+                    os.killpg(process.pid, signal.SIGKILL)
+    finally:
+        os.close(shown)
 
 
 def _ending(status: int) -> str:

@@ -39,7 +39,8 @@ class Request:
     def read(path: Path) -> "Request":
         """Reads what `write` wrote."""
         fields: dict[str, Any] = json.loads(path.read_text())
-        return Request(**{**fields, "arguments": tuple(fields["arguments"])})
+        fields["arguments"] = tuple(fields["arguments"])
+        return Request(**fields)
 
 
 def write_answer(path: Path, answer: StepFacts | PlanError) -> None:

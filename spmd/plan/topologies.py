@@ -99,7 +99,7 @@ def parse_topology(text: str) -> Topology:
             raise _unknown(text, "a processor has a number of devices")
         return Topology(text, chip, "cpu", shape)
     if chip in ("v5e", "v6e"):
-        shape = _FLAT.get(shape[0]) if len(shape) == 1 else shape
+        shape = _FLAT.get(shape[0], shape) if len(shape) == 1 else shape
         if shape not in _FLAT.values():
             raise _unknown(text, f"there is no such slice of {chip}")
         return Topology(text, chip, "tpu", shape, slices)

@@ -1,8 +1,9 @@
 """The process that compiles: runs the user's script up to its training step, and compiles that for other devices.
 
-    python -m spmd.plan.worker REQUEST.json ANSWER.json
+    python -m spmd.plan.worker REQUEST.json ANSWER.json STDERR
 
-`spmd.plan.process` starts it, in an environment of its own. The script sees as many simulated devices as the
+`spmd.plan.process` starts it, in an environment of its own. STDERR is the number of the file that the script's
+standard error goes to: what libraries print while they are imported does not, unless this process fails. The script sees as many simulated devices as the
 topology has. When it is about to compile its training step for them, the step is compiled for the topology instead,
 and the process ends: nothing of the step was run, and no device has got a copy of the state.
 """
@@ -60,9 +61,11 @@ def main(asked: Path, answered: Path) -> None:
         simulate_devices(topology.devices)
         # The user's line may be far below the libraries' lines.
         jax.config.update("jax_traceback_in_locations_limit", 100)
-        capture = Capture(
-            request.step, lambda *found: end(_measured(topology, devices, *found, capture))
-        )
+
+        def take(program: Program, options: Mapping[str, str | bool] | None) -> None:
+            end(_measured(topology, devices, program, options, capture))
+
+        capture = Capture(request.step, take)
         observe_compilation(capture)
         _run(request, capture)
     except PlanError as error:
@@ -197,4 +200,6 @@ def _silent() -> Generator[None]:
 
 
 if __name__ == "__main__":
+    os.dup2(int(sys.argv[3]), _STDERR)
+    os.close(int(sys.argv[3]))
     main(Path(sys.argv[1]), Path(sys.argv[2]))

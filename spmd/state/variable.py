@@ -209,7 +209,9 @@ def _role(variable: Variable) -> Role:
     if variable.kind != "mirrored":
         return Role.OTHER
     nodes: list[Any] = []
-    leaves = jax.tree.leaves(variable._value, is_leaf=lambda node: bool(nodes.append(node)))
+    leaves = jax.tree.leaves(
+        _VariableAdapter.get(variable), is_leaf=lambda node: bool(nodes.append(node))
+    )
     if any(type(node).__module__.startswith("optax") for node in nodes):
         return Role.OPTIMIZER
     trained = all(jnp.issubdtype(leaf.dtype, jnp.floating) for leaf in leaves)
