@@ -39,7 +39,7 @@ The exit status is 0 if all was compiled, and 2 otherwise.
 """
 
 
-def plan_command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
+def plan(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
     """Compile a training step for TPUs or GPUs that are not here: memory, communication, time.
 
     Args:
@@ -93,6 +93,10 @@ def plan_command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespac
     return run
 
 
+# The room's face has another `plan`.
+plan_command = plan
+
+
 def _run(options: argparse.Namespace) -> int:
     facts = [compile_step(request) for request in requests(options)]
     return _show(facts, options)
@@ -102,7 +106,7 @@ def requests(options: argparse.Namespace) -> list[Request]:
     """Lists what there is to compile: every topology with every batch.
 
     Args:
-        options: as `plan_command` parses them.
+        options: as `plan` parses them.
 
     Raises:
         PlanError: there is no topology, or no place for the batch.
