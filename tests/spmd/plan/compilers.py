@@ -17,7 +17,8 @@ def missing(topology: str) -> str:
 
 
 needs_tpu_compiler = pytest.mark.skipif(
-    bool(missing("v5e:2x2")), reason="libtpu, XLA's compiler for TPUs, has no wheel for this machine"
+    bool(missing("v5e:2x2")),
+    reason="libtpu, XLA's compiler for TPUs, has no wheel for this machine",
 )
 needs_gpu_compiler = pytest.mark.skipif(
     bool(missing("h100:8")), reason="the wheels of the extra gpu-plan are not installed"

@@ -63,7 +63,9 @@ def test_every_kind_of_tpu_has_one_device_for_each_chip_and_neighbours_are_close
     assert [line[3] for line in found] == kinds
     # Replicas of a slice stand together, and nearly all are next to each other in it.
     assert all(line[4] == "True" for line in found)
-    assert all(int(line[5]) >= size // 2 for line, size in zip(found, sizes, strict=True) if size > 1)
+    assert all(
+        int(line[5]) >= size // 2 for line, size in zip(found, sizes, strict=True) if size > 1
+    )
 
 
 @needs_gpu_compiler

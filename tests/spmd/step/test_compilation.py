@@ -24,7 +24,7 @@ def test_each_program_is_announced_once_with_its_options() -> None:
         step.lower(jnp.ones(3)).compile()
     finally:
         end()
-    step(jnp.ones(4))
+    spmd.Step(double, step.mesh)(jnp.ones(1))
     assert heard == [("double", {"xla_cpu_enable_fast_math": False})] * 3
 
 
