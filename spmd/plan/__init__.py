@@ -1,5 +1,6 @@
 """Compiles a training step for hardware that is not here, and tells what that hardware would do with it."""
 
+from spmd.plan.command import plan_command as plan_command
 from spmd.plan.facts import Buffer as Buffer
 from spmd.plan.facts import Memory as Memory
 from spmd.plan.facts import StepFacts as StepFacts

@@ -1,6 +1,7 @@
 """Finds the training step among the programs that a script makes: the first one that updates what it reads."""
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import jax.numpy as jnp
 from jax.extend.core import Var
@@ -64,4 +65,5 @@ def trains(program: Program) -> bool:
 
 
 def _is_real(variable: Var) -> bool:
-    return jnp.issubdtype(variable.aval.dtype, jnp.floating)
+    aval: Any = variable.aval
+    return jnp.issubdtype(aval.dtype, jnp.floating)

@@ -18,12 +18,14 @@ class Request:
         topology: what to compile for, see `parse_topology`.
         arguments: of the script, as in `sys.argv[1:]`.
         step: name of the step's function; empty takes the first one that trains.
+        full: compile with all of XLA's optimizations, however long that takes; see `measure`.
     """
 
     target: str
     topology: str
     arguments: tuple[str, ...] = ()
     step: str = ""
+    full: bool = False
 
     @property
     def factory(self) -> tuple[str, str] | None:

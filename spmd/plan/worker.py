@@ -63,7 +63,7 @@ def main(asked: Path, answered: Path) -> None:
         jax.config.update("jax_traceback_in_locations_limit", 100)
 
         def take(program: Program, options: Mapping[str, str | bool] | None) -> None:
-            end(_measured(topology, devices, program, options, capture))
+            end(_measured(request, topology, devices, program, options, capture.passed))
 
         capture = Capture(request.step, take)
         observe_compilation(capture)
@@ -76,19 +76,20 @@ def main(asked: Path, answered: Path) -> None:
 
 
 def _measured(
+    request: Request,
     topology: Topology,
     devices: list[Any],
     program: Program,
     options: Mapping[str, str | bool] | None,
-    capture: Capture,
+    passed: list[str],
 ) -> StepFacts | PlanError:
     notes: list[str] = []
-    if capture.passed:
-        notes.append(f"Run before it, on simulated devices: {', '.join(capture.passed)}.")
+    if passed:
+        notes.append(f"Run before it, on simulated devices: {', '.join(passed)}.")
     try:
         with _silent():
             mesh = target_mesh(program.mesh, devices, topology.slices) if devices else program.mesh
-            return measure(program, options, topology, mesh, notes)
+            return measure(program, options, topology, mesh, notes=notes, full=request.full)
     except PlanError as error:
         return error
     except Exception as error:

@@ -1,0 +1,151 @@
+"""The subcommand `jaxtribute plan`: parses its options, compiles, and shows what came out."""
+
+import argparse
+import dataclasses
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from spmd.errors import PlanError
+from spmd.plan.facts import StepFacts
+from spmd.plan.process import compile_step
+from spmd.plan.request import Request
+from spmd.plan.topologies import parse_topology
+
+_USAGE = "jaxtribute plan TARGET --topology T [options] [-- ARGUMENT ...]"
+_EXAMPLES = """\
+examples:
+  would this script's training step fit 256 TPU chips, and what would it cost?
+    jaxtribute plan train.py --topology v5e:16x16
+
+  a script that takes the number of devices and the batch as arguments, for several topologies:
+    jaxtribute plan train.py --sweep v6e:2x2,v6e:4x4,v6e:8x8 \\
+      -- --devices {devices} --batch-size 1024
+
+  for several batches, each compiled; as a page for a browser:
+    jaxtribute plan train.py --topology h100:8 --batch 512,1024 --html plan.html \\
+      -- --batch-size {batch}
+
+  a function that returns a step and its arguments:
+    jaxtribute plan my_package.train:make_step --topology v5p:2x2x2
+
+The script runs here, as it is, up to its first training step: it reads its data and makes its model, on simulated
+devices. The step itself is compiled for the topology, and not run. What the script prints goes to standard error.
+
+TPUs need the extra tpu-plan, GPUs gpu-plan: pip install 'jaxtribute[tpu-plan,gpu-plan]'. Neither needs hardware.
+
+The exit status is 0 if all was compiled, and 2 otherwise.
+"""
+
+
+def plan_command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
+    """Compile a training step for TPUs or GPUs that are not here: memory, communication, time.
+
+    Args:
+        parser: the parser of this subcommand; its arguments are added here.
+
+    Returns:
+        A function that plans, and returns the exit status.
+    """
+    parser.usage = _USAGE
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = _EXAMPLES
+    parser.add_argument(
+        "target",
+        metavar="TARGET",
+        help="a script, or a function: module:function, file.py:function",
+    )
+    parser.add_argument(
+        "--topology", metavar="T", help="such as v5e:16x16, 2xv5e:16x16, h100:8, cpu:8"
+    )
+    parser.add_argument(
+        "--sweep", type=_words, default=[], metavar="T,T", help="several topologies, compared"
+    )
+    parser.add_argument(
+        "--batch",
+        type=_words,
+        default=[],
+        metavar="B,B",
+        help="in the place of {batch} in the arguments",
+    )
+    parser.add_argument(
+        "--step",
+        default="",
+        metavar="NAME",
+        help="the step's function (default: the first that trains)",
+    )
+    parser.add_argument(
+        "--full", action="store_true", help="compile large programs as a run does; takes minutes"
+    )
+    parser.add_argument(
+        "--json", metavar="FILE", help="write everything as JSON; - is standard output"
+    )
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write a page for a browser")
+
+    def run(options: argparse.Namespace) -> int:
+        try:
+            return _run(options)
+        except PlanError as error:
+            print(f"jaxtribute plan: {error}", file=sys.stderr)
+            return 2
+
+    return run
+
+
+def _run(options: argparse.Namespace) -> int:
+    facts = [compile_step(request) for request in requests(options)]
+    return _show(facts, options)
+
+
+def requests(options: argparse.Namespace) -> list[Request]:
+    """Lists what there is to compile: every topology with every batch.
+
+    Args:
+        options: as `plan_command` parses them.
+
+    Raises:
+        PlanError: there is no topology, or no place for the batch.
+    """
+    names = [*([options.topology] if options.topology else []), *options.sweep]
+    if not names:
+        raise PlanError(
+            "Name what to compile for: --topology v5e:16x16, or --sweep v5e:4x4,v5e:8x8."
+        )
+    if options.batch and not any("{batch}" in word for word in options.arguments):
+        raise PlanError(
+            "--batch needs a place among the script's arguments: write {batch} where the number goes, as in "
+            "`-- --batch-size {batch}`."
+        )
+    found = list(dict.fromkeys(names))
+    return [
+        Request(
+            options.target,
+            name,
+            tuple(_filled(options.arguments, name, batch)),
+            options.step,
+            options.full,
+        )
+        for name in found
+        for batch in options.batch or [""]
+    ]
+
+
+def _filled(arguments: list[str], topology: str, batch: str) -> Iterator[str]:
+    devices = str(parse_topology(topology).devices)
+    for word in arguments:
+        word = word.replace("{devices}", devices)
+        yield word.replace("{batch}", batch) if batch else word
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _show(facts: list[StepFacts], options: argparse.Namespace) -> int:
+    text = json.dumps([dataclasses.asdict(one) for one in facts], indent=1)
+    if options.json in (None, "-"):
+        print(text)
+    else:
+        Path(options.json).write_text(text)
+    return 0
