@@ -4,12 +4,14 @@ XLA names lines in tables at the head of a program (files, functions, places, an
 older versions, in each instruction.
 """
 
+import linecache
 import re
 from collections.abc import Callable, Iterator
 
 from spmd.plan.hlo import Computation, HloProgram, Instruction
 
 _ENTRY = re.compile(r'^(\d+) (?:"(.*)"|\{(.*)\})$')
+_OLD_LINE = re.compile(r'source_file="([^"]+)" source_line=(\d+)')
 _TABLES = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
 # Instructions that XLA makes have no frames: those of what they take are asked, up to so many before them.
 _DEPTH = 4
@@ -90,10 +92,9 @@ class Frames:
         for file, line in self._stack(int(frame)) if frame else ():
             if self._is_user(file, line):
                 return f"{file}:{line}"
-        file = re.search(r'source_file="([^"]+)"', instruction.text)
-        number = instruction.attribute("source_line")
-        if file and number and self._is_user(file[1], int(number)):
-            return f"{file[1]}:{number}"
+        old = _OLD_LINE.search(instruction.text)
+        if old and self._is_user(old[1], int(old[2])):
+            return f"{old[1]}:{old[2]}"
         return None
 
     def _stack(self, frame: int) -> Iterator[tuple[str, int]]:
@@ -106,6 +107,27 @@ class Frames:
             if caller >= frame:
                 return
             frame = caller
+
+
+def user_lines(text: str, is_user_file: Callable[[str], bool]) -> dict[str, str]:
+    """Finds the lines of the user's files that a program names.
+
+    Args:
+        text: of the program.
+        is_user_file: tells whether a file is the user's.
+
+    Returns:
+        Each line by `"file.py:12"`; empty where the file cannot be read.
+    """
+    tables = _tables(text)
+    files, places = tables.get("FileNames", {}), tables.get("FileLocations", {})
+    named = [(files.get(_number(each, "file_name_id"), ""), _number(each, "line")) for each in places.values()]
+    named += [(file, int(line)) for file, line in _OLD_LINE.findall(text)]
+    return {
+        f"{file}:{line}": linecache.getline(file, line).strip()
+        for file, line in named
+        if file and is_user_file(file)
+    }
 
 
 def _tables(text: str) -> dict[str, dict[int, str]]:
