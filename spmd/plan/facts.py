@@ -76,6 +76,7 @@ class StepFacts:
         hlo: the program that XLA made.
         sources: lines of the user's files that the program names, by `"file:line"`.
         notes: what a reader should know of the figures.
+        flops_by_type: `model_flops`, by the type of the operands, such as `"float32"`.
     """
 
     name: str
@@ -96,6 +97,7 @@ class StepFacts:
     hlo: str
     sources: Mapping[str, str]
     notes: tuple[str, ...]
+    flops_by_type: Mapping[str, float] = dataclasses.field(default_factory=dict[str, float])
 
     def to_json(self) -> str:
         """Writes the facts as JSON; `from_json` reads them again."""

@@ -12,8 +12,11 @@ from jax.sharding import Mesh
 
 from spmd.errors import PlanError
 from spmd.plan.facts import Buffer, Memory, StepFacts
+from spmd.plan.flops import count_flops
+from spmd.plan.frames import user_lines
 from spmd.plan.topologies import Topology
 from spmd.proof import collectives
+from spmd.source_lines import is_user_file
 from spmd.step import Program
 from spmd.topology import num_replicas
 
@@ -77,6 +80,7 @@ def measure(
         notes.append(
             f"Options of the step for another platform were left out: {', '.join(dropped)}."
         )
+    flops, text = count_flops(program.jaxpr), compiled.as_text() or ""
     return StepFacts(
         name=program.name,
         topology=topology.text,
@@ -91,11 +95,12 @@ def measure(
         memory=_memory(compiled),
         buffers=tuple(_buffers(program, mesh)),
         compiler_cost=_cost(compiled),
-        model_flops=0.0,
-        elementwise_flops=0.0,
-        hlo=compiled.as_text() or "",
-        sources={},
-        notes=tuple(notes),
+        model_flops=flops.total,
+        elementwise_flops=flops.elementwise,
+        hlo=text,
+        sources=user_lines(text, is_user_file),
+        notes=(*notes, *flops.notes),
+        flops_by_type=flops.products,
     )
 
 
