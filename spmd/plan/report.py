@@ -251,7 +251,7 @@ def _predictions(
 
 def _sample(step: _Compiled) -> Sample:
     facts = step.facts
-    taken = {kind: 0 for kind in (*_STATE, "input")}
+    taken = dict.fromkeys((*_STATE, "input"), 0)
     for buffer in facts.buffers:
         taken[buffer.kind] = taken.get(buffer.kind, 0) + buffer.bytes
     grows = min(taken["input"] + facts.memory.temporaries, facts.memory.total)
@@ -277,7 +277,7 @@ def _rows(facts: StepFacts) -> float | None:
 
 
 def _memory_parts(facts: StepFacts) -> tuple[MemoryPart, ...]:
-    parts = {kind: 0 for kind in (*_STATE, "input")}
+    parts = dict.fromkeys((*_STATE, "input"), 0)
     for buffer in facts.buffers:
         parts[buffer.kind] = parts.get(buffer.kind, 0) + buffer.bytes
     padding = facts.memory.arguments - sum(parts.values())
@@ -297,9 +297,7 @@ def _notes(step: _Compiled, chip: Chip | None) -> list[str]:
     facts, collectives = step.facts, step.collectives
     found: list[str] = []
     if chip is None:
-        found.append(
-            f"There are no figures for the chip {facts.chip!r}, so no time is estimated."
-        )
+        found.append(f"There are no figures for the chip {facts.chip!r}, so no time is estimated.")
     if not all(each.times_known for each in collectives):
         found.append(
             "A loop whose length depends on the data holds collectives: they are counted for one turn."

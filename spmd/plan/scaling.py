@@ -239,7 +239,15 @@ def predict_scaling(
 
     def point(topology: Topology, rows: float) -> Point:
         work = model.work(rows, topology.devices)
-        return _point(topology, rows, share, work, chip, model.memory.at(rows), (topology.text, rows) in compiled)
+        return _point(
+            topology,
+            rows,
+            share,
+            work,
+            chip,
+            model.memory.at(rows),
+            (topology.text, rows) in compiled,
+        )
 
     def curve(rows_on: dict[str, float]) -> tuple[Point, ...]:
         points = [point(each, rows_on[each.text]) for each in order if rows_on[each.text] >= 1]
@@ -308,7 +316,10 @@ def usual_topologies(topology: Topology) -> list[Topology]:
         "h100": "1 2 4 8 16 32 64",
         "a100": "1 2 4 8 16 32 64",
     }
-    found = [parse_topology(f"{topology.chip}:{shape}") for shape in shapes.get(topology.chip, "").split()]
+    found = [
+        parse_topology(f"{topology.chip}:{shape}")
+        for shape in shapes.get(topology.chip, "").split()
+    ]
     if topology.platform == "tpu" and topology.slices > 1:
         sides = "x".join(map(str, topology.shape))
         found += [

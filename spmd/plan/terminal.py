@@ -98,7 +98,9 @@ def _work(plan: Plan) -> RenderableType:
             f"products of {dtype}", format_count(count, "FLOP"), "our count, of the traced program"
         )
     table.add_row(
-        "elementwise", format_count(plan.elementwise_flops, "FLOP"), "our count, of the traced program"
+        "elementwise",
+        format_count(plan.elementwise_flops, "FLOP"),
+        "our count, of the traced program",
     )
     if plan.compiler_flops is not None:
         call = "" if plan.steps_per_call == 1 else " a call,"
@@ -114,11 +116,9 @@ def _work(plan: Plan) -> RenderableType:
         table.add_row(
             "",
             format_bytes(plan.compiler_bytes),
-            "XLA's \"bytes accessed\": on-chip memory as well",
+            'XLA\'s "bytes accessed": on-chip memory as well',
         )
-    table.add_row(
-        "sent", format_bytes(plan.sent_bytes), "our count, if collectives work as rings"
-    )
+    table.add_row("sent", format_bytes(plan.sent_bytes), "our count, if collectives work as rings")
     return table
 
 

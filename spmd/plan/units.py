@@ -91,4 +91,8 @@ def _digits(value: float) -> str:
         return "0"
     if value == int(value) and abs(value) >= 100:
         return f"{value:.0f}"
-    return f"{value:.{max(0, 2 - math.floor(math.log10(abs(value)) + 1e-9))}f}" if abs(value) >= 1 else f"{value:.3f}"
+    return (
+        f"{value:.{max(0, 2 - math.floor(math.log10(abs(value)) + 1e-9))}f}"
+        if abs(value) >= 1
+        else f"{value:.3f}"
+    )
