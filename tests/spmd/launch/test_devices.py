@@ -65,3 +65,15 @@ def test_a_tpu_host_has_one_process() -> None:
     with pytest.raises(LaunchError, match="one on each TPU host"):
         devices_of_tasks(Roles(2), None, {"JAX_PLATFORMS": "tpu"})
     assert devices_of_tasks(Roles(1), None, {"JAX_PLATFORMS": "tpu"}) == {Task("worker", 0): {}}
+
+
+def test_simulated_devices_are_those_of_the_job() -> None:
+    divided = devices_of_tasks(Roles(2), None, {"JAXTRIBUTE_SIMULATE": "tpu:v5e-8"})
+    for task in Roles(2).all:
+        assert divided[task]["JAXTRIBUTE_SIMULATE"] == "tpu:v5e-4"
+        assert divided[task]["XLA_FLAGS"].endswith("device_count=4")
+        assert divided[task]["JAX_PLATFORMS"] == "cpu"
+    with pytest.raises(LaunchError, match=r"8 simulated devices.*3 tasks.*--simulate tpu:6"):
+        devices_of_tasks(Roles(3), None, {"JAXTRIBUTE_SIMULATE": "tpu:8"})
+    with pytest.raises(LaunchError, match="Expected accelerators and their number"):
+        devices_of_tasks(Roles(1), None, {"JAXTRIBUTE_SIMULATE": "eight"})

@@ -48,7 +48,7 @@ def test_a_topology_is_needed() -> None:
 
 
 def test_a_batch_needs_a_place() -> None:
-    with pytest.raises(PlanError, match="-- --batch-size {batch}"):
+    with pytest.raises(PlanError, match=r"-- --batch-size \{batch\}"):
         requests(parsed("train.py", "--topology", "cpu:1", "--batch", "8"))
 
 

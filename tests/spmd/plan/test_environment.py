@@ -8,14 +8,30 @@ import pytest
 from spmd.errors import PlanError
 from spmd.plan import environment, parse_topology
 from spmd.plan.environment import check_compiler, worker_environment
+from spmd.topology import parse_simulated
 
 
 def test_a_worker_sees_as_many_simulated_devices_as_the_topology_has() -> None:
     found = worker_environment(parse_topology("2xv5e:4x4"), {"XLA_FLAGS": "--a=b", "HOME": "/me"})
     assert found["XLA_FLAGS"] == "--a=b --xla_force_host_platform_device_count=32"
-    assert found["JAXTRIBUTE_SIMULATE"] == "tpu:32"
+    assert found["JAXTRIBUTE_SIMULATE"] == "tpu:v5e-32"
     assert found["JAX_PLATFORMS"] == "cpu"
     assert found["HOME"] == "/me"
+
+
+@pytest.mark.parametrize(
+    ("topology", "text"),
+    [
+        ("v4:2x2x2", "tpu:v4-16"),
+        ("v5p:2x2x1", "tpu:v5p-8"),
+        ("v6e:8x8", "tpu:v6e-64"),
+        ("h100:8", "gpu:8"),
+    ],
+)
+def test_simulated_devices_have_the_number_of_the_topology(topology, text) -> None:
+    topology = parse_topology(topology)
+    assert worker_environment(topology, {})["JAXTRIBUTE_SIMULATE"] == text
+    assert parse_simulated(text).count == topology.devices
 
 
 def test_a_processor_is_not_simulated_as_something_else() -> None:

@@ -27,7 +27,7 @@ for text in sys.argv[1:]:
     topology = parse_topology(text)
     devices = find_target_devices(topology)
     simulate_devices(64)
-    mesh = target_mesh(replica_mesh(jax.devices()[:topology.devices]), devices, topology.slices)
+    mesh = target_mesh(replica_mesh(jax.devices()[:topology.devices]), devices)
     found = list(mesh.devices.flat)
     slices = [getattr(one, "slice_index", None) or 0 for one in found]
     near = 0
@@ -79,7 +79,7 @@ def test_gpus_have_one_device_each() -> None:
 
 def test_some_of_the_devices_form_a_smaller_mesh() -> None:
     devices = jax.devices()
-    mesh = target_mesh(replica_mesh(devices[:2]), devices[4:8], 1)
+    mesh = target_mesh(replica_mesh(devices[:2]), devices[4:8])
     assert list(mesh.devices) == devices[4:6]
     assert mesh.axis_names == ("replica",)
 
@@ -87,7 +87,7 @@ def test_some_of_the_devices_form_a_smaller_mesh() -> None:
 def test_a_mesh_of_two_axes_keeps_its_shape() -> None:
     devices = np.array(jax.devices()).reshape(4, 2)
     mesh = jax.sharding.Mesh(devices, ("replica", "model"))
-    assert target_mesh(mesh, jax.devices(), 1).devices.shape == (4, 2)
+    assert target_mesh(mesh, jax.devices()).devices.shape == (4, 2)
 
 
 def test_what_the_compiler_refuses_is_an_error(monkeypatch) -> None:
