@@ -26,7 +26,7 @@ from spmd.plan.scaling import (
     predict_scaling,
 )
 from spmd.plan.topologies import Topology, parse_topology
-from spmd.plan.traffic import memory_traffic
+from spmd.plan.traffic import memory_traffic, on_chip_peak
 from spmd.source_lines import is_user_file
 
 _STATE = ("parameters", "optimizer", "other state")
@@ -254,6 +254,7 @@ def _sample(step: _Compiled) -> Sample:
     taken = dict.fromkeys((*_STATE, "input"), 0)
     for buffer in facts.buffers:
         taken[buffer.kind] = taken.get(buffer.kind, 0) + buffer.bytes
+    state = sum(taken[kind] for kind in _STATE)
     grows = min(taken["input"] + facts.memory.temporaries, facts.memory.total)
     return Sample(
         topology=step.topology,
@@ -262,7 +263,9 @@ def _sample(step: _Compiled) -> Sample:
         rows=_rows(facts) or 1.0,
         memory=facts.memory.total,
         fixed_memory=facts.memory.total - grows,
-        state=sum(taken[kind] for kind in _STATE),
+        # Of what lies there, state and gradients do not grow with the batch.
+        on_chip=max(0, on_chip_peak(step.program) - state - taken["parameters"]),
+        state=state,
         work=step.work,
     )
 

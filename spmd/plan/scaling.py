@@ -25,6 +25,7 @@ class Sample:
         rows: of the batch of one replica.
         memory: bytes that it takes on one device.
         fixed_memory: of these, what does not depend on the batch: state, code.
+        on_chip: bytes that grow with the batch, and that the compiler keeps in on-chip memory, not in the device's.
         state: bytes of the state on one device.
         work: of one device.
     """
@@ -35,6 +36,7 @@ class Sample:
     rows: float
     memory: int
     fixed_memory: int
+    on_chip: int
     state: int
     work: Work
 
@@ -170,8 +172,8 @@ def fit_model(samples: Sequence[Sample]) -> Model:
     Examples:
         >>> from spmd.plan.topologies import parse_topology
         >>> chips = parse_topology("v5e:2x2")
-        >>> small = Sample(chips, 4, 4, 8, 1800, 900, 100, Work({"float32": 80.0}, 1000.0, ()))
-        >>> large = Sample(chips, 4, 4, 16, 2600, 900, 100, Work({"float32": 160.0}, 1800.0, ()))
+        >>> small = Sample(chips, 4, 4, 8, 1800, 900, 0, 100, Work({"float32": 80.0}, 1000.0, ()))
+        >>> large = Sample(chips, 4, 4, 16, 2600, 900, 0, 100, Work({"float32": 160.0}, 1800.0, ()))
         >>> fit_model([small]).memory, fit_model([small, large]).memory
         (Line(fixed=900.0, per_row=112.5), Line(fixed=1000.0, per_row=100.0))
     """
@@ -180,13 +182,14 @@ def fit_model(samples: Sequence[Sample]) -> Model:
     if other.rows == first.rows:
         fixed = min(2.0 * first.state, first.work.memory_bytes)
         return Model(
-            _through(0, first.fixed_memory, first.rows, first.memory),
+            _split(first),
             _through(0, fixed, first.rows, first.work.memory_bytes),
             Line(0.0, 1 / first.rows),
             first,
             f"from one compiled step, of {first.rows:g} rows a replica: its temporaries and input are taken to grow with "
-            "the batch, its state and code to stay. Temporaries also hold gradients, which do not grow, so larger batches "
-            "may need less memory than predicted. Each step is taken to read and write its state once.",
+            "the batch, its state and code to stay, and what it keeps on the chip to move to HBM as it grows. Gradients "
+            "are among the temporaries, and do not grow, so the memory of larger batches is overestimated. To draw the "
+            "line through two compiled steps, plan with --batch.",
         )
     flops = first.work.flops or 1.0
     return Model(
@@ -196,6 +199,12 @@ def fit_model(samples: Sequence[Sample]) -> Model:
         first,
         f"from two compiled steps, of {first.rows:g} and {other.rows:g} rows a replica, by a line through both.",
     )
+
+
+def _split(sample: Sample) -> Line:
+    """Memory of other batches: at the sample's own rows, what it keeps on the chip costs nothing."""
+    grows = sample.memory - sample.fixed_memory + sample.on_chip
+    return Line(sample.fixed_memory, grows / sample.rows)
 
 
 def _through(x: float, y: float, other_x: float, other_y: float) -> Line:
@@ -232,22 +241,16 @@ def predict_scaling(
     """
     first = model.sample
     share = first.replicas / first.devices  # below 1 if several devices make up a replica
-    compiled = {(each.topology.text, each.rows) for each in samples}
+    compiled = {(each.topology.text, each.rows): each.memory for each in samples}
     asked = {each.text: each for each in topologies or usual_topologies(first.topology)}
     asked |= {each.topology.text: each.topology for each in samples}
     order = sorted(asked.values(), key=lambda each: each.devices)
 
     def point(topology: Topology, rows: float) -> Point:
         work = model.work(rows, topology.devices)
-        return _point(
-            topology,
-            rows,
-            share,
-            work,
-            chip,
-            model.memory.at(rows),
-            (topology.text, rows) in compiled,
-        )
+        own = compiled.get((topology.text, rows))
+        memory = model.memory.at(rows) if own is None else own
+        return _point(topology, rows, share, work, chip, memory, own is not None)
 
     def curve(rows_on: dict[str, float]) -> tuple[Point, ...]:
         points = [point(each, rows_on[each.text]) for each in order if rows_on[each.text] >= 1]
@@ -316,10 +319,7 @@ def usual_topologies(topology: Topology) -> list[Topology]:
         "h100": "1 2 4 8 16 32 64",
         "a100": "1 2 4 8 16 32 64",
     }
-    found = [
-        parse_topology(f"{topology.chip}:{shape}")
-        for shape in shapes.get(topology.chip, "").split()
-    ]
+    found = [parse_topology(f"{topology.chip}:{shape}") for shape in shapes.get(topology.chip, "").split()]
     if topology.platform == "tpu" and topology.slices > 1:
         sides = "x".join(map(str, topology.shape))
         found += [

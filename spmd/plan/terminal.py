@@ -9,8 +9,8 @@ from rich.text import Text
 
 from spmd.plan.collectives import Collective
 from spmd.plan.report import Plan
-from spmd.plan.scaling import Point
-from spmd.plan.units import format_bytes, format_count, format_rate, format_seconds, format_share
+from spmd.plan.scaling import Point, Scaling
+from spmd.plan.units import format_bytes, format_count, format_seconds, format_share
 from spmd.plan.wording import COMPILER, MODEL, group_text, headline, short_line, time_parts
 
 _BAR = 24
@@ -23,15 +23,29 @@ def print_plan(plan: Plan, console: Console) -> None:
         plan: to show.
         console: where to; 80 columns are enough.
     """
+    if console.is_terminal:
+        _print(plan, console)
+        return
+    with console.capture() as captured:
+        _print(plan, console)
+    for line in captured.get().splitlines():  # no blanks at the ends of lines
+        console.out(line.rstrip(), highlight=False)
+
+
+def _print(plan: Plan, console: Console) -> None:
     console.print(Text(f"{plan.step} on {plan.topology}", style="bold"))
     for line in headline(plan):
-        console.print(Padding(Text(line), (0, 0, 0, 2)))
+        console.print(_indented(Text(line)))
     for title, who, part in _sections(plan):
         console.print()
         heading = Text(title, style="bold cyan")
         heading.append(f"  ({who})" if who else "", style="not bold dim")
         console.print(heading)
-        console.print(Padding(part, (0, 0, 0, 2)))
+        console.print(_indented(part))
+
+
+def _indented(part: RenderableType) -> Padding:
+    return Padding(part, (0, 0, 0, 2), expand=False)
 
 
 def _sections(plan: Plan) -> Iterator[tuple[str, str, RenderableType]]:
@@ -79,7 +93,7 @@ def _memory(plan: Plan) -> RenderableType:
         parts.append(
             Text(
                 f"Largest batch that fits: about {limit.rows:,} rows a replica, {limit.global_batch:,} "
-                f"together. {MODEL.capitalize()}, {limit.method}"
+                f"together. {MODEL.capitalize()}; see Scaling for how it is made."
             )
         )
     return Group(*parts)
@@ -167,23 +181,37 @@ def _scaling(plan: Plan) -> RenderableType:
     ):
         if len(points) > 1:
             parts += [Text(title, style="italic"), _points(points), Text("")]
-    parts.append(Text(f"Made {plan.scaling.method} * compiled; all others are predicted."))
+    parts.append(
+        Text(
+            "* compiled; the others are predicted. Efficiency: rows a second and chip, against the first line."
+            + (" ! does not fit." if not all(each.fits for each in _all_points(plan.scaling)) else "")
+            + f" Predictions are made {plan.scaling.method}"
+        )
+    )
     return Group(*parts)
 
 
+def _all_points(scaling: Scaling) -> tuple[Point, ...]:
+    return scaling.compiled + scaling.fixed_global + scaling.fixed_per_chip
+
+
 def _points(points: tuple[Point, ...]) -> Table:
-    table = _table("<topology", "rows/replica", "step", "rows", "efficiency", "memory", "<bound")
+    table = _table("<topology", "rows/chip", "step", "rows/s", "efficiency", "memory", "<bound")
     for each in points:
-        memory = format_bytes(each.memory)
+        memory = Text(format_bytes(each.memory))
+        if not each.fits:
+            memory = Text(f"{memory}!", style="bold red")
         table.add_row(
             each.topology + (" *" if each.compiled else ""),
-            f"{each.rows:,.5g}",
+            f"{each.global_batch / each.devices:,.5g}",
             format_seconds(each.step_seconds),
-            format_rate(each.rows_per_second, ""),
+            format_count(each.rows_per_second),
             format_share(each.efficiency),
-            Text(memory, style="" if each.fits else "bold red"),
-            each.bound + ("" if each.fits else ", does not fit"),
+            memory,
+            each.bound,
         )
+    for column in table.columns:
+        column.no_wrap = True
     return table
 
 

@@ -27,6 +27,7 @@ _FREE = frozenset(
         "async-update",
     ]
 )
+_HANDED_ON = frozenset(("get-tuple-element", "tuple", "bitcast", "parameter"))
 _SLICES = frozenset(("slice", "dynamic-slice", "gather"))
 
 
@@ -54,6 +55,39 @@ def memory_traffic(program: HloProgram) -> float:
         * sum(_moved(program, computation, each) for each in computation.instructions.values())
         for computation, times, _ in program.scheduled()
     )
+
+
+def on_chip_peak(program: HloProgram) -> int:
+    """Finds how many bytes the compiler keeps in on-chip memory at once, at most.
+
+    What lies there at some batch lies in the device's memory at a larger one.
+
+    Args:
+        program: compiled, of one device.
+    """
+    return max(_peak(computation) for computation, _, _ in program.scheduled())
+
+
+def _peak(computation: Computation) -> int:
+    order = list(computation.instructions.values())
+    last = {each.name: index for index, each in enumerate(order)}
+    for index, each in enumerate(order):
+        for name in each.operands:
+            last[name] = index
+    for each in reversed(order):  # what only hands on an array keeps it alive
+        if each.opcode in _HANDED_ON or each.opcode.endswith("-done"):
+            for name in each.operands:
+                last[name] = max(last.get(name, 0), last[each.name])
+    ends: dict[int, int] = {}
+    live = most = 0
+    for index, each in enumerate(order):
+        if each.opcode not in _HANDED_ON and not each.opcode.endswith("-done"):
+            size = sum(array.bytes for array in each.arrays if array.space == 1)
+            live += size
+            ends[last[each.name]] = ends.get(last[each.name], 0) + size
+        most = max(most, live)
+        live -= ends.pop(index, 0)
+    return most
 
 
 def _moved(program: HloProgram, computation: Computation, instruction: Instruction) -> float:
