@@ -62,7 +62,10 @@ class Chip:
             shape: chips of the slice, by dimension.
 
         Examples:
-            >>> CHIPS["v5e"].slice_bandwidth((2, 2)) / 1e9, CHIPS["v5e"].slice_bandwidth((16, 16)) / 1e9
+            >>> (
+            ...     CHIPS["v5e"].slice_bandwidth((2, 2)) / 1e9,
+            ...     CHIPS["v5e"].slice_bandwidth((16, 16)) / 1e9,
+            ... )
             (90.0, 180.0)
         """
         if self.links == "switch":
@@ -85,9 +88,7 @@ class Chip:
         if self.links == "switch":
             return int(math.prod(shape) > 1)
         rings = self._rings(shape)
-        return sum(
-            side // 2 if ring else side - 1 for side, ring in zip(shape, rings, strict=True)
-        )
+        return sum(side // 2 if ring else side - 1 for side, ring in zip(shape, rings, strict=True))
 
     def _rings(self, shape: Sequence[int]) -> list[bool]:
         if self.ring_sides == 4:  # cubes of 4 x 4 x 4 are joined by optical switches, or none is

@@ -143,9 +143,7 @@ def _mean_hops(sides: Sequence[int]) -> float:
     return sum(side / 4 for side in sides if side > 1)
 
 
-def _assumptions(
-    work: Work, chip: Chip, shape: Sequence[int], slices: int
-) -> tuple[str, ...]:
+def _assumptions(work: Work, chip: Chip, shape: Sequence[int], slices: int) -> tuple[str, ...]:
     peaks = ", ".join(
         f"{dtype} at {format_rate(chip.peak_of(dtype), 'FLOP')}" for dtype in work.products
     )

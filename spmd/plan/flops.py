@@ -55,7 +55,9 @@ def count_flops(program: Jaxpr | ClosedJaxpr) -> Flops:
 
     Examples:
         >>> import jax, jax.numpy as jnp
-        >>> program = jax.make_jaxpr(lambda a, b: jnp.tanh(a @ b))(jnp.ones((8, 16)), jnp.ones((16, 4)))
+        >>> program = jax.make_jaxpr(lambda a, b: jnp.tanh(a @ b))(
+        ...     jnp.ones((8, 16)), jnp.ones((16, 4))
+        ... )
         >>> found = count_flops(program)
         >>> found.products, 2 * 8 * 16 * 4, found.elementwise
         ({'float32': 1024.0}, 1024, 32.0)
@@ -106,9 +108,7 @@ class _Counter:
         if name == "while":
             self.notes["A loop whose length depends on the data was counted as one turn."] = None
         if name == "pallas_call":
-            return math.prod(
-                side for side in params["grid_mapping"].grid if isinstance(side, int)
-            )
+            return math.prod(side for side in params["grid_mapping"].grid if isinstance(side, int))
         return 1
 
 

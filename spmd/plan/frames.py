@@ -121,7 +121,10 @@ def user_lines(text: str, is_user_file: Callable[[str], bool]) -> dict[str, str]
     """
     tables = _tables(text)
     files, places = tables.get("FileNames", {}), tables.get("FileLocations", {})
-    named = [(files.get(_number(each, "file_name_id"), ""), _number(each, "line")) for each in places.values()]
+    named = [
+        (files.get(_number(each, "file_name_id"), ""), _number(each, "line"))
+        for each in places.values()
+    ]
     named += [(file, int(line)) for file, line in _OLD_LINE.findall(text)]
     return {
         f"{file}:{line}": linecache.getline(file, line).strip()

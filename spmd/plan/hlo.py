@@ -112,7 +112,9 @@ class Computation:
 
     def operands_of(self, instruction: Instruction) -> list[Instruction]:
         """Finds the instructions whose results another one takes."""
-        return [self.instructions[name] for name in instruction.operands if name in self.instructions]
+        return [
+            self.instructions[name] for name in instruction.operands if name in self.instructions
+        ]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -86,7 +86,11 @@ def _sections(plan: Plan) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _table(
-    head: Sequence[str], rows: Sequence[Sequence[str]], *, escaped: bool = False, folds: bool = False
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    escaped: bool = False,
+    folds: bool = False,
 ) -> str:
     """A table; a column whose name begins with `>` holds numbers.
 
@@ -210,9 +214,7 @@ def _work(plan: Plan) -> str:
         rows.append(
             ("bytes accessed", format_bytes(plan.compiler_bytes), "XLA's, with on-chip memory")
         )
-    rows.append(
-        ("sent", format_bytes(plan.sent_bytes), "our count, if collectives work as rings")
-    )
+    rows.append(("sent", format_bytes(plan.sent_bytes), "our count, if collectives work as rings"))
     return _table(("", ">", "whose figure"), rows)
 
 

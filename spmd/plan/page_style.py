@@ -62,6 +62,5 @@ STYLE = (
     ".pair{display:grid;grid-template-columns:1fr;gap:1rem}@media(min-width:56rem){.pair{grid-template-columns:1fr 1fr}}"
     "ul{margin:.2rem 0;padding-left:1.2rem}li{margin:.2rem 0}.legend li{margin:0}"
     ".ok{color:var(--good);font-weight:600}.look{color:var(--bad);font-weight:600}"
-    "footer{color:var(--dim);font-size:.85rem}code{font-family:ui-monospace,monospace}"
-    + _CLASSES
+    "footer{color:var(--dim);font-size:.85rem}code{font-family:ui-monospace,monospace}" + _CLASSES
 )

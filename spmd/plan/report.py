@@ -300,9 +300,7 @@ def _notes(step: _Compiled, chip: Chip | None) -> list[str]:
     facts, collectives = step.facts, step.collectives
     found: list[str] = []
     if chip is None:
-        found.append(
-            f"There are no figures for the chip {facts.chip!r}, so no time is estimated."
-        )
+        found.append(f"There are no figures for the chip {facts.chip!r}, so no time is estimated.")
     if not all(each.times_known for each in collectives):
         found.append(
             "A loop whose length depends on the data holds collectives: they are counted for one turn."

@@ -112,7 +112,9 @@ def _work(plan: Plan) -> RenderableType:
             f"products of {dtype}", format_count(count, "FLOP"), "our count, of the traced program"
         )
     table.add_row(
-        "elementwise", format_count(plan.elementwise_flops, "FLOP"), "our count, of the traced program"
+        "elementwise",
+        format_count(plan.elementwise_flops, "FLOP"),
+        "our count, of the traced program",
     )
     if plan.compiler_flops is not None:
         call = "" if plan.steps_per_call == 1 else " a call,"
@@ -128,11 +130,9 @@ def _work(plan: Plan) -> RenderableType:
         table.add_row(
             "",
             format_bytes(plan.compiler_bytes),
-            "XLA's \"bytes accessed\": on-chip memory as well",
+            'XLA\'s "bytes accessed": on-chip memory as well',
         )
-    table.add_row(
-        "sent", format_bytes(plan.sent_bytes), "our count, if collectives work as rings"
-    )
+    table.add_row("sent", format_bytes(plan.sent_bytes), "our count, if collectives work as rings")
     return table
 
 
@@ -184,7 +184,11 @@ def _scaling(plan: Plan) -> RenderableType:
     parts.append(
         Text(
             "* compiled; the others are predicted. Efficiency: rows a second and chip, against the first line."
-            + (" ! does not fit." if not all(each.fits for each in _all_points(plan.scaling)) else "")
+            + (
+                " ! does not fit."
+                if not all(each.fits for each in _all_points(plan.scaling))
+                else ""
+            )
             + f" Predictions are made {plan.scaling.method}"
         )
     )

@@ -24,17 +24,20 @@ def memory_traffic(program: HloProgram) -> float:
 
     Examples:
         >>> from spmd.plan.hlo import parse_hlo
-        >>> memory_traffic(parse_hlo('''HloModule jit_f
+        >>> memory_traffic(
+        ...     parse_hlo('''HloModule jit_f
         ...
         ... ENTRY %main (p: f32[4]) -> f32[4] {
         ...   %p = f32[4]{0} parameter(0)
         ...   ROOT %twice = f32[4]{0} add(%p, %p)
         ... }
-        ... '''))
+        ... ''')
+        ... )
         32.0
     """
     return sum(
-        times * sum(_moved(program, computation, each) for each in computation.instructions.values())
+        times
+        * sum(_moved(program, computation, each) for each in computation.instructions.values())
         for computation, times, _ in program.scheduled()
     )
 
@@ -77,7 +80,9 @@ def _moved(program: HloProgram, computation: Computation, instruction: Instructi
     if opcode in _FREE or opcode.endswith("-done"):
         return 0.0
     operands = list(dict.fromkeys(instruction.operands))
-    taken = [computation.instructions[name] for name in operands if name in computation.instructions]
+    taken = [
+        computation.instructions[name] for name in operands if name in computation.instructions
+    ]
     if opcode == "fusion":
         return _fusion(program, instruction, taken)
     if opcode in _SLICES:
@@ -108,9 +113,7 @@ def _started(instruction: Instruction, taken: list[Instruction]) -> float:
 
 def _fusion(program: HloProgram, instruction: Instruction, taken: list[Instruction]) -> float:
     inner = program.computations[instruction.called[0]]
-    parameters = [
-        each for each in inner.instructions.values() if each.opcode == "parameter"
-    ]
+    parameters = [each for each in inner.instructions.values() if each.opcode == "parameter"]
     by_name = dict(zip(instruction.operands, _in_order(parameters), strict=False))
     total = 0.0
     for operand in taken:

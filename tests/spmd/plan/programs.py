@@ -23,7 +23,7 @@ def program_of(name: str) -> HloProgram:
     return parse_hlo(text_of(name))
 
 
-def facts_of(name: str = "tpu_many", **changes) -> StepFacts:
+def facts_of(program: str = "tpu_many", **changes) -> StepFacts:
     """Facts of a step of four replicas on TPUs, with changes."""
     fields = {
         "name": "train",
@@ -45,7 +45,7 @@ def facts_of(name: str = "tpu_many", **changes) -> StepFacts:
         "compiler_cost": {"flops": 21905408.0, "bytes accessed": 1716736.0},
         "model_flops": 5 * 5 * 2 * 128**3,
         "elementwise_flops": 5e6,
-        "hlo": text_of(name),
+        "hlo": text_of(program),
         "sources": {"/home/user/train.py:22": "x = jnp.tanh(x @ w)  # <b>"},
         "notes": ("a <note>",),
         "flops_by_type": {"bfloat16": 5 * 5 * 2 * 128**3},

@@ -65,7 +65,10 @@ ENTRY %main (p: f32[8]) -> f32[8] {
     (waited,) = find_collectives(parse_hlo(text.replace("BETWEEN", idle)), 4)
     assert waited.is_async and not waited.overlapped
     busy = "%b = f32[8]{0} fusion(%p), kind=kLoop, calls=%none"
-    program = text.replace("BETWEEN", busy) + "\n%none (q: f32[8]) -> f32[8] {\n  ROOT %q = f32[8]{0} parameter(0)\n}\n"
+    program = (
+        text.replace("BETWEEN", busy)
+        + "\n%none (q: f32[8]) -> f32[8] {\n  ROOT %q = f32[8]{0} parameter(0)\n}\n"
+    )
     (beside,) = find_collectives(parse_hlo(program), 4)
     assert beside.is_async and beside.overlapped
     assert (beside.group_size, beside.groups) == (2, 2)
@@ -75,7 +78,11 @@ def test_other_kinds() -> None:
     permuted, exchanged, summed = found("cpu_permute", 4)
     rows = 128 * 128 * 4  # of one device
     assert (permuted.kind, permuted.traffic, permuted.group_size) == ("collective-permute", rows, 4)
-    assert (exchanged.kind, exchanged.payload, exchanged.traffic) == ("all-to-all", rows, 0.75 * rows)
+    assert (exchanged.kind, exchanged.payload, exchanged.traffic) == (
+        "all-to-all",
+        rows,
+        0.75 * rows,
+    )
     assert (summed.dtype, summed.payload) == ("f64", 8)
 
 
@@ -99,4 +106,6 @@ def test_groups(groups, slices, size, count, across) -> None:
 
 
 def test_a_group_of_one_sends_nothing() -> None:
-    assert {ring_traffic(kind, 10, 1) for kind in ("all-reduce", "all-gather", "collective-permute")} == {0}
+    assert {
+        ring_traffic(kind, 10, 1) for kind in ("all-reduce", "all-gather", "collective-permute")
+    } == {0}

@@ -82,7 +82,9 @@ def test_transformer_block_with_gradients() -> None:
     names |= {"up": (width, hidden), "down": (hidden, width)}
     weights = {name: jax.ShapeDtypeStruct(shape, jnp.bfloat16) for name, shape in names.items()}
     x = jax.ShapeDtypeStruct((batch, length, width), jnp.bfloat16)
-    found = of(jax.grad(lambda w, x: block(w, x).sum().astype(jnp.float32), argnums=(0, 1)), weights, x)
+    found = of(
+        jax.grad(lambda w, x: block(w, x).sum().astype(jnp.float32), argnums=(0, 1)), weights, x
+    )
     tokens = batch * length
     layers = 2 * tokens * (4 * width * width + 2 * width * hidden)
     attention = 2 * 2 * batch * length * length * width
@@ -142,9 +144,7 @@ def test_loops_count_as_often_as_they_turn() -> None:
 
 def test_a_branch_counts_as_its_largest() -> None:
     x, w = shapes((4, 8), (8, 8))
-    found = of(
-        lambda x, w: jax.lax.cond(x.sum() > 0, lambda: x @ w @ w, lambda: x @ w), *(x, w)
-    )
+    found = of(lambda x, w: jax.lax.cond(x.sum() > 0, lambda: x @ w @ w, lambda: x @ w), *(x, w))
     assert found.total == 2 * (2 * 4 * 8 * 8)
 
 
@@ -166,7 +166,9 @@ def test_remat_and_functions_with_their_own_gradient() -> None:
 
 def test_shard_map_counts_one_device() -> None:
     mesh = jax.sharding.Mesh(np.array(jax.devices()[:2]), ("data",))
-    step = jax.shard_map(lambda x, w: x @ w, mesh=mesh, in_specs=(P("data"), P()), out_specs=P("data"))
+    step = jax.shard_map(
+        lambda x, w: x @ w, mesh=mesh, in_specs=(P("data"), P()), out_specs=P("data")
+    )
     assert of(step, *shapes((8, 4), (4, 4))).total == 2 * 4 * 4 * 4
 
 

@@ -37,9 +37,7 @@ def test_an_instruction_without_a_line_takes_that_of_its_operands() -> None:
     program = program_of("gpu_many")
     frames = Frames(program, lambda file, line: file == USER)
     (loop,) = (each for each, times, _ in program.scheduled() if times == 5)
-    reduced = next(
-        each for each in loop.instructions.values() if each.opcode == "all-reduce-start"
-    )
+    reduced = next(each for each in loop.instructions.values() if each.opcode == "all-reduce-start")
     assert frames.line_of(loop, reduced) == f"near {USER}:22"
 
 
