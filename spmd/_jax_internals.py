@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, cast
 
-from jax._src import ad_util, core, distributed, xla_bridge
+from jax._src import ad_util, core, distributed, hardware_utils, xla_bridge
 from jax._src.interpreters import partial_eval as pe
 from jax.core import ShapedArray
 from jax.extend.core import JaxprEqn, Literal, Var
@@ -27,6 +27,14 @@ def backend_is_running() -> bool:
     Stands for `jax._src.xla_bridge.backends_are_initialized`, which has no public name.
     """
     return xla_bridge.backends_are_initialized()
+
+
+def tpu_chips() -> int:
+    """Counts the TPU chips on this machine's bus, without starting a backend.
+
+    Stands for `jax._src.hardware_utils.num_available_tpu_chips_and_device_id`, which has no public name.
+    """
+    return hardware_utils.num_available_tpu_chips_and_device_id()[0]
 
 
 def aval_of(atom: Var | Literal) -> ShapedArray:

@@ -1,7 +1,7 @@
 """The `jaxtribute` command.
 
-A *subcommand* is one function: its name is the command's name (up to `_command`), the first line of its docstring
-the help text. It adds its arguments to the parser that it receives, and returns a function that runs once
+A *subcommand* is one function: its name is the command's name, the first line of its docstring the
+help text. It adds its arguments to the parser that it receives, and returns a function that runs once
 they are parsed. `COMMANDS` lists the subcommands; adding one there is all it takes.
 """
 
@@ -159,7 +159,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.set_defaults(run=None)
     subparsers = parser.add_subparsers(metavar="COMMAND")
     for command in COMMANDS:
-        name = command.__name__.removesuffix("_command").replace("_", "-")
+        name = command.__name__.replace("_", "-")
         summary = (command.__doc__ or "").partition("\n")[0]
         subparser = subparsers.add_parser(name, help=summary, description=summary)
         subparser.set_defaults(run=command(subparser))

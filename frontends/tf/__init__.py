@@ -6,7 +6,8 @@
 
 Importing it imports no TensorFlow and no Keras, and starts no backend. It gives JAX's arrays the
 method `numpy()`, lets `tfds.load` of TensorFlow Datasets make datasets of `tf.data`, and has a later
-`import keras` take JAX, unless KERAS_BACKEND says another. A name that does not exist raises
+`import keras` take JAX, unless KERAS_BACKEND says another. JAXTRIBUTE_SIMULATE=tpu:8 has JAX start with eight CPU
+devices, which stand for TPU cores. A name that does not exist raises
 AttributeError, which says what to use instead.
 """
 
@@ -42,6 +43,7 @@ from frontends.tf.tensor_shape import TensorShape as TensorShape
 from frontends.tf.variable import Variable as Variable
 from frontends.tf.variable import VariableAggregation as VariableAggregation
 from frontends.tf.variable import VariableSynchronization as VariableSynchronization
+from spmd import topology as _topology
 
 Tensor = jax.Array
 __version__ = version.VERSION
@@ -50,6 +52,7 @@ _array_methods.install()
 _remedies.register()
 _tfds.install()
 _keras_backend.choose()
+_topology.prepare_simulation()
 __getattr__, __dir__ = _names.attributes(
     "tf", _table.TABLE | _names.exported_by(__name__), _table.LAZY, present=["__version__"]
 )

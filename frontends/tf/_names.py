@@ -42,10 +42,8 @@ PLANNED = frozenset(
     {
         "tf.distribute.ParameterServerStrategy",
         "tf.distribute.Server",
-        "tf.distribute.TPUStrategy",
         "tf.distribute.coordinator",
         "tf.distribute.experimental.ParameterServerStrategy",
-        "tf.distribute.experimental.TPUStrategy",
         "tf.distribute.experimental.coordinator",
         "tf.distribute.experimental.rpc",
     }

@@ -67,7 +67,7 @@ TABLE: dict[str, Any] = {
 LAZY = {
     name: f"frontends.tf.{name}"
     for name in (
-        *("keras", "io", "saved_model", "summary", "train"),
+        *("keras", "io", "saved_model", "summary", "tpu", "train"),
         *("autograph", "compat", "config", "contrib", "data", "debugging", "distribute", "dtypes"),
         *("errors", "image", "linalg", "math", "nest", "nn", "random", "version"),
     )

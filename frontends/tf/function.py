@@ -33,6 +33,7 @@ from frontends.tf.data.tracing import (
     traced_function,
 )
 from frontends.tf.distribute.scope import StrategyLike, WrongMeshError, get_strategy
+from frontends.tf.fed_loops import NOT_FED, FedLoops, mesh_of_iterators
 from frontends.tf.host_errors import raises_host_errors
 from frontends.tf.input_signature import InputSignature
 from frontends.tf.ops.convert import convert_to_tensor
@@ -100,6 +101,7 @@ class Function(Inlined):
         # Python code may ask for the strategy, so each has programs of its own.
         self._steps = StepCache(self._make_step, key=id)
         self._meshes: dict[StrategyLike, Mesh] = {}
+        self._fed: dict[Any, FedLoops] = {}
         self._last: tuple[StrategyLike, _Step] | None = None
         self._runs_as_python = False
         self._made_as_python = False
@@ -130,7 +132,7 @@ class Function(Inlined):
             # tape its operations are recorded one by one.
             return self._converted(*args, **kwargs)
         if self._runs_as_python or functions_run_eagerly():
-            return self._run_as_python(args, kwargs)
+            return self._run_as_python(args, kwargs, self._run_fed(args, kwargs))
         args, kwargs = self._forms.one(args, kwargs)
         strategy = get_strategy()
         if self._last is not None and self._last[0] is strategy and not kwargs:
@@ -152,14 +154,14 @@ class Function(Inlined):
             self._made_as_python = True
             return self._run_as_python(args, kwargs)
         self._runs_as_python = True
-        return self._run_as_python(args, kwargs)
+        return self._run_as_python(args, kwargs, self._run_fed(args, kwargs))
 
     def experimental_get_tracing_count(self) -> int:
         """Counts how often the Python function was traced into a program; never, if it runs as Python.
 
         Source: `tf.types.experimental.PolymorphicFunction.experimental_get_tracing_count`.
         """
-        return sum(step.trace_count for step in self._steps)
+        return sum(each.trace_count for each in (*self._steps, *self._fed.values()))
 
     @property
     def input_signature(self) -> tuple[Nested, ...] | None:
@@ -269,7 +271,30 @@ class Function(Inlined):
                 "it:\n    if self.v is None:\n        self.v = tf.Variable(...)"
             )
 
-    def _run_as_python(self, args: Nested, kwargs: Nested) -> Any:
+    def _run_fed(self, args: Nested, kwargs: Nested) -> Any:
+        """Runs the function as a program that is given what its loops read; `NOT_FED` if it is none."""
+        if functions_run_eagerly():
+            return NOT_FED
+        strategy = get_strategy()
+        mesh = mesh_of_iterators(args, kwargs)
+        if mesh is None:
+            return NOT_FED
+
+        def make(function: Callable[..., Any]) -> _Step:
+            return CrossReplicaStep(function, mesh, state=SEARCHED)
+
+        while True:
+            key = strategy, mesh, self._taped.function
+            loops = self._fed.setdefault(key, FedLoops(self._taped.function, make))
+            try:
+                with traced_function():
+                    return loops.call(args, kwargs)
+            except TapeNeeded:
+                self._taped.add_tape()
+
+    def _run_as_python(self, args: Nested, kwargs: Nested, result: Any = NOT_FED) -> Any:
+        if result is not NOT_FED:
+            return result
         try:
             result = self.python_function(*args, **kwargs)
         except StopIteration:

@@ -186,6 +186,7 @@ class DistributedInput(Iterable[PyTree]):
             scalars: whether a replica's batch may hold scalars.
         """
         self._source = source
+        self.mesh = mesh
         self._replicas = num_replicas(mesh)
         scalars = scalars and (batch_of == "replica" or self._replicas == 1)
         self._placer = BatchPlacer(mesh, source.full_batch_rows, drop_remainder, finish, scalars)

@@ -17,6 +17,7 @@ from spmd.launch.manifests.slurm import render_slurm
 from spmd.launch.manifests.tfjob import render_tfjob
 from spmd.launch.restart_policy import RestartPolicy, check_at_least
 from spmd.launch.supervisor import supervise
+from spmd.topology import SIMULATE_VARIABLE
 
 _MANIFESTS = {"kubernetes": render_kubernetes, "tfjob": render_tfjob, "jobset": render_jobset}
 
@@ -27,6 +28,9 @@ examples:
 
   a chief, two workers and an evaluator, running a module:
     jaxtribute launch --chief --workers 2 --evaluator -m my_package.train
+
+  a TPU script without a TPU, on simulated devices:
+    jaxtribute launch --simulate tpu:v5e-8 train.py
 
   the command of each of three machines:
     jaxtribute launch --hosts node0,node1,node2 train.py
@@ -59,6 +63,7 @@ _HELP = {
         "--chief": "add a chief; without one, worker 0 is the chief",
         "--evaluator": "add an evaluator, which reads the others' checkpoints",
         "--devices-per-worker": "GPUs per task, or simulated devices where there are none (default: an equal share of the GPUs)",
+        "--simulate": "simulated accelerators of the whole job, on this machine's processor: tpu:8, tpu:v5e-8, gpu:8",
         "--env": "set an environment variable for all tasks; may be repeated",
     },
     "when a task fails": {
@@ -97,6 +102,7 @@ _SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "--chief": {"action": "store_true"},
     "--evaluator": {"action": "store_true"},
     "--devices-per-worker": {"type": int, "metavar": "N"},
+    "--simulate": {"metavar": "KIND:N"},
     "--env": {"action": "append", "default": [], "type": _pair("="), "metavar": "K=V"},
     "--max-restarts": {"type": int, "default": 3, "metavar": "N"},
     "--backoff-seconds": {"type": float, "default": 1, "metavar": "S"},
@@ -168,7 +174,14 @@ def _run(options: argparse.Namespace) -> int:
                 "before the script, those of the script after it; a module is started with -m MODULE."
             )
         environment = {**os.environ, **dict(options.env)}
+        if options.simulate is not None:
+            environment[SIMULATE_VARIABLE] = options.simulate
         return supervise(words, roles, environment, options.devices_per_worker, policy)
+    if options.simulate is not None:
+        raise LaunchError(
+            "Simulated devices are of this machine, but --hosts and --render start tasks elsewhere. Leave --simulate out, or "
+            "leave out --hosts and --render."
+        )
     job = Job(
         name=name_of(words[words[0] == "-m"]) if options.name is None else options.name,
         words=words,

@@ -1,14 +1,20 @@
 """Which devices each task on this machine gets, found out without starting a backend."""
 
+import dataclasses
 import glob
 import importlib.util
 import pkgutil
 from collections.abc import Mapping, Sequence
 
 from spmd.cluster import Task
-from spmd.errors import LaunchError
+from spmd.errors import LaunchError, MeshError
 from spmd.launch.tasks import Roles
-from spmd.topology import simulation_environment
+from spmd.topology import (
+    SIMULATE_VARIABLE,
+    parse_simulated,
+    simulated_environment,
+    simulation_environment,
+)
 
 _GPU_PLATFORMS = ("gpu", "cuda")
 
@@ -18,13 +24,15 @@ def devices_of_tasks(
 ) -> dict[Task, dict[str, str]]:
     """Divides this machine's devices among the tasks of a job.
 
-    On the CPU each task gets as many simulated devices as requested. NVIDIA GPUs are divided in order; the
+    Where accelerators are simulated (`--simulate`, JAXTRIBUTE_SIMULATE), their number is that of the whole job: the tasks
+    that train have equal shares, and the evaluator as many. On the CPU each task gets as many simulated devices as requested. NVIDIA GPUs are divided in order; the
     evaluator gets those that remain, or the CPU. Devices that only a backend can count are left to JAX.
 
     Args:
         roles: the tasks.
         devices_per_worker: None for one CPU device, or an equal share of the GPUs.
-        environment: environment variables of all tasks; `JAX_PLATFORMS` selects the platform.
+        environment: environment variables of all tasks; `JAX_PLATFORMS` selects the platform, and
+            `JAXTRIBUTE_SIMULATE` one that is simulated.
 
     Returns:
         Environment variables for each task.
@@ -40,6 +48,8 @@ def devices_of_tasks(
         >>> devices[Task("worker", 1)]
         {'CUDA_VISIBLE_DEVICES': '2,3'}
     """
+    if environment.get(SIMULATE_VARIABLE):
+        return _divide_simulated(roles, devices_per_worker, environment)
     platform = _platform(environment)
     if platform in _GPU_PLATFORMS:
         return _divide_gpus(roles, devices_per_worker, _visible_gpus(environment))
@@ -52,6 +62,25 @@ def devices_of_tasks(
             "that train. Start one on each TPU host (--hosts), or try it out on the CPU: --env JAX_PLATFORMS=cpu."
         )
     return {task: {} for task in roles.all}
+
+
+def _divide_simulated(
+    roles: Roles, per_worker: int | None, environment: Mapping[str, str]
+) -> dict[Task, dict[str, str]]:
+    text, workers = environment[SIMULATE_VARIABLE], len(roles.training)
+    try:
+        job = parse_simulated(text)
+    except MeshError as error:
+        raise LaunchError(str(error)) from error
+    if job.count % workers or per_worker not in (None, job.count // workers):
+        wanted = "" if per_worker is None else f" with {per_worker} each"
+        raise LaunchError(
+            f"The {job.count} simulated devices of {text} are those of the whole job, and {workers} tasks that train"
+            f"{wanted} cannot share them equally. Leave --devices-per-worker out, and simulate a multiple of {workers}: "
+            f"--simulate {job.kind}:{workers * (per_worker or max(1, job.count // workers))}."
+        )
+    share = dataclasses.replace(job, count=job.count // workers)
+    return {task: simulated_environment(share, environment) for task in roles.all}
 
 
 def _platform(environment: Mapping[str, str]) -> str:

@@ -27,8 +27,21 @@ _CHAIN = re.compile(r'chain_id="(\w+)"')
 _PAIRS = re.compile(r"source_target_pairs=\{(.*?\})\}")
 # Between the start and the end of a transfer, these take no time of the compute units.
 _IDLE = frozenset(
-    """parameter constant tuple get-tuple-element bitcast after-all copy-start copy-done slice-start slice-done
-    partition-id replica-id async-update""".split()
+    [
+        "parameter",
+        "constant",
+        "tuple",
+        "get-tuple-element",
+        "bitcast",
+        "after-all",
+        "copy-start",
+        "copy-done",
+        "slice-start",
+        "slice-done",
+        "partition-id",
+        "replica-id",
+        "async-update",
+    ]
 )
 
 

@@ -1,17 +1,18 @@
 """The subcommand `jaxtribute plan`: parses its options, compiles, and shows what came out."""
 
 import argparse
-import dataclasses
-import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
+
+from rich.console import Console
 
 from spmd.errors import PlanError
 from spmd.plan.facts import StepFacts
 from spmd.plan.process import compile_step
-from spmd.plan.request import Request
-from spmd.plan.topologies import parse_topology
+from spmd.plan.report import Plan, make_plan
+from spmd.plan.request import Request, filled_in
+from spmd.plan.terminal import print_plan
 
 _USAGE = "jaxtribute plan TARGET --topology T [options] [-- ARGUMENT ...]"
 _EXAMPLES = """\
@@ -39,7 +40,7 @@ The exit status is 0 if all was compiled, and 2 otherwise.
 """
 
 
-def plan_command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
+def plan(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
     """Compile a training step for TPUs or GPUs that are not here: memory, communication, time.
 
     Args:
@@ -93,16 +94,30 @@ def plan_command(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespac
     return run
 
 
+# The room's face has another `plan`.
+plan_command = plan
+
+
 def _run(options: argparse.Namespace) -> int:
-    facts = [compile_step(request) for request in requests(options)]
-    return _show(facts, options)
+    first, *others = requests(options)
+    found = compile_step(first)
+    more: list[StepFacts] = []
+    failed = 0
+    for request in others:
+        try:
+            more.append(compile_step(request))
+        except PlanError as error:
+            failed += 1
+            print(f"jaxtribute plan: {request.topology} is left out: {error}", file=sys.stderr)
+    _show(make_plan(found, more), options)
+    return 2 if failed else 0
 
 
 def requests(options: argparse.Namespace) -> list[Request]:
     """Lists what there is to compile: every topology with every batch.
 
     Args:
-        options: as `plan_command` parses them.
+        options: as `plan` parses them.
 
     Raises:
         PlanError: there is no topology, or no place for the batch.
@@ -122,7 +137,7 @@ def requests(options: argparse.Namespace) -> list[Request]:
         Request(
             options.target,
             name,
-            tuple(_filled(options.arguments, name, batch)),
+            filled_in(options.arguments, name, batch),
             options.step,
             options.full,
         )
@@ -131,21 +146,14 @@ def requests(options: argparse.Namespace) -> list[Request]:
     ]
 
 
-def _filled(arguments: list[str], topology: str, batch: str) -> Iterator[str]:
-    devices = str(parse_topology(topology).devices)
-    for word in arguments:
-        word = word.replace("{devices}", devices)
-        yield word.replace("{batch}", batch) if batch else word
-
-
 def _words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
-def _show(facts: list[StepFacts], options: argparse.Namespace) -> int:
-    text = json.dumps([dataclasses.asdict(one) for one in facts], indent=1)
-    if options.json in (None, "-"):
-        print(text)
-    else:
-        Path(options.json).write_text(text)
-    return 0
+def _show(found: Plan, options: argparse.Namespace) -> None:
+    if options.json == "-":
+        print(found.to_json())
+        return
+    if options.json:
+        Path(options.json).write_text(found.to_json())
+    print_plan(found, Console(highlight=False))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from spmd.errors import PlanError
 from spmd.plan.topologies import Topology
-from spmd.topology import simulation_environment
+from spmd.topology import SIMULATE_VARIABLE, Slice, simulation_environment
 
 _ROOT = Path(__file__).resolve().parents[2]
 
@@ -38,7 +38,7 @@ def worker_environment(topology: Topology, environment: Mapping[str, str]) -> di
         >>> from spmd.plan.topologies import parse_topology
         >>> found = worker_environment(parse_topology("v5e:2x2"), {})
         >>> found["JAX_PLATFORMS"], found["JAXTRIBUTE_SIMULATE"]
-        ('cpu', 'tpu:4')
+        ('cpu', 'tpu:v5e-4')
     """
     found = {name: value for name, value in environment.items() if name not in _LEFT_OUT}
     found |= simulation_environment(topology.devices, environment)
@@ -50,9 +50,11 @@ def worker_environment(topology: Topology, environment: Mapping[str, str]) -> di
     if topology.platform == "gpu":
         found |= _GPU
     if topology.platform == "cpu":
-        found.pop("JAXTRIBUTE_SIMULATE", None)
+        found.pop(SIMULATE_VARIABLE, None)
     else:
-        found["JAXTRIBUTE_SIMULATE"] = f"{topology.platform}:{topology.devices}"
+        count = topology.devices
+        name = Slice(topology.chip, count).name if topology.platform == "tpu" else str(count)
+        found[SIMULATE_VARIABLE] = f"{topology.platform}:{name}"
     return found
 
 

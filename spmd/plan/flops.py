@@ -17,11 +17,55 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn
 
 # What moves or makes numbers without arithmetic; collectives travel, which is counted elsewhere.
 _MOVES = frozenset(
-    """broadcast_in_dim reshape transpose squeeze expand_dims slice dynamic_slice dynamic_update_slice gather concatenate
-    pad rev iota copy copy_p convert_element_type bitcast_convert_type select_n device_put split stop_gradient
-    psum psum_invariant pmax pmin all_gather all_gather_invariant all_to_all ppermute reduce_scatter psum_scatter
-    axis_index pvary pcast optimization_barrier debug_callback io_callback pure_callback sharding_constraint random_wrap
-    random_unwrap empty empty2 ref_get ref_set name create_token""".split()
+    [
+        "broadcast_in_dim",
+        "reshape",
+        "transpose",
+        "squeeze",
+        "expand_dims",
+        "slice",
+        "dynamic_slice",
+        "dynamic_update_slice",
+        "gather",
+        "concatenate",
+        "pad",
+        "rev",
+        "iota",
+        "copy",
+        "copy_p",
+        "convert_element_type",
+        "bitcast_convert_type",
+        "select_n",
+        "device_put",
+        "split",
+        "stop_gradient",
+        "psum",
+        "psum_invariant",
+        "pmax",
+        "pmin",
+        "all_gather",
+        "all_gather_invariant",
+        "all_to_all",
+        "ppermute",
+        "reduce_scatter",
+        "psum_scatter",
+        "axis_index",
+        "pvary",
+        "pcast",
+        "optimization_barrier",
+        "debug_callback",
+        "io_callback",
+        "pure_callback",
+        "sharding_constraint",
+        "random_wrap",
+        "random_unwrap",
+        "empty",
+        "empty2",
+        "ref_get",
+        "ref_set",
+        "name",
+        "create_token",
+    ]
 )
 # Reads all elements of its operand, for fewer results.
 _REDUCES = ("reduce_", "arg", "cum")

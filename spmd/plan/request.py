@@ -2,11 +2,13 @@
 
 import dataclasses
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from spmd.errors import PlanError
 from spmd.plan.facts import StepFacts
+from spmd.plan.topologies import parse_topology
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,6 +45,18 @@ class Request:
         fields: dict[str, Any] = json.loads(path.read_text())
         fields["arguments"] = tuple(fields["arguments"])
         return Request(**fields)
+
+
+def filled_in(arguments: Sequence[str], topology: str, batch: str = "") -> tuple[str, ...]:
+    """Puts numbers in the place of `{devices}`, and of `{batch}` if there is one, in a script's arguments.
+
+    Examples:
+        >>> filled_in(["--devices", "{devices}", "--batch", "{batch}"], "v5e:2x4", "512")
+        ('--devices', '8', '--batch', '512')
+    """
+    devices = str(parse_topology(topology).devices)
+    filled = [word.replace("{devices}", devices) for word in arguments]
+    return tuple(word.replace("{batch}", batch) if batch else word for word in filled)
 
 
 def write_answer(path: Path, answer: StepFacts | PlanError) -> None:

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from jax.experimental import mesh_utils, topologies
+from jax.experimental import topologies
 from jax.sharding import Mesh
 
 from spmd.errors import PlanError
 from spmd.plan.topologies import Topology
+from spmd.topology import in_physical_order
 
 # What XLA has to know of a GPU. Source: openxla/xla, xla/backends/gpu/target_config/specs/{h100_sxm,a100_sxm_80}.txtpb;
 # the version of cuDNN is the oldest that JAX 0.10 still takes.
@@ -104,33 +105,15 @@ def find_target_devices(topology: Topology) -> list[Any]:
     return found
 
 
-def target_mesh(mesh: Mesh, devices: Sequence[Any], slices: int) -> Mesh:
-    """Lays devices out as simulated ones are in a mesh, so that neighbours in the mesh are neighbours in the topology.
+def target_mesh(mesh: Mesh, devices: Sequence[Any]) -> Mesh:
+    """Lays devices out as `spmd.make_mesh` does where they are: neighbours in the mesh are neighbours in the topology.
 
     Args:
         mesh: of simulated devices, which stand for the devices.
         devices: as many, or more.
-        slices: how many slices they form.
 
     Returns:
         A mesh of the same shape and axes. If it takes some of the devices, these are neighbours, too.
     """
-    shape = mesh.devices.shape
-    if mesh.size < len(devices):
-        flat = _laid_out((len(devices),), devices, slices)
-        chosen = flat.ravel()[: mesh.size].reshape(shape)
-    else:
-        chosen = _laid_out(shape, devices, slices)
+    chosen = np.array(in_physical_order(devices)[: mesh.size]).reshape(mesh.devices.shape)
     return Mesh(chosen, mesh.axis_names, axis_types=mesh.axis_types)
-
-
-def _laid_out(shape: tuple[int, ...], devices: Sequence[Any], slices: int) -> np.ndarray[Any, Any]:
-    if devices[0].platform != "tpu":
-        return np.array(devices).reshape(shape)  # GPUs of a machine are all connected to each other
-    if slices > 1 and shape[0] % slices == 0:
-        inner = (shape[0] // slices, *shape[1:])
-        outer = (slices, *[1] * (len(shape) - 1))
-        return mesh_utils.create_hybrid_device_mesh(
-            inner, outer, devices, allow_split_physical_axes=True
-        )
-    return mesh_utils.create_device_mesh(shape, devices, allow_split_physical_axes=True)

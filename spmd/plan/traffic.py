@@ -9,8 +9,23 @@ memory, too, and is not to be had for GPUs.
 from spmd.plan.hlo import Computation, HloProgram, Instruction
 
 _FREE = frozenset(
-    """parameter constant tuple get-tuple-element bitcast after-all while call conditional partition-id replica-id
-    add-dependency opt-barrier iota async-update""".split()
+    [
+        "parameter",
+        "constant",
+        "tuple",
+        "get-tuple-element",
+        "bitcast",
+        "after-all",
+        "while",
+        "call",
+        "conditional",
+        "partition-id",
+        "replica-id",
+        "add-dependency",
+        "opt-barrier",
+        "iota",
+        "async-update",
+    ]
 )
 _HANDED_ON = frozenset(("get-tuple-element", "tuple", "bitcast", "parameter"))
 _SLICES = frozenset(("slice", "dynamic-slice", "gather"))

@@ -88,7 +88,7 @@ def _measured(
         notes.append(f"Run before it, on simulated devices: {', '.join(passed)}.")
     try:
         with _silent():
-            mesh = target_mesh(program.mesh, devices, topology.slices) if devices else program.mesh
+            mesh = target_mesh(program.mesh, devices) if devices else program.mesh
             return measure(program, options, topology, mesh, notes=notes, full=request.full)
     except PlanError as error:
         return error

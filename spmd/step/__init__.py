@@ -18,6 +18,7 @@ from spmd.step.function_key import function_key as function_key
 from spmd.step.lift import PureFunction as PureFunction
 from spmd.step.lift import lift as lift
 from spmd.step.loop import Repetition as Repetition
+from spmd.step.loop import StackedBatches as StackedBatches
 from spmd.step.loop import are_alike as are_alike
 from spmd.step.loop import for_each as for_each
 from spmd.step.op_by_op import run_op_by_op as run_op_by_op

@@ -56,16 +56,10 @@ def for_each(function: Callable[[Any], Any], batches: Sequence[Any]) -> Any:
         raise ReplicaContextError(
             "for_each works between the replicas, in a step made with spmd.step.CrossReplicaStep."
         )
-    flat = [jax.tree.flatten(batch, is_leaf=is_per_replica) for batch in batches]
-    leaves, structure = flat[0]
-    owners = {id(leaf.mask): index for index, leaf in enumerate(leaves)}
-    blocks = [jnp.stack([batch[i].block for batch, _ in flat]) for i in range(len(leaves))]
-    masks = [jnp.stack([batch[i].mask for batch, _ in flat]) for i in owners.values()]
+    stacked = StackedBatches(batches)
 
-    def one(_: None, rows: Any) -> tuple[None, None, Any]:
-        blocks, masks = rows
-        batch = with_blocks(leaves, blocks, dict(zip(owners, masks, strict=True)))
-        result = function(jax.tree.unflatten(structure, batch))
+    def one(_: None, row: Any) -> tuple[None, None, Any]:
+        result = function(stacked.batch(row))
         if any(map(is_per_replica, jax.tree.leaves(result, is_leaf=is_per_replica))):
             raise StepOutputError(
                 "A function that several batches go through in one program returned values of single "
@@ -74,7 +68,37 @@ def for_each(function: Callable[[Any], Any], batches: Sequence[Any]) -> Any:
             )
         return None, None, result
 
-    return scan(one, None, (blocks, masks))[2]
+    return scan(one, None, stacked.rows)[2]
+
+
+class StackedBatches:
+    """Batches that a step was given, stacked, so that a loop of its program can go over them.
+
+    Attributes:
+        rows: pytree of arrays with as many rows as there are batches; `spmd.step.scan` goes over it.
+    """
+
+    def __init__(self, batches: Sequence[Any]) -> None:
+        """Stacks batches, inside the step.
+
+        Args:
+            batches: of one structure, and with the same shapes.
+        """
+        flat = [jax.tree.flatten(batch, is_leaf=is_per_replica) for batch in batches]
+        self._leaves, self._structure = flat[0]
+        owners = {id(leaf.mask): index for index, leaf in enumerate(self._leaves)}
+        self._owners = tuple(owners)
+        blocks = [
+            jnp.stack([batch[i].block for batch, _ in flat]) for i in range(len(self._leaves))
+        ]
+        masks = [jnp.stack([batch[i].mask for batch, _ in flat]) for i in owners.values()]
+        self.rows: Any = blocks, masks
+
+    def batch(self, row: Any) -> Any:
+        """Makes a batch of a row of `rows`, inside the loop."""
+        blocks, masks = row
+        batch = with_blocks(self._leaves, blocks, dict(zip(self._owners, masks, strict=True)))
+        return jax.tree.unflatten(self._structure, batch)
 
 
 class Repetition:

@@ -1,11 +1,16 @@
 """Devices and arrays on them: the mesh of a step, simulated devices, and where arrays lie."""
 
+from spmd.topology.detection import has_tpu as has_tpu
+from spmd.topology.devices import all_devices as all_devices
 from spmd.topology.devices import find_devices as find_devices
+from spmd.topology.devices import kind_of as kind_of
+from spmd.topology.devices import local_devices as local_devices
 from spmd.topology.layout import Layout as Layout
 from spmd.topology.layout import axes_of as axes_of
 from spmd.topology.layout import layout_of as layout_of
 from spmd.topology.layout import num_replicas as num_replicas
 from spmd.topology.mesh import make_mesh as make_mesh
+from spmd.topology.physical import in_physical_order as in_physical_order
 from spmd.topology.placement import brought_together as brought_together
 from spmd.topology.placement import copied as copied
 from spmd.topology.placement import place as place
@@ -13,8 +18,16 @@ from spmd.topology.placement import place_all as place_all
 from spmd.topology.placement import place_own as place_own
 from spmd.topology.placement import readable as readable
 from spmd.topology.placement import spans_processes as spans_processes
+from spmd.topology.simulated import SIMULATE_VARIABLE as SIMULATE_VARIABLE
+from spmd.topology.simulated import Simulated as Simulated
+from spmd.topology.simulated import parse_simulated as parse_simulated
+from spmd.topology.simulated import prepare_simulation as prepare_simulation
+from spmd.topology.simulated import simulated_environment as simulated_environment
+from spmd.topology.simulated import wanted_simulation as wanted_simulation
 from spmd.topology.simulation import simulate_devices as simulate_devices
 from spmd.topology.simulation import simulation_environment as simulation_environment
+from spmd.topology.slices import Slice as Slice
+from spmd.topology.slices import physical_coordinates as physical_coordinates
 from spmd.topology.target import is_planned as is_planned
 from spmd.topology.target import platform_of as platform_of
 from spmd.topology.target import target_of as target_of

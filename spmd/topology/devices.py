@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import jax
 
 from spmd.errors import MeshError, Remedy
+from spmd.topology.simulated import start_simulation
 
 # JAX's stubs show `jax.Device` as a variable, which cannot stand in a type.
 Device: TypeAlias = Any
@@ -104,6 +105,7 @@ def find_devices(texts: Sequence[str | Device]) -> list[Device]:
         >>> find_devices(["/cpu:0"])[0].platform
         'cpu'
     """
+    start_simulation()
     found: list[Device] = []
     for text in texts:
         if not isinstance(text, str) and not hasattr(text, "platform"):
@@ -134,14 +136,84 @@ def device_name(device: Device) -> str:
         >>> device_name(jax.devices("cpu")[0])
         'cpu:0'
     """
+    return f"{kind_of(device)}:{device.id}"
+
+
+def kind_of(device: Device) -> str:
+    """Tells what a device is, or what it stands for.
+
+    Args:
+        device: a device of this or another host.
+
+    Returns:
+        `"cpu"`, `"gpu"` or `"tpu"`; of a CPU device that is a simulated accelerator, the latter.
+
+    Examples:
+        >>> kind_of(jax.devices("cpu")[0])
+        'cpu'
+    """
     platform = _PLATFORMS.get(device.platform, device.platform)
-    return f"{platform}:{device.id}"
+    simulated = start_simulation() if platform == "cpu" else None
+    if simulated is not None and _position(device) < simulated.count:
+        return simulated.kind
+    return platform
+
+
+def local_devices(platform: str | None = None) -> list[Device]:
+    """Lists devices of this process; starts the backend.
+
+    Args:
+        platform: `"cpu"`, `"gpu"` or `"tpu"`; None for those that steps run on unless told otherwise.
+
+    Returns:
+        The devices, simulated accelerators among them; none if there is no such platform.
+
+    Examples:
+        >>> local_devices("cpu") == jax.local_devices(backend="cpu")
+        True
+    """
+    simulated = start_simulation()
+    if simulated is not None and platform in (None, simulated.kind):
+        return jax.local_devices(backend="cpu")[: simulated.count]
+    try:
+        return jax.local_devices(backend=platform)
+    except RuntimeError:
+        if platform is None:
+            raise  # says what is wrong with the backend
+        return []
+
+
+def all_devices(platform: str | None = None) -> list[Device]:
+    """Lists devices of all processes; starts the backend.
+
+    Args:
+        platform: as for `local_devices`.
+
+    Returns:
+        The devices, simulated accelerators among them.
+
+    Raises:
+        RuntimeError: there is no such platform.
+
+    Examples:
+        >>> all_devices() == jax.devices()
+        True
+    """
+    simulated = start_simulation()
+    if simulated is None or platform not in (None, simulated.kind):
+        return jax.devices(platform)
+    return [one for one in jax.devices("cpu") if _position(one) < simulated.count]
+
+
+def _position(device: Device) -> int:
+    """Returns the position of a CPU device among those of its process."""
+    return jax.local_devices(process_index=device.process_index, backend="cpu").index(device)
 
 
 def _find(text: str) -> list[Device]:
     spec = parse_device(text)
     _check_place(text, spec)
-    devices = _local_devices(spec.platform)
+    devices = local_devices(spec.platform)
     chosen = devices if spec.index is None else devices[spec.index : spec.index + 1]
     if not chosen:
         count = max(2, (spec.index or 0) + 1)
@@ -175,12 +247,5 @@ def _existing() -> str:
     return ", ".join(
         f"{platform}:{index}"
         for platform in ("cpu", "gpu", "tpu")
-        for index in range(len(_local_devices(platform)))
+        for index in range(len(local_devices(platform)))
     )
-
-
-def _local_devices(platform: str) -> list[Device]:
-    try:
-        return jax.local_devices(backend=platform)
-    except RuntimeError:
-        return []

@@ -6,13 +6,13 @@ axes mean.
 
 from collections.abc import Sequence
 
-import jax
 from jax.sharding import Mesh
 
 from spmd.errors import MeshError
 from spmd.lowering import keep_compiled_programs, share_one_arena
-from spmd.topology.devices import Device, find_devices
+from spmd.topology.devices import Device, all_devices, find_devices, local_devices
 from spmd.topology.layout import replica_mesh
+from spmd.topology.physical import in_physical_order
 
 
 def make_mesh(devices: Sequence[str | Device] | None = None, *, local: bool = False) -> Mesh:
@@ -23,7 +23,7 @@ def make_mesh(devices: Sequence[str | Device] | None = None, *, local: bool = Fa
 
     Args:
         devices: devices or device strings, one per replica; None takes every device of the default
-            platform, those of other processes included.
+            platform, those of other processes included, and puts TPUs in the order of their links.
         local: whether None takes the devices of this process only.
 
     Returns:
@@ -41,7 +41,7 @@ def make_mesh(devices: Sequence[str | Device] | None = None, *, local: bool = Fa
     keep_compiled_programs()
     share_one_arena()
     if devices is None:
-        found: Sequence[Device] = jax.local_devices() if local else jax.devices()
+        found: Sequence[Device] = in_physical_order(local_devices() if local else all_devices())
     else:
         found = find_devices(devices)
     if not found:

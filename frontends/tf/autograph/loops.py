@@ -22,6 +22,7 @@ from frontends.tf.autograph.symbols import (
     take_apart,
     value_of,
 )
+from frontends.tf.data.feeding import FedLoop, fed_loop
 from frontends.tf.data.tracing import run_as_python
 from frontends.tf.ops import carried
 from frontends.tf.ops.control_flow import executing_eagerly
@@ -113,10 +114,11 @@ def for_stmt(
         if isinstance(rows, jax.Array) and rows.ndim == 0:
             raise TypeError("A `for` loop cannot go over a scalar tensor. Write tf.range(n).")
         arrays = rows.arrays if isinstance(rows, Rows) else rows
+        reads = fed_loop(len(jax.tree.leaves(arrays)[0]), ends_early=extra_test is not None)
 
         def go_over(forms: Any) -> None:
             loop = _Loop(get_state, set_state, symbol_names, "for", forms, plan, opts)
-            loop.go_over(arrays, extra_test, body)
+            loop.go_over(arrays, extra_test, body, reads)
 
         try:
             carried.settled(go_over)
@@ -260,20 +262,25 @@ class _Loop:
         self._finish(carry, other, None)
 
     def go_over(
-        self, rows: Any, extra_test: Callable[[], Any] | None, body: Callable[[Any], None]
+        self,
+        rows: Any,
+        extra_test: Callable[[], Any] | None,
+        body: Callable[[Any], None],
+        reads: FedLoop | None,
     ) -> None:
-        """Runs a `for` loop over the rows of arrays."""
+        """Runs a `for` loop over the rows of arrays; `reads` are the batches that it reads from iterators."""
         counts = carried.counts_up(rows)
         length = len(jax.tree.leaves(rows)[0])
         self._unrolls = length <= _MOST_UNROLLED
         span = _span(rows)
 
         def turn(carry: list[jax.Array], now: Any) -> Any:
-            row, number = now
+            row, number, batches = now
             number = row if counts else number
             self._assign(carry, number)
             began = self._get()
-            with in_loop(length, number, None if span is None else (row, *span)):
+            fed_turn = contextlib.nullcontext() if reads is None else reads.turn(batches)
+            with in_loop(length, number, None if span is None else (row, *span)), fed_turn:
                 body(row)
             after = self._after(stacks=extra_test is None)
             if extra_test is None:
@@ -284,7 +291,11 @@ class _Loop:
             found = scan(
                 turn,
                 self._carry,
-                (rows, jnp.arange(length, dtype=jnp.int32) if self._plan.counting else None),
+                (
+                    rows,
+                    jnp.arange(length, dtype=jnp.int32) if self._plan.counting else None,
+                    [] if reads is None else reads.rows,
+                ),
                 test=None if extra_test is None else self._asking(extra_test),
             )
         self._finish(*found)

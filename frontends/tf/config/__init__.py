@@ -5,6 +5,12 @@
 """
 
 from frontends.tf import _names
+from frontends.tf.config.clusters import (
+    experimental_connect_to_cluster as experimental_connect_to_cluster,
+)
+from frontends.tf.config.clusters import (
+    experimental_connect_to_host as experimental_connect_to_host,
+)
 from frontends.tf.config.devices import LogicalDevice as LogicalDevice
 from frontends.tf.config.devices import LogicalDeviceConfiguration as LogicalDeviceConfiguration
 from frontends.tf.config.devices import PhysicalDevice as PhysicalDevice

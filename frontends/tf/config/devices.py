@@ -4,10 +4,9 @@ import dataclasses
 import importlib.util
 import os
 
-import jax
-
 import spmd
 from spmd import _jax_internals
+from spmd.topology import local_devices, wanted_simulation
 
 # Packages that bring a backend other than the CPU's.
 _ACCELERATORS = (
@@ -65,7 +64,8 @@ class LogicalDeviceConfiguration:
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
     """Lists the hardware of this machine.
 
-    Starts the backend only where an accelerator's plug-in is installed and asked for.
+    Starts the backend only where an accelerator's plug-in is installed and asked for. Simulated TPUs and GPUs
+    (JAXTRIBUTE_SIMULATE) are listed as if they were there, and are CPU devices as well.
 
     Args:
         device_type: `"CPU"`, `"GPU"`, `"TPU"`, or None for all.
@@ -82,7 +82,7 @@ def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice
     return [
         PhysicalDevice(f"/physical_device:{kind}:{index}", kind)
         for kind in _kinds(device_type)
-        for index in range(1 if kind == "CPU" else len(_accelerators(kind)))
+        for index in (range(1) if kind == "CPU" else _accelerators(kind, starts_backend=False))
     ]
 
 
@@ -104,9 +104,7 @@ def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
     return [
         LogicalDevice(f"/device:{kind}:{index}", kind)
         for kind in _kinds(device_type)
-        for index, _ in enumerate(
-            jax.local_devices(backend="cpu") if kind == "CPU" else _accelerators(kind)
-        )
+        for index in (range(len(local_devices("cpu"))) if kind == "CPU" else _accelerators(kind))
     ]
 
 
@@ -120,7 +118,7 @@ def set_logical_device_configuration(
         logical_devices: one configuration for each device to make.
 
     Raises:
-        RuntimeError: the backend runs already.
+        RuntimeError: the backend runs already, or JAXTRIBUTE_SIMULATE asks for another number of devices.
         ValueError: the device is not a CPU, or a memory limit is set, which JAX cannot do.
 
     Examples:
@@ -148,6 +146,13 @@ def set_logical_device_configuration(
     count = len(logical_devices)
     if count < 1:
         raise ValueError(f"{device.name} needs one logical device at least, but none was given.")
+    simulated = wanted_simulation()
+    if simulated is not None and count != simulated.count:
+        raise RuntimeError(
+            f"tf.config.set_logical_device_configuration asks for {count} logical CPU device(s), but the processor is split "
+            f"into {simulated.count} already: JAXTRIBUTE_SIMULATE={simulated.text}, which stand for "
+            f"{simulated.kind.upper()}s. Start the script without JAXTRIBUTE_SIMULATE, or with {simulated.kind}:{count}."
+        )
     try:
         spmd.simulate_devices(count)
     except spmd.errors.MeshError:
@@ -163,13 +168,13 @@ def _kinds(device_type: str | None) -> list[str]:
     return [kind for kind in ("CPU", "GPU", "TPU") if device_type in (None, kind)]
 
 
-def _accelerators(kind: str) -> list[object]:
+def _accelerators(kind: str, *, starts_backend: bool = True) -> range:
+    simulated = wanted_simulation()
+    if simulated is not None and not starts_backend:
+        return range(simulated.count if simulated.kind == kind.lower() else 0)
     platforms = os.environ.get("JAX_PLATFORMS", "")
     wanted = not platforms or kind.lower() in platforms or (kind == "GPU" and "cuda" in platforms)
     installed = any(importlib.util.find_spec(name) for name in _ACCELERATORS)
-    if not (_jax_internals.backend_is_running() or (wanted and installed)):
-        return []
-    try:
-        return list(jax.local_devices(backend=kind.lower()))
-    except RuntimeError:
-        return []
+    if simulated or _jax_internals.backend_is_running() or (wanted and installed):
+        return range(len(local_devices(kind.lower())))
+    return range(0)

@@ -31,6 +31,7 @@ from frontends.tf.distribute.strategies.multi_worker_mirrored import (
     MultiWorkerMirroredStrategy as MultiWorkerMirroredStrategy,
 )
 from frontends.tf.distribute.strategies.one_device import OneDeviceStrategy as OneDeviceStrategy
+from frontends.tf.distribute.strategies.tpu import TPUStrategy as TPUStrategy
 from frontends.tf.distribute.strategy import Strategy as Strategy
 from frontends.tf.distribute.values import DistributedValues as DistributedValues
 

@@ -1,11 +1,12 @@
 """Distributed datasets and their iterators: the engine's input under TensorFlow's names."""
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self, TypeAlias, TypeVar, final
 
 import jax
 import jax.numpy as jnp
+from jax.sharding import Mesh
 
 import spmd
 from frontends.tf._typing import Nested
@@ -86,6 +87,11 @@ class DistributedDataset(Iterable[Any]):
             return jnp.asarray(INFINITE_CARDINALITY if endless else UNKNOWN_CARDINALITY)
 
     @property
+    def mesh(self) -> Mesh:
+        """The devices that batches are split over."""
+        return self._batches.mesh
+
+    @property
     def batch_size(self) -> int | None:
         """Rows of a full batch over all replicas; see `spmd.input.DistributedInput.batch_size`."""
         return self._batches.batch_size
@@ -164,6 +170,16 @@ class DistributedIterator(ElementIterator):
         """Wraps a pass of the engine's over a dataset; `iter(dataset)` does."""
         self._batches = batches
         self._dataset = dataset
+        self._given_back: list[Nested] = []  # the next one last
+
+    @property
+    def dataset(self) -> DistributedDataset:
+        """What it is a pass over."""
+        return self._dataset
+
+    def give_back(self, batches: Sequence[Nested]) -> None:
+        """Has the next calls hand out batches once more that were the last to be handed out."""
+        self._given_back += reversed(batches)
 
     def __next__(self) -> Nested:
         check_may_read()
@@ -173,7 +189,7 @@ class DistributedIterator(ElementIterator):
                 "which would keep this one batch forever. Take it outside, and pass it: "
                 "strategy.run(step, args=(next(iterator),))."
             )
-        return next(self._batches)
+        return self._given_back.pop() if self._given_back else next(self._batches)
 
     def get_state(self) -> dict[str, Any]:
         """Returns how far the pass has come, for a checkpoint; see `spmd.input.ResumableIterator`."""

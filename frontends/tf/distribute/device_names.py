@@ -3,13 +3,14 @@
 import jax
 
 from frontends.tf._typing import Device
+from spmd.topology import kind_of
 
 
 def long_name(device: Device) -> str:
     """Names a device with its job and task, such as `/job:localhost/replica:0/task:0/device:CPU:0`."""
-    platform: str = device.platform
-    kind = "GPU" if platform in ("cuda", "rocm") else platform.upper()
-    local = jax.local_devices(process_index=device.process_index, backend=platform)
+    kind = kind_of(device)
+    # By position on its host: a CPU device that stands for a TPU core has the same.
+    local = jax.local_devices(process_index=device.process_index, backend=device.platform)
     job = "localhost" if jax.process_count() == 1 else "worker"
     index = local.index(device)
-    return f"/job:{job}/replica:0/task:{device.process_index}/device:{kind}:{index}"
+    return f"/job:{job}/replica:0/task:{device.process_index}/device:{kind.upper()}:{index}"

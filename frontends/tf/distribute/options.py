@@ -9,12 +9,14 @@ from spmd.replica import CollectiveOptions
 
 @dataclasses.dataclass(frozen=True)
 class RunOptions:
-    """Options of `strategy.run`; accepted.
+    """Options of `strategy.run`; none of them changes a result, as none is needed here.
 
     Attributes:
-        experimental_enable_dynamic_batch_size: shapes that change; here, batches are padded and masked.
-        experimental_bucketizing_dynamic_shape: of TPUs.
-        experimental_xla_options: of TPUs.
+        experimental_enable_dynamic_batch_size: whether batches may differ in size, as the last one does. Here they always
+            may: a smaller batch is padded to the full size and its padding masked, so that one program serves all.
+        experimental_bucketizing_dynamic_shape: whether sizes that change are rounded up, to make fewer programs. Here sizes
+            other than that of the batch have a program each.
+        experimental_xla_options: a `tf.tpu.XLAOptions`; programs are always divided by XLA's partitioner (SPMD).
 
     Source: `tf.distribute.RunOptions`.
     """

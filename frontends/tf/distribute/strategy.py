@@ -272,8 +272,8 @@ class Strategy(StrategyAliases):
         return spmd.verify(function, batch, self.mesh, around=around)
 
     def __repr__(self) -> str:
-        platform = self.mesh.devices.flat[0].platform
-        return f"{type(self).__name__}({self.num_replicas_in_sync} x {platform})"
+        kind = spmd.topology.kind_of(self.mesh.devices.flat[0])
+        return f"{type(self).__name__}({self.num_replicas_in_sync} x {kind})"
 
     def __deepcopy__(self, memo: object) -> "Strategy":
         # Models that keep a strategy are copied, but devices and compiled steps are shared.

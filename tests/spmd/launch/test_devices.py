@@ -31,7 +31,8 @@ def test_gpus_are_divided_in_order() -> None:
 def test_gpus_are_used_where_jax_has_a_plugin_for_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(devices.glob, "glob", lambda pattern: ["/dev/nvidia0", "/dev/nvidia5"])
+    found = {"/dev/nvidia[0-9]*": ["/dev/nvidia0", "/dev/nvidia5"]}
+    monkeypatch.setattr(devices.glob, "glob", lambda pattern: found.get(pattern, []))
     task = Task("worker", 1)
     assert devices_of_tasks(Roles(2), 1, {})[task]["JAX_PLATFORMS"] == "cpu"
     (tmp_path / "jax_plugins" / "xla_cuda13").mkdir(parents=True)
@@ -64,3 +65,15 @@ def test_a_tpu_host_has_one_process() -> None:
     with pytest.raises(LaunchError, match="one on each TPU host"):
         devices_of_tasks(Roles(2), None, {"JAX_PLATFORMS": "tpu"})
     assert devices_of_tasks(Roles(1), None, {"JAX_PLATFORMS": "tpu"}) == {Task("worker", 0): {}}
+
+
+def test_simulated_devices_are_those_of_the_job() -> None:
+    divided = devices_of_tasks(Roles(2), None, {"JAXTRIBUTE_SIMULATE": "tpu:v5e-8"})
+    for task in Roles(2).all:
+        assert divided[task]["JAXTRIBUTE_SIMULATE"] == "tpu:v5e-4"
+        assert divided[task]["XLA_FLAGS"].endswith("device_count=4")
+        assert divided[task]["JAX_PLATFORMS"] == "cpu"
+    with pytest.raises(LaunchError, match=r"8 simulated devices.*3 tasks.*--simulate tpu:6"):
+        devices_of_tasks(Roles(3), None, {"JAXTRIBUTE_SIMULATE": "tpu:8"})
+    with pytest.raises(LaunchError, match="Expected accelerators and their number"):
+        devices_of_tasks(Roles(1), None, {"JAXTRIBUTE_SIMULATE": "eight"})

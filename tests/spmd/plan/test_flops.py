@@ -78,7 +78,7 @@ def test_transformer_block_with_gradients() -> None:
         x = x + jax.nn.dot_product_attention(q, k, v).reshape(x.shape) @ weights["o"]
         return x + jax.nn.gelu(x @ weights["up"]) @ weights["down"]
 
-    names = {name: (width, width) for name in "qkvo"}
+    names = dict.fromkeys("qkvo", (width, width))
     names |= {"up": (width, hidden), "down": (hidden, width)}
     weights = {name: jax.ShapeDtypeStruct(shape, jnp.bfloat16) for name, shape in names.items()}
     x = jax.ShapeDtypeStruct((batch, length, width), jnp.bfloat16)

@@ -12,4 +12,8 @@ def enable_v2_behavior() -> None:
     """Does nothing: there is no other."""
 
 
-__getattr__, __dir__ = attributes("tf.compat.v1", {**defined_in(__name__), "logging": logging})
+__getattr__, __dir__ = attributes(
+    "tf.compat.v1",
+    {**defined_in(__name__), "logging": logging},
+    {"distribute": "frontends.tf.compat.v1.distribute"},
+)

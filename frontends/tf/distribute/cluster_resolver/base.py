@@ -8,6 +8,7 @@ import jax
 
 import spmd.cluster
 from frontends.tf.train.cluster_spec import ClusterSpec
+from spmd.topology import all_devices, kind_of, local_devices
 
 
 class ClusterResolver(abc.ABC):
@@ -67,7 +68,7 @@ class ClusterResolver(abc.ABC):
             return self._accelerators
         task = (task_type, task_id)
         if None in task or task == (self.task_type, self.task_id):
-            devices = jax.local_devices()
+            devices = local_devices()
         else:
             jobs = self.cluster_spec().as_dict()
             names: list[tuple[str | None, int | None]] = [
@@ -76,9 +77,10 @@ class ClusterResolver(abc.ABC):
             # Without a cluster all devices belong to process 0, which may not be the task in question.
             joined = task in names and jax.process_count() > 1
             devices = [
-                one for one in jax.devices() if joined and one.process_index == names.index(task)
+                one for one in all_devices() if joined and one.process_index == names.index(task)
             ]
-        return dict(Counter(one.platform.upper() for one in devices if one.platform != "cpu"))
+        kinds = map(kind_of, devices)
+        return dict(Counter(kind.upper() for kind in kinds if kind != "cpu"))
 
     @property
     def environment(self) -> str | None:

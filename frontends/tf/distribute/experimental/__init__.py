@@ -18,8 +18,10 @@ from frontends.tf.distribute.strategies.central_storage import (
 from frontends.tf.distribute.strategies.multi_worker_mirrored import (
     MultiWorkerMirroredStrategy as MultiWorkerMirroredStrategy,
 )
+from frontends.tf.distribute.strategies.tpu import ExperimentalTPUStrategy
 from frontends.tf.distribute.termination_config import TerminationConfig as TerminationConfig
 
+TPUStrategy = ExperimentalTPUStrategy
 CollectiveCommunication = CommunicationImplementation
 __getattr__, __dir__ = _names.attributes(
     "tf.distribute.experimental", _names.exported_by(__name__), present=["partitioners"]

@@ -2,8 +2,6 @@
 
 import functools
 
-import jax
-
 import spmd
 from frontends.tf.distribute.scope import register_default
 from frontends.tf.distribute.strategy import Strategy
@@ -20,7 +18,7 @@ class DefaultStrategy(Strategy):
 
     def __init__(self) -> None:
         """Makes the strategy; starts the backend."""
-        super().__init__(spmd.make_mesh(jax.local_devices()[:1]))
+        super().__init__(spmd.make_mesh(spmd.topology.local_devices()[:1]))
 
 
 # Returns the same one each time.

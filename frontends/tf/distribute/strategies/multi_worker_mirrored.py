@@ -1,16 +1,11 @@
 """`tf.distribute.MultiWorkerMirroredStrategy`."""
 
-import jax
-from jax.extend.backend import clear_backends
-
 import spmd
 from frontends.tf.distribute.cluster_resolver import ClusterResolver, TFConfigClusterResolver
 from frontends.tf.distribute.cluster_resolver.base import cluster_of
+from frontends.tf.distribute.joining import join
 from frontends.tf.distribute.options import CollectiveHints, CommunicationOptions
-from frontends.tf.distribute.strategies.default import default_strategy
 from frontends.tf.distribute.strategy import Strategy
-from spmd.cluster import Cluster, initialize, shared_seed
-from spmd.errors import ClusterConfigError
 
 
 class MultiWorkerMirroredStrategy(Strategy):
@@ -59,26 +54,5 @@ class MultiWorkerMirroredStrategy(Strategy):
         self._cluster_resolver = cluster_resolver or TFConfigClusterResolver()
         cluster = cluster_of(self._cluster_resolver)
         if cluster is not None and not cluster.is_evaluator:
-            _join(cluster, options.timeout_seconds)
+            join(cluster, options.timeout_seconds)
         super().__init__(spmd.make_mesh(), collectives=options.collectives)
-
-
-def _join(cluster: Cluster, timeout_seconds: float | None) -> None:
-    if cluster.process_id is None:
-        raise ClusterConfigError(
-            f"This process is {cluster.task}, which takes no part in synchronous training: expected a "
-            f"worker or the chief, in {cluster.source}. Take the task out of the cluster: this strategy needs no "
-            "parameter servers."
-        )
-    # Scripts may look at their devices first: a backend that holds no array can be started again.
-    alone = len(cluster.processes) == 1
-    if not (alone or jax.distributed.is_initialized() or jax.live_arrays()):
-        clear_backends()
-        default_strategy.cache_clear()
-    initialize(
-        [str(task.address) for task in cluster.processes],
-        cluster.process_id,
-        names=list(map(str, cluster.processes)),
-        timeout_seconds=timeout_seconds,
-    )
-    shared_seed()  # now, while all are here

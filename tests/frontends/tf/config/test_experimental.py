@@ -44,4 +44,4 @@ def test_older_names():
     with pytest.raises(AttributeError, match="is not part of jaxtribute"):
         _ = experimental.get_device_policy
     with pytest.raises(AttributeError, match="is not part of jaxtribute"):
-        _ = tf.config.experimental_connect_to_cluster
+        _ = tf.config.no_such_name

@@ -75,13 +75,13 @@ def devices(*processes):
 
 def test_accelerators_of_this_process(monkeypatch):
     assert Own().num_accelerators() == {}  # only CPUs here
-    monkeypatch.setattr(jax, "local_devices", lambda: devices(2))
+    monkeypatch.setattr(jax, "local_devices", lambda **_: devices(2))
     for task in ((), ("worker", 1), ("worker",)):
         assert Own().num_accelerators(*task) == {"GPU": 2}
 
 
 def test_accelerators_of_another_task(monkeypatch):
-    monkeypatch.setattr(jax, "devices", lambda: devices(0, 1, 1, 2))
+    monkeypatch.setattr(jax, "devices", lambda *_: devices(0, 1, 1, 2))
     assert Own().num_accelerators("worker", 0) == {}  # not joined: these are not its devices
     monkeypatch.setattr(jax, "process_count", lambda: 3)
     assert Own().num_accelerators("worker", 0) == {"GPU": 4}

@@ -1,14 +1,15 @@
 """TPUClusterResolver: addresses, and names with Google's client against a server that gives recorded answers."""
 
+import copy
 import json
 from pathlib import Path
 
 import googleapiclient.discovery_cache
-import jax
 import pytest
 from google.auth.credentials import AnonymousCredentials
 
 from frontends import tf
+from frontends.tf.distribute.cluster_resolver import tpu
 from frontends.tf.distribute.cluster_resolver.base import cluster_of
 
 DESCRIPTION = Path(googleapiclient.discovery_cache.__file__).parent / "documents" / "tpu.v1.json"
@@ -95,13 +96,48 @@ def test_a_malformed_variable(monkeypatch, text):
         make()
 
 
-def test_connecting_gives_a_resolver(monkeypatch):
+def test_connecting_needs_a_tpu(monkeypatch):
     monkeypatch.setenv("TPU_NAME", "local")
-    resolver = tf.distribute.cluster_resolver.TPUClusterResolver.connect(tpu="")
+    connect = tf.distribute.cluster_resolver.TPUClusterResolver.connect
+    with pytest.raises(tf.errors.NotFoundError, match=r"TPUs not found.*JAXTRIBUTE_SIMULATE=tpu:8"):
+        connect(tpu="")
+    with pytest.raises(ValueError, match="TPUs not found"):  # what scripts catch to go on without
+        connect(tpu="local")
+    assert make("local").num_accelerators() == {"TPU": 0}
+
+
+@pytest.mark.parametrize("tpu", [None, "", "my-tpu"])
+def test_this_machines_tpu_needs_no_name(monkeypatch, tpu):
+    monkeypatch.setenv("JAXTRIBUTE_SIMULATE", "tpu:4")
+    resolver = make(tpu)
+    assert resolver.cluster_spec().as_dict() == {"worker": ["localhost:8470"]}
     assert resolver.master() == ""
-    assert resolver.num_accelerators() == {
-        "TPU": sum(one.platform == "tpu" for one in jax.local_devices())
-    }
+    assert resolver.num_accelerators() == {"TPU": 4}
+    assert resolver.tpu_hardware_feature is None
+    assert tf.tpu.experimental.initialize_tpu_system(resolver).mesh_shape.tolist() == [1, 2, 1, 2]
+    assert resolver.tpu_hardware_feature.num_embedding_devices_per_chip == 0
+    found = resolver.get_tpu_system_metadata()
+    assert (found.num_cores, found.num_hosts, found.num_of_cores_per_host) == (4, 1, 4)
+    assert found.devices[3].name == "/job:localhost/replica:0/task:0/device:TPU:3"
+    assert copy.deepcopy(resolver) is resolver
+
+
+def test_local_and_addresses_are_as_in_tensorflow(monkeypatch):
+    monkeypatch.setenv("JAXTRIBUTE_SIMULATE", "tpu:8")
+    assert make("local").cluster_spec().as_dict() == {}
+    assert make("local").master() == ""
+    assert make("grpc://10.0.0.1").master() == "grpc://10.0.0.1:8470"
+    connected = tf.distribute.cluster_resolver.TPUClusterResolver.connect("local")
+    assert connected.num_accelerators() == {"TPU": 8}
+
+
+def test_the_hosts_of_a_pod(monkeypatch):
+    monkeypatch.setattr(tpu, "has_tpu", lambda: True)
+    monkeypatch.setenv("TPU_WORKER_HOSTNAMES", "10.0.0.1,10.0.0.2")
+    assert make("").cluster_spec().as_dict() == {"worker": ["10.0.0.1:8470", "10.0.0.2:8470"]}
+    # What libtpu writes there where it cannot find out.
+    monkeypatch.setenv("TPU_WORKER_HOSTNAMES", "WARNING: could not determine them, please set")
+    assert make("").cluster_spec().as_dict() == {"worker": ["localhost:8470"]}
 
 
 def test_a_coordinator_needs_an_address():
