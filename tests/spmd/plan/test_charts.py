@@ -53,7 +53,8 @@ def test_lines_lie_inside_of_the_axes() -> None:
             assert 0 < float(x) < 360
             assert 0 < float(y) < 230
     assert len(elements(drawn, "circle")) == 3
-    assert ">256</text>" in drawn and ">1000</text>" in drawn
+    assert ">256</text>" in drawn
+    assert ">1000</text>" in drawn
 
 
 def test_a_chart_of_one_point() -> None:

@@ -21,7 +21,8 @@ def test_data_parallel_sends_twice_its_parameters(platform, devices, itemsize) -
     assert sent == pytest.approx(2 * (devices - 1) / devices * parameters, rel=0.001)
     gradients = max(collectives, key=lambda each: each.payload)
     assert (gradients.kind, gradients.group_size, gradients.groups) == ("all-reduce", devices, 1)
-    assert gradients.times == 5 and gradients.times_known
+    assert gradients.times == 5
+    assert gradients.times_known
 
 
 def test_gathered_parameters() -> None:
@@ -36,9 +37,11 @@ def test_gathered_parameters() -> None:
 def test_overlap() -> None:
     gathered, scattered, _ = found("gpu_fsdp", 8)
     assert not gathered.is_async  # XLA marked it as synchronous
-    assert scattered.is_async and scattered.overlapped
+    assert scattered.is_async
+    assert scattered.overlapped
     (at_once,) = found("tpu_many", 4)
-    assert not at_once.is_async and not at_once.overlapped
+    assert not at_once.is_async
+    assert not at_once.overlapped
 
 
 def test_a_tpus_transfer_is_counted_once_however_many_kernels_it_spans() -> None:
@@ -63,14 +66,16 @@ ENTRY %main (p: f32[8]) -> f32[8] {
 """
     idle = "%b = f32[8]{0} bitcast(%p)"
     (waited,) = find_collectives(parse_hlo(text.replace("BETWEEN", idle)), 4)
-    assert waited.is_async and not waited.overlapped
+    assert waited.is_async
+    assert not waited.overlapped
     busy = "%b = f32[8]{0} fusion(%p), kind=kLoop, calls=%none"
     program = (
         text.replace("BETWEEN", busy)
         + "\n%none (q: f32[8]) -> f32[8] {\n  ROOT %q = f32[8]{0} parameter(0)\n}\n"
     )
     (beside,) = find_collectives(parse_hlo(program), 4)
-    assert beside.is_async and beside.overlapped
+    assert beside.is_async
+    assert beside.overlapped
     assert (beside.group_size, beside.groups) == (2, 2)
 
 

@@ -43,7 +43,8 @@ def test_tuples_and_memory_spaces_are_read() -> None:
     assert gathered.arrays[0].shape == (1024, 1024)
     assert gathered.arrays[0].space == 1
     reduced = next(each for each in entry.instructions.values() if each.opcode == "all-reduce")
-    assert reduced.is_tuple and len(reduced.arrays) == len(reduced.operands) == 5
+    assert reduced.is_tuple
+    assert len(reduced.arrays) == len(reduced.operands) == 5
     assert reduced.bytes == 4 * 2 * 1024**2 + 2
 
 

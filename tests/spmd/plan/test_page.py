@@ -86,6 +86,8 @@ def test_texts_are_escaped() -> None:
 
 def test_a_step_that_does_not_fit_and_one_without_times() -> None:
     page, _ = parsed(memory=Memory(10 * 2**30, 0, 0, 10 * 2**30, 0))
-    assert "does not fit" in page and 'class="limit"' in page
+    assert "does not fit" in page
+    assert 'class="limit"' in page
     page, _ = parsed(topology="cpu:4", chip="cpu", compiler_cost={})
-    assert "Roofline" not in page and "Scaling" not in page
+    assert "Roofline" not in page
+    assert "Scaling" not in page

@@ -18,7 +18,8 @@ def test_parts_of_memory_add_up_to_what_xla_counts() -> None:
     assert (parts["parameters"], parts["input"]) == (65536, 65536)
     assert parts["temporaries"] == 212992
     assert parts["results"] == 66560 - 65536
-    assert plan.fits and plan.memory_limit == 16 * 2**30
+    assert plan.fits
+    assert plan.memory_limit == 16 * 2**30
 
 
 def test_padding_and_arguments_that_are_left_out() -> None:
@@ -73,12 +74,14 @@ def test_a_chip_without_figures() -> None:
     plan = make_plan(facts_of("cpu_many", topology="cpu:4", chip="cpu"))
     assert plan.estimate is plan.scaling is plan.batch_limit is plan.fits is None
     assert any("no time is estimated" in note for note in plan.notes)
-    assert plan.collectives and plan.memory_parts
+    assert plan.collectives
+    assert plan.memory_parts
 
 
 def test_a_step_without_a_batch_is_not_scaled() -> None:
     plan = make_plan(facts_of(global_batch=None))
-    assert plan.scaling is None and plan.batch_limit is None
+    assert plan.scaling is None
+    assert plan.batch_limit is None
     assert plan.estimate is not None
 
 
