@@ -4,6 +4,7 @@ from spmd.plan.command import plan_command as plan_command
 from spmd.plan.facts import Buffer as Buffer
 from spmd.plan.facts import Memory as Memory
 from spmd.plan.facts import StepFacts as StepFacts
+from spmd.plan.page import plan_page as plan_page
 from spmd.plan.planning import plan as plan
 from spmd.plan.process import compile_step as compile_step
 from spmd.plan.report import Plan as Plan

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from spmd.errors import PlanError
 from spmd.plan.facts import StepFacts
+from spmd.plan.page import plan_page
 from spmd.plan.process import compile_step
 from spmd.plan.report import Plan, make_plan
 from spmd.plan.request import Request, filled_in
@@ -151,6 +152,8 @@ def _words(text: str) -> list[str]:
 
 
 def _show(found: Plan, options: argparse.Namespace) -> None:
+    if options.html:
+        options.html.write_text(plan_page(found), encoding="utf-8")
     if options.json == "-":
         print(found.to_json())
         return

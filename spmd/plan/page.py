@@ -85,20 +85,35 @@ def _sections(plan: Plan) -> Iterator[tuple[str, str, str, str]]:
         yield "Notes", "", _list(plan.notes), ""
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]], *, escaped: bool = False) -> str:
-    """A table; a column whose name begins with `>` holds numbers."""
+def _table(
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    escaped: bool = False,
+    folds: bool = False,
+) -> str:
+    """A table; a column whose name begins with `>` holds numbers.
+
+    Args:
+        head: names of the columns.
+        rows: their cells.
+        escaped: whether the cells are HTML already.
+        folds: whether each row becomes a list in a narrow window.
+    """
     numbers = [name.startswith(">") for name in head]
+    names = [name.removeprefix(">") for name in head]
 
     def cells(row: Sequence[str], tag: str) -> str:
         return "".join(
-            f'<{tag}{" class=n" if number else ""}>{cell if escaped else escape(cell)}</{tag}>'
-            for cell, number in zip(row, numbers, strict=True)
+            f'<{tag}{" class=n" if number else ""} data-name="{escape(name)}">'
+            f"{cell if escaped else escape(cell)}</{tag}>"
+            for cell, number, name in zip(row, numbers, names, strict=True)
         )
 
-    names = [name.removeprefix(">") for name in head]
     top = f"<thead><tr>{cells(names, 'th')}</tr></thead>" if any(names) else ""
     body = "".join(f"<tr>{cells(row, 'td')}</tr>" for row in rows)
-    return f'<div class="scroll"><table>{top}<tbody>{body}</tbody></table></div>'
+    style = ' class="folds"' if folds else ""
+    return f'<div class="scroll"><table{style}>{top}<tbody>{body}</tbody></table></div>'
 
 
 def _memory(plan: Plan) -> str:
@@ -199,9 +214,7 @@ def _work(plan: Plan) -> str:
         rows.append(
             ("bytes accessed", format_bytes(plan.compiler_bytes), "XLA's, with on-chip memory")
         )
-    rows.append(
-        ("sent", format_bytes(plan.sent_bytes), "our count, if collectives work as rings")
-    )
+    rows.append(("sent", format_bytes(plan.sent_bytes), "our count, if collectives work as rings"))
     return _table(("", ">", "whose figure"), rows)
 
 
@@ -219,7 +232,7 @@ def _collectives(plan: Plan) -> str:
         for each in plan.collectives
     ]
     head = ("kind", ">times", ">payload", ">sent by a chip", ">group", "overlaps", "line", "source")
-    return _table(head, rows) + (
+    return _table(head, rows, folds=True) + (
         '<p class="small">Payload is the array that is summed or gathered; sent is what each chip sends if the group '
         "passes it around in a ring.</p>"
     )
@@ -337,7 +350,7 @@ def _buffers(plan: Plan) -> str:
         (each.name, each.kind, f"{each.dtype}{list(each.shape)}", format_bytes(each.bytes))
         for each in plan.buffers[:10]
     ]
-    return _table(("name", "kind", "over all chips", ">bytes"), rows)
+    return _table(("name", "kind", "over all chips", ">bytes"), rows, folds=True)
 
 
 def _list(lines: Sequence[str]) -> str:

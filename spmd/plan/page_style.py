@@ -12,10 +12,10 @@ _COLORS = (
 )
 
 
-def _variables(dark: bool) -> str:
-    return "".join(f"--c{index}:{pair[dark]};" for index, pair in enumerate(_COLORS, start=1))
-
-
+_LIGHT, _DARK = (
+    "".join(f"--c{index}:{pair[dark]};" for index, pair in enumerate(_COLORS, start=1))
+    for dark in (False, True)
+)
 _CLASSES = "".join(
     f".c{i}{{fill:var(--c{i})}}.s{i}{{stroke:var(--c{i})}}.b{i}{{background:var(--c{i});border-color:var(--c{i})}}"
     for i in range(1, len(_COLORS) + 1)
@@ -23,9 +23,9 @@ _CLASSES = "".join(
 
 STYLE = (
     ":root{--ink:#1c2330;--dim:#5b6472;--page:#f5f6f8;--card:#fff;--rule:#dfe3e8;--track:#e9ecf0;--good:#1e7d4f;"
-    f"--bad:#b3261e;{_variables(dark=False)}}}"
+    f"--bad:#b3261e;{_LIGHT}}}"
     "@media(prefers-color-scheme:dark){:root{--ink:#e6e9ef;--dim:#9aa3b2;--page:#14171c;--card:#1d2128;--rule:#323843;"
-    f"--track:#2a2f38;--good:#6fd3a0;--bad:#ff8f86;{_variables(dark=True)}}}}}"
+    f"--track:#2a2f38;--good:#6fd3a0;--bad:#ff8f86;{_DARK}}}}}"
     "*{box-sizing:border-box}"
     "body{margin:0;background:var(--page);color:var(--ink);font:15px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,"
     "sans-serif}"
@@ -45,8 +45,14 @@ STYLE = (
     "th{font-weight:600;color:var(--dim);font-size:.8rem;white-space:nowrap}"
     "th,td{text-align:left;padding:.3rem .6rem .3rem 0;border-bottom:1px solid var(--rule);vertical-align:top}"
     "tr:last-child td{border-bottom:0}.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}"
+    "@media(max-width:40rem){.folds thead{display:none}.folds tr{display:block;border-bottom:1px solid var(--rule);"
+    "padding:.4rem 0}.folds tr:last-child{border-bottom:0}.folds td{display:flex;justify-content:space-between;gap:1rem;"
+    "border:0;padding:.1rem 0;text-align:right;overflow-wrap:anywhere;white-space:normal}"
+    ".folds td:empty{display:none}.folds td::before{content:attr(data-name);color:var(--dim);text-align:left;"
+    "white-space:nowrap}"
+    "table:not(.folds) td:first-child:not(:only-child){position:sticky;left:0;background:var(--card)}}"
     "svg{display:block;width:100%;max-width:560px;height:auto}"
-    "svg text{fill:var(--dim);font-size:10.5px}svg .value{fill:var(--ink)}svg .title{font-weight:600}"
+    "svg text{fill:var(--dim);font-size:11.5px}svg .value{fill:var(--ink)}svg .title{font-weight:600}"
     ".track{fill:var(--track)}.grid{stroke:var(--rule);stroke-width:.7}.limit{stroke:var(--bad);stroke-width:2}"
     ".line{fill:none;stroke-width:2}.dashed{stroke-dasharray:4 4}polyline.dashed{stroke-width:1.5}"
     ".legend{list-style:none;margin:.3rem 0 0;padding:0;display:flex;flex-wrap:wrap;gap:.2rem 1rem;font-size:.85rem;"
@@ -56,6 +62,5 @@ STYLE = (
     ".pair{display:grid;grid-template-columns:1fr;gap:1rem}@media(min-width:56rem){.pair{grid-template-columns:1fr 1fr}}"
     "ul{margin:.2rem 0;padding-left:1.2rem}li{margin:.2rem 0}.legend li{margin:0}"
     ".ok{color:var(--good);font-weight:600}.look{color:var(--bad);font-weight:600}"
-    "footer{color:var(--dim);font-size:.85rem}code{font-family:ui-monospace,monospace}"
-    + _CLASSES
+    "footer{color:var(--dim);font-size:.85rem}code{font-family:ui-monospace,monospace}" + _CLASSES
 )

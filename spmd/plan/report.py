@@ -251,7 +251,7 @@ def _predictions(
 
 def _sample(step: _Compiled) -> Sample:
     facts = step.facts
-    taken = dict.fromkeys((*_STATE, "input"), 0)
+    taken: dict[str, int] = dict.fromkeys((*_STATE, "input"), 0)
     for buffer in facts.buffers:
         taken[buffer.kind] = taken.get(buffer.kind, 0) + buffer.bytes
     state = sum(taken[kind] for kind in _STATE)
@@ -280,7 +280,7 @@ def _rows(facts: StepFacts) -> float | None:
 
 
 def _memory_parts(facts: StepFacts) -> tuple[MemoryPart, ...]:
-    parts = dict.fromkeys((*_STATE, "input"), 0)
+    parts: dict[str, int] = dict.fromkeys((*_STATE, "input"), 0)
     for buffer in facts.buffers:
         parts[buffer.kind] = parts.get(buffer.kind, 0) + buffer.bytes
     padding = facts.memory.arguments - sum(parts.values())

@@ -175,7 +175,7 @@ def fit_model(samples: Sequence[Sample]) -> Model:
         >>> small = Sample(chips, 4, 4, 8, 1800, 900, 0, 100, Work({"float32": 80.0}, 1000.0, ()))
         >>> large = Sample(chips, 4, 4, 16, 2600, 900, 0, 100, Work({"float32": 160.0}, 1800.0, ()))
         >>> fit_model([small]).memory, fit_model([small, large]).memory
-        (Line(fixed=900.0, per_row=112.5), Line(fixed=1000.0, per_row=100.0))
+        (Line(fixed=900, per_row=112.5), Line(fixed=1000.0, per_row=100.0))
     """
     first = samples[0]
     other = max(samples, key=lambda each: abs(math.log(each.rows / first.rows)))

@@ -184,7 +184,11 @@ def _scaling(plan: Plan) -> RenderableType:
     parts.append(
         Text(
             "* compiled; the others are predicted. Efficiency: rows a second and chip, against the first line."
-            + (" ! does not fit." if not all(each.fits for each in _all_points(plan.scaling)) else "")
+            + (
+                " ! does not fit."
+                if not all(each.fits for each in _all_points(plan.scaling))
+                else ""
+            )
             + f" Predictions are made {plan.scaling.method}"
         )
     )

@@ -86,13 +86,10 @@ def format_share(share: float) -> str:
 
 
 def _digits(value: float) -> str:
-    """Three of them; whole numbers below 1000 keep none behind the point."""
+    """Three of them; whole numbers of three digits or more stay whole."""
     if value == 0:
         return "0"
-    if value == int(value) and abs(value) >= 100:
-        return f"{value:.0f}"
-    return (
-        f"{value:.{max(0, 2 - math.floor(math.log10(abs(value)) + 1e-9))}f}"
-        if abs(value) >= 1
-        else f"{value:.3f}"
-    )
+    # Rounded first: 0.9996 is 1.00, not 1.000.
+    rounded = float(f"{value:.3g}") if abs(value) < 1000 else value
+    behind = max(0, 2 - math.floor(math.log10(abs(rounded)))) if abs(rounded) >= 1 else 3
+    return f"{rounded:.{behind}f}"

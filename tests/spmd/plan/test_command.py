@@ -78,12 +78,13 @@ def test_standard_output_is_json_and_nothing_else() -> None:
 
 
 def test_a_person_gets_a_report(capsys, tmp_path) -> None:
-    path = tmp_path / "plan.json"
-    words = ["plan", f"{MLP}:make", "--topology", "cpu:2", "--json", str(path)]
+    path, page = tmp_path / "plan.json", tmp_path / "plan.html"
+    words = ["plan", f"{MLP}:make", "--topology", "cpu:2", "--json", str(path), "--html", str(page)]
     assert cli.main(words) == 0
     out = capsys.readouterr().out
     assert out.startswith("train_step on cpu:2")
     assert json.loads(path.read_text())["global_batch"] == 128
+    assert "train_step on cpu:2" in page.read_text()
 
 
 def test_a_topology_that_fails_is_left_out_of_a_sweep(capsys, tmp_path) -> None:
