@@ -22,6 +22,7 @@ from rich.text import Text
 from spmd.cluster import from_tf_config
 from spmd.errors import ClusterConfigError
 from spmd.launch import launch
+from spmd.plan import plan_command
 
 _PACKAGES = ("jaxtribute", "jax", "jaxlib", "flax", "optax", "orbax-checkpoint", "grain", "keras")
 
@@ -58,7 +59,7 @@ def info(parser: argparse.ArgumentParser) -> Run:
     return run
 
 
-COMMANDS: tuple[Callable[[argparse.ArgumentParser], Run], ...] = (info, launch)
+COMMANDS: tuple[Callable[[argparse.ArgumentParser], Run], ...] = (info, launch, plan_command)
 
 
 def package_version(package: str) -> str | None:
@@ -158,13 +159,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.set_defaults(run=None)
     subparsers = parser.add_subparsers(metavar="COMMAND")
     for command in COMMANDS:
-        name, summary = (
-            command.__name__.replace("_", "-"),
-            (command.__doc__ or "").partition("\n")[0],
-        )
+        name = command.__name__.replace("_", "-")
+        summary = (command.__doc__ or "").partition("\n")[0]
         subparser = subparsers.add_parser(name, help=summary, description=summary)
         subparser.set_defaults(run=command(subparser))
-    options = parser.parse_args(arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    for_script: list[str] = []
+    if words[:1] == ["plan"] and "--" in words:
+        # argparse would take options of the script for ours.
+        words, for_script = words[: words.index("--")], words[words.index("--") + 1 :]
+    options = parser.parse_args(words)
+    options.arguments = for_script
     if options.run is None:
         parser.print_help(sys.stderr)
         return 2

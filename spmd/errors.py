@@ -117,6 +117,10 @@ class LaunchError(SpmdError, ValueError):
     """`jaxtribute launch` was asked for a job that cannot be started or written."""
 
 
+class PlanError(SpmdError, RuntimeError):
+    """A step cannot be planned: no such hardware, a compiler that is missing, a script without a step."""
+
+
 class TraceAbandoned(BaseException):
     """A front end gives up tracing a function as it is, to run it in another way.
 

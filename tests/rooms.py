@@ -37,6 +37,7 @@ FLOORS = (
     "input",
     "step",
     "checkpoint",
+    "plan",
     "launch",
     "integrations",
     "verification",
@@ -52,6 +53,7 @@ FOREIGN = {
     "spmd.integrations.keras.names": {"_value"},
     "spmd.integrations.keras.variables": {"_value"},
     "spmd.checkpoint.saving": {"_exit"},  # os._exit
+    "spmd.plan.worker": {"_exit"},
 }
 _NO_CODE = {
     *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE),

@@ -20,7 +20,7 @@ from flax.nnx import tracers
 from spmd._jax_internals import trace_state
 from spmd.errors import StateError
 from spmd.replica import sum_gradients, sums_by_itself
-from spmd.state import Adapter, Kind, Watch, register_adapter
+from spmd.state import Adapter, Kind, Role, Watch, register_adapter
 from spmd.typing import LibraryVariable, PyTree, Stateful
 
 # A recording (spmd.recording) is no transformation: NNX need not guard objects from it.
@@ -59,6 +59,11 @@ class NnxAdapter(Adapter):
         if isinstance(variable, nnx.RngKey):
             return Kind.KEY
         return Kind.MIRRORED
+
+    def roles(
+        self, variables: Sequence[LibraryVariable], things: Sequence[Stateful]
+    ) -> Sequence[Role]:
+        return list(map(_role, variables))
 
     @contextlib.contextmanager
     def lifted(
@@ -146,6 +151,12 @@ class NnxAdapter(Adapter):
 def register() -> None:
     """Adds the adapter for Flax NNX's objects."""
     register_adapter(NnxAdapter())
+
+
+def _role(variable: LibraryVariable) -> Role:
+    if isinstance(variable, nnx.optimizer.OptState):
+        return Role.OPTIMIZER
+    return Role.PARAMETER if isinstance(variable, nnx.Param) else Role.OTHER
 
 
 def _with_sum(tx: optax.GradientTransformation) -> optax.GradientTransformation:

@@ -23,6 +23,7 @@ from spmd.assigned import assigned
 from spmd.replica.axis import axis_size, take_turns
 from spmd.replica.collectives import all_reduce
 from spmd.replica.context import current_frame, replica_axis
+from spmd.topology import platform_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -115,7 +116,7 @@ def sum_in_buckets(gradients: _Tree) -> _Tree:
 def _sizes(options: CollectiveOptions, grouped: bool) -> tuple[int, int]:
     """Returns the bytes of a bucket, and those of the largest gradient that joins one."""
     frame = current_frame()
-    if frame is not None and frame.mesh.devices.flat[0].platform == "cpu":
+    if frame is not None and platform_of(frame.mesh) == "cpu":
         size = options.bucket_bytes or _CPU_BUCKET
         return size, min(size, _CPU_LARGE)
     size = options.bucket_bytes or (sys.maxsize if grouped else 0)

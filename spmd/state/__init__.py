@@ -13,6 +13,7 @@ from spmd.state.observers import overwritten as overwritten
 from spmd.state.registry import adapter_of as adapter_of
 from spmd.state.registry import adapters as adapters
 from spmd.state.registry import register_adapter as register_adapter
+from spmd.state.roles import Role as Role
 from spmd.state.searched import Searched as Searched
 from spmd.state.table import StateTable as StateTable
 from spmd.state.variable import Variable as Variable

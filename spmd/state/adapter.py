@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from spmd.state.kinds import Kind
+from spmd.state.roles import Role
 from spmd.state.watch import Watch
 from spmd.typing import LibraryVariable, Stateful
 
@@ -55,6 +56,18 @@ class Adapter(abc.ABC):
     @abc.abstractmethod
     def kind(self, variable: LibraryVariable) -> Kind:
         """Tells the kind of a variable."""
+
+    def roles(
+        self, variables: Sequence[LibraryVariable], things: Sequence[Stateful]
+    ) -> Sequence[Role]:
+        """Tells what each of some variables is to a training step.
+
+        Args:
+            variables: the variables.
+            things: the objects of this library that the step reaches.
+        """
+        del things
+        return [Role.OTHER] * len(variables)
 
     @abc.abstractmethod
     def lifted(self, things: Sequence[Stateful], variables: Sequence[LibraryVariable]) -> Any:

@@ -22,6 +22,7 @@ from spmd.state.adapter import Adapter
 from spmd.state.kinds import Kind
 from spmd.state.observers import WRITE_OBSERVERS, overwritten
 from spmd.state.registry import adapters
+from spmd.state.roles import Role
 from spmd.state.watch import Watch
 from spmd.typing import LibraryVariable, Stateful, Structure
 
@@ -104,6 +105,15 @@ class StateTable:
     def kinds(self) -> list[Kind]:
         """The kind of the variable that each leaf belongs to."""
         return [slot.kind for slot in self.slots for _ in range(slot.count)]
+
+    @property
+    def roles(self) -> list[Role]:
+        """What the variable that each leaf belongs to is to a training step; for reports."""
+        found: dict[int, Role] = {}
+        for adapter, things, variables in self._by_adapter():
+            roles = adapter.roles(variables, things)
+            found.update(zip(map(id, variables), roles, strict=True))
+        return [found[id(slot.variable)] for slot in self.slots for _ in range(slot.count)]
 
     def read(self) -> list[Any]:
         """Reads the leaves of all variables, in the order of `slots`.

@@ -17,6 +17,7 @@ from spmd.state.adapter import Adapter
 from spmd.state.kinds import Kind
 from spmd.state.observers import overwritten
 from spmd.state.registry import register_adapter
+from spmd.state.roles import Role
 from spmd.state.watch import Watch
 from spmd.topology import readable
 from spmd.typing import LibraryVariable, PyTree, Stateful
@@ -177,6 +178,11 @@ class _VariableAdapter(Adapter):
     def kind(self, variable: LibraryVariable) -> Kind:
         return Kind(variable.kind)
 
+    def roles(
+        self, variables: Sequence[LibraryVariable], things: Sequence[Stateful]
+    ) -> Sequence[Role]:
+        return list(map(_role, variables))
+
     @contextlib.contextmanager
     def lifted(
         self, things: Sequence[Stateful], variables: Sequence[LibraryVariable]
@@ -196,6 +202,20 @@ class _VariableAdapter(Adapter):
 
     def watch(self, things: Sequence[Stateful], watch: Watch) -> None:
         pass  # a variable has nothing but its value, which is read before every step
+
+
+def _role(variable: Variable) -> Role:
+    """Guesses what a variable is, which does not say: Optax's states are named tuples; floats are trained."""
+    if variable.kind != "mirrored":
+        return Role.OTHER
+    nodes: list[Any] = []
+    leaves = jax.tree.leaves(
+        _VariableAdapter.get(variable), is_leaf=lambda node: bool(nodes.append(node))
+    )
+    if any(type(node).__module__.startswith("optax") for node in nodes):
+        return Role.OPTIMIZER
+    trained = all(jnp.issubdtype(leaf.dtype, jnp.floating) for leaf in leaves)
+    return Role.PARAMETER if trained and getattr(variable, "trainable", True) else Role.OTHER
 
 
 register_adapter(_VariableAdapter())

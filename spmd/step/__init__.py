@@ -5,7 +5,9 @@ from spmd.step.between import gather as gather
 from spmd.step.between import local_values as local_values
 from spmd.step.between import reduce as reduce
 from spmd.step.between import run as run
+from spmd.step.build import Program as Program
 from spmd.step.cache import StepCache as StepCache
+from spmd.step.compilation import observe_compilation as observe_compilation
 from spmd.step.control_flow import cond as cond
 from spmd.step.control_flow import scan as scan
 from spmd.step.control_flow import switch as switch

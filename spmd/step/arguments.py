@@ -102,15 +102,23 @@ class Arguments:
 
     def stateful(self) -> list[tuple[str, Stateful]]:
         """Lists the objects that may hold state, by the arguments that they were passed as."""
+        others = iter(self.others)
+        return [
+            (name, next(others))
+            for name, leaf in zip(self._names(), self.leaves, strict=True)
+            if leaf.role in ("stateful", "fixed")
+        ]
+
+    def names(self, role: Role) -> list[str]:
+        """Names the arguments of a role."""
+        pairs = zip(self._names(), self.leaves, strict=True)
+        return [name for name, leaf in pairs if leaf.role == role]
+
+    def _names(self) -> list[str]:
         paths = jax.tree_util.tree_leaves_with_path(
             self.structure.unflatten(range(len(self.leaves)))
         )
-        others = iter(self.others)
-        return [
-            (_argument_name(path), next(others))
-            for (path, _), leaf in zip(paths, self.leaves, strict=True)
-            if leaf.role in ("stateful", "fixed")
-        ]
+        return [_argument_name(path) for path, _ in paths]
 
     def abstract(
         self, rows: NamedSharding | None = None, whole: NamedSharding | None = None

@@ -8,13 +8,15 @@ lowered or compiled.
 import contextlib
 import dataclasses
 import functools
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.extend.core import Jaxpr, Var, jaxpr_as_fun
-from jax.sharding import Mesh
+import numpy as np
+from jax.extend.core import ClosedJaxpr, Jaxpr, Var, jaxpr_as_fun
+from jax.sharding import Mesh, NamedSharding
 
 from spmd.errors import PaddedBatchError
 from spmd.lowering import lowered, without_reductions
@@ -37,7 +39,7 @@ from spmd.state import StateTable, Watch, discover
 from spmd.step.arguments import Arguments, abstract
 from spmd.step.locks import TRACING, StateClaim
 from spmd.step.trace import Arrays, Result, StepCode, Trace, trace_step
-from spmd.topology import Layout, layout_of
+from spmd.topology import Layout, is_planned, layout_of, platform_of
 from spmd.typing import Stateful, TreeStructure
 
 
@@ -52,6 +54,7 @@ class Program:
         arguments: those that it was traced with; kept, so that the ids of objects among them stay theirs.
         watch: what it depends on besides its arguments.
         claim: keeps its variables in their groups.
+        state: the variables that the step reaches.
         changed: the variables that it writes.
         kept: the variables that it only reads.
         changed_avals: shape, type and sharding of what is written.
@@ -64,7 +67,9 @@ class Program:
         counts_rows: names what is computed of the number of rows in a block; it traces the step once more, so
             it is asked when the first padded batch comes. None if padding counts anyway, or there are no rows.
         ambiguous_rows: results with an entry for each row of several batches: path, and the batches' masks.
-        jitted: takes what is written, what is only read, what is split, masks, and what is whole.
+        trace_seconds: how long tracing and checking took.
+        jitted: makes the function for XLA, for a mesh; it takes what is written, what is only read, what is split,
+            masks, and what is whole.
     """
 
     name: str
@@ -73,6 +78,7 @@ class Program:
     arguments: Arguments
     watch: Watch
     claim: StateClaim
+    state: StateTable
     changed: StateTable
     kept: StateTable
     changed_avals: Sequence[jax.ShapeDtypeStruct]
@@ -83,14 +89,21 @@ class Program:
     tries_padding: bool
     counts_rows: Callable[[], list[str]] | None
     ambiguous_rows: Sequence[tuple[str, Sequence[int]]]
-    jitted: jax.stages.Wrapped
+    trace_seconds: float
+    jitted: Callable[[Mesh], jax.stages.Wrapped]
 
-    def lower(self) -> jax.stages.Lowered:
-        """Lowers the program to StableHLO."""
-        layout = layout_of(self.mesh)
-        return self.jitted.lower(
-            self.changed_avals, self.kept_avals, *self.arguments.abstract(layout.rows, layout.whole)
-        )
+    def lower(self, mesh: Mesh | None = None) -> jax.stages.Lowered:
+        """Lowers the program to StableHLO.
+
+        Args:
+            mesh: other devices, in the shape of the program's own mesh, which it is lowered for instead. The process
+                must have traced it for their platform (`spmd.topology.trace_for`).
+        """
+        mesh = self.mesh if mesh is None else mesh
+        layout = layout_of(mesh)
+        changed, kept = _on(mesh, self.changed_avals), _on(mesh, self.kept_avals)
+        split, masks, whole = self.arguments.abstract(layout.rows, layout.whole)
+        return self.jitted(mesh).lower(changed, kept, split, masks, whole)
 
 
 def build(
@@ -110,7 +123,7 @@ def build(
     Raises:
         SpmdError: the step cannot be a program, and why.
     """
-    layout = layout_of(mesh)
+    layout, start = layout_of(mesh), time.perf_counter()
     trace, found = find_and_trace(code, mesh, arguments, state)
     table = found.table
     # After the trace: what the step's own code sets shall not look like a change.
@@ -134,6 +147,8 @@ def build(
         padding_error = functools.partial(gathered_padding_error, code.name)
     results, ambiguous = _name_sources(trace, results, arguments)
     outer = trace.outer
+    if is_planned():
+        outer = _without_devices(outer)
     if layout.replicas == 1:
         outer = without_reductions(outer, layout.data_axes)
     constants, size = trace.inputs.constants, trace.inputs.state
@@ -142,8 +157,9 @@ def build(
         mesh,
         arguments,
         found,
+        start,
         jaxpr=trace.jaxpr,
-        run=jaxpr_as_fun(lowered(outer, layout.mesh.devices.flat[0].platform)),
+        run=jaxpr_as_fun(lowered(outer, platform_of(mesh))),
         used=used_state(trace.jaxpr, trace.jaxpr.invars[constants : constants + size]),
         results=results,
         # One replica's of several, or the same for all.
@@ -182,6 +198,7 @@ def assemble(
     mesh: Mesh,
     arguments: Arguments,
     found: Found,
+    start: float,
     *,
     jaxpr: Jaxpr,
     run: Callable[..., Sequence[Any]],
@@ -201,6 +218,7 @@ def assemble(
         mesh: where it runs.
         arguments: those that it was traced with.
         found: what the step reaches.
+        start: when the tracing began, by `time.perf_counter`.
         jaxpr: the program of one replica.
         run: takes the state, what is split, masks and what is whole; gives the new state, and results.
         used: which leaves of the state are written, and which are read.
@@ -226,6 +244,7 @@ def assemble(
         arguments=arguments,
         watch=found.watch,
         claim=found.claim,
+        state=table,
         changed=changed,
         kept=kept,
         changed_avals=[avals[i] for i in changed_at],
@@ -236,7 +255,10 @@ def assemble(
         tries_padding=tries_padding,
         counts_rows=counts_rows,
         ambiguous_rows=ambiguous_rows,
-        jitted=_jitted(run, results, result_at, name, layout, avals, changed_at, kept_at),
+        trace_seconds=time.perf_counter() - start,
+        jitted=functools.partial(
+            _jitted, run, results, result_at, name, avals, changed_at, kept_at
+        ),
     )
 
 
@@ -407,12 +429,13 @@ def _jitted(
     results: Sequence[Result],
     result_at: Sequence[int],
     name: str,
-    layout: Layout,
     avals: Sequence[jax.ShapeDtypeStruct],
     changed_at: Sequence[int],
     kept_at: Sequence[int],
+    mesh: Mesh,
 ) -> jax.stages.Wrapped:
     """Makes the function for XLA: it takes the state that is used, and returns what is new."""
+    layout = layout_of(mesh)
     stacked_at = [at for at, one in zip(result_at, results, strict=True) if one.per_replica]
     whole_at = [at for at, one in zip(result_at, results, strict=True) if not one.per_replica]
 
@@ -436,6 +459,28 @@ def _jitted(
         )
 
     program.__name__ = program.__qualname__ = name
-    of_changed = [avals[i].sharding for i in changed_at]
+    of_changed = [aval.sharding for aval in _on(mesh, [avals[i] for i in changed_at])]
     out_shardings: Any = of_changed, layout.rows, layout.whole
     return jax.jit(program, donate_argnums=0, out_shardings=out_shardings)
+
+
+def _on(mesh: Mesh, avals: Sequence[jax.ShapeDtypeStruct]) -> list[jax.ShapeDtypeStruct]:
+    """Describes the state over the devices of a mesh."""
+    return [
+        aval
+        if aval.sharding.mesh == mesh
+        else abstract(aval, NamedSharding(mesh, aval.sharding.spec))
+        for aval in avals
+    ]
+
+
+def _without_devices(program: ClosedJaxpr) -> ClosedJaxpr:
+    """Takes constants of a program off the devices that they lie on, which it will not run on."""
+    return program.replace(
+        consts=[
+            np.asarray(value)
+            if isinstance(value, jax.Array) and not jnp.issubdtype(value.dtype, jax.dtypes.extended)
+            else value
+            for value in program.consts
+        ]
+    )

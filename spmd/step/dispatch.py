@@ -22,6 +22,7 @@ from spmd.replica import PerReplica, RowMask, mask_of_lengths
 from spmd.state import StateTable
 from spmd.step.agreement import differing, digest, of_first_process
 from spmd.step.build import Program
+from spmd.step.compilation import about_to_compile
 from spmd.step.locks import CLUSTER, LAUNCHING, lock_of
 from spmd.step.padding import counted, valid_part, with_other_padding
 from spmd.topology import copied, layout_of, place, readable, spans_processes
@@ -92,6 +93,7 @@ class Executable:
         """The program that XLA made; compiles it if need be, which takes minutes for large models."""
         with self._compiling:
             if self._compiled is None:
+                about_to_compile(self.program, self._compiler_options)
                 with progress.busy(f"compiles {self._name}"):
                     self._compiled = self.lowered.compile(compiler_options=self._compiler_options)
             return self._compiled

@@ -22,7 +22,7 @@ from spmd.step.arguments import Arguments, abstract
 from spmd.step.constants import with_constants
 from spmd.step.random_keys import resolve_keys
 from spmd.step.state_views import as_array, replica_state, run_in_replicas, trace_identity
-from spmd.topology import layout_of
+from spmd.topology import layout_of, target_of
 from spmd.typing import LibraryVariable, PyTree, TreeStructure
 
 T = TypeVar("T")
@@ -208,7 +208,7 @@ def trace_step(
     state_specs = [each if own else one for own in local]
     step = jax.shard_map(
         body,
-        mesh=mesh,
+        mesh=target_of(mesh),
         in_specs=(state_specs, each, each, one),
         out_specs=(state_specs, each, one),
         axis_names=set(layout.data_axes),

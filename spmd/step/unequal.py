@@ -6,6 +6,7 @@ global arrays, which XLA divides over the devices. So nothing is padded, and not
 """
 
 import dataclasses
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -56,7 +57,7 @@ def build_unequal(
         PaddedBatchError: the step cannot be traced for so few rows, or replicas return what does not fit together.
         SpmdError: the step cannot be a program, and why.
     """
-    layout = layout_of(mesh)
+    layout, start = layout_of(mesh), time.perf_counter()
     groups = _groups(arguments.masks, layout.replicas)
     traces, found = _trace_each(code, mesh, arguments, state, groups)
     found.watch.freeze()
@@ -74,6 +75,7 @@ def build_unequal(
         mesh,
         arguments,
         found,
+        start,
         jaxpr=traces[0].jaxpr,
         run=jaxpr_as_fun(closed),
         used=used_state(closed.jaxpr, closed.jaxpr.invars[:size]),

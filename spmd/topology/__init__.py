@@ -12,6 +12,7 @@ from spmd.topology.layout import num_replicas as num_replicas
 from spmd.topology.mesh import make_mesh as make_mesh
 from spmd.topology.mesh import mesh_of_cores as mesh_of_cores
 from spmd.topology.mesh import mesh_of_replicas as mesh_of_replicas
+from spmd.topology.physical import in_physical_order as in_physical_order
 from spmd.topology.placement import brought_together as brought_together
 from spmd.topology.placement import copied as copied
 from spmd.topology.placement import place as place
@@ -29,3 +30,7 @@ from spmd.topology.simulation import simulate_devices as simulate_devices
 from spmd.topology.simulation import simulation_environment as simulation_environment
 from spmd.topology.slices import Slice as Slice
 from spmd.topology.slices import physical_coordinates as physical_coordinates
+from spmd.topology.target import is_planned as is_planned
+from spmd.topology.target import platform_of as platform_of
+from spmd.topology.target import target_of as target_of
+from spmd.topology.target import trace_for as trace_for

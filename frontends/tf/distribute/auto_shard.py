@@ -125,7 +125,7 @@ def distributed(dataset: AnySource, mesh: Mesh) -> DistributedDataset:
 
 def _has_memory_of_its_own(mesh: Mesh) -> bool:
     """Tells whether rows must travel to the devices, as to GPUs and TPUs."""
-    return mesh.devices.flat[0].platform != "cpu"
+    return spmd.topology.platform_of(mesh) != "cpu"
 
 
 @functools.cache

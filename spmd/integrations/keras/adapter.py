@@ -20,11 +20,18 @@ from keras.src.backend.common import global_state
 
 from spmd.integrations.keras import names
 from spmd.integrations.keras.methods import replica_methods, with_attributes
-from spmd.integrations.keras.parts import is_built, kind_of, parts_of, storage_of, variables_of
+from spmd.integrations.keras.parts import (
+    is_built,
+    kind_of,
+    parts_of,
+    roles_of,
+    storage_of,
+    variables_of,
+)
 from spmd.integrations.keras.recurrent import replica_rows
 from spmd.integrations.keras.typing import KerasObject, Variable
 from spmd.integrations.keras.variables import deferring, lifting
-from spmd.state import Adapter, Kind, Watch
+from spmd.state import Adapter, Kind, Role, Watch
 from spmd.typing import ArrayLike, LibraryVariable
 
 _PLAIN = (str, int, float, bool, type(None))
@@ -67,6 +74,9 @@ class KerasAdapter(Adapter):
 
     def kind(self, variable: Variable) -> Kind:
         return kind_of(variable)
+
+    def roles(self, variables: Sequence[Variable], things: Sequence[KerasObject]) -> Sequence[Role]:
+        return roles_of(variables, things)
 
     def lifted(
         self, things: Sequence[KerasObject], variables: Sequence[Variable]

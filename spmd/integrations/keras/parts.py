@@ -2,7 +2,7 @@
 
 Internals, which tests/spmd/integrations/keras/test_parts.py runs on every supported version:
 `Layer._flatten_layers`, `._seed_generators` and `._metrics`, `Metric._metrics` and `._built`, `CompileMetrics`,
-`Variable._aggregation`, `JaxLayer.tracked_state`.
+`Variable._aggregation`, `JaxLayer.tracked_state`, `Layer._trainable_variables`.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from keras.src.trainers.compile_utils import CompileMetrics
 
 from spmd.integrations.keras.recurrent import is_of_rows
 from spmd.integrations.keras.typing import KerasObject, Variable
-from spmd.state import Kind
+from spmd.state import Kind, Role
 
 _BATCH_NORMALIZATION: Any = keras.layers.BatchNormalization
 _LAYER: Any = keras.Layer
@@ -72,6 +72,22 @@ def kind_of(variable: Variable) -> Kind:
     if variable.aggregation == "sum" and variable.synchronization == "on_read":
         return Kind.SUM
     return Kind.MIRRORED
+
+
+def roles_of(variables: Sequence[Variable], objects: Sequence[KerasObject]) -> list[Role]:
+    """Tells what variables are to a training step; a frozen weight is a parameter, too.
+
+    Args:
+        variables: as `storage_of` returns them.
+        objects: what holds them.
+    """
+    roles: dict[int, Role] = {}
+    for part in parts_of(objects):
+        if isinstance(part, _OPTIMIZER):
+            roles.update((id(storage_of(v)), Role.OPTIMIZER) for v in part.variables)
+        elif isinstance(part, _LAYER):
+            roles.update((id(storage_of(v)), Role.PARAMETER) for v in part._trainable_variables)
+    return [roles.get(id(variable), Role.OTHER) for variable in variables]
 
 
 def storage_of(variable: Variable) -> Variable:

@@ -31,7 +31,8 @@ def test_gpus_are_divided_in_order() -> None:
 def test_gpus_are_used_where_jax_has_a_plugin_for_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(devices.glob, "glob", lambda pattern: ["/dev/nvidia0", "/dev/nvidia5"])
+    found = {"/dev/nvidia[0-9]*": ["/dev/nvidia0", "/dev/nvidia5"]}
+    monkeypatch.setattr(devices.glob, "glob", lambda pattern: found.get(pattern, []))
     task = Task("worker", 1)
     assert devices_of_tasks(Roles(2), 1, {})[task]["JAX_PLATFORMS"] == "cpu"
     (tmp_path / "jax_plugins" / "xla_cuda13").mkdir(parents=True)
