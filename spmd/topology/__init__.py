@@ -15,5 +15,12 @@ from spmd.topology.placement import place_all as place_all
 from spmd.topology.placement import place_own as place_own
 from spmd.topology.placement import readable as readable
 from spmd.topology.placement import spans_processes as spans_processes
+from spmd.topology.placement_log import log_placed as log_placed
+from spmd.topology.placement_log import log_placements as log_placements
+from spmd.topology.placement_log import logs_placements as logs_placements
 from spmd.topology.simulation import simulate_devices as simulate_devices
 from spmd.topology.simulation import simulation_environment as simulation_environment
+from spmd.topology.visibility import compute_deterministically as compute_deterministically
+from spmd.topology.visibility import limit_threads as limit_threads
+from spmd.topology.visibility import use_gpus as use_gpus
+from spmd.topology.visibility import use_platforms as use_platforms
