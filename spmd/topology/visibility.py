@@ -11,6 +11,7 @@ from spmd.topology.simulation import simulated_devices, simulation_environment
 
 _THREADS = "NPROC"  # where XLA reads how many threads its pool has
 _GPUS = "CUDA_VISIBLE_DEVICES"
+_GPUS_BEFORE: dict[str, str | None] = {}  # what `use_gpus` wrote, and what stood there before it
 
 
 def use_gpus(indices: Sequence[int]) -> None:
@@ -19,7 +20,7 @@ def use_gpus(indices: Sequence[int]) -> None:
     Child processes inherit the choice. NVIDIA's GPUs only: others have variables of their own.
 
     Args:
-        indices: among the GPUs that the process would take otherwise.
+        indices: among the GPUs that the process would take if none were ever chosen: a second choice replaces the first.
 
     Raises:
         MeshError: the backend runs already, or there is no such GPU.
@@ -33,6 +34,7 @@ def use_gpus(indices: Sequence[int]) -> None:
     """
     _require_no_backend("Choosing GPUs", f"set {_GPUS}=0,1")
     known = os.environ.get(_GPUS)
+    known = _GPUS_BEFORE.get(known, known) if known is not None else None
     names = None if known is None else [name.strip() for name in known.split(",") if name.strip()]
     if names is not None and not all(0 <= index < len(names) for index in indices):
         raise MeshError(
@@ -40,6 +42,8 @@ def use_gpus(indices: Sequence[int]) -> None:
         )
     chosen = list(map(str, indices)) if names is None else [names[index] for index in indices]
     os.environ[_GPUS] = ",".join(chosen)
+    _GPUS_BEFORE.clear()
+    _GPUS_BEFORE[os.environ[_GPUS]] = known
 
 
 def use_platforms(platforms: Sequence[str]) -> None:
