@@ -19,7 +19,9 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "ignored.md"
 
 NAMESPACES = (
     *("tf", "tf.math", "tf.linalg", "tf.nn", "tf.random", "tf.image", "tf.debugging", "tf.nest"),
-    *("tf.dtypes", "tf.autograph", "tf.config", "tf.config.experimental", "tf.distribute"),
+    *("tf.dtypes", "tf.autograph", "tf.config", "tf.config.experimental", "tf.config.optimizer"),
+    *("tf.config.threading", "tf.test", "tf.xla.experimental", "tf.profiler.experimental"),
+    "tf.distribute",
     *("tf.distribute.experimental", "tf.distribute.cluster_resolver", "tf.data"),
     *(
         "tf.data.experimental",
@@ -53,7 +55,15 @@ Options that are accepted as a whole:
 | `tf.saved_model.SaveOptions`, `tf.saved_model.LoadOptions` | there is one way of saving and loading |
 | `tf.train.CheckpointOptions(experimental_io_device=, experimental_sharding_callback=)` | each process writes files of its own |
 | `tf.data.Options`, all but `experimental_distribute.auto_shard_policy` | they steer TensorFlow's runtime |
-| `tf.config.LogicalDeviceConfiguration(experimental_priority=)` | JAX's devices have no priorities |
+| `tf.config.LogicalDeviceConfiguration(experimental_priority=, experimental_device_ordinal=)` | JAX's devices have none |
+| `tf.config.optimizer.set_jit`, `tf.config.optimizer.set_experimental_options` | XLA compiles and optimizes every program |
+| `tf.config.threading.set_inter_op_parallelism_threads` | XLA schedules the operations of a program |
+| `tf.config.experimental.set_synchronous_execution` | reading a value waits for it |
+| `tf.config.experimental.set_device_policy` | operands on other devices are copied |
+| `tf.config.experimental.enable_mlir_bridge`, `disable_mlir_bridge` | programs are MLIR always |
+| `tf.device` in a program | the strategy says where it runs |
+| `tf.xla.experimental.jit_scope` | XLA compiles every program |
+| `tf.profiler.experimental.ProfilerOptions(delay_ms=)` | a trace begins when it is started |
 """
 
 

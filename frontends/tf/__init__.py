@@ -32,6 +32,7 @@ from frontends.tf import random as random
 from frontends.tf import version as version
 from frontends.tf.compat.v1.logging import get_logger as get_logger
 from frontends.tf.data.spec import TensorSpec as TensorSpec
+from frontends.tf.device_spec import DeviceSpec as DeviceSpec
 from frontends.tf.dtypes import DType as DType
 from frontends.tf.dtypes import as_dtype as as_dtype
 from frontends.tf.function import function as function

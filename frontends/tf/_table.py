@@ -15,6 +15,7 @@ from frontends.tf.ops import (
     control_flow,
     creation,
     custom_gradient,
+    device_scope,
     indexing,
     loops,
     name_scope,
@@ -45,6 +46,7 @@ TABLE: dict[str, Any] = {
         },
     ),
     "is_tensor": is_tensor,
+    "device": device_scope.device,
     **defined_in(static_shapes.__name__),
     **picked(uniques, "unique", "unique_with_counts"),
     **defined_in(branching.__name__),
@@ -67,7 +69,18 @@ TABLE: dict[str, Any] = {
 LAZY = {
     name: f"frontends.tf.{name}"
     for name in (
-        *("keras", "io", "saved_model", "summary", "tpu", "train"),
+        *(
+            "keras",
+            "io",
+            "profiler",
+            "saved_model",
+            "summary",
+            "sysconfig",
+            "test",
+            "tpu",
+            "train",
+            "xla",
+        ),
         *("autograph", "compat", "config", "contrib", "data", "debugging", "distribute", "dtypes"),
         *("errors", "image", "linalg", "math", "nest", "nn", "random", "version"),
     )

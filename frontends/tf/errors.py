@@ -3,12 +3,29 @@
 from frontends.tf.data.iterator import OutOfRangeError
 from frontends.tf.traced_values import OperatorNotAllowedInGraphError
 
+
+class AlreadyExistsError(RuntimeError):
+    """What is to be started runs already.
+
+    Source: `tf.errors.AlreadyExistsError`.
+    """
+
+
+class UnavailableError(RuntimeError):
+    """What is asked for does not run.
+
+    Source: `tf.errors.UnavailableError`.
+    """
+
+
 InvalidArgumentError = ValueError
 NotFoundError = FileNotFoundError
 
 __all__ = [
+    "AlreadyExistsError",
     "InvalidArgumentError",
     "NotFoundError",
     "OperatorNotAllowedInGraphError",
     "OutOfRangeError",
+    "UnavailableError",
 ]

@@ -319,7 +319,10 @@ def usual_topologies(topology: Topology) -> list[Topology]:
         "h100": "1 2 4 8 16 32 64",
         "a100": "1 2 4 8 16 32 64",
     }
-    found = [parse_topology(f"{topology.chip}:{shape}") for shape in shapes.get(topology.chip, "").split()]
+    found = [
+        parse_topology(f"{topology.chip}:{shape}")
+        for shape in shapes.get(topology.chip, "").split()
+    ]
     if topology.platform == "tpu" and topology.slices > 1:
         sides = "x".join(map(str, topology.shape))
         found += [

@@ -25,7 +25,15 @@ from spmd.step.build import Program
 from spmd.step.compilation import about_to_compile
 from spmd.step.locks import CLUSTER, LAUNCHING, lock_of
 from spmd.step.padding import counted, valid_part, with_other_padding
-from spmd.topology import copied, layout_of, place, readable, spans_processes
+from spmd.topology import (
+    copied,
+    layout_of,
+    log_placed,
+    logs_placements,
+    place,
+    readable,
+    spans_processes,
+)
 from spmd.typing import AnyArray, PyTree
 
 _LEAF = jax.tree.structure(0)
@@ -315,6 +323,12 @@ class Executable:
             not (leaf.committed and leaf.sharding == aval.sharding)
             for leaf, aval in zip(checked, avals, strict=True)
         ]
+        if logs_placements():
+            for leaf, aval, new, name in zip(
+                checked, avals, foreign, table.leaf_names, strict=True
+            ):
+                if new and aval.sharding is not None:
+                    log_placed(f"{name}, for {self._name}", leaf, aval.sharding)
         if self._spans:
             self._agree_on_values(checked, foreign, table)
         return [

@@ -20,6 +20,9 @@ from spmd.topology.placement import place_all as place_all
 from spmd.topology.placement import place_own as place_own
 from spmd.topology.placement import readable as readable
 from spmd.topology.placement import spans_processes as spans_processes
+from spmd.topology.placement_log import log_placed as log_placed
+from spmd.topology.placement_log import log_placements as log_placements
+from spmd.topology.placement_log import logs_placements as logs_placements
 from spmd.topology.simulated import SIMULATE_VARIABLE as SIMULATE_VARIABLE
 from spmd.topology.simulated import Simulated as Simulated
 from spmd.topology.simulated import parse_simulated as parse_simulated
@@ -34,3 +37,8 @@ from spmd.topology.target import is_planned as is_planned
 from spmd.topology.target import platform_of as platform_of
 from spmd.topology.target import target_of as target_of
 from spmd.topology.target import trace_for as trace_for
+from spmd.topology.visibility import compute_deterministically as compute_deterministically
+from spmd.topology.visibility import limit_threads as limit_threads
+from spmd.topology.visibility import use_gpus as use_gpus
+from spmd.topology.visibility import use_platforms as use_platforms
+from spmd.topology.visibility import use_simulated as use_simulated

@@ -152,7 +152,7 @@ def kind_of(device: Device) -> str:
         >>> kind_of(jax.devices("cpu")[0])
         'cpu'
     """
-    platform = _PLATFORMS.get(device.platform, device.platform)
+    platform = _PLATFORMS.get(device.platform) or device.platform
     simulated = start_simulation() if platform == "cpu" else None
     if simulated is not None and _position(device) < simulated.count:
         return simulated.kind

@@ -15,6 +15,7 @@ from jax.core import Tracer
 from jax.sharding import Mesh, NamedSharding, PartitionSpec, Sharding
 
 from spmd.topology.layout import Layout
+from spmd.topology.placement_log import log_placed, logs_placements
 from spmd.typing import AnyArray
 
 # Kinds of arrays that were placed on a single CPU device: for more like them a program is worth its compiling.
@@ -60,6 +61,7 @@ def place(value: Any, sharding: Sharding) -> jax.Array:
 
     Source: `jax.make_array_from_callback`, which takes no random keys.
     """
+    log_placed("array", value if hasattr(value, "dtype") else np.asarray(value), sharding)
     if sharding.is_fully_addressable:
         return jax.device_put(value, sharding)
     value = readable(value) if isinstance(value, jax.Array) else np.asarray(value)
@@ -80,6 +82,9 @@ def place_all(values: Sequence[Any], sharding: Sharding) -> list[jax.Array]:
     """
     if not sharding.is_fully_addressable:
         return [place(value, sharding) for value in values]
+    if logs_placements():
+        for value in values:
+            log_placed("array", value, sharding)
     if [device.platform for device in sharding.device_set] != ["cpu"]:
         return jax.device_put(values, sharding)  # one call is faster than many
     kind = sharding, *((type(value), value.shape, value.dtype) for value in values)
@@ -103,6 +108,7 @@ def place_own(values: Sequence[AnyArray], layout: Layout) -> jax.Array:
     """
     rows, *rest = values[0].shape
     shape = (layout.replicas * rows, *rest)
+    log_placed("array", jax.ShapeDtypeStruct(shape, values[0].dtype), layout.rows)
     spans = layout.rows.addressable_devices_indices_map(shape)
     # Without rows every block begins at 0, and any of them will do.
     starts = sorted({_start(span) for span in spans.values()})

@@ -48,6 +48,12 @@ def simulate_devices(count: int) -> None:
     jax.config.update("jax_num_cpu_devices", count)
 
 
+def simulated_devices() -> int:
+    """Returns how many CPU devices the environment asks for; 1 if it does not say."""
+    found = re.search(rf"{_COUNT_FLAG}=(\d+)", os.environ.get("XLA_FLAGS", ""))
+    return int(found.group(1)) if found else 1
+
+
 def simulation_environment(count: int, environment: Mapping[str, str]) -> dict[str, str]:
     """Tells which variables split the processor into several devices for a process that is not started yet.
 

@@ -3,15 +3,16 @@
 import dataclasses
 import importlib.util
 import os
+import re
 
 import spmd
 from spmd import _jax_internals
-from spmd.topology import local_devices, wanted_simulation
+from spmd.topology import local_devices, use_gpus, use_platforms, use_simulated, wanted_simulation
 
+_CUDA = ("jax_cuda12_plugin", "jax_cuda13_plugin")
 # Packages that bring a backend other than the CPU's.
 _ACCELERATORS = (
-    "jax_cuda12_plugin",
-    "jax_cuda13_plugin",
+    *_CUDA,
     "jax_rocm7_plugin",
     "jax_rocm60_plugin",
     "libtpu",
@@ -53,19 +54,44 @@ class LogicalDeviceConfiguration:
     Attributes:
         memory_limit: MiB of the device's memory; JAX does not split GPUs, so it must be None.
         experimental_priority: accepted.
+        experimental_device_ordinal: accepted.
 
     Source: `tf.config.LogicalDeviceConfiguration`.
     """
 
     memory_limit: int | None = None
     experimental_priority: int | None = None
+    experimental_device_ordinal: int | None = None
+
+
+@dataclasses.dataclass
+class _State:
+    """What scripts have chosen.
+
+    Attributes:
+        physical: all hardware, as it was before some was hidden; None if none is.
+        visible: the hardware that programs may use; None if that is all.
+        hidden: types of which none is visible.
+        logical: how physical devices are split.
+    """
+
+    physical: list[PhysicalDevice] | None = None
+    visible: list[PhysicalDevice] | None = None
+    hidden: set[str] = dataclasses.field(default_factory=set[str])
+    logical: dict[PhysicalDevice, list[LogicalDeviceConfiguration]] = dataclasses.field(
+        default_factory=dict[PhysicalDevice, list[LogicalDeviceConfiguration]]
+    )
+
+
+_STATE = _State()
 
 
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
-    """Lists the hardware of this machine.
+    """Lists the hardware of this machine, visible or not.
 
-    Starts the backend only where an accelerator's plug-in is installed and asked for. Simulated TPUs and GPUs
-    (JAXTRIBUTE_SIMULATE) are listed as if they were there, and are CPU devices as well.
+    NVIDIA's GPUs are counted by the files of their driver. Other accelerators are counted by their backend, which
+    starts, where a plug-in for them is installed. Simulated TPUs and GPUs (JAXTRIBUTE_SIMULATE) are listed as if they
+    were there, and are CPU devices as well.
 
     Args:
         device_type: `"CPU"`, `"GPU"`, `"TPU"`, or None for all.
@@ -82,12 +108,12 @@ def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice
     return [
         PhysicalDevice(f"/physical_device:{kind}:{index}", kind)
         for kind in _kinds(device_type)
-        for index in (range(1) if kind == "CPU" else _accelerators(kind, starts_backend=False))
+        for index in range(_physical_count(kind))
     ]
 
 
 def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
-    """Lists the devices that programs run on; starts the backend.
+    """Lists the devices that programs run on: all that are visible. Starts the backend.
 
     Args:
         device_type: `"CPU"`, `"GPU"`, `"TPU"`, or None for all.
@@ -104,8 +130,101 @@ def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
     return [
         LogicalDevice(f"/device:{kind}:{index}", kind)
         for kind in _kinds(device_type)
-        for index in (range(len(local_devices("cpu"))) if kind == "CPU" else _accelerators(kind))
+        if kind not in _STATE.hidden
+        for index in range(len(local_devices("cpu")) if kind == "CPU" else _accelerators(kind))
     ]
+
+
+def get_visible_devices(device_type: str | None = None) -> list[PhysicalDevice]:
+    """Lists the hardware that programs may use; all of it, unless `set_visible_devices` said otherwise.
+
+    Args:
+        device_type: `"CPU"`, `"GPU"`, `"TPU"`, or None for all.
+
+    Returns:
+        The devices.
+
+    Examples:
+        >>> get_visible_devices("CPU")
+        [PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')]
+
+    Source: `tf.config.get_visible_devices`.
+    """
+    visible = list_physical_devices() if _STATE.visible is None else _STATE.visible
+    return [device for device in visible if device_type in (None, device.device_type)]
+
+
+def set_visible_devices(
+    devices: PhysicalDevice | list[PhysicalDevice], device_type: str | None = None
+) -> None:
+    """Says which hardware programs may use, and strategies take; call it before anything that makes an array.
+
+    What differs here: of the TPUs of a machine, all are visible or none; and the CPU serves JAX even if hidden.
+
+    Args:
+        devices: of `tf.config.list_physical_devices`.
+        device_type: `"CPU"`, `"GPU"` or `"TPU"` leaves devices of other types as they are.
+
+    Raises:
+        ValueError: a device does not exist, or is not of the type; or it is one of several TPUs.
+        RuntimeError: the backend runs already.
+
+    Examples:
+        >>> set_visible_devices([], "GPU")
+        >>> get_visible_devices("GPU")
+        []
+
+    Source: `tf.config.set_visible_devices`.
+    """
+    physical = list_physical_devices()
+    named = devices if isinstance(devices, list) else [devices]
+    for device in named:
+        if device not in physical or device_type not in (None, device.device_type):
+            of_type = "" if device_type is None else f" {device_type}"
+            raise ValueError(
+                f"Unrecognized device: {device!r}. Expected{of_type} devices of this list: {physical}."
+            )
+    before = get_visible_devices()
+    kept = [one for one in before if device_type is not None and one.device_type != device_type]
+    visible = sorted([*kept, *named], key=physical.index)
+    if visible == sorted(before, key=physical.index):
+        return
+    if _jax_internals.backend_is_running():
+        raise RuntimeError(
+            "Visible devices cannot be modified after being initialized: the backend runs already. Call "
+            "tf.config.set_visible_devices at the top of the script, before anything that makes an array or lists "
+            "logical devices, or set CUDA_VISIBLE_DEVICES."
+        )
+    _limit_backend(physical, visible)
+    _STATE.physical, _STATE.visible = physical, visible
+    _STATE.hidden = {one.device_type for one in physical} - {one.device_type for one in visible}
+
+
+def get_logical_device_configuration(
+    device: PhysicalDevice,
+) -> list[LogicalDeviceConfiguration] | None:
+    """Returns what `set_logical_device_configuration` was given for a device; None if it was not called.
+
+    Raises:
+        ValueError: the device does not exist.
+
+    Source: `tf.config.get_logical_device_configuration`.
+    """
+    require_physical(device)
+    return _STATE.logical.get(device)
+
+
+def require_physical(device: object) -> None:
+    """Checks that a device is one of those that there are.
+
+    Raises:
+        ValueError: it is not.
+    """
+    physical = list_physical_devices()
+    if device not in physical:
+        raise ValueError(
+            f"Unrecognized device: {device!r}. Expected one of tf.config.list_physical_devices(): {physical}."
+        )
 
 
 def set_logical_device_configuration(
@@ -162,19 +281,71 @@ def set_logical_device_configuration(
             f"the backend already runs with {running} CPU device(s). Call it at the top of the script, "
             "before anything that makes an array or lists logical devices."
         ) from None
+    _STATE.logical[device] = list(logical_devices)
+
+
+def _limit_backend(physical: list[PhysicalDevice], visible: list[PhysicalDevice]) -> None:
+    """Has the backend, when it starts, take the visible accelerators only."""
+    of = {
+        kind: (
+            [one for one in physical if one.device_type == kind],
+            [one for one in visible if one.device_type == kind],
+        )
+        for kind in ("GPU", "TPU")
+    }
+    if (simulated := wanted_simulation()) is not None:
+        use_simulated(len(of[simulated.kind.upper()][1]))
+        return
+    for kind, (there, seen) in of.items():
+        if seen and len(seen) < len(there):
+            if kind == "TPU":
+                raise ValueError(
+                    f"{len(seen)} of {len(there)} TPUs cannot be made visible: all are, or none. Name those that a "
+                    "strategy shall take: tf.distribute.MirroredStrategy(['tpu:0'])."
+                )
+            use_gpus(list(map(there.index, seen)))
+    names = {"GPU": "cuda", "TPU": "tpu"}
+    if any(there and not seen for there, seen in of.values()):
+        use_platforms([*(names[kind] for kind, (_, seen) in of.items() if seen), "cpu"])
+
+
+def _physical_count(kind: str) -> int:
+    if _STATE.physical is not None:
+        return sum(device.device_type == kind for device in _STATE.physical)
+    if kind == "CPU":
+        return 1
+    if (simulated := wanted_simulation()) is not None:
+        return simulated.count if simulated.kind == kind.lower() else 0
+    count = None
+    if kind == "GPU" and not _jax_internals.backend_is_running() and _may_have(kind):
+        count = _nvidia_gpus()
+    return _accelerators(kind) if count is None else count
+
+
+def _nvidia_gpus() -> int | None:
+    """Counts NVIDIA's GPUs without starting anything; None if that cannot be told."""
+    count = len([one for one in os.listdir("/dev") if re.fullmatch(r"nvidia\d+", one)])
+    if not count or not any(importlib.util.find_spec(name) for name in _CUDA):
+        return None
+    allowed = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if allowed is None:
+        return count
+    # CUDA stops at the first name that is no GPU's; -1 is the usual one for none.
+    names = [name.strip() for name in allowed.split(",") if name.strip()]
+    return min(count, names.index("-1") if "-1" in names else len(names))
 
 
 def _kinds(device_type: str | None) -> list[str]:
     return [kind for kind in ("CPU", "GPU", "TPU") if device_type in (None, kind)]
 
 
-def _accelerators(kind: str, *, starts_backend: bool = True) -> range:
-    simulated = wanted_simulation()
-    if simulated is not None and not starts_backend:
-        return range(simulated.count if simulated.kind == kind.lower() else 0)
+def _may_have(kind: str) -> bool:
     platforms = os.environ.get("JAX_PLATFORMS", "")
     wanted = not platforms or kind.lower() in platforms or (kind == "GPU" and "cuda" in platforms)
-    installed = any(importlib.util.find_spec(name) for name in _ACCELERATORS)
-    if simulated or _jax_internals.backend_is_running() or (wanted and installed):
-        return range(len(local_devices(kind.lower())))
-    return range(0)
+    return wanted and any(importlib.util.find_spec(name) for name in _ACCELERATORS)
+
+
+def _accelerators(kind: str) -> int:
+    if wanted_simulation() or _jax_internals.backend_is_running() or _may_have(kind):
+        return len(local_devices(kind.lower()))
+    return 0

@@ -1,8 +1,9 @@
 """How functions run: as programs, or op by op for debugging."""
 
+from frontends.tf.ops.device_scope import SOFT
 from spmd.step import run_op_by_op
 
-_settings = {"eagerly": False, "soft": True}
+_settings = {"eagerly": False}
 
 
 def run_functions_eagerly(run_eagerly: bool) -> None:
@@ -48,11 +49,11 @@ def functions_run_eagerly() -> bool:
 
 
 def set_soft_device_placement(enabled: bool) -> None:
-    """Notes whether operations may run on another device than asked for; here strategies place them.
+    """Says whether `tf.device` passes over devices that there are not; in a program, strategies place operations.
 
     Source: `tf.config.set_soft_device_placement`.
     """
-    _settings["soft"] = bool(enabled)
+    SOFT["placement"] = bool(enabled)
 
 
 def get_soft_device_placement() -> bool:
@@ -60,4 +61,4 @@ def get_soft_device_placement() -> bool:
 
     Source: `tf.config.get_soft_device_placement`.
     """
-    return _settings["soft"]
+    return SOFT["placement"]

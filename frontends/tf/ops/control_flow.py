@@ -43,12 +43,6 @@ def init_scope() -> Generator[None]:
     yield
 
 
-@contextlib.contextmanager
-def device(device_name: object) -> Generator[None]:
-    """Does nothing: the strategy, or JAX's default device, says where code runs; never this."""
-    yield
-
-
 def print_(
     *inputs: Nested,
     output_stream: Any = None,

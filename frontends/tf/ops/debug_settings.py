@@ -2,6 +2,8 @@
 
 import jax
 
+from spmd.topology import log_placements, logs_placements
+
 
 def enable_check_numerics(
     stack_height_limit: int | None = None, path_length_limit: int | None = None
@@ -48,15 +50,19 @@ def is_traceback_filtering_enabled() -> bool:
 
 
 def set_log_device_placement(enabled: bool) -> None:
-    """Does nothing: where an array is, `x.sharding` tells.
+    """Logs where batches, arguments and variables are put, to standard error.
+
+    What differs here: a program runs on all devices of its strategy, so operations have no place of their own to be
+    logged. Of an array that code made, `x.sharding` tells where it is.
 
     Source: `tf.debugging.set_log_device_placement`.
     """
+    log_placements(bool(enabled))
 
 
 def get_log_device_placement() -> bool:
-    """Tells whether placements are logged: never.
+    """Tells whether placements are logged.
 
     Source: `tf.debugging.get_log_device_placement`.
     """
-    return False
+    return logs_placements()

@@ -11,7 +11,12 @@ from frontends.tf.dtypes import jax_dtype
 from frontends.tf.ops.convert import static_shape
 from frontends.tf.ops.map_stream import in_map, next_key
 from frontends.tf.ops.random_stream import restart_stream, take_key
-from frontends.tf.ops.seeds import key_words, op_entropy, set_global_seed
+from frontends.tf.ops.seeds import (
+    check_global_seed,
+    key_words,
+    op_entropy,
+    set_global_seed,
+)
 from spmd.replica import in_replica, replica_id
 
 
@@ -146,6 +151,8 @@ def stateless_uniform(
 
 
 def _key(seed: int | None) -> jax.Array:
+    if seed is None:
+        check_global_seed()
     words, number = next_key() if in_map() else take_key()
     if seed is not None:
         words = key_words(op_entropy(seed, "random"))

@@ -27,11 +27,12 @@ _DEFAULT_GLOBAL_SEED = 87654321
 
 @dataclasses.dataclass
 class _GlobalSeed:
-    """The global seed, without its sign, and how many operations and map functions drew from it."""
+    """The global seed, without its sign, how many operations and map functions drew from it, whether one is required."""
 
     value: int | None = None
     operations: int = 0
     maps: int = 0
+    required: bool = False
 
 
 _GLOBAL = _GlobalSeed()
@@ -50,6 +51,26 @@ def set_global_seed(seed: SupportsIndex | None) -> None:
     value = None if seed is None else _unsigned(seed, "set_seed")
     with _LOCK:
         _GLOBAL.value, _GLOBAL.operations, _GLOBAL.maps = value, 0, 0
+
+
+def require_seeds() -> None:
+    """Makes random operations without any seed an error from now on."""
+    _GLOBAL.required = True
+
+
+def check_global_seed() -> None:
+    """Checks that there is a global seed where one is required.
+
+    Raises:
+        RuntimeError: there is none.
+
+    Source: `tf.config.experimental.enable_op_determinism`.
+    """
+    if _GLOBAL.required and _GLOBAL.value is None:
+        raise RuntimeError(
+            "Random ops require a seed to be set when determinism is enabled. Set one before the first of them: "
+            "tf.random.set_seed(1)."
+        )
 
 
 def stream_entropy() -> tuple[int, ...] | None:
@@ -98,6 +119,7 @@ def op_entropy(op_seed: SupportsIndex | None, op_name: str) -> tuple[int, ...] |
 
     Raises:
         TypeError: `op_seed` is neither an integer nor None.
+        RuntimeError: seeds are required, and neither is set.
 
     Examples:
         >>> op_entropy(3, "shuffle")[1:]  # the global seed is in front
@@ -111,6 +133,7 @@ def op_entropy(op_seed: SupportsIndex | None, op_name: str) -> tuple[int, ...] |
         if own is not None:
             return _DEFAULT_GLOBAL_SEED if seed is None else seed, 1, own
         if seed is None:
+            check_global_seed()
             return None
         _GLOBAL.operations += 1
         return seed, 0, _GLOBAL.operations

@@ -224,7 +224,7 @@ def _in_blocks(
         positions[:, axis] = numbers % blocks[axis]
         numbers = numbers // blocks[axis]
     offsets = positions // stride * (shape * stride) + positions % stride
-    inner = np.indices(shape).reshape(len(shape), -1).T * stride
+    inner = np.indices(shape.tolist()).reshape(len(shape), -1).T * stride
     return offsets[:, None, :] + inner[None]
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from frontends import tf
+from frontends.tf.config import devices
 
 QUIET = "from spmd._jax_internals import backend_is_running\n"
 
@@ -108,3 +109,143 @@ def test_only_the_cpu_is_split():
 def test_logical_names_are_device_strings():
     names = [device.name for device in tf.config.list_logical_devices("CPU")]
     assert tf.distribute.MirroredStrategy(names).num_replicas_in_sync == len(names) == 8
+
+
+# Three GPUs, made up: what would be done with them shows in the environment.
+GPUS = """
+import os, jax
+from frontends import tf
+from frontends.tf.config import devices
+devices._nvidia_gpus, devices._may_have = lambda: 3, lambda kind: kind == "GPU"
+"""
+
+
+def test_gpus_are_chosen_before_the_backend_starts(python):
+    assert python(
+        QUIET
+        + GPUS
+        + """
+gpus = tf.config.list_physical_devices("GPU")
+print(len(gpus), backend_is_running())
+tf.config.set_visible_devices(gpus[1:], "GPU")
+print(os.environ["CUDA_VISIBLE_DEVICES"])
+print([one.name for one in tf.config.get_visible_devices()])
+print(tf.config.list_physical_devices("GPU") == gpus, backend_is_running())
+tf.config.set_visible_devices(gpus[2:], "GPU")
+print(os.environ["CUDA_VISIBLE_DEVICES"])
+tf.config.set_visible_devices(gpus[:1], "GPU")
+print(os.environ["CUDA_VISIBLE_DEVICES"])
+"""
+    ) == [
+        "3 False",
+        "1,2",
+        "['/physical_device:CPU:0', '/physical_device:GPU:1', '/physical_device:GPU:2']",
+        "True False",
+        "2",
+        "0",
+    ]
+
+
+def test_without_gpus_strategies_take_the_processor(python):
+    assert python(
+        GPUS
+        + """
+tf.config.set_visible_devices([], "GPU")
+print(jax.config.jax_platforms)
+print(tf.config.get_visible_devices())
+print(tf.config.list_logical_devices("GPU"), tf.config.list_logical_devices())
+print(tf.distribute.MirroredStrategy().extended.worker_devices)
+print(len(tf.config.list_physical_devices("GPU")))
+tf.config.set_visible_devices([], "GPU")  # as it is
+try:
+    tf.config.set_visible_devices(tf.config.list_physical_devices("GPU"), "GPU")
+except RuntimeError as error:
+    print(str(error)[:60])
+"""
+    ) == [
+        "cpu",
+        "[PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')]",
+        "[] [LogicalDevice(name='/device:CPU:0', device_type='CPU')]",
+        "('/job:localhost/replica:0/task:0/device:CPU:0',)",
+        "3",
+        "Visible devices cannot be modified after being initialized: ",
+    ]
+
+
+def test_some_tpus_of_several_are_refused(python):
+    assert python(
+        GPUS.replace('kind == "GPU"', 'kind == "TPU"')
+        + """
+devices._accelerators = lambda kind: [object()] * 4 if kind == "TPU" else []
+tpus = tf.config.list_physical_devices("TPU")
+try:
+    tf.config.set_visible_devices(tpus[:1], "TPU")
+except ValueError as error:
+    print(str(error)[:23])
+print(len(tf.config.get_visible_devices("TPU")))
+tf.config.set_visible_devices([], "TPU")
+print(jax.config.jax_platforms)
+"""
+    ) == ["1 of 4 TPUs cannot be m", "4", "cpu"]
+
+
+@pytest.mark.parametrize(
+    ("files", "visible", "count"),
+    [
+        (["nvidia0", "nvidia1", "nvidiactl", "nvidia-uvm", "null"], None, 2),
+        (["nvidia0", "nvidia1"], "1", 1),
+        (["nvidia0", "nvidia1"], "", 0),
+        (["nvidia0", "nvidia1"], "0,-1,1", 1),
+        (["null"], None, None),
+    ],
+)
+def test_gpus_are_counted_by_the_files_of_the_driver(monkeypatch, files, visible, count):
+    monkeypatch.setattr(devices.os, "listdir", lambda folder: files)
+    monkeypatch.setattr(devices.importlib.util, "find_spec", lambda name: True)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    if visible is not None:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    assert devices._nvidia_gpus() == count
+
+
+# Errors and values are those of TensorFlow 2.21.
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda cpu, gpu: tf.config.set_visible_devices(gpu),
+        lambda cpu, gpu: tf.config.set_visible_devices(cpu, "GPU"),
+        lambda cpu, gpu: tf.config.set_visible_devices("CPU:0"),
+        lambda cpu, gpu: tf.config.set_visible_devices((cpu,)),
+        lambda cpu, gpu: tf.config.get_logical_device_configuration(gpu),
+    ],
+)
+def test_unknown_devices(call):
+    (cpu,) = tf.config.list_physical_devices("CPU")
+    gpu = tf.config.PhysicalDevice("/physical_device:GPU:0", "GPU")
+    with pytest.raises(ValueError, match="Unrecognized device"):
+        call(cpu, gpu)
+
+
+def test_visible_devices_once_the_backend_runs():
+    assert tf.config.list_logical_devices("CPU")
+    (cpu,) = tf.config.list_physical_devices("CPU")
+    assert tf.config.get_visible_devices() == [cpu]
+    assert tf.config.get_visible_devices("GPU") == []
+    tf.config.set_visible_devices([], "GPU")
+    tf.config.set_visible_devices(cpu)
+    tf.config.set_visible_devices([cpu], "CPU")
+    with pytest.raises(RuntimeError, match="cannot be modified after being initialized"):
+        tf.config.set_visible_devices([], "CPU")
+    assert tf.config.get_visible_devices() == [cpu]
+
+
+def test_configurations_are_remembered():
+    (cpu,) = tf.config.list_physical_devices("CPU")
+    assert tf.config.get_logical_device_configuration(cpu) is None
+    chosen = [tf.config.LogicalDeviceConfiguration()] * 8
+    tf.config.set_logical_device_configuration(cpu, chosen)
+    try:
+        assert tf.config.get_logical_device_configuration(cpu) == chosen
+        assert tf.config.experimental.get_virtual_device_configuration(cpu) == chosen
+    finally:
+        devices._STATE.logical.clear()

@@ -41,7 +41,30 @@ def test_older_names():
     experimental = tf.config.experimental
     assert experimental.list_physical_devices("GPU") == tf.config.list_physical_devices("GPU")
     assert experimental.VirtualDeviceConfiguration is tf.config.LogicalDeviceConfiguration
+    assert experimental.set_visible_devices is tf.config.set_visible_devices
+    assert experimental.get_visible_devices is tf.config.get_visible_devices
     with pytest.raises(AttributeError, match="is not part of jaxtribute"):
-        _ = experimental.get_device_policy
-    with pytest.raises(AttributeError, match="is not part of jaxtribute"):
-        _ = tf.config.no_such_name
+        _ = experimental.no_such_name
+
+
+def test_execution_is_noted():
+    experimental = tf.config.experimental
+    assert experimental.get_synchronous_execution()
+    experimental.set_synchronous_execution(False)
+    assert not experimental.get_synchronous_execution()
+    experimental.set_synchronous_execution(True)
+    experimental.enable_mlir_bridge()
+    experimental.disable_mlir_bridge()
+
+
+def test_policies():
+    experimental = tf.config.experimental
+    assert experimental.get_device_policy() == "silent"
+    for policy in ("warn", "explicit", "silent_for_int32", "silent"):
+        experimental.set_device_policy(policy)
+        assert experimental.get_device_policy() == policy
+    experimental.set_device_policy("warn")
+    experimental.set_device_policy(None)
+    assert experimental.get_device_policy() == "silent"
+    with pytest.raises(ValueError, match="Invalid argument `device_policy`: 'foo'"):
+        experimental.set_device_policy("foo")

@@ -1,5 +1,7 @@
 """Settings of `tf.debugging`, which are those of JAX."""
 
+import logging
+
 import jax
 import numpy as np
 import pytest
@@ -30,6 +32,12 @@ def test_traceback_filtering():
         jax.config.update("jax_traceback_filtering", before)
 
 
-def test_placements_are_not_logged():
+def test_placements_are_logged():
+    assert not tf.debugging.get_log_device_placement()
     tf.debugging.set_log_device_placement(True)
+    try:
+        assert tf.debugging.get_log_device_placement()
+        assert logging.getLogger("spmd.placement").isEnabledFor(logging.INFO)
+    finally:
+        tf.debugging.set_log_device_placement(False)
     assert not tf.debugging.get_log_device_placement()

@@ -5,6 +5,7 @@ import pytest
 
 from frontends.tf import random
 from frontends.tf.data import Dataset
+from frontends.tf.ops import seeds
 
 
 @pytest.fixture(autouse=True)
@@ -67,3 +68,17 @@ def test_seed_must_be_an_integer(seed):
         random.set_seed(seed)
     with pytest.raises(TypeError, match=r"shuffle: seed must be an integer or None"):
         Dataset.range(3).shuffle(3, seed=seed)
+
+
+def test_seeds_may_be_required(monkeypatch):
+    monkeypatch.setattr(seeds._GLOBAL, "required", True)
+    seeds.set_global_seed(None)
+    with pytest.raises(RuntimeError, match=r"Random ops require a seed.*set_seed\(1\)"):
+        seeds.check_global_seed()
+    with pytest.raises(RuntimeError, match="require a seed"):
+        seeds.op_entropy(None, "shuffle")
+    assert seeds.op_entropy(3, "shuffle")
+    seeds.set_global_seed(1)
+    seeds.check_global_seed()
+    assert seeds.op_entropy(None, "shuffle")
+    seeds.set_global_seed(None)
