@@ -160,6 +160,8 @@ def _become(request: dict) -> tuple[str, str]:
     os.environ.update(request["environment"])
     if _DEVICES in os.environ:
         jax.config.update(_DEVICES.lower(), int(os.environ[_DEVICES]))
+    if "spmd.topology" in sys.modules:  # as when `frontends.tf` is imported
+        sys.modules["spmd.topology"].prepare_simulation()
     np.random.seed()
     first, *rest = request["words"]
     if first == "-c":

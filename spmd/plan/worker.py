@@ -127,8 +127,8 @@ def _run(request: Request, capture: Capture) -> None:
         hint = "Name one of these." if capture.passed else "It called no step."
         raise PlanError(f"{what} ended without {wanted}. {seen}{hint}")
     raise PlanError(
-        f"{what} ended without {wanted}: a step that changes variables, as `strategy.run`, `tf.function`, `fit` or "
-        f"`spmd.Step` make it. {seen}Name a step with --step, or a script that trains."
+        f"{what} ended without {wanted}: a step that changes variables, as "
+        f"`spmd.Step`, a strategy or `fit` make it. {seen}Name a step with --step, or a script that trains."
     )
 
 

@@ -129,5 +129,5 @@ def test_what_follows_from_constants_is_known_in_a_program() -> None:
 
 
 def test_what_depends_on_an_argument_is_not_known() -> None:
-    with pytest.raises(TypeError, match="needs the value of a tensor"):
-        tf.function(lambda n: tf.zeros([n + 1]))(tf.constant(3))
+    with pytest.warns(UserWarning, match=r"runs as Python.* tf\.zeros needs, as a size"):
+        assert tf.function(lambda n: tf.zeros([n + 1]))(tf.constant(3)).shape == (4,)
