@@ -46,6 +46,15 @@ def mesh_of() -> Callable[[int], jax.sharding.Mesh]:
 
 
 @pytest.fixture
+def simulate(
+    monkeypatch: pytest.MonkeyPatch, mesh_of: Callable[[int], jax.sharding.Mesh]
+) -> Callable[[str], None]:
+    """Has the simulated devices stand for accelerators, as in `simulate("tpu:8")`."""
+    mesh_of(8)  # all devices are there before a test asks for some of them
+    return lambda text: monkeypatch.setenv("JAXTRIBUTE_SIMULATE", text)
+
+
+@pytest.fixture
 def store(monkeypatch: pytest.MonkeyPatch) -> FakeStore:
     """The cluster's store, in which the test says what other processes say (`store.answer = ...`)."""
     fake = FakeStore()

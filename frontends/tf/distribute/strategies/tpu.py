@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 import spmd
 from frontends.tf.distribute.cluster_resolver import TPUClusterResolver
 from frontends.tf.distribute.joining import join_tpu_hosts
@@ -10,7 +12,7 @@ from frontends.tf.distribute.tpu_extended import TPUExtended
 from frontends.tf.tpu.device_assignment import DeviceAssignment
 from frontends.tf.tpu.system import require_tpu
 from frontends.tf.tpu.topology import device_at
-from spmd.topology import all_devices, kind_of
+from spmd.topology import all_devices, kind_of, mesh_of_cores
 
 
 class TPUStrategy(Strategy):
@@ -37,11 +39,13 @@ class TPUStrategy(Strategy):
 
         Args:
             tpu_cluster_resolver: says which TPU; None takes this machine's.
-            experimental_device_assignment: which core each replica gets; None for all cores, one replica on each.
-            experimental_spmd_xla_partitioning: accepted: programs are always of this kind here.
+            experimental_device_assignment: which cores each replica gets; None for all cores, one replica on each. The
+                cores of a replica divide values as `experimental_split_to_logical_devices` says.
+            experimental_spmd_xla_partitioning: has `experimental_assign_to_logical_device` raise, as in TensorFlow. XLA's
+                partitioner makes the programs either way.
 
         Raises:
-            ValueError: there is no TPU (a `tf.errors.NotFoundError` as well), or replicas of several cores are asked for.
+            ValueError: there is no TPU (a `tf.errors.NotFoundError` as well).
             TypeError: the assignment is not one.
 
         Source: `tf.distribute.TPUStrategy`.
@@ -50,6 +54,7 @@ class TPUStrategy(Strategy):
         require_tpu(type(self).__name__)
         join_tpu_hosts()
         self._device_assignment = experimental_device_assignment
+        self.partitions_spmd = experimental_spmd_xla_partitioning
         super().__init__(_mesh(experimental_device_assignment))
         self.extended = TPUExtended(self)
 
@@ -112,10 +117,9 @@ def _mesh(assignment: DeviceAssignment | None) -> Any:
             f"A device assignment must be a tf.tpu.experimental.DeviceAssignment, but is {assignment!r:.80}. Make one with "
             "DeviceAssignment.build(topology, num_replicas=8)."
         )
-    if assignment.num_cores_per_replica > 1:
-        raise ValueError(
-            f"This assignment gives each replica {assignment.num_cores_per_replica} cores, but a replica runs on one device "
-            "here. Leave computation_shape out: DeviceAssignment.build(topology, num_replicas=8)."
+    cores = np.empty(assignment.core_assignment.shape[:2], object)
+    for replica, core in np.ndindex(cores.shape):
+        cores[replica, core] = device_at(
+            assignment.topology, assignment.core_assignment[replica, core]
         )
-    places = assignment.core_assignment[:, 0]
-    return spmd.make_mesh([device_at(assignment.topology, place) for place in places])
+    return mesh_of_cores(cores) if cores.shape[1] > 1 else spmd.make_mesh(cores[:, 0].tolist())

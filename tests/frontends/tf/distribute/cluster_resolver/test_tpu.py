@@ -107,8 +107,8 @@ def test_connecting_needs_a_tpu(monkeypatch):
 
 
 @pytest.mark.parametrize("tpu", [None, "", "my-tpu"])
-def test_this_machines_tpu_needs_no_name(monkeypatch, tpu):
-    monkeypatch.setenv("JAXTRIBUTE_SIMULATE", "tpu:4")
+def test_this_machines_tpu_needs_no_name(simulate, tpu):
+    simulate("tpu:4")
     resolver = make(tpu)
     assert resolver.cluster_spec().as_dict() == {"worker": ["localhost:8470"]}
     assert resolver.master() == ""
@@ -122,8 +122,8 @@ def test_this_machines_tpu_needs_no_name(monkeypatch, tpu):
     assert copy.deepcopy(resolver) is resolver
 
 
-def test_local_and_addresses_are_as_in_tensorflow(monkeypatch):
-    monkeypatch.setenv("JAXTRIBUTE_SIMULATE", "tpu:8")
+def test_local_and_addresses_are_as_in_tensorflow(simulate):
+    simulate("tpu:8")
     assert make("local").cluster_spec().as_dict() == {}
     assert make("local").master() == ""
     assert make("grpc://10.0.0.1").master() == "grpc://10.0.0.1:8470"
