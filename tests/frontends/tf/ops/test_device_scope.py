@@ -54,9 +54,12 @@ def test_devices_that_there_are_not():
         assert device_of(tf.ones([2])) == jax.devices("cpu")[0]
     tf.config.set_soft_device_placement(False)
     try:
-        with pytest.raises(
-            ValueError, match="Could not satisfy device specification '/device:GPU:0'"
-        ), tf.device("/gpu:0"):
+        with (
+            pytest.raises(
+                ValueError, match="Could not satisfy device specification '/device:GPU:0'"
+            ),
+            tf.device("/gpu:0"),
+        ):
             pass
     finally:
         tf.config.set_soft_device_placement(True)
