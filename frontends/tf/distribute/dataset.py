@@ -123,6 +123,7 @@ class DistributedDataset(Iterable[Any]):
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Makes the next pass continue where `get_state` of another one was called."""
+        self._given_back.clear()
         self._batches.set_state(state)
 
     def position(self) -> Json:

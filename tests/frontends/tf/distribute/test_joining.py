@@ -1,0 +1,64 @@
+"""How a process joins the others; tests/multiprocess has real ones."""
+
+import json
+
+import jax
+import pytest
+
+from frontends.tf.distribute import joining
+from spmd.cluster import from_tasks
+from spmd.errors import ClusterConfigError
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """What the engine was asked to start."""
+    found = []
+    monkeypatch.setattr(
+        joining, "initialize", lambda *arguments, **names: found.append((*arguments, names))
+    )
+    monkeypatch.setattr(joining, "shared_seed", lambda: found.append("seed"))
+    return found
+
+
+def test_workers_are_numbered_and_named(started):
+    joining.join(from_tasks({"worker": ["a:1", "b:2"]}, "worker", 1, "a test"), 30)
+    (addresses, number, names), seed = started
+    assert (addresses, number) == (["a:1", "b:2"], 1)
+    assert names["timeout_seconds"] == 30
+    assert len(names["names"]) == 2
+    assert seed == "seed"
+
+
+def test_tasks_that_do_not_train_are_refused(started):
+    cluster = from_tasks({"worker": ["a:1"], "ps": ["b:2"]}, "ps", 0, "a test")
+    with pytest.raises(ClusterConfigError, match=r"takes no part in synchronous training.*a test"):
+        joining.join(cluster)
+    assert started == []
+
+
+def test_hosts_of_a_simulated_tpu_are_tasks(started, simulate, monkeypatch):
+    simulate("tpu:4")
+    joining.join_tpu_hosts()
+    assert started == []  # of one host
+    task = {"type": "worker", "index": 0}
+    config = {"cluster": {"worker": ["localhost:1", "localhost:2"]}, "task": task}
+    monkeypatch.setenv("TF_CONFIG", json.dumps(config))
+    joining.join_tpu_hosts()
+    assert started[0][:2] == (["localhost:1", "localhost:2"], 0)
+    config["task"]["type"] = "evaluator"
+    config["cluster"]["evaluator"] = ["localhost:3"]
+    monkeypatch.setenv("TF_CONFIG", json.dumps(config))
+    joining.join_tpu_hosts()
+    assert started.count("seed") == 1
+
+
+def test_hosts_of_a_cloud_tpu_are_found_by_jax(started, monkeypatch):
+    monkeypatch.setattr(joining, "jax_detection_method", lambda environment: "gketpu")
+    monkeypatch.setattr(joining._jax_internals, "backend_is_running", lambda: False)
+    monkeypatch.setattr(jax.distributed, "initialize", lambda: started.append("jax"))
+    joining.join_tpu_hosts()
+    assert started == ["jax", "seed"]
+    monkeypatch.setattr(jax.distributed, "is_initialized", lambda: True)
+    joining.join_tpu_hosts()
+    assert started == ["jax", "seed"]
