@@ -10,21 +10,17 @@ set, for Keras 3 has no such loop there on several processors).
 import argparse
 
 import numpy as np
+from _devices import HELP, mirrored_strategy
 from _digits import load
 
 from frontends import tf  # was: import tensorflow as tf
 
 parser = argparse.ArgumentParser(description="Train Keras on MNIST with a TensorFlow script.")
-parser.add_argument("--devices", type=int, default=2, help="how many devices (default: 2)")
+parser.add_argument("--devices", type=int, help=HELP)
 parser.add_argument("--epochs", type=int, default=4, help="passes over the digits (default: 4)")
 arguments = parser.parse_args()
 
-cpu = tf.config.list_physical_devices("CPU")[0]
-tf.config.set_logical_device_configuration(
-    cpu, [tf.config.LogicalDeviceConfiguration()] * arguments.devices
-)
-strategy = tf.distribute.MirroredStrategy([f"CPU:{i}" for i in range(arguments.devices)])
-print(f"Number of devices: {strategy.num_replicas_in_sync}")
+strategy = mirrored_strategy(arguments.devices)
 
 GLOBAL_BATCH_SIZE = 64
 tf.keras.utils.set_random_seed(0)

@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import tensorflow_datasets as tfds
+from _devices import HELP, mirrored_strategy
 from _digits import DATA
 from absl import logging
 
 from frontends import tf  # was: import tensorflow as tf
 
 parser = argparse.ArgumentParser(description="Train Keras on MNIST with model.fit.")
-parser.add_argument("--devices", type=int, default=2, help="how many devices (default: 2)")
+parser.add_argument("--devices", type=int, help=HELP)
 parser.add_argument("--epochs", type=int, default=12, help="passes over the digits (default: 12)")
 parser.add_argument(
     "--output",
@@ -32,12 +33,7 @@ parser.add_argument(
 arguments = parser.parse_args()
 logging.set_verbosity(logging.ERROR)  # TFDS warns that OpenCV would decode faster
 
-cpu = tf.config.list_physical_devices("CPU")[0]
-tf.config.set_logical_device_configuration(
-    cpu, [tf.config.LogicalDeviceConfiguration()] * arguments.devices
-)
-strategy = tf.distribute.MirroredStrategy([f"CPU:{i}" for i in range(arguments.devices)])
-print(f"Number of devices: {strategy.num_replicas_in_sync}")
+strategy = mirrored_strategy(arguments.devices)
 tf.keras.utils.set_random_seed(0)
 
 # Data

@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from _devices import HELP, mirrored_strategy
 from _digits import DATA, load
 from flax import nnx
 from rich.console import Console
@@ -59,24 +60,9 @@ def shift(key, images):
     return jax.vmap(crop)(padded, offsets)
 
 
-def make_strategy(devices):
-    """Mirrors the model over devices, simulated on the CPU where there is no accelerator."""
-    accelerated = tf.config.list_physical_devices("GPU") + tf.config.list_physical_devices("TPU")
-    if not accelerated:
-        cpu = tf.config.list_physical_devices("CPU")[0]
-        tf.config.set_logical_device_configuration(
-            cpu, [tf.config.LogicalDeviceConfiguration()] * devices
-        )
-    kind = accelerated[0].device_type if accelerated else "CPU"
-    strategy = tf.distribute.MirroredStrategy([f"{kind}:{i}" for i in range(devices)])
-    note = "" if accelerated else " (simulated: no GPU or TPU here)"
-    console.print(f"Devices: {strategy.num_replicas_in_sync} x {kind}{note}")
-    return strategy
-
-
 def main(arguments):
     """Trains, tests, and draws."""
-    strategy = make_strategy(arguments.devices)
+    strategy = mirrored_strategy(arguments.devices)
     data_dir = arguments.data_dir or (None if arguments.full else DATA)
     train_images, train_labels = load("train", data_dir, arguments.full)
     test_images, test_labels = load("test", data_dir, arguments.full)
@@ -224,7 +210,7 @@ def draw(directory, losses, images, labels, predicted):
 def parse(argv=None):
     """Reads the command line."""
     parser = argparse.ArgumentParser(description="Train on MNIST over several devices.")
-    parser.add_argument("--devices", type=int, default=2, help="how many devices (default: 2)")
+    parser.add_argument("--devices", type=int, help=HELP)
     parser.add_argument(
         "--epochs", type=int, default=10, help="passes over the digits (default: 10)"
     )
@@ -238,7 +224,7 @@ def parse(argv=None):
         "--output", type=Path, default=HERE / "output", help="where the picture goes"
     )
     arguments = parser.parse_args(argv)
-    if arguments.devices < 1:
+    if arguments.devices is not None and arguments.devices < 1:
         parser.error("--devices must be 1 or more")
     return arguments
 

@@ -15,23 +15,19 @@ from typing import Any
 import numpy as np
 import tensorflow_datasets as tfds
 from _cats_vs_dogs import generate
+from _devices import HELP, mirrored_strategy
 
 from frontends import tf  # was: import tensorflow as tf
 
 parser = argparse.ArgumentParser(description="Transfer learning with ResNet50 on cats and dogs.")
-parser.add_argument("--devices", type=int, default=2, help="how many devices (default: 2)")
+parser.add_argument("--devices", type=int, help=HELP)
 parser.add_argument("--epochs", type=int, default=5, help="of each of two parts (default: 5)")
 parser.add_argument("--weights", help="imagenet, or a file (default: random)")
 parser.add_argument("--images", type=int, default=256, help="how many drawings (default: 256)")
 parser.add_argument("--size", type=int, default=48, help="of a side (default: 48)")
 arguments = parser.parse_args()
 
-cpu = tf.config.list_physical_devices("CPU")[0]
-tf.config.set_logical_device_configuration(
-    cpu, [tf.config.LogicalDeviceConfiguration()] * arguments.devices
-)
-strategy = tf.distribute.MirroredStrategy([f"CPU:{i}" for i in range(arguments.devices)])
-print(f"Number of devices: {strategy.num_replicas_in_sync}")
+strategy = mirrored_strategy(arguments.devices)
 tf.keras.utils.set_random_seed(0)
 
 # Load and prepare the dataset

@@ -11,7 +11,7 @@ EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "custom_loop.py"
 @pytest.mark.slow
 def test_a_tensorflow_script_learns_on_two_devices(run_python):
     done = run_python("-W", "error::UserWarning", EXAMPLE, "--epochs", "1")
-    assert "Number of devices: 2" in done.stdout
+    assert "Devices: 2 x CPU (simulated" in done.stdout
     result = re.search(
         r"Epoch 1, loss: ([\d.]+), accuracy: ([\d.]+), test accuracy: ([\d.]+)", done.stdout
     )

@@ -123,7 +123,6 @@ class DistributedDataset(Iterable[Any]):
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Makes the next pass continue where `get_state` of another one was called."""
-        self._given_back.clear()
         self._batches.set_state(state)
 
     def position(self) -> Json:
@@ -198,6 +197,7 @@ class DistributedIterator(ElementIterator):
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Continues where `get_state` of another pass over the same data was called."""
+        self._given_back.clear()
         self._batches.set_state(state)
 
     def close(self) -> None:

@@ -117,9 +117,10 @@ def _mesh(assignment: DeviceAssignment | None) -> Any:
             f"A device assignment must be a tf.tpu.experimental.DeviceAssignment, but is {assignment!r:.80}. Make one with "
             "DeviceAssignment.build(topology, num_replicas=8)."
         )
-    cores = np.empty(assignment.core_assignment.shape[:2], object)
-    for replica, core in np.ndindex(cores.shape):
-        cores[replica, core] = device_at(
-            assignment.topology, assignment.core_assignment[replica, core]
-        )
-    return mesh_of_cores(cores) if cores.shape[1] > 1 else spmd.make_mesh(cores[:, 0].tolist())
+    topology, shape = assignment.topology, assignment.core_assignment.shape[:2]
+    devices = np.empty(shape, object)
+    for replica, core in np.ndindex(*shape):
+        devices[replica, core] = device_at(topology, assignment.coordinates(replica, core))
+    if assignment.num_cores_per_replica == 1:
+        return spmd.make_mesh(devices[:, 0].tolist())
+    return mesh_of_cores(devices)
