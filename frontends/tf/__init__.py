@@ -53,6 +53,7 @@ _array_methods.install()
 _remedies.register()
 _tfds.install()
 _keras_backend.choose()
+_topology.leave_out_absent_accelerators()
 _topology.prepare_simulation()
 __getattr__, __dir__ = _names.attributes(
     "tf", _table.TABLE | _names.exported_by(__name__), _table.LAZY, present=["__version__"]

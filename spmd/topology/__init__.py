@@ -1,6 +1,7 @@
 """Devices and arrays on them: the mesh of a step, simulated devices, and where arrays lie."""
 
 from spmd.topology.detection import has_tpu as has_tpu
+from spmd.topology.detection import leave_out_absent_accelerators as leave_out_absent_accelerators
 from spmd.topology.devices import all_devices as all_devices
 from spmd.topology.devices import find_devices as find_devices
 from spmd.topology.devices import kind_of as kind_of

@@ -13,6 +13,7 @@ from jax.sharding import Mesh
 
 from spmd.errors import MeshError
 from spmd.lowering import keep_compiled_programs, share_one_arena
+from spmd.topology.detection import leave_out_absent_accelerators
 from spmd.topology.devices import Device, all_devices, find_devices, local_devices
 from spmd.topology.layout import grouped_mesh, replica_mesh
 from spmd.topology.physical import in_physical_order
@@ -140,6 +141,7 @@ def mesh_of_cores(devices: np.ndarray[Any, Any]) -> Mesh:
 
 def _prepare() -> None:
     """Sets up what starting the backend and compiling steps need."""
+    leave_out_absent_accelerators()
     keep_compiled_programs()
     share_one_arena()
 

@@ -7,16 +7,19 @@ import re
 
 import spmd
 from spmd import _jax_internals
-from spmd.topology import local_devices, use_gpus, use_platforms, use_simulated, wanted_simulation
+from spmd.topology import (
+    has_tpu,
+    local_devices,
+    use_gpus,
+    use_platforms,
+    use_simulated,
+    wanted_simulation,
+)
 
 _CUDA = ("jax_cuda12_plugin", "jax_cuda13_plugin")
-# Packages that bring a backend other than the CPU's.
-_ACCELERATORS = (
-    *_CUDA,
-    "jax_rocm7_plugin",
-    "jax_rocm60_plugin",
-    "libtpu",
-)
+_ROCM = ("jax_rocm7_plugin", "jax_rocm60_plugin")
+# Plug-ins for GPUs, and the files that their drivers make; /dev/dxg is that of the Windows Subsystem for Linux.
+_DRIVERS = ((_CUDA, ("/dev/nvidiactl", "/dev/dxg")), (_ROCM, ("/dev/kfd",)))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -325,7 +328,7 @@ def _physical_count(kind: str) -> int:
 def _nvidia_gpus() -> int | None:
     """Counts NVIDIA's GPUs without starting anything; None if that cannot be told."""
     count = len([one for one in os.listdir("/dev") if re.fullmatch(r"nvidia\d+", one)])
-    if not count or not any(importlib.util.find_spec(name) for name in _CUDA):
+    if not count or not any(map(_installed, _CUDA)):
         return None
     allowed = os.environ.get("CUDA_VISIBLE_DEVICES")
     if allowed is None:
@@ -335,14 +338,28 @@ def _nvidia_gpus() -> int | None:
     return min(count, names.index("-1") if "-1" in names else len(names))
 
 
+def _installed(module: str) -> bool:
+    return importlib.util.find_spec(module) is not None
+
+
 def _kinds(device_type: str | None) -> list[str]:
     return [kind for kind in ("CPU", "GPU", "TPU") if device_type in (None, kind)]
 
 
 def _may_have(kind: str) -> bool:
-    platforms = os.environ.get("JAX_PLATFORMS", "")
-    wanted = not platforms or kind.lower() in platforms or (kind == "GPU" and "cuda" in platforms)
-    return wanted and any(importlib.util.find_spec(name) for name in _ACCELERATORS)
+    """Tells whether there may be devices that only the backend can count, without starting it.
+
+    That a plug-in is installed does not say so: `jaxtribute plan` compiles with those of machines that are elsewhere.
+    """
+    if kind == "TPU":
+        return has_tpu()
+    platforms = os.environ.get("JAX_PLATFORMS", "").split(",")
+    if platforms != [""] and not {"gpu", "cuda", "rocm"} & set(platforms):
+        return False
+    return any(
+        any(map(_installed, plugins)) and any(map(os.path.exists, files))
+        for plugins, files in _DRIVERS
+    )
 
 
 def _accelerators(kind: str) -> int:

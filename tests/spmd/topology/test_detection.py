@@ -1,11 +1,15 @@
 """Whether there is a TPU."""
 
+import importlib.metadata
 import importlib.util
+import os
+import types
 
+import jax
 import pytest
 
 from spmd import _jax_internals
-from spmd.topology.detection import has_tpu
+from spmd.topology.detection import has_tpu, leave_out_absent_accelerators
 
 
 @pytest.fixture
@@ -30,8 +34,6 @@ def test_simulated_ones(monkeypatch):
 
 
 def test_chips_and_libtpu_are_needed(machine, monkeypatch):
-    import jax
-
     before = jax.config.jax_platforms
     try:
         for platforms, found in [(None, True), ("tpu,cpu", True), ("cpu", False), ("cuda", False)]:
@@ -43,5 +45,39 @@ def test_chips_and_libtpu_are_needed(machine, monkeypatch):
         monkeypatch.setattr(_jax_internals, "tpu_chips", lambda: 4)
         monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
         assert not has_tpu()
+    finally:
+        jax.config.update("jax_platforms", before)
+
+
+@pytest.mark.parametrize(
+    ("installed", "chips", "files", "plugins", "variables", "platforms"),
+    [
+        ("libtpu", 0, [], [], {}, "cpu"),
+        ("jax_cuda12_plugin", 0, [], ["xla_cuda12"], {}, "cpu"),
+        ("", 0, [], [], {}, None),
+        ("libtpu", 4, [], [], {}, None),
+        ("libtpu", 0, ["/dev/nvidiactl"], [], {}, None),
+        ("libtpu", 0, [], ["xla_cuda12", "another"], {}, None),
+        ("libtpu", 0, [], [], {"JAX_FORCE_TPU_INIT": "1"}, None),
+    ],
+)
+def test_compilers_of_other_machines_are_left_out(
+    machine, monkeypatch, installed, chips, files, plugins, variables, platforms
+):
+    before = jax.config.jax_platforms
+    entries = [types.SimpleNamespace(name=name) for name in plugins]
+    monkeypatch.setattr(_jax_internals, "tpu_chips", lambda: chips)
+    monkeypatch.setattr(os.path, "exists", lambda path: path in files)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name == installed or None)
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: entries)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    try:
+        jax.config.update("jax_platforms", None)
+        leave_out_absent_accelerators()
+        assert jax.config.jax_platforms == platforms
+        jax.config.update("jax_platforms", "cuda")
+        leave_out_absent_accelerators()
+        assert jax.config.jax_platforms == "cuda"
     finally:
         jax.config.update("jax_platforms", before)

@@ -249,3 +249,46 @@ def test_configurations_are_remembered():
         assert tf.config.experimental.get_virtual_device_configuration(cpu) == chosen
     finally:
         devices._STATE.logical.clear()
+
+
+@pytest.mark.parametrize(
+    ("plugins", "files", "platforms", "found"),
+    [
+        (["jax_cuda12_plugin"], ["/dev/nvidiactl"], "", True),
+        (["jax_cuda13_plugin"], ["/dev/dxg"], "cuda,cpu", True),
+        (["jax_rocm7_plugin"], ["/dev/kfd"], "rocm", True),
+        (["jax_cuda12_plugin"], ["/dev/nvidiactl"], "cpu", False),
+        (["jax_cuda12_plugin"], ["/dev/nvidiactl"], "tpu,cpu", False),
+        (["jax_cuda12_plugin"], [], "", False),  # as a compiler, for `jaxtribute plan`
+        (["jax_cuda12_plugin"], ["/dev/kfd"], "", False),
+        ([], ["/dev/nvidiactl"], "", False),
+        (["libtpu"], [], "", False),
+    ],
+)
+def test_the_backend_is_asked_where_there_is_a_driver(
+    monkeypatch, plugins, files, platforms, found
+):
+    monkeypatch.setenv("JAX_PLATFORMS", platforms)
+    monkeypatch.setattr(devices, "_installed", lambda name: name in plugins)
+    monkeypatch.setattr(devices.os.path, "exists", lambda path: path in files)
+    assert devices._may_have("GPU") is found
+    assert not devices._may_have("TPU")
+
+
+def test_compilers_of_other_machines_start_no_backend(python):
+    """Both compilers of `jaxtribute plan` are installed, as empty packages, and this machine has neither chip."""
+    assert python(
+        QUIET
+        + """
+import importlib.util
+found = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *more: (
+    object() if name in ("libtpu", "jax_cuda12_plugin") else found(name, *more)
+)
+from frontends import tf
+print(len(tf.config.list_physical_devices()), backend_is_running())
+cpu = tf.config.list_physical_devices("CPU")[0]
+tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+print(len(tf.config.list_logical_devices()))
+"""
+    ) == ["1 False", "2"]
