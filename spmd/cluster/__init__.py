@@ -11,6 +11,7 @@ with an address. The tasks that train are the *processes*: the chief first, then
 from spmd.cluster.config import Cluster as Cluster
 from spmd.cluster.config import Task as Task
 from spmd.cluster.config import from_tasks as from_tasks
+from spmd.cluster.environments.detection import gce_tpu_hosts as gce_tpu_hosts
 from spmd.cluster.environments.detection import jax_detection_method as jax_detection_method
 from spmd.cluster.environments.slurm import SlurmStep as SlurmStep
 from spmd.cluster.environments.slurm import from_slurm as from_slurm

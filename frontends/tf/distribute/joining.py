@@ -10,12 +10,13 @@ from spmd import _jax_internals
 from spmd.cluster import (
     Cluster,
     from_tf_config,
+    gce_tpu_hosts,
     initialize,
     jax_detection_method,
     shared_seed,
 )
 from spmd.errors import ClusterConfigError
-from spmd.topology import wanted_simulation
+from spmd.topology import has_tpu, wanted_simulation
 
 
 def join(cluster: Cluster, timeout_seconds: float | None = None) -> None:
@@ -65,6 +66,8 @@ def join_tpu_hosts() -> None:
         cluster = from_tf_config(os.environ)
         if cluster is not None and not cluster.is_evaluator:
             join(cluster)
-    elif jax_detection_method(os.environ) == "gketpu" and not _jax_internals.backend_is_running():
-        jax.distributed.initialize()
-        shared_seed()
+    elif has_tpu() and not _jax_internals.backend_is_running():
+        kubernetes = jax_detection_method(os.environ) == "gketpu"
+        if kubernetes or gce_tpu_hosts(os.environ) > 1:
+            jax.distributed.initialize()
+            shared_seed()

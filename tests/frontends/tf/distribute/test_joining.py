@@ -53,12 +53,17 @@ def test_hosts_of_a_simulated_tpu_are_tasks(started, simulate, monkeypatch):
     assert started.count("seed") == 1
 
 
-def test_hosts_of_a_cloud_tpu_are_found_by_jax(started, monkeypatch):
-    monkeypatch.setattr(joining, "jax_detection_method", lambda environment: "gketpu")
+@pytest.mark.parametrize(
+    ("method", "hosts", "joins"), [("gketpu", 1, True), (None, 4, True), (None, 1, False)]
+)
+def test_hosts_of_a_cloud_tpu_are_found_by_jax(started, monkeypatch, method, hosts, joins):
+    monkeypatch.setattr(joining, "has_tpu", lambda: True)
+    monkeypatch.setattr(joining, "jax_detection_method", lambda environment: method)
+    monkeypatch.setattr(joining, "gce_tpu_hosts", lambda environment: hosts)
     monkeypatch.setattr(joining._jax_internals, "backend_is_running", lambda: False)
     monkeypatch.setattr(jax.distributed, "initialize", lambda: started.append("jax"))
     joining.join_tpu_hosts()
-    assert started == ["jax", "seed"]
+    assert started == (["jax", "seed"] if joins else [])
     monkeypatch.setattr(jax.distributed, "is_initialized", lambda: True)
     joining.join_tpu_hosts()
-    assert started == ["jax", "seed"]
+    assert len(started) == 2 * joins

@@ -1,8 +1,12 @@
 """Where jax.distributed needs no arguments; compared with what JAX itself says."""
 
+import http.server
+import importlib.util
+import threading
+
 import pytest
 
-from spmd.cluster import from_slurm, jax_detection_method
+from spmd.cluster import from_slurm, gce_tpu_hosts, jax_detection_method
 
 SLURM = {
     "SLURM_JOB_ID": "7",
@@ -17,7 +21,6 @@ SLURM = {
 
 def test_nothing_is_detected():
     assert jax_detection_method({}) is None
-    assert jax_detection_method({"TPU_WORKER_HOSTNAMES": "a,b"}) is None  # no TPU library
 
 
 def test_a_slurm_step_is_detected():
@@ -68,5 +71,47 @@ def test_hosts_and_slices(environment, several):
     assert (jax_detection_method(environment) == "gketpu") == several
 
 
-def test_without_libtpu_it_is_no_tpu():
+def test_without_libtpu_it_is_no_tpu(monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     assert jax_detection_method({"TPU_WORKER_HOSTNAMES": "a,b"}) is None
+
+
+@pytest.fixture
+def metadata():
+    """Google's metadata server, which gives what the test sets; None is an error."""
+    answers = {}
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            found = answers.get(self.path.removeprefix("/computeMetadata/v1/instance/attributes/"))
+            self.send_response(404 if found is None or not self.headers["Metadata-Flavor"] else 200)
+            self.end_headers()
+            self.wfile.write((found or "").encode())
+
+        def log_message(self, *arguments):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        answers["address"] = f"127.0.0.1:{server.server_address[1]}"
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield answers
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize(
+    ("endpoints", "hosts"),
+    [(None, 1), ("10.0.0.1", 1), ("10.0.0.1,10.0.0.2", 2), ("a:0:10.0.0.1,b:1:10.0.0.2", 2)],
+)
+def test_hosts_of_a_tpu_on_compute_engine(metadata, monkeypatch, endpoints, hosts):
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    metadata["worker-network-endpoints"] = endpoints
+    assert gce_tpu_hosts({"GCE_METADATA_IP": metadata["address"]}) == hosts
+
+
+def test_machines_that_are_not_googles(metadata):
+    assert gce_tpu_hosts({"GCE_METADATA_IP": "127.0.0.1:1"}) == 1
+    metadata["worker-network-endpoints"] = "a,b"
+    skipped = {"GCE_METADATA_IP": metadata["address"], "TPU_SKIP_MDS_QUERY": "1"}
+    assert gce_tpu_hosts(skipped) == 1
