@@ -2,7 +2,7 @@
 
 Each `.txt` file beside this one is a script that prints, and the `.out` file of its name is what it printed with
 TensorFlow 2.21 and Keras 2, without the spelling of tensors. The scripts are our own; what they go through is what
-the guides go through: functions, AutoGraph, modules, training loops, custom layers, distributed training and input.
+the guides go through: functions, AutoGraph, modules, training loops, custom layers, distributed training, TPUs and input.
 """
 
 import math
@@ -15,6 +15,9 @@ HERE = Path(__file__).parent
 QUICK = ["autograph", "function", "modules"]
 # Other guides, whose parts quick tests of the modules prove.
 SLOW = ["autodiff", "custom_layers", "distributed", "keras_loops", "tensors", "training_loops"]
+SLOW += ["tpu"]
+# With TensorFlow, where there is no TPU, the script went on with eight processors.
+VARIABLES = {"tpu": {"JAXTRIBUTE_SIMULATE": "tpu:8"}}
 
 
 def _tokens(text):
@@ -36,7 +39,7 @@ def test_a_script_prints_what_it_prints_with_tensorflow(name, run_python, tmp_pa
     assert text.count("import tensorflow as tf") == 1
     script = tmp_path / f"{name}.py"
     script.write_text(text.replace("import tensorflow as tf", "from frontends import tf"))
-    printed = run_python(script, cwd=tmp_path).stdout
+    printed = run_python(script, cwd=tmp_path, environment=VARIABLES.get(name)).stdout
     ours, theirs = _tokens(printed), _tokens((HERE / f"{name}.out").read_text())
     different = [pair for pair in zip(ours, theirs, strict=False) if not _same(*pair)]
     assert not different, printed
