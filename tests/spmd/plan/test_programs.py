@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 from spmd.lowering import cpu
-from spmd.plan import Request, StepFacts, compile_step
+from spmd.plan import Request, StepFacts, compile_step, make_plan
 from tests.spmd.plan.compilers import needs_gpu_compiler, needs_tpu_compiler
 
 ROOT = Path(__file__).resolve().parents[3]
-MLP = str(Path(__file__).parent / "scripts" / "mlp.py")
+SCRIPTS = Path(__file__).parent / "scripts"
+MLP = str(SCRIPTS / "mlp.py")
 EXAMPLES = ROOT / "examples"
 
 TPU = pytest.param("v5e:2x2", marks=needs_tpu_compiler)
@@ -124,6 +125,26 @@ def test_examples(topology, script, arguments, tmp_path) -> None:
     check(facts)
     assert facts.global_batch == (256 if script == "mnist.py" else 128)
     assert all_reduces(facts) <= 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "topology",
+    [
+        pytest.param("v6e:8x8", marks=needs_tpu_compiler),
+        pytest.param("h100:8", marks=needs_gpu_compiler),
+    ],
+)
+def test_resnet50(topology) -> None:
+    facts = compile_step(Request(str(SCRIPTS / "resnet50.py"), topology))
+    check(facts)
+    assert re.search(r"u8\[32,224,224,3\]", inputs(facts))
+    parameters = sum(one.bytes for one in facts.buffers if one.kind == "parameters")
+    assert parameters == 4 * 25_583_592  # those that are trained
+    # XLA splits what travels into several, by their bytes; 161 arrays have gradients.
+    assert all_reduces(facts) <= 10
+    sent = make_plan(facts).sent_bytes
+    assert sent == pytest.approx(2 * (1 - 1 / facts.devices) * parameters, rel=0.01)
 
 
 @pytest.mark.slow
