@@ -73,9 +73,11 @@ def experimental_connect_to_host(
 
     Source: `tf.config.experimental_connect_to_host`.
     """
-    if not remote_host:
+    here = has_tpu()
+    # This machine's TPU has no address: its resolver's master() is "".
+    if remote_host is None or not (remote_host or here):
         raise ValueError("Must provide at least one remote_host")
-    if not has_tpu():
+    if not here:
         raise ValueError(
             f"Cannot connect to {remote_host!r}: JAX runs operations on the machine that runs the script, and this one has no "
             "TPU. Start the script on the TPU's own machine, or simulate one: JAXTRIBUTE_SIMULATE=tpu:8."

@@ -20,6 +20,9 @@ def test_a_tpu_of_one_host_has_nothing_to_join(simulate, joined):
     simulate("tpu:2")
     connect(tf.distribute.cluster_resolver.TPUClusterResolver(""))
     tf.config.experimental_connect_to_host("grpc://10.0.0.1:8470")
+    tf.config.experimental_connect_to_host(
+        tf.distribute.cluster_resolver.TPUClusterResolver("my-tpu").master()
+    )
     assert joined == []
 
 
