@@ -35,7 +35,7 @@ class DeviceAssignment:
         >>> assignment.num_replicas, assignment.num_cores_per_replica
         (4, 2)
         >>> assignment.tpu_device(replica=1, logical_core=1)
-        '/task:0/device:TPU:5'
+        '/task:0/device:TPU:3'
 
     Source: `tf.tpu.experimental.DeviceAssignment`.
     """
