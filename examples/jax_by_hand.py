@@ -4,6 +4,7 @@ python examples/jax_by_hand.py --devices 2
 """
 
 import argparse
+import os
 
 import jax
 import optax
@@ -15,6 +16,8 @@ parser.add_argument("--devices", type=int, default=2, help="how many CPU devices
 parser.add_argument("--epochs", type=int, default=3, help="passes over the digits (default: 3)")
 arguments = parser.parse_args()
 jax.config.update("jax_num_cpu_devices", arguments.devices)
+# XLA sizes its thread pool by NPROC. With too few threads for its devices an all-reduce waits for ever.
+os.environ.setdefault("NPROC", str(2 * arguments.devices + 4))
 
 # --8<-- [start:script]
 mesh = jax.make_mesh((jax.device_count(),), ("replica",), axis_types=(AxisType.Auto,))
