@@ -37,6 +37,7 @@ FLOORS = (
     "input",
     "step",
     "checkpoint",
+    "servers",
     "plan",
     "launch",
     "integrations",

@@ -40,11 +40,6 @@ _KERAS_OPS = frozenset(
 # Planned, with support for clusters: docs/compat.md lists them as "not yet".
 PLANNED = frozenset(
     {
-        "tf.distribute.ParameterServerStrategy",
-        "tf.distribute.Server",
-        "tf.distribute.coordinator",
-        "tf.distribute.experimental.ParameterServerStrategy",
-        "tf.distribute.experimental.coordinator",
         "tf.distribute.experimental.rpc",
     }
 )

@@ -14,6 +14,10 @@ from frontends.tf.distribute.scope import get_strategy
 from frontends.tf.held_variable import HeldVariable
 from frontends.tf.ops.convert import named
 from spmd.replica import PerReplica, current_frame, in_replica
+from spmd.state import Update, describing
+
+# The methods of JAX's `x.at[index]`, which updates are named after.
+VERBS = {"assign": "set", "assign_add": "add", "assign_sub": "subtract"}
 
 
 def _updating(verb: str, combine: Callable[[Any, Any], Any], does: str) -> Callable[..., Any]:
@@ -75,7 +79,8 @@ class AssignedVariable(HeldVariable):
         elif in_replica() and get_strategy().num_replicas_in_sync > 1:
             self._check_aggregation()
             new = reduced(new, self.aggregation)
-        self._set(combine(held, new))
+        with describing(Update(self, VERBS[verb], new)):
+            self._set(combine(held, new))
         return self.value() if current_frame() is not None else self
 
     def _check_aggregation(self) -> None:

@@ -87,12 +87,12 @@ class FedLoops:
         try:
             return program.call(leaves, iterators)
         except TapeNeeded:
-            del self._programs[key]
+            self._programs.pop(key, None)
             raise
         except (DatasetReadDuringTrace, Exception) as error:
             if program.works or program.step.trace_count > before:
                 raise
-            del self._programs[key]
+            self._programs.pop(key, None)
             _LOG.info("A function with loops that read iterators runs as Python: %r", error)
             self._failures += 1 if isinstance(error, Exception) else _MOST_FAILURES
             return NOT_FED

@@ -15,7 +15,7 @@ from frontends.tf.aggregation import (
     VariableSynchronization,
     combined,
 )
-from frontends.tf.distribute.device_names import long_name
+from frontends.tf.distribute.device_names import devices_of, long_name
 from frontends.tf.distribute.scope import StrategyLike, WrongMeshError
 from frontends.tf.ops.map_stream import require_no_write
 from frontends.tf.tensor_shape import TensorShape
@@ -170,8 +170,9 @@ class HeldVariable(ArrayLike, spmd.Variable):
 
     @property
     def device(self) -> str:
-        """Device of the first replica's value."""
-        return long_name(self._strategy.mesh.local_devices[0])
+        """Device of the first replica's value; of one that lives on parameter servers, its first server."""
+        servers = devices_of(self)
+        return servers[0] if servers else long_name(self._strategy.mesh.local_devices[0])
 
     def get_shape(self) -> TensorShape:
         """Returns the shape; of a variable that was made with `shape=`, that one."""

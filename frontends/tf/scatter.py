@@ -8,13 +8,14 @@ import jax.numpy as jnp
 
 from frontends.tf._typing import TensorLike
 from frontends.tf.aggregation import VariableAggregation, VariableSynchronization, reduced
-from frontends.tf.assign import AssignedVariable
+from frontends.tf.assign import VERBS, AssignedVariable
 from frontends.tf.distribute.scope import get_strategy
 from frontends.tf.indexed_slices import IndexedSlices, all_reduced
 from frontends.tf.ops.convert import named
 from frontends.tf.ops.positions import existing
 from frontends.tf.variable_slice import remember
 from spmd.replica import broadcast, current_frame, in_replica
+from spmd.state import Update, describing
 
 
 def _of_rows(name: str, verb: str, summary: str) -> Callable[..., Any]:
@@ -43,10 +44,6 @@ def _of_elements(name: str, verb: str, summary: str) -> Callable[..., Any]:
         return self._scatter_nd(verb, indices, updates)
 
     return named(f"ScatteredVariable.{name}", f"{summary}; see `scatter_nd_update`.", update)
-
-
-# The methods of JAX's `x.at[index]`.
-_VERBS = {"assign": "set", "assign_add": "add", "assign_sub": "subtract"}
 
 
 class ScatteredVariable(AssignedVariable):
@@ -152,13 +149,14 @@ class ScatteredVariable(AssignedVariable):
             rows = reduced(rows, self.aggregation)
         held = self._get()
         try:
-            new = getattr(held.at[index], _VERBS[verb])(rows)
+            new = getattr(held.at[index], VERBS[verb])(rows)
         except ValueError as error:
             raise ValueError(
                 f"Cannot assign to a part of variable '{self.name}': it has shape {held[index].shape}, and the "
                 f"value shape {rows.shape}."
             ) from error
-        self._set(new)
+        with describing(Update(self, VERBS[verb], rows, detail=index)):
+            self._set(new)
         return self.value() if current_frame() is not None else self
 
     def _scatter(self, verb: str, slices: IndexedSlices) -> Any:
@@ -205,5 +203,6 @@ class ScatteredVariable(AssignedVariable):
     def _put(self, verb: str, positions: tuple[jax.Array, ...], rows: TensorLike) -> Any:
         held, rows = self._get(), self._typed(rows)
         places = existing(positions, held.shape, f"{self.name} has no element")
-        self._set(getattr(held.at[places], verb)(rows, mode="drop"))
+        with describing(Update(self, verb, rows, places)):
+            self._set(getattr(held.at[places], verb)(rows, mode="drop"))
         return self.value() if current_frame() is not None else self

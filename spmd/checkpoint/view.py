@@ -15,7 +15,7 @@ import jax
 import numpy as np
 
 from spmd.checkpoint.position import HasPosition
-from spmd.state import Adapter, Group, adapter_of, overwritten
+from spmd.state import Adapter, Group, adapter_of, overwritten, refreshed, written
 from spmd.typing import LibraryVariable, PyTree, Stateful
 
 _VALUES = (bool, int, float, str)
@@ -78,10 +78,16 @@ def view_of(obj: Stateful) -> View | None:
 def view_of_variable(variable: LibraryVariable, adapter: Adapter) -> View:
     """Returns the view of a variable, which its library's adapter reads and writes."""
 
-    def write(value: PyTree) -> None:
-        adapter.set(variable, overwritten(variable, adapter.get(variable), value))
+    def read() -> PyTree:
+        refreshed([variable])
+        return adapter.get(variable)
 
-    return View(variable, "arrays", read=lambda: adapter.get(variable), write=write)
+    def write(value: PyTree) -> None:
+        old = adapter.get(variable)
+        adapter.set(variable, overwritten(variable, old, value))
+        written(variable, old, adapter.get(variable))
+
+    return View(variable, "arrays", read=read, write=write)
 
 
 def _view_of_library_object(obj: Stateful, adapter: Adapter) -> View:

@@ -2,6 +2,26 @@
 
 from spmd.state.adapter import Adapter as Adapter
 from spmd.state.adapter import Group as Group
+from spmd.state.backing import LIFTING as LIFTING
+from spmd.state.backing import Backing as Backing
+from spmd.state.backing import ReadAfterUpdateError as ReadAfterUpdateError
+from spmd.state.backing import Recorded as Recorded
+from spmd.state.backing import Recorder as Recorder
+from spmd.state.backing import Update as Update
+from spmd.state.backing import back as back
+from spmd.state.backing import back_new as back_new
+from spmd.state.backing import backing_of as backing_of
+from spmd.state.backing import check_known as check_known
+from spmd.state.backing import describing as describing
+from spmd.state.backing import is_backed as is_backed
+from spmd.state.backing import merging_writes as merging_writes
+from spmd.state.backing import push as push
+from spmd.state.backing import recording as recording
+from spmd.state.backing import refreshed as refreshed
+from spmd.state.backing import register_backing as register_backing
+from spmd.state.backing import silently as silently
+from spmd.state.backing import update_by_rule as update_by_rule
+from spmd.state.backing import written as written
 from spmd.state.deferred import apply_pending as apply_pending
 from spmd.state.deferred import defer as defer
 from spmd.state.deferred import drop_deferred as drop_deferred

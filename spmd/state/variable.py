@@ -14,6 +14,7 @@ from spmd.assigned import assigned
 from spmd.errors import StateError
 from spmd.replica import current_frame, is_per_replica
 from spmd.state.adapter import Adapter
+from spmd.state.backing import back_new, check_known, refreshed, written
 from spmd.state.kinds import Kind
 from spmd.state.observers import overwritten
 from spmd.state.registry import register_adapter
@@ -94,6 +95,7 @@ class Variable:
         self._value: Any = jax.tree.map(jnp.asarray, value, is_leaf=is_per_replica)
         self._frame: Any = None
         self._trace: Any = None
+        back_new(self)
 
     @property
     def value(self) -> PyTree:
@@ -110,7 +112,11 @@ class Variable:
 
     def _get(self) -> PyTree:
         self._check_lifted("reads")
-        if current_frame() is not None or not jax.distributed.is_initialized():
+        if current_frame() is not None:
+            check_known(self, self._value)
+            return self._value
+        refreshed([self])
+        if not jax.distributed.is_initialized():
             return self._value
         return jax.tree.map(readable, self._value)
 
@@ -125,7 +131,9 @@ class Variable:
         undo = _UNDO.get()
         if undo is not None:
             undo.setdefault(id(self), (self, self._value))
-        self._value = overwritten(self, self._value, new)
+        old = self._value
+        self._value = overwritten(self, old, new)
+        written(self, old, self._value)
 
     def __repr__(self) -> str:
         shown = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), self._value)

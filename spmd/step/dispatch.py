@@ -18,8 +18,8 @@ import jax.numpy as jnp
 from spmd.cluster import progress
 from spmd.errors import BatchError, ProcessMismatchError, Remedy, StateError
 from spmd.proof import check_state_is_there, counted_padding_error, counted_rows_error
-from spmd.replica import PerReplica, RowMask, mask_of_lengths
-from spmd.state import StateTable
+from spmd.replica import PerReplica, RowMask, is_per_replica, mask_of_lengths
+from spmd.state import Recorded, StateTable, backing_of, push, refreshed
 from spmd.step.agreement import differing, digest, of_first_process
 from spmd.step.build import Program
 from spmd.step.compilation import about_to_compile
@@ -84,6 +84,11 @@ class Executable:
         self._launching = LAUNCHING if program.mesh.size > 1 else threading.RLock()
         self._me: weakref.ref[object] = weakref.ref(self)
         self._unshared = _UNSHARED * self._changed.size
+        self._backed = [
+            one
+            for one in (*self._kept.variables, *self._changed.variables)
+            if backing_of(one) is not None
+        ]
         self.forget_arrays()
 
     # Compiling; no lock of the state is held.
@@ -171,7 +176,12 @@ class Executable:
             self._ran = True
             self._changed.write(new)
             self._last_changed = new
-            return self._result(stacked, wholes, masks)
+            result = self._result(stacked, wholes, masks)
+        if type(result) is Recorded:
+            # After the lock: other steps run while the values come.
+            push(jax.tree.map(_one_value, result.updates, is_leaf=is_per_replica))
+            return result.result
+        return result
 
     def forget_arrays(self) -> None:
         """Lets go of the arrays that the variables held after the last run."""
@@ -200,6 +210,7 @@ class Executable:
     def _refresh_state(self) -> None:
         """Reads the state, and puts on the mesh what others wrote."""
         self._release_previous_program()
+        refreshed(self._backed)
         program = self.program
         if not self._kept.holds(self._last_kept):
             kept = self._kept.read()
@@ -390,6 +401,10 @@ class Executable:
             values = of_first_process([leaves[index] for index in different], self.program.mesh)
             for index, value in zip(different, values, strict=True):
                 leaves[index] = value
+
+
+def _one_value(leaf: Any) -> Any:
+    return leaf.values[0] if isinstance(leaf, PerReplica) else leaf
 
 
 def _count_unshared() -> int:

@@ -1,5 +1,6 @@
 """What all kinds of steps share: a call finds the program that fits its arguments, or makes one, and runs it."""
 
+import dataclasses
 import enum
 import functools
 import logging
@@ -13,6 +14,7 @@ from spmd.cluster import progress
 from spmd.errors import BatchError, MeshError, PaddedBatchError
 from spmd.replica import Frame, RowMask, current_frame
 from spmd.source_lines import shorten_traceback
+from spmd.state import ReadAfterUpdateError
 from spmd.step.arguments import Arguments, Shortcut, take_apart
 from spmd.step.build import Program, build
 from spmd.step.cache import ProgramCache
@@ -399,7 +401,11 @@ class StepRunner(Generic[P, R]):
             if known is not None:
                 return parts, known
             with progress.busy(f"traces {self.__name__}"), held_back():
-                fitting, program = self._build(args, kwargs, parts)
+                try:
+                    fitting, program = self._build(args, kwargs, parts)
+                except ReadAfterUpdateError:
+                    self._code = dataclasses.replace(self._code, predicts=True)
+                    fitting, program = self._build(args, kwargs, parts)
             made = Executable(program, self._options.compiler_options)
             # A program for all values of a number that had one of its own is no reason to warn.
             self._programs.add(fitting, made, stale or reason, is_new=fitting.key == parts.key)

@@ -25,7 +25,7 @@ from spmd.replica import (
     masks_of_length,
     replica_axis,
 )
-from spmd.state import Kind, StateTable
+from spmd.state import Kind, Recorder, StateTable, recording
 from spmd.step.arguments import is_argument, is_numeric
 from spmd.step.constants import with_constants
 from spmd.step.random_keys import returned_key
@@ -123,7 +123,7 @@ def _with_a_row_more(
 
     def longer(state: list[jax.Array], rows: list[jax.Array], valid: list[jax.Array]) -> PyTree:
         batch = with_blocks(leaves, rows, dict(zip(masks, valid, strict=True)))
-        with table.lifted(state):
+        with table.lifted(state), recording(Recorder({}, predicts=True)):
             return _call(frame, function, structure, batch)[1]
 
     sums, made = frame.sums, list(frame.made)

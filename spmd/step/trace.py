@@ -17,7 +17,7 @@ from jax.sharding import Mesh
 from spmd.errors import Remedy, StateError
 from spmd.proof import leaked_value_error, per_device_program
 from spmd.replica import BlockShapes, Frame, TracedPerReplica, is_per_replica, tracing
-from spmd.state import Kind, StateTable, adapters
+from spmd.state import Kind, Recorded, Recorder, StateTable, adapters, is_backed, recording
 from spmd.step.arguments import Arguments, abstract
 from spmd.step.constants import with_constants
 from spmd.step.random_keys import resolve_keys
@@ -48,6 +48,7 @@ class StepCode:
             between the replicas.
         merges_results: whether a result that is equal on all replicas leaves as one array.
         on_made: called when a trace has made variables; may refuse that with an error.
+        predicts: whether it computes for itself what an update makes of a backed variable, to read it afterwards.
     """
 
     function: Callable[..., PyTree]
@@ -55,6 +56,7 @@ class StepCode:
     in_replicas: bool
     merges_results: bool
     on_made: OnMade | None = None
+    predicts: bool = False
 
     def inline(self, frame: Frame, args: Sequence[Any], kwargs: Mapping[str, Any]) -> PyTree:
         """Calls the function inside a step that is being traced."""
@@ -194,7 +196,10 @@ def trace_step(
         values = [leaf[0] if own else leaf for leaf, own in zip(state, local, strict=True)]
         with tracing(frame), table.lifted(values):
             args, kwargs = arguments.rebuild(split, whole, masks)
-            out = code.inline(frame, args, kwargs)
+            if is_backed(table.variables):
+                out = _recorded(code, frame, args, kwargs, building=building)
+            else:
+                out = code.inline(frame, args, kwargs)
             new_values = table.read()
             structure, results, blocks = _flatten_result(out, code.name)
         new_state = [
@@ -237,6 +242,23 @@ def trace_step(
     made = [variable for variable, _ in frame.made]
     inputs_of = Inputs(constants, *sizes)
     return Trace(outer, jaxpr, inputs_of, structure, results, made, frame.gathers_rows)
+
+
+def _recorded(
+    code: StepCode, frame: Frame, args: Sequence[Any], kwargs: Mapping[str, Any], *, building: bool
+) -> PyTree:
+    """Calls the function, and adds to its result the updates of variables whose true values live elsewhere."""
+    table = frame.table
+    assert isinstance(table, StateTable)
+    first = dict(zip(table.leaf_names, table.read(), strict=True))
+    initial = {id(slot.variable): first.get(slot.name) for slot in table.slots}
+    recorder = Recorder(initial, predicts=code.predicts or building)
+    try:
+        with recording(recorder):
+            out = code.inline(frame, args, kwargs)
+    finally:
+        updates = recorder.close()
+    return Recorded(out, updates) if updates and not building else out
 
 
 def _abstract_state(table: StateTable, replicas: int) -> list[jax.ShapeDtypeStruct]:

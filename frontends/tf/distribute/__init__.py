@@ -26,15 +26,22 @@ from frontends.tf.distribute.scope import experimental_set_strategy as experimen
 from frontends.tf.distribute.scope import get_strategy as get_strategy
 from frontends.tf.distribute.scope import has_strategy as has_strategy
 from frontends.tf.distribute.scope import in_cross_replica_context as in_cross_replica_context
+from frontends.tf.distribute.server import Server as Server
 from frontends.tf.distribute.strategies.mirrored import MirroredStrategy as MirroredStrategy
 from frontends.tf.distribute.strategies.multi_worker_mirrored import (
     MultiWorkerMirroredStrategy as MultiWorkerMirroredStrategy,
 )
 from frontends.tf.distribute.strategies.one_device import OneDeviceStrategy as OneDeviceStrategy
+from frontends.tf.distribute.strategies.parameter_server import (
+    ParameterServerStrategy as ParameterServerStrategy,
+)
 from frontends.tf.distribute.strategies.tpu import TPUStrategy as TPUStrategy
 from frontends.tf.distribute.strategy import Strategy as Strategy
 from frontends.tf.distribute.values import DistributedValues as DistributedValues
 
 # Lazy, because the first imports tf.train, whose checkpoints take long to import.
-_LAZY = {name: f"frontends.tf.distribute.{name}" for name in ("cluster_resolver", "experimental")}
+_LAZY = {
+    name: f"frontends.tf.distribute.{name}"
+    for name in ("cluster_resolver", "coordinator", "experimental")
+}
 __getattr__, __dir__ = _names.attributes("tf.distribute", _names.exported_by(__name__), _LAZY)

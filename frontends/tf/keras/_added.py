@@ -9,6 +9,7 @@ import keras
 from frontends.tf import random
 from frontends.tf.keras import _backend_functions, _export, _legacy_optimizers
 from frontends.tf.keras._backup import BackupAndRestore
+from frontends.tf.keras._dataset_creator import DatasetCreator
 from frontends.tf.keras._files import ModelCheckpoint
 from frontends.tf.keras._mean_tensor import MeanTensor
 from frontends.tf.keras._tensorboard import TensorBoard
@@ -84,6 +85,7 @@ NAMES: dict[str, dict[str, Any]] = {
     "mixed_precision.experimental": {"set_policy": keras.mixed_precision.set_global_policy},
     "optimizers.legacy": _legacy_optimizers.TABLE,
     "utils": {"set_random_seed": set_random_seed},
+    "utils.experimental": {"DatasetCreator": DatasetCreator},
 }
 
 # Modules that Keras 3 dropped, and where their names are now.
@@ -94,6 +96,7 @@ SAME_AS = {
     "layers.experimental.preprocessing": "layers",
     "mixed_precision.experimental": "mixed_precision",
     "optimizers.experimental": "optimizers",
+    "utils.experimental": "utils",
 }
 
 HINTS = {

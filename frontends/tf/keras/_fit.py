@@ -4,6 +4,7 @@ A model belongs to the strategy whose scope it was made in, as in TensorFlow.
 """
 
 import contextlib
+import dataclasses
 import functools
 import inspect
 from collections.abc import Callable
@@ -14,11 +15,14 @@ from jax.sharding import Mesh
 from frontends.tf._step_state import SEARCHED
 from frontends.tf.data.dataset import Dataset
 from frontends.tf.distribute.auto_shard import distributed, divides_data
-from frontends.tf.distribute.scope import StrategyLike, get_strategy
+from frontends.tf.distribute.scope import StrategyLike, get_strategy, in_force
+from frontends.tf.distribute.strategies.parameter_server import ParameterServerStrategy
 from frontends.tf.keras._backup import giving_sigterm_back
 from frontends.tf.keras._dataset_adapter import ON_ALL_WORKERS
+from frontends.tf.keras._dataset_creator import made
 from frontends.tf.keras._keras_2 import is_dynamic
 from frontends.tf.keras._outputs import one_writer
+from frontends.tf.keras._server_fit import WorkersLoop, fit_arguments
 from frontends.tf.ops.random_stream import drawing_inside, make_stream
 from frontends.tf.traced_values import NEEDS_VALUE, not_allowed
 from spmd.integrations.keras import (
@@ -28,6 +32,7 @@ from spmd.integrations.keras import (
     mesh_of,
     place_model,
     place_models,
+    placement_of,
     share_losses,
 )
 from spmd.replica import in_replica
@@ -35,6 +40,11 @@ from spmd.source_lines import shorten_traceback
 from spmd.topology import spans_processes
 
 _T = TypeVar("_T")
+
+
+@dataclasses.dataclass(frozen=True)
+class _StrategyPlacement(Placement):
+    strategy: Any = None
 
 
 def connect() -> None:
@@ -49,7 +59,15 @@ def _placement(strategy: StrategyLike) -> Placement:
     def run(function: Callable[..., Any], *args: object) -> Any:
         return strategy.run(drawing_inside(function), args=args)
 
-    return Placement(strategy.mesh, run, SEARCHED)
+    on_workers = isinstance(strategy, ParameterServerStrategy)
+    train = functools.partial(WorkersLoop, strategy) if on_workers else None
+    return _StrategyPlacement(strategy.mesh, run, SEARCHED, train, strategy)
+
+
+def strategy_of(model: Model) -> StrategyLike:
+    """Returns the strategy that a model belongs to."""
+    placement = placement_of(model)
+    return placement.strategy if isinstance(placement, _StrategyPlacement) else get_strategy()
 
 
 def take_strategy(
@@ -96,6 +114,16 @@ def on_all_workers(method: Method) -> Method:
         mesh = mesh_of(self)
         make_stream()  # before the first step, which would be traced again for it
         with contextlib.ExitStack() as stack:
+            strategy = strategy_of(self)
+            if isinstance(strategy, ParameterServerStrategy):
+                stack.enter_context(in_force(strategy))
+                given = signature.bind(self, *args, **kwargs).arguments
+                if is_fit:
+                    kwargs = fit_arguments(self, strategy, given)
+                    args = ()
+                    self = kwargs.pop("self")
+            args = tuple(made(value, strategy) for value in args)
+            kwargs = {name: made(value, strategy) for name, value in kwargs.items()}
             if mesh is not None and spans_processes(mesh):
                 args = tuple(_own_part(value, mesh) for value in args)
                 kwargs = {name: _own_part(value, mesh) for name, value in kwargs.items()}

@@ -25,10 +25,10 @@ from spmd.integrations.keras.parts import (
     kind_of,
     parts_of,
     roles_of,
-    storage_of,
     variables_of,
 )
 from spmd.integrations.keras.recurrent import replica_rows
+from spmd.integrations.keras.storage import storage_of
 from spmd.integrations.keras.typing import KerasObject, Variable
 from spmd.integrations.keras.variables import deferring, lifting
 from spmd.state import Adapter, Kind, Role, Watch

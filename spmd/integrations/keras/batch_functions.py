@@ -50,6 +50,8 @@ class BatchFunction:
         self._mesh = placement.mesh
         self._of_results = of_results
         self._at_once = model.steps_per_execution
+        # Where updates are sent after each batch, batches cannot be one program.
+        self._as_one = placement.train is None
         self._step = CrossReplicaStep(of_batch, placement.mesh, state=state)
         # Replicas of several processes cannot take turns: there, each process runs the whole batch by itself.
         alone = model.run_eagerly and spans_processes(placement.mesh)
@@ -84,7 +86,7 @@ class BatchFunction:
         batches = list(itertools.islice(self._placed(iterator), self._at_once))
         if not batches:
             raise StopIteration
-        several = self._of_results is None and self._of_batch is self._step
+        several = self._of_results is None and self._as_one and self._of_batch is self._step
         if self._alone is not None:
             with unshared():
                 results = list(map(self._alone, batches))

@@ -13,6 +13,7 @@ import keras
 from keras.src.trainers.compile_utils import CompileMetrics
 
 from spmd.integrations.keras.recurrent import is_of_rows
+from spmd.integrations.keras.storage import storage_of
 from spmd.integrations.keras.typing import KerasObject, Variable
 from spmd.state import Kind, Role
 
@@ -88,11 +89,6 @@ def roles_of(variables: Sequence[Variable], objects: Sequence[KerasObject]) -> l
         elif isinstance(part, _LAYER):
             roles.update((id(storage_of(v)), Role.PARAMETER) for v in part._trainable_variables)
     return [roles.get(id(variable), Role.OTHER) for variable in variables]
-
-
-def storage_of(variable: Variable) -> Variable:
-    """Returns the variable that stores the value: another library's, if a Keras variable stands for one."""
-    return getattr(variable, "stands_for", variable)
 
 
 def is_built(part: KerasObject) -> bool:

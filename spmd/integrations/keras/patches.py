@@ -27,6 +27,7 @@ from spmd.integrations.keras import (
     placement,
     recurrent,
     replica_steps,
+    server_rules,
     trainer,
     variables,
 )
@@ -165,8 +166,25 @@ def _engine_patches() -> tuple[Patch, ...]:
         ),
         wrap(variable, "value", variables.guard_value, "a step must have found what it reads"),
         around(variable, "assign", variables.guard_assign, "a step must have found what it writes"),
+        *(
+            around(
+                *(variable, name, functools.partial(variables.described_assign, verb)),
+                "sums of several workers add up on parameter servers",
+                "self value",
+            )
+            for name, verb in (("assign_add", "add"), ("assign_sub", "subtract"))
+        ),
         around(loss, "__call__", masking.loss_of_valid_rows, "padding has no loss"),
         around(loss, "__call__", losses.loss_as_share, "losses of replicas add up to the batch's"),
+        around(
+            *(optimizer, "apply", server_rules.apply_on_servers),
+            "gradients are sent to parameter servers",
+        ),
+        around(
+            *(optimizer, "add_variable_from_reference", server_rules.bind_slot),
+            "slots live on the servers of their variables",
+            "self reference_variable name initializer",
+        ),
         around(
             *(optimizer, "apply_gradients", optimizers.take_aggregation),
             "callers say whether gradients are sums over the replicas already",

@@ -2,17 +2,29 @@
 
 import dataclasses
 import weakref
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol
 
 import keras
 from jax.sharding import Mesh
 
 from spmd.errors import StateError
-from spmd.integrations.keras.typing import Method, Model
+from spmd.integrations.keras.typing import Batch, Method, Model
 from spmd.state import adapters
 from spmd.step import run
-from spmd.typing import Stateful
+from spmd.typing import PyTree, Stateful
+
+
+class BatchLoop(Protocol):
+    """What Keras's loops call with their state and an iterator over batches."""
+
+    def start(self) -> None:
+        """Prepares for other data."""
+        ...
+
+    def __call__(self, state: PyTree, iterator: Iterator[Batch]) -> tuple[PyTree, PyTree]:
+        """Runs the next batches; returns the result, and the state."""
+        ...
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,11 +35,13 @@ class Placement:
         mesh: the devices, one replica each.
         run: calls a function in every replica, inside of a step; a front end adds its own context.
         state: further stateful objects that steps may reach.
+        train: makes what Keras's training loop calls, of the model and of what runs its batches; None for the latter.
     """
 
     mesh: Mesh
     run: Callable[..., Any] = run
     state: Sequence[Stateful] = ()
+    train: Callable[[Model, Any], BatchLoop] | None = None
 
 
 _PLACEMENTS: weakref.WeakKeyDictionary[Model, Placement] = weakref.WeakKeyDictionary()

@@ -15,11 +15,10 @@ from typing import Any
 import keras
 
 from spmd.integrations.keras.batch_functions import (
-    BatchFunction,
     logging_function,
     predicting_function,
 )
-from spmd.integrations.keras.placement import placement_of
+from spmd.integrations.keras.placement import BatchLoop, placement_of
 from spmd.integrations.keras.typing import Method, Model
 from spmd.typing import PyTree
 
@@ -32,9 +31,12 @@ def make_function(loop: str, make: Method, /, self: Model, force: bool = False) 
     if placement is None:
         return make(self, force)
     function = getattr(self, f"{loop}_function")
-    if force or not isinstance(function, BatchFunction):
+    if force or not hasattr(function, "start"):  # Keras's own, or none
         function_of = predicting_function if loop == "predict" else logging_function
-        setattr(self, f"{loop}_function", function_of(self, placement, f"{loop}_step"))
+        made: BatchLoop = function_of(self, placement, f"{loop}_step")
+        if loop == "train" and placement.train is not None:
+            made = placement.train(self, made)
+        setattr(self, f"{loop}_function", made)
     else:
         function.start()
     return None

@@ -20,9 +20,21 @@ from keras.src.backend.common.symbolic_scope import SymbolicScope
 
 from spmd.assigned import assigned
 from spmd.errors import StateError
+from spmd.integrations.keras.storage import storage_of
 from spmd.integrations.keras.typing import Method, Variable
 from spmd.replica import current_frame
-from spmd.state import apply_pending, note_variable_made, overwritten
+from spmd.state import (
+    Update,
+    apply_pending,
+    back_new,
+    backing_of,
+    check_known,
+    describing,
+    note_variable_made,
+    overwritten,
+    refreshed,
+    written,
+)
 from spmd.typing import ArrayLike
 
 _VARIABLE: Any = keras.Variable
@@ -50,6 +62,8 @@ def _check_lifted(variable: Variable, verb: str) -> None:
     frame = current_frame()
     if frame is None:
         apply_pending()
+        if verb == "reads":
+            refreshed([variable])
         return
     if frame.building or id(variable) in _LIFTED.get():
         return
@@ -73,18 +87,36 @@ def guard_value(value: property) -> property:
         """The current value of the variable."""
         if not in_stateless_scope():
             _check_lifted(self, "reads")
-        return read(self)
+            check_known(self, self._value)
+        value = read(self)
+        check_known(self, value)  # in a stateless scope, unless that has a value
+        return value
 
     return property(guarded)
 
 
 def guard_assign(assign: Method, /, self: Variable, value: ArrayLike) -> ArrayLike:
     """Wraps `Variable.assign`: an error in a step that did not find the variable."""
-    if not in_stateless_scope():
+    stateless = in_stateless_scope()
+    if not stateless:
         _check_lifted(self, "writes")
     # A copy of another variable's array: a recording tells sources apart by their arrays.
     new = jnp.copy(value.value) if isinstance(value, _VARIABLE) else value
-    return assign(self, overwritten(self, self._value, new))
+    old = self._value
+    result = assign(self, overwritten(self, old, new))
+    if not stateless and storage_of(self) is self:
+        written(self, old, self._value)
+    return result
+
+
+def described_assign(verb: str, assign: Method, /, self: Variable, value: ArrayLike) -> ArrayLike:
+    """Wraps `Variable.assign_add` and `assign_sub`: says what the write does, which `assign` could not tell."""
+    holder = storage_of(self)
+    if backing_of(holder) is None or in_stateless_scope():
+        return assign(self, value)
+    operand = jnp.broadcast_to(jnp.asarray(value, self.dtype), self.shape)
+    with describing(Update(holder, verb, operand)):
+        return assign(self, value)
 
 
 def _constant(value: ArrayLike, shape: Sequence[int], dtype: DTypeLike) -> jax.Array:
@@ -114,3 +146,5 @@ def make_late(
         initializer = functools.partial(_constant, initializer)
     make(self, initializer, shape, dtype, *args, **kwargs)
     note_variable_made()
+    if storage_of(self) is self:
+        back_new(self)

@@ -1,6 +1,7 @@
 """`tf.distribute.experimental`: strategies and options that TensorFlow may still change."""
 
 from frontends.tf import _names
+from frontends.tf.distribute import coordinator as coordinator
 from frontends.tf.distribute.experimental import partitioners as partitioners
 from frontends.tf.distribute.input import ValueContext as ValueContext
 from frontends.tf.distribute.options import CollectiveHints as CollectiveHints
@@ -18,11 +19,16 @@ from frontends.tf.distribute.strategies.central_storage import (
 from frontends.tf.distribute.strategies.multi_worker_mirrored import (
     MultiWorkerMirroredStrategy as MultiWorkerMirroredStrategy,
 )
+from frontends.tf.distribute.strategies.parameter_server import (
+    ParameterServerStrategy as ParameterServerStrategy,
+)
 from frontends.tf.distribute.strategies.tpu import ExperimentalTPUStrategy
 from frontends.tf.distribute.termination_config import TerminationConfig as TerminationConfig
 
 TPUStrategy = ExperimentalTPUStrategy
 CollectiveCommunication = CommunicationImplementation
 __getattr__, __dir__ = _names.attributes(
-    "tf.distribute.experimental", _names.exported_by(__name__), present=["partitioners"]
+    "tf.distribute.experimental",
+    _names.exported_by(__name__),
+    present=["coordinator", "partitioners"],
 )

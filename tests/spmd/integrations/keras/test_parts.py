@@ -1,9 +1,8 @@
 """Which of Keras's objects hold state, and how replicas share it."""
 
 import keras
-import numpy as np
 
-from spmd.integrations.keras.parts import is_built, kind_of, parts_of, storage_of, variables_of
+from spmd.integrations.keras.parts import is_built, kind_of, parts_of, variables_of
 from spmd.state import Kind
 
 
@@ -42,10 +41,3 @@ def test_what_has_made_its_variables():
     assert is_built(layer)
     assert is_built(optimizer)
     assert is_built(keras.metrics.Mean())
-
-
-def test_a_variable_may_stand_for_another():
-    variable = keras.Variable(np.float32(1.0))
-    assert storage_of(variable) is variable
-    variable.stands_for = other = object()
-    assert storage_of(variable) is other

@@ -1,0 +1,207 @@
+"""`tf.distribute.coordinator.ClusterCoordinator`."""
+
+import contextlib
+import contextvars
+import functools
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import jax
+
+from frontends.tf._typing import Nested
+from frontends.tf.data import Dataset
+from frontends.tf.distribute.coordinator.per_worker import PerWorkerDataset, of_worker, on_worker
+from frontends.tf.distribute.coordinator.remote_value import RemoteValue
+from frontends.tf.distribute.dataset import DistributedDataset
+from frontends.tf.distribute.scope import in_force, require_cross_replica
+from frontends.tf.distribute.strategies.parameter_server import ParameterServerStrategy
+from spmd.servers import Coordinator
+from spmd.state import adapters, merging_writes
+
+
+class ClusterCoordinator:
+    """Hands functions out to workers, and sees that they run.
+
+    There is one coordinator for each strategy: making another one gives the same.
+
+    Attributes:
+        strategy: the strategy.
+
+    Examples:
+        >>> from frontends import tf
+        >>> strategy = tf.distribute.ParameterServerStrategy()
+        >>> coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
+        >>> value = coordinator.schedule(lambda x: x + 1, args=(tf.constant(1),))
+        >>> int(value.fetch())
+        2
+
+    Source: `tf.distribute.coordinator.ClusterCoordinator`.
+    """
+
+    strategy: ParameterServerStrategy
+    _coordinator: Coordinator
+
+    def __new__(cls, strategy: ParameterServerStrategy) -> "ClusterCoordinator":
+        """Returns the coordinator of a strategy.
+
+        Raises:
+            ValueError: the strategy is no `ParameterServerStrategy`.
+        """
+        if not isinstance(strategy, ParameterServerStrategy):
+            raise ValueError(
+                "Only `tf.distribute.experimental.ParameterServerStrategy` is supported to work with `ClusterCoordinator` "
+                f"currently, but got {strategy!r}. Make one: tf.distribute.ParameterServerStrategy(cluster_resolver)."
+            )
+        if strategy.coordinator is None:
+            self = strategy.coordinator = super().__new__(cls)
+            self.strategy = strategy
+            workers = [_Thread(index) for index in range(strategy.num_workers)]
+            self._coordinator = Coordinator(workers)
+            # The threads wait for closures until the strategy is gone.
+            weakref.finalize(strategy, self._coordinator.stop)
+        return strategy.coordinator
+
+    def schedule(
+        self,
+        fn: Callable[..., Any],
+        args: Sequence[Nested] | None = None,
+        kwargs: Mapping[str, Nested] | None = None,
+    ) -> RemoteValue:
+        """Has a worker call a function; does not wait for it.
+
+        A function runs at least once: if its worker is lost, another one calls it.
+
+        Args:
+            fn: a `tf.function` or a Python function.
+            args: positional arguments. Of a per-worker dataset, iterator or value, the worker's own is passed; of a
+                `RemoteValue`, its result.
+            kwargs: keyword arguments, likewise.
+
+        Returns:
+            What the function will return.
+
+        Raises:
+            ValueError: `fn` cannot be called.
+            Exception: what an earlier function raised, once.
+
+        Source: `tf.distribute.coordinator.ClusterCoordinator.schedule`.
+        """
+        require_cross_replica("schedule")
+        if not callable(fn):
+            raise ValueError(
+                f"ClusterCoordinator.schedule needs a function, but got {fn!r}. Pass the function itself: "
+                "coordinator.schedule(step, args=(iterator,))."
+            )
+        closure = functools.partial(_call, self.strategy, fn, tuple(args or ()), dict(kwargs or {}))
+        return RemoteValue(self._coordinator.schedule(closure))
+
+    def join(self) -> None:
+        """Blocks until all functions have run.
+
+        Raises:
+            Exception: the first error of one of them, once. Functions that waited are cancelled.
+
+        Source: `tf.distribute.coordinator.ClusterCoordinator.join`.
+        """
+        self._coordinator.join()
+
+    def done(self) -> bool:
+        """Tells whether all functions have run.
+
+        Raises:
+            Exception: the first error of one of them, once.
+
+        Source: `tf.distribute.coordinator.ClusterCoordinator.done`.
+        """
+        return self._coordinator.done()
+
+    def create_per_worker_dataset(
+        self, dataset_fn: "Callable[[], Any] | Dataset | DistributedDataset"
+    ) -> PerWorkerDataset:
+        """Makes a dataset for each worker.
+
+        Args:
+            dataset_fn: returns a dataset, and is called on each worker; or a dataset, which each worker reads by itself.
+
+        Returns:
+            The datasets. `iter` of it makes an iterator for each worker, to pass to `schedule`.
+
+        Source: `tf.distribute.coordinator.ClusterCoordinator.create_per_worker_dataset`.
+        """
+        make: Any = getattr(dataset_fn, "python_function", dataset_fn)
+        if not callable(make):
+            make = functools.partial(_same, dataset_fn)
+        strategy = self.strategy
+
+        def make_in_scope() -> Any:
+            with in_force(strategy):
+                return make()
+
+        return PerWorkerDataset(make_in_scope, strategy.num_workers)
+
+    def fetch(self, val: Nested) -> Any:
+        """Returns the results behind `RemoteValue`s as NumPy arrays; blocks until they are there.
+
+        Args:
+            val: nested structure of them, and of other values, which stay.
+
+        Raises:
+            Exception: what one of the functions raised.
+
+        Source: `tf.distribute.coordinator.ClusterCoordinator.fetch`.
+        """
+        return jax.tree.map(
+            lambda leaf: leaf.fetch() if _is_remote(leaf) else leaf, val, is_leaf=_is_remote
+        )
+
+
+class _Thread:
+    """A worker that is a thread of this process."""
+
+    def __init__(self, index: int) -> None:
+        self._index = index
+        # What libraries keep for each thread: scopes, types, seeds.
+        self._set_up: list[Callable[[], None]] | None = [
+            adapter.on_thread() for adapter in adapters()
+        ]
+
+    def run(self, closure: Callable[[int], Any]) -> Any:
+        """Calls a closure; see `spmd.servers.Worker`."""
+        if self._set_up is not None:
+            for set_up in self._set_up:
+                set_up()
+            self._set_up = None
+        return contextvars.copy_context().run(closure, self._index)
+
+    def restore(self) -> bool:
+        """Tells that a thread is always there."""
+        return True
+
+
+def _call(
+    strategy: ParameterServerStrategy,
+    fn: Callable[..., Any],
+    args: Sequence[Nested],
+    kwargs: Mapping[str, Nested],
+    worker: int,
+) -> Any:
+    """Calls a scheduled function on a worker."""
+    with contextlib.ExitStack() as stack:
+        for context in (in_force(strategy), on_worker(worker), merging_writes()):
+            stack.enter_context(context)
+        args, kwargs = jax.tree.map(
+            lambda leaf: leaf.get() if _is_remote(leaf) else leaf,
+            (args, kwargs),
+            is_leaf=_is_remote,
+        )
+        args, kwargs = of_worker((args, kwargs), worker)
+        return jax.block_until_ready(fn(*args, **kwargs))
+
+
+def _is_remote(leaf: object) -> bool:
+    return isinstance(leaf, RemoteValue)
+
+
+def _same(dataset: Any) -> Any:
+    return dataset

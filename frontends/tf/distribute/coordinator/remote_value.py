@@ -1,0 +1,48 @@
+"""`tf.distribute.coordinator.RemoteValue`: a result that a worker will have."""
+
+from typing import Any
+
+import jax
+import numpy as np
+
+from spmd import servers
+from spmd.replica import PerReplica, is_per_replica
+
+
+class RemoteValue:
+    """What a scheduled function will return.
+
+    Source: `tf.distribute.coordinator.RemoteValue`.
+    """
+
+    def __init__(self, value: servers.RemoteValue) -> None:
+        """Wraps the engine's value; `ClusterCoordinator.schedule` makes it."""
+        self._value = value
+
+    def fetch(self) -> Any:
+        """Returns the result as NumPy arrays; blocks until it is there.
+
+        Raises:
+            CancelledError: the function was not run, because another one failed.
+            Exception: what the function raised.
+
+        Source: `tf.distribute.coordinator.RemoteValue.fetch`.
+        """
+        return jax.tree.map(_as_numpy, self.get(), is_leaf=is_per_replica)
+
+    def get(self) -> Any:
+        """Returns the result; blocks until it is there.
+
+        Raises:
+            CancelledError: the function was not run, because another one failed.
+            Exception: what the function raised.
+
+        Source: `tf.distribute.coordinator.RemoteValue.get`.
+        """
+        return self._value.get()
+
+
+def _as_numpy(leaf: Any) -> Any:
+    if isinstance(leaf, PerReplica):
+        return leaf
+    return np.asarray(leaf)[()] if isinstance(leaf, jax.Array) else leaf

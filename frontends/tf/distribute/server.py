@@ -1,0 +1,108 @@
+"""`tf.distribute.Server`: a task of a cluster of parameter servers and workers."""
+
+from typing import Any
+
+from frontends.tf.train.cluster_spec import ClusterSpec, Tasks
+from spmd.servers import Store
+
+# The servers of this process, by address.
+_SERVERS: dict[str, "Server"] = {}
+
+
+class Server:
+    """A task that serves: a parameter server, or a worker.
+
+    Several servers may be made in one process, as TensorFlow's tutorial and tests do. There, each parameter server is a
+    store in this process, and each worker a thread of it.
+
+    What differs here: nothing listens on the address of a server that runs in the process of its coordinator.
+
+    Attributes:
+        job_name: the task's job.
+        task_index: its index in the job.
+        store: of a parameter server, the values that it holds.
+
+    Source: `tf.distribute.Server`.
+    """
+
+    def __init__(
+        self,
+        server_or_cluster_def: "ClusterSpec | dict[str, Tasks]",
+        job_name: str | None = None,
+        task_index: int | None = None,
+        protocol: str | None = None,
+        config: object = None,
+        start: bool = True,
+    ) -> None:
+        """Makes the server of a task.
+
+        Args:
+            server_or_cluster_def: the cluster, with this task in it.
+            job_name: job of the task; may be left out if there is one job.
+            task_index: index of the task; may be left out if the job has one task.
+
+        Raises:
+            ValueError: it is not clear which task this is, or there is no such task.
+        """
+        cluster = ClusterSpec(server_or_cluster_def)
+        if job_name is None:
+            if len(cluster.jobs) != 1:
+                raise ValueError(
+                    f"Must specify an explicit job_name: the cluster has the jobs {', '.join(cluster.jobs)}. Write "
+                    'tf.distribute.Server(cluster, job_name="worker", task_index=0).'
+                )
+            job_name = cluster.jobs[0]
+        if task_index is None:
+            if cluster.num_tasks(job_name) != 1:
+                raise ValueError(
+                    f"Must specify an explicit task_index: the job {job_name!r} has {cluster.num_tasks(job_name)} "
+                    f'tasks. Write tf.distribute.Server(cluster, job_name="{job_name}", task_index=0).'
+                )
+            (task_index,) = cluster.task_indices(job_name)
+        self._address = cluster.task_address(job_name, task_index)
+        self._cluster, self.job_name, self.task_index = cluster, job_name, task_index
+        self.store = Store()
+        if start:
+            self.start()
+
+    @staticmethod
+    def create_local_server(config: object = None, start: bool = True) -> "Server":
+        """Makes a server that is a cluster of its own.
+
+        Source: `tf.distribute.Server.create_local_server`.
+        """
+        return Server({"localhost": ["localhost:0"]}, "localhost", 0, start=start)
+
+    @property
+    def server_def(self) -> dict[str, Any]:
+        """The cluster, the job and the index of the task."""
+        return {
+            "cluster": self._cluster.as_dict(),
+            "job_name": self.job_name,
+            "task_index": self.task_index,
+        }
+
+    @property
+    def target(self) -> str:
+        """The address of the server, with the protocol in front."""
+        return f"grpc://{self._address}"
+
+    def start(self) -> None:
+        """Starts serving; a second call changes nothing."""
+        _SERVERS[self._address] = self
+
+    def join(self) -> None:
+        """Serves until the process ends.
+
+        Raises:
+            NotImplementedError: always, for now: servers serve the process that they were made in.
+        """
+        raise NotImplementedError(
+            "tf.distribute.Server.join() serves other processes, which is not supported yet. Make the servers in the "
+            "coordinator's process, and leave join() out; each worker is a thread there."
+        )
+
+
+def server_at(address: str) -> Server | None:
+    """Returns the server of this process that has an address, if any."""
+    return _SERVERS.get(address)

@@ -1,0 +1,136 @@
+"""`tf.distribute.ParameterServerStrategy`."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+import spmd
+from frontends.tf.distribute.cluster_resolver import ClusterResolver, TFConfigClusterResolver
+from frontends.tf.distribute.scope import get_strategy, has_strategy
+from frontends.tf.distribute.server import Server, server_at
+from frontends.tf.distribute.strategy import Strategy
+from frontends.tf.train.cluster_spec import ClusterSpec
+from spmd.servers import ServerVariables, Store
+from spmd.state import Kind, adapter_of, register_backing
+from spmd.typing import LibraryVariable
+
+Partitioner = Callable[..., Sequence[int]]
+
+
+class ParameterServerStrategy(Strategy):
+    """Trains asynchronously: variables live on parameter servers, and workers update them independently.
+
+    Make models, optimizers and metrics in its scope, and run steps with a
+    `tf.distribute.coordinator.ClusterCoordinator` or `model.fit`. What travels are updates, not values: a worker sends
+    gradients, and the server applies the optimizer, so that no update of concurrent workers is lost.
+
+    What differs here: without a cluster (no resolver, no TF_CONFIG) variables live in host memory of this process, and
+    one worker computes, on the first device. Servers have to be in this process for now: see `tf.distribute.Server`.
+
+    Attributes:
+        num_workers: how many workers run steps.
+        server_variables: the engine's backing of the variables.
+        coordinator: the `ClusterCoordinator` of the strategy, once there is one.
+
+    Examples:
+        >>> from frontends import tf
+        >>> strategy = ParameterServerStrategy()
+        >>> coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
+        >>> with strategy.scope():
+        ...     counter = tf.Variable(0.0)
+        >>> for _ in range(3):
+        ...     _ = coordinator.schedule(lambda: counter.assign_add(1.0))
+        >>> coordinator.join()
+        >>> float(counter.numpy())
+        3.0
+
+    Source: `tf.distribute.ParameterServerStrategy`.
+    """
+
+    coordinator: Any = None
+
+    def __init__(
+        self,
+        cluster_resolver: ClusterResolver | None = None,
+        variable_partitioner: Partitioner | None = None,
+    ) -> None:
+        """Connects to the servers of a cluster.
+
+        Args:
+            cluster_resolver: says which tasks there are; None reads TF_CONFIG.
+            variable_partitioner: called with a variable's shape and dtype, says how many parts to divide it into along
+                each axis; only the first axis may have more than one. None divides nothing.
+
+        Raises:
+            ValueError: the cluster has several chiefs, or no worker or parameter server.
+            NotImplementedError: the servers are in other processes.
+        """
+        self._cluster_resolver = cluster_resolver or TFConfigClusterResolver()
+        cluster = self._cluster_resolver.cluster_spec()
+        servers = _servers_of(cluster)
+        self.num_workers = cluster.num_tasks("worker") if cluster else 1
+        self._num_servers = len(servers)
+        self._partitioner = variable_partitioner
+        super().__init__(spmd.make_mesh(spmd.topology.local_devices()[:1]))
+        shards = None if variable_partitioner is None else self._shards
+        self.server_variables = ServerVariables(servers, shards)
+
+    def _shards(self, shape: Sequence[int], dtype: Any) -> int:
+        assert self._partitioner is not None
+        parts = list(self._partitioner(shape=tuple(shape), dtype=np.dtype(dtype)))
+        if len(parts) != len(shape) or math.prod(parts[1:]) != 1 or parts[0] < 1:
+            raise ValueError(
+                f"variable_partitioner returned {parts} for the shape {tuple(shape)}, but a variable is divided along "
+                f"its first axis only: expected [n{', 1' * (len(shape) - 1)}]. Return the number of parts there, and 1 for "
+                "the other axes."
+            )
+        return min(parts[0], shape[0]) or 1
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.num_workers} workers, {self._num_servers} parameter servers)"
+
+
+def _servers_of(cluster: ClusterSpec) -> list[Store]:
+    """Finds the parameter servers of a cluster; without a cluster, one in this process."""
+    if not cluster:
+        return [Store()]
+    if "chief" in cluster.jobs and cluster.num_tasks("chief") > 1:
+        raise ValueError(
+            f"The cluster must have at most one chief, the coordinator, but has {cluster.num_tasks('chief')}: "
+            f"{cluster!r}."
+        )
+    found: dict[str, list[Server | None]] = {}
+    for job in ("worker", "ps"):
+        addresses = cluster.job_tasks(job) if job in cluster.jobs else []
+        if not addresses:
+            raise ValueError(
+                f"ParameterServerStrategy needs at least one task of the job {job!r}, but the cluster is {cluster!r}. Add "
+                f'"{job}": ["host:port"] to it.'
+            )
+        found[job] = [None if address is None else server_at(address) for address in addresses]
+    stores = [server.store for server in found["ps"] if server is not None]
+    if len(stores) < len(found["ps"]) or None in found["worker"]:
+        raise NotImplementedError(
+            f"The tasks of {cluster!r} are not servers of this process, and servers in other processes are not "
+            "supported yet. Make them here: tf.distribute.Server(cluster, job_name=..., task_index=...)."
+        )
+    return stores
+
+
+def _bind() -> Callable[[LibraryVariable], None] | None:
+    """Returns what makes new variables live on servers, in the scope of a strategy that has some."""
+    strategy = get_strategy() if has_strategy() else None
+    if not isinstance(strategy, ParameterServerStrategy):
+        return None
+    return lambda variable: _bind_to(strategy.server_variables, variable)
+
+
+def _bind_to(variables: ServerVariables, variable: LibraryVariable) -> None:
+    adapter: Any = adapter_of(variable)
+    if adapter.kind(variable) is not Kind.KEY:  # each worker draws numbers of its own
+        variables.bind(variable)
+
+
+register_backing(_bind)

@@ -1,0 +1,230 @@
+"""What one parameter server does: it holds values, hands out those that changed, and applies updates.
+
+A store knows arrays and keys, no objects. Values are NumPy arrays in host memory. A value that was handed out is
+never written again: an update replaces it, or copies it first.
+"""
+
+import dataclasses
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, TypeAlias
+
+import jax
+import numpy as np
+
+from spmd.typing import PyTree
+
+# Of a shard: the number of the variable, and that of the shard. Of an optimizer's slot: these, the rule, a position.
+Key: TypeAlias = tuple[Any, ...]
+Array: TypeAlias = np.ndarray[Any, Any]
+
+
+class Rule(Protocol):
+    """How an optimizer makes a new value of a gradient; runs compiled, where the value lives.
+
+    Attributes:
+        key: tells rules apart, on all machines.
+    """
+
+    key: str
+
+    def slots(self, value: Array) -> list[Array]:
+        """Returns what the rule keeps beside a value, at its start."""
+        ...
+
+    def update(
+        self, value: jax.Array, slots: list[jax.Array], operand: PyTree
+    ) -> tuple[jax.Array, list[jax.Array]]:
+        """Returns the new value and slots; traced by `jax.jit`."""
+        ...
+
+
+@dataclasses.dataclass(frozen=True)
+class Change:
+    """An update of one shard, as it travels.
+
+    Attributes:
+        key: of the shard, or of a slot.
+        verb: see `spmd.state.Update`.
+        operand: pytree of NumPy arrays.
+        index: tuple of index arrays, or a static index; None for the whole value.
+        rule: key of the rule, with the verb `"apply"`.
+    """
+
+    key: Key
+    verb: str
+    operand: PyTree
+    index: Any = None
+    rule: str | None = None
+
+
+class UnknownVariableError(KeyError):
+    """A store holds no such value: the server that it was on was replaced."""
+
+
+_UFUNCS: dict[str, Any] = {
+    "add": np.add,
+    "subtract": np.subtract,
+    "multiply": np.multiply,
+    "divide": np.divide,
+    "max": np.maximum,
+    "min": np.minimum,
+}
+
+
+@dataclasses.dataclass
+class _Entry:
+    value: Array
+    version: int = 1
+    shared: bool = True
+    lock: threading.RLock = dataclasses.field(default_factory=threading.RLock)
+    # By the rule's key: an optimizer's slots, and values that were assigned to slots before there were any.
+    slots: dict[str, list[Array]] = dataclasses.field(default_factory=dict[str, list[Array]])
+    assigned: dict[tuple[str, int], Array] = dataclasses.field(
+        default_factory=dict[tuple[str, int], Array]
+    )
+
+
+class Store:
+    """Values by key; safe to use from several threads.
+
+    Examples:
+        >>> import numpy as np
+        >>> store = Store()
+        >>> store.create({(0, 0): np.zeros(2, np.float32)})
+        >>> store.push([Change((0, 0), "add", np.ones(2, np.float32))])
+        >>> store.pull({(0, 0): 0})
+        {(0, 0): (2, array([1., 1.], dtype=float32))}
+        >>> store.pull({(0, 0): 2})
+        {}
+    """
+
+    def __init__(self) -> None:
+        self._entries: dict[Key, _Entry] = {}
+        self._rules: dict[str, Rule] = {}
+        self._compiled: dict[str, Any] = {}
+        self._making = threading.Lock()
+        self.changes = 0
+
+    def create(self, values: Mapping[Key, Array]) -> None:
+        """Takes values in; those that it holds already stay."""
+        with self._making:
+            for key, value in values.items():
+                self._entries.setdefault(key, _Entry(np.asarray(value)))
+
+    def add_rules(self, rules: Sequence[Rule]) -> None:
+        """Takes the rules of optimizers in."""
+        with self._making:
+            for rule in rules:
+                if rule.key not in self._rules:
+                    self._rules[rule.key] = rule
+                    self._compiled[rule.key] = jax.jit(rule.update)
+
+    def pull(self, versions: Mapping[Key, int]) -> dict[Key, tuple[int, Array]]:
+        """Hands out values that changed.
+
+        Args:
+            versions: the version that the caller has, by key; 0 for none.
+
+        Returns:
+            Version and value of those that have another version.
+
+        Raises:
+            UnknownVariableError: there is no value of a key.
+        """
+        found: dict[Key, tuple[int, Array]] = {}
+        for key, known in versions.items():
+            entry = self._entry(key)
+            with entry.lock:
+                if entry.version == known:
+                    continue
+                value = _slot(entry, key) if _is_slot(key) else entry.value
+                if value is None:
+                    continue  # the optimizer has not been applied yet
+                entry.shared = True
+                found[key] = entry.version, value
+        return found
+
+    def rows(self, key: Key, indices: Array) -> Array:
+        """Hands out some rows of a value."""
+        entry = self._entry(key)
+        with entry.lock:
+            return entry.value[indices]
+
+    def push(self, changes: Sequence[Change]) -> None:
+        """Applies updates, each at once or not at all.
+
+        Raises:
+            UnknownVariableError: there is no value of a key.
+        """
+        for change in changes:
+            entry = self._entry(change.key)
+            with entry.lock:
+                if change.verb == "apply":
+                    self._apply(entry, change)
+                elif _is_slot(change.key):
+                    _write_slot(entry, change)
+                else:
+                    _write(entry, change)
+                entry.version += 1
+                self.changes += 1
+
+    def _apply(self, entry: _Entry, change: Change) -> None:
+        assert change.rule is not None
+        rule = self._rules[change.rule]
+        slots = entry.slots.get(rule.key)
+        if slots is None:
+            slots = [np.asarray(slot) for slot in rule.slots(entry.value)]
+            for position in range(len(slots)):
+                slots[position] = entry.assigned.pop((rule.key, position), slots[position])
+        with jax.default_device(jax.local_devices(backend="cpu")[0]):
+            value, slots = self._compiled[rule.key](entry.value, slots, change.operand)
+        # On the processor these are views of XLA's memory, which nobody writes.
+        entry.value = np.asarray(value)
+        entry.slots[rule.key] = [np.asarray(slot) for slot in slots]
+        entry.shared = True
+
+    def _entry(self, key: Key) -> _Entry:
+        entry = self._entries.get(key[:2])
+        if entry is None:
+            raise UnknownVariableError(
+                f"The parameter server has no value of variable {key[0]}, shard {key[1]}: it was started anew. "
+                "Restore a checkpoint in the coordinator's program."
+            )
+        return entry
+
+
+def _is_slot(key: Key) -> bool:
+    return len(key) > 2
+
+
+def _slot(entry: _Entry, key: Key) -> Array | None:
+    rule, position = key[2:]
+    slots = entry.slots.get(rule)
+    return entry.assigned.get((rule, position)) if slots is None else slots[position]
+
+
+def _write_slot(entry: _Entry, change: Change) -> None:
+    rule, position = change.key[2:]
+    slots = entry.slots.get(rule)
+    if slots is None:
+        entry.assigned[rule, position] = np.asarray(change.operand)
+    else:
+        slots[position] = np.asarray(change.operand)
+
+
+def _write(entry: _Entry, change: Change) -> None:
+    operand = change.operand
+    if change.index is None:
+        if change.verb == "set":
+            entry.value = np.asarray(operand)
+        else:
+            entry.value = _UFUNCS[change.verb](entry.value, operand).astype(entry.value.dtype)
+        entry.shared = change.verb == "set"
+        return
+    if entry.shared:
+        entry.value, entry.shared = entry.value.copy(), False
+    if change.verb == "set":
+        entry.value[change.index] = operand
+    else:
+        _UFUNCS[change.verb].at(entry.value, change.index, operand)

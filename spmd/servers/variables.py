@@ -1,0 +1,262 @@
+"""The variables that live on parameter servers: whose copies are here, and how updates get to them."""
+
+import itertools
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+import jax
+import numpy as np
+from jax.core import Tracer
+
+from spmd.servers.placement import Placement, Shard
+from spmd.servers.store import Array, Change, Key, Rule
+from spmd.state import LIFTING, Update, adapter_of, back
+from spmd.typing import LibraryVariable
+
+
+class StoreLike(Protocol):
+    """A `Store`, in this process or far away."""
+
+    def create(self, values: Mapping[Key, Array]) -> None:
+        """See `Store.create`."""
+        ...
+
+    def add_rules(self, rules: Sequence[Rule]) -> None:
+        """See `Store.add_rules`."""
+        ...
+
+    def pull(self, versions: Mapping[Key, int]) -> dict[Key, tuple[int, Array]]:
+        """See `Store.pull`."""
+        ...
+
+    def push(self, changes: Sequence[Change]) -> None:
+        """See `Store.push`."""
+        ...
+
+
+class _Entry:
+    """What is known here of a variable: its keys on the servers, and the versions of the copy."""
+
+    __slots__ = ("keys", "shape", "shards", "versions")
+
+    def __init__(
+        self, shape: Sequence[int], shards: Sequence[Shard], keys: Sequence[Key], version: int
+    ) -> None:
+        self.shape, self.shards, self.keys = shape, shards, keys
+        self.versions = [version] * len(keys)
+
+
+class ServerVariables:
+    """The backing of variables that live on parameter servers.
+
+    A variable is created on its servers at its first use, with the value that it has then.
+
+    Examples:
+        >>> import numpy as np, spmd
+        >>> from spmd.servers import ServerVariables, Store
+        >>> store = Store()
+        >>> variables = ServerVariables([store])
+        >>> count = spmd.Variable(np.zeros(2, np.float32), name="count")
+        >>> variables.bind(count)
+        >>> def step(x):
+        ...     count.value = count.value + x
+        >>> spmd.Step(step, spmd.make_mesh(["cpu:0"]))(np.ones(2, np.float32))
+        >>> count.value.tolist(), store.changes
+        ([1.0, 1.0], 1)
+    """
+
+    def __init__(
+        self,
+        stores: Sequence[StoreLike],
+        shards_of: Callable[[Sequence[int], Any], int] | None = None,
+    ) -> None:
+        """Makes the backing.
+
+        Args:
+            stores: the servers.
+            shards_of: how many parts a variable of some shape and type is divided into; None divides none.
+        """
+        self._stores = stores
+        self._shards_of = shards_of
+        self._placement = Placement(len(stores))
+        self._numbers = itertools.count()
+        self._entries: dict[int, _Entry] = {}
+        # Bound, and not on the servers yet.
+        self._new: dict[int, weakref.ref[Any]] = {}
+        # Slots likewise: the slot, the id of the variable that is trained, the rule and the position.
+        self._new_slots: dict[int, tuple[weakref.ref[Any], int, str, int]] = {}
+        self._rules: set[str] = set()
+        self._lock = threading.RLock()
+
+    def bind(self, variable: LibraryVariable) -> None:
+        """Makes a variable live on the servers."""
+        with self._lock:
+            self._new[id(variable)] = weakref.ref(variable)
+            weakref.finalize(variable, self._forget, id(variable))
+        back(variable, self)
+
+    def bind_slot(
+        self, variable: LibraryVariable, of: LibraryVariable, rule: str, position: int
+    ) -> None:
+        """Makes a variable show what an optimizer's rule keeps beside another one.
+
+        Args:
+            variable: the slot.
+            of: the variable that is trained, which lives on the servers.
+            rule: key of the rule.
+            position: of the slot among those of the rule.
+        """
+        with self._lock:
+            self._new.pop(id(variable), None)
+            self._new_slots[id(variable)] = weakref.ref(variable), id(of), rule, position
+            weakref.finalize(variable, self._forget, id(variable))
+        back(variable, self)
+
+    def shards(self, variable: LibraryVariable) -> Sequence[Shard]:
+        """Tells which servers hold which rows of a variable."""
+        self._flush()
+        return self._entries[id(variable)].shards
+
+    def refresh(self, variables: Sequence[LibraryVariable]) -> None:
+        """Gives variables the values that the servers have; blocks until they have come."""
+        self._flush()
+        wanted: dict[int, dict[Key, int]] = {}
+        entries = [(variable, self._entries.get(id(variable))) for variable in variables]
+        for _, entry in entries:
+            if entry is not None:
+                for shard, key, version in zip(
+                    entry.shards, entry.keys, entry.versions, strict=True
+                ):
+                    wanted.setdefault(shard.server, {})[key] = version
+        found: dict[Key, tuple[int, Array]] = {}
+        for server, versions in wanted.items():
+            found |= self._stores[server].pull(versions)
+        if not found:
+            return
+        for variable, entry in entries:
+            if entry is not None and not found.keys().isdisjoint(entry.keys):
+                self._take(variable, entry, found)
+
+    def push(self, updates: Sequence[Update]) -> None:
+        """Sends updates, one message to each server; blocks until they are applied."""
+        self._flush()
+        messages: dict[int, list[Change]] = {}
+        rules: dict[str, Rule] = {}
+        for update in updates:
+            entry = self._entries[id(update.variable)]
+            if update.verb == "apply" and update.detail.key not in self._rules:
+                rules[update.detail.key] = update.detail
+            for server, change in _changes(update, entry):
+                messages.setdefault(server, []).append(change)
+        if rules:
+            for store in self._stores:
+                store.add_rules(list(rules.values()))
+            self._rules |= rules.keys()
+        for server, changes in messages.items():
+            self._stores[server].push(changes)
+
+    def _take(
+        self, variable: LibraryVariable, entry: _Entry, found: Mapping[Key, tuple[int, Array]]
+    ) -> None:
+        adapter: Any = adapter_of(variable)
+        if len(entry.keys) == 1:
+            entry.versions[0], value = found[entry.keys[0]]
+        else:
+            whole = np.array(adapter.get(variable))
+            for position, (shard, key) in enumerate(zip(entry.shards, entry.keys, strict=True)):
+                if key in found:
+                    entry.versions[position], whole[shard.start : shard.stop] = found[key]
+            value = whole
+        # A copy: a step may take the variable's memory, and the server keeps its own.
+        array = jax.numpy.array(value)
+        with LIFTING:
+            adapter.set(variable, array)
+
+    def _flush(self) -> None:
+        """Creates on the servers the variables that were bound."""
+        if not self._new and not self._new_slots:
+            return
+        with self._lock:
+            values: dict[int, dict[Key, Array]] = {}
+            for identity, reference in list(self._new.items()):
+                variable = reference()
+                value = None if variable is None else _value(variable)
+                if value is None:
+                    continue  # Keras gives it a value later
+                parts = 1
+                # A constraint is on the whole value.
+                divisible = value.ndim and getattr(variable, "constraint", None) is None
+                if self._shards_of is not None and divisible:
+                    parts = self._shards_of(value.shape, value.dtype)
+                shards = self._placement.place(value.shape, value.dtype, parts)
+                number = next(self._numbers)
+                keys = [(number, position) for position in range(len(shards))]
+                for shard, key in zip(shards, keys, strict=True):
+                    part = value[shard.start : shard.stop] if parts > 1 else value
+                    values.setdefault(shard.server, {})[key] = part
+                self._entries[identity] = _Entry(value.shape, shards, keys, 1)
+                del self._new[identity]
+            for server, created in values.items():
+                self._stores[server].create(created)
+            for identity, (reference, of, rule, position) in list(self._new_slots.items()):
+                variable, trained = reference(), self._entries.get(of)
+                if variable is not None and trained is not None:
+                    keys = [(*key, rule, position) for key in trained.keys]
+                    shards = trained.shards
+                    if tuple(variable.shape) != tuple(trained.shape):  # one for all parts
+                        keys, shards = keys[:1], shards[:1]
+                    self._entries[identity] = _Entry(variable.shape, shards, keys, 0)
+                    del self._new_slots[identity]
+
+    def _forget(self, identity: int) -> None:
+        self._entries.pop(identity, None)
+        self._new.pop(identity, None)
+        self._new_slots.pop(identity, None)
+
+
+def _value(variable: LibraryVariable) -> Array | None:
+    """Returns a copy of what a variable holds; None if that is no array yet."""
+    adapter: Any = adapter_of(variable)
+    value = adapter.get(variable)
+    if not isinstance(value, jax.Array) or isinstance(value, Tracer):
+        return None
+    return np.array(value)
+
+
+def _changes(update: Update, entry: _Entry) -> Iterator[tuple[int, Change]]:
+    """Divides an update among the servers that hold parts of the variable."""
+    operand, verb = jax.tree.map(np.asarray, update.operand), update.verb
+    parts = list(zip(entry.shards, entry.keys, strict=True))
+    if verb == "apply":
+        gradient, *others = operand
+        for shard, key in parts:
+            own = gradient if len(parts) == 1 else gradient[shard.start : shard.stop]
+            yield shard.server, Change(key, verb, (own, *others), None, update.detail.key)
+    elif update.index is not None:
+        places = [np.asarray(one) for one in update.index]
+        count = places[0].ndim
+        rows = np.broadcast_to(operand, (*places[0].shape, *entry.shape[len(places) :]))
+        exists = np.ones(places[0].shape, bool)
+        for one, size in zip(places, entry.shape, strict=False):
+            exists &= (one >= 0) & (one < size)
+        for shard, key in parts:
+            own = exists & (places[0] >= shard.start) & (places[0] < shard.stop)
+            if own.all() and count:
+                index = (places[0] - shard.start, *places[1:])
+                yield shard.server, Change(key, verb, rows, index)
+            elif own.any():
+                index = tuple(one[own] for one in (places[0] - shard.start, *places[1:]))
+                yield shard.server, Change(key, verb, rows[own], index)
+    elif len(parts) == 1:
+        yield parts[0][0].server, Change(parts[0][1], verb, operand, update.detail)
+    elif update.detail is None:
+        whole = np.broadcast_to(operand, entry.shape)
+        for shard, key in parts:
+            yield shard.server, Change(key, verb, whole[shard.start : shard.stop])
+    else:
+        raise NotImplementedError(
+            "A slice of a variable that is divided among parameter servers cannot be assigned. Assign the "
+            "whole value, or rows: variable.scatter_nd_update(indices, rows)."
+        )

@@ -1,0 +1,126 @@
+"""`tf.distribute.ParameterServerStrategy`: where variables live."""
+
+import json
+
+import numpy as np
+import pytest
+
+from frontends import tf
+from spmd.state import backing_of
+from tests.frontends.tf.distribute.coordinator.clusters import resolver
+from tests.frontends.tf.distribute.coordinator.clusters import strategy as make_strategy
+
+ADAM = tf.keras.optimizers.Adam
+PARTITIONERS = tf.distribute.experimental.partitioners
+
+
+def devices(variable) -> list[int]:
+    return [shard.server for shard in backing_of(variable).shards(variable)]
+
+
+def test_variables_of_the_scope_live_on_the_servers_in_turn():
+    strategy = make_strategy(1, 3)
+    with strategy.scope():
+        variables = [tf.Variable(tf.zeros(4)) for _ in range(6)]
+    outside = tf.Variable(0.0)
+    assert [devices(one) for one in variables] == [[0], [1], [2], [0], [1], [2]]
+    assert variables[1].device == "/job:ps/replica:0/task:1/device:CPU:0"
+    assert backing_of(outside) is None
+    assert outside.device.startswith("/job:localhost")
+
+
+@pytest.mark.parametrize(
+    ("partitioner", "parts"),
+    [
+        (None, 1),
+        (PARTITIONERS.FixedShardsPartitioner(2), 2),
+        (PARTITIONERS.MinSizePartitioner(min_shard_bytes=1 << 20, max_shards=2), 1),
+        (PARTITIONERS.MaxSizePartitioner(max_shard_bytes=16), 3),
+        (lambda shape, dtype: [4, 1], 4),
+    ],
+)
+def test_a_partitioner_divides_variables(partitioner, parts):
+    strategy = make_strategy(1, 2, variable_partitioner=partitioner)
+    initial = np.arange(12, dtype=np.float32).reshape(6, 2)
+    with strategy.scope():
+        variable = tf.Variable(initial)
+    assert len(devices(variable)) == parts
+    variable.assign_add(tf.ones((6, 2)))
+    variable.scatter_nd_update([[0], [5]], [[0.0, 0.0], [9.0, 9.0]])
+    expected = initial + 1
+    expected[0], expected[5] = 0, 9
+    np.testing.assert_array_equal(variable.numpy(), expected)
+    np.testing.assert_array_equal(tf.nn.embedding_lookup(variable, [5, 1]), expected[[5, 1]])
+
+
+def test_a_partitioner_divides_the_first_axis_only():
+    strategy = make_strategy(1, 2, variable_partitioner=lambda shape, dtype: [1, 2])
+    with strategy.scope():
+        variable = tf.Variable(tf.zeros((4, 4)))
+    with pytest.raises(ValueError, match=r"returned \[1, 2\] for the shape \(4, 4\)"):
+        variable.numpy()
+
+
+@pytest.mark.parametrize("servers", [1, 3])
+def test_checkpoints_restore_under_other_shards_and_other_strategies(tmp_path, servers):
+    def make(strategy):
+        with strategy.scope():
+            weight = tf.Variable(tf.zeros((6, 2)))
+            optimizer = ADAM(0.1)
+            optimizer.build([weight])
+        return weight, optimizer, tf.train.Checkpoint(weight=weight, optimizer=optimizer)
+
+    fixed = PARTITIONERS.FixedShardsPartitioner
+    first = make_strategy(1, 2, variable_partitioner=fixed(2))
+    weight, optimizer, checkpoint = make(first)
+    pairs = [(tf.ones((6, 2)), weight)]
+    first.run(lambda: optimizer.apply_gradients(pairs))
+    path = checkpoint.save(tmp_path / "ckpt")
+
+    other = make_strategy(1, servers, variable_partitioner=fixed(servers))
+    for strategy in (other, tf.distribute.OneDeviceStrategy("cpu:0")):
+        restored, again, target = make(strategy)
+        target.restore(path).assert_existing_objects_matched()
+        np.testing.assert_array_equal(restored.numpy(), weight.numpy())
+        for ours, theirs in zip(again.variables, optimizer.variables, strict=True):
+            np.testing.assert_array_equal(ours.value, theirs.value)
+        assert float(again.variables[2].value[0, 0]) == pytest.approx(0.1)  # the first moment
+
+
+def test_without_a_cluster_variables_live_in_this_process(monkeypatch):
+    monkeypatch.delenv("TF_CONFIG", raising=False)
+    strategy = tf.distribute.experimental.ParameterServerStrategy()
+    with strategy.scope():
+        variable = tf.Variable(1.0)
+    assert float(strategy.run(lambda: variable * 2).values[0]) == 2
+    assert (strategy.num_replicas_in_sync, strategy.num_workers) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("cluster", "error", "message"),
+    [
+        ({"worker": ["a:1"]}, ValueError, "at least one task of the job 'ps'"),
+        ({"ps": ["a:1"]}, ValueError, "at least one task of the job 'worker'"),
+        ({"chief": ["a:1", "b:1"], "worker": ["c:1"]}, ValueError, "at most one chief"),
+        ({"worker": ["far:1"], "ps": ["away:1"]}, NotImplementedError, "not servers of this proc"),
+    ],
+)
+def test_what_is_no_cluster_of_servers(cluster, error, message, monkeypatch):
+    task = {"type": next(iter(cluster)), "index": 0}
+    monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": cluster, "task": task}))
+    with pytest.raises(error, match=message):
+        tf.distribute.ParameterServerStrategy()
+
+
+def test_random_numbers_are_each_workers_own():
+    strategy = make_strategy(1)
+    with strategy.scope():
+        dropout = tf.keras.layers.Dropout(0.5)
+        values = strategy.run(lambda: dropout(tf.ones((100,)), training=True))
+    assert 0 < int(np.count_nonzero(values.values[0])) < 100
+
+
+def test_a_strategy_shows_what_it_is():
+    strategy = tf.distribute.ParameterServerStrategy(resolver(3, 2))
+    assert repr(strategy) == "ParameterServerStrategy(3 workers, 2 parameter servers)"
+    assert strategy.cluster_resolver.cluster_spec().num_tasks("worker") == 3

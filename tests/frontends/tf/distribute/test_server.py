@@ -1,0 +1,47 @@
+"""`tf.distribute.Server`: which task it is."""
+
+import pytest
+
+from frontends import tf
+from frontends.tf.distribute.server import server_at
+
+CLUSTER = {"worker": ["a:1", "b:1"], "ps": ["c:1"]}
+
+
+def test_a_server_knows_its_task():
+    server = tf.distribute.Server(tf.train.ClusterSpec(CLUSTER), job_name="worker", task_index=1)
+    assert server.target == "grpc://b:1"
+    assert server.server_def == {"cluster": CLUSTER, "job_name": "worker", "task_index": 1}
+    assert server_at("b:1") is server
+
+
+def test_what_is_clear_may_be_left_out():
+    assert tf.distribute.Server({"ps": ["x:1"]}).server_def["job_name"] == "ps"
+    assert tf.distribute.Server(CLUSTER, job_name="ps").task_index == 0
+    assert tf.distribute.Server.create_local_server().target == "grpc://localhost:0"
+
+
+def test_a_server_that_is_not_started_serves_nobody():
+    server = tf.distribute.Server({"ps": ["y:1"]}, start=False)
+    assert server_at("y:1") is None
+    server.start()
+    assert server_at("y:1") is server
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "Must specify an explicit job_name"),
+        ({"job_name": "worker"}, "Must specify an explicit task_index"),
+        ({"job_name": "chief", "task_index": 0}, "No such job"),
+        ({"job_name": "ps", "task_index": 4}, "No task with index 4"),
+    ],
+)
+def test_an_unclear_task_is_an_error(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        tf.distribute.Server(CLUSTER, **arguments)
+
+
+def test_join_says_what_is_not_there_yet():
+    with pytest.raises(NotImplementedError, match="Make the servers in the coordinator's process"):
+        tf.distribute.Server(CLUSTER, job_name="ps").join()

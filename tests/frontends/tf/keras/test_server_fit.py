@@ -1,0 +1,104 @@
+"""`model.fit` under a `ParameterServerStrategy`."""
+
+import numpy as np
+import pytest
+
+from frontends import tf
+from tests.frontends.tf.distribute.coordinator.clusters import strategy as make_strategy
+
+ROWS = np.random.default_rng(0).normal(size=(64, 4)).astype(np.float32)
+TARGETS = ROWS.sum(1)
+
+
+def data(context=None):
+    return tf.data.Dataset.from_tensor_slices((ROWS, TARGETS)).repeat().batch(16)
+
+
+def make_model(strategy, **kwargs):
+    tf.keras.utils.set_random_seed(1)
+    with strategy.scope():
+        model = tf.keras.Sequential(
+            [
+                tf.keras.layers.Dense(8, activation="relu"),
+                tf.keras.layers.BatchNormalization(),
+                tf.keras.layers.Dense(1),
+            ]
+        )
+        model.compile(tf.keras.optimizers.Adam(0.05), "mse", metrics=["mae"], **kwargs)
+    return model
+
+
+@pytest.mark.parametrize("at_once", [1, 4])
+def test_one_worker_trains_as_one_device_does(at_once):
+    partitioner = tf.distribute.experimental.partitioners.FixedShardsPartitioner(2)
+    there = make_model(
+        make_strategy(1, 2, variable_partitioner=partitioner), steps_per_execution=at_once
+    )
+    here = make_model(tf.distribute.OneDeviceStrategy("cpu:0"))
+    creator = tf.keras.utils.experimental.DatasetCreator(data)
+    histories = [
+        model.fit(creator, epochs=3, steps_per_epoch=4, verbose=0).history
+        for model in (there, here)
+    ]
+    for name in ("loss", "mae"):
+        np.testing.assert_allclose(histories[0][name], histories[1][name], rtol=1e-4)
+    for ours, expected in zip(there.get_weights(), here.get_weights(), strict=True):
+        np.testing.assert_allclose(ours, expected, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(
+        there.evaluate(ROWS, TARGETS, verbose=0), here.evaluate(ROWS, TARGETS, verbose=0), rtol=1e-4
+    )
+    np.testing.assert_allclose(
+        there.predict(ROWS, verbose=0), here.predict(ROWS, verbose=0), rtol=1e-3, atol=1e-4
+    )
+
+
+def test_several_workers_train_one_model(tmp_path):
+    model = make_model(make_strategy(3, 2))
+    saved = tmp_path / "model.keras"
+    history = model.fit(
+        data(),
+        epochs=3,
+        steps_per_epoch=20,
+        verbose=0,
+        validation_data=tf.data.Dataset.from_tensor_slices((ROWS, TARGETS)).batch(64),
+        callbacks=[
+            tf.keras.callbacks.ModelCheckpoint(saved),
+            tf.keras.callbacks.BackupAndRestore(tmp_path / "backup"),
+        ],
+    ).history
+    assert int(model.optimizer.iterations.value) == 60
+    assert history["loss"][-1] < 0.2 * history["loss"][0]
+    assert set(history) == {"loss", "mae", "val_loss", "val_mae"}
+    loaded = tf.keras.models.load_model(saved)
+    np.testing.assert_allclose(loaded.predict(ROWS, verbose=0), model.predict(ROWS, verbose=0))
+
+
+def test_an_epoch_needs_a_length_and_workers_need_a_dataset():
+    model = make_model(make_strategy(1))
+    with pytest.raises(ValueError, match="fit needs `steps_per_epoch`"):
+        model.fit(data())
+    with pytest.raises(
+        ValueError, match=r"fit needs a tf\.keras\.utils\.experimental\.DatasetCreator"
+    ):
+        model.fit(ROWS, TARGETS, steps_per_epoch=2)
+
+
+def test_a_dataset_that_ends_is_an_error():
+    model = make_model(make_strategy(1))
+    with pytest.raises(ValueError, match=r"ended after 0 of 1 batches.*repeat\(\)"):
+        model.fit(data().take(3), steps_per_epoch=5, verbose=0)
+
+
+def test_an_error_of_a_worker_ends_fit():
+    def broken(context):
+        def rows():
+            yield ROWS[:16], TARGETS[:16]
+            raise OSError("disk is gone")
+
+        spec = tf.TensorSpec((16, 4)), tf.TensorSpec((16,))
+        return tf.data.Dataset.from_generator(rows, output_signature=spec)
+
+    model = make_model(make_strategy(2))
+    creator = tf.keras.utils.experimental.DatasetCreator(broken)
+    with pytest.raises(OSError, match="disk is gone"):
+        model.fit(creator, steps_per_epoch=50, verbose=0)

@@ -1,0 +1,132 @@
+"""Closures, handed out to workers."""
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from spmd.servers import CancelledClosureError, Coordinator, WorkerLostError
+
+
+class Worker:
+    """Runs closures here; can be lost, and comes back."""
+
+    def __init__(self) -> None:
+        self.ran = 0
+        self.lose_next = False
+        self.asked = 0
+        self.back_after = 0
+
+    def run(self, closure: Callable[..., Any]) -> Any:
+        if self.lose_next:
+            self.lose_next = False
+            raise WorkerLostError("gone")
+        self.ran += 1
+        return closure()
+
+    def restore(self) -> bool:
+        self.asked += 1
+        return self.asked > self.back_after
+
+
+@pytest.fixture
+def coordinate():
+    made: list[Coordinator] = []
+
+    def make(*workers: Worker) -> Coordinator:
+        made.append(Coordinator(workers))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.stop(wait_seconds=10)
+
+
+def test_closures_run_side_by_side(coordinate):
+    meet = threading.Barrier(2)
+    coordinator = coordinate(Worker(), Worker())
+    results = [coordinator.schedule(lambda: meet.wait(10)) for _ in range(2)]
+    coordinator.join()
+    assert sorted(result.get() for result in results) == [0, 1]
+
+
+def test_join_and_done_wait_for_all(coordinate):
+    coordinator, go = coordinate(Worker()), threading.Event()
+    results = [coordinator.schedule(lambda: go.wait(10)) for _ in range(3)]
+    assert not coordinator.done()
+    go.set()
+    coordinator.join()
+    assert coordinator.done()
+    assert all(result.done() for result in results)
+
+
+def test_the_first_error_is_raised_once_and_cancels_what_waits(coordinate):
+    coordinator, go = coordinate(Worker()), threading.Event()
+
+    def fail() -> None:
+        go.wait(10)
+        raise ValueError("first")
+
+    bad = coordinator.schedule(fail)
+    waiting = [coordinator.schedule(lambda: 1) for _ in range(3)]
+    go.set()
+    with pytest.raises(ValueError, match="first"):
+        coordinator.join()
+    with pytest.raises(ValueError, match="first"):
+        bad.get()
+    for each in waiting:
+        with pytest.raises(CancelledClosureError, match="an earlier one failed"):
+            each.get()
+    assert coordinator.schedule(lambda: 5).get() == 5  # and on it goes
+    coordinator.join()
+
+
+def test_schedule_raises_the_error_as_well(coordinate):
+    coordinator = coordinate(Worker())
+
+    def fail() -> None:
+        raise ValueError("first")
+
+    result = coordinator.schedule(fail)
+    with pytest.raises(ValueError, match="first"):
+        result.get(timeout=10)
+    time.sleep(0.1)  # the queue hears of it after the result
+    with pytest.raises(ValueError, match="first"):
+        coordinator.schedule(lambda: None)
+
+
+def test_what_a_lost_worker_was_running_runs_elsewhere(coordinate):
+    lost, other = Worker(), Worker()
+    lost.lose_next, lost.back_after = True, 10**6
+    coordinator = coordinate(lost, other)
+    results = [coordinator.schedule(lambda n=n: n) for n in range(10)]
+    coordinator.join()
+    assert [result.get() for result in results] == list(range(10))
+    assert other.ran + lost.ran == 10
+
+
+def test_a_worker_that_is_back_goes_on(coordinate):
+    worker = Worker()
+    worker.lose_next, worker.back_after = True, 1
+    coordinator = coordinate(worker)
+    assert coordinator.schedule(lambda: 1).get(timeout=30) == 1
+    assert worker.asked == 2
+
+
+def test_stop_cancels_what_waits(coordinate):
+    coordinator, go, started = coordinate(Worker()), threading.Event(), threading.Event()
+
+    def run() -> int:
+        started.set()
+        go.wait(10)
+        return 1
+
+    running, waiting = coordinator.schedule(run), coordinator.schedule(lambda: 2)
+    started.wait(10)
+    coordinator.stop()
+    go.set()
+    assert running.get(timeout=10) == 1
+    with pytest.raises(CancelledClosureError):
+        waiting.get(timeout=10)

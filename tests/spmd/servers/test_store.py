@@ -1,0 +1,135 @@
+"""What one parameter server does."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from spmd.servers import Change, Store, UnknownVariableError
+
+KEY = (0, 0)
+
+
+class Momentum:
+    """A rule with one slot."""
+
+    key = "momentum"
+
+    def slots(self, value):
+        return [np.zeros_like(value)]
+
+    def update(self, value, slots, operand):
+        gradient, rate = operand
+        velocity = 0.9 * slots[0] - rate * gradient
+        return value + velocity, [velocity]
+
+
+@pytest.fixture
+def store() -> Store:
+    made = Store()
+    made.create({KEY: np.arange(6, dtype=np.float32).reshape(3, 2)})
+    made.add_rules([Momentum()])
+    return made
+
+
+def value(store: Store, key=KEY) -> np.ndarray:
+    return store.pull({key: 0})[key][1]
+
+
+@pytest.mark.parametrize(
+    ("verb", "operand", "expected"),
+    [
+        ("set", np.ones((3, 2), np.float32), np.ones((3, 2))),
+        ("add", np.float32(1), np.arange(6).reshape(3, 2) + 1),
+        ("subtract", np.float32(1), np.arange(6).reshape(3, 2) - 1),
+        ("multiply", np.float32(2), np.arange(6).reshape(3, 2) * 2),
+        ("divide", np.float32(2), np.arange(6).reshape(3, 2) / 2),
+        ("max", np.float32(3), np.maximum(np.arange(6).reshape(3, 2), 3)),
+        ("min", np.float32(3), np.minimum(np.arange(6).reshape(3, 2), 3)),
+    ],
+)
+def test_updates_of_the_whole_value(store, verb, operand, expected):
+    store.push([Change(KEY, verb, operand)])
+    np.testing.assert_array_equal(value(store), expected)
+    assert value(store).dtype == np.float32
+
+
+def test_updates_of_rows_add_up_where_rows_repeat(store):
+    rows = np.ones((3, 2), np.float32)
+    store.push([Change(KEY, "add", rows, (np.array([1, 1, 2]),))])
+    np.testing.assert_array_equal(value(store), [[0, 1], [4, 5], [5, 6]])
+    store.push([Change(KEY, "set", np.float32(9), (slice(0, 1),))])
+    np.testing.assert_array_equal(value(store)[0], [9, 9])
+
+
+def test_only_what_changed_is_handed_out(store):
+    version, _ = store.pull({KEY: 0})[KEY]
+    assert store.pull({KEY: version}) == {}
+    store.push([Change(KEY, "add", np.float32(1))])
+    assert list(store.pull({KEY: version})) == [KEY]
+
+
+@pytest.mark.parametrize("index", [None, (np.array([0]),)])
+def test_a_value_that_was_handed_out_never_changes(store, index):
+    before = value(store)
+    copy = before.copy()
+    store.push([Change(KEY, "add", np.float32(1), index)])
+    np.testing.assert_array_equal(before, copy)
+    assert value(store)[0, 0] == 1
+
+
+def test_rows_are_handed_out_by_themselves(store):
+    np.testing.assert_array_equal(store.rows(KEY, np.array([2, 0])), [[4, 5], [0, 1]])
+
+
+def test_a_rule_keeps_its_slots_beside_the_value(store):
+    gradient = np.ones((3, 2), np.float32)
+    expected, velocity = value(store), np.zeros((3, 2))
+    slot = (*KEY, "momentum", 0)
+    assert store.pull({slot: 0}) == {}  # there is none yet
+    for _ in range(3):
+        store.push([Change(KEY, "apply", (gradient, np.float32(0.5)), rule="momentum")])
+        velocity = 0.9 * velocity - 0.5
+        expected = expected + velocity
+    np.testing.assert_allclose(value(store), expected, rtol=1e-6)
+    np.testing.assert_allclose(value(store, slot), velocity, rtol=1e-6)
+
+
+def test_a_slot_can_be_assigned_before_and_after_the_first_update(store):
+    slot, gradient = (*KEY, "momentum", 0), np.zeros((3, 2), np.float32)
+    apply = Change(KEY, "apply", (gradient, np.float32(0.5)), rule="momentum")
+    for _ in range(2):
+        store.push([Change(slot, "set", np.ones((3, 2), np.float32))])
+        np.testing.assert_array_equal(value(store, slot), np.ones((3, 2)))
+        store.push([apply])
+        np.testing.assert_allclose(value(store, slot), np.full((3, 2), 0.9), rtol=1e-6)
+
+
+def test_concurrent_updates_are_never_lost(store):
+    change = Change(KEY, "apply", (np.ones((3, 2), np.float32), np.float32(1)), rule="momentum")
+
+    def push() -> None:
+        for _ in range(50):
+            store.push([Change(KEY, "add", np.float32(1)), change])
+
+    threads = [threading.Thread(target=push) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    velocity, total = 0.0, 0.0
+    for _ in range(200):
+        velocity = 0.9 * velocity - 1.0
+        total += velocity
+    assert store.changes == 400
+    np.testing.assert_allclose(value(store)[0, 0], 200 + total, rtol=1e-4)
+
+
+def test_a_value_that_is_there_stays_when_it_is_created_again(store):
+    store.create({KEY: np.zeros((3, 2), np.float32)})
+    assert value(store)[2, 1] == 5
+
+
+def test_an_unknown_key_is_an_error_that_says_what_happened(store):
+    with pytest.raises(UnknownVariableError, match="was started anew"):
+        store.pull({(7, 0): 0})

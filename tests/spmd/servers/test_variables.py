@@ -1,0 +1,150 @@
+"""Variables that live on parameter servers: their copies here, and how updates get there."""
+
+import gc
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import spmd
+from spmd.checkpoint import Checkpoint
+from spmd.servers import Change, ServerVariables, Store
+from spmd.state import Update, describing
+from spmd.state import backing as module
+
+
+@pytest.fixture
+def stores() -> list[Store]:
+    return [Store(), Store()]
+
+
+def in_two(shape, dtype) -> int:
+    return min(2, shape[0])
+
+
+@pytest.fixture
+def backing(stores) -> ServerVariables:
+    return ServerVariables(stores, in_two)
+
+
+def make(backing: ServerVariables, value, **kwargs) -> spmd.Variable:
+    variable = spmd.Variable(value, **kwargs)
+    backing.bind(variable)
+    return variable
+
+
+def test_a_variable_is_created_with_the_value_of_its_first_use(backing, stores):
+    variable = spmd.Variable(jnp.zeros(3))
+    variable.value = jnp.arange(3.0)
+    backing.bind(variable)
+    assert variable.value.tolist() == [0, 1, 2]
+    held = stores[0].pull({(0, 0): 0}), stores[1].pull({(0, 1): 0})
+    assert held[0][0, 0][1].tolist() == [0, 1]
+    assert held[1][0, 1][1].tolist() == [2]
+
+
+def test_what_others_wrote_is_read(backing, stores):
+    variable = make(backing, jnp.zeros(4))
+    assert variable.value.tolist() == [0, 0, 0, 0]
+    stores[1].push([Change((0, 1), "add", np.float32(5))])
+    assert variable.value.tolist() == [0, 0, 5, 5]
+
+
+def test_a_write_between_steps_is_sent(backing, stores):
+    variable = make(backing, jnp.zeros(2))
+    variable.value = jnp.ones(2)
+    assert stores[0].pull({(0, 0): 0})[0, 0][1].tolist() == [1]
+    assert sum(store.changes for store in stores) == 2  # one for each part
+
+
+def test_a_step_reads_what_others_wrote_and_sends_what_it_adds(backing, stores, mesh_of):
+    variable = make(backing, jnp.zeros(4), name="total")
+    seen = []
+
+    def step(x):
+        before = variable.value
+        with describing(Update(variable, "add", x)):
+            variable.value = before + x
+        return before.sum()
+
+    run = spmd.Step(step, mesh_of(1))
+    for turn in range(3):
+        seen.append(float(run(jnp.ones(4))))
+        stores[0].push([Change((0, 0), "add", np.float32(10))])  # another worker
+        assert variable.value.tolist() == [10.0 * (turn + 1) + turn + 1] * 2 + [turn + 1.0] * 2
+    assert seen == [0, 24, 48]
+    assert run.trace_count == 1
+
+
+def test_writes_to_sums_are_sent_as_differences(backing, stores, mesh_of):
+    total = make(backing, jnp.zeros(()), kind="sum")
+    run = spmd.Step(lambda x: setattr(total, "value", total.value + x), mesh_of(1))
+    run(2.0)
+    stores[0].push([Change((0, 0), "add", np.float32(100))])
+    run(3.0)
+    assert float(total.value) == 105
+
+
+def test_a_write_in_a_branch_is_sent_as_its_outcome(backing, mesh_of):
+    variable = make(backing, jnp.zeros(2))
+
+    def step(flag):
+        def write():
+            variable.value = variable.value + 1
+
+        spmd.step.cond(flag, write, lambda: None)
+
+    run = spmd.Step(step, mesh_of(1))
+    run(jnp.bool_(False))
+    assert variable.value.tolist() == [0, 0]
+    run(jnp.bool_(True))
+    assert variable.value.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("index", "expected"),
+    [((1, 3), [0, 2, 0, 2]), ((3, 9), [0, 0, 0, 2]), ((2, 2), [0, 0, 4, 0])],
+)
+def test_rows_go_to_the_servers_that_have_them(backing, index, expected):
+    variable = make(backing, jnp.zeros((4, 1)))
+    rows = np.full((2, 1), 2, np.float32)
+    backing.push([Update(variable, "add", rows, (np.array(index),))])
+    assert variable.value[:, 0].tolist() == expected
+
+
+def test_a_slice_of_a_divided_variable_cannot_be_assigned(backing):
+    variable = make(backing, jnp.zeros(4))
+    with pytest.raises(NotImplementedError, match="scatter_nd_update"):
+        backing.push([Update(variable, "set", np.float32(1), detail=slice(1, 3))])
+
+
+def test_arrays_that_were_read_stay_as_they_are(backing, mesh_of):
+    variable = make(backing, jnp.zeros(4))
+    before = variable.value
+    spmd.Step(lambda: setattr(variable, "value", variable.value + 1), mesh_of(1))()
+    assert before.tolist() == [0, 0, 0, 0]
+    assert variable.value.tolist() == [1, 1, 1, 1]
+
+
+def test_checkpoints_hold_what_the_servers_have(backing, stores, tmp_path):
+    variable = make(backing, jnp.zeros(4))
+    assert variable.value.shape == (4,)
+    stores[0].push([Change((0, 0), "add", np.float32(3))])
+    checkpoint = Checkpoint(variable=variable)
+    path = checkpoint.save(tmp_path / "ckpt")
+    stores[0].push([Change((0, 0), "add", np.float32(4))])
+    checkpoint.restore(path)
+    assert stores[0].pull({(0, 0): 0})[0, 0][1].tolist() == [3, 3]
+    other = spmd.Variable(jnp.zeros(4))
+    Checkpoint(variable=other).restore(path)
+    assert other.value.tolist() == [3, 3, 0, 0]
+
+
+def test_a_variable_that_is_gone_leaves_nothing_behind(backing):
+    variable = make(backing, jnp.zeros(4))
+    assert variable.value.shape == (4,)
+    of_freed = id(variable)
+    del variable
+    gc.collect()
+    assert of_freed not in module._BACKED
+    assert not backing._entries
