@@ -14,7 +14,7 @@ import numpy as np
 
 from spmd.typing import PyTree
 
-# Of a shard: the number of the variable, and that of the shard. Of an optimizer's slot: these, the rule, a position.
+# Of a shard: the name of the variable, and the number of the shard. Of an optimizer's slot: these, the rule, a position.
 Key: TypeAlias = tuple[Any, ...]
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -91,11 +91,11 @@ class Store:
     Examples:
         >>> import numpy as np
         >>> store = Store()
-        >>> store.create({(0, 0): np.zeros(2, np.float32)})
-        >>> store.push([Change((0, 0), "add", np.ones(2, np.float32))])
-        >>> store.pull({(0, 0): 0})
-        {(0, 0): (2, array([1., 1.], dtype=float32))}
-        >>> store.pull({(0, 0): 2})
+        >>> store.create({("w", 0): np.zeros(2, np.float32)})
+        >>> store.push([Change(("w", 0), "add", np.ones(2, np.float32))])
+        >>> store.pull({("w", 0): 0})
+        {('w', 0): (2, array([1., 1.], dtype=float32))}
+        >>> store.pull({("w", 0): 2})
         {}
     """
 

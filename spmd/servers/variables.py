@@ -2,6 +2,7 @@
 
 import itertools
 import threading
+import uuid
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
@@ -71,16 +72,20 @@ class ServerVariables:
         self,
         stores: Sequence[StoreLike],
         shards_of: Callable[[Sequence[int], Any], int] | None = None,
+        session: str | None = None,
     ) -> None:
         """Makes the backing.
 
         Args:
             stores: the servers.
             shards_of: how many parts a variable of some shape and type is divided into; None divides none.
+            session: what the names of variables on the servers begin with; None makes one up.
         """
         self._stores = stores
         self._shards_of = shards_of
         self._placement = Placement(len(stores))
+        # Several programs may use one server.
+        self._session = uuid.uuid4().hex if session is None else session
         self._numbers = itertools.count()
         self._entries: dict[int, _Entry] = {}
         # Bound, and not on the servers yet.
@@ -191,8 +196,8 @@ class ServerVariables:
                 if self._shards_of is not None and divisible:
                     parts = self._shards_of(value.shape, value.dtype)
                 shards = self._placement.place(value.shape, value.dtype, parts)
-                number = next(self._numbers)
-                keys = [(number, position) for position in range(len(shards))]
+                name = f"{self._session}/{next(self._numbers)}"
+                keys = [(name, position) for position in range(len(shards))]
                 for shard, key in zip(shards, keys, strict=True):
                     part = value[shard.start : shard.stop] if parts > 1 else value
                     values.setdefault(shard.server, {})[key] = part

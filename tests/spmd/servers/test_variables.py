@@ -24,7 +24,7 @@ def in_two(shape, dtype) -> int:
 
 @pytest.fixture
 def backing(stores) -> ServerVariables:
-    return ServerVariables(stores, in_two)
+    return ServerVariables(stores, in_two, session="s")
 
 
 def make(backing: ServerVariables, value, **kwargs) -> spmd.Variable:
@@ -38,22 +38,22 @@ def test_a_variable_is_created_with_the_value_of_its_first_use(backing, stores):
     variable.value = jnp.arange(3.0)
     backing.bind(variable)
     assert variable.value.tolist() == [0, 1, 2]
-    held = stores[0].pull({(0, 0): 0}), stores[1].pull({(0, 1): 0})
-    assert held[0][0, 0][1].tolist() == [0, 1]
-    assert held[1][0, 1][1].tolist() == [2]
+    held = stores[0].pull({("s/0", 0): 0}), stores[1].pull({("s/0", 1): 0})
+    assert held[0]["s/0", 0][1].tolist() == [0, 1]
+    assert held[1]["s/0", 1][1].tolist() == [2]
 
 
 def test_what_others_wrote_is_read(backing, stores):
     variable = make(backing, jnp.zeros(4))
     assert variable.value.tolist() == [0, 0, 0, 0]
-    stores[1].push([Change((0, 1), "add", np.float32(5))])
+    stores[1].push([Change(("s/0", 1), "add", np.float32(5))])
     assert variable.value.tolist() == [0, 0, 5, 5]
 
 
 def test_a_write_between_steps_is_sent(backing, stores):
     variable = make(backing, jnp.zeros(2))
     variable.value = jnp.ones(2)
-    assert stores[0].pull({(0, 0): 0})[0, 0][1].tolist() == [1]
+    assert stores[0].pull({("s/0", 0): 0})["s/0", 0][1].tolist() == [1]
     assert sum(store.changes for store in stores) == 2  # one for each part
 
 
@@ -70,7 +70,7 @@ def test_a_step_reads_what_others_wrote_and_sends_what_it_adds(backing, stores, 
     run = spmd.Step(step, mesh_of(1))
     for turn in range(3):
         seen.append(float(run(jnp.ones(4))))
-        stores[0].push([Change((0, 0), "add", np.float32(10))])  # another worker
+        stores[0].push([Change(("s/0", 0), "add", np.float32(10))])  # another worker
         assert variable.value.tolist() == [10.0 * (turn + 1) + turn + 1] * 2 + [turn + 1.0] * 2
     assert seen == [0, 24, 48]
     assert run.trace_count == 1
@@ -80,7 +80,7 @@ def test_writes_to_sums_are_sent_as_differences(backing, stores, mesh_of):
     total = make(backing, jnp.zeros(()), kind="sum")
     run = spmd.Step(lambda x: setattr(total, "value", total.value + x), mesh_of(1))
     run(2.0)
-    stores[0].push([Change((0, 0), "add", np.float32(100))])
+    stores[0].push([Change(("s/0", 0), "add", np.float32(100))])
     run(3.0)
     assert float(total.value) == 105
 
@@ -129,12 +129,12 @@ def test_arrays_that_were_read_stay_as_they_are(backing, mesh_of):
 def test_checkpoints_hold_what_the_servers_have(backing, stores, tmp_path):
     variable = make(backing, jnp.zeros(4))
     assert variable.value.shape == (4,)
-    stores[0].push([Change((0, 0), "add", np.float32(3))])
+    stores[0].push([Change(("s/0", 0), "add", np.float32(3))])
     checkpoint = Checkpoint(variable=variable)
     path = checkpoint.save(tmp_path / "ckpt")
-    stores[0].push([Change((0, 0), "add", np.float32(4))])
+    stores[0].push([Change(("s/0", 0), "add", np.float32(4))])
     checkpoint.restore(path)
-    assert stores[0].pull({(0, 0): 0})[0, 0][1].tolist() == [3, 3]
+    assert stores[0].pull({("s/0", 0): 0})["s/0", 0][1].tolist() == [3, 3]
     other = spmd.Variable(jnp.zeros(4))
     Checkpoint(variable=other).restore(path)
     assert other.value.tolist() == [3, 3, 0, 0]
@@ -148,3 +148,8 @@ def test_a_variable_that_is_gone_leaves_nothing_behind(backing):
     gc.collect()
     assert of_freed not in module._BACKED
     assert not backing._entries
+
+
+def test_several_programs_use_one_server(stores):
+    first, second = (make(ServerVariables(stores), value) for value in (jnp.zeros(2), jnp.ones(3)))
+    assert (first.value.tolist(), second.value.tolist()) == ([0, 0], [1, 1, 1])
