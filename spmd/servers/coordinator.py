@@ -3,16 +3,23 @@
 import atexit
 import collections
 import dataclasses
+import functools
 import threading
+import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
+
+import jax
 
 from spmd.errors import SpmdError
 from spmd.servers.remote_value import CancelledClosureError, RemoteValue
+from spmd.typing import PyTree
 
 # How often a worker that was lost is asked whether it is back, in seconds.
 _RETRY_SECONDS = 1.0
+# How long a worker is busy with what it is handed at once, if one closure does not take longer.
+_SECONDS_AT_ONCE = 0.05
 
 
 _COORDINATORS: "weakref.WeakSet[Coordinator]" = weakref.WeakSet()
@@ -23,14 +30,26 @@ class WorkerLostError(SpmdError, ConnectionError):
 
 
 class Worker(Protocol):
-    """Runs closures, one at a time."""
+    """Runs closures, one after the other.
 
-    def run(self, closure: Callable[..., Any]) -> Any:
-        """Runs a closure; blocks until it has ended.
+    Attributes:
+        at_once: how many closures it takes at once, at most.
+    """
+
+    at_once: int
+
+    def run(
+        self, closures: Sequence[Callable[..., Any]], finish: Callable[[Any], None]
+    ) -> None:
+        """Runs closures.
+
+        Args:
+            closures: what to run, in this order.
+            finish: to be called with what each of them returns.
 
         Raises:
-            WorkerLostError: the worker is gone, and the closure may have run or not.
-            Exception: what the closure raised.
+            WorkerLostError: the worker is gone, and the remaining closures may have run or not.
+            Exception: what a closure raised; those after it do not run.
         """
         ...
 
@@ -42,7 +61,17 @@ class Worker(Protocol):
 @dataclasses.dataclass
 class _Closure:
     function: Callable[..., Any]
+    arguments: PyTree
     result: RemoteValue
+
+    def resolved(self) -> Callable[..., Any]:
+        """Returns the function, with the results of others in place of `RemoteValue`s."""
+        arguments = jax.tree.map(
+            lambda leaf: leaf.get() if _is_remote(leaf) else leaf,
+            self.arguments,
+            is_leaf=_is_remote,
+        )
+        return functools.partial(self.function, *arguments)
 
 
 class Coordinator:
@@ -53,8 +82,11 @@ class Coordinator:
 
     Examples:
         >>> class Here:
-        ...     def run(self, closure):
-        ...         return closure()
+        ...     at_once = 1
+        ...
+        ...     def run(self, closures, finish):
+        ...         for closure in closures:
+        ...             finish(closure())
         ...
         ...     def restore(self):
         ...         return True
@@ -75,7 +107,7 @@ class Coordinator:
         self._running = 0
         self._error: BaseException | None = None
         self._stopped = False
-        self._changed = threading.Condition()
+        self._changed = threading.Condition(threading.RLock())
         self._threads = [
             threading.Thread(
                 target=self._serve, args=(worker,), name=f"closures of worker {index}", daemon=True
@@ -86,11 +118,14 @@ class Coordinator:
             thread.start()
         _COORDINATORS.add(self)
 
-    def schedule(self, function: Callable[..., Any]) -> RemoteValue:
+    def schedule(
+        self, function: Callable[..., Any], arguments: Sequence[PyTree] = ()
+    ) -> RemoteValue:
         """Has a worker run a function; does not wait for it.
 
         Args:
-            function: called by the worker, with what the worker passes.
+            function: called by the worker, with what the worker passes after the arguments.
+            arguments: of the function; of a `RemoteValue` in them, the result is passed.
 
         Returns:
             What the function will return.
@@ -100,7 +135,7 @@ class Coordinator:
         """
         with self._changed:
             self._raise_error()
-            closure = _Closure(function, RemoteValue())
+            closure = _Closure(function, arguments, RemoteValue())
             self._queue.append(closure)
             self._changed.notify()
         return closure.result
@@ -147,47 +182,65 @@ class Coordinator:
             raise error
 
     def _cancel(self) -> None:
-        while self._queue:
-            reason = CancelledClosureError(
-                "The closure was not run, because an earlier one failed, or the coordinator was stopped. Schedule it "
-                "again after join() has raised the error."
-            )
-            self._queue.popleft().result.fail(reason)
+        reason = CancelledClosureError(
+            "The closure was not run, because an earlier one failed, or the coordinator was stopped. Schedule it "
+            "again after join() has raised the error."
+        )
+        _fail(self._queue, reason)
+        self._queue.clear()
 
     def _serve(self, worker: Worker) -> None:
+        seconds = 0.0  # that a closure takes
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._queue or self._stopped)
                 if self._stopped:
                     return
-                self._running += 1
-                closure = self._queue.popleft()
-            is_lost = self._run(worker, closure)
-            del closure  # its arguments may hold resources, such as iterators
-            with self._changed:
-                self._running -= 1
-                self._changed.notify_all()
+                # All workers get some of what waits, and none of them more than it soon has done.
+                count = min(worker.at_once, -(-len(self._queue) // (2 * len(self._workers))))
+                if seconds:
+                    count = min(count, int(_SECONDS_AT_ONCE / seconds) + 1)
+                closures = [self._queue.popleft() for _ in range(count)]
+                self._running += count
+            started = time.monotonic()
+            is_lost = self._run(worker, closures)
+            seconds = (time.monotonic() - started) / count
+            del closures  # their arguments may hold resources, such as iterators
             if is_lost and not self._wait_for(worker):
                 return
 
-    def _run(self, worker: Worker, closure: _Closure) -> bool:
-        """Has a worker run a closure; returns whether the worker was lost."""
+    def _run(self, worker: Worker, closures: Sequence[_Closure]) -> bool:
+        """Has a worker run closures; returns whether the worker was lost."""
+        waiting = collections.deque(closures)
+
+        def finish(value: Any) -> None:
+            waiting.popleft().result.set(value)
+            self._end(1)
+
         try:
-            closure.result.set(worker.run(closure.function))
+            worker.run([closure.resolved() for closure in closures], finish)
         except WorkerLostError:
             with self._changed:
                 if self._error is None and not self._stopped:
-                    self._queue.appendleft(closure)
+                    self._queue.extendleft(reversed(waiting))
                 else:
-                    closure.result.fail(CancelledClosureError("Its worker was lost."))
+                    _fail(waiting, CancelledClosureError("Its worker was lost."))
+                self._end(len(waiting))
             return True
         except BaseException as error:
-            closure.result.fail(error)
             with self._changed:
+                waiting.popleft().result.fail(error)
                 if self._error is None:
                     self._error = error
+                self._queue.extendleft(reversed(waiting))
                 self._cancel()
+                self._end(len(waiting) + 1)
         return False
+
+    def _end(self, count: int) -> None:
+        with self._changed:
+            self._running -= count
+            self._changed.notify_all()
 
     def _wait_for(self, worker: Worker) -> bool:
         """Waits until a lost worker is back; returns False if the coordinator was stopped before."""
@@ -196,6 +249,15 @@ class Coordinator:
                 if self._changed.wait_for(lambda: self._stopped, _RETRY_SECONDS):
                     return False
         return True
+
+
+def _fail(closures: Iterable[_Closure], error: Exception) -> None:
+    for closure in closures:
+        closure.result.fail(error)
+
+
+def _is_remote(leaf: object) -> bool:
+    return isinstance(leaf, RemoteValue)
 
 
 @atexit.register

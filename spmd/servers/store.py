@@ -169,6 +169,13 @@ class Store:
                 entry.version += 1
                 self.changes += 1
 
+    def exchange(
+        self, changes: Sequence[Change], versions: Mapping[Key, int]
+    ) -> dict[Key, tuple[int, Array]]:
+        """Applies updates, then hands out values that changed: `push` and `pull` in one message."""
+        self.push(changes)
+        return self.pull(versions)
+
     def _apply(self, entry: _Entry, change: Change) -> None:
         assert change.rule is not None
         rule = self._rules[change.rule]

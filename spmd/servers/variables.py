@@ -5,7 +5,7 @@ import threading
 import uuid
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import jax
 import numpy as np
@@ -35,6 +35,16 @@ class StoreLike(Protocol):
     def push(self, changes: Sequence[Change]) -> None:
         """See `Store.push`."""
         ...
+
+    def exchange(
+        self, changes: Sequence[Change], versions: Mapping[Key, int]
+    ) -> dict[Key, tuple[int, Array]]:
+        """See `Store.exchange`."""
+        ...
+
+
+# Shape, shards and keys of a variable.
+Place: TypeAlias = tuple[Sequence[int], Sequence[Shard], Sequence[Key]]
 
 
 class _Entry:
@@ -137,7 +147,7 @@ class ServerVariables:
                     wanted.setdefault(shard.server, {})[key] = version
         found: dict[Key, tuple[int, Array]] = {}
         for server, versions in wanted.items():
-            found |= self._stores[server].pull(versions)
+            found |= self._pull(server, versions)
         if not found:
             return
         for variable, entry in entries:
@@ -160,7 +170,25 @@ class ServerVariables:
                 store.add_rules(list(rules.values()))
             self._rules |= rules.keys()
         for server, changes in messages.items():
-            self._stores[server].push(changes)
+            self._send(server, changes)
+
+    def place_of(self, variable: LibraryVariable) -> Place | None:
+        """Returns where the parts of a variable are; None if it is not on the servers."""
+        self._flush()
+        entry = self._entries.get(id(variable))
+        return None if entry is None else (entry.shape, entry.shards, entry.keys)
+
+    def adopt(self, variable: LibraryVariable, place: Place) -> None:
+        """Makes a variable show what another program's variable holds, of which `place_of` told the place."""
+        weakref.finalize(variable, self._forget, id(variable))
+        self._entries[id(variable)] = _Entry(*place, 0)
+        back(variable, self)
+
+    def _pull(self, server: int, versions: dict[Key, int]) -> dict[Key, tuple[int, Array]]:
+        return self._stores[server].pull(versions)
+
+    def _send(self, server: int, changes: Sequence[Change]) -> None:
+        self._stores[server].push(changes)
 
     def _take(
         self, variable: LibraryVariable, entry: _Entry, found: Mapping[Key, tuple[int, Array]]

@@ -15,7 +15,8 @@ class Server:
     Several servers may be made in one process, as TensorFlow's tutorial and tests do. There, each parameter server is a
     store in this process, and each worker a thread of it.
 
-    What differs here: nothing listens on the address of a server that runs in the process of its coordinator.
+    What differs here: nothing listens on the address of a server that runs in the process of its coordinator. Other
+    servers begin to listen when `join` is called, and need the extra `[ray]`.
 
     Attributes:
         job_name: the task's job.
@@ -92,17 +93,48 @@ class Server:
         _SERVERS[self._address] = self
 
     def join(self) -> None:
-        """Serves until the process ends.
+        """Serves other processes; never returns.
+
+        What listens is Ray, which is started here, and ends with this process. It serves one coordinator after the other.
 
         Raises:
-            NotImplementedError: always, for now: servers serve the process that they were made in.
+            ModuleNotFoundError: Ray is not installed.
+            ClusterError: the cluster has several machines, and no token was set.
+
+        Source: `tf.distribute.Server.join`.
         """
-        raise NotImplementedError(
-            "tf.distribute.Server.join() serves other processes, which is not supported yet. Make the servers in the "
-            "coordinator's process, and leave join() out; each worker is a thread there."
-        )
+        _SERVERS.pop(self._address, None)
+        jobs = _jobs(self._cluster)
+        remote = _remote()
+        head = remote.head_of(jobs)
+        remote.serve(f"{self.job_name}_{self.task_index}", self._address, head)
 
 
 def server_at(address: str) -> Server | None:
     """Returns the server of this process that has an address, if any."""
     return _SERVERS.get(address)
+
+
+def connected(cluster: ClusterSpec) -> Any:
+    """Connects this process, as the coordinator, to the servers and workers of a cluster; waits for them."""
+    return _remote().RemoteCluster(_jobs(cluster), is_chief="chief" in cluster.jobs)
+
+
+def _jobs(cluster: ClusterSpec) -> dict[str, list[str]]:
+    return {
+        job: [address for address in cluster.job_tasks(job) if address is not None]
+        for job in cluster.jobs
+    }
+
+
+def _remote() -> Any:
+    try:
+        from spmd.servers import remote
+    except ModuleNotFoundError as error:
+        if error.name != "ray":
+            raise
+        raise ModuleNotFoundError(
+            "Parameter servers and workers in other processes need Ray, which is not installed. Install it: "
+            'pip install "jaxtribute[ray]"'
+        ) from None
+    return remote

@@ -27,14 +27,30 @@ class WorkersLoop:
             model: the model.
             loop: trains on batches, wherever it is called.
         """
-        self._coordinator = ClusterCoordinator(strategy)
-        self._model, self._loop = model, loop
+        self._coordinator: Any = None
+        if not strategy.is_copy:
+            self._coordinator = ClusterCoordinator(strategy)
+            # Workers may have the model as it was before it was compiled.
+            self._coordinator.send_anew()
+        self._strategy, self._model = strategy, model
+        self._loop: BatchLoop | None = loop
         self._data: PerWorkerIterator | None = None
         self._steps = self._left = 0
 
+    def __getstate__(self) -> dict[str, Any]:
+        # A worker makes its own, of its copy of the model.
+        return vars(self) | {"_coordinator": None, "_loop": None, "_data": None}
+
     def start(self) -> None:
         """Prepares for other data."""
-        self._loop.start()
+        self.own_loop().start()
+
+    def own_loop(self) -> BatchLoop:
+        """Returns what trains the model in this process."""
+        if self._loop is None:
+            self._model.make_train_function()
+            self._loop = self._model.train_function.own_loop()
+        return self._loop
 
     def begin(self, data: PerWorkerIterator, steps_per_epoch: int) -> None:
         """Takes the data of a `fit`."""
@@ -58,7 +74,7 @@ class WorkersLoop:
                 f"The dataset of a worker ended after {len(batches)} of {steps} batches that `fit` asked it for. Under a "
                 "ParameterServerStrategy datasets have no end: dataset.shuffle(n).repeat().batch(size)."
             )
-        self._loop([], iter(batches))
+        self.own_loop()([], iter(batches))
 
 
 def fit_arguments(

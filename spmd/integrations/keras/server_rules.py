@@ -108,7 +108,9 @@ def rule_of(optimizer: Optimizer, variable: Variable) -> KerasRule:
     constraint = variable.constraint
     name = own["key"] if decays else f"{own['key']}-without-decay"
     if constraint is not None:
-        name = f"{name}-{len(own)}"
+        # The same in every process.
+        names = [id(one) for one in optimizer._trainable_variables]
+        name = f"{name}-{names.index(id(variable)) if id(variable) in names else len(names)}"
     if (id(constraint), decays) not in own:
         # The worker clips, unscales, and knows the rate, which may follow a schedule.
         config = _config(optimizer) | dict.fromkeys(_BY_THE_WORKER) | {"learning_rate": 1.0}

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -13,18 +13,24 @@ from spmd.servers import CancelledClosureError, Coordinator, WorkerLostError
 class Worker:
     """Runs closures here; can be lost, and comes back."""
 
-    def __init__(self) -> None:
+    def __init__(self, at_once: int = 1) -> None:
+        self.at_once = at_once
         self.ran = 0
+        self.batches: list[int] = []
         self.lose_next = False
         self.asked = 0
         self.back_after = 0
 
-    def run(self, closure: Callable[..., Any]) -> Any:
-        if self.lose_next:
-            self.lose_next = False
-            raise WorkerLostError("gone")
-        self.ran += 1
-        return closure()
+    def run(
+        self, closures: Sequence[Callable[..., Any]], finish: Callable[[Any], None]
+    ) -> None:
+        self.batches.append(len(closures))
+        for closure in closures:
+            if self.lose_next:
+                self.lose_next = False
+                raise WorkerLostError("gone")
+            self.ran += 1
+            finish(closure())
 
     def restore(self) -> bool:
         self.asked += 1

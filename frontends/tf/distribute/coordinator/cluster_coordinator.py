@@ -16,7 +16,7 @@ from frontends.tf.distribute.coordinator.remote_value import RemoteValue
 from frontends.tf.distribute.dataset import DistributedDataset
 from frontends.tf.distribute.scope import in_force, require_cross_replica
 from frontends.tf.distribute.strategies.parameter_server import ParameterServerStrategy
-from spmd.servers import Coordinator
+from spmd.servers import Coordinator, Worker
 from spmd.state import adapters, merging_writes
 
 
@@ -41,6 +41,7 @@ class ClusterCoordinator:
 
     strategy: ParameterServerStrategy
     _coordinator: Coordinator
+    _sender: Any = None
 
     def __new__(cls, strategy: ParameterServerStrategy) -> "ClusterCoordinator":
         """Returns the coordinator of a strategy.
@@ -56,7 +57,12 @@ class ClusterCoordinator:
         if strategy.coordinator is None:
             self = strategy.coordinator = super().__new__(cls)
             self.strategy = strategy
-            workers = [_Thread(index) for index in range(strategy.num_workers)]
+            workers: Sequence[Worker] = [_Thread(index) for index in range(strategy.num_workers)]
+            if strategy.cluster is not None:
+                from spmd.servers.remote import Sender
+
+                self._sender = Sender(strategy.mesh, strategy.server_variables)
+                workers = strategy.cluster.workers(self._sender, workers)
             self._coordinator = Coordinator(workers)
             # The threads wait for closures until the strategy is gone.
             weakref.finalize(strategy, self._coordinator.stop)
@@ -93,8 +99,13 @@ class ClusterCoordinator:
                 f"ClusterCoordinator.schedule needs a function, but got {fn!r}. Pass the function itself: "
                 "coordinator.schedule(step, args=(iterator,))."
             )
-        closure = functools.partial(_call, self.strategy, fn, tuple(args or ()), dict(kwargs or {}))
-        return RemoteValue(self._coordinator.schedule(closure))
+        arguments: Any = jax.tree.map(
+            lambda leaf: leaf.engine_value if _is_remote(leaf) else leaf,
+            (tuple(args or ()), dict(kwargs or {})),
+            is_leaf=_is_remote,
+        )
+        function = functools.partial(_call, self.strategy, fn)
+        return RemoteValue(self._coordinator.schedule(function, arguments))
 
     def join(self) -> None:
         """Blocks until all functions have run.
@@ -140,6 +151,15 @@ class ClusterCoordinator:
 
         return PerWorkerDataset(make_in_scope, strategy.num_workers)
 
+    def send_anew(self) -> None:
+        """Has the workers get models and functions anew, as they are now."""
+        if self._sender is not None:
+            self._sender.reset()
+
+    def __reduce__(self) -> Any:
+        # In a worker, a name that the step's code has and does not use.
+        return _Elsewhere, (self.strategy,)
+
     def fetch(self, val: Nested) -> Any:
         """Returns the results behind `RemoteValue`s as NumPy arrays; blocks until they are there.
 
@@ -156,8 +176,17 @@ class ClusterCoordinator:
         )
 
 
+class _Elsewhere:
+    """What a worker's process has of a coordinator."""
+
+    def __init__(self, strategy: ParameterServerStrategy) -> None:
+        self.strategy = strategy
+
+
 class _Thread:
     """A worker that is a thread of this process."""
+
+    at_once = 1
 
     def __init__(self, index: int) -> None:
         self._index = index
@@ -166,13 +195,16 @@ class _Thread:
             adapter.on_thread() for adapter in adapters()
         ]
 
-    def run(self, closure: Callable[[int], Any]) -> Any:
-        """Calls a closure; see `spmd.servers.Worker`."""
+    def run(
+        self, closures: Sequence[Callable[[int], Any]], finish: Callable[[Any], None]
+    ) -> None:
+        """Calls closures; see `spmd.servers.Worker`."""
         if self._set_up is not None:
             for set_up in self._set_up:
                 set_up()
             self._set_up = None
-        return contextvars.copy_context().run(closure, self._index)
+        for closure in closures:
+            finish(contextvars.copy_context().run(closure, self._index))
 
     def restore(self) -> bool:
         """Tells that a thread is always there."""
@@ -190,11 +222,6 @@ def _call(
     with contextlib.ExitStack() as stack:
         for context in (in_force(strategy), on_worker(worker), merging_writes()):
             stack.enter_context(context)
-        args, kwargs = jax.tree.map(
-            lambda leaf: leaf.get() if _is_remote(leaf) else leaf,
-            (args, kwargs),
-            is_leaf=_is_remote,
-        )
         args, kwargs = of_worker((args, kwargs), worker)
         return jax.block_until_ready(fn(*args, **kwargs))
 

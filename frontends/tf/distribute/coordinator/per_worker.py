@@ -8,6 +8,7 @@ import jax
 
 from frontends.tf._typing import Nested
 from spmd.assigned import assigned
+from spmd.servers import keep_on_workers
 
 # The worker whose closure runs on this thread; None outside of closures.
 _WORKER: contextvars.ContextVar[int | None] = contextvars.ContextVar("tf_worker", default=None)
@@ -40,6 +41,10 @@ class _MadeByWorker(PerWorkerValues):
         if worker not in self._made:
             self._made[worker] = self._make()
         return self._made[worker]
+
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_made": {}}  # what this process made
 
 
 class PerWorkerDataset(_MadeByWorker):
@@ -93,6 +98,9 @@ class _LazyIterator:
         self._dataset, self._worker = dataset, worker
         self._iterator: Iterator[Any] | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_iterator": None}
+
     def get(self) -> Iterator[Any]:
         if self._iterator is None:
             self._iterator = iter(self._dataset.of_worker(self._worker))
@@ -140,3 +148,7 @@ def of_worker(tree: Nested, worker: int) -> Any:
     return jax.tree.map(
         lambda leaf: leaf.of_worker(worker) if is_one(leaf) else leaf, tree, is_leaf=is_one
     )
+
+
+keep_on_workers(PerWorkerValues)
+keep_on_workers(_LazyIterator)

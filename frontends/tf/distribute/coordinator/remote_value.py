@@ -12,12 +12,15 @@ from spmd.replica import PerReplica, is_per_replica
 class RemoteValue:
     """What a scheduled function will return.
 
+    Attributes:
+        engine_value: the engine's.
+
     Source: `tf.distribute.coordinator.RemoteValue`.
     """
 
     def __init__(self, value: servers.RemoteValue) -> None:
         """Wraps the engine's value; `ClusterCoordinator.schedule` makes it."""
-        self._value = value
+        self.engine_value = value
 
     def fetch(self) -> Any:
         """Returns the result as NumPy arrays; blocks until it is there.
@@ -39,7 +42,7 @@ class RemoteValue:
 
         Source: `tf.distribute.coordinator.RemoteValue.get`.
         """
-        return self._value.get()
+        return self.engine_value.get()
 
 
 def _as_numpy(leaf: Any) -> Any:

@@ -9,10 +9,10 @@ import numpy as np
 import spmd
 from frontends.tf.distribute.cluster_resolver import ClusterResolver, TFConfigClusterResolver
 from frontends.tf.distribute.scope import get_strategy, has_strategy
-from frontends.tf.distribute.server import Server, server_at
+from frontends.tf.distribute.server import Server, connected, server_at
 from frontends.tf.distribute.strategy import Strategy
 from frontends.tf.train.cluster_spec import ClusterSpec
-from spmd.servers import ServerVariables, Store
+from spmd.servers import Reduced, ServerVariables, Store, keep_on_workers, register_reducer
 from spmd.state import Kind, adapter_of, register_backing
 from spmd.typing import LibraryVariable
 
@@ -27,11 +27,14 @@ class ParameterServerStrategy(Strategy):
     gradients, and the server applies the optimizer, so that no update of concurrent workers is lost.
 
     What differs here: without a cluster (no resolver, no TF_CONFIG) variables live in host memory of this process, and
-    one worker computes, on the first device. Servers have to be in this process for now: see `tf.distribute.Server`.
+    one worker computes, on the first device. Servers in other processes are reached by Ray, which listens on the address
+    of the chief, or of the first parameter server in a cluster without one.
 
     Attributes:
         num_workers: how many workers run steps.
+        cluster: the servers and workers in other processes; None if they are in this one.
         server_variables: the engine's backing of the variables.
+        is_copy: whether this is what a worker's process has of it.
         coordinator: the `ClusterCoordinator` of the strategy, once there is one.
 
     Examples:
@@ -50,6 +53,8 @@ class ParameterServerStrategy(Strategy):
     """
 
     coordinator: Any = None
+    cluster: Any = None
+    is_copy: bool = False
 
     def __init__(
         self,
@@ -65,11 +70,14 @@ class ParameterServerStrategy(Strategy):
 
         Raises:
             ValueError: the cluster has several chiefs, or no worker or parameter server.
-            NotImplementedError: the servers are in other processes.
+            ModuleNotFoundError: the servers are in other processes, and Ray is not installed.
         """
         self._cluster_resolver = cluster_resolver or TFConfigClusterResolver()
         cluster = self._cluster_resolver.cluster_spec()
         servers = _servers_of(cluster)
+        if servers is None:
+            self.cluster = connected(cluster)
+            servers = self.cluster.stores
         self.num_workers = cluster.num_tasks("worker") if cluster else 1
         self._num_servers = len(servers)
         self._partitioner = variable_partitioner
@@ -92,8 +100,8 @@ class ParameterServerStrategy(Strategy):
         return f"{type(self).__name__}({self.num_workers} workers, {self._num_servers} parameter servers)"
 
 
-def _servers_of(cluster: ClusterSpec) -> list[Store]:
-    """Finds the parameter servers of a cluster; without a cluster, one in this process."""
+def _servers_of(cluster: ClusterSpec) -> list[Store] | None:
+    """Finds the parameter servers in this process; without a cluster, makes one. None if they are in others."""
     if not cluster:
         return [Store()]
     if "chief" in cluster.jobs and cluster.num_tasks("chief") > 1:
@@ -111,12 +119,26 @@ def _servers_of(cluster: ClusterSpec) -> list[Store]:
             )
         found[job] = [None if address is None else server_at(address) for address in addresses]
     stores = [server.store for server in found["ps"] if server is not None]
-    if len(stores) < len(found["ps"]) or None in found["worker"]:
-        raise NotImplementedError(
-            f"The tasks of {cluster!r} are not servers of this process, and servers in other processes are not "
-            "supported yet. Make them here: tf.distribute.Server(cluster, job_name=..., task_index=...)."
-        )
-    return stores
+    return None if len(stores) < len(found["ps"]) or None in found["worker"] else stores
+
+
+def _reduce(strategy: ParameterServerStrategy) -> Reduced:
+    return _in_worker, (strategy.num_workers, strategy._num_servers)
+
+
+def _in_worker(num_workers: int, num_servers: int) -> ParameterServerStrategy:
+    """Makes what a worker's process has of a strategy."""
+    from spmd.servers.remote import receiving
+
+    receiver = receiving()
+    assert receiver is not None
+    strategy = object.__new__(ParameterServerStrategy)
+    Strategy.__init__(strategy, receiver.mesh)
+    strategy.num_workers, strategy._num_servers = num_workers, num_servers
+    strategy.is_copy = True
+    strategy._cluster_resolver = strategy._partitioner = None
+    strategy.server_variables = receiver.variables
+    return strategy
 
 
 def _bind() -> Callable[[LibraryVariable], None] | None:
@@ -134,3 +156,5 @@ def _bind_to(variables: ServerVariables, variable: LibraryVariable) -> None:
 
 
 register_backing(_bind)
+register_reducer(ParameterServerStrategy, _reduce)
+keep_on_workers(ParameterServerStrategy)

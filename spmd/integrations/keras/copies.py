@@ -1,0 +1,48 @@
+"""How Keras's objects get to the workers of other processes: with their attributes, as other objects do.
+
+Keras would pickle an archive of a model, whose parts would no longer be those that the step's code refers to.
+"""
+
+from typing import Any
+
+import keras
+
+from spmd.integrations.keras.placement import Placement, place_model, placement_of
+from spmd.integrations.keras.typing import KerasObject, Model, Optimizer
+from spmd.servers import Reduced, fill, plainly, register_reducer
+
+# What Keras's loops make for themselves, of programs that were compiled here.
+_MADE_BY_LOOPS = ("train_function", "test_function", "predict_function")
+
+
+def _reduce_model(model: Model) -> Reduced:
+    make, arguments, (attributes, slots) = plainly(model)[:3]
+    attributes |= dict.fromkeys(_MADE_BY_LOOPS)
+    state = (attributes, slots), placement_of(model)
+    return make, arguments, state, None, None, _fill_model
+
+
+def _fill_model(model: Model, state: tuple[Any, Placement | None]) -> None:
+    attributes, placement = state
+    fill(model, attributes)
+    if placement is not None:
+        place_model(model, placement)
+
+
+def _reduce_optimizer(optimizer: Optimizer) -> Reduced:
+    make, arguments, (attributes, slots), *rest = plainly(optimizer)
+    rules = attributes.get("_spmd_rules")
+    if rules is not None:
+        attributes["_spmd_rules"] = {"key": rules["key"]}
+    return make, arguments, (attributes, slots), *rest
+
+
+def _register() -> None:
+    plain: tuple[KerasObject, ...] = (keras.Operation, keras.Metric, keras.Loss, keras.Variable)
+    for cls in plain:
+        register_reducer(cls, plainly)
+    register_reducer(keras.Model, _reduce_model)
+    register_reducer(keras.optimizers.Optimizer, _reduce_optimizer)
+
+
+_register()

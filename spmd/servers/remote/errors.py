@@ -1,0 +1,15 @@
+"""What can go wrong between a coordinator, its workers and the parameter servers."""
+
+from spmd.errors import SpmdError
+
+
+class ServerLostError(SpmdError, ConnectionError):
+    """A parameter server died or cannot be reached, and with it the values that it held."""
+
+
+class ClusterError(SpmdError, RuntimeError):
+    """The cluster cannot be started or joined."""
+
+
+class MadeVariablesError(SpmdError, RuntimeError):
+    """A closure made variables in a worker, which only the coordinator can do; caught by the engine."""

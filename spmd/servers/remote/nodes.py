@@ -1,0 +1,230 @@
+"""Nodes of a Ray cluster, one for each task, each with a resource of its task's name."""
+
+import contextlib
+import fcntl
+import ipaddress
+import json
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Generator
+from pathlib import Path
+
+import ray
+
+from spmd.servers.remote._ray import SETTINGS, keep_loopback
+from spmd.servers.remote.errors import ClusterError
+
+_HERE = Path(__file__).parent
+_POLL_SECONDS = 0.5
+_STORE_BYTES = 2_000_000_000
+_TOKEN_HELP = (
+    "Give every task the same secret token, of 32 characters or more: write it to a file that only you can read, and set "
+    "RAY_AUTH_TOKEN_PATH to its path."
+)
+
+
+# Names the folder with the open files of the process that a node belongs to.
+OUTPUT = "JAXTRIBUTE_TASK_OUTPUT"
+
+
+class Node:
+    """The Ray processes of one task; they end with this process, however it ends.
+
+    Attributes:
+        name: of the task.
+    """
+
+    def __init__(self, name: str, host: str, head: str, port: int = 0) -> None:
+        """Starts a node; blocks until it runs.
+
+        Args:
+            name: of the task, and of the resource that pins actors to it.
+            host: name or address of this machine, where the node listens.
+            head: `"host:port"` of the head.
+            port: where the node listens; the head's own, if this is the head.
+
+        Raises:
+            ClusterError: Ray does not start.
+        """
+        self.name = name
+        host = resolved(host)
+        command = [sys.executable, "-P", str(_HERE / "_ray.py"), "start", "--block"]
+        command += [f"--node-ip-address={host}", "--num-cpus=0", "--disable-usage-stats"]
+        command += [f"--resources={json.dumps({name: 1})}", f"--object-store-memory={_memory()}"]
+        if head == f"{host}:{port}":
+            command += ["--head", f"--port={port}", "--include-dashboard=false"]
+        else:
+            command += [f"--address={head}", f"--node-manager-port={port}"]
+        with _one_at_a_time():
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", str(_HERE / "_node_main.py"), *command],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                env=os.environ | environment(host) | {OUTPUT: f"/proc/{os.getpid()}/fd"},
+            )
+            assert self._process.stdout is not None
+            lines: list[str] = []
+            for line in self._process.stdout:
+                lines.append(line.decode(errors="replace"))
+                if "Ray runtime started" in lines[-1]:
+                    return
+        self.close()
+        raise ClusterError(
+            f"Ray's node of the task {name} did not start. It wrote:\n{''.join(lines[-20:])}"
+        )
+
+    def wait(self) -> None:
+        """Blocks until the node ends, as when the head has gone."""
+        assert self._process.stdout is not None
+        while self._process.stdout.read1():  # pyright: ignore[reportAttributeAccessIssue]
+            pass
+        self._process.wait()
+
+    def close(self) -> None:
+        """Ends the node."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.close()
+        self._process.wait()
+
+
+def serve(name: str, address: str, head: str) -> None:
+    """Runs the node of a task, cluster after cluster; never returns.
+
+    Args:
+        name: of the task.
+        address: `"host:port"` of the task.
+        head: `"host:port"` of the head, which may be this task.
+    """
+    host, port = split(address)
+    while True:
+        if not same(address, head):
+            wait_for(head)
+        node = None
+        with contextlib.suppress(ClusterError):
+            node = Node(name, host, numeric(head), port)
+        if node is not None:
+            node.wait()
+        time.sleep(_POLL_SECONDS)
+
+
+def print_to_task() -> None:
+    """Has this process, of a node, print where the node's task does; where that fails, to Ray's logs."""
+    for descriptor in (1, 2):
+        with contextlib.suppress(KeyError, OSError):
+            path = f"{os.environ[OUTPUT]}/{descriptor}"
+            output = os.open(path, os.O_WRONLY | os.O_APPEND)
+            os.dup2(output, descriptor)
+            os.close(output)
+
+
+def environment(host: str) -> dict[str, str]:
+    """Returns the environment variables of a node's processes, and of a program that uses one.
+
+    Raises:
+        ClusterError: the cluster has several machines, and no token was given.
+    """
+    found = dict(SETTINGS)
+    if not os.environ.get("RAY_AUTH_TOKEN") and not os.environ.get("RAY_AUTH_TOKEN_PATH"):
+        if not ipaddress.ip_address(resolved(host)).is_loopback:
+            raise ClusterError(f"The cluster has tasks on other machines. {_TOKEN_HELP}")
+        found["RAY_AUTH_TOKEN_PATH"] = str(_own_token())
+    return found
+
+
+def wait_for(head: str, seconds: float | None = None) -> bool:
+    """Waits until something listens on an address; returns whether it does."""
+    end = None if seconds is None else time.monotonic() + seconds
+    while end is None or time.monotonic() < end:
+        with contextlib.suppress(OSError), socket.create_connection(split(head), 5.0):
+            return True
+        time.sleep(_POLL_SECONDS)
+    return False
+
+
+def split(address: str) -> tuple[str, int]:
+    """Divides `"host:port"`."""
+    host, _, port = address.rpartition(":")
+    return host.strip("[]"), int(port)
+
+
+def resolved(host: str) -> str:
+    """Returns the address of a host.
+
+    Raises:
+        ClusterError: its name is unknown.
+    """
+    try:
+        return socket.gethostbyname(host)
+    except OSError as error:
+        raise ClusterError(
+            f"The host {host!r} of the cluster cannot be found: {error}. Check the addresses in TF_CONFIG."
+        ) from None
+
+
+def numeric(address: str) -> str:
+    """Returns an address with the host's number."""
+    host, port = split(address)
+    return f"{resolved(host)}:{port}"
+
+
+def same(one: str, other: str) -> bool:
+    """Tells whether two addresses are one."""
+    return one == other or numeric(one) == numeric(other)
+
+
+def connect(head: str, host: str) -> None:
+    """Makes this process a driver of a cluster, through the node of this machine.
+
+    Raises:
+        ClusterError: the head does not answer, or refuses the token.
+    """
+    os.environ.update(environment(host))
+    keep_loopback()
+    try:
+        ray.init(
+            address=numeric(head),
+            _node_ip_address=resolved(host),
+            log_to_driver=False,  # a task prints what its functions print
+            logging_level="warning",
+        )
+    except Exception as error:
+        raise ClusterError(
+            f"Cannot join the cluster at {head}: {type(error).__name__}: {error}. {_TOKEN_HELP}"
+        ) from error
+
+
+def _memory() -> int:
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return min(_STORE_BYTES, total // 10)
+
+
+def _own_token() -> Path:
+    """Returns the file with this user's token for clusters of one machine; makes it if there is none."""
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "jaxtribute"
+    path = folder / "ray-token"
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=folder)  # only this user can read it
+        with os.fdopen(descriptor, "w") as file:
+            file.write(secrets.token_hex(32))
+        with contextlib.suppress(FileExistsError):
+            os.link(name, path)
+        os.unlink(name)
+    return path
+
+
+@contextlib.contextmanager
+def _one_at_a_time() -> Generator[None]:
+    """Lets one node of a user start at a time: two at once take each other's sockets."""
+    path = Path(tempfile.gettempdir()) / f"jaxtribute-nodes-{os.getuid()}.lock"
+    with path.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
