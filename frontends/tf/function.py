@@ -44,6 +44,7 @@ from frontends.tf.traced_values import NEEDS_VALUE
 from frontends.tf.variable import TracedInitialValueError, Variable
 from spmd._jax_internals import is_interposed, is_tracing
 from spmd.replica import PerReplica, current_frame, is_per_replica
+from spmd.servers import register_reducer
 from spmd.source_lines import user_stacklevel
 from spmd.step import (
     NO_SHORTCUT,
@@ -468,3 +469,7 @@ def _mesh_of(tree: Nested) -> Mesh | None:
     """The mesh of the first per-replica value among arguments."""
     leaves = jax.tree.leaves(tree, is_leaf=is_per_replica)
     return next((leaf.mesh for leaf in leaves if isinstance(leaf, PerReplica)), None)
+
+
+# A worker of another process keeps its copy, and with it the programs.
+register_reducer(Function, Function.__reduce__)

@@ -38,9 +38,7 @@ class Worker(Protocol):
 
     at_once: int
 
-    def run(
-        self, closures: Sequence[Callable[..., Any]], finish: Callable[[Any], None]
-    ) -> None:
+    def run(self, closures: Sequence[Callable[..., Any]], finish: Callable[[Any], None]) -> None:
         """Runs closures.
 
         Args:

@@ -49,9 +49,7 @@ class RemoteWorker:
         self._known = sender.join()
         ray.get(actor.set_up.remote(index, stores))
 
-    def run(
-        self, closures: Sequence[Callable[..., Any]], finish: Callable[[Any], None]
-    ) -> None:
+    def run(self, closures: Sequence[Callable[..., Any]], finish: Callable[[Any], None]) -> None:
         """Sends closures, and waits for their results; see `spmd.servers.Worker`."""
         waiting = list(closures)
         while waiting:

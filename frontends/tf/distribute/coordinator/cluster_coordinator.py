@@ -195,9 +195,7 @@ class _Thread:
             adapter.on_thread() for adapter in adapters()
         ]
 
-    def run(
-        self, closures: Sequence[Callable[[int], Any]], finish: Callable[[Any], None]
-    ) -> None:
+    def run(self, closures: Sequence[Callable[[int], Any]], finish: Callable[[Any], None]) -> None:
         """Calls closures; see `spmd.servers.Worker`."""
         if self._set_up is not None:
             for set_up in self._set_up:

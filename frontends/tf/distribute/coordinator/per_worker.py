@@ -42,7 +42,6 @@ class _MadeByWorker(PerWorkerValues):
             self._made[worker] = self._make()
         return self._made[worker]
 
-
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_made": {}}  # what this process made
 
