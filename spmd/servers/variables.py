@@ -194,16 +194,19 @@ class ServerVariables:
         self, variable: LibraryVariable, entry: _Entry, found: Mapping[Key, tuple[int, Array]]
     ) -> None:
         adapter: Any = adapter_of(variable)
+        old = adapter.get(variable)
         if len(entry.keys) == 1:
             entry.versions[0], value = found[entry.keys[0]]
         else:
-            whole = np.array(adapter.get(variable))
+            whole = np.array(old)
             for position, (shard, key) in enumerate(zip(entry.shards, entry.keys, strict=True)):
                 if key in found:
                     entry.versions[position], whole[shard.start : shard.stop] = found[key]
             value = whole
         # A copy: a step may take the variable's memory, and the server keeps its own.
         array = jax.numpy.array(value)
+        if isinstance(old, jax.Array) and old.committed and old.is_fully_addressable:
+            array = jax.device_put(array, old.sharding)  # where the step left the one before
         with LIFTING:
             adapter.set(variable, array)
 

@@ -128,9 +128,9 @@ class Sender:
                 package.closures.append(pickled)
                 reached += found
             self._define(reached, known, new, package)
-            known.numbers |= new.keys()
+            known.numbers.update(new)
             known.forgotten = []
-            known.files |= package.sources.keys()
+            known.files.update(package.sources)
         return package
 
     def load(self, result: bytes) -> Any:

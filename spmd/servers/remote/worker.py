@@ -10,7 +10,7 @@ from ray.exceptions import GetTimeoutError, RayActorError
 from spmd.servers.coordinator import Worker, WorkerLostError
 from spmd.servers.remote.shared_objects import Sender
 
-_AT_ONCE = 8
+_AT_ONCE = 16
 _PING_SECONDS = 5.0
 
 

@@ -55,7 +55,7 @@ class WorkerVariables(ServerVariables):
         missing = {key: version for key, version in versions.items() if key not in known}
         if missing:
             found |= super()._pull(server, missing)
-        known |= versions.keys()
+        known.update(versions)
         self._versions |= versions
         self._versions |= {key: version for key, (version, _) in found.items()}
         return found
