@@ -46,6 +46,9 @@ _T = TypeVar("_T")
 class _StrategyPlacement(Placement):
     strategy: Any = None
 
+    def __reduce__(self) -> Any:
+        return _placement, (self.strategy,)
+
 
 def connect() -> None:
     """Lets the strategy in force place new models and share losses."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import keras
 
-from spmd.integrations.keras.placement import Placement, place_model, placement_of
+from spmd.integrations.keras.placement import Placement, note_placement, placement_of
 from spmd.integrations.keras.typing import KerasObject, Model, Optimizer
 from spmd.servers import Reduced, fill, plainly, register_reducer
 
@@ -26,7 +26,7 @@ def _fill_model(model: Model, state: tuple[Any, Placement | None]) -> None:
     attributes, placement = state
     fill(model, attributes)
     if placement is not None:
-        place_model(model, placement)
+        note_placement(model, placement)
 
 
 def _reduce_optimizer(optimizer: Optimizer) -> Reduced:
@@ -37,12 +37,10 @@ def _reduce_optimizer(optimizer: Optimizer) -> Reduced:
     return make, arguments, (attributes, slots), *rest
 
 
-def _register() -> None:
+def register_reducers() -> None:
+    """Says how Keras's objects are copied to workers."""
     plain: tuple[KerasObject, ...] = (keras.Operation, keras.Metric, keras.Loss, keras.Variable)
     for cls in plain:
         register_reducer(cls, plainly)
     register_reducer(keras.Model, _reduce_model)
     register_reducer(keras.optimizers.Optimizer, _reduce_optimizer)
-
-
-_register()

@@ -21,6 +21,7 @@ from keras.src.utils import jax_layer
 
 from spmd.integrations.keras import (
     batch_normalization,
+    copies,
     losses,
     masking,
     optimizers,
@@ -283,6 +284,7 @@ def patch_keras(more: Iterable[Patch] = ()) -> None:
         for (owner, attribute), value in latest.items():
             setattr(owner, attribute, value)
         applied.extend(new)
+        copies.register_reducers()
 
 
 def applied_patches() -> Sequence[AppliedPatch]:

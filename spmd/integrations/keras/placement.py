@@ -99,6 +99,11 @@ def place_model(model: Model, placement: Placement) -> None:
     model.train_function = model.test_function = model.predict_function = None
 
 
+def note_placement(model: Model, placement: Placement) -> None:
+    """Places a model that has run nowhere yet, and whose attributes cannot be set yet."""
+    _PLACEMENTS[model] = placement
+
+
 def placement_of(model: Model) -> Placement | None:
     """Returns where a model's batches run; None if Keras runs them itself."""
     return _PLACEMENTS.get(model)

@@ -5,15 +5,20 @@ closure first reaches it, and from then on only its number; so its copies keep w
 and the position in a dataset. Variables are sent without values, which are on the parameter servers.
 """
 
+import ast
+import collections
 import contextvars
 import dataclasses
+import inspect
 import io
 import itertools
 import linecache
+import operator
 import pickle
 import site
 import sys
 import sysconfig
+import textwrap
 import threading
 import types
 import weakref
@@ -167,14 +172,19 @@ class Sender:
             package.made.append((number, pickled))
             if any(part is not None for part in rest):
                 pickled, found = self._dump(rest, hidden=_value_of(instance))
-                package.filled.append((number, pickled))
+                # Functions first: what unpickles others may call them.
+                place = 0 if isinstance(instance, types.FunctionType) else len(package.filled)
+                package.filled.insert(place, (number, pickled))
                 waiting += found
 
     def _reduced(self, instance: Any) -> Reduced:
         if isinstance(instance, types.FunctionType):
-            return self._pickler(io.BytesIO()).reducer_override(instance)
+            reduced = self._pickler(io.BytesIO()).reducer_override(instance)
+            # cloudpickle takes the names that the code uses, and AutoGraph runs the whole definition.
+            reduced[2][1]["__globals__"] |= _names_in_signature(instance)
+            return reduced
         reduce = reducer_of(type(instance))
-        if adapter_of(instance) is not None:
+        if _adapter(instance) is not None:
             make, arguments, state = (reduce or plainly)(instance)[:3]
             place = self._variables.place_of(instance)
             return make, arguments, (state, place), None, None, _fill_variable
@@ -267,7 +277,7 @@ class _Pickler(cloudpickle.CloudPickler):
             return _LOCKS[cls], ()
         if cls is Mesh:
             return _mesh_here, ()
-        if self._sender is None and (adapter := adapter_of(obj)) is not None:
+        if self._sender is None and (adapter := _adapter(obj)) is not None:
             return _itself, (adapter.get(obj),)
         reduce = reducer_of(cls)
         if reduce is not None:
@@ -371,8 +381,37 @@ def _libraries() -> list[Path]:
 _LIBRARIES = _libraries()
 
 
+def _names_in_signature(function: types.FunctionType) -> dict[str, Any]:
+    """Returns the global names in a function's decorators, annotations and defaults."""
+    try:
+        definition = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+    except (OSError, SyntaxError):
+        return {}
+    if not isinstance(definition, ast.FunctionDef):
+        return {}
+    parts: list[ast.AST | None] = [
+        *definition.decorator_list,
+        definition.args,
+        definition.returns,
+    ]
+    names = {
+        node.id
+        for part in parts
+        if part is not None
+        for node in ast.walk(part)
+        if isinstance(node, ast.Name)
+    }
+    return {name: function.__globals__[name] for name in names & function.__globals__.keys()}
+
+
+def _adapter(instance: Any) -> Any:
+    """Returns the adapter of a variable; None of another object."""
+    adapter = adapter_of(instance)
+    return adapter if adapter is not None and adapter.is_variable(instance) else None
+
+
 def _value_of(instance: Any) -> Any:
-    adapter: Any = adapter_of(instance)
+    adapter = _adapter(instance)
     return None if adapter is None else adapter.get(instance)
 
 
@@ -399,10 +438,16 @@ def _fill(
         else:
             attributes, slots = state if isinstance(state, tuple) else (state, None)
             fill(instance, (attributes or {}, slots or {}))
+    # As the built-in types do: Keras's lists would track what they get, with trackers that may not be filled yet.
     for item in items or ():
-        instance.append(item)
+        if isinstance(instance, list):
+            list.append(instance, item)
+        else:
+            instance.append(item)
+    is_ordered = isinstance(instance, collections.OrderedDict)
+    put = dict.__setitem__ if isinstance(instance, dict) and not is_ordered else operator.setitem
     for key, value in pairs or ():
-        instance[key] = value
+        put(instance, key, value)
 
 
 def _zeros(shape: Sequence[int], dtype: Any) -> jax.Array:
