@@ -190,7 +190,10 @@ class Sender:
             return make, arguments, (state, place), None, None, _fill_variable
         if reduce is not None:
             return reduce(instance)
-        return instance.__reduce_ex__(4)
+        make, arguments, *rest = instance.__reduce_ex__(4)
+        # An iterator over a list would be sent as one over the copy, which is empty.
+        iterators = [None if one is None else list(one) for one in rest[1:3]]
+        return make, arguments, *rest[:1], *iterators, *rest[3:]
 
     def _pickler(self, file: io.BytesIO, hidden: Any = None) -> "_Pickler":
         pickler = _Pickler(file, self, hidden)
