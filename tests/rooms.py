@@ -55,6 +55,7 @@ FOREIGN = {
     "spmd.integrations.keras.variables": {"_value"},
     "spmd.checkpoint.saving": {"_exit"},  # os._exit
     "spmd.plan.worker": {"_exit"},
+    "spmd.servers.remote._node_main": {"_exit"},
 }
 _NO_CODE = {
     *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE),

@@ -49,7 +49,8 @@ class WorkersLoop:
         """Returns what trains the model in this process."""
         if self._loop is None:
             self._model.make_train_function()
-            self._loop = self._model.train_function.own_loop()
+            loop: BatchLoop = self._model.train_function.own_loop()
+            self._loop = loop
         return self._loop
 
     def begin(self, data: PerWorkerIterator, steps_per_epoch: int) -> None:

@@ -10,13 +10,13 @@ import jax
 import ray
 from ray.exceptions import RayActorError, RayTaskError
 
-from spmd import topology
 from spmd.servers.remote.errors import MadeVariablesError, ServerLostError
 from spmd.servers.remote.nodes import print_to_task
 from spmd.servers.remote.shared_objects import Package, Receiver, dumps
 from spmd.servers.remote.worker_variables import WorkerVariables
 from spmd.servers.store import Array, Change, Key, Rule, Store, UnknownVariableError
 from spmd.state import adapters, merging_writes
+from spmd.topology import leave_out_absent_accelerators, local_devices, make_mesh
 
 _T = TypeVar("_T")
 
@@ -111,10 +111,10 @@ class WorkerActor:
         """
         print_to_task()
         self._index = index
-        self._variables = WorkerVariables([RemoteStore(actor, name) for actor, name in stores])
-        topology.leave_out_absent_accelerators()
-        mesh = topology.make_mesh(topology.local_devices()[:1])
-        self._receiver = Receiver(mesh, self._variables)
+        self._backing = WorkerVariables([RemoteStore(actor, name) for actor, name in stores])
+        leave_out_absent_accelerators()
+        mesh = make_mesh(local_devices()[:1])
+        self._receiver = Receiver(mesh, self._backing)
         for adapter in adapters():
             adapter.on_thread()()
 
@@ -122,16 +122,16 @@ class WorkerActor:
         """Calls the closures of a package, up to the first error."""
         reply = Reply([])
         try:
-            self._variables.begin()
+            self._backing.begin()
             for position, closure in enumerate(self._receiver.unpack(package)):
-                self._variables.is_last = position + 1 == len(package.closures)
+                self._backing.is_last = position + 1 == len(package.closures)
                 with merging_writes():
                     result = jax.block_until_ready(closure(self._index))
-                if self._variables.refused:
+                if self._backing.refused:
                     raise MadeVariablesError
                 reply.results.append(dumps(result))
         except BaseException as error:
-            reply.made_variables = self._variables.refused
+            reply.made_variables = self._backing.refused
             reply.error = _dump_error(error), traceback.format_exc()
         return reply
 

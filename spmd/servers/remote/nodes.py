@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import ipaddress
 import json
+import logging
 import os
 import secrets
 import socket
@@ -93,6 +94,8 @@ class Node:
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.close()
         self._process.wait()
+        assert self._process.stdout is not None
+        self._process.stdout.close()
 
 
 def serve(name: str, address: str, head: str) -> None:
@@ -193,7 +196,7 @@ def connect(head: str, host: str) -> None:
             address=numeric(head),
             _node_ip_address=resolved(host),
             log_to_driver=False,  # a task prints what its functions print
-            logging_level="warning",
+            logging_level=logging.WARNING,
         )
     except Exception as error:
         raise ClusterError(

@@ -91,7 +91,7 @@ class Sender:
             variables: the coordinator's, which live on the servers.
         """
         self._here = Receiver(mesh, variables)
-        self._variables = variables
+        self._backing = variables
         self._lock = threading.RLock()
         self._counter = itertools.count()
         # By id.
@@ -171,7 +171,7 @@ class Sender:
             self._define(found, known, new, package)  # it needs them to be made
             package.made.append((number, pickled))
             if any(part is not None for part in rest):
-                pickled, found = self._dump(rest, hidden=_value_of(instance))
+                pickled, found = self._dump(rest, hidden=self._value_on_servers(instance))
                 # Functions first: what unpickles others may call them.
                 place = 0 if isinstance(instance, types.FunctionType) else len(package.filled)
                 package.filled.insert(place, (number, pickled))
@@ -186,7 +186,7 @@ class Sender:
         reduce = reducer_of(type(instance))
         if _adapter(instance) is not None:
             make, arguments, state = (reduce or plainly)(instance)[:3]
-            place = self._variables.place_of(instance)
+            place = self._backing.place_of(instance)
             return make, arguments, (state, place), None, None, _fill_variable
         if reduce is not None:
             return reduce(instance)
@@ -194,6 +194,13 @@ class Sender:
         # An iterator over a list would be sent as one over the copy, which is empty.
         iterators = [None if one is None else list(one) for one in rest[1:3]]
         return make, arguments, *rest[:1], *iterators, *rest[3:]
+
+    def _value_on_servers(self, instance: Any) -> Any:
+        """Returns the value of a variable that lives on the servers, and need not be sent."""
+        adapter = _adapter(instance)
+        if adapter is None or self._backing.place_of(instance) is None:
+            return None
+        return adapter.get(instance)
 
     def _pickler(self, file: io.BytesIO, hidden: Any = None) -> "_Pickler":
         pickler = _Pickler(file, self, hidden)
@@ -242,7 +249,10 @@ def dumps(value: Any) -> bytes:
     return file.getvalue()
 
 
-class _Pickler(cloudpickle.CloudPickler):
+_CloudPickler: Any = getattr(cloudpickle, "CloudPickler")  # noqa: B009 -- Ray does not declare it
+
+
+class _Pickler(_CloudPickler):
     """Writes numbers for objects that keep their identity.
 
     Attributes:
@@ -272,7 +282,7 @@ class _Pickler(cloudpickle.CloudPickler):
         if isinstance(obj, jax.Array):
             if obj is self._hidden:
                 return _zeros, (obj.shape, obj.dtype)
-            if jax.dtypes.issubdtype(obj.dtype, jax.dtypes.prng_key):
+            if jnp.issubdtype(obj.dtype, jax.dtypes.prng_key):
                 data = np.asarray(jax.random.key_data(obj))
                 return _key, (data, str(jax.random.key_impl(obj)))
             return jnp.asarray, (np.asarray(obj),)
@@ -346,7 +356,9 @@ def _keeps_identity(cls: type[Any]) -> bool:
         known = _KEEPS_IDENTITY[cls] = cls is types.FunctionType or (
             bool(cls.__flags__ & _HEAP_TYPE)
             and cls.__weakrefoffset__ != 0
-            and not issubclass(cls, (type, BaseException, types.ModuleType))
+            and not issubclass(
+                cls, (type, BaseException, types.ModuleType, jax.Array, Mesh, *_LOCKS)
+            )
             and (reducer_of(cls) is not None or cls.__reduce__ is object.__reduce__ or is_kept(cls))
             and cls.__reduce_ex__ is object.__reduce_ex__
         )
@@ -413,11 +425,6 @@ def _adapter(instance: Any) -> Any:
     return adapter if adapter is not None and adapter.is_variable(instance) else None
 
 
-def _value_of(instance: Any) -> Any:
-    adapter = _adapter(instance)
-    return None if adapter is None else adapter.get(instance)
-
-
 def _fill_variable(variable: LibraryVariable, state: tuple[Any, Any]) -> None:
     attributes, place = state
     fill(variable, attributes)
@@ -448,7 +455,9 @@ def _fill(
         else:
             instance.append(item)
     is_ordered = isinstance(instance, collections.OrderedDict)
-    put = dict.__setitem__ if isinstance(instance, dict) and not is_ordered else operator.setitem
+    put: Any = (
+        dict.__setitem__ if isinstance(instance, dict) and not is_ordered else operator.setitem
+    )
     for key, value in pairs or ():
         put(instance, key, value)
 
@@ -458,7 +467,7 @@ def _zeros(shape: Sequence[int], dtype: Any) -> jax.Array:
 
 
 def _key(data: np.ndarray[Any, Any], implementation: str) -> jax.Array:
-    return jax.random.wrap_key_data(data, impl=implementation)
+    return jax.random.wrap_key_data(jnp.asarray(data), impl=implementation)
 
 
 def _itself(value: Any) -> Any:

@@ -56,7 +56,7 @@ class RemoteWorker:
             with self._making:
                 package = self._sender.pack(waiting, self._known)
             try:
-                reply = ray.get(self._actor.run.remote(package))
+                reply: Any = ray.get(self._actor.run.remote(package))
             except RayActorError as error:
                 raise WorkerLostError(f"The worker {self._index} is gone: {error}") from None
             for result in reply.results:

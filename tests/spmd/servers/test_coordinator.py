@@ -21,9 +21,7 @@ class Worker:
         self.asked = 0
         self.back_after = 0
 
-    def run(
-        self, closures: Sequence[Callable[..., Any]], finish: Callable[[Any], None]
-    ) -> None:
+    def run(self, closures: Sequence[Callable[..., Any]], finish: Callable[[Any], None]) -> None:
         self.batches.append(len(closures))
         for closure in closures:
             if self.lose_next:

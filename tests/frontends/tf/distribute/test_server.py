@@ -1,7 +1,10 @@
 """`tf.distribute.Server`: which task it is."""
 
+import sys
+
 import pytest
 
+import spmd.servers
 from frontends import tf
 from frontends.tf.distribute.server import server_at
 
@@ -42,6 +45,10 @@ def test_an_unclear_task_is_an_error(arguments, message):
         tf.distribute.Server(CLUSTER, **arguments)
 
 
-def test_join_says_what_is_not_there_yet():
-    with pytest.raises(NotImplementedError, match="Make the servers in the coordinator's process"):
-        tf.distribute.Server(CLUSTER, job_name="ps").join()
+def test_ray_is_needed_for_other_processes(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    for name in [name for name in sys.modules if name.startswith("spmd.servers.remote")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delattr(spmd.servers, "remote", raising=False)
+    with pytest.raises(ModuleNotFoundError, match=r'pip install "jaxtribute\[ray\]"'):
+        tf.distribute.Server(CLUSTER, job_name="ps", task_index=0).join()

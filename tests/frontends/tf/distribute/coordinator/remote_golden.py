@@ -9,7 +9,6 @@ from tests.golden.encoding import encode, outcome
 from tests.golden.scenarios import SCENARIOS, Setting, parameter_servers
 
 
-
 class _Cluster:
     """As the scenarios' own, over the tasks in TF_CONFIG."""
 
@@ -36,9 +35,7 @@ def main() -> None:
     for one in SCENARIOS.values():
         if one.group == parameter_servers.GROUP:
             cases = one.cases(Setting(tf, "none"))
-            found[f"{one.name}@none"] = {
-                name: encode(outcome(case), tf) for name, case in cases
-            }
+            found[f"{one.name}@none"] = {name: encode(outcome(case), tf) for name, case in cases}
     print(json.dumps(found))
 
 

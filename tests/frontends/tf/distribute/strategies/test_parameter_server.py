@@ -102,7 +102,6 @@ def test_without_a_cluster_variables_live_in_this_process(monkeypatch):
         ({"worker": ["a:1"]}, ValueError, "at least one task of the job 'ps'"),
         ({"ps": ["a:1"]}, ValueError, "at least one task of the job 'worker'"),
         ({"chief": ["a:1", "b:1"], "worker": ["c:1"]}, ValueError, "at most one chief"),
-        ({"worker": ["far:1"], "ps": ["away:1"]}, NotImplementedError, "not servers of this proc"),
     ],
 )
 def test_what_is_no_cluster_of_servers(cluster, error, message, monkeypatch):

@@ -1,0 +1,160 @@
+"""Nodes of a Ray cluster: who listens, and who is let in."""
+
+import os
+import re
+import socket
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from spmd.servers.remote import nodes
+from spmd.servers.remote.errors import ClusterError
+
+pytest.importorskip("ray")
+
+
+def _free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def test_addresses():
+    assert nodes.split("host:12") == ("host", 12)
+    assert nodes.numeric("localhost:12") == "127.0.0.1:12"
+    assert nodes.same("localhost:12", "127.0.0.1:12")
+    assert not nodes.same("localhost:12", "localhost:13")
+    with pytest.raises(ClusterError, match="Check the addresses in TF_CONFIG"):
+        nodes.resolved("no-such-host.invalid")
+
+
+def test_several_machines_need_a_token(monkeypatch):
+    monkeypatch.delenv("RAY_AUTH_TOKEN_PATH", raising=False)
+    monkeypatch.delenv("RAY_AUTH_TOKEN", raising=False)
+    with pytest.raises(ClusterError, match="set RAY_AUTH_TOKEN_PATH"):
+        nodes.environment("192.0.2.2")
+    monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", "/somewhere")
+    assert "RAY_AUTH_TOKEN_PATH" not in nodes.environment("192.0.2.2")
+
+
+def test_the_token_of_one_machine_is_its_users(monkeypatch, tmp_path):
+    monkeypatch.delenv("RAY_AUTH_TOKEN_PATH", raising=False)
+    monkeypatch.delenv("RAY_AUTH_TOKEN", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    path = Path(nodes.environment("localhost")["RAY_AUTH_TOKEN_PATH"])
+    token = path.read_text()
+    assert len(token) >= 32
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert nodes.environment("localhost")["RAY_AUTH_TOKEN_PATH"] == str(path)
+    assert path.read_text() == token
+
+
+def test_waiting_for_a_head():
+    assert not nodes.wait_for(f"localhost:{_free_port()}", seconds=0.1)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        assert nodes.wait_for(f"localhost:{server.getsockname()[1]}", seconds=5)
+
+
+_JOIN = """
+import sys
+from spmd.servers.remote import nodes
+nodes.connect(sys.argv[1], "localhost")
+print("in")
+"""
+
+
+@pytest.fixture(scope="module")
+def head():
+    port = _free_port()
+    node = nodes.Node("ps_0", "localhost", f"127.0.0.1:{port}", port)
+    yield f"localhost:{port}", node
+    node.close()
+
+
+def _join(head: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", _JOIN, head],
+        env=os.environ | {"RAY_gcs_rpc_server_connect_timeout_s": "1"} | environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_only_the_loopback_interface_listens(head):
+    _, node = head
+    ours = [
+        folder
+        for folder in Path("/proc").glob("[0-9]*")
+        if f"{nodes.OUTPUT}=/proc/{os.getpid()}/fd".encode() in _environment(folder)
+    ]
+    assert ours
+    assert node.name == "ps_0"
+    open_files = {
+        match.group(1)
+        for folder in ours
+        for file in (folder / "fd").iterdir()
+        if (match := re.match(r"socket:\[(\d+)\]", _target(file)))
+    }
+    listening = []
+    for table in ("tcp", "tcp6"):
+        for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == "0A" and fields[9] in open_files:  # listens
+                listening.append(fields[1].partition(":")[0])
+    assert listening
+    loopback = "0100007F"
+    assert {address[-8:] for address in listening} == {loopback}
+
+
+def _environment(folder: Path) -> list[bytes]:
+    try:
+        return (folder / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return []
+
+
+def _target(file: Path) -> str:
+    try:
+        return os.readlink(file)
+    except OSError:
+        return ""
+
+
+@pytest.mark.slow
+def test_a_wrong_token_is_refused_and_garbage_harms_nobody(head, tmp_path):
+    address, _ = head
+    wrong = tmp_path / "token"
+    wrong.write_text("x" * 32)
+    refused = _join(address, RAY_AUTH_TOKEN_PATH=str(wrong))
+    assert refused.returncode != 0
+    assert "set RAY_AUTH_TOKEN_PATH" in refused.stderr
+    with socket.create_connection(nodes.split(address)) as stranger:
+        stranger.sendall(os.urandom(1000))
+    assert _join(address).stdout.endswith("in\n")
+
+
+def test_a_node_that_cannot_start_says_why(head):
+    address, _ = head
+    host, port = nodes.split(address)
+    with pytest.raises(ClusterError, match="did not start"):
+        nodes.Node("ps_1", host, f"127.0.0.1:{port}", port)
+
+
+def test_a_killed_program_leaves_no_node():
+    port = _free_port()
+    code = (
+        "import os, signal; from spmd.servers.remote import nodes; "
+        f"nodes.Node('ps_0', 'localhost', '127.0.0.1:{port}', {port}); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    subprocess.run([sys.executable, "-c", code], timeout=60, check=False)
+    end = time.monotonic() + 10
+    while nodes.wait_for(f"localhost:{port}", seconds=0.1) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not nodes.wait_for(f"localhost:{port}", seconds=0.1)

@@ -1,0 +1,94 @@
+"""The backing of a worker's copies, over a store of this process."""
+
+import numpy as np
+import pytest
+
+import spmd
+from spmd.servers import ServerVariables, Store
+from spmd.servers.remote.errors import MadeVariablesError
+from spmd.servers.remote.worker_variables import WorkerVariables
+
+pytest.importorskip("ray")
+
+
+class _Counting(Store):
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls = []
+
+    def pull(self, versions):
+        self.calls.append("pull")
+        return super().pull(versions)
+
+    def push(self, changes):
+        self.calls.append("push")
+        super().push(changes)
+
+    def exchange(self, changes, versions):
+        self.calls.append("exchange")
+        Store.push(self, changes)
+        return Store.pull(self, versions)
+
+
+@pytest.fixture
+def ends():
+    """A store, the coordinator's variable, a worker's backing, its copy, and a step of the worker."""
+    store = _Counting()
+    variable = spmd.Variable(np.zeros(2, np.float32), kind="sum")
+    backing = ServerVariables([store])
+    backing.bind(variable)
+    place = backing.place_of(variable)
+    worker, copy = WorkerVariables([store]), spmd.Variable(np.zeros(2, np.float32), kind="sum")
+    assert place is not None
+    worker.adopt(copy, place)
+
+    def add():
+        copy.value = copy.value + 1
+        return copy.value[0]
+
+    store.calls.clear()
+    return store, variable, worker, copy, spmd.Step(add, spmd.make_mesh(["cpu:0"]))
+
+
+def test_several_closures_at_once_exchange(ends):
+    store, variable, worker, _, step = ends
+    worker.begin()
+    assert [float(step()) for _ in range(3)] == [1.0, 2.0, 3.0]
+    worker.is_last = True
+    assert float(step()) == 4.0
+    assert store.calls == ["pull", "exchange", "exchange", "exchange", "push"]
+    assert variable.value.tolist() == [4.0, 4.0]
+
+
+def test_the_next_closures_get_what_others_wrote(ends):
+    store, variable, worker, _, step = ends
+    worker.begin()
+    step()
+    variable.value = np.full(2, 10, np.float32)
+    worker.begin()
+    assert float(step()) == 11.0
+    assert store.calls.count("pull") == 2
+
+
+def test_an_exchange_brings_what_others_wrote(ends):
+    _, variable, worker, _, step = ends
+    worker.begin()
+    step()
+    variable.value = np.full(2, 10, np.float32)
+    # This one still has what its exchange brought; the next has the coordinator's value.
+    assert float(step()) == 2.0
+    assert float(step()) > 10.0
+
+
+def test_variables_are_made_by_the_coordinator(ends):
+    _, _, worker, copy, _ = ends
+    new = spmd.Variable(np.zeros(2, np.float32))
+    worker.begin()
+    with pytest.raises(MadeVariablesError):
+        worker.bind(new)
+    assert worker.refused
+    worker.begin()
+    assert not worker.refused
+    with pytest.raises(MadeVariablesError):
+        worker.bind_slot(new, copy, "rule", 0)
+    assert worker.refused
