@@ -10,7 +10,7 @@ import os
 import platform
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import metadata
 
 import jax
@@ -19,8 +19,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from spmd.cluster import from_tf_config
-from spmd.errors import ClusterConfigError
+from spmd.cluster import from_slurm, from_tasks, from_tf_config, read_tf_config
+from spmd.errors import ClusterConfigError, SpmdError
 from spmd.launch import launch
 from spmd.plan import plan_command
 
@@ -59,7 +59,116 @@ def info(parser: argparse.ArgumentParser) -> Run:
     return run
 
 
-COMMANDS: tuple[Callable[[argparse.ArgumentParser], Run], ...] = (info, launch, plan_command)
+_SERVER_EXAMPLES = """\
+examples:
+  the first of two workers that a program elsewhere trains on:
+    jaxtribute server --cluster '{"worker": ["host0:2222", "host1:2222"]}' --job worker --index 0
+
+  the task that TF_CONFIG names, or a task of a Slurm step:
+    jaxtribute server
+
+Ray serves, and authenticates every connection: give all tasks, and the programs
+that connect, the same secret token, in a file that RAY_AUTH_TOKEN_PATH names.
+"""
+
+
+def server(parser: argparse.ArgumentParser) -> Run:
+    """Serve as a task of a cluster, for programs that connect from elsewhere, until killed.
+
+    Args:
+        parser: the parser of this subcommand; its arguments are added here.
+
+    Returns:
+        A function that serves; it returns 2 if it is not known as which task, or if this task cannot serve.
+    """
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = _SERVER_EXAMPLES
+    parser.add_argument(
+        "--cluster",
+        metavar="JSON",
+        help="addresses of all tasks, by job (default: from TF_CONFIG, or Slurm)",
+    )
+    parser.add_argument("--job", help="job of this task (default: worker)")
+    parser.add_argument("--index", type=int, metavar="N", help="index of this task (default: 0)")
+
+    def run(options: argparse.Namespace) -> int:
+        try:
+            jobs, job, index = served_task(options.cluster, options.job, options.index, os.environ)
+            from spmd.servers import remote
+
+            head = remote.head_of(jobs)
+            print(
+                f"jaxtribute server: {job} {index} at {jobs[job][index]}, head {head}", flush=True
+            )
+            remote.serve(f"{job}_{index}", jobs[job][index], head)
+        except ModuleNotFoundError as error:
+            if error.name != "ray":
+                raise
+            print(
+                'jaxtribute server: needs Ray. Install it: pip install "jaxtribute[ray]"',
+                file=sys.stderr,
+            )
+        except SpmdError as error:
+            print(f"jaxtribute server: {error}", file=sys.stderr)
+        except KeyboardInterrupt:
+            return 130
+        return 2
+
+    return run
+
+
+COMMANDS: tuple[Callable[[argparse.ArgumentParser], Run], ...] = (
+    info,
+    launch,
+    plan_command,
+    server,
+)
+
+
+def served_task(
+    cluster: str | None, job: str | None, index: int | None, environment: Mapping[str, str]
+) -> tuple[Mapping[str, Sequence[str]], str, int]:
+    """Finds out as which task of which cluster to serve.
+
+    Args:
+        cluster: JSON with the addresses of the tasks, by job; None looks for TF_CONFIG, then for a Slurm step.
+        job: job of the task; None takes what TF_CONFIG or Slurm says.
+        index: index of the task, likewise.
+        environment: environment variables.
+
+    Returns:
+        The addresses by job, the job and the index.
+
+    Raises:
+        ClusterConfigError: there is no cluster, or no such task.
+
+    Examples:
+        >>> served_task('{"worker": ["a:1", "b:1"]}', "worker", 1, {})[1:]
+        ('worker', 1)
+    """
+    if cluster is not None:
+        config = read_tf_config(f'{{"cluster": {cluster}}}')
+        found = from_tasks(config.jobs, job or "worker", index or 0, "--cluster")
+    else:
+        config = read_tf_config(environment)
+        if config.jobs:
+            job = config.task_type if job is None else job
+            index = config.task_index if index is None else index
+            found = from_tasks(config.jobs, job, index, config.source)
+        else:
+            found = from_slurm(environment)
+    if found is None:
+        raise ClusterConfigError(
+            "No cluster is given, and neither TF_CONFIG nor Slurm names one. Write --cluster "
+            """'{"worker": ["host0:2222", "host1:2222"]}' --job worker --index 0.""",
+            key="cluster",
+        )
+    if found.task.address is None:
+        raise ClusterConfigError(
+            f"{found.task} is not in {found.source}, so nobody would find it. Add its address.",
+            key="cluster",
+        )
+    return found.jobs, found.task_type, found.task_index
 
 
 def package_version(package: str) -> str | None:

@@ -10,6 +10,7 @@ import jax
 import pytest
 
 from spmd import cli
+from spmd.errors import ClusterConfigError
 
 ROOT = Path(cli.__file__).parents[1]
 
@@ -113,3 +114,47 @@ def test_every_command_explains_itself(command, capsys: pytest.CaptureFixture[st
 )
 def test_tf_config_in_a_line(text: str | None, expected: str) -> None:
     assert expected in cli.describe_tf_config(text)
+
+
+_WORKERS = '{"worker": ["a:1", "b:1"]}'
+
+
+def test_the_task_to_serve_as() -> None:
+    jobs = {"worker": ("a:1", "b:1")}
+    assert cli.served_task(_WORKERS, None, 1, {}) == (jobs, "worker", 1)
+    environment = {
+        "TF_CONFIG": f'{{"cluster": {_WORKERS}, "task": {{"type": "worker", "index": 1}}}}'
+    }
+    assert cli.served_task(None, None, None, environment) == (jobs, "worker", 1)
+    assert cli.served_task(None, None, 0, environment) == (jobs, "worker", 0)
+    slurm = {
+        "SLURM_JOB_ID": "7",
+        "SLURM_PROCID": "1",
+        "SLURM_STEP_NUM_TASKS": "2",
+        "SLURM_STEP_NODELIST": "node[1-2]",
+        "SLURM_STEP_TASKS_PER_NODE": "1(x2)",
+    }
+    assert cli.served_task(None, None, None, slurm)[1:] == ("worker", 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((None, None, None, {}), "Write --cluster"),
+        (("[", None, None, {}), "not valid JSON"),
+        ((_WORKERS, "worker", 2, {}), "indices are 0 to 1"),
+        ((_WORKERS, "ps", 0, {}), 'is "ps", but the cluster has 2 worker'),
+        ((_WORKERS, "evaluator", 0, {}), "nobody would find it"),
+    ],
+)
+def test_a_task_that_cannot_serve(arguments, message: str) -> None:
+    with pytest.raises(ClusterConfigError, match=message):
+        cli.served_task(*arguments)
+
+
+def test_a_server_between_machines_needs_a_token() -> None:
+    arguments = ("server", "--cluster", '{"worker": ["192.0.2.2:2222"]}')
+    result = run_command(*arguments, RAY_AUTH_TOKEN_PATH="", RAY_AUTH_TOKEN="")
+    assert result.returncode == 2
+    assert "set RAY_AUTH_TOKEN_PATH" in result.stderr
+    assert "Traceback" not in result.stderr

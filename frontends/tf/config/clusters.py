@@ -1,6 +1,5 @@
-"""Connecting to a cluster: in JAX, joining it, since each host runs the script itself."""
+"""Connecting to a cluster: as one of its tasks, which each run the script, or as a client that they work for."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import spmd.cluster
@@ -15,22 +14,26 @@ def experimental_connect_to_cluster(
     make_master_device_default: bool = True,
     cluster_device_filters: object = None,
 ) -> None:
-    """Joins a cluster: the hosts of a TPU, or the tasks of another resolver or of a `ClusterSpec`.
+    """Connects to a cluster: joins it as one of its tasks or hosts, or has it work for this program.
 
-    What differs here: TensorFlow connects one process to servers that wait for its operations. With JAX each task runs the
-    script, and they meet in this call, before anything that makes an array. A TPU of one host, and a cluster of one task,
-    have nothing to join.
+    A program that is no task of the cluster becomes its client: the strategies that it makes from now on run in the
+    cluster, whose tasks serve (`jaxtribute server`). See docs/standalone.md.
+
+    What differs here: a task of the cluster, and each host of a TPU, runs the script itself, and they meet in this call,
+    before anything that makes an array. A TPU of one host has nothing to join. Operations outside of strategies and
+    of `tf.function`s run here.
 
     Args:
         cluster_spec_or_resolver: of the cluster.
-        job_name: job of this process, if a `ClusterSpec` is given.
+        job_name: job of this process; a client's is none of the cluster's. Of a resolver that knows its task, its own.
         task_index: its task.
-        protocol: accepted; JAX has its own.
+        protocol: accepted; JAX and Ray have their own.
         make_master_device_default: accepted; strategies place what runs.
         cluster_device_filters: accepted; the tasks that train see each other.
 
     Raises:
-        ValueError: this is neither, or a cluster that this process is not in.
+        ValueError: this is neither, or the cluster has no worker.
+        ModuleNotFoundError: this is a client, and Ray is not installed.
         spmd.errors.ClusterStartError: the others did not come in time.
 
     Source: `tf.config.experimental_connect_to_cluster`.
@@ -38,6 +41,7 @@ def experimental_connect_to_cluster(
     # Imported here, because resolvers import tf.train, which takes long.
     from frontends.tf.distribute.cluster_resolver.base import ClusterResolver, cluster_of
     from frontends.tf.distribute.cluster_resolver.tpu import TPUClusterResolver
+    from frontends.tf.distribute.connection import connect
     from frontends.tf.distribute.joining import join, join_tpu_hosts
     from frontends.tf.train.cluster_spec import ClusterSpec
 
@@ -47,14 +51,27 @@ def experimental_connect_to_cluster(
             join_tpu_hosts()
         return
     if isinstance(given, ClusterResolver):
-        cluster = cluster_of(given)
+        spec = given.cluster_spec()
+        is_client = bool(spec) and given.task_type is None
     elif isinstance(given, ClusterSpec):
-        cluster = _cluster_of_tasks(given.as_dict(), job_name, task_index)
+        spec, is_client = given, bool(given) and job_name not in given.jobs
     else:
         raise ValueError(
             "`cluster_spec_or_resolver` must be a `ClusterSpec` or a `ClusterResolver`, but is "
             f"{type(given).__name__}."
         )
+    if is_client:
+        if "worker" not in spec.jobs:
+            raise ValueError(
+                f"This process is {job_name!r} {task_index}, which is not in the cluster of {', '.join(sorted(spec.jobs))}, and "
+                'a cluster that is to work for it needs workers. Add "worker": ["host:port"] to it.'
+            )
+        connect(spec)
+        return
+    if isinstance(given, ClusterResolver):
+        cluster = cluster_of(given)
+    else:
+        cluster = spmd.cluster.from_tasks(spec.as_dict(), job_name, task_index, "ClusterSpec")
     if cluster is not None and not cluster.is_evaluator:
         join(cluster)
 
@@ -85,17 +102,3 @@ def experimental_connect_to_host(
     from frontends.tf.distribute.joining import join_tpu_hosts
 
     join_tpu_hosts()
-
-
-def _cluster_of_tasks(
-    jobs: Mapping[str, Any], job_name: str, task_index: int
-) -> spmd.cluster.Cluster | None:
-    if job_name not in jobs and sum(map(len, jobs.values())) > 1:
-        raise ValueError(
-            f"This process is {job_name!r} {task_index}, which is not in the cluster of {', '.join(sorted(jobs))}: with JAX "
-            "each task runs the script itself, and none waits for operations of another. Start the script as each task, "
-            "and say which: experimental_connect_to_cluster(spec, job_name='worker', task_index=0)."
-        )
-    if job_name not in jobs:
-        return None
-    return spmd.cluster.from_tasks(jobs, job_name, task_index, "ClusterSpec")

@@ -104,9 +104,8 @@ class Server:
         Source: `tf.distribute.Server.join`.
         """
         _SERVERS.pop(self._address, None)
-        jobs = _jobs(self._cluster)
-        remote = _remote()
-        head = remote.head_of(jobs)
+        remote = remote_package()
+        head = remote.head_of(jobs_of(self._cluster))
         remote.serve(f"{self.job_name}_{self.task_index}", self._address, head)
 
 
@@ -117,24 +116,30 @@ def server_at(address: str) -> Server | None:
 
 def connected(cluster: ClusterSpec) -> Any:
     """Connects this process, as the coordinator, to the servers and workers of a cluster; waits for them."""
-    return _remote().RemoteCluster(_jobs(cluster), is_chief="chief" in cluster.jobs)
+    return remote_package().RemoteCluster(jobs_of(cluster), is_chief="chief" in cluster.jobs)
 
 
-def _jobs(cluster: ClusterSpec) -> dict[str, list[str]]:
+def jobs_of(cluster: ClusterSpec) -> dict[str, list[str]]:
+    """Lists the addresses of a cluster's tasks, by job."""
     return {
         job: [address for address in cluster.job_tasks(job) if address is not None]
         for job in cluster.jobs
     }
 
 
-def _remote() -> Any:
+def remote_package() -> Any:
+    """Imports what reaches tasks in other processes, and Ray with it.
+
+    Raises:
+        ModuleNotFoundError: Ray is not installed.
+    """
     try:
         from spmd.servers import remote
     except ModuleNotFoundError as error:
         if error.name != "ray":
             raise
         raise ModuleNotFoundError(
-            "Parameter servers and workers in other processes need Ray, which is not installed. Install it: "
-            'pip install "jaxtribute[ray]"'
+            "Tasks that serve other processes need Ray, which is not installed. Install it: pip install "
+            '"jaxtribute[ray]"'
         ) from None
     return remote

@@ -2,8 +2,9 @@
 
 from spmd.servers.remote._ray import SETTINGS as SETTINGS
 from spmd.servers.remote.cluster import RemoteCluster as RemoteCluster
-from spmd.servers.remote.cluster import head_of as head_of
 from spmd.servers.remote.errors import ServerLostError as ServerLostError
+from spmd.servers.remote.joining import head_of as head_of
+from spmd.servers.remote.joining import join as join
 from spmd.servers.remote.nodes import Node as Node
 from spmd.servers.remote.nodes import serve as serve
 from spmd.servers.remote.shared_objects import Receiver as Receiver

@@ -1,24 +1,17 @@
 """A cluster of tasks as its coordinator sees it: who is there, and what runs in them."""
 
-import atexit
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import ray
 
 from spmd.servers.coordinator import Worker
-from spmd.servers.remote import nodes
 from spmd.servers.remote.actors import RemoteStore, StoreActor, WorkerActor
+from spmd.servers.remote.joining import join
 from spmd.servers.remote.shared_objects import Sender
 from spmd.servers.remote.worker import RemoteWorker
 
-_HEADS: dict[str, nodes.Node | None] = {}
 _REPORT_SECONDS = 30.0
-
-
-def head_of(jobs: Mapping[str, Sequence[str]]) -> str:
-    """Returns the address of a cluster's head: the chief, which lives as long as the program; else the first server."""
-    return (jobs.get("chief") or jobs["ps"])[0]
 
 
 class RemoteCluster:
@@ -38,16 +31,7 @@ class RemoteCluster:
         Raises:
             ClusterError: the head cannot be started or reached.
         """
-        head = head_of(jobs)
-        if head not in _HEADS:
-            host, port = nodes.split(head)
-            is_head = is_chief and bool(jobs.get("chief"))
-            node = nodes.Node("chief_0", host, nodes.numeric(head), port) if is_head else None
-            if not is_head:
-                nodes.wait_for(head)
-            nodes.connect(head, host)
-            _HEADS[head] = node
-            atexit.register(_leave, head)
+        join(jobs, is_chief=is_chief)
         names = [f"ps_{index}" for index in range(len(jobs["ps"]))]
         self._stores = [(_actor(StoreActor, name, 0), name) for name in names]
         names = [f"worker_{index}" for index in range(len(jobs["worker"]))]
@@ -83,10 +67,3 @@ def _wait_for(actors: Sequence[tuple[Any, str]]) -> None:
             del missing[reference]
         if missing:
             print(f"Waiting for the tasks {', '.join(missing.values())} ...", flush=True)
-
-
-def _leave(head: str) -> None:
-    ray.shutdown()
-    node = _HEADS.pop(head)
-    if node is not None:
-        node.close()

@@ -68,7 +68,11 @@ class Node:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                env=os.environ | environment(host) | {OUTPUT: f"/proc/{os.getpid()}/fd"},
+                # Keras reads its backend at its import; what travels to the task needs JAX.
+                env={"KERAS_BACKEND": "jax"}
+                | os.environ
+                | environment(host)
+                | {OUTPUT: f"/proc/{os.getpid()}/fd"},
             )
             assert self._process.stdout is not None
             lines: list[str] = []
@@ -105,8 +109,12 @@ def serve(name: str, address: str, head: str) -> None:
         name: of the task.
         address: `"host:port"` of the task.
         head: `"host:port"` of the head, which may be this task.
+
+    Raises:
+        ClusterError: the cluster has several machines, and no token was given.
     """
     host, port = split(address)
+    environment(host)  # now: a node that cannot start is tried again and again
     while True:
         if not same(address, head):
             wait_for(head)

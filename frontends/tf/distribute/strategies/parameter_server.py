@@ -8,6 +8,7 @@ import numpy as np
 
 import spmd
 from frontends.tf.distribute.cluster_resolver import ClusterResolver, TFConfigClusterResolver
+from frontends.tf.distribute.connection import connected_cluster
 from frontends.tf.distribute.scope import get_strategy, has_strategy
 from frontends.tf.distribute.server import Server, connected, server_at
 from frontends.tf.distribute.strategy import Strategy
@@ -64,7 +65,8 @@ class ParameterServerStrategy(Strategy):
         """Connects to the servers of a cluster.
 
         Args:
-            cluster_resolver: says which tasks there are; None reads TF_CONFIG.
+            cluster_resolver: says which tasks there are; None reads TF_CONFIG, or takes the cluster that the program has
+                connected to.
             variable_partitioner: called with a variable's shape and dtype, says how many parts to divide it into along
                 each axis; only the first axis may have more than one. None divides nothing.
 
@@ -74,6 +76,8 @@ class ParameterServerStrategy(Strategy):
         """
         self._cluster_resolver = cluster_resolver or TFConfigClusterResolver()
         cluster = self._cluster_resolver.cluster_spec()
+        if cluster_resolver is None and not cluster:
+            cluster = connected_cluster() or cluster
         servers = _servers_of(cluster)
         if servers is None:
             self.cluster = connected(cluster)

@@ -1,9 +1,9 @@
-"""Connecting to clusters: joining them."""
+"""Connecting to clusters: joining them, or becoming their client."""
 
 import pytest
 
 from frontends import tf
-from frontends.tf.distribute import joining
+from frontends.tf.distribute import connection, joining
 
 connect = tf.config.experimental_connect_to_cluster
 
@@ -43,14 +43,33 @@ def test_tasks_of_a_resolver(joined):
     assert len(joined) == 1  # it trains nothing
 
 
-def test_one_process_alone(joined):
-    connect(tf.train.ClusterSpec({"worker": ["a:1"]}))
+@pytest.fixture
+def connected(monkeypatch):
+    """The clusters that were connected to from outside."""
+    found = []
+    monkeypatch.setattr(connection, "connect", found.append)
+    return found
+
+
+def test_a_program_outside_of_the_cluster_is_its_client(joined, connected):
+    spec = tf.train.ClusterSpec({"worker": ["a:1", "b:1"], "ps": ["c:1"]})
+    connect(spec)
+    connect(tf.distribute.cluster_resolver.SimpleClusterResolver(spec))
+    assert connected == [spec, spec]
     assert joined == []
 
 
+def test_no_cluster_has_nothing_to_connect_to(joined, connected):
+    connect(tf.distribute.cluster_resolver.TFConfigClusterResolver())
+    assert joined == []
+    assert connected == []
+
+
 def test_what_is_refused(joined):
-    with pytest.raises(ValueError, match="'localhost' 0, which is not in the cluster of worker"):
-        connect(tf.train.ClusterSpec({"worker": ["a:1", "b:1"]}))
+    with pytest.raises(
+        ValueError, match=r"'localhost' 0, which is not in the cluster of ps.*needs workers"
+    ):
+        connect(tf.train.ClusterSpec({"ps": ["a:1"]}))
     with pytest.raises(
         ValueError, match="must be a `ClusterSpec` or a `ClusterResolver`, but is str"
     ):

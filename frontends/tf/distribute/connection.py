@@ -1,0 +1,27 @@
+"""The cluster that this program has connected to, from outside of it."""
+
+from frontends.tf.distribute.server import jobs_of, remote_package
+from frontends.tf.train.cluster_spec import ClusterSpec
+
+_CONNECTED: list[ClusterSpec] = []
+
+
+def connect(cluster: ClusterSpec) -> None:
+    """Connects this program, which is no task of the cluster, to the servers of its tasks; waits for the head.
+
+    Strategies that are made from now on run there.
+
+    Args:
+        cluster: its tasks, each of which serves: `jaxtribute server`, or `tf.distribute.Server(...).join()`.
+
+    Raises:
+        ModuleNotFoundError: Ray is not installed.
+        ClusterError: the head refuses the token.
+    """
+    remote_package().join(jobs_of(cluster), is_chief=False)
+    _CONNECTED[:] = [cluster]
+
+
+def connected_cluster() -> ClusterSpec | None:
+    """Returns the cluster that this program has connected to; None if it has not."""
+    return _CONNECTED[0] if _CONNECTED else None

@@ -1,0 +1,42 @@
+"""Joining a cluster: where its head is, and with which node."""
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+from spmd.servers.remote import joining, nodes
+from tests.multiprocess.conftest import free_ports
+
+pytest.importorskip("ray")
+
+
+def test_the_head():
+    jobs = {"worker": ["a:1", "b:1"]}
+    assert joining.head_of(jobs) == "a:1"
+    assert joining.head_of(jobs | {"ps": ["c:1"]}) == "c:1"
+    assert joining.head_of(jobs | {"ps": ["c:1"], "chief": ["d:1"]}) == "d:1"
+
+
+_JOIN = """
+import json, sys, ray
+from spmd.servers.remote import join
+jobs = json.loads(sys.argv[1])
+join(jobs, is_chief=False)
+join(jobs, is_chief=False)
+print(sorted(name for name in ray.cluster_resources() if name.startswith(("client_", "worker_"))))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Ray's nodes are ended by way of /proc")
+def test_a_client_has_a_node_of_its_own():
+    (port,) = free_ports(1)
+    node = nodes.Node("worker_0", "localhost", f"127.0.0.1:{port}", port)
+    try:
+        command = [sys.executable, "-c", _JOIN, json.dumps({"worker": [f"localhost:{port}"]})]
+        output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    finally:
+        node.close()
+    assert re.fullmatch(r"\['client_\w{8}', 'worker_0'\]", output.splitlines()[-1])
