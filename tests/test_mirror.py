@@ -82,6 +82,7 @@ WHOLE = {
     "spmd/checkpoint/test_keras_training.py": "training that goes on from a checkpoint",
     "spmd/checkpoint/test_nnx_training.py": "training that goes on from a checkpoint",
     "spmd/launch/test_docs.py": "the scripts of a page of the documentation",
+    "spmd/launch/test_parameter_servers.py": "jobs with parameter servers, on Ray",
     "spmd/plan/test_programs.py": "what XLA makes of the examples for a TPU and for GPUs",
     "spmd/step/test_parity.py": "steps against loops by hand",
     "spmd/test_imports.py": "what importing does",

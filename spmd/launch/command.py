@@ -61,6 +61,7 @@ _HELP = {
     "tasks": {
         "--workers": "number of workers, besides the chief if there is one (default: 1, or one per host)",
         "--chief": "add a chief; without one, worker 0 is the chief",
+        "--ps": "number of parameter servers, for asynchronous training (default: 0); the chief then coordinates, and is added",
         "--evaluator": "add an evaluator, which reads the others' checkpoints",
         "--devices-per-worker": "GPUs per task, or simulated devices where there are none (default: an equal share of the GPUs)",
         "--simulate": "simulated accelerators of the whole job, on this machine's processor: tpu:8, tpu:v5e-8, gpu:8",
@@ -100,6 +101,7 @@ _SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "-m": {"dest": "module", "nargs": argparse.REMAINDER, "metavar": "MODULE"},
     "--workers": {"type": int, "metavar": "N"},
     "--chief": {"action": "store_true"},
+    "--ps": {"type": int, "default": 0, "metavar": "N"},
     "--evaluator": {"action": "store_true"},
     "--devices-per-worker": {"type": int, "metavar": "N"},
     "--simulate": {"metavar": "KIND:N"},
@@ -166,7 +168,13 @@ def _run(options: argparse.Namespace) -> int:
         options.evaluator_seconds,
     )
     hosts = read_hosts(options.hosts) if options.hosts is not None else []
-    roles = roles_on(hosts, options.workers, options.chief, options.evaluator)
+    chief = options.chief or options.ps > 0
+    if chief and not options.chief:
+        print(
+            "jaxtribute launch: --ps adds a chief, which coordinates the workers; write --chief to say so.",
+            file=sys.stderr,
+        )
+    roles = roles_on(hosts, options.workers, chief, options.evaluator, options.ps)
     if options.hosts is None and options.render is None:
         if words[0] != "-m" and not Path(words[0]).is_file():
             raise LaunchError(

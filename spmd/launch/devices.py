@@ -25,8 +25,9 @@ def devices_of_tasks(
     """Divides this machine's devices among the tasks of a job.
 
     Where accelerators are simulated (`--simulate`, JAXTRIBUTE_SIMULATE), their number is that of the whole job: the tasks
-    that train have equal shares, and the evaluator as many. On the CPU each task gets as many simulated devices as requested. NVIDIA GPUs are divided in order; the
-    evaluator gets those that remain, or the CPU. Devices that only a backend can count are left to JAX.
+    that compute have equal shares, and the others as many. On the CPU each task gets as many simulated devices as
+    requested. NVIDIA GPUs are divided in order; the others get those that remain, or the CPU. Devices that only a backend
+    can count are left to JAX. Parameter servers hold values in host memory: they get the CPU.
 
     Args:
         roles: the tasks.
@@ -48,6 +49,16 @@ def devices_of_tasks(
         >>> devices[Task("worker", 1)]
         {'CUDA_VISIBLE_DEVICES': '2,3'}
     """
+    divided = _divide(roles, devices_per_worker, environment)
+    servers = {
+        task: {**_ON_CPU, SIMULATE_VARIABLE: ""} for task in roles.all if task.task_type == "ps"
+    }
+    return divided | servers
+
+
+def _divide(
+    roles: Roles, devices_per_worker: int | None, environment: Mapping[str, str]
+) -> dict[Task, dict[str, str]]:
     if environment.get(SIMULATE_VARIABLE):
         return _divide_simulated(roles, devices_per_worker, environment)
     platform = _platform(environment)
@@ -56,18 +67,20 @@ def devices_of_tasks(
     if platform == "cpu" and devices_per_worker is not None:
         simulated = simulation_environment(devices_per_worker, environment)
         return {task: {"JAX_PLATFORMS": "cpu", **simulated} for task in roles.all}
-    if platform == "tpu" and len(roles.training) > 1:
+    if platform == "tpu" and len(roles.computing) > 1:
         raise LaunchError(
-            f"This machine has TPU chips, all of which one process uses, but there are {len(roles.training)} tasks "
-            "that train. Start one on each TPU host (--hosts), or try it out on the CPU: --env JAX_PLATFORMS=cpu."
+            f"This machine has TPU chips, all of which one process uses, but there are {len(roles.computing)} tasks "
+            "that compute. Start one on each TPU host (--hosts), or try it out on the CPU: --env JAX_PLATFORMS=cpu."
         )
+    if platform == "tpu":
+        return {task: {} if task in roles.computing else _ON_CPU for task in roles.all}
     return {task: {} for task in roles.all}
 
 
 def _divide_simulated(
     roles: Roles, per_worker: int | None, environment: Mapping[str, str]
 ) -> dict[Task, dict[str, str]]:
-    text, workers = environment[SIMULATE_VARIABLE], len(roles.training)
+    text, workers = environment[SIMULATE_VARIABLE], len(roles.computing)
     try:
         job = parse_simulated(text)
     except MeshError as error:
@@ -75,7 +88,7 @@ def _divide_simulated(
     if job.count % workers or per_worker not in (None, job.count // workers):
         wanted = "" if per_worker is None else f" with {per_worker} each"
         raise LaunchError(
-            f"The {job.count} simulated devices of {text} are those of the whole job, and {workers} tasks that train"
+            f"The {job.count} simulated devices of {text} are those of the whole job, and {workers} tasks that compute"
             f"{wanted} cannot share them equally. Leave --devices-per-worker out, and simulate a multiple of {workers}: "
             f"--simulate {job.kind}:{workers * (per_worker or max(1, job.count // workers))}."
         )
@@ -108,19 +121,20 @@ def _visible_gpus(environment: Mapping[str, str]) -> list[str]:
 def _divide_gpus(
     roles: Roles, per_worker: int | None, gpus: Sequence[str]
 ) -> dict[Task, dict[str, str]]:
-    training = roles.training
+    computing = roles.computing
     if per_worker is None:
-        if len(training) == 1:
-            return {task: {} if task in training else _ON_CPU for task in roles.all}
-        per_worker = max(1, len(gpus) // len(training))
-    if len(gpus) < per_worker * len(training):
+        if len(computing) == 1:
+            return {task: {} if task in computing else _ON_CPU for task in roles.all}
+        per_worker = max(1, len(gpus) // len(computing))
+    if len(gpus) < per_worker * len(computing):
         raise LaunchError(
-            f"Expected {per_worker * len(training)} GPUs, {per_worker} for each of {len(training)} tasks that "
-            f"train, but this machine shows {len(gpus)} ({', '.join(gpus) or 'none'}; CUDA_VISIBLE_DEVICES or "
+            f"Expected {per_worker * len(computing)} GPUs, {per_worker} for each of {len(computing)} tasks that "
+            f"compute, but this machine shows {len(gpus)} ({', '.join(gpus) or 'none'}; CUDA_VISIBLE_DEVICES or "
             "/dev/nvidia*). Ask for fewer, or try it out on the CPU: --env JAX_PLATFORMS=cpu."
         )
     divided: dict[Task, dict[str, str]] = {}
-    for position, task in enumerate(roles.all):
+    others = (task for task in roles.all if task not in computing and task.task_type != "ps")
+    for position, task in enumerate([*computing, *others]):
         own = gpus[position * per_worker : (position + 1) * per_worker]
         divided[task] = {"CUDA_VISIBLE_DEVICES": ",".join(own)} if own else _ON_CPU
     return divided

@@ -1,7 +1,8 @@
 """Tasks that start, fail and start again together.
 
-The tasks that train are one *gang*: none can continue without the others. An evaluator is a gang of its own. An *attempt*
-is one start of all tasks of a gang. A gang does nothing by itself: `poll` advances it.
+The tasks that train synchronously are one *gang*: none can continue without the others. An evaluator is a gang of its own,
+and so is each task of a job with parameter servers. An *attempt* is one start of all tasks of a gang. A gang does nothing by
+itself: `poll` advances it.
 """
 
 import dataclasses
@@ -41,6 +42,7 @@ class Gang:
         start: starts tasks, given the number of the attempt and a guard.
         policy: decides about restarts, and how long tasks that are asked to end may take.
         printer: shows what happens.
+        serves: whether its tasks go on until they are stopped, so that any other end is a failure.
         failures: one for each attempt that failed.
         attempts: number of attempts begun.
         deadline: when to call `poll` at the latest, by `time.monotonic`.
@@ -51,6 +53,7 @@ class Gang:
     start: Start
     policy: RestartPolicy
     printer: Printer
+    serves: bool = False
     failures: list[Failure] = dataclasses.field(default_factory=list[Failure], init=False)
     attempts: int = dataclasses.field(default=0, init=False)
     deadline: float = dataclasses.field(default=float("inf"), init=False)
@@ -86,7 +89,8 @@ class Gang:
     @property
     def status(self) -> int:
         """The exit status of the task that failed first in the latest attempt; 0 if none did."""
-        return exit_status(self.failures[-1].returncode) if self.failed else 0
+        # That of a server that ended well, but ended, is 0.
+        return (exit_status(self.failures[-1].returncode) or 1) if self.failed else 0
 
     def begin(self) -> None:
         """Starts all tasks."""
@@ -105,35 +109,38 @@ class Gang:
         if self._phase in (_Phase.WAITING, _Phase.ENDED):
             return
         running = [process for process in self._processes if not process.has_ended()]
-        if self._first is None:
+        if self._first is None and not self._forgiven:
             self._find_failure(running)
         if not running:
             self._finish()
         elif time.monotonic() >= self.deadline:
             self._kill_overdue(running)
 
-    def stop(self, signal_number: int, why: str, forgive: bool = False) -> None:
+    def stop(self, signal_number: int, why: str = "", forgive: bool = False) -> None:
         """Asks the tasks to end, and says why; there will be no further attempt.
 
         Args:
             signal_number: the signal to send.
-            why: the reason to show.
+            why: the reason to show; nothing is shown if it is empty.
             forgive: whether to ignore that they fail.
         """
-        self._allow_no_further_attempt()
+        self.allow_no_further_attempt()
         self._forgiven = forgive
         self.was_stopped = self._phase is _Phase.RUNNING
         running = [process for process in self._processes if not process.has_ended()]
         if not self.ended and running:
-            self.printer.say(f"{why}: {self._ask_to_end(running, signal_number)}")
+            text = self._ask_to_end(running, signal_number)
+            if why:
+                self.printer.say(f"{why}: {text}")
 
     def kill(self) -> None:
         """Kills what runs, now; there will be no further attempt."""
-        self._allow_no_further_attempt()
+        self.allow_no_further_attempt()
         if not self.ended:
             self._kill(self._processes)
 
-    def _allow_no_further_attempt(self) -> None:
+    def allow_no_further_attempt(self) -> None:
+        """Leaves the tasks alone, but sees that they do not start again."""
         self._last_attempt = True
         if self._phase is _Phase.WAITING:
             self._phase, self.deadline = _Phase.ENDED, float("inf")
@@ -144,7 +151,11 @@ class Gang:
         self._killed, self.deadline = True, time.monotonic() + _SIGKILL_SECONDS
 
     def _find_failure(self, running: Sequence[Process]) -> None:
-        failed = [process for process in self._processes if process.returncode]
+        failed = [
+            process
+            for process in self._processes
+            if process.returncode or (self.serves and process.returncode == 0)
+        ]
         if not failed:
             return
         # Of several at once, the cause is one that was killed, or else one that failed by itself.
@@ -197,10 +208,12 @@ class Gang:
         if isinstance(decision, str):
             self.printer.say(f"no restart of {self.name}: {decision}")
             return
-        self.printer.say(
-            f"restart {self.attempts} of {self.policy.max_restarts} in {decision:g} s ({self.name}): from the last "
-            "checkpoint if the script restores it, else from the beginning"
+        text = (
+            f"restart {self.attempts} of {self.policy.max_restarts} in {decision:g} s ({self.name})"
         )
+        if not self.serves:
+            text += ": from the last checkpoint if the script restores it, else from the beginning"
+        self.printer.say(text)
         self._phase, self.deadline = _Phase.WAITING, time.monotonic() + decision
 
 

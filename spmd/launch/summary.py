@@ -1,13 +1,15 @@
-"""The summary at the end: a table of failed attempts, if any, and how each gang ended."""
+"""The summary at the end: a table of failed attempts, if any, and how the gangs ended."""
 
 from collections.abc import Sequence
 
 from rich.table import Table
 from rich.text import Text
 
+from spmd.cluster import Task
 from spmd.launch.exit_status import describe_end
 from spmd.launch.gang import Gang
 from spmd.launch.output import Printer
+from spmd.launch.tasks import names_of
 
 
 def summarize(gangs: Sequence[Gang], seconds: float, printer: Printer) -> None:
@@ -35,10 +37,14 @@ def summarize(gangs: Sequence[Gang], seconds: float, printer: Printer) -> None:
                 Text.from_ansi("\n".join(failure.last_lines)),  # a script may use colours
             )
         printer.print(table)
+    ends: dict[tuple[str, str], list[Task]] = {}
     for gang in gangs:
         end = "stopped" if gang.was_stopped else "failed" if gang.failed else "ended well"
         if (restarts := gang.attempts - 1) > 0:
             end += f" after {restarts} restart" + "s" * (restarts > 1)
         if gang.failed:
             end += f": {gang.failures[-1].task} with exit status {gang.status}"
-        printer.say(f"{gang.name} {end} ({seconds:.1f} s)")
+        # There may be many servers, most of which end alike.
+        ends.setdefault((end, "" if gang.serves else gang.name), []).extend(gang.tasks)
+    for (end, _), tasks in ends.items():
+        printer.say(f"{names_of(tasks)} {end} ({seconds:.1f} s)")

@@ -1,4 +1,4 @@
-"""The tasks of a job: its workers, and maybe a chief and an evaluator."""
+"""The tasks of a job: its workers, and maybe a chief, parameter servers and an evaluator."""
 
 import dataclasses
 import itertools
@@ -12,7 +12,7 @@ def names_of(tasks: Iterable[Task]) -> str:
     """Names tasks on one line, many workers as a range.
 
     Examples:
-        >>> names_of(Roles(workers=2, chief=True).training), names_of(Roles(workers=16).training)
+        >>> names_of(Roles(workers=2, chief=True).all), names_of(Roles(workers=16).all)
         ('chief 0, worker 0, worker 1', 'worker 0 to 15')
     """
     texts: list[str] = []
@@ -33,9 +33,11 @@ class Roles:
         workers: number of workers, besides the chief if there is one.
         chief: whether there is a chief; without one, `worker 0` is the chief.
         evaluator: whether there is an evaluator, which takes no part in the training.
+        ps: number of parameter servers. With some, the chief coordinates: it has the workers compute, and parameter
+            servers and workers serve until it ends.
 
     Raises:
-        LaunchError: no task trains.
+        LaunchError: no task trains, or parameter servers lack a chief or a worker.
 
     Examples:
         >>> [str(task) for task in Roles(workers=1, chief=True, evaluator=True).all]
@@ -45,8 +47,16 @@ class Roles:
     workers: int
     chief: bool = False
     evaluator: bool = False
+    ps: int = 0
 
     def __post_init__(self) -> None:
+        if self.ps < 0:
+            raise LaunchError(f"Expected --ps to be 0 or more, but it is {self.ps}.")
+        if self.ps and not (self.chief and self.workers > 0):
+            raise LaunchError(
+                f"Expected a chief that coordinates and workers that compute, since --ps is {self.ps}, but there is "
+                f"{'no worker' if self.chief else 'no chief'}. Write --ps {self.ps} --workers {max(1, self.workers)} --chief."
+            )
         if self.workers < (0 if self.chief else 1):
             raise LaunchError(
                 f"Expected a task that trains, but --workers is {self.workers}"
@@ -54,12 +64,32 @@ class Roles:
             )
 
     @property
-    def training(self) -> tuple[Task, ...]:
-        """The tasks that train, in the order of their process indices: the chief first."""
+    def cluster(self) -> tuple[Task, ...]:
+        """The tasks that TF_CONFIG lists: the chief, the workers, the parameter servers."""
         chief = (Task("chief", 0),) if self.chief else ()
-        return chief + tuple(Task("worker", index) for index in range(self.workers))
+        servers = tuple(Task("ps", index) for index in range(self.ps))
+        return chief + self._workers + servers
+
+    @property
+    def computing(self) -> tuple[Task, ...]:
+        """The tasks that need devices, in the order of their process indices: all in synchronous training, else the workers."""
+        return self._workers if self.ps else self.cluster
 
     @property
     def all(self) -> tuple[Task, ...]:
-        """The tasks that train, then the evaluator."""
-        return self.training + ((Task("evaluator", 0),) if self.evaluator else ())
+        """The tasks of the cluster, then the evaluator."""
+        return self.cluster + ((Task("evaluator", 0),) if self.evaluator else ())
+
+    @property
+    def gangs(self) -> tuple[tuple[Task, ...], ...]:
+        """The tasks that start again together: all that train synchronously; each alone where there are parameter servers."""
+        together = tuple((task,) for task in self.cluster) if self.ps else (self.cluster,)
+        return together + tuple((task,) for task in self.all[len(self.cluster) :])
+
+    def serves(self, task: Task) -> bool:
+        """Tells whether a task goes on until it is stopped: parameter servers do, and workers that have some."""
+        return self.ps > 0 and task.task_type in ("worker", "ps")
+
+    @property
+    def _workers(self) -> tuple[Task, ...]:
+        return tuple(Task("worker", index) for index in range(self.workers))

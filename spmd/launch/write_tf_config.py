@@ -1,15 +1,19 @@
 """Writes TF_CONFIG, the variable that describes the cluster to each task."""
 
 import json
+import random
 import socket
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
 from spmd.cluster import Task
 
+# Above the ports of well-known services and of Ray's processes, below those that Linux takes for connections.
+_LASTING_PORTS = range(20_000, 32_000)
 
-def cluster_of(training: Sequence[Task], addresses: Sequence[str]) -> dict[str, list[str]]:
-    """Groups the addresses of the tasks that train by task type, as in TF_CONFIG.
+
+def cluster_of(tasks: Sequence[Task], addresses: Sequence[str]) -> dict[str, list[str]]:
+    """Groups the addresses of the tasks of a cluster by task type, as in TF_CONFIG.
 
     As with Kubeflow, an evaluator is not in the cluster: it waits for nobody, and nobody waits for it.
 
@@ -18,7 +22,7 @@ def cluster_of(training: Sequence[Task], addresses: Sequence[str]) -> dict[str, 
         {'chief': ['a:1'], 'worker': ['b:1']}
     """
     cluster: dict[str, list[str]] = {}
-    for task, address in zip(training, addresses, strict=True):
+    for task, address in zip(tasks, addresses, strict=True):
         cluster.setdefault(task.task_type, []).append(address)
     return cluster
 
@@ -48,3 +52,24 @@ def free_addresses(count: int) -> list[str]:
         for each in sockets:
             each.bind(("127.0.0.1", 0))
         return [f"127.0.0.1:{each.getsockname()[1]}" for each in sockets]
+
+
+def lasting_addresses(count: int) -> list[str]:
+    """Finds free ports of the loopback interface that are likely to be free again once their task has ended.
+
+    The system takes ports for connections from a range of its own, so these are below it.
+
+    Examples:
+        >>> len(set(lasting_addresses(3)))
+        3
+    """
+    found: list[str] = []
+    with ExitStack() as stack:
+        for port in random.sample(_LASTING_PORTS, len(_LASTING_PORTS)):
+            each = stack.enter_context(socket.socket())
+            with suppress(OSError):
+                each.bind(("127.0.0.1", port))
+                found.append(f"127.0.0.1:{port}")
+            if len(found) == count:
+                break
+    return found

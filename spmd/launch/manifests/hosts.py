@@ -38,8 +38,10 @@ def read_hosts(text: str) -> list[str]:
     return hosts
 
 
-def roles_on(hosts: Sequence[str], workers: int | None, chief: bool, evaluator: bool) -> Roles:
-    """Assigns each host, if any are given, a task: the chief first, the evaluator last.
+def roles_on(
+    hosts: Sequence[str], workers: int | None, chief: bool, evaluator: bool, ps: int = 0
+) -> Roles:
+    """Assigns each host, if any are given, a task: the chief first, then workers, parameter servers, the evaluator.
 
     Without a number of workers there are as many as hosts are left for, or one.
 
@@ -51,8 +53,8 @@ def roles_on(hosts: Sequence[str], workers: int | None, chief: bool, evaluator: 
         2
     """
     if workers is None:
-        workers = len(hosts) - chief - evaluator if hosts else 1
-    roles = Roles(workers, chief, evaluator)
+        workers = len(hosts) - chief - evaluator - ps if hosts else 1
+    roles = Roles(workers, chief, evaluator, ps)
     if hosts and len(roles.all) != len(hosts):
         raise LaunchError(
             f"Expected a host for each of {len(roles.all)} tasks ({', '.join(map(str, roles.all))}), but there are "
@@ -69,7 +71,7 @@ def render_hosts(job: Job, hosts: Sequence[str]) -> str:
         PYTHONUNBUFFERED=1 TF_CONFIG='{"cluster": {"worker": ["a:2222"]}, "task": {"type": "worker", "index": 0}}' python train.py
     """
     addresses = [host if ":" in host else f"{host}:{job.port}" for host in hosts]
-    training = job.roles.training
+    training = job.roles.cluster
     cluster = cluster_of(training, addresses[: len(training)])
     variables = dict(job.variables)
     if job.devices_per_worker is not None and not job.on_cpu:

@@ -24,7 +24,7 @@ def render_jobset(job: Job, options: PodOptions) -> str:
 
     Source: https://jobset.sigs.k8s.io/docs/reference/jobset.v1alpha2/
     """
-    training = job.roles.training
+    training = job.roles.cluster
     # Hostnames of a JobSet: set, replicated Job, its index, the pod's index.
     hosts = [f"{job.name}-{task.task_type}-0-{task.task_index}.{job.name}" for task in training]
     cluster = cluster_of(training, [f"{host}:{job.port}" for host in hosts])

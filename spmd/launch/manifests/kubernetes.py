@@ -32,7 +32,7 @@ def render_kubernetes(job: Job, options: PodOptions) -> str:
         "ports": [{"name": "training", "port": job.port}],
     }
     manifests = [resource("v1", "Service", {"name": job.name, "labels": labels}, networking)]
-    training = job.roles.training
+    training = job.roles.cluster
     hosts = [f"{job.name}-{task.task_type}-{task.task_index}.{job.name}" for task in training]
     cluster = cluster_of(training, [f"{host}:{job.port}" for host in hosts])
     for kind, pods in Counter(task.task_type for task in job.roles.all).items():

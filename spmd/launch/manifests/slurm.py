@@ -81,7 +81,7 @@ def render_slurm(job: Job, hosts: Sequence[str] = ()) -> str:
             "out, and submit a job of its own whose TF_CONFIG has the task "
             '{"type": "evaluator", "index": 0}.'
         )
-    training = job.roles.training
+    training = job.roles.cluster
     directives = [
         f"--job-name={job.name}",
         f"--nodes={len(training)}",

@@ -1,7 +1,8 @@
 """Ray, imported with the settings that it reads once, at its import.
 
-Touches internals of Ray (`ray._private.services.resolve_ip_for_localhost`), which tests/spmd/servers/remote runs: Ray's
-command replaces the loopback address by that of the network, and would listen there.
+Touches internals of Ray (`resolve_ip_for_localhost` and `find_gcs_addresses` of `ray._private.services`), which
+tests/spmd/servers/remote runs: Ray's command replaces the loopback address by that of the network, and would listen there;
+and it starts no head at an address that a node on this machine was started with.
 """
 
 import os
@@ -31,4 +32,6 @@ if __name__ == "__main__":
     from ray.scripts.scripts import main
 
     keep_loopback()
+    # Else no head starts where one was, as long as a node on this machine still looks for that one.
+    _services.find_gcs_addresses = set
     main()

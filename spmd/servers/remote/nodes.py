@@ -7,10 +7,12 @@ import json
 import logging
 import os
 import secrets
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Generator
 from pathlib import Path
@@ -199,6 +201,7 @@ def connect(head: str, host: str) -> None:
     """
     os.environ.update(environment(host))
     keep_loopback()
+    handler = signal.getsignal(signal.SIGTERM)
     try:
         ray.init(
             address=numeric(head),
@@ -210,6 +213,9 @@ def connect(head: str, host: str) -> None:
         raise ClusterError(
             f"Cannot join the cluster at {head}: {type(error).__name__}: {error}. {_TOKEN_HELP}"
         ) from error
+    # Ray's own aborts the program, with a stack trace.
+    if handler is not None and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, handler)
 
 
 def _memory() -> int:

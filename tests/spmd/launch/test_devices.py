@@ -77,3 +77,41 @@ def test_simulated_devices_are_those_of_the_job() -> None:
         devices_of_tasks(Roles(3), None, {"JAXTRIBUTE_SIMULATE": "tpu:8"})
     with pytest.raises(LaunchError, match="Expected accelerators and their number"):
         devices_of_tasks(Roles(1), None, {"JAXTRIBUTE_SIMULATE": "eight"})
+
+
+SERVED = Roles(2, chief=True, evaluator=True, ps=2)
+
+
+@pytest.mark.parametrize(
+    ("environment", "worker"),
+    [
+        (FOUR_GPUS, {"CUDA_VISIBLE_DEVICES": "GPU-c,GPU-d"}),
+        ({"JAX_PLATFORMS": "cpu"}, {}),
+        ({"JAX_PLATFORMS": "rocm"}, {}),
+    ],
+)
+def test_parameter_servers_need_no_devices(environment: dict, worker: dict) -> None:
+    divided = devices_of_tasks(SERVED, None, environment)
+    assert divided.keys() == set(SERVED.all)
+    assert divided[Task("worker", 1)] == worker
+    for index in range(2):
+        assert divided[Task("ps", index)]["JAX_PLATFORMS"] == "cpu"
+        assert divided[Task("ps", index)]["CUDA_VISIBLE_DEVICES"] == ""
+
+
+def test_a_chief_that_coordinates_gets_what_the_workers_leave() -> None:
+    chief, evaluator = Task("chief", 0), Task("evaluator", 0)
+    assert devices_of_tasks(SERVED, None, FOUR_GPUS)[chief]["JAX_PLATFORMS"] == "cpu"
+    divided = devices_of_tasks(SERVED, 1, FOUR_GPUS)
+    assert divided[Task("worker", 0)] == {"CUDA_VISIBLE_DEVICES": "0"}
+    assert divided[chief] == {"CUDA_VISIBLE_DEVICES": "GPU-c"}
+    assert divided[evaluator] == {"CUDA_VISIBLE_DEVICES": "GPU-d"}
+    one = devices_of_tasks(Roles(1, chief=True, ps=1), None, {"JAX_PLATFORMS": "tpu"})
+    assert one[Task("worker", 0)] == {}
+    assert one[chief]["JAX_PLATFORMS"] == "cpu"
+
+
+def test_the_workers_share_simulated_devices() -> None:
+    divided = devices_of_tasks(SERVED, None, {"JAXTRIBUTE_SIMULATE": "gpu:4"})
+    assert divided[Task("worker", 0)]["JAXTRIBUTE_SIMULATE"] == "gpu:2"
+    assert divided[Task("ps", 0)]["JAXTRIBUTE_SIMULATE"] == ""

@@ -45,7 +45,7 @@ def ended(task, returncode: int) -> SimpleNamespace:
 def test_of_two_that_ended_at_once_the_cause_is_told_of(
     returncodes: tuple[int, int], first: str, status: int
 ) -> None:
-    tasks = Roles(workers=2).training
+    tasks = Roles(workers=2).cluster
     processes = [ended(task, code) for task, code in zip(tasks, returncodes, strict=True)]
     printer = Printer(io.StringIO(), io.StringIO())
     gang = Gang(tasks, lambda *_: processes, RestartPolicy(0, grace_seconds=0.0), printer)
@@ -61,7 +61,7 @@ def test_of_two_that_ended_at_once_the_cause_is_told_of(
 @pytest.mark.parametrize("restarts", [0, 1], ids=["has ended", "waits for another attempt"])
 def test_a_gang_of_which_nothing_runs_has_no_deadline_after_a_kill(restarts: int) -> None:
     """Otherwise whoever waits for another gang would look at this one again and again."""
-    tasks = Roles(workers=1).training
+    tasks = Roles(workers=1).cluster
     printer = Printer(io.StringIO(), io.StringIO())
     gang = Gang(tasks, lambda *_: [ended(tasks[0], 1)], RestartPolicy(restarts), printer)
     gang.begin()
@@ -73,4 +73,17 @@ def test_a_gang_of_which_nothing_runs_has_no_deadline_after_a_kill(restarts: int
 
 
 def test_a_gang_is_made_of_what_it_needs_not_of_its_state() -> None:
-    assert [*inspect.signature(Gang).parameters] == ["tasks", "start", "policy", "printer"]
+    needed = ["tasks", "start", "policy", "printer", "serves"]
+    assert [*inspect.signature(Gang).parameters] == needed
+
+
+@pytest.mark.parametrize(("serves", "status"), [(False, 0), (True, 1)])
+def test_a_server_that_ends_has_failed_even_if_it_ended_well(serves: bool, status: int) -> None:
+    tasks = Roles(1).all
+    printer = Printer(io.StringIO(), io.StringIO())
+    gang = Gang(tasks, lambda *_: [ended(tasks[0], 0)], RestartPolicy(0), printer, serves)
+    gang.begin()
+    gang.poll()
+    printer.close(60)
+    assert gang.failed == serves
+    assert gang.status == status

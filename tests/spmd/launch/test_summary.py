@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
+from spmd.cluster import Task
 from spmd.launch.restart_policy import Failure
 from spmd.launch.summary import summarize
 
@@ -26,10 +27,17 @@ class Printer:
 
 
 def gang(
-    name: str, attempts: int, *failures: Failure, was_stopped: bool = False
+    name: str,
+    attempts: int,
+    *failures: Failure,
+    was_stopped: bool = False,
+    serves: bool = False,
 ) -> SimpleNamespace:
+    kind, index = name.split()
     return SimpleNamespace(
         name=name,
+        tasks=[Task(kind, int(index))],
+        serves=serves,
         attempts=attempts,
         failures=list(failures),
         failed=len(failures) == attempts,
@@ -70,6 +78,20 @@ def test_what_is_told(one, last: str, rows: list[str]) -> None:
     assert end == last
     assert [how for how in ("SIGKILL", "exit code 1") if how in "\n".join(table)] == rows
     assert ("OSError: no" in printer.text) == ("exit code 1" in rows)
+
+
+def test_servers_that_ended_alike_share_a_line() -> None:
+    printer = Printer()
+    first, other = (gang(name, 1, was_stopped=True, serves=True) for name in ("worker 0", "ps 0"))
+    lost = gang("worker 1", 2, Failure(0, "worker 1", -9, 2.0), was_stopped=True, serves=True)
+    evaluator = gang("evaluator 0", 1, was_stopped=True)
+    summarize([gang("chief 0", 1), first, lost, other, evaluator], 3.0, printer)
+    assert printer.text.splitlines()[-4:] == [
+        "chief 0 ended well (3.0 s)",
+        "worker 0, ps 0 stopped (3.0 s)",
+        "worker 1 stopped after 1 restart (3.0 s)",
+        "evaluator 0 stopped (3.0 s)",
+    ]
 
 
 def test_the_evaluator_has_a_line_of_its_own() -> None:

@@ -227,3 +227,65 @@ def test_a_training_that_fails_takes_the_evaluator_along(run: Callable) -> None:
     status, _, err = run(script, "--evaluator", "--max-restarts", 0)
     assert status == 9
     assert "the training failed: SIGTERM to evaluator 0" in err
+
+
+# What a script with parameter servers does, without Ray: workers and servers serve, the chief waits for a word.
+_SERVED = """
+import time
+def wait_for(name):
+    while not os.path.exists(name):
+        time.sleep(0.01)
+if attempt == 1:
+    open(task, "w").close()
+print("start of", task, attempt, *(port for ports in config["cluster"].values() for port in ports))
+"""
+
+
+def test_a_task_of_a_job_with_parameter_servers_starts_again_alone_on_its_port(
+    run: Callable,
+) -> None:
+    script = f"""{_SERVED}
+if attempt == 0 and task == "worker 1":
+    os.kill(os.getpid(), signal.SIGKILL)
+if attempt == 0 and task == "ps 0":
+    sys.exit(0)
+if task != "chief 0":
+    signal.pause()
+wait_for("worker 1")
+wait_for("ps 0")
+if attempt == 0:
+    sys.exit("the parameter server is gone")
+"""
+    status, out, err = run(script, "--ps", 2, "--workers", 2, "--chief", "--backoff-seconds", 0)
+    assert status == 0
+    tasks = ["chief 0", "worker 0", "worker 1", "ps 0", "ps 1"]
+    started = [re.search(r"start of (\w+ \d) (\d) (.*)", line) for line in out.splitlines()]
+    assert sorted(match[1] for match in started) == sorted([*tasks, "chief 0", "worker 1", "ps 0"])
+    assert {match[1] for match in started if match[2] == "1"} == {"chief 0", "worker 1", "ps 0"}
+    (addresses,) = {match[3] for match in started}  # the same for all, whenever they started
+    assert len(set(addresses.split())) == 5
+    assert re.search(r"0 │ ps 0 +│ exit code 0", err)
+    assert "the chief has ended: SIGTERM to worker 0, worker 1, ps 0, ps 1" in err
+    assert "chief 0 ended well after 1 restart" in err
+
+
+def test_the_tasks_of_a_job_share_a_secret_that_no_command_line_shows(run: Callable) -> None:
+    script = """
+        path = os.environ["RAY_AUTH_TOKEN_PATH"]
+        if task == "ps 0" and os.environ["JAX_PLATFORMS"] == "cpu":
+            open("ready", "w").close()
+        if task != "chief 0":
+            signal.pause()
+        import time
+        while not os.path.exists("ready"):
+            time.sleep(0.01)
+        token = open(path).read()
+        commands = [open(f"/proc/{name}/cmdline").read() for name in (os.getpid(), os.getppid())]
+        print("token", len(token), oct(os.stat(path).st_mode)[-3:], token in "".join(commands), path)
+    """
+    status, out, err = run(script, "--ps", 1)
+    assert status == 0
+    found = re.search(r"token (.*) (\S+)\n", out)
+    assert found[1] == "64 600 False"
+    assert not Path(found[2]).exists()
+    assert "--ps adds a chief" in err
