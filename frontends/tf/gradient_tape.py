@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 
 from frontends.tf._typing import Nested, TensorLike, VariableLike
+from frontends.tf.distribute.variable_parts import whole_sources
 from frontends.tf.gradient_sources import (
     LEAF,
     Sources,
@@ -200,15 +201,18 @@ class GradientTape:
         kept = [jnp.issubdtype(each.dtype, jnp.inexact) for each in targets]
         targets = list(itertools.compress(targets, kept))
         weights = weights and list(itertools.compress(weights, kept))
+        sources, of_parts = whole_sources(sources)
         found = self._sources(sources)
         with self._use() as recording:
             gradients = recording.gradient(targets, found.arrays(), weights and conjugates(weights))
         gradients = found.collect(gradients)
-        return found.rebuild(
-            [
-                jnp.zeros_like(value) if gradient is None and zero else gradient
-                for value, gradient in zip(found.values, gradients, strict=True)
-            ]
+        return of_parts(
+            found.rebuild(
+                [
+                    jnp.zeros_like(value) if gradient is None and zero else gradient
+                    for value, gradient in zip(found.values, gradients, strict=True)
+                ]
+            )
         )
 
     def jacobian(

@@ -13,6 +13,7 @@ from frontends.tf.aggregation import VariableAggregation, VariableSynchronizatio
 from frontends.tf.assign import loses
 from frontends.tf.distribute.scope import get_strategy
 from frontends.tf.distribute.values import DistributedValues
+from frontends.tf.distribute.variable_parts import VariablePart, parts_of
 from frontends.tf.dtypes import jax_dtype
 from frontends.tf.ops.name_scope import in_name_scope
 from frontends.tf.reference import Reference
@@ -147,6 +148,22 @@ class Variable(ScatteredVariable):
         return Reference(self)
 
     experimental_ref = ref
+
+    @property
+    def variables(self) -> list[VariablePart]:
+        """The parts of a variable that is divided among parameter servers.
+
+        Raises:
+            AttributeError: it is not divided.
+
+        Source: `ShardedVariable.variables`, what `tf.Variable` makes under a `variable_partitioner`.
+        """
+        parts = parts_of(self)
+        if not parts:
+            raise AttributeError(
+                f"{self.name} has no parts: it is not divided among parameter servers. Use the variable itself."
+            )
+        return parts
 
     def __repr__(self) -> str:
         if isinstance(self._value, Tracer) or not self._strategy.has_components:

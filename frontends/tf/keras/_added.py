@@ -11,6 +11,7 @@ from frontends.tf.keras import _backend_functions, _export, _legacy_optimizers
 from frontends.tf.keras._backup import BackupAndRestore
 from frontends.tf.keras._dataset_creator import DatasetCreator
 from frontends.tf.keras._files import ModelCheckpoint
+from frontends.tf.keras._lookup import Hashing, IntegerLookup, StringLookup
 from frontends.tf.keras._mean_tensor import MeanTensor
 from frontends.tf.keras._tensorboard import TensorBoard
 
@@ -72,14 +73,18 @@ def _functions(module: types.ModuleType) -> dict[str, Any]:
     return {name: value for name, value in functions if not name.startswith("_")}
 
 
+# Keras's own versions of them call TensorFlow.
+_LOOKUPS = {cls.__name__: cls for cls in (Hashing, IntegerLookup, StringLookup)}
+
 NAMES: dict[str, dict[str, Any]] = {
     **_export.NAMES,
     "backend": _backend_functions.TABLE,
     "callbacks": {cls.__name__: cls for cls in (BackupAndRestore, ModelCheckpoint, TensorBoard)},
     "callbacks.experimental": {"BackupAndRestore": BackupAndRestore},
     # Keras's old version of it calls TensorFlow.
-    "layers": {"AlphaDropout": keras.layers.AlphaDropout},
-    "layers.experimental": {"SyncBatchNormalization": SyncBatchNormalization},
+    "layers": {"AlphaDropout": keras.layers.AlphaDropout, **_LOOKUPS},
+    "layers.experimental": {"SyncBatchNormalization": SyncBatchNormalization, **_LOOKUPS},
+    "layers.experimental.preprocessing": _LOOKUPS,
     "losses": _functions(keras.losses) | {"Reduction": Reduction},
     "metrics": _functions(keras.metrics) | {"MeanTensor": MeanTensor},
     "mixed_precision.experimental": {"set_policy": keras.mixed_precision.set_global_policy},

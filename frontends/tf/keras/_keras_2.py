@@ -107,6 +107,24 @@ def _by_name(name: str, value: object) -> bool:
     )
 
 
+def take_row(adjust: Method, /, self: KerasObject, flat_inputs: Sequence[Any]) -> list[Any]:
+    """Wraps `Functional._adjust_input_rank`: takes an input without the axis of rows, whose layers then get it like that."""
+    is_row = [
+        # Keras itself adds an axis of size 1.
+        value is not None and tensor.shape[-1:] != (1,) and _fits(value.shape, tensor.shape[1:])
+        for value, tensor in zip(flat_inputs, self._inputs, strict=True)
+    ]
+    given = [value[None] if row else value for value, row in zip(flat_inputs, is_row, strict=True)]
+    adjusted = adjust(self, given)
+    return [value[0] if row else value for value, row in zip(adjusted, is_row, strict=True)]
+
+
+def _fits(shape: Sequence[int], expected: Sequence[int | None]) -> bool:
+    return len(shape) == len(expected) and all(
+        size in (None, given) for given, size in zip(shape, expected, strict=True)
+    )
+
+
 def add_with_batch_shape(
     add: Method, /, self: KerasObject, layer: KerasObject, *args: object, **kwargs: object
 ) -> None:

@@ -12,6 +12,7 @@ from keras import ops
 
 from frontends.tf._typing import TensorLike, VariableLike
 from frontends.tf.distribute.scope import in_cross_replica_context
+from frontends.tf.distribute.variable_parts import whole_pairs, whole_variables
 from frontends.tf.gradient_tape import GradientTape
 from frontends.tf.keras._weights import as_weight
 from frontends.tf.variable import Variable
@@ -80,6 +81,7 @@ def take_name(
     pairs = list(grads_and_vars)
     if not pairs:
         return self.iterations
+    pairs = list(zip(*whole_pairs(*zip(*pairs, strict=True)), strict=True))
     if all(gradient is None for gradient, _ in pairs):
         names = [variable.name for _, variable in pairs]
         raise ValueError(
@@ -99,7 +101,8 @@ def take_variables(
     """Wraps `Optimizer.apply`: trains `tf.Variable`, with gradients that may be gathered in variables."""
     grads = [grad.value() if isinstance(grad, Variable) else grad for grad in grads]
     if trainable_variables is not None:
-        trainable_variables = [*map(as_weight, trainable_variables)]
+        grads, variables = whole_pairs(grads, list(trainable_variables))
+        trainable_variables = [*map(as_weight, variables)]
     return apply(self, grads, trainable_variables)
 
 
@@ -107,7 +110,7 @@ def build_for_variables(
     build: Method, /, self: Optimizer, var_list: Iterable[VariableLike]
 ) -> None:
     """Wraps `Optimizer.build`: takes `tf.Variable`."""
-    build(self, [*map(as_weight, var_list)])
+    build(self, [*map(as_weight, whole_variables(var_list))])
 
 
 def minimize(

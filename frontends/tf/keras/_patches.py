@@ -31,8 +31,10 @@ from frontends.tf.keras import (
     _files,
     _fit,
     _keras_2,
+    _lookup,
     _maps,
     _optimizers,
+    _parts,
     _symbolic,
     _weights,
 )
@@ -61,6 +63,7 @@ def patches() -> tuple[Patch, ...]:
     weights = "optimizers train tf.Variable"
     keras_3 = "Keras 3 has it under another name"
     workers = "a loop of several processes agrees on what it reads and writes"
+    parts = "a variable may be divided among parameter servers"
     prefixes = "TensorFlow's paths have no ending"
     tensor, sizes = keras.KerasTensor, "Keras 3 does not know the values of symbolic sizes"
     lr = property(_optimizers.get_lr, _optimizers.set_lr)
@@ -81,6 +84,10 @@ def patches() -> tuple[Patch, ...]:
         around(
             Tracker, "track", _weights.track_variables, "attributes of a layer may be a tf.Variable"
         ),
+        add(variable, "device", property(_parts.device), "TensorFlow's variables have it"),
+        wrap(layer, "weights", _parts.list_parts, parts),
+        wrap(layer, "trainable_weights", _parts.list_wholes, parts),
+        wrap(layer, "non_trainable_weights", _parts.list_wholes, parts),
         around(
             *(layer, "__init__", _keras_2.take_former_arguments),
             "a first layer may name its input's shape",
@@ -120,6 +127,16 @@ def patches() -> tuple[Patch, ...]:
             *(keras.Sequential, "add", _keras_2.add_with_batch_shape),
             "a first layer may name its number of rows",
             "self layer rebuild",
+        ),
+        around(
+            *(functional.Functional, "_convert_inputs_to_tensors", _lookup.convert_inputs),
+            "a model may take strings, and types of 64 bits",
+            "self flat_inputs",
+        ),
+        around(
+            *(functional.Functional, "_adjust_input_rank", _keras_2.take_row),
+            "in a dataset's map function, a model may be called with one row",
+            "self flat_inputs",
         ),
         # Symbolic tensors.
         around(

@@ -2,7 +2,7 @@
 
 Each `.txt` file beside this one is a script that prints, and the `.out` file of its name is what it printed with
 TensorFlow 2.21 and Keras 2, without the spelling of tensors. The scripts are our own; what they go through is what
-the guides go through: functions, AutoGraph, modules, training loops, custom layers, distributed training, TPUs and input.
+the guides go through: functions, AutoGraph, modules, training loops, custom layers, distributed training, parameter servers, TPUs and input.
 """
 
 import math
@@ -15,7 +15,7 @@ HERE = Path(__file__).parent
 QUICK = ["autograph", "function", "modules"]
 # Other guides, whose parts quick tests of the modules prove.
 SLOW = ["autodiff", "custom_layers", "distributed", "keras_loops", "tensors", "training_loops"]
-SLOW += ["tpu"]
+SLOW += ["tpu", "server_fit", "server_loop"]
 # With TensorFlow, where there is no TPU, the script went on with eight processors.
 VARIABLES = {"tpu": {"JAXTRIBUTE_SIMULATE": "tpu:8"}}
 

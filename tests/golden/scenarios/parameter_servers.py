@@ -128,7 +128,7 @@ def train(s: Setting) -> Iterator[Case]:
     """Optimizers, whose state is on the servers."""
     for name, make in _optimizers(s.tf).items():
         yield f"{name}/whole", functools.partial(_trained, s.tf, make, False)
-    for name in ("sgd", "momentum", "adam"):
+    for name in ("sgd", "momentum", "adam", "adagrad", "rmsprop"):
         yield f"{name}/divided", functools.partial(_trained, s.tf, _optimizers(s.tf)[name], True)
 
 
@@ -164,7 +164,7 @@ def _embedded(tf: Any, make: Callable[[], Any], divided: bool) -> dict[str, Any]
 @scenario("parameter_servers.embeddings", GROUP, NONE)
 def embeddings(s: Setting) -> Iterator[Case]:
     """Lookups in tables."""
-    for name in ("sgd", "momentum", "adam", "adagrad"):
+    for name in ("sgd", "momentum", "adam", "adagrad", "rmsprop"):
         for form in ("whole", "divided"):
             make = _optimizers(s.tf)[name]
             yield f"{name}/{form}", functools.partial(_embedded, s.tf, make, form == "divided")

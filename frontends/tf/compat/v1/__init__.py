@@ -1,7 +1,7 @@
-"""`tf.compat.v1`: logging, and switches to what is always on here."""
+"""`tf.compat.v1`: logging, a session's options, and switches to what is always on here."""
 
 from frontends.tf._names import attributes, defined_in
-from frontends.tf.compat.v1 import logging
+from frontends.tf.compat.v1 import logging, session_config
 
 
 def enable_eager_execution(*args: object, **kwargs: object) -> None:
@@ -14,6 +14,10 @@ def enable_v2_behavior() -> None:
 
 __getattr__, __dir__ = attributes(
     "tf.compat.v1",
-    {**defined_in(__name__), "logging": logging},
+    {
+        **defined_in(__name__),
+        **defined_in(session_config.__name__),
+        "logging": logging,
+    },
     {"distribute": "frontends.tf.compat.v1.distribute"},
 )

@@ -358,3 +358,13 @@ def test_a_call_writes_a_variable_of_a_plain_object():
     assert model(tf.ones([2, 2])).tolist() == [[2], [2]]
     run = tf.function(lambda: model(tf.ones([1, 2])))
     assert [run().item(), run().item(), model.counter.count.numpy()] == [4, 6, 3]
+
+
+def test_a_model_takes_one_row_as_in_a_map_function():
+    row = tf.keras.Input((3,))
+    model = tf.keras.Model(row, tf.keras.layers.Rescaling(2.0)(row))
+    assert model(np.array([1.0, 2.0, 3.0], np.float32)).tolist() == [2, 4, 6]
+    rows = tf.data.Dataset.from_tensor_slices(np.ones((4, 3), np.float32))
+    assert next(iter(rows.map(model).batch(2))).tolist() == [[2, 2, 2], [2, 2, 2]]
+    with pytest.raises(ValueError, match="shape"):
+        model(np.ones(4, np.float32))

@@ -1,0 +1,76 @@
+"""`tf.compat.v1.ConfigProto`: options of TensorFlow's runtime, which scripts fill and hand to a server."""
+
+import dataclasses
+
+
+@dataclasses.dataclass(slots=True)
+class GPUOptions:
+    """Options for GPUs; without effect, for JAX has its own: XLA_PYTHON_CLIENT_MEM_FRACTION, CUDA_VISIBLE_DEVICES.
+
+    Source: `tf.compat.v1.GPUOptions`.
+    """
+
+    per_process_gpu_memory_fraction: float = 0.0
+    allow_growth: bool = False
+    allocator_type: str = ""
+    deferred_deletion_bytes: int = 0
+    visible_device_list: str = ""
+    polling_active_delay_usecs: int = 0
+    polling_inactive_delay_msecs: int = 0
+    force_gpu_compatible: bool = False
+
+
+@dataclasses.dataclass(slots=True)
+class OptimizerOptions:
+    """Options for TensorFlow's compiler; without effect, for XLA compiles every program.
+
+    Source: `tf.compat.v1.OptimizerOptions`.
+    """
+
+    do_common_subexpression_elimination: bool = False
+    do_constant_folding: bool = False
+    do_function_inlining: bool = False
+    max_folded_constant_in_bytes: int = 0
+    opt_level: int = 0
+    global_jit_level: int = 0
+    cpu_global_jit: bool = False
+
+
+@dataclasses.dataclass(slots=True)
+class GraphOptions:
+    """Options for TensorFlow's graphs; without effect.
+
+    Source: `tf.compat.v1.GraphOptions`.
+    """
+
+    enable_recv_scheduling: bool = False
+    optimizer_options: OptimizerOptions = dataclasses.field(default_factory=OptimizerOptions)
+    build_cost_model: int = 0
+    infer_shapes: bool = False
+    place_pruned_graph: bool = False
+    enable_bfloat16_sendrecv: bool = False
+    timeline_step: int = 0
+    rewrite_options: object = None
+
+
+@dataclasses.dataclass(slots=True)
+class ConfigProto:
+    """Options for servers and sessions; without effect, for XLA schedules programs, and there are no sessions.
+
+    Source: `tf.compat.v1.ConfigProto`.
+    """
+
+    device_count: dict[str, int] = dataclasses.field(default_factory=dict[str, int])
+    intra_op_parallelism_threads: int = 0
+    inter_op_parallelism_threads: int = 0
+    use_per_session_threads: bool = False
+    session_inter_op_thread_pool: list[object] = dataclasses.field(default_factory=list[object])
+    placement_period: int = 0
+    device_filters: list[str] = dataclasses.field(default_factory=list[str])
+    gpu_options: GPUOptions = dataclasses.field(default_factory=GPUOptions)
+    allow_soft_placement: bool = False
+    log_device_placement: bool = False
+    graph_options: GraphOptions = dataclasses.field(default_factory=GraphOptions)
+    operation_timeout_in_ms: int = 0
+    isolate_session_state: bool = False
+    share_cluster_devices_in_session: bool = False

@@ -1,0 +1,204 @@
+"""The hash functions of strings that TensorFlow's preprocessing layers use: FarmHash's fingerprint, and SipHash."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+_MASK = (1 << 64) - 1
+_K0, _K1, _K2 = 0xC3A5C85C97CB3127, 0xB492B66FBE98F273, 0x9AE16A3B2F90404F
+
+
+def buckets(
+    text: np.ndarray[Any, Any], count: int, salt: int | Sequence[int] | None = None
+) -> np.ndarray[Any, Any]:
+    """Gives strings to buckets by their hash values.
+
+    Args:
+        text: array of strings.
+        count: of buckets.
+        salt: one integer or two that make another hash of it, SipHash; None takes FarmHash.
+
+    Returns:
+        The index of each string's bucket, in the shape of the array.
+
+    Examples:
+        >>> buckets(np.array(["A", "B"]), 3).tolist()
+        [1, 0]
+
+    Source: `tf.strings.to_hash_bucket_fast`, `tf.strings.to_hash_bucket_strong`.
+    """
+    unique, positions = np.unique(text, return_inverse=True)
+    if salt is None:
+        hashes = [fingerprint(one.encode()) for one in unique.tolist()]
+    else:
+        keys = (salt, salt) if isinstance(salt, int) else tuple(salt)
+        hashes = [siphash(one.encode(), *keys) for one in unique.tolist()]
+    indices = np.array([one % count for one in hashes], np.int64)
+    return indices[positions].reshape(text.shape)
+
+
+def fingerprint(data: bytes) -> int:
+    """Returns FarmHash's 64-bit fingerprint of bytes.
+
+    Examples:
+        >>> fingerprint(b"") == 0x9AE16A3B2F90404F
+        True
+
+    Source: FarmHash, `farmhashna::Hash64`.
+    """
+    size = len(data)
+    if size <= 16:
+        return _up_to_16(data)
+    if size <= 32:
+        return _up_to_32(data)
+    if size <= 64:
+        return _up_to_64(data)
+    return _longer(data)
+
+
+def siphash(data: bytes, key0: int, key1: int) -> int:
+    """Returns SipHash-2-4 of bytes.
+
+    Source: Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012.
+    """
+    key0, key1 = key0 & _MASK, key1 & _MASK
+    state = [
+        key0 ^ 0x736F6D6570736575,
+        key1 ^ 0x646F72616E646F6D,
+        key0 ^ 0x6C7967656E657261,
+        key1 ^ 0x7465646279746573,
+    ]
+    whole = len(data) // 8 * 8
+    words = [_word(data, at) for at in range(0, whole, 8)]
+    words.append(int.from_bytes(data[whole:], "little") | (len(data) & 0xFF) << 56)
+    for word in words:
+        state[3] ^= word
+        _rounds(state, 2)
+        state[0] ^= word
+    state[2] ^= 0xFF
+    _rounds(state, 4)
+    return state[0] ^ state[1] ^ state[2] ^ state[3]
+
+
+def _rounds(state: list[int], count: int) -> None:
+    a, b, c, d = state
+    for _ in range(count):
+        a, c = (a + b) & _MASK, (c + d) & _MASK
+        b, d = _left(b, 13) ^ a, _left(d, 16) ^ c
+        a = _left(a, 32)
+        c, a = (c + b) & _MASK, (a + d) & _MASK
+        b, d = _left(b, 17) ^ c, _left(d, 21) ^ a
+        c = _left(c, 32)
+    state[:] = a, b, c, d
+
+
+def _left(value: int, by: int) -> int:
+    return (value << by | value >> (64 - by)) & _MASK
+
+
+def _right(value: int, by: int) -> int:
+    value &= _MASK
+    return (value >> by | value << (64 - by)) & _MASK
+
+
+def _word(data: bytes, at: int, size: int = 8) -> int:
+    return int.from_bytes(data[at : at + size], "little")
+
+
+def _mix(value: int) -> int:
+    value &= _MASK
+    return value ^ value >> 47
+
+
+def _pair(u: int, v: int, multiplier: int) -> int:
+    a = _mix(((u ^ v) & _MASK) * multiplier)
+    return _mix((((v ^ a) & _MASK) * multiplier) & _MASK) * multiplier & _MASK
+
+
+def _up_to_16(data: bytes) -> int:
+    size = len(data)
+    multiplier = _K2 + size * 2
+    if size >= 8:
+        a, b = _word(data, 0) + _K2 & _MASK, _word(data, size - 8)
+        c = _right(b, 37) * multiplier + a & _MASK
+        d = (_right(a, 25) + b) * multiplier & _MASK
+        return _pair(c, d, multiplier)
+    if size >= 4:
+        first = size + (_word(data, 0, 4) << 3)
+        return _pair(first & _MASK, _word(data, size - 4, 4), multiplier)
+    if size > 0:
+        y = data[0] + (data[size >> 1] << 8)
+        z = size + (data[size - 1] << 2)
+        return _mix(y * _K2 & _MASK ^ z * _K0 & _MASK) * _K2 & _MASK
+    return _K2
+
+
+def _up_to_32(data: bytes) -> int:
+    size = len(data)
+    multiplier = _K2 + size * 2
+    a, b = _word(data, 0) * _K1 & _MASK, _word(data, 8)
+    c = _word(data, size - 8) * multiplier & _MASK
+    d = _word(data, size - 16) * _K2 & _MASK
+    u = _right(a + b, 43) + _right(c, 30) + d & _MASK
+    return _pair(u, a + _right(b + _K2, 18) + c & _MASK, multiplier)
+
+
+def _up_to_64(data: bytes) -> int:
+    size = len(data)
+    multiplier = _K2 + size * 2
+    a, b = _word(data, 0) * _K2 & _MASK, _word(data, 8)
+    c = _word(data, size - 8) * multiplier & _MASK
+    d = _word(data, size - 16) * _K2 & _MASK
+    y = _right(a + b, 43) + _right(c, 30) + d & _MASK
+    z = _pair(y, a + _right(b + _K2, 18) + c & _MASK, multiplier)
+    e, f = _word(data, 16) * multiplier & _MASK, _word(data, 24)
+    g = (y + _word(data, size - 32)) * multiplier & _MASK
+    h = (z + _word(data, size - 24)) * multiplier & _MASK
+    u = _right(e + f, 43) + _right(g, 30) + h & _MASK
+    return _pair(u, e + _right(f + a, 18) + g & _MASK, multiplier)
+
+
+def _of_32(data: bytes, at: int, a: int, b: int) -> tuple[int, int]:
+    w, x, y, z = (_word(data, at + offset) for offset in (0, 8, 16, 24))
+    a = a + w & _MASK
+    b = _right(b + a + z, 21)
+    c = a
+    a = a + x + y & _MASK
+    b = b + _right(a, 44) & _MASK
+    return a + z & _MASK, b + c & _MASK
+
+
+def _longer(data: bytes) -> int:
+    seed, size = 81, len(data)
+    x, y = seed, seed * _K1 + 113 & _MASK
+    z = _mix(y * _K2 + 113 & _MASK) * _K2 & _MASK
+    v, w = (0, 0), (0, 0)
+    x = x * _K2 + _word(data, 0) & _MASK
+    for at in range(0, (size - 1) // 64 * 64, 64):
+        x = _right(x + y + v[0] + _word(data, at + 8), 37) * _K1 & _MASK
+        y = _right(y + v[1] + _word(data, at + 48), 42) * _K1 & _MASK
+        x ^= w[1]
+        y = y + v[0] + _word(data, at + 40) & _MASK
+        z = _right(z + w[0], 33) * _K1 & _MASK
+        v = _of_32(data, at, v[1] * _K1 & _MASK, x + w[0] & _MASK)
+        w = _of_32(data, at + 32, z + w[1] & _MASK, y + _word(data, at + 16) & _MASK)
+        z, x = x, z
+    multiplier = _K1 + ((z & 0xFF) << 1) & _MASK
+    at = size - 64
+    w = (w[0] + ((size - 1) & 63) & _MASK, w[1])
+    v = (v[0] + w[0] & _MASK, v[1])
+    w = (w[0] + v[0] & _MASK, w[1])
+    x = _right(x + y + v[0] + _word(data, at + 8), 37) * multiplier & _MASK
+    y = _right(y + v[1] + _word(data, at + 48), 42) * multiplier & _MASK
+    x ^= w[1] * 9 & _MASK
+    y = y + v[0] * 9 + _word(data, at + 40) & _MASK
+    z = _right(z + w[0], 33) * multiplier & _MASK
+    v = _of_32(data, at, v[1] * multiplier & _MASK, x + w[0] & _MASK)
+    w = _of_32(data, at + 32, z + w[1] & _MASK, y + _word(data, at + 16) & _MASK)
+    z, x = x, z
+    return _pair(
+        _pair(v[0], w[0], multiplier) + _mix(y) * _K0 + z & _MASK,
+        _pair(v[1], w[1], multiplier) + x & _MASK,
+        multiplier,
+    )

@@ -1,0 +1,27 @@
+"""The options of TensorFlow 1's sessions, as scripts fill them."""
+
+import pytest
+
+from frontends import tf
+
+
+def test_a_server_takes_the_options_that_a_script_fills():
+    config = tf.compat.v1.ConfigProto(allow_soft_placement=True, device_count={"GPU": 0})
+    config.inter_op_parallelism_threads = 3
+    config.gpu_options.allow_growth = True
+    config.graph_options.optimizer_options.global_jit_level = 1
+    server = tf.distribute.Server(
+        {"worker": ["localhost:20999"]}, job_name="worker", task_index=0, config=config
+    )
+    assert server.job_name == "worker"
+    assert config.gpu_options == tf.compat.v1.GPUOptions(allow_growth=True)
+
+
+def test_configurations_share_no_options():
+    tf.compat.v1.ConfigProto().device_count["CPU"] = 1
+    assert tf.compat.v1.ConfigProto().device_count == {}
+
+
+def test_an_option_that_tensorflow_lacks_is_an_error():
+    with pytest.raises(AttributeError):
+        tf.compat.v1.ConfigProto().inter_op_threads = 3

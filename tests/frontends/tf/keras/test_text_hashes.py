@@ -1,0 +1,20 @@
+"""Hash functions of strings; tests/golden compares them with TensorFlow's for strings of all lengths."""
+
+import numpy as np
+
+from frontends.tf.keras import _text_hashes
+
+
+def test_siphash_gives_the_values_of_its_paper():
+    keys = [int.from_bytes(bytes(range(start, start + 8)), "little") for start in (0, 8)]
+    assert _text_hashes.siphash(bytes(range(15)), *keys) == 0xA129CA6149BE45E5
+
+
+def test_buckets_keep_the_shape_and_depend_on_the_salt():
+    text = np.array([["a", "b"], ["a", "c" * 200]])
+    plain = _text_hashes.buckets(text, 1000)
+    assert plain.shape == text.shape
+    assert plain[0, 0] == plain[1, 0]
+    assert ((plain >= 0) & (plain < 1000)).all()
+    assert (_text_hashes.buckets(text, 1000, 7) == _text_hashes.buckets(text, 1000, [7, 7])).all()
+    assert (_text_hashes.buckets(text, 1000, 7) != plain).any()
