@@ -6,17 +6,21 @@ never written again: an update replaces it, or copies it first.
 
 import dataclasses
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
+from spmd.lowering import SparseRows
 from spmd.typing import PyTree
 
 # Of a shard: the name of the variable, and the number of the shard. Of an optimizer's slot: these, the rule, a position.
 Key: TypeAlias = tuple[Any, ...]
 Array: TypeAlias = np.ndarray[Any, Any]
+# Gradients of fewer rows are padded to so many.
+_FEWEST_ROWS = 16
 
 
 class Rule(Protocol):
@@ -35,7 +39,17 @@ class Rule(Protocol):
     def update(
         self, value: jax.Array, slots: list[jax.Array], operand: PyTree
     ) -> tuple[jax.Array, list[jax.Array]]:
-        """Returns the new value and slots; traced by `jax.jit`."""
+        """Returns the new value and slots; traced by `jax.jit`.
+
+        Args:
+            value: the value.
+            slots: those of the value.
+            operand: tuple of the gradient, of the shape of the value, and of arrays that are the same for all rows.
+        """
+        ...
+
+    def is_by_row(self, value: Array) -> bool:
+        """Tells whether a row and its slots change only by its own gradient, and not at all if that is zero."""
         ...
 
 
@@ -46,7 +60,7 @@ class Change:
     Attributes:
         key: of the shard, or of a slot.
         verb: see `spmd.state.Update`.
-        operand: pytree of NumPy arrays.
+        operand: pytree of NumPy arrays; a gradient may be `SparseRows`, sorted, each once.
         index: tuple of index arrays, or a static index; None for the whole value.
         rule: key of the rule, with the verb `"apply"`.
     """
@@ -118,7 +132,7 @@ class Store:
             for rule in rules:
                 if rule.key not in self._rules:
                     self._rules[rule.key] = rule
-                    self._compiled[rule.key] = jax.jit(rule.update)
+                    self._compiled[rule.key] = jax.jit(_of_dense(rule))
 
     def pull(self, versions: Mapping[Key, int]) -> dict[Key, tuple[int, Array]]:
         """Hands out values that changed.
@@ -141,15 +155,28 @@ class Store:
                 value = _slot(entry, key) if _is_slot(key) else entry.value
                 if value is None:
                     continue  # the optimizer has not been applied yet
-                entry.shared = True
+                if _is_slot(key):
+                    value.flags.writeable = False
+                else:
+                    entry.shared = True
                 found[key] = entry.version, value
         return found
 
-    def rows(self, key: Key, indices: Array) -> Array:
-        """Hands out some rows of a value."""
-        entry = self._entry(key)
-        with entry.lock:
-            return entry.value[indices]
+    def rows(self, wanted: Mapping[Key, Array]) -> dict[Key, Array]:
+        """Hands out some rows of values.
+
+        Args:
+            wanted: numbers of rows, by the key of the value.
+
+        Raises:
+            UnknownVariableError: there is no value of a key.
+        """
+        found: dict[Key, Array] = {}
+        for key, indices in wanted.items():
+            entry = self._entry(key)
+            with entry.lock:
+                found[key] = entry.value[indices]
+        return found
 
     def push(self, changes: Sequence[Change]) -> None:
         """Applies updates, each at once or not at all.
@@ -184,12 +211,48 @@ class Store:
             slots = [np.asarray(slot) for slot in rule.slots(entry.value)]
             for position in range(len(slots)):
                 slots[position] = entry.assigned.pop((rule.key, position), slots[position])
-        with jax.default_device(jax.local_devices(backend="cpu")[0]):
-            value, slots = self._compiled[rule.key](entry.value, slots, change.operand)
+            entry.slots[rule.key] = slots
+        gradient, *others = change.operand
+        if not isinstance(gradient, SparseRows):
+            value, new = self._compute(rule, entry.value, slots, (gradient, *others))
+        elif rule.is_by_row(entry.value):
+            self._apply_to_rows(rule, entry, slots, gradient, others)
+            return
+        else:
+            padded = _padded(gradient, len(entry.value))
+            value, new = self._compute(rule, entry.value, slots, (padded, *others))
         # On the processor these are views of XLA's memory, which nobody writes.
-        entry.value = np.asarray(value)
-        entry.slots[rule.key] = [np.asarray(slot) for slot in slots]
-        entry.shared = True
+        entry.value, entry.shared = np.asarray(value), True
+        slots[:] = map(np.asarray, new)
+
+    def _apply_to_rows(
+        self,
+        rule: Rule,
+        entry: _Entry,
+        slots: list[Array],
+        gradient: SparseRows,
+        others: Sequence[Array],
+    ) -> None:
+        """Applies a gradient to the rows that it has, in place."""
+        count = len(gradient.indices)
+        if not count:
+            return
+        padded = _padded(gradient, 0)
+        rows, *old = (each[padded.indices] for each in (entry.value, *slots))
+        value, new = self._compute(rule, rows, old, (padded.values, *others))
+        if entry.shared:
+            entry.value, entry.shared = entry.value.copy(), False
+        entry.value[gradient.indices] = np.asarray(value)[:count]
+        for position, (slot, changed) in enumerate(zip(slots, new, strict=True)):
+            if not slot.flags.writeable:
+                slots[position] = slot = slot.copy()
+            slot[gradient.indices] = np.asarray(changed)[:count]
+
+    def _compute(
+        self, rule: Rule, value: Array, slots: Sequence[Array], operand: PyTree
+    ) -> tuple[jax.Array, list[jax.Array]]:
+        with jax.default_device(jax.local_devices(backend="cpu")[0]):
+            return self._compiled[rule.key](value, slots, operand)
 
     def _entry(self, key: Key) -> _Entry:
         entry = self._entries.get(key[:2])
@@ -199,6 +262,28 @@ class Store:
                 "Restore a checkpoint in the coordinator's program."
             )
         return entry
+
+
+def _of_dense(rule: Rule) -> Callable[..., Any]:
+    """Has a rule get a gradient of the shape of the value."""
+
+    def update(value: jax.Array, slots: list[jax.Array], operand: PyTree) -> Any:
+        gradient, *others = operand
+        if isinstance(gradient, SparseRows):
+            rows: Any = jnp.zeros_like(value).at[gradient.indices]
+            gradient = rows.add(gradient.values, mode="drop", unique_indices=True)
+        return rule.update(value, slots, (gradient, *others))
+
+    return update
+
+
+def _padded(rows: SparseRows, number: int) -> SparseRows:
+    """Rounds the number of rows up, so that few programs serve all; further rows have a given number, and are zero."""
+    missing = max(_FEWEST_ROWS, 1 << (len(rows.indices) - 1).bit_length()) - len(rows.indices)
+    return SparseRows(
+        np.pad(rows.indices, (0, missing), constant_values=number),
+        np.pad(rows.values, [(0, missing)] + [(0, 0)] * (rows.values.ndim - 1)),
+    )
 
 
 def _is_slot(key: Key) -> bool:

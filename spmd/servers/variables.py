@@ -1,6 +1,7 @@
 """The variables that live on parameter servers: whose copies are here, and how updates get to them."""
 
 import itertools
+import math
 import threading
 import uuid
 import weakref
@@ -11,6 +12,7 @@ import jax
 import numpy as np
 from jax.core import Tracer
 
+from spmd.lowering import SparseRows
 from spmd.servers.placement import Placement, Shard
 from spmd.servers.store import Array, Change, Key, Rule
 from spmd.state import LIFTING, Update, adapter_of, back
@@ -30,6 +32,10 @@ class StoreLike(Protocol):
 
     def pull(self, versions: Mapping[Key, int]) -> dict[Key, tuple[int, Array]]:
         """See `Store.pull`."""
+        ...
+
+    def rows(self, wanted: Mapping[Key, Array]) -> dict[Key, Array]:
+        """See `Store.rows`."""
         ...
 
     def push(self, changes: Sequence[Change]) -> None:
@@ -76,7 +82,12 @@ class ServerVariables:
         >>> spmd.Step(step, spmd.make_mesh(["cpu:0"]))(np.ones(2, np.float32))
         >>> count.value.tolist(), store.changes
         ([1.0, 1.0], 1)
+
+    Attributes:
+        table_bytes: how large a variable is at least of which steps fetch rows where they look up rows.
     """
+
+    table_bytes = 1 << 16
 
     def __init__(
         self,
@@ -153,6 +164,34 @@ class ServerVariables:
         for variable, entry in entries:
             if entry is not None and not found.keys().isdisjoint(entry.keys):
                 self._take(variable, entry, found)
+
+    def is_table(self, shape: Sequence[int], dtype: np.dtype[Any], rows: int) -> bool:
+        """Tells whether a step that looks up so many rows of a variable had better fetch these alone."""
+        return math.prod(shape) * dtype.itemsize >= self.table_bytes and 2 * rows <= shape[0]
+
+    def look_up(self, requests: Sequence[tuple[LibraryVariable, Array]]) -> list[Array]:
+        """Fetches rows of variables, each once, one message to each server; blocks until they have come."""
+        self._flush()
+        numbers: dict[int, list[Array]] = {}
+        for variable, rows in requests:
+            numbers.setdefault(id(variable), []).append(rows.reshape(-1))
+        unique = {name: np.unique(np.concatenate(rows)) for name, rows in numbers.items()}
+        wanted: dict[int, dict[Key, Array]] = {}
+        for name, rows in unique.items():
+            for server, key, own, start in _by_shard(rows, self._entries[name]):
+                wanted.setdefault(server, {})[key] = rows[own] - start
+        found: dict[Key, Array] = {}
+        for server, rows_of in wanted.items():
+            found |= self._stores[server].rows(rows_of)
+        # In the order of the shards, which is that of the numbers.
+        values = {
+            name: np.concatenate([found[key] for key in self._entries[name].keys if key in found])
+            for name in unique
+        }
+        return [
+            values[id(variable)][np.searchsorted(unique[id(variable)], rows)]
+            for variable, rows in requests
+        ]
 
     def push(self, updates: Sequence[Update]) -> None:
         """Sends updates, one message to each server; blocks until they are applied."""
@@ -261,11 +300,46 @@ def _value(variable: LibraryVariable) -> Array | None:
     return np.array(value)
 
 
+def _by_shard(rows: Array, entry: _Entry) -> Iterator[tuple[int, Key, slice, int]]:
+    """Divides sorted numbers of rows among the servers that hold them; tells a shard's first row, too."""
+    for shard, key in zip(entry.shards, entry.keys, strict=True):
+        first, last = np.searchsorted(rows, (shard.start, shard.stop))
+        if first < last:
+            yield shard.server, key, slice(int(first), int(last)), shard.start
+
+
+def _summed(rows: SparseRows, size: int) -> tuple[Array, Array]:
+    """Sorts rows by their number, and adds up those that occur several times; leaves out those that do not exist."""
+    order = np.argsort(rows.indices, kind="stable")
+    numbers = rows.indices[order]
+    first, last = np.searchsorted(numbers, (0, size))
+    order, numbers = order[first:last], numbers[first:last]
+    starts = np.flatnonzero(np.diff(numbers, prepend=-1))
+    values = rows.values[order]
+    if len(starts) < len(values):
+        values = np.add.reduceat(values, starts)
+    return numbers[starts], values
+
+
 def _changes(update: Update, entry: _Entry) -> Iterator[tuple[int, Change]]:
     """Divides an update among the servers that hold parts of the variable."""
     operand, verb = jax.tree.map(np.asarray, update.operand), update.verb
     parts = list(zip(entry.shards, entry.keys, strict=True))
-    if verb == "apply":
+    sparse = operand[0] if verb == "apply" else operand
+    if isinstance(sparse, SparseRows):
+        numbers, values = _summed(sparse, entry.shape[0])
+        found = {
+            key: (numbers[own] - start, values[own])
+            for _, key, own, start in _by_shard(numbers, entry)
+        }
+        for shard, key in parts:
+            index, rows = found.get(key, (numbers[:0], values[:0]))
+            if verb == "apply":  # without rows, too: an optimizer may move all of them
+                own = (SparseRows(index, rows), *operand[1:])
+                yield shard.server, Change(key, verb, own, None, update.detail.key)
+            elif len(index):
+                yield shard.server, Change(key, verb, rows, (index,))
+    elif verb == "apply":
         gradient, *others = operand
         for shard, key in parts:
             own = gradient if len(parts) == 1 else gradient[shard.start : shard.stop]

@@ -12,10 +12,11 @@ import dataclasses
 import threading
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from spmd._jax_internals import trace_state
 from spmd.assigned import assigned
@@ -32,7 +33,7 @@ class Update:
         variable: the variable.
         verb: `"set"`, `"add"`, `"subtract"`, `"multiply"`, `"divide"`, `"max"` or `"min"`, as the methods of JAX's
             `x.at[index]`; or `"apply"`: what an optimizer's rule makes of a gradient.
-        operand: pytree of arrays.
+        operand: pytree of arrays; `SparseRows` stand for an array that is zero in most rows.
         index: pytree of index arrays; None for the whole value.
         detail: what does not change from run to run: a static index, or the rule of an optimizer.
     """
@@ -85,6 +86,34 @@ class Backing(Protocol):
 
     def push(self, updates: Sequence[Update]) -> None:
         """Sends updates of concrete arrays; blocks until they are applied."""
+        ...
+
+
+@runtime_checkable
+class RowBacking(Backing, Protocol):
+    """A backing that hands out rows of large variables, so that a step which looks up some needs no whole copy."""
+
+    def is_table(self, shape: Sequence[int], dtype: np.dtype[Any], rows: int) -> bool:
+        """Tells whether a variable is so large that a step had better fetch rows.
+
+        Args:
+            shape: of the variable.
+            dtype: of its elements.
+            rows: how many the step looks up.
+        """
+        ...
+
+    def look_up(
+        self, requests: Sequence[tuple[LibraryVariable, np.ndarray[Any, Any]]]
+    ) -> list[np.ndarray[Any, Any]]:
+        """Fetches rows; blocks until they have come.
+
+        Args:
+            requests: variables, and numbers of rows that they have, of any shape.
+
+        Returns:
+            For each request the rows, in the shape of their numbers followed by that of a row.
+        """
         ...
 
 

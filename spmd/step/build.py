@@ -35,9 +35,10 @@ from spmd.proof import (
     varying_outputs,
 )
 from spmd.replica import BlockShapes, RowMask
-from spmd.state import StateTable, Watch, discover
+from spmd.state import StateTable, Watch, discover, is_backed
 from spmd.step.arguments import Arguments, abstract
 from spmd.step.locks import TRACING, StateClaim
+from spmd.step.table_rows import TableRows, take_rows
 from spmd.step.trace import Arrays, Result, StepCode, Trace, trace_step
 from spmd.topology import Layout, is_planned, layout_of, platform_of
 from spmd.typing import Stateful, TreeStructure
@@ -67,9 +68,10 @@ class Program:
         counts_rows: names what is computed of the number of rows in a block; it traces the step once more, so
             it is asked when the first padded batch comes. None if padding counts anyway, or there are no rows.
         ambiguous_rows: results with an entry for each row of several batches: path, and the batches' masks.
+        rows: rows of large variables that it takes after its other arguments; None if there are none.
         trace_seconds: how long tracing and checking took.
         jitted: makes the function for XLA, for a mesh; it takes what is written, what is only read, what is split,
-            masks, and what is whole.
+            masks, and what is whole, rows included.
     """
 
     name: str
@@ -89,6 +91,7 @@ class Program:
     tries_padding: bool
     counts_rows: Callable[[], list[str]] | None
     ambiguous_rows: Sequence[tuple[str, Sequence[int]]]
+    rows: TableRows | None
     trace_seconds: float
     jitted: Callable[[Mesh], jax.stages.Wrapped]
 
@@ -103,6 +106,8 @@ class Program:
         layout = layout_of(mesh)
         changed, kept = _on(mesh, self.changed_avals), _on(mesh, self.kept_avals)
         split, masks, whole = self.arguments.abstract(layout.rows, layout.whole)
+        if self.rows is not None:
+            whole = [*whole, *self.rows.abstract(layout.whole)]
         return self.jitted(mesh).lower(changed, kept, split, masks, whole)
 
 
@@ -152,6 +157,22 @@ def build(
     if layout.replicas == 1:
         outer = without_reductions(outer, layout.data_axes)
     constants, size = trace.inputs.constants, trace.inputs.state
+    used = used_state(trace.jaxpr, trace.jaxpr.invars[constants : constants + size])
+    structure, rows = trace.structure, None
+    # One replica's of several, or the same for all.
+    result_at = [
+        size + i + (0 if result.per_replica else len(results)) for i, result in enumerate(results)
+    ]
+    lower = functools.partial(lowered, platform=platform_of(mesh))
+    taking = None
+    if layout.replicas == 1 and is_backed(table.variables) and not is_planned():
+        taking = take_rows(outer, mesh, trace, table, used[0], results, lower)
+    if taking is None:
+        run: Callable[..., Sequence[Any]] = jaxpr_as_fun(lower(outer))
+    else:
+        run, rows, used = taking.run, taking.rows, (taking.written, taking.read)
+        results, structure = list(taking.results), taking.structure
+        result_at = range(size, size + len(results))
     return assemble(
         code.name,
         mesh,
@@ -159,15 +180,12 @@ def build(
         found,
         start,
         jaxpr=trace.jaxpr,
-        run=jaxpr_as_fun(lowered(outer, platform_of(mesh))),
-        used=used_state(trace.jaxpr, trace.jaxpr.invars[constants : constants + size]),
+        run=run,
+        used=used,
         results=results,
-        # One replica's of several, or the same for all.
-        result_at=[
-            size + i + (0 if result.per_replica else len(results))
-            for i, result in enumerate(results)
-        ],
-        structure=trace.structure,
+        result_at=result_at,
+        structure=structure,
+        rows=rows,
         padding_error=padding_error,
         # A callback on the host would be called for batches that are none.
         tries_padding=trace.inputs.masks > 0 and not trace.outer.effects,
@@ -210,6 +228,7 @@ def assemble(
     tries_padding: bool = False,
     counts_rows: Callable[[], list[str]] | None = None,
     ambiguous_rows: Sequence[tuple[str, Sequence[int]]] = (),
+    rows: TableRows | None = None,
 ) -> Program:
     """Makes a program of a function that computes the new state and the results.
 
@@ -229,6 +248,7 @@ def assemble(
         tries_padding: see `Program`.
         counts_rows: see `Program`.
         ambiguous_rows: see `Program`.
+        rows: see `Program`.
     """
     layout, table = layout_of(mesh), found.table
     written, read = used
@@ -237,6 +257,8 @@ def assemble(
     # Random keys are passed in, read or not: nothing can stand in for them.
     keys = {i for i, aval in enumerate(avals) if jnp.issubdtype(aval.dtype, jax.dtypes.prng_key)}
     kept, kept_at = table.part((read | keys) - set(changed_at))
+    if rows is not None:
+        rows = rows.counted([*changed_at, *kept_at], table.size)
     return Program(
         name=name,
         mesh=mesh,
@@ -255,6 +277,7 @@ def assemble(
         tries_padding=tries_padding,
         counts_rows=counts_rows,
         ambiguous_rows=ambiguous_rows,
+        rows=rows,
         trace_seconds=time.perf_counter() - start,
         jitted=functools.partial(
             _jitted, run, results, result_at, name, avals, changed_at, kept_at

@@ -6,6 +6,7 @@ every array.
 """
 
 import functools
+import itertools
 import sys
 import threading
 import weakref
@@ -84,6 +85,7 @@ class Executable:
         self._launching = LAUNCHING if program.mesh.size > 1 else threading.RLock()
         self._me: weakref.ref[object] = weakref.ref(self)
         self._unshared = _UNSHARED * self._changed.size
+        self._rows = program.rows
         self._backed = [
             one
             for one in (*self._kept.variables, *self._changed.variables)
@@ -160,6 +162,7 @@ class Executable:
                             changed[index] = copied(changed[index], sharding)
                 valid = [mask.array for mask in masks]
                 placed = [self._place(value) for value in whole] if whole else []
+                placed += self._fetch_rows(changed, kept, split, valid, placed)
                 if self._spans:
                     progress.step_started(self._number)
                 with self._launching:
@@ -223,6 +226,17 @@ class Executable:
             # As many references to a copy as to an array that was taken as it is: they are counted.
             self._changed.write(self._last_changed)
 
+    def _fetch_rows(self, *inputs: Sequence[Any]) -> Sequence[AnyArray]:
+        """Fetches the rows of large variables that the step looks up.
+
+        Args:
+            *inputs: what the program takes: what is written, what is only read, what is split, masks, what is whole.
+        """
+        if self._rows is None:
+            return ()
+        every = list(itertools.chain(*inputs))
+        return self._rows.fetch([every[position] for position in self._rows.inputs])
+
     def _release_previous_program(self) -> None:
         """Has the program that ran before forget its arrays: held by two, they could not be donated."""
         for group in self._groups:
@@ -266,8 +280,11 @@ class Executable:
         def values(rows: Sequence[jax.Array]) -> list[jax.Array]:
             shardings = [aval.sharding for aval in self.program.changed_avals]
             copies = list(map(copied, self._last_changed, shardings))
+            fetched = self._fetch_rows(copies, self._last_kept, rows, valid, rest)
             with self._launching:
-                new, stacked, wholes = compiled(copies, self._last_kept, rows, valid, rest)
+                new, stacked, wholes = compiled(
+                    copies, self._last_kept, rows, valid, [*rest, *fetched]
+                )
             of_batch, of_all = iter(stacked), iter(wholes)
             results = [next(of_batch if one.per_replica else of_all) for one in self._results]
             return [

@@ -55,6 +55,7 @@ class KerasRule:
         self.key = key
         self._cls, self._config, self._decays, self._constraint = cls, config, decays, constraint
         self._made: dict[Any, tuple[Any, _Arrays]] = {}
+        self._by_row: dict[Any, bool] = {}
 
     def slots(self, value: np.ndarray[Any, Any]) -> _Arrays:
         """Returns the initial values of what the optimizer keeps beside a variable."""
@@ -75,6 +76,31 @@ class KerasRule:
             )
         after = {id(one): new for one, new in zip(optimizer.variables, others, strict=True)}
         return new, [after[id(slot)] for slot in own]
+
+    def is_by_row(self, value: np.ndarray[Any, Any]) -> bool:
+        """Tells whether a row and its slots change only by its own gradient, by trying it on few rows."""
+        kind = value.shape[1:], str(value.dtype)
+        if kind not in self._by_row:
+            random, some = np.random.default_rng(0), np.arange(8) < 3
+            rows = random.uniform(0.1, 1, (8, *kind[0])).astype(value.dtype)
+            slots = [
+                random.uniform(0.1, 1, np.shape(slot)).astype(slot.dtype)
+                for slot in self.slots(rows)
+            ]
+            gradient = random.normal(size=rows.shape).astype(value.dtype)
+            gradient[~some] = 0
+            self._by_row[kind] = all(slot.shape == rows.shape for slot in slots) and _alike(
+                self._try(rows, slots, gradient),
+                self._try(rows[some], [slot[some] for slot in slots], gradient[some]),
+                [rows, *slots],
+                some,
+            )
+        return self._by_row[kind]
+
+    def _try(self, value: Any, slots: Any, gradient: Any) -> list[np.ndarray[Any, Any]]:
+        operand = gradient, np.float32(0.1), np.int32(3)
+        new, others = jax.jit(self.update)(value, slots, operand)
+        return list(map(np.asarray, (new, *others)))
 
     def _optimizer(self, value: Any) -> tuple[Any, _Arrays]:
         """Makes the optimizer of a variable of some shape and type; returns it with its slots."""
@@ -97,6 +123,14 @@ class KerasRule:
     def __reduce__(self) -> Any:
         arguments = self.key, self._cls, self._config, self._decays, self._constraint
         return KerasRule, arguments
+
+
+def _alike(whole: _Arrays, part: _Arrays, before: _Arrays, some: np.ndarray[Any, Any]) -> bool:
+    """Tells whether an update of all rows is that of some rows, and leaves the others as they were."""
+    return all(
+        np.array_equal(new[~some], old[~some]) and np.allclose(new[some], own, rtol=1e-5)
+        for new, own, old in zip(whole, part, before, strict=True)
+    )
 
 
 def rule_of(optimizer: Optimizer, variable: Variable) -> KerasRule:

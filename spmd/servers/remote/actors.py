@@ -60,6 +60,10 @@ class RemoteStore:
         """See `Store.pull`."""
         return self._get(self._actor.pull.remote(versions))
 
+    def rows(self, wanted: Mapping[Key, Array]) -> dict[Key, Array]:
+        """See `Store.rows`."""
+        return self._get(self._actor.rows.remote(wanted))
+
     def push(self, changes: Sequence[Change]) -> None:
         """See `Store.push`."""
         self._get(self._actor.push.remote(changes))

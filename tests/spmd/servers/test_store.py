@@ -5,6 +5,7 @@ import threading
 import numpy as np
 import pytest
 
+from spmd.lowering import SparseRows
 from spmd.servers import Change, Store, UnknownVariableError
 
 KEY = (0, 0)
@@ -22,6 +23,30 @@ class Momentum:
         gradient, rate = operand
         velocity = 0.9 * slots[0] - rate * gradient
         return value + velocity, [velocity]
+
+    def is_by_row(self, value):
+        return False
+
+
+class Adagrad:
+    """A rule that leaves rows without a gradient alone; it notes how many rows it gets."""
+
+    key = "adagrad"
+
+    def __init__(self):
+        self.traced = []
+
+    def slots(self, value):
+        return [np.ones_like(value)]
+
+    def update(self, value, slots, operand):
+        gradient, rate = operand
+        self.traced.append(len(value))
+        total = slots[0] + gradient**2
+        return value - rate * gradient / total**0.5, [total]
+
+    def is_by_row(self, value):
+        return True
 
 
 @pytest.fixture
@@ -79,7 +104,10 @@ def test_a_value_that_was_handed_out_never_changes(store, index):
 
 
 def test_rows_are_handed_out_by_themselves(store):
-    np.testing.assert_array_equal(store.rows(KEY, np.array([2, 0])), [[4, 5], [0, 1]])
+    found = store.rows({KEY: np.array([2, 0])})
+    np.testing.assert_array_equal(found[KEY], [[4, 5], [0, 1]])
+    store.push([Change(KEY, "add", np.float32(1), (np.array([2]),))])
+    np.testing.assert_array_equal(found[KEY], [[4, 5], [0, 1]])
 
 
 def test_a_rule_keeps_its_slots_beside_the_value(store):
@@ -103,6 +131,31 @@ def test_a_slot_can_be_assigned_before_and_after_the_first_update(store):
         np.testing.assert_array_equal(value(store, slot), np.ones((3, 2)))
         store.push([apply])
         np.testing.assert_allclose(value(store, slot), np.full((3, 2), 0.9), rtol=1e-6)
+
+
+@pytest.mark.parametrize("rule", [Momentum(), Adagrad()])
+def test_a_gradient_of_few_rows_is_that_gradient_with_zeros(rule):
+    sparse, whole = Store(), Store()
+    initial = np.random.default_rng(0).normal(size=(100, 2)).astype(np.float32)
+    slot = (*KEY, rule.key, 0)
+    for store in (sparse, whole):
+        store.create({KEY: initial})
+        store.add_rules([rule])
+    for number, count in enumerate((3, 0, 20, 3)):
+        indices = np.sort(np.random.default_rng(number).permutation(100)[:count])
+        rows, gradient = initial[indices] + number, np.zeros_like(initial)
+        gradient[indices] = rows
+        held, before = value(sparse), value(sparse, slot) if number else None
+        copies = held.copy(), None if before is None else before.copy()
+        for store, operand in ((sparse, SparseRows(indices, rows)), (whole, gradient)):
+            store.push([Change(KEY, "apply", (operand, np.float32(0.1)), rule=rule.key)])
+        np.testing.assert_allclose(value(sparse), value(whole), rtol=1e-6)
+        np.testing.assert_allclose(value(sparse, slot), value(whole, slot), rtol=1e-6)
+        np.testing.assert_array_equal(held, copies[0])  # as it was handed out
+        if before is not None:
+            np.testing.assert_array_equal(before, copies[1])
+    if isinstance(rule, Adagrad):
+        assert sorted(rule.traced) == [16, 32, 100]
 
 
 def test_concurrent_updates_are_never_lost(store):

@@ -8,6 +8,7 @@ import pytest
 
 import spmd
 from spmd.checkpoint import Checkpoint
+from spmd.lowering import SparseRows
 from spmd.servers import Change, ServerVariables, Store
 from spmd.state import Update, describing
 from spmd.state import backing as module
@@ -110,6 +111,38 @@ def test_rows_go_to_the_servers_that_have_them(backing, index, expected):
     rows = np.full((2, 1), 2, np.float32)
     backing.push([Update(variable, "add", rows, (np.array(index),))])
     assert variable.value[:, 0].tolist() == expected
+
+
+def test_rows_are_looked_up_where_they_are(backing, stores):
+    variable = make(backing, jnp.arange(12.0).reshape(6, 2))
+    asked = []
+    for store in stores:
+        rows = store.rows
+        store.rows = lambda wanted, rows=rows: asked.append(wanted) or rows(wanted)
+    first, second = backing.look_up(
+        [(variable, np.array([[5, 0], [5, 2]])), (variable, np.array([0]))]
+    )
+    np.testing.assert_array_equal(first, [[[10, 11], [0, 1]], [[10, 11], [4, 5]]])
+    np.testing.assert_array_equal(second, [[0, 1]])
+    numbers = [{key[1]: one.tolist() for key, one in wanted.items()} for wanted in asked]
+    assert numbers == [{0: [0, 2]}, {1: [2]}]  # each row once, from the shard that has it
+
+
+def test_rows_that_are_added_go_where_they_are(backing, stores):
+    variable = make(backing, jnp.zeros((6, 1)))
+    rows = SparseRows(jnp.array([5, 1, 5, -1, 6]), jnp.array([[1.0], [2], [4], [8], [16]]))
+    backing.push([Update(variable, "subtract", rows)])
+    assert variable.value.ravel().tolist() == [0, -2, 0, 0, 0, -5]
+    before = stores[0].changes
+    backing.push([Update(variable, "add", SparseRows(jnp.array([5]), jnp.ones((1, 1))))])
+    assert stores[0].changes == before
+
+
+def test_large_variables_are_tables_if_few_rows_are_looked_up(backing):
+    float32 = np.dtype(np.float32)
+    assert backing.is_table((1 << 14, 1), float32, 100)
+    assert not backing.is_table((1 << 13, 1), float32, 100)
+    assert not backing.is_table((1 << 14, 1), float32, 1 << 13 | 1)
 
 
 def test_a_slice_of_a_divided_variable_cannot_be_assigned(backing):

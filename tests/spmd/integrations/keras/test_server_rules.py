@@ -136,3 +136,29 @@ def test_a_rule_can_be_sent():
     ones = np.ones(2, np.float32)
     new, slots = sent.update(ones, sent.slots(ones), (ones, np.float32(0.5), np.int32(0)))
     assert (new.tolist(), slots) == ([0.5, 0.5], [])
+
+
+@pytest.mark.parametrize(
+    ("name", "constraint", "expected"),
+    [
+        ("sgd", None, True),
+        ("momentum", None, False),
+        ("adam", None, False),
+        ("schedule, decay, clipped", None, False),
+        ("accumulated", None, False),
+        ("adagrad", None, True),
+        ("adagrad", keras.constraints.NonNeg(), True),
+        ("adagrad", keras.constraints.UnitNorm(axis=0), False),
+        ("lion", None, False),
+    ],
+)
+def test_optimizers_that_leave_rows_without_a_gradient_alone(name, constraint, expected):
+    others = {
+        "adagrad": lambda: keras.optimizers.Adagrad(0.1),
+        "lion": lambda: keras.optimizers.Lion(0.1),
+    }
+    optimizer = (OPTIMIZERS | others)[name]()
+    variable = keras.Variable(np.ones((20, 3), np.float32))
+    variable.constraint = constraint
+    optimizer.build([variable])
+    assert rule_of(optimizer, variable).is_by_row(np.ones((20, 3), np.float32)) is expected

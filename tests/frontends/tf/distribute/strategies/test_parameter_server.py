@@ -2,10 +2,12 @@
 
 import json
 
+import jax
 import numpy as np
 import pytest
 
 from frontends import tf
+from spmd.servers import ServerVariables, Store
 from spmd.state import backing_of
 from tests.frontends.tf.distribute.coordinator.clusters import resolver
 from tests.frontends.tf.distribute.coordinator.clusters import strategy as make_strategy
@@ -123,3 +125,76 @@ def test_a_strategy_shows_what_it_is():
     strategy = tf.distribute.ParameterServerStrategy(resolver(3, 2))
     assert repr(strategy) == "ParameterServerStrategy(3 workers, 2 parameter servers)"
     assert strategy.cluster_resolver.cluster_spec().num_tasks("worker") == 3
+
+
+def train_embedding(make_optimizer, monkeypatch, *, by_rows: bool, shards: int):
+    """Trains an embedding and a weight; returns the losses, the final values, and the bytes of rows that travelled."""
+    monkeypatch.setattr(ServerVariables, "table_bytes", 0 if by_rows else 1 << 40)
+    strategy = make_strategy(1, 2, variable_partitioner=PARTITIONERS.FixedShardsPartitioner(shards))
+    coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
+    random, moved = np.random.default_rng(0), []
+    rows, push = Store.rows, Store.push
+    monkeypatch.setattr(
+        Store,
+        "rows",
+        lambda self, wanted: (
+            moved.append(sum(one.size for one in wanted.values())) or rows(self, wanted)
+        ),
+    )
+    monkeypatch.setattr(
+        Store, "push", lambda self, changes: sent.extend(changes) or push(self, changes)
+    )
+    sent = []
+    with strategy.scope():
+        table = tf.Variable(random.normal(size=(50, 4)).astype(np.float32))
+        weight = tf.Variable(random.normal(size=(4, 1)).astype(np.float32))
+        optimizer = make_optimizer()
+
+    @tf.function
+    def step(numbers):
+        def replica(numbers):
+            with tf.GradientTape() as tape:
+                found = tf.nn.embedding_lookup(table, numbers) + tf.gather(table, numbers[:, :1])
+                loss = tf.reduce_mean(tf.square(found @ weight - 1.0))
+            gradients = tape.gradient(loss, [table, weight])
+            if optimizer is None:
+                table.assign_sub(0.1 * gradients[0])
+                weight.assign_sub(0.1 * gradients[1])
+            else:
+                optimizer.apply_gradients(zip(gradients, [table, weight], strict=True))
+            return loss
+
+        return strategy.run(replica, args=(numbers,))
+
+    losses = []
+    for _ in range(4):
+        numbers = random.integers(0, 50, (6, 2)).astype(np.int32)
+        losses.append(coordinator.schedule(step, args=(numbers,)).fetch())
+    gradients = [one for one in sent if one.verb in ("apply", "subtract")]
+    return np.array(losses), table.numpy(), weight.numpy(), moved, gradients
+
+
+@pytest.mark.parametrize("shards", [1, 3])
+@pytest.mark.parametrize(
+    "make_optimizer",
+    [
+        lambda: tf.keras.optimizers.SGD(0.1),
+        lambda: tf.keras.optimizers.SGD(0.1, momentum=0.9),
+        lambda: tf.keras.optimizers.Adagrad(0.1),
+        lambda: tf.keras.optimizers.Adam(0.1, global_clipnorm=0.5),
+        lambda: None,
+    ],
+    ids=["sgd", "momentum", "adagrad", "clipped adam", "by hand"],
+)
+def test_embeddings_move_only_their_rows(make_optimizer, shards, monkeypatch):
+    losses, table, weight, moved, gradients = train_embedding(
+        make_optimizer, monkeypatch, by_rows=True, shards=shards
+    )
+    assert 0 < sum(moved) <= 4 * 12
+    largest = max(np.size(leaf) for one in gradients for leaf in jax.tree.leaves(one.operand))
+    assert largest <= 12 * 4  # in place of the 200 numbers of the table
+    with monkeypatch.context() as patch:
+        whole = train_embedding(make_optimizer, patch, by_rows=False, shards=shards)
+    assert whole[3] == []
+    for ours, expected in zip((losses, table, weight), whole, strict=False):
+        np.testing.assert_allclose(ours, expected, rtol=1e-4, atol=1e-5)

@@ -1,0 +1,182 @@
+"""Programs that take rows of tables in place of the tables."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from spmd.lowering import SparseRows, find_tables, with_rows
+
+TABLE = np.random.default_rng(0).normal(size=(50, 4)).astype(np.float32)
+NUMBERS = np.array([[3, 7], [3, 49], [0, 3]], np.int32)
+
+
+def lookups(function, *operands, wanted=None):
+    """Returns the shapes of what a function looks up in its first operand; None if that is no table."""
+    jaxpr = jax.make_jaxpr(function)(TABLE, *operands).jaxpr
+    found = find_tables(jaxpr, [0], range(len(jaxpr.outvars)) if wanted is None else wanted)
+    return [lookup.shape for lookup in found[0]] if 0 in found else None
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda table, numbers: jnp.take(table, numbers, axis=0),
+        lambda table, numbers: table[numbers],
+        jax.jit(lambda table, numbers: jax.jit(lambda t: t[numbers])(table)),
+        lambda table, numbers: table.astype(jnp.bfloat16)[numbers] + 1,
+        jax.grad(lambda table, numbers: jnp.sum(table[numbers] ** 2)),
+    ],
+)
+def test_a_table_is_looked_up(function):
+    assert lookups(function, NUMBERS) == [(3, 2, 4)]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda table, numbers: table[numbers].sum() + table.sum(),
+        lambda table, numbers: (table * 2)[numbers],
+        lambda table, numbers: table[:, numbers[0]],
+        lambda table, numbers: (table[numbers], table),
+        lambda table, numbers: jax.lax.scan(lambda c, n: (c, table[n]), 0, numbers)[1],
+    ],
+)
+def test_what_is_used_in_another_way_is_no_table(function):
+    assert lookups(function, NUMBERS) is None
+
+
+def test_what_an_output_that_does_not_matter_needs_does_not_count():
+    def function(table, numbers):
+        return table - 1, table[numbers]
+
+    assert lookups(function, NUMBERS) is None
+    assert lookups(function, NUMBERS, wanted=[1]) == [(3, 2, 4)]
+
+
+def run(function, *operands, sparse=()):
+    """Runs a function with rows; returns what it gives."""
+    closed = jax.make_jaxpr(function)(TABLE, *operands)
+    wanted = range(len(closed.jaxpr.outvars))
+    program = with_rows(closed, [0], wanted, sparse, [])
+    assert program is not None
+    reads, finds = program.used()
+    assert 0 not in reads | finds
+    inputs = [None, *operands]
+    numbers = jax.jit(lambda *given: program.find([jnp.zeros_like(TABLE), *given]))(*inputs[1:])
+    rows = [TABLE[np.asarray(one)] for one in numbers]
+    flat = list(
+        jax.jit(lambda given, rows: program.run([jnp.zeros_like(TABLE), *given], rows))(
+            inputs[1:], rows
+        )
+    )
+    return [
+        SparseRows(flat.pop(0), flat.pop(0)) if output in program.sparse else flat.pop(0)
+        for output in wanted
+    ]
+
+
+def dense(rows: SparseRows) -> np.ndarray:
+    whole = np.zeros_like(TABLE)
+    np.add.at(whole, np.asarray(rows.indices), np.asarray(rows.values, np.float32))
+    return whole
+
+
+def loss(table, weight, numbers):
+    first, second = table[numbers], jnp.take(table, numbers[:, 0] + 1, axis=0)
+    return jnp.mean((first @ weight) ** 2) + jnp.sum(jnp.tanh(second))
+
+
+WEIGHT = np.ones((4, 1), np.float32)
+LESS = NUMBERS % 40
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda gradient, scale: gradient,
+        lambda gradient, scale: -gradient * 3,
+        lambda gradient, scale: gradient * scale,
+        lambda gradient, scale: scale * (gradient / 2 - gradient),
+        lambda gradient, scale: jax.jit(lambda x: x * scale)(gradient).astype(jnp.bfloat16),
+    ],
+)
+def test_gradients_are_sparse_and_equal(change):
+    def step(table, weight, numbers):
+        value, (of_table, of_weight) = jax.value_and_grad(loss, (0, 1))(table, weight, numbers)
+        return value, change(of_table, of_weight[0, 0]), of_weight
+
+    value, rows, of_weight = run(step, WEIGHT, LESS, sparse=[1])
+    expected = jax.jit(step)(TABLE, WEIGHT, LESS)
+    assert isinstance(rows, SparseRows)
+    assert rows.indices.shape[0] in (9, 18)  # a difference has the rows of both
+    np.testing.assert_allclose(value, expected[0], rtol=1e-6)
+    tolerance = 1e-2 if rows.values.dtype == jnp.bfloat16 else 1e-5
+    np.testing.assert_allclose(dense(rows), np.float32(expected[1]), tolerance, tolerance)
+    np.testing.assert_allclose(of_weight, expected[2], rtol=1e-5)
+
+
+def test_what_cannot_stay_sparse_is_dense_and_equal():
+    def step(table, numbers):
+        gradient = jax.grad(lambda t: jnp.sum(t[numbers] ** 2))(table)
+        norm = jnp.sqrt(jnp.sum(gradient**2))
+        return gradient / norm, jnp.maximum(gradient, 0.5), gradient + 1
+
+    scaled, clipped, shifted = run(step, NUMBERS, sparse=[0, 1, 2])
+    expected = jax.jit(step)(TABLE, NUMBERS)
+    assert isinstance(scaled, SparseRows)
+    np.testing.assert_allclose(dense(scaled), expected[0], rtol=1e-5)
+    np.testing.assert_allclose(clipped, expected[1], rtol=1e-6)
+    np.testing.assert_allclose(shifted, expected[2], rtol=1e-6)
+
+
+def test_a_gradient_of_no_row_has_none():
+    def step(table, numbers):
+        return jax.grad(lambda t: jnp.sum(numbers) * 1.0 + 0 * jnp.sum(t[numbers]))(table) * 0, (
+            jnp.zeros_like(table)
+        )
+
+    first, second = run(step, NUMBERS, sparse=[0, 1])
+    assert isinstance(first, SparseRows)
+    assert not np.any(dense(first))
+    assert not np.any(second)
+
+
+def test_rows_that_depend_on_rows_are_left_alone():
+    def hop(table, numbers):
+        first = table[numbers]
+        return table[jnp.argmax(first, -1)]
+
+    closed = jax.make_jaxpr(hop)(TABLE, NUMBERS)
+    assert set(find_tables(closed.jaxpr, [0], [0])) == {0}
+    assert with_rows(closed, [0], [0], [], []) is None
+
+
+def test_modes_of_missing_rows():
+    def step(table, numbers):
+        return (
+            jnp.take(table, numbers, axis=0),
+            jnp.take(table, numbers, axis=0, mode="clip"),
+            jnp.take(table, numbers, axis=0, fill_value=5.0),
+        )
+
+    closed = jax.make_jaxpr(step)(TABLE, NUMBERS)
+    filled, clipped, five = find_tables(closed.jaxpr, [0], [0, 1, 2])[0]
+    assert filled.fill != filled.fill  # NaN
+    assert clipped.fill is None
+    assert five.fill == 5
+
+
+def test_functions_with_derivatives_of_their_own():
+    @jax.custom_jvp
+    def double(x):
+        return x * 2
+
+    double.defjvp(lambda primals, tangents: (primals[0] * 2, tangents[0] * 2))
+
+    def step(table, numbers):
+        return double(table[numbers]), jax.nn.relu(jnp.arange(4.0))
+
+    doubled, other = run(step, NUMBERS)
+    np.testing.assert_array_equal(doubled, TABLE[NUMBERS] * 2)
+    np.testing.assert_array_equal(other, np.arange(4.0))
