@@ -3,7 +3,7 @@
 A *table* is an input of a program that is large, lives elsewhere, and is used for nothing but looking up some of its
 rows. The rewritten program takes the rows that each *lookup* needs, and says which ones these are in a program of its
 own, that runs first. Where it computes a gradient of a table, or something else that is zero in most rows, it gives
-the other rows and their numbers, `SparseRows`, so that no array of the table's size is made.
+the other rows and their numbers, `_Rows`, so that no array of the table's size is made.
 
 What the pass does not know is left as it is: a table that is used in any other way is no table, and a value that
 cannot be kept sparse becomes dense.
@@ -12,7 +12,7 @@ cannot be kept sparse becomes dense.
 import dataclasses
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -41,21 +41,6 @@ _CALLS: Mapping[str, str] = {
 # Elementwise operations of one operand, which work on rows as on the whole, and keep zeros.
 _OF_A_TABLE = frozenset({"convert_element_type", "copy", "copy_p", "reduce_precision"})
 _OF_SPARSE_ROWS = _OF_A_TABLE | {"neg"}
-
-
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass
-class SparseRows:
-    """Rows of an array that is zero elsewhere.
-
-    Attributes:
-        indices: numbers of the rows, shape (n,). A row may occur several times, and its values add up; rows that the
-            array does not have are ignored.
-        values: of these rows, shape (n, ...).
-    """
-
-    indices: Any
-    values: Any
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,7 +73,9 @@ class RowProgram:
 
     Attributes:
         lookups: the rows that it takes.
-        sparse: which of its outputs are `SparseRows`, each of which is two: indices and values.
+        sparse: which of its outputs are given as rows, and so are two: the numbers of the rows, shape (n,), and their
+            values, shape (n, ...). A row may occur several times, and its values add up; numbers of rows that the
+            array does not have are to be ignored.
     """
 
     lookups: Sequence[Lookup]
@@ -170,7 +157,7 @@ def with_rows(
         closed: the program, of one replica; a call of `jax.shard_map` in it is opened.
         tables: numbers of its inputs that `find_tables` found.
         wanted: numbers of the outputs that the new program gives, in their order.
-        sparse: those of them that may be `SparseRows`.
+        sparse: those of them that may be given as rows.
         axes: name and size of the axes of the mesh, which the new program may use.
 
     Returns:
@@ -194,8 +181,7 @@ def with_rows(
             value = results[number]
             if isinstance(value, _Sparse) and number in sparse:
                 found.add(number)
-                rows_of = value.merged()
-                flat += [rows_of.indices, rows_of.values]
+                flat += value.merged()
             else:
                 flat.append(_dense(value))
         outputs = len(flat)
@@ -277,6 +263,18 @@ class _Splat:
     shape: tuple[int, ...]
 
 
+class _Rows(NamedTuple):
+    """Rows of an array that is zero elsewhere; a row may occur several times, and its values add up.
+
+    Attributes:
+        indices: numbers of the rows, shape (n,); those that the array does not have are ignored.
+        values: of these rows, shape (n, ...).
+    """
+
+    indices: Any
+    values: Any
+
+
 @dataclasses.dataclass(frozen=True)
 class _Sparse:
     """Stands for an array that is a sum of rows.
@@ -287,15 +285,15 @@ class _Sparse:
         dtype: of its elements.
     """
 
-    parts: tuple[SparseRows, ...]
+    parts: tuple[_Rows, ...]
     shape: tuple[int, ...]
     dtype: Any
 
-    def merged(self) -> SparseRows:
+    def merged(self) -> _Rows:
         """Puts all parts into one."""
         indices = [part.indices for part in self.parts] or [jnp.zeros(0, jnp.int32)]
         empty = jnp.zeros((0, *self.shape[1:]), self.dtype)
-        return SparseRows(
+        return _Rows(
             jnp.concatenate([one.astype(jnp.int32) for one in indices]),
             jnp.concatenate([part.values for part in self.parts] or [empty]),
         )
@@ -369,11 +367,11 @@ class _Evaluation:
         name, first = equation.primitive.name, operands[0]
         aval = aval_of(equation.outvars[0])
 
-        def sparse(parts: Sequence[SparseRows]) -> _Sparse:
+        def sparse(parts: Sequence[_Rows]) -> _Sparse:
             return _Sparse(tuple(parts), aval.shape, aval.dtype)
 
-        def each(operate: Any, parts: Sequence[SparseRows]) -> _Sparse:
-            return sparse([SparseRows(one.indices, operate(one.values)) for one in parts])
+        def each(operate: Any, parts: Sequence[_Rows]) -> _Sparse:
+            return sparse([_Rows(one.indices, operate(one.values)) for one in parts])
 
         def bind(*values: Any) -> Any:
             return equation.primitive.bind(*values, **equation.params)
@@ -406,7 +404,7 @@ class _Evaluation:
         return None
 
 
-def _parts(value: Any) -> tuple[SparseRows, ...] | None:
+def _parts(value: Any) -> tuple[_Rows, ...] | None:
     """Returns the rows whose sum a value is; None if it is not made of some."""
     if isinstance(value, _Sparse):
         return value.parts
@@ -434,12 +432,12 @@ def _outside_if_negative(indices: Any, size: int) -> Any:
     return jnp.where(indices < 0, size, indices)
 
 
-def _scattered(equation: JaxprEqn, indices: Any, values: Any) -> SparseRows:
+def _scattered(equation: JaxprEqn, indices: Any, values: Any) -> _Rows:
     shape = aval_of(equation.outvars[0]).shape
     indices = indices[..., 0].reshape(-1)
     if equation.params["mode"] == GatherScatterMode.CLIP:
         indices = jnp.clip(indices, 0, shape[0] - 1)
-    return SparseRows(indices, values.reshape(-1, *shape[1:]))
+    return _Rows(indices, values.reshape(-1, *shape[1:]))
 
 
 def _may_be_table(variable: Var) -> bool:

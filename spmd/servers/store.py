@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from spmd.lowering import SparseRows
+from spmd.state import SparseRows
 from spmd.typing import PyTree
 
 # Of a shard: the name of the variable, and the number of the shard. Of an optimizer's slot: these, the rule, a position.

@@ -12,10 +12,9 @@ import jax
 import numpy as np
 from jax.core import Tracer
 
-from spmd.lowering import SparseRows
 from spmd.servers.placement import Placement, Shard
 from spmd.servers.store import Array, Change, Key, Rule
-from spmd.state import LIFTING, Update, adapter_of, back
+from spmd.state import LIFTING, SparseRows, Update, adapter_of, back
 from spmd.typing import LibraryVariable
 
 

@@ -8,6 +8,7 @@ from spmd.state.backing import ReadAfterUpdateError as ReadAfterUpdateError
 from spmd.state.backing import Recorded as Recorded
 from spmd.state.backing import Recorder as Recorder
 from spmd.state.backing import RowBacking as RowBacking
+from spmd.state.backing import SparseRows as SparseRows
 from spmd.state.backing import Update as Update
 from spmd.state.backing import back as back
 from spmd.state.backing import back_new as back_new

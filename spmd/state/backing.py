@@ -58,6 +58,21 @@ class Update:
         return f"Update({self.variable!r}, {self.verb!r})"
 
 
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass
+class SparseRows:
+    """Rows of an array that is zero elsewhere, as the operand of an update.
+
+    Attributes:
+        indices: numbers of the rows, shape (n,). A row may occur several times, and its values add up; rows that the
+            array does not have are ignored.
+        values: of these rows, shape (n, ...).
+    """
+
+    indices: Any
+    values: Any
+
+
 class _Static:
     """What an update keeps beside arrays, compared by identity: two traces never share it."""
 

@@ -15,8 +15,8 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr
 from jax.sharding import Mesh, PartitionSpec
 
-from spmd.lowering import Lookup, RowProgram, SparseRows, find_tables, with_rows
-from spmd.state import Recorded, RowBacking, StateTable, backing_of
+from spmd.lowering import Lookup, RowProgram, find_tables, with_rows
+from spmd.state import Recorded, RowBacking, SparseRows, StateTable, backing_of
 from spmd.step.trace import Result, Trace
 from spmd.topology import layout_of, target_of
 from spmd.typing import AnyArray, LibraryVariable, TreeStructure

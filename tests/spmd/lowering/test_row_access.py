@@ -5,7 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from spmd.lowering import SparseRows, find_tables, with_rows
+from spmd.lowering import find_tables, with_rows
+from spmd.state import SparseRows
 
 TABLE = np.random.default_rng(0).normal(size=(50, 4)).astype(np.float32)
 NUMBERS = np.array([[3, 7], [3, 49], [0, 3]], np.int32)

@@ -5,8 +5,8 @@ import threading
 import numpy as np
 import pytest
 
-from spmd.lowering import SparseRows
 from spmd.servers import Change, Store, UnknownVariableError
+from spmd.state import SparseRows
 
 KEY = (0, 0)
 

@@ -8,9 +8,8 @@ import pytest
 
 import spmd
 from spmd.checkpoint import Checkpoint
-from spmd.lowering import SparseRows
 from spmd.servers import Change, ServerVariables, Store
-from spmd.state import Update, describing
+from spmd.state import SparseRows, Update, describing
 from spmd.state import backing as module
 
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import spmd
-from spmd.lowering import SparseRows
-from spmd.state import Update, back, describing
+from spmd.state import SparseRows, Update, back, describing
 
 ROWS = np.random.default_rng(0).normal(size=(40, 3)).astype(np.float32)
 
