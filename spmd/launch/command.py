@@ -17,6 +17,7 @@ from spmd.launch.manifests.slurm import render_slurm
 from spmd.launch.manifests.tfjob import render_tfjob
 from spmd.launch.restart_policy import RestartPolicy, check_at_least
 from spmd.launch.supervisor import supervise
+from spmd.launch.token import TOKEN_PATH_VARIABLE, TOKEN_VARIABLE, token_to_render
 from spmd.topology import SIMULATE_VARIABLE
 
 _MANIFESTS = {"kubernetes": render_kubernetes, "tfjob": render_tfjob, "jobset": render_jobset}
@@ -28,6 +29,9 @@ examples:
 
   a chief, two workers and an evaluator, running a module:
     jaxtribute launch --chief --workers 2 --evaluator -m my_package.train
+
+  asynchronous training, with two parameter servers and four workers:
+    jaxtribute launch --ps 2 --workers 4 --chief train.py
 
   a TPU script without a TPU, on simulated devices:
     jaxtribute launch --simulate tpu:v5e-8 train.py
@@ -45,8 +49,9 @@ examples:
 
 TF_CONFIG tells every task its place in the cluster, JAXTRIBUTE_RESTART the
 number of restarts so far. When a task fails, all that train start again: from
-the last checkpoint if the script restores it, else from the beginning. Ctrl-C
-asks all to end; a second one kills them.
+the last checkpoint if the script restores it, else from the beginning. With
+parameter servers each task starts again alone, and the job ends with the chief.
+Ctrl-C asks all to end; a second one kills them.
 
 The exit status is 0 if all tasks succeeded, 2 if nothing could be started, and
 otherwise that of the task that failed first: 128 + N if signal N ended it.
@@ -78,6 +83,7 @@ _HELP = {
         "--render": "print a Slurm script, or a Kubernetes manifest: Indexed Jobs, a Kubeflow TFJob or a JobSet",
         "--name": "name of the job (default: from the script's)",
         "--port": f"port that tasks listen on (default: {DEFAULT_PORT})",
+        "--token": "make a secret for tasks that serve programs elsewhere (jaxtribute server); with --ps there is one anyway",
         "--image": "container image of the pods",
         "--resource": "the cluster's name for the devices, such as google.com/tpu (default: nvidia.com/gpu)",
         "--volume": "mount a persistent volume claim, for checkpoints; may be repeated",
@@ -114,6 +120,7 @@ _SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "--render": {"choices": ["slurm", *_MANIFESTS]},
     "--name": {},
     "--port": {"type": int, "default": DEFAULT_PORT, "metavar": "P"},
+    "--token": {"action": "store_true"},
     "--image": {"default": ""},
     "--resource": {"default": "nvidia.com/gpu", "metavar": "NAME"},
     "--volume": {"action": "append", "default": [], "type": _pair(":"), "metavar": "CLAIM:PATH"},
@@ -154,6 +161,11 @@ def launch(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], in
 
 def _run(options: argparse.Namespace) -> int:
     words = _words(options.script, options.module)
+    if TOKEN_VARIABLE in dict(options.env):
+        raise LaunchError(
+            f"Expected no --env {TOKEN_VARIABLE}=..., since a command line shows its secrets to everyone. Write the token to a "
+            f"file that only you can read, and set {TOKEN_PATH_VARIABLE} to its path, or leave it out to have one made."
+        )
     for name in dict(options.env).keys() & {"TF_CONFIG", RESTART_VARIABLE}:
         raise LaunchError(
             f"Expected no --env {name}=..., since every task gets a value of its own. Leave it out; --workers, --chief and "
@@ -199,6 +211,7 @@ def _run(options: argparse.Namespace) -> int:
         port=options.port,
         max_restarts=options.max_restarts,
         grace_seconds=round(options.grace_seconds),
+        token=token_to_render(os.environ, dict(options.env)) if roles.ps or options.token else "",
     )
     print(_render(options, job, hosts), end="")
     return 0

@@ -23,7 +23,7 @@ _HERE = Path(__file__).parent
 
 
 class Guard:
-    """Kills the process groups that it knows of when this process dies or closes it."""
+    """Kills the process groups, and removes the folders, that it knows of when this process dies or closes it."""
 
     def __init__(self) -> None:
         reading, self._pipe = os.pipe()
@@ -52,8 +52,12 @@ class Guard:
         with contextlib.suppress(BrokenPipeError):
             os.write(self._pipe, b"-%d\n" % process)
 
+    def remove(self, folder: Path) -> None:
+        """Removes a folder in the end."""
+        os.write(self._pipe, f"{folder.resolve()}\n".encode())
+
     def close(self) -> None:
-        """Kills what still runs, and ends the guard."""
+        """Kills what still runs, removes folders, and ends the guard."""
         os.close(self._pipe)
         try:
             self._process.wait(10)

@@ -32,6 +32,7 @@ class Job:
         port: the port that each task listens on.
         max_restarts: how often the tasks start again when one fails.
         grace_seconds: how long a task may take to end when asked to.
+        token: the secret that tasks prove to each other; empty if they need none, or have one already.
 
     Raises:
         LaunchError: the name or the port is invalid.
@@ -45,6 +46,7 @@ class Job:
     port: int = DEFAULT_PORT
     max_restarts: int = 3
     grace_seconds: int = 30
+    token: str = dataclasses.field(default="", repr=False)
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
@@ -68,10 +70,16 @@ class Job:
     @property
     def variables(self) -> dict[str, str]:
         """Environment variables of all tasks, including those that simulate devices."""
-        simulated: dict[str, str] = {}
-        if self.on_cpu and self.devices_per_worker is not None:
-            simulated = simulation_environment(self.devices_per_worker, self.environment)
-        return {"PYTHONUNBUFFERED": "1", **self.environment, **simulated}
+        return self.variables_of("worker")
+
+    def variables_of(self, kind: str) -> dict[str, str]:
+        """Makes the environment variables of the tasks of a type; a parameter server computes on the processor."""
+        own: dict[str, str] = {}
+        if kind == "ps":
+            own = {"JAX_PLATFORMS": "cpu"}
+        elif self.on_cpu and self.devices_per_worker is not None:
+            own = simulation_environment(self.devices_per_worker, self.environment)
+        return {"PYTHONUNBUFFERED": "1", **self.environment, **own}
 
     @property
     def title(self) -> str:

@@ -10,6 +10,9 @@ import tempfile
 from collections.abc import Generator, Mapping
 from pathlib import Path
 
+from spmd.errors import LaunchError
+from spmd.launch.guard import Guard
+
 TOKEN_VARIABLE = "RAY_AUTH_TOKEN"
 TOKEN_PATH_VARIABLE = "RAY_AUTH_TOKEN_PATH"
 
@@ -24,9 +27,50 @@ def make_token() -> str:
     return secrets.token_hex(32)
 
 
+def token_to_render(own: Mapping[str, str], tasks: Mapping[str, str]) -> str:
+    """Makes the token of a job that starts elsewhere, unless there is one.
+
+    Args:
+        own: environment variables of this process; a token that they name is taken, so that a program on this machine
+            can connect to the job.
+        tasks: environment variables that the user sets for the tasks.
+
+    Returns:
+        The token; empty if the tasks are told of one.
+
+    Raises:
+        LaunchError: the file with the token cannot be read.
+
+    Examples:
+        >>> token_to_render({"RAY_AUTH_TOKEN": "secret"}, {})
+        'secret'
+        >>> token_to_render({}, {"RAY_AUTH_TOKEN_PATH": "/run/token"})
+        ''
+    """
+    if tasks.get(TOKEN_PATH_VARIABLE):
+        return ""
+    if token := own.get(TOKEN_VARIABLE):
+        return token
+    path = own.get(TOKEN_PATH_VARIABLE)
+    if not path:
+        return make_token()
+    try:
+        token = Path(path).read_text().strip()
+    except OSError as error:
+        token, reason = "", str(error)
+    else:
+        reason = "it is empty"
+    if not token:
+        raise LaunchError(
+            f"Expected a token in the file that {TOKEN_PATH_VARIABLE} names, {path}, but {reason}. Write one, or unset the "
+            "variable to have one made."
+        )
+    return token
+
+
 @contextlib.contextmanager
 def token_file(environment: Mapping[str, str]) -> Generator[dict[str, str]]:
-    """Makes a token for a `with` block, in a file that only this user can read.
+    """Makes a token for a `with` block, in a file that only this user can read; it goes even if this process is killed.
 
     Args:
         environment: environment variables of all tasks; a token that they name already is left alone.
@@ -45,8 +89,13 @@ def token_file(environment: Mapping[str, str]) -> Generator[dict[str, str]]:
     if environment.get(TOKEN_VARIABLE) or environment.get(TOKEN_PATH_VARIABLE):
         yield {}
         return
-    with tempfile.TemporaryDirectory(prefix="jaxtribute-") as folder:  # only this user can enter it
-        path = Path(folder) / "token"
+    guard = Guard()
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="jaxtribute-"))  # only this user can enter it
+        guard.remove(folder)
+        path = folder / "token"
         path.touch(mode=0o600)
         path.write_text(make_token())
         yield {TOKEN_PATH_VARIABLE: str(path)}
+    finally:
+        guard.close()

@@ -2,11 +2,12 @@
 
 import shlex
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from spmd.errors import LaunchError
 from spmd.launch.job import Job
 from spmd.launch.tasks import Roles
+from spmd.launch.token import TOKEN_PATH_VARIABLE
 from spmd.launch.write_tf_config import cluster_of, write_tf_config
 
 
@@ -71,17 +72,40 @@ def render_hosts(job: Job, hosts: Sequence[str]) -> str:
         PYTHONUNBUFFERED=1 TF_CONFIG='{"cluster": {"worker": ["a:2222"]}, "task": {"type": "worker", "index": 0}}' python train.py
     """
     addresses = [host if ":" in host else f"{host}:{job.port}" for host in hosts]
-    training = job.roles.cluster
-    cluster = cluster_of(training, addresses[: len(training)])
-    variables = dict(job.variables)
-    if job.devices_per_worker is not None and not job.on_cpu:
-        variables["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, range(job.devices_per_worker)))
-    lines = [
-        f"# {job.title}. Start each on its host, all within the cluster's start-up time-out, in a directory with",
-        "# the same files. If one fails, stop all and start all again; a script that restores its last checkpoint goes on.",
-    ]
+    tasks = job.roles.cluster
+    cluster = cluster_of(tasks, addresses[: len(tasks)])
+    lines = _head(job)
     for task, host in zip(job.roles.all, hosts, strict=True):
-        own = {**variables, "TF_CONFIG": write_tf_config(cluster, task)}
-        words = [f"{name}={shlex.quote(value)}" for name, value in own.items()]
+        variables = job.variables_of(task.task_type)
+        if job.devices_per_worker is not None and not job.on_cpu and task.task_type != "ps":
+            variables["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, range(job.devices_per_worker)))
+        variables["TF_CONFIG"] = write_tf_config(cluster, task)
+        words = [f"{name}={shlex.quote(value)}" for name, value in variables.items()]
+        if job.token:
+            words.append(f"{TOKEN_PATH_VARIABLE}={_token_path(job)}")
         lines += ["", f"# {task}, on {host}", f"{' '.join(words)} {shlex.join(job.command)}"]
     return "\n".join(lines) + "\n"
+
+
+def _head(job: Job) -> list[str]:
+    if not job.roles.ps:
+        return [
+            f"# {job.title}. Start each on its host, all within the cluster's start-up time-out, in a directory with",
+            "# the same files. If one fails, stop all and start all again; a script that restores its last checkpoint goes on.",
+        ]
+    lines = [
+        f"# {job.title}. Start each on its host, in any order, in a directory with the same files. If one",
+        "# fails, start it again: the others wait for it. When the chief has ended, stop the workers and parameter servers.",
+    ]
+    if job.token:
+        path = _token_path(job)
+        lines += [
+            "#",
+            f"# First make a secret, once, and copy it to {path} on every host:",
+            f"#   mkdir -p -m 700 {PurePath(path).parent}; (umask 077; openssl rand -hex 32 > {path})",
+        ]
+    return lines
+
+
+def _token_path(job: Job) -> str:
+    return f"~/.jaxtribute/{job.name}.token"

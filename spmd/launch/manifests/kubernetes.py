@@ -3,14 +3,16 @@
 from collections import Counter
 
 from spmd.cluster import RETRYABLE_EXIT_CODE
-from spmd.launch.job import Job
+from spmd.launch.job import RESTART_VARIABLE, Job
 from spmd.launch.manifests.pod import (
     Manifest,
     PodOptions,
+    annotation,
     pod_spec,
     resource,
     task_environment,
     to_yaml,
+    token_secret,
 )
 from spmd.launch.write_tf_config import cluster_of
 
@@ -18,8 +20,9 @@ from spmd.launch.write_tf_config import cluster_of
 def render_kubernetes(job: Job, options: PodOptions) -> str:
     """Writes the YAML of an Indexed Job for each task type, and of a headless Service.
 
-    Kubernetes restarts only the pod that failed. The others notice that it is gone, and ask for a restart
-    with their exit code, which does not count as a failure.
+    Kubernetes restarts only the pod that failed. In synchronous training the others notice that it is gone, and ask for
+    a restart with their exit code, which does not count as a failure. With parameter servers they go on, and each pod
+    has a number of restarts of its own.
 
     Source: https://kubernetes.io/docs/tasks/job/job-with-pod-to-pod-communication/
     """
@@ -31,20 +34,41 @@ def render_kubernetes(job: Job, options: PodOptions) -> str:
         "publishNotReadyAddresses": True,
         "ports": [{"name": "training", "port": job.port}],
     }
-    manifests = [resource("v1", "Service", {"name": job.name, "labels": labels}, networking)]
-    training = job.roles.cluster
-    hosts = [f"{job.name}-{task.task_type}-{task.task_index}.{job.name}" for task in training]
-    cluster = cluster_of(training, [f"{host}:{job.port}" for host in hosts])
+    service = resource("v1", "Service", {"name": job.name, "labels": labels}, networking)
+    manifests = [*token_secret(job), service]
+    tasks = job.roles.cluster
+    hosts = [f"{job.name}-{task.task_type}-{task.task_index}.{job.name}" for task in tasks]
+    cluster = cluster_of(tasks, [f"{host}:{job.port}" for host in hosts])
     for kind, pods in Counter(task.task_type for task in job.roles.all).items():
-        pod = pod_spec(job, options, kind, kind, "Never", task_environment(cluster, kind))
+        alone = job.roles.ps > 0 and kind != "evaluator"
+        environment = task_environment(cluster, kind) + (RESTARTS_ALONE if alone else [])
+        pod = pod_spec(job, options, kind, kind, "Never", environment)
         pod["subdomain"] = job.name
         template = {"metadata": {"labels": labels}, "spec": pod}
-        # One fault can end every pod, and each counts.
-        spec = indexed_job(pods, job.max_restarts * pods, "Ignore", template)
+        if alone:
+            spec = job_of_pods_alone(kind, pods, job.max_restarts, template)
+        else:  # one fault can end every pod, and each counts
+            spec = indexed_job(pods, job.max_restarts * pods, "Ignore", template)
         metadata = {"name": f"{job.name}-{kind}", "labels": labels}
         manifests.append(resource("batch/v1", "Job", metadata, spec))
     title = "An Indexed Job for each task type, and the Service that names their pods."
     return to_yaml(job, title, manifests)
+
+
+# How often a pod of `job_of_pods_alone` has started again.
+RESTARTS_ALONE = [annotation(RESTART_VARIABLE, "batch.kubernetes.io/job-index-failure-count")]
+
+
+def job_of_pods_alone(kind: str, pods: int, max_restarts: int, template: Manifest) -> Manifest:
+    """Makes the `JobSpec` of an Indexed Job each pod of which starts again alone, so often.
+
+    It has failed if a chief or a parameter server has done so too often, or all workers.
+
+    Source: https://kubernetes.io/docs/concepts/workloads/controllers/job/#backoff-limit-per-index
+    """
+    spec = indexed_job(pods, max_restarts, "Ignore", template)
+    spec["backoffLimitPerIndex"] = spec.pop("backoffLimit")
+    return spec if kind == "worker" else {**spec, "maxFailedIndexes": 0}
 
 
 def indexed_job(pods: int, backoff_limit: int, action: str, template: Manifest) -> Manifest:

@@ -12,8 +12,13 @@ import yaml
 
 from spmd.errors import LaunchError
 from spmd.launch.job import Job
+from spmd.launch.token import TOKEN_PATH_VARIABLE
 
 Manifest = dict[str, Any]
+
+# The key under which KubeRay looks for a token, too.
+TOKEN_KEY = "auth_token"
+_TOKEN_VOLUME, _TOKEN_FOLDER = "jaxtribute-token", "/var/run/jaxtribute"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,7 +61,7 @@ def pod_spec(
     Args:
         job: the job.
         options: settings of the pod.
-        kind: the task type; an evaluator gets no devices.
+        kind: the task type; an evaluator gets no devices, nor do a parameter server and the chief of some.
         container: name of its container.
         restart: its restart policy, or "" if another controller sets it.
         environment: further variables, as Kubernetes writes them.
@@ -64,7 +69,10 @@ def pod_spec(
 
     Source: https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/
     """
-    variables = [{"name": name, "value": _literal(value)} for name, value in job.variables.items()]
+    computes = kind in {task.task_type for task in job.roles.computing}
+    # A chief may compute too, but here it has no devices of the kind that the workers have.
+    values = job.variables_of(kind if computes or not job.roles.ps else "ps")
+    variables = [{"name": name, "value": _literal(value)} for name, value in values.items()]
     main: Manifest = {
         "name": container,
         "image": options.image,
@@ -77,13 +85,40 @@ def pod_spec(
     if options.node_selector:
         spec["nodeSelector"] = dict(options.node_selector)
     spec["containers"] = [main]
-    if kind != "evaluator" and job.devices_per_worker is not None and not job.on_cpu:
+    if computes and job.devices_per_worker is not None and not job.on_cpu:
         main["resources"] = {"limits": {options.resource: job.devices_per_worker}}
     for claim, path in options.volumes.items():
         volume = {"name": claim, "persistentVolumeClaim": {"claimName": claim}}
         spec.setdefault("volumes", []).append(volume)
         main.setdefault("volumeMounts", []).append({"name": claim, "mountPath": path})
+    if job.token:
+        volume = {"name": _TOKEN_VOLUME, "secret": {"secretName": token_name(job)}}
+        spec.setdefault("volumes", []).append(volume)
+        mount = {"name": _TOKEN_VOLUME, "mountPath": _TOKEN_FOLDER, "readOnly": True}
+        main.setdefault("volumeMounts", []).append(mount)
+        path = f"{_TOKEN_FOLDER}/{TOKEN_KEY}"
+        main["env"].append({"name": TOKEN_PATH_VARIABLE, "value": path})
     return spec
+
+
+def token_name(job: Job) -> str:
+    """Names the Secret with the token of a job."""
+    return f"{job.name}-token"
+
+
+def token_secret(job: Job) -> list[Manifest]:
+    """Makes the Secret with the token of a job, if it has one."""
+    if not job.token:
+        return []
+    return [
+        {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": {"name": token_name(job)},
+            "type": "Opaque",
+            "stringData": {TOKEN_KEY: job.token},
+        }
+    ]
 
 
 def task_environment(cluster: Mapping[str, Sequence[str]], kind: str) -> list[Manifest]:

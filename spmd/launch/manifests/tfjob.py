@@ -3,14 +3,24 @@
 from collections import Counter
 
 from spmd.launch.job import Job
-from spmd.launch.manifests.pod import Manifest, PodOptions, pod_spec, resource, to_yaml
+from spmd.launch.manifests.pod import (
+    Manifest,
+    PodOptions,
+    pod_spec,
+    resource,
+    to_yaml,
+    token_secret,
+)
+
+_NAMES = {"ps": "PS"}
 
 
 def render_tfjob(job: Job, options: PodOptions) -> str:
     """Writes the YAML of a TFJob.
 
     Its restart policy restarts pods with exit codes from 128 on, signals included, and ends the job on lower
-    ones, Python errors included.
+    ones, Python errors included. With parameter servers the job is over when the chief has ended, which starts again
+    after any error, in its pod: it fails when a parameter server is lost.
 
     Source: https://www.kubeflow.org/docs/components/trainer/legacy-v1/user-guides/tensorflow/
     """
@@ -18,16 +28,20 @@ def render_tfjob(job: Job, options: PodOptions) -> str:
     for kind, count in Counter(task.task_type for task in job.roles.all).items():
         # The operator finds the container and its port by these names.
         pod = pod_spec(job, options, kind, "tensorflow", restart="", port_name="tfjob-port")
-        replicas[kind.capitalize()] = {
+        coordinates = job.roles.ps > 0 and kind == "chief"
+        replicas[_NAMES.get(kind, kind.capitalize())] = {
             "replicas": count,
-            "restartPolicy": "ExitCode",
+            "restartPolicy": "OnFailure" if coordinates else "ExitCode",
             "template": {"spec": pod},
         }
+    # The operator counts restarts within pods, the chief's, and gives up when they reach the limit.
+    limit = job.max_restarts + (job.roles.ps > 0)
     spec: Manifest = {
-        "runPolicy": {"backoffLimit": job.max_restarts, "cleanPodPolicy": "Running"},
+        "runPolicy": {"backoffLimit": limit, "cleanPodPolicy": "Running"},
         # Else the job is over, and its pods are stopped, as soon as worker 0 has ended.
-        "successPolicy": "AllWorkers",
+        **({} if job.roles.ps else {"successPolicy": "AllWorkers"}),
         "tfReplicaSpecs": replicas,
     }
     tfjob = resource("kubeflow.org/v1", "TFJob", {"name": job.name}, spec)
-    return to_yaml(job, "Kubeflow's training operator writes TF_CONFIG.", [tfjob])
+    title = "Kubeflow's training operator writes TF_CONFIG."
+    return to_yaml(job, title, [*token_secret(job), tfjob])

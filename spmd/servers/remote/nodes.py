@@ -19,6 +19,7 @@ from pathlib import Path
 
 import ray
 
+from spmd.cluster import RETRYABLE_EXIT_CODE
 from spmd.servers.remote._ray import SETTINGS, keep_loopback
 from spmd.servers.remote.errors import ClusterError
 
@@ -117,6 +118,7 @@ def serve(name: str, address: str, head: str) -> None:
     """
     host, port = split(address)
     environment(host)  # now: a node that cannot start is tried again and again
+    _end_when_asked()
     while True:
         if not same(address, head):
             wait_for(head)
@@ -216,6 +218,17 @@ def connect(head: str, host: str) -> None:
     # Ray's own aborts the program, with a stack trace.
     if handler is not None and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, handler)
+        _end_when_asked()
+
+
+def _end_when_asked() -> None:
+    """Has SIGTERM end this process with the code that asks for a restart, unless the script handles it.
+
+    The first process of a container would ignore it otherwise.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    if is_main and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(RETRYABLE_EXIT_CODE))
 
 
 def _memory() -> int:

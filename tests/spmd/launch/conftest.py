@@ -15,7 +15,7 @@ import pytest
 from spmd import cli
 
 ROOT = Path(__file__).resolve().parents[3]
-# A task of these tests needs a moment; a machine that is busy needs this at most.
+# A task of these tests needs a moment; a machine that is busy needs this at most, unless a test file has a PATIENCE of its own.
 PATIENCE = 120
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -48,11 +48,12 @@ class Launcher(subprocess.Popen):
 
 
 @pytest.fixture
-def launch(tmp_path: Path) -> Iterator[Callable[..., Launcher]]:
+def launch(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[..., Launcher]]:
     """Starts a launcher with a script, given as text after `_HEAD`."""
     started: list[Launcher] = []
     # Whoever waits for a line of a launcher that hangs, then finds its end.
-    timer = threading.Timer(PATIENCE, lambda: [launcher.kill() for launcher in started])
+    patience = getattr(request.module, "PATIENCE", PATIENCE)
+    timer = threading.Timer(patience, lambda: [launcher.kill() for launcher in started])
     timer.start()
 
     def start(script: str, *options: object, **environment: str) -> Launcher:

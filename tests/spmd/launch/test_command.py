@@ -83,6 +83,9 @@ def test_every_option_of_a_pod_is_in_its_manifest(printed) -> None:
         (["--render", "slurm", "--devices-per-worker", -1, __file__], "--devices-per-worker"),
         (["--render", "slurm", "--max-restarts", -1, __file__], "--max-restarts"),
         (["--env", "TF_CONFIG={}", __file__], "no --env TF_CONFIG"),
+        (["--env", "RAY_AUTH_TOKEN=secret", __file__], "set RAY_AUTH_TOKEN_PATH to its path"),
+        (["--ps", -1, __file__], "--ps to be 0 or more"),
+        (["--ps", 1, "--chief", "--workers", 0, __file__], "--ps 1 --workers 1 --chief"),
         (["--render", "jobset", __file__], "--image REGISTRY/NAME:TAG"),
         (["--render", "jobset", "--hosts", "a", "--image", "i", __file__], "takes no --hosts"),
         (["--render", "slurm", "--name", "A b", __file__], "--name a-b"),
@@ -97,6 +100,26 @@ def test_what_cannot_be_is_explained(
     assert output.err.startswith("jaxtribute launch: Expected") or "takes no" in output.err
     assert message in output.err
     assert not output.out
+
+
+def test_parameter_servers_bring_a_chief_and_a_secret(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("--ps", 2, "--workers", 3, "--render", "jobset", "--image", "i", "train.py")
+    assert launch(*words) == 0
+    output = capsys.readouterr()
+    assert "--ps adds a chief" in output.err
+    secret, jobset = yaml.safe_load_all(output.out)
+    assert len(secret["stringData"]["auth_token"]) == 64
+    jobs = {each["name"]: each["template"] for each in jobset["spec"]["replicatedJobs"]}
+    pods = {name: job["spec"]["completions"] for name, job in jobs.items()}
+    assert pods == {"chief": 1, "worker": 3, "ps": 2}
+
+
+def test_tasks_that_serve_get_a_secret_on_request(printed, tmp_path: Path, monkeypatch) -> None:
+    words = ("--render", "jobset", "--image", "i", "-m", "spmd.cli", "server")
+    assert "kind: Secret" not in printed(*words)
+    (tmp_path / "token").write_text("given\n")
+    monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(tmp_path / "token"))
+    assert "auth_token: given\n" in printed("--token", *words)
 
 
 @pytest.mark.parametrize("words", [["--env", "A"], ["--volume", "claim"], ["--render", "docker"]])

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -50,6 +51,16 @@ def test_the_command_does_not_hold_the_pipe_open(start: Callable) -> None:
     files = os.listdir(f"/proc/{process.pid}/fd")
     assert sorted(files) == ["0", "1", "2"]
     guard.close()
+
+
+def test_a_folder_goes_with_the_guard(tmp_path: Path) -> None:
+    guard = Guard()
+    folder = tmp_path / "with a space"
+    folder.mkdir()
+    (folder / "file").touch()
+    guard.remove(folder)
+    guard.close()
+    assert not folder.exists()
 
 
 def test_a_guard_that_is_killed_is_no_error(start: Callable) -> None:

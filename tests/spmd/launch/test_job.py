@@ -35,6 +35,19 @@ def test_devices_are_simulated_on_the_cpu_only(platforms: str | None) -> None:
     assert ("device_count=3" in job.variables.get("XLA_FLAGS", "")) == (platforms == "cpu")
 
 
+def test_a_parameter_server_computes_on_the_processor_and_simulates_nothing() -> None:
+    for platforms in ("cpu", "cuda"):
+        roles = Roles(1, chief=True, ps=1)
+        job = Job("a", ("train.py",), roles, {"JAX_PLATFORMS": platforms}, devices_per_worker=3)
+        variables = job.variables_of("ps")
+        assert variables["JAX_PLATFORMS"] == "cpu"
+        assert "XLA_FLAGS" not in variables
+
+
+def test_a_token_is_not_shown() -> None:
+    assert "secret" not in repr(Job("a", ("train.py",), Roles(1), token="secret"))
+
+
 def test_the_title_stays_on_one_line() -> None:
     title = Job("a", ("train.py", "two\nlines", "x" * 100), Roles(2)).title
     assert title.endswith(" ...: 2 tasks")

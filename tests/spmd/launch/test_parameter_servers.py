@@ -16,6 +16,9 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="Ray's nodes are ended by way of /proc"),
 ]
 
+# Ray's processes take a while to start, most of all beside others of their kind.
+PATIENCE = 300
+
 # Counts; the first worker kills its task once.
 _SCRIPT = """
     import time
@@ -113,3 +116,4 @@ def test_a_launcher_that_is_ended_leaves_nothing_of_ray(launch: Callable, sent: 
     launcher.send_signal(sent)
     launcher.end()
     assert left_of(token) == []
+    assert not Path(token).exists()

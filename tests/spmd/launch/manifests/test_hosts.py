@@ -53,6 +53,23 @@ def test_devices_are_simulated_or_chosen() -> None:
     assert "CUDA_VISIBLE_DEVICES=0,1 " in render_hosts(Job("t", ("t.py",), Roles(1), {}, 2), ["a"])
 
 
+def test_parameter_servers_have_hosts_and_a_secret_that_is_not_shown() -> None:
+    hosts = ["a", "b", "c", "d"]
+    roles = roles_on(hosts, None, chief=True, evaluator=False, ps=1)
+    assert roles.workers == 2
+    job = Job("train", ("t.py",), roles, {"A": "b"}, 2, token="0123456789")
+    text = render_hosts(job, hosts)
+    assert "0123456789" not in text
+    chief, *workers, server = commands(text)
+    for command in (chief, *workers, server):
+        assert " RAY_AUTH_TOKEN_PATH=~/.jaxtribute/train.token " in command
+        assert '"ps": ["d:2222"]' in command
+    assert "(umask 077; openssl rand -hex 32 > ~/.jaxtribute/train.token)" in text
+    assert "CUDA_VISIBLE_DEVICES=0,1" in workers[0]
+    assert " JAX_PLATFORMS=cpu " in server
+    assert "CUDA" not in server
+
+
 def test_hosts_come_from_a_file(tmp_path: Path) -> None:
     (tmp_path / "hosts").write_text("a  # the first\n\n# none\nb:2300\n")
     assert read_hosts(str(tmp_path / "hosts")) == ["a", "b:2300"]

@@ -34,6 +34,21 @@ def test_an_evaluator_starts_again_alone_and_nobody_waits_for_it() -> None:
     assert spec()["successPolicy"]["targetReplicatedJobs"] == ["chief", "worker"]
 
 
+def test_with_parameter_servers_no_job_is_made_again_and_the_chief_decides() -> None:
+    roles = Roles(2, chief=True, evaluator=True, ps=1)
+    job = Job("train", ("train.py",), roles, max_restarts=5)
+    (manifest,) = read(render_jobset(job, PodOptions("image")))
+    assert manifest["spec"]["failurePolicy"] == {"maxRestarts": 0}
+    assert manifest["spec"]["successPolicy"]["targetReplicatedJobs"] == ["chief"]
+    *jobs, evaluator = manifest["spec"]["replicatedJobs"]
+    assert [each["name"] for each in jobs] == ["chief", "worker", "ps"]
+    for each in jobs:
+        inner = each["template"]["spec"]
+        assert inner["backoffLimitPerIndex"] == 5
+        assert {rule["action"] for rule in inner["podFailurePolicy"]["rules"]} == {"Ignore"}
+    assert evaluator["template"]["spec"]["backoffLimit"] == 5
+
+
 def test_the_script_learns_which_attempt_it_is() -> None:
     (container,) = spec()["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["containers"]
     (variable,) = (each for each in container["env"] if each["name"] == "JAXTRIBUTE_RESTART")

@@ -30,6 +30,25 @@ def test_each_type_is_a_job_with_a_pod_for_each_task() -> None:
         assert job["spec"]["backoffLimit"] == 3 * pods
 
 
+def test_each_pod_starts_again_alone_where_there_are_parameter_servers() -> None:
+    roles = Roles(2, chief=True, evaluator=True, ps=2)
+    job = Job("train", ("train.py",), roles, max_restarts=5)
+    service, *jobs = read(render_kubernetes(job, PodOptions("image")))
+    assert service["kind"] == "Service"
+    specs = {each["metadata"]["name"]: each["spec"] for each in jobs}
+    for name in ("train-chief", "train-worker", "train-ps"):
+        assert specs[name]["backoffLimitPerIndex"] == 5
+        assert "backoffLimit" not in specs[name]
+        assert specs[name]["template"]["spec"]["restartPolicy"] == "Never"
+        (container,) = specs[name]["template"]["spec"]["containers"]
+        (restarts,) = (each for each in container["env"] if each["name"] == "JAXTRIBUTE_RESTART")
+        path = "metadata.annotations['batch.kubernetes.io/job-index-failure-count']"
+        assert restarts["valueFrom"]["fieldRef"]["fieldPath"] == path
+    # The training goes on without a worker, but not without a parameter server.
+    assert [each.get("maxFailedIndexes") for each in specs.values()] == [0, None, 0, None]
+    assert specs["train-evaluator"]["backoffLimit"] == 5
+
+
 def test_a_pod_that_asks_for_a_restart_or_is_taken_away_does_not_count() -> None:
     for job in manifests()[1:]:
         exit_code, taken_away = job["spec"]["podFailurePolicy"]["rules"]

@@ -1,7 +1,7 @@
 """What all manifests share, and the schemas that they are held to."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -17,7 +17,9 @@ ALL_ROLES = (
     Roles(0, chief=True),
     Roles(2, chief=True, evaluator=True),
     Roles(1, evaluator=True),
+    Roles(2, chief=True, evaluator=True, ps=2),
 )
+TOKEN = "0123456789abcdef" * 4
 RENDERERS = {
     render_kubernetes: schemas.check_kubernetes,
     render_jobset: schemas.check_jobset,
@@ -26,14 +28,23 @@ RENDERERS = {
 
 
 def job_of(roles: Roles, **options) -> Job:
-    return Job("train", ("train.py", "--lr", "1"), roles, {"A": "b c"}, **options)
+    token = TOKEN if roles.ps else ""
+    return Job("train", ("train.py", "--lr", "1"), roles, {"A": "b c"}, token=token, **options)
+
+
+def workloads_of(text: str) -> list[dict]:
+    """The manifests without the Secret, which comes first if there is one."""
+    manifests = schemas.read(text)
+    if manifests[0]["kind"] == "Secret":
+        schemas.check_kubernetes(manifests.pop(0))
+    return manifests
 
 
 @pytest.mark.parametrize("roles", ALL_ROLES, ids=lambda roles: " ".join(map(str, roles.all)))
 @pytest.mark.parametrize("render", RENDERERS)
 def test_manifests_are_what_the_schemas_say(render: Callable, roles: Roles) -> None:
     text = render(job_of(roles, devices_per_worker=8 if roles.chief else None), OPTIONS)
-    for manifest in schemas.read(text):
+    for manifest in workloads_of(text):
         RENDERERS[render](manifest)
     assert "&id" not in text  # nothing that refers to another place
 
@@ -71,7 +82,7 @@ def test_every_pod_finds_its_task_and_the_names_of_the_others(
     render: Callable, roles: Roles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hostnames, tasks, processes = [], [], set()
-    manifests = schemas.read(render(job_of(roles), OPTIONS))
+    manifests = workloads_of(render(job_of(roles), OPTIONS))
     if render is render_jobset:
         jobs = [
             (f"train-{job['name']}-0", "train", job["template"])
@@ -90,11 +101,52 @@ def test_every_pod_finds_its_task_and_the_names_of_the_others(
             monkeypatch.setenv("TF_CONFIG", variables["TF_CONFIG"])
             cluster = from_tf_config()
             tasks.append(str(cluster.task))
-            processes.add(tuple(process.address for process in cluster.processes))
+            processes.add(tuple(address for job in cluster.jobs.values() for address in job))
             if not cluster.is_evaluator:
                 hostnames.append(f"{prefix}-{index}.{subdomain}:2222")
     assert tasks == [str(task) for task in roles.all]
     assert processes == {tuple(hostnames)}
+
+
+@pytest.mark.parametrize("render", RENDERERS)
+def test_a_token_is_in_a_secret_that_pods_mount_and_nowhere_else(render: Callable) -> None:
+    text = render(job_of(Roles(2, chief=True, evaluator=True, ps=1)), OPTIONS)
+    assert text.count(TOKEN) == 1
+    secret = schemas.read(text)[0]
+    assert secret["stringData"] == {"auth_token": TOKEN}
+    pods = list(pods_in(schemas.read(text)[1:]))
+    assert len(pods) == 4
+    for pod in pods:
+        (container,) = pod["containers"]
+        variables = {each["name"]: each.get("value") for each in container["env"]}
+        folder, _, key = variables["RAY_AUTH_TOKEN_PATH"].rpartition("/")
+        (mount,) = (each for each in container["volumeMounts"] if each["mountPath"] == folder)
+        (volume,) = (each for each in pod["volumes"] if each["name"] == mount["name"])
+        assert volume["secret"]["secretName"] == secret["metadata"]["name"]
+        assert key in secret["stringData"]
+
+
+def pods_in(value: object) -> Iterator[dict]:
+    """Finds the specs of pods, wherever they are in a manifest."""
+    if isinstance(value, dict) and "containers" in value:
+        yield value
+    elif isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from pods_in(each)
+
+
+@pytest.mark.parametrize("render", RENDERERS)
+def test_parameter_servers_and_their_chief_get_no_devices(render: Callable) -> None:
+    roles = Roles(2, chief=True, ps=1)
+    text = render(job_of(roles, devices_per_worker=8), OPTIONS)
+    assert text.count("nvidia.com/gpu: 8") == 1
+    platforms = [
+        {each["name"]: each.get("value") for each in pod["containers"][0]["env"]}.get(
+            "JAX_PLATFORMS"
+        )
+        for pod in pods_in(schemas.read(text)[1:])
+    ]
+    assert platforms == ["cpu", None, "cpu"]
 
 
 @pytest.mark.parametrize("render", [render_kubernetes, render_jobset, render_tfjob])

@@ -16,9 +16,14 @@ from spmd.launch.tasks import Roles
 
 # Starts the command of a step once for each node, waits for all, and passes SIGTERM on, as srun does.
 SRUN = r"""#!/bin/bash
-while [[ $1 == --* ]]; do shift; done
+ranks=$SLURM_JOB_NUM_NODES
+while [[ $1 == --* ]]; do
+  [[ $1 != --ntasks=1 ]] || ranks=1
+  [[ $1 != --nodelist=* ]] || export NODE=${1#*=}
+  shift
+done
 processes=()
-for ((rank = 0; rank < SLURM_JOB_NUM_NODES; rank++)); do
+for ((rank = 0; rank < ranks; rank++)); do
   SLURM_PROCID=$rank "$@" &
   processes+=($!)
 done
@@ -176,3 +181,123 @@ def test_the_processor_needs_no_gpus() -> None:
 def test_an_evaluator_is_a_job_of_its_own() -> None:
     with pytest.raises(LaunchError, match="a job of its own"):
         render_slurm(Job("train", ("train.py",), Roles(2, evaluator=True)))
+
+
+# What tasks with parameter servers begin with.
+SERVED = """
+import json, os, signal, stat, sys, time
+task = "{type} {index}".format(**json.loads(os.environ["TF_CONFIG"])["task"])
+attempt = os.environ["JAXTRIBUTE_RESTART"]
+cluster = json.loads(os.environ["TF_CONFIG"])["cluster"]
+def wait_for(name):
+    while not os.path.exists(name):
+        time.sleep(0.01)
+def say(*words):
+    os.write(1, (" ".join(map(str, words)) + "\\n").encode())
+"""
+
+
+def served(code: str, **options) -> str:
+    roles = Roles(2, chief=True, ps=1)
+    job = Job("train", ("-c", SERVED + code), roles, token="only made by the script", **options)
+    script = render_slurm(job)
+    assert "only made" not in script
+    return script
+
+
+@pytest.mark.multiprocess
+def test_each_task_is_a_step_that_starts_again_alone_until_the_chief_has_ended(
+    sbatch, tmp_path: Path
+) -> None:
+    code = """
+if attempt == "1":
+    open(task, "w").close()
+path = os.environ["RAY_AUTH_TOKEN_PATH"]
+mode = oct(stat.S_IMODE(os.stat(path).st_mode))
+say(task, attempt, os.environ["NODE"], os.environ.get("JAX_PLATFORMS"), len(open(path).read()), mode, cluster)
+if attempt == "0" and task == "worker 1":
+    os.kill(os.getpid(), signal.SIGKILL)
+if attempt == "0" and task == "ps 0":
+    sys.exit(0)
+if task != "chief 0":
+    signal.pause()
+wait_for("worker 1")
+wait_for("ps 0")
+if attempt == "0":
+    sys.exit(7)
+"""
+    process = sbatch(served(code), nodes="a,b,c,d")
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    addresses = {"chief": ["a:2642"], "worker": ["b:2642", "c:2642"], "ps": ["d:2642"]}
+    assert sorted(out.splitlines()) == sorted(
+        f"{task} {attempt} {node} {platform} 64 0o600 {addresses}"
+        for task, node, platform, attempts in (
+            ("chief 0", "a", None, 2),
+            ("worker 0", "b", None, 1),
+            ("worker 1", "c", None, 2),
+            ("ps 0", "d", "cpu", 2),
+        )
+        for attempt in range(attempts)
+    )
+    assert "worker 1 ended with exit status 137; restart 1 of 3 in 1 s" in err
+    assert "chief 0 ended with exit status 7; restart 1 of 3 in 1 s" in err
+    assert not list(tmp_path.glob(".train-*"))
+
+
+@pytest.mark.multiprocess
+@pytest.mark.parametrize("lost", ["ps 0", "worker"])
+def test_the_chief_is_stopped_when_a_parameter_server_or_all_workers_are_lost(
+    sbatch, lost: str
+) -> None:
+    code = f"""
+if task.startswith({lost!r}):
+    sys.exit(3)
+signal.pause()
+"""
+    process = sbatch(served(code, max_restarts=1), nodes="a,b,c,d")
+    _, err = process.communicate(timeout=60)
+    assert process.returncode != 0
+    assert "ended with exit status 3, and all 1 restarts are used up" in err
+
+
+@pytest.mark.multiprocess
+def test_the_job_goes_on_without_one_worker(sbatch, tmp_path: Path) -> None:
+    code = """
+if task == "worker 0":
+    sys.exit(3)
+if task != "chief 0":
+    signal.pause()
+wait_for(".train-1042/lost-1")
+"""
+    process = sbatch(served(code, max_restarts=0), nodes="a,b,c,d")
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert "worker 0 ended with exit status 3, and all 0 restarts are used up" in err
+
+
+@pytest.mark.multiprocess
+def test_the_chief_saves_what_servers_hold_when_the_time_limit_is_near(sbatch) -> None:
+    code = """
+if task == "chief 0":
+    def save(*_):
+        say("saved, with", open("server").read())
+        sys.exit(143)
+    signal.signal(signal.SIGTERM, save)
+    wait_for("server")
+    say("ready")
+else:
+    open("server", "w").write("servers")
+signal.pause()
+"""
+    process = sbatch(served(code), nodes="a,b,c,d")
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGUSR1)
+    out, _ = process.communicate(timeout=60)
+    assert out == "saved, with servers\nrequeued 1042\n"
+    assert process.returncode == 143
+
+
+def test_a_node_that_is_lost_does_not_end_a_job_with_parameter_servers() -> None:
+    assert "#SBATCH --no-kill" in served("").splitlines()
+    assert "--no-kill" not in script_of("")
