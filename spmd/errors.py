@@ -109,6 +109,10 @@ class StoreKeyError(SpmdError, ValueError):
     """A key of the cluster's store was used before."""
 
 
+class UnavailableError(SpmdError, ConnectionError, RuntimeError):
+    """What is asked for does not run, or can no longer be reached."""
+
+
 class ExportError(SpmdError, ValueError):
     """A program cannot be written to disk, or a directory holds no readable one."""
 

@@ -2,6 +2,8 @@
 
 from frontends.tf.data.iterator import OutOfRangeError
 from frontends.tf.traced_values import OperatorNotAllowedInGraphError
+from spmd.errors import UnavailableError
+from spmd.servers import CancelledClosureError
 
 
 class AlreadyExistsError(RuntimeError):
@@ -11,18 +13,21 @@ class AlreadyExistsError(RuntimeError):
     """
 
 
-class UnavailableError(RuntimeError):
-    """What is asked for does not run.
+class AbortedError(RuntimeError):
+    """What was begun cannot go on. Nothing here raises it; scripts catch it along with `UnavailableError`.
 
-    Source: `tf.errors.UnavailableError`.
+    Source: `tf.errors.AbortedError`.
     """
 
 
+CancelledError = CancelledClosureError
 InvalidArgumentError = ValueError
 NotFoundError = FileNotFoundError
 
 __all__ = [
+    "AbortedError",
     "AlreadyExistsError",
+    "CancelledError",
     "InvalidArgumentError",
     "NotFoundError",
     "OperatorNotAllowedInGraphError",

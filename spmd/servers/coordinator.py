@@ -20,6 +20,8 @@ from spmd.typing import PyTree
 _RETRY_SECONDS = 1.0
 # How long a worker is busy with what it is handed at once, if one closure does not take longer.
 _SECONDS_AT_ONCE = 0.05
+# How many workers may be lost over one closure: it may be what ends them, by taking all memory for instance.
+_LOST_AT_MOST = 10
 
 
 _COORDINATORS: "weakref.WeakSet[Coordinator]" = weakref.WeakSet()
@@ -52,7 +54,11 @@ class Worker(Protocol):
         ...
 
     def restore(self) -> bool:
-        """Tells whether a worker that was lost is back, and prepares it."""
+        """Tells whether a worker that was lost is back, and prepares it.
+
+        Raises:
+            Exception: what makes it useless to wait for the worker.
+        """
         ...
 
 
@@ -61,6 +67,8 @@ class _Closure:
     function: Callable[..., Any]
     arguments: PyTree
     result: RemoteValue
+    # How many workers were lost while they had it.
+    lost: int = 0
 
     def resolved(self) -> Callable[..., Any]:
         """Returns the function, with the results of others in place of `RemoteValue`s."""
@@ -75,8 +83,9 @@ class _Closure:
 class Coordinator:
     """A queue of closures, and a thread for each worker that takes them from it.
 
-    A closure runs at least once: if its worker is lost, another one runs it. After the first error the closures that
-    wait are cancelled, and the error is raised by the next `schedule` or `join`; then all may go on.
+    A closure runs at least once: if its worker is lost, another one runs it, up to ten times. After the first error the
+    closures that wait are cancelled, and the error is raised by the next `schedule` or `join`; then all may go on.
+    What ends a thread, such as SystemExit, does not leave a closure: it is raised as a RuntimeError.
 
     Examples:
         >>> class Here:
@@ -204,7 +213,7 @@ class Coordinator:
             is_lost = self._run(worker, closures)
             seconds = (time.monotonic() - started) / count
             del closures  # their arguments may hold resources, such as iterators
-            if is_lost and not self._wait_for(worker):
+            if is_lost and not self._restore(worker):
                 return
 
     def _run(self, worker: Worker, closures: Sequence[_Closure]) -> bool:
@@ -217,41 +226,72 @@ class Coordinator:
 
         try:
             worker.run([closure.resolved() for closure in closures], finish)
-        except WorkerLostError:
+        except WorkerLostError as error:
             with self._changed:
-                if self._error is None and not self._stopped:
-                    self._queue.extendleft(reversed(waiting))
-                else:
-                    _fail(waiting, CancelledClosureError("Its worker was lost."))
-                self._end(len(waiting))
+                count = len(waiting)
+                for closure in waiting:
+                    closure.lost += 1
+                self._queue.extendleft(reversed(waiting))
+                if waiting and waiting[0].lost >= _LOST_AT_MOST:
+                    self._queue.popleft()
+                    self._fail(waiting[0], _deadly(error))
+                elif self._error is not None or self._stopped:
+                    self._cancel()
+                self._end(count)
             return True
         except BaseException as error:
             with self._changed:
-                waiting.popleft().result.fail(error)
-                if self._error is None:
-                    self._error = error
+                count = len(waiting)
+                failed = waiting.popleft()
                 self._queue.extendleft(reversed(waiting))
-                self._cancel()
-                self._end(len(waiting) + 1)
+                self._fail(failed, error)
+                self._end(count)
         return False
+
+    def _fail(self, closure: _Closure | None, error: BaseException) -> None:
+        """Notes an error, of a closure or of all, and cancels what waits."""
+        if not isinstance(error, Exception):
+            cause, error = error, RuntimeError(
+                f"A closure raised {type(error).__name__}({error}), which ends neither its worker nor the "
+                "coordinator's program. Raise another error in it, or return a value."
+            )
+            error.__cause__ = cause
+        if closure is not None:
+            closure.result.fail(error)
+        if self._error is None:
+            self._error = error
+        self._cancel()
 
     def _end(self, count: int) -> None:
         with self._changed:
             self._running -= count
             self._changed.notify_all()
 
-    def _wait_for(self, worker: Worker) -> bool:
+    def _restore(self, worker: Worker) -> bool:
         """Waits until a lost worker is back; returns False if the coordinator was stopped before."""
-        while not worker.restore():
+        try:
+            while not worker.restore():
+                with self._changed:
+                    if self._changed.wait_for(lambda: self._stopped, _RETRY_SECONDS):
+                        return False
+        except Exception as error:
             with self._changed:
-                if self._changed.wait_for(lambda: self._stopped, _RETRY_SECONDS):
-                    return False
+                if self._queue:
+                    self._fail(None, error)
+                    self._end(0)
         return True
 
 
 def _fail(closures: Iterable[_Closure], error: Exception) -> None:
     for closure in closures:
         closure.result.fail(error)
+
+
+def _deadly(error: WorkerLostError) -> WorkerLostError:
+    return WorkerLostError(
+        f"{_LOST_AT_MOST} workers were lost while they ran the same closure, which may be what ended them: it may need "
+        f"more memory than there is, or end its process. Look at the output of the workers. The last one: {error}"
+    )
 
 
 def _is_remote(leaf: object) -> bool:

@@ -8,9 +8,10 @@ from typing import Any, TypeVar
 
 import jax
 import ray
-from ray.exceptions import RayActorError, RayTaskError
+from ray.exceptions import GetTimeoutError, RayActorError, RayTaskError
 
 from spmd.servers.remote.errors import MadeVariablesError, ServerLostError
+from spmd.servers.remote.health import BEAT_SECONDS, Health, lost
 from spmd.servers.remote.nodes import print_to_task
 from spmd.servers.remote.shared_objects import Package, Receiver, dumps
 from spmd.servers.remote.worker_variables import WorkerVariables
@@ -32,21 +33,23 @@ class StoreActor(Store):
         """See `Store.add_rules`."""
         self.add_rules(pickle.loads(rules))  # noqa: S301 -- over Ray's authenticated channel
 
-    def ping(self) -> None:
-        """Tells that the server is there."""
+    @ray.method(concurrency_group="beat")
+    def beat(self) -> None:
+        """Tells that the server is there, whatever else it does."""
 
 
 class RemoteStore:
     """A `Store` in another process."""
 
-    def __init__(self, actor: Any, name: str) -> None:
+    def __init__(self, actor: Any, name: str, health: Health | None = None) -> None:
         """Makes what stands for a store.
 
         Args:
             actor: handle of a `StoreActor`.
             name: of the task.
+            health: knows when the server counts as frozen; None in a worker, which the coordinator ends then.
         """
-        self._actor, self._name = actor, name
+        self._actor, self._name, self._health = actor, name, health
 
     def create(self, values: Mapping[Key, Array]) -> None:
         """See `Store.create`."""
@@ -75,17 +78,20 @@ class RemoteStore:
         return self._get(self._actor.exchange.remote(changes, versions))
 
     def _get(self, reference: "ray.ObjectRef[_T]") -> _T:
-        try:
-            return ray.get(reference)
-        except RayActorError as error:
-            raise ServerLostError(
-                f"The parameter server {self._name} is gone, and with it the values that it held: {error}. Restore the "
-                "last checkpoint, in this program if the server is back, or in a new one."
-            ) from None
-        except RayTaskError as error:
-            if isinstance(error.cause, UnknownVariableError):
-                raise ServerLostError(str(error.cause)) from None
-            raise
+        while True:
+            if self._health is not None:
+                self._health.check()
+            try:
+                return ray.get(reference, timeout=None if self._health is None else BEAT_SECONDS)
+            except GetTimeoutError:
+                continue
+            except RayActorError as error:
+                gone = lost(self._name, type(error).__name__)
+                raise gone if self._health is None else self._health.fail(gone) from None
+            except RayTaskError as error:
+                if isinstance(error.cause, UnknownVariableError):
+                    raise ServerLostError(str(error.cause)) from None
+                raise
 
 
 @dataclasses.dataclass
@@ -96,20 +102,25 @@ class Reply:
         results: pickled, of those that have run, in their order.
         error: what the next one raised, and where; None if all have run.
         made_variables: whether it did not run since it would have made variables.
+        is_new: whether none has run, since the worker's process was started anew.
     """
 
     results: list[bytes]
     error: tuple[bytes, str] | None = None
     made_variables: bool = False
+    is_new: bool = False
 
 
 class WorkerActor:
     """Calls closures, one after the other."""
 
-    def set_up(self, index: int, stores: Sequence[tuple[Any, str]]) -> None:
+    _session: str | None = None
+
+    def set_up(self, session: str, index: int, stores: Sequence[tuple[Any, str]]) -> None:
         """Prepares a worker, which then has nothing yet.
 
         Args:
+            session: tells this time from others.
             index: of the worker.
             stores: handles and names of the parameter servers.
         """
@@ -121,9 +132,17 @@ class WorkerActor:
         self._receiver = Receiver(mesh, self._backing)
         for adapter in adapters():
             adapter.on_thread()()
+        self._session = session
 
-    def run(self, package: Package) -> Reply:
-        """Calls the closures of a package, up to the first error."""
+    def run(self, session: str, package: Package) -> Reply:
+        """Calls the closures of a package, up to the first error.
+
+        Args:
+            session: that of `set_up` which the package builds on.
+            package: the closures.
+        """
+        if session != self._session:  # Ray has started the process anew between two packages
+            return Reply([], is_new=True)
         reply = Reply([])
         try:
             self._backing.begin()
@@ -139,8 +158,9 @@ class WorkerActor:
             reply.error = _dump_error(error), traceback.format_exc()
         return reply
 
-    def ping(self) -> None:
-        """Tells that the worker is there."""
+    @ray.method(concurrency_group="beat")
+    def beat(self) -> None:
+        """Tells that the worker is there, while closures run."""
 
 
 def _dump_error(error: BaseException) -> bytes:

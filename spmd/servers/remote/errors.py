@@ -1,9 +1,9 @@
 """What can go wrong between a coordinator, its workers and the parameter servers."""
 
-from spmd.errors import SpmdError
+from spmd.errors import SpmdError, UnavailableError
 
 
-class ServerLostError(SpmdError, ConnectionError):
+class ServerLostError(UnavailableError):
     """A parameter server died or cannot be reached, and with it the values that it held."""
 
 

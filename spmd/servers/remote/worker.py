@@ -1,6 +1,7 @@
 """A worker of a coordinator, in another process."""
 
 import threading
+import uuid
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -8,10 +9,11 @@ import ray
 from ray.exceptions import GetTimeoutError, RayActorError
 
 from spmd.servers.coordinator import Worker, WorkerLostError
+from spmd.servers.remote.errors import ServerLostError
+from spmd.servers.remote.health import BEAT_SECONDS, Health, frozen_seconds, wait
 from spmd.servers.remote.shared_objects import Sender
 
 _AT_ONCE = 16
-_PING_SECONDS = 5.0
 
 
 class RemoteTraceback(Exception):
@@ -33,32 +35,42 @@ class RemoteWorker:
     _making = threading.RLock()
 
     def __init__(
-        self, actor: Any, index: int, stores: Sequence[Any], sender: Sender, here: Worker
+        self,
+        actor: Any,
+        index: int,
+        stores: Sequence[Any],
+        health: Health,
+        sender: Sender,
+        here: Worker,
     ) -> None:
-        """Makes what stands for a worker.
+        """Makes what stands for a worker, which it begins to set up.
 
         Args:
             actor: handle of a `WorkerActor`.
             index: of the worker.
             stores: handles and names of the parameter servers.
+            health: of these.
             sender: packs closures.
             here: calls a closure in this process, for one that makes variables.
         """
         self._actor, self._index, self._stores = actor, index, stores
-        self._sender, self._here = sender, here
-        self._known = sender.join()
-        ray.get(actor.set_up.remote(index, stores))
+        self._health, self._sender, self._here = health, sender, here
+        self._frozen_seconds = frozen_seconds()
+        self._setting_up: Any = None
+        self._start()
 
     def run(self, closures: Sequence[Callable[..., Any]], finish: Callable[[Any], None]) -> None:
         """Sends closures, and waits for their results; see `spmd.servers.Worker`."""
         waiting = list(closures)
+        if self._setting_up is not None:
+            self._reply(self._setting_up)
+            self._setting_up = None
         while waiting:
             with self._making:
                 package = self._sender.pack(waiting, self._known)
-            try:
-                reply: Any = ray.get(self._actor.run.remote(package))
-            except RayActorError as error:
-                raise WorkerLostError(f"The worker {self._index} is gone: {error}") from None
+            reply = self._reply(self._actor.run.remote(self._session, package))
+            if reply.is_new:
+                raise self._lost("its process was started anew")
             for result in reply.results:
                 finish(self._sender.load(result))
             del waiting[: len(reply.results)]
@@ -70,13 +82,67 @@ class RemoteWorker:
                         self._sender.reset()
             elif reply.error is not None:
                 dumped, text = reply.error
-                raise self._sender.load(dumped) from RemoteTraceback(text)
+                error = self._sender.load(dumped)
+                if isinstance(error, ServerLostError):
+                    error = self._health.fail(error)
+                raise error from RemoteTraceback(text)
 
     def restore(self) -> bool:
-        """Tells whether the worker is back; Ray starts its process again when its node is back."""
+        """Tells whether the worker is back; Ray starts its process again when its node is back.
+
+        Raises:
+            ServerLostError: a parameter server was lost, and the worker is of no use.
+        """
+        self._health.check()
+        if self._setting_up is None:
+            self._start()
         try:
-            ray.get(self._actor.set_up.remote(self._index, self._stores), timeout=_PING_SECONDS)
-        except (RayActorError, GetTimeoutError):
+            if not wait([self._setting_up], BEAT_SECONDS):
+                self._silent += BEAT_SECONDS
+                if self._silent > self._frozen_seconds:
+                    self._kill()
+                return False
+            ray.get(self._setting_up)
+        except RayActorError:
+            self._setting_up = None
             return False
-        self._known = self._sender.join()
+        self._setting_up = None
+        print(f"The worker {self._index} is back.", flush=True)
         return True
+
+    def _start(self) -> None:
+        """Has the worker forget what it has."""
+        self._session, self._silent = uuid.uuid4().hex, 0.0
+        self._known = self._sender.join()
+        self._setting_up = self._actor.set_up.remote(self._session, self._index, self._stores)
+
+    def _reply(self, reference: Any) -> Any:
+        """Waits for a reply as long as the worker's heart beats.
+
+        Raises:
+            WorkerLostError: the worker is gone, or has not answered for long.
+            ServerLostError: it was ended since a parameter server was lost.
+        """
+        while True:
+            self._health.check()
+            try:
+                return ray.get(reference, timeout=BEAT_SECONDS)
+            except GetTimeoutError:
+                pass
+            except RayActorError as error:
+                raise self._lost(type(error).__name__) from None
+            if not wait([reference, self._actor.beat.remote()], self._frozen_seconds):
+                self._kill()
+                raise self._lost(f"it has not answered for {self._frozen_seconds:.0f} s")
+
+    def _lost(self, reason: str) -> WorkerLostError:
+        self._health.check()
+        self._setting_up = None
+        message = f"The worker {self._index} is gone: {reason}. What it was running runs elsewhere."
+        print(message, flush=True)
+        return WorkerLostError(message)
+
+    def _kill(self) -> None:
+        """Ends the worker's process, if it can be reached; Ray starts another one."""
+        self._setting_up = None
+        ray.kill(self._actor, no_restart=False)
