@@ -251,9 +251,12 @@ class Coordinator:
     def _fail(self, closure: _Closure | None, error: BaseException) -> None:
         """Notes an error, of a closure or of all, and cancels what waits."""
         if not isinstance(error, Exception):
-            cause, error = error, RuntimeError(
-                f"A closure raised {type(error).__name__}({error}), which ends neither its worker nor the "
-                "coordinator's program. Raise another error in it, or return a value."
+            cause, error = (
+                error,
+                RuntimeError(
+                    f"A closure raised {type(error).__name__}({error}), which ends neither its worker nor the "
+                    "coordinator's program. Raise another error in it, or return a value."
+                ),
             )
             error.__cause__ = cause
         if closure is not None:

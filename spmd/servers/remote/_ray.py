@@ -1,11 +1,14 @@
 """Ray, imported with the settings that it reads once, at its import.
 
-Touches internals of Ray (`resolve_ip_for_localhost` and `find_gcs_addresses` of `ray._private.services`), which
-tests/spmd/servers/remote runs: Ray's command replaces the loopback address by that of the network, and would listen there;
-and it starts no head at an address that a node on this machine was started with.
+Touches internals of Ray, which tests/spmd/servers/remote runs: `resolve_ip_for_localhost` and `find_gcs_addresses` of
+`ray._private.services`, since Ray's command replaces the loopback address by that of the network, and would listen there,
+and starts no head at an address that a node on this machine was started with; `ray._private.worker.print_to_stdstream`,
+since a program that Ray tells of a lost node would print pages of it among its own lines; and `ray._raylet.GcsClient`,
+since Ray ends a program that asks a head for its nodes which was started anew.
 """
 
 import os
+from typing import Any
 
 SETTINGS = {
     "RAY_AUTH_MODE": "token",
@@ -16,16 +19,39 @@ SETTINGS = {
     # Values go in messages from process to process, and only larger ones by way of both nodes' shared memory.
     "RAY_max_direct_call_object_size": "16000000",
     "RAY_task_rpc_inlined_bytes_limit": "64000000",
-    "RAY_gcs_rpc_server_reconnect_timeout_s": "10",  # how long a node keeps trying to reach a head that is gone
+    "RAY_ENABLE_AUTO_CONNECT": "0",  # to whatever other cluster the machine has, when this one is gone
+    # Ray ends a process that has not reached the head for so long; a program shall learn of it, and go on.
+    "RAY_gcs_rpc_server_reconnect_timeout_s": "1000000",
+    # The head takes a node for dead that has not answered five times, at intervals of three seconds.
+    "RAY_health_check_period_ms": "3000",
+    "RAY_health_check_timeout_ms": "10000",
+    "RAY_health_check_failure_threshold": "5",
 }
-os.environ.update(SETTINGS)
+NODE_SETTINGS = SETTINGS | {"RAY_gcs_rpc_server_reconnect_timeout_s": "10"}
+os.environ.update(NODE_SETTINGS if __name__ == "__main__" else SETTINGS)
 
 import ray._private.services as _services  # noqa: E402
+import ray._private.worker as _worker  # noqa: E402
+import ray._raylet as _raylet  # noqa: E402
 
 
 def keep_loopback() -> None:
     """Has Ray use the loopback address when it is told to."""
     _services.resolve_ip_for_localhost = lambda host: host
+
+
+def keep_quiet() -> None:
+    """Has Ray not print in a program's output what happens to nodes."""
+    _worker.print_to_stdstream = lambda *_, **__: None
+
+
+def identity(head: str) -> str | None:
+    """Returns what tells a head from one that was started later at the same address; None if it does not answer."""
+    client: Any = getattr(_raylet, "GcsClient")  # noqa: B009 -- Ray does not declare it
+    try:
+        return client(address=head).cluster_id.hex()
+    except Exception:
+        return None
 
 
 if __name__ == "__main__":

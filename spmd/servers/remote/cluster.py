@@ -1,21 +1,31 @@
 """A cluster of tasks as its coordinator sees it: who is there, and what runs in them."""
 
+import contextlib
+import gc
+import time
+import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import ray
+from ray.exceptions import RayActorError
 
 from spmd.servers.coordinator import Worker
 from spmd.servers.remote.actors import RemoteStore, StoreActor, WorkerActor
-from spmd.servers.remote.joining import join
+from spmd.servers.remote.errors import ServerLostError
+from spmd.servers.remote.health import GROUPS, Health
+from spmd.servers.remote.joining import head_of, is_joined, join
 from spmd.servers.remote.shared_objects import Sender
 from spmd.servers.remote.worker import RemoteWorker
 
 _REPORT_SECONDS = 30.0
+_POLL_SECONDS = 1.0
 
 
 class RemoteCluster:
     """The parameter servers and workers of a cluster.
+
+    What runs in the tasks for it ends when it is no longer used, or when a parameter server was lost.
 
     Attributes:
         stores: of the parameter servers.
@@ -30,14 +40,18 @@ class RemoteCluster:
 
         Raises:
             ClusterError: the head cannot be started or reached.
+            ServerLostError: the head was lost at once.
         """
+        gc.collect()  # a former one may be part of a cycle
         join(jobs, is_chief=is_chief)
-        names = [f"ps_{index}" for index in range(len(jobs["ps"]))]
-        self._stores = [(_actor(StoreActor, name, 0), name) for name in names]
-        names = [f"worker_{index}" for index in range(len(jobs["worker"]))]
-        self._workers = [(_actor(WorkerActor, name, -1), name) for name in names]
-        _wait_for([*self._stores, *self._workers])
-        self.stores = [RemoteStore(actor, name) for actor, name in self._stores]
+        names = [f"{job}_{index}" for job in ("ps", "worker") for index in range(len(jobs[job]))]
+        found = _started(names, head_of(jobs))
+        self._stores = [(actor, name) for name, actor in found.items() if _is_server(name)]
+        self._workers = [actor for name, actor in found.items() if not _is_server(name)]
+        actors = list(found.values())
+        self._health = Health(self._stores, lambda: _end(actors))
+        weakref.finalize(self, self._health.stop).atexit = False
+        self.stores = [RemoteStore(actor, name, self._health) for actor, name in self._stores]
 
     def workers(self, sender: Sender, here: Sequence[Worker]) -> list[RemoteWorker]:
         """Returns the workers, for a coordinator.
@@ -47,23 +61,62 @@ class RemoteCluster:
             here: for each worker, what calls a closure in this process in its place.
         """
         return [
-            RemoteWorker(actor, index, self._stores, sender, one)
-            for index, ((actor, _), one) in enumerate(zip(self._workers, here, strict=True))
+            RemoteWorker(actor, index, self._stores, self._health, sender, one)
+            for index, (actor, one) in enumerate(zip(self._workers, here, strict=True))
         ]
 
 
-def _actor(cls: type[Any], name: str, restarts: int) -> Any:
-    options = {"resources": {name: 0.001}, "num_cpus": 0, "max_restarts": restarts}
-    return ray.remote(cls).options(**options).remote()
+def _started(names: Sequence[str], head: str) -> dict[str, Any]:
+    """Starts an actor in each task; blocks until all of them run.
 
+    Args:
+        names: of the tasks.
+        head: address of the cluster's head.
 
-def _wait_for(actors: Sequence[tuple[Any, str]]) -> None:
-    """Blocks until all actors run."""
-    missing = {actor.ping.remote(): name for actor, name in actors}
+    Raises:
+        ServerLostError: the head was lost.
+    """
+    actors = {name: _actor(name) for name in names}
+    missing = {actor.beat.remote(): name for name, actor in actors.items()}
+    reported = time.monotonic()
     while missing:
-        ready, _ = ray.wait(list(missing), num_returns=len(missing), timeout=_REPORT_SECONDS)
+        ready, _ = ray.wait(list(missing), num_returns=len(missing), timeout=_POLL_SECONDS)
         for reference in ready:
-            ray.get(reference)
-            del missing[reference]
-        if missing:
+            name = missing.pop(reference)
+            try:
+                ray.get(reference)
+            except RayActorError:  # its task has just died
+                time.sleep(_POLL_SECONDS)
+                if _is_server(name):  # Ray starts a worker anew
+                    actors[name] = _actor(name)
+                missing[actors[name].beat.remote()] = name
+        if missing and time.monotonic() > reported + _REPORT_SECONDS:
             print(f"Waiting for the tasks {', '.join(missing.values())} ...", flush=True)
+            if not is_joined():
+                _end(list(actors.values()))
+                raise ServerLostError(
+                    f"The head of the cluster at {head} was lost while its tasks were waited for. Make the strategy "
+                    "anew once it runs again."
+                )
+            reported = time.monotonic()
+    return actors
+
+
+def _actor(name: str) -> Any:
+    cls: type[Any] = StoreActor if _is_server(name) else WorkerActor
+    # A server that is started anew has no values.
+    restarts = 0 if _is_server(name) else -1
+    options = {"resources": {name: 0.001}, "num_cpus": 0, "max_restarts": restarts}
+    remote: Any = ray.remote(concurrency_groups=GROUPS)  # pyright: ignore[reportCallIssue]
+    return remote(cls).options(**options).remote()
+
+
+def _is_server(name: str) -> bool:
+    return name.startswith("ps_")
+
+
+def _end(actors: Sequence[Any]) -> None:
+    """Ends actors for good, where they can still be reached."""
+    for actor in actors:
+        with contextlib.suppress(Exception):
+            ray.kill(actor)

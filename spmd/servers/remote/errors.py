@@ -11,5 +11,9 @@ class ClusterError(SpmdError, RuntimeError):
     """The cluster cannot be started or joined."""
 
 
+class TokenError(ClusterError):
+    """The cluster refuses the token of a task or program, or there is none."""
+
+
 class MadeVariablesError(SpmdError, RuntimeError):
     """A closure made variables in a worker, which only the coordinator can do; caught by the engine."""

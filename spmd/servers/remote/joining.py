@@ -1,6 +1,7 @@
 """How a program joins the Ray cluster of its tasks: as its chief, or as a client from another machine."""
 
 import atexit
+import dataclasses
 import secrets
 import socket
 from collections.abc import Mapping, Sequence
@@ -8,9 +9,22 @@ from collections.abc import Mapping, Sequence
 import ray
 
 from spmd.servers.remote import nodes
+from spmd.servers.remote._ray import identity
+from spmd.servers.remote.errors import ClusterError, TokenError
 
-_HEADS: dict[str, nodes.Node] = {}
 _REPORT_SECONDS = 30.0
+_TRIES = 3
+
+
+@dataclasses.dataclass(frozen=True)
+class _Connection:
+    head: str
+    node: nodes.Node
+    identity: str | None
+
+
+# A process is in one Ray cluster at a time.
+_connection: _Connection | None = None
 
 
 def head_of(jobs: Mapping[str, Sequence[str]]) -> str:
@@ -24,7 +38,9 @@ def head_of(jobs: Mapping[str, Sequence[str]]) -> str:
 
 
 def join(jobs: Mapping[str, Sequence[str]], *, is_chief: bool) -> None:
-    """Joins a cluster once, with a node of this process's own, which ends with it; blocks until the head is there.
+    """Joins a cluster, with a node of this process's own, which ends with it; blocks until the head is there.
+
+    Does nothing if this process is in it, and its head still there. It leaves the cluster that it was in before.
 
     Args:
         jobs: addresses of the tasks, by job.
@@ -33,24 +49,46 @@ def join(jobs: Mapping[str, Sequence[str]], *, is_chief: bool) -> None:
     Raises:
         ClusterError: the head cannot be started or reached.
     """
+    global _connection
     head = head_of(jobs)
-    if head in _HEADS:
+    if _connection is not None and _connection.head == head and is_joined():
         return
+    _leave()
     if is_chief and jobs.get("chief"):
         host, port = nodes.split(head)
         node = nodes.Node("chief_0", host, nodes.numeric(head), port)
     else:
-        while not nodes.wait_for(head, _REPORT_SECONDS):
-            print(f"Waiting for the head of the cluster at {head} ...", flush=True)
-        host = _address_towards(head)
-        node = nodes.Node(f"client_{secrets.token_hex(4)}", host, nodes.numeric(head))
+        host, node = _client(head)
     try:
         nodes.connect(head, host)
+        _connection = _Connection(head, node, identity(nodes.numeric(head)))
     except BaseException:
         node.close()
         raise
-    _HEADS[head] = node
-    atexit.register(_leave, head)
+
+
+def is_joined() -> bool:
+    """Tells whether this process is in a cluster whose head is there, and has not been started anew."""
+    if _connection is None or not _connection.node.is_running():
+        return False
+    found = identity(nodes.numeric(_connection.head))
+    return found is not None and found == _connection.identity
+
+
+def _client(head: str) -> tuple[str, nodes.Node]:
+    """Starts the node of a program that is no task of the cluster; returns the address of this machine, too."""
+    for tried in range(1, _TRIES + 1):
+        while not nodes.wait_for(head, _REPORT_SECONDS):
+            print(f"Waiting for the head of the cluster at {head} ...", flush=True)
+        host = _address_towards(head)
+        try:
+            return host, nodes.Node(f"client_{secrets.token_hex(4)}", host, nodes.numeric(head))
+        except TokenError:
+            raise
+        except ClusterError:  # the head has just gone
+            if tried == _TRIES:
+                raise
+    raise AssertionError
 
 
 def _address_towards(head: str) -> str:
@@ -60,6 +98,10 @@ def _address_towards(head: str) -> str:
         return probe.getsockname()[0]
 
 
-def _leave(head: str) -> None:
-    ray.shutdown()
-    _HEADS.pop(head).close()
+@atexit.register
+def _leave() -> None:
+    global _connection
+    if _connection is not None:
+        ray.shutdown()
+        _connection.node.close()
+        _connection = None

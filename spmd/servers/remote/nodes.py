@@ -20,8 +20,8 @@ from pathlib import Path
 import ray
 
 from spmd.cluster import RETRYABLE_EXIT_CODE
-from spmd.servers.remote._ray import SETTINGS, keep_loopback
-from spmd.servers.remote.errors import ClusterError
+from spmd.servers.remote._ray import NODE_SETTINGS, SETTINGS, keep_loopback, keep_quiet
+from spmd.servers.remote.errors import ClusterError, TokenError
 
 _HERE = Path(__file__).parent
 _POLL_SECONDS = 0.5
@@ -30,6 +30,7 @@ _TOKEN_HELP = (
     "Give every task the same secret token, of 32 characters or more: write it to a file that only you can read, and set "
     "RAY_AUTH_TOKEN_PATH to its path."
 )
+_REFUSED = "AuthenticationError"  # of Ray
 
 
 # Names the folder with the open files of the process that a node belongs to.
@@ -54,6 +55,7 @@ class Node:
 
         Raises:
             ClusterError: Ray does not start.
+            TokenError: the head refuses the token.
         """
         self.name = name
         host = resolved(host)
@@ -75,6 +77,7 @@ class Node:
                 env={"KERAS_BACKEND": "jax"}
                 | os.environ
                 | environment(host)
+                | NODE_SETTINGS
                 | {OUTPUT: f"/proc/{os.getpid()}/fd"},
             )
             assert self._process.stdout is not None
@@ -84,6 +87,8 @@ class Node:
                 if "Ray runtime started" in lines[-1]:
                     return
         self.close()
+        if _REFUSED in "".join(lines):
+            raise _refused(head)
         raise ClusterError(
             f"Ray's node of the task {name} did not start. It wrote:\n{''.join(lines[-20:])}"
         )
@@ -94,6 +99,10 @@ class Node:
         while self._process.stdout.read1():  # pyright: ignore[reportAttributeAccessIssue]
             pass
         self._process.wait()
+
+    def is_running(self) -> bool:
+        """Tells whether the node has not ended."""
+        return self._process.poll() is None
 
     def close(self) -> None:
         """Ends the node."""
@@ -106,7 +115,7 @@ class Node:
 
 
 def serve(name: str, address: str, head: str) -> None:
-    """Runs the node of a task, cluster after cluster; never returns.
+    """Runs the node of a task, cluster after cluster, until SIGTERM ends this process.
 
     Args:
         name: of the task.
@@ -114,19 +123,29 @@ def serve(name: str, address: str, head: str) -> None:
         head: `"host:port"` of the head, which may be this task.
 
     Raises:
-        ClusterError: the cluster has several machines, and no token was given.
+        TokenError: the cluster has several machines, and no token was given; or the head refuses it.
     """
     host, port = split(address)
     environment(host)  # now: a node that cannot start is tried again and again
     _end_when_asked()
+    message = ""
     while True:
         if not same(address, head):
             wait_for(head)
-        node = None
-        with contextlib.suppress(ClusterError):
+        try:
             node = Node(name, host, numeric(head), port)
-        if node is not None:
-            node.wait()
+        except TokenError:
+            raise
+        except ClusterError as error:  # the head has just gone, or a former process still ends
+            if str(error) != message:
+                message = str(error)
+                print(f"{message}\nIt is tried again.", flush=True)
+        else:
+            message = ""
+            try:
+                node.wait()
+            finally:
+                node.close()
         time.sleep(_POLL_SECONDS)
 
 
@@ -144,12 +163,22 @@ def environment(host: str) -> dict[str, str]:
     """Returns the environment variables of a node's processes, and of a program that uses one.
 
     Raises:
-        ClusterError: the cluster has several machines, and no token was given.
+        TokenError: the cluster has several machines, and no token was given; or its file cannot be read.
     """
     found = dict(SETTINGS)
-    if not os.environ.get("RAY_AUTH_TOKEN") and not os.environ.get("RAY_AUTH_TOKEN_PATH"):
-        if not ipaddress.ip_address(resolved(host)).is_loopback:
-            raise ClusterError(f"The cluster has tasks on other machines. {_TOKEN_HELP}")
+    if os.environ.get("RAY_AUTH_TOKEN"):
+        return found
+    path = os.environ.get("RAY_AUTH_TOKEN_PATH")
+    if path:
+        try:
+            token = Path(path).read_text().strip()
+        except (OSError, ValueError) as error:
+            raise TokenError(f"The token cannot be read: {error}. {_TOKEN_HELP}") from None
+        if not token:
+            raise TokenError(f"The token's file {path} is empty. {_TOKEN_HELP}")
+    elif not ipaddress.ip_address(resolved(host)).is_loopback:
+        raise TokenError(f"The cluster has tasks on other machines. {_TOKEN_HELP}")
+    else:
         found["RAY_AUTH_TOKEN_PATH"] = str(_own_token())
     return found
 
@@ -199,10 +228,12 @@ def connect(head: str, host: str) -> None:
     """Makes this process a driver of a cluster, through the node of this machine.
 
     Raises:
-        ClusterError: the head does not answer, or refuses the token.
+        ClusterError: the head does not answer.
+        TokenError: it refuses the token.
     """
     os.environ.update(environment(host))
     keep_loopback()
+    keep_quiet()
     handler = signal.getsignal(signal.SIGTERM)
     try:
         ray.init(
@@ -212,8 +243,11 @@ def connect(head: str, host: str) -> None:
             logging_level=logging.WARNING,
         )
     except Exception as error:
+        if _REFUSED in f"{type(error).__name__}: {error}":
+            raise _refused(head) from error
         raise ClusterError(
-            f"Cannot join the cluster at {head}: {type(error).__name__}: {error}. {_TOKEN_HELP}"
+            f"Cannot join the cluster at {head}: {type(error).__name__}: {error}. Check that its tasks run, and that all "
+            f"have the same versions of Ray and Python. {_TOKEN_HELP}"
         ) from error
     # Ray's own aborts the program, with a stack trace.
     if handler is not None and threading.current_thread() is threading.main_thread():
@@ -229,6 +263,15 @@ def _end_when_asked() -> None:
     is_main = threading.current_thread() is threading.main_thread()
     if is_main and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(RETRYABLE_EXIT_CODE))
+
+
+def _refused(head: str) -> TokenError:
+    source = "RAY_AUTH_TOKEN"
+    if not os.environ.get(source):
+        source = f"the file {os.environ.get('RAY_AUTH_TOKEN_PATH') or _own_token()}"
+    return TokenError(
+        f"The cluster at {head} refuses the token of this task, which is that of {source}. {_TOKEN_HELP}"
+    )
 
 
 def _memory() -> int:

@@ -96,13 +96,14 @@ class RemoteWorker:
         self._health.check()
         if self._setting_up is None:
             self._start()
+        setting_up: Any = self._setting_up
         try:
-            if not wait([self._setting_up], BEAT_SECONDS):
+            if not wait([setting_up], BEAT_SECONDS):
                 self._silent += BEAT_SECONDS
                 if self._silent > self._frozen_seconds:
                     self._kill()
                 return False
-            ray.get(self._setting_up)
+            ray.get(setting_up)
         except RayActorError:
             self._setting_up = None
             return False

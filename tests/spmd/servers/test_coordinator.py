@@ -20,6 +20,7 @@ class Worker:
         self.lose_next = False
         self.asked = 0
         self.back_after = 0
+        self.useless: Exception | None = None
 
     def run(self, closures: Sequence[Callable[..., Any]], finish: Callable[[Any], None]) -> None:
         self.batches.append(len(closures))
@@ -32,6 +33,8 @@ class Worker:
 
     def restore(self) -> bool:
         self.asked += 1
+        if self.useless is not None:
+            raise self.useless
         return self.asked > self.back_after
 
 
@@ -117,6 +120,49 @@ def test_a_worker_that_is_back_goes_on(coordinate):
     coordinator = coordinate(worker)
     assert coordinator.schedule(lambda: 1).get(timeout=30) == 1
     assert worker.asked == 2
+
+
+def test_a_closure_that_ends_its_workers_is_an_error_at_last(coordinate):
+    worker = Worker()
+
+    def end() -> None:
+        raise WorkerLostError("out of memory")
+
+    coordinator = coordinate(worker)
+    deadly, waiting = coordinator.schedule(end), coordinator.schedule(lambda: 1)
+    with pytest.raises(WorkerLostError, match=r"10 workers were lost .* out of memory"):
+        deadly.get(timeout=30)
+    with pytest.raises(WorkerLostError, match="the same closure"):
+        coordinator.join()
+    with pytest.raises(CancelledClosureError):
+        waiting.get(timeout=10)
+    assert worker.ran == 10
+    assert coordinator.schedule(lambda: 2).get(timeout=10) == 2
+
+
+def test_what_makes_it_useless_to_wait_for_a_worker_is_raised(coordinate):
+    worker = Worker()
+    worker.lose_next, worker.useless = True, ConnectionError("a server is gone")
+    coordinator = coordinate(worker)
+    waiting = coordinator.schedule(lambda: 1)
+    with pytest.raises(ConnectionError, match="a server is gone"):
+        coordinator.join()
+    with pytest.raises(CancelledClosureError):
+        waiting.get(timeout=10)
+
+
+@pytest.mark.parametrize("leave", [SystemExit(3), KeyboardInterrupt()])
+def test_a_closure_ends_neither_its_worker_nor_the_program(coordinate, leave):
+    coordinator = coordinate(Worker())
+
+    def end() -> None:
+        raise leave
+
+    coordinator.schedule(end)
+    with pytest.raises(RuntimeError, match=f"raised {type(leave).__name__}") as caught:
+        coordinator.join()
+    assert caught.value.__cause__ is leave
+    assert coordinator.schedule(lambda: 2).get(timeout=10) == 2
 
 
 def test_stop_cancels_what_waits(coordinate):

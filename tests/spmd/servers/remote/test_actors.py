@@ -26,10 +26,10 @@ def run():
     """Has a worker call functions, and returns its reply, with the results unpickled."""
     sender = Sender(spmd.make_mesh(["cpu:0"]), ServerVariables([Store()]))
     worker, known = WorkerActor(), sender.join()
-    worker.set_up(3, [])
+    worker.set_up("session", 3, [])
 
     def call(*functions):
-        reply = worker.run(sender.pack(functions, known))
+        reply = worker.run("session", sender.pack(functions, known))
         reply.results = [sender.load(result) for result in reply.results]
         if reply.error is not None:
             reply.error = sender.load(reply.error[0]), reply.error[1]
@@ -55,6 +55,13 @@ def test_the_first_error_ends_it(run):
     assert isinstance(error, UnknownVariableError)
     assert 'raise UnknownVariableError("gone")' in text
     assert not reply.made_variables
+
+
+def test_a_process_that_was_started_anew_runs_nothing():
+    sender = Sender(spmd.make_mesh(["cpu:0"]), ServerVariables([Store()]))
+    reply = WorkerActor().run("session", sender.pack([lambda worker: 1], sender.join()))
+    assert reply.is_new
+    assert not reply.results
 
 
 def test_an_error_that_cannot_be_pickled_is_described(run):

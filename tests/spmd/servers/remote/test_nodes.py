@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from spmd.servers.remote import nodes
-from spmd.servers.remote.errors import ClusterError
+from spmd.servers.remote.errors import ClusterError, TokenError
 
 pytest.importorskip("ray")
 
@@ -32,12 +32,19 @@ def test_addresses():
         nodes.resolved("no-such-host.invalid")
 
 
-def test_several_machines_need_a_token(monkeypatch):
+def test_several_machines_need_a_token(monkeypatch, tmp_path):
     monkeypatch.delenv("RAY_AUTH_TOKEN_PATH", raising=False)
     monkeypatch.delenv("RAY_AUTH_TOKEN", raising=False)
     with pytest.raises(ClusterError, match="set RAY_AUTH_TOKEN_PATH"):
         nodes.environment("192.0.2.2")
-    monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", "/somewhere")
+    path = tmp_path / "token"
+    monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(path))
+    with pytest.raises(TokenError, match=r"cannot be read: .*No such file"):
+        nodes.environment("192.0.2.2")
+    path.write_text("\n")
+    with pytest.raises(TokenError, match=f"{path} is empty"):
+        nodes.environment("192.0.2.2")
+    path.write_text("x" * 32)
     assert "RAY_AUTH_TOKEN_PATH" not in nodes.environment("192.0.2.2")
 
 

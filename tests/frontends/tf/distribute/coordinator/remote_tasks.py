@@ -34,23 +34,31 @@ class Tasks:
         processes: of the servers and workers, by name.
     """
 
-    def __init__(self, workers: int, servers: int) -> None:
-        """Starts servers and workers; what they print goes to the test's output."""
-        names = ["chief_0"]
-        names += [f"worker_{index}" for index in range(workers)]
+    def __init__(self, workers: int, servers: int, *, chief: bool = True) -> None:
+        """Starts servers and workers; what they print goes to the test's output.
+
+        Args:
+            workers: how many.
+            servers: how many parameter servers.
+            chief: whether the coordinator is a task of the cluster.
+        """
+        names = [f"worker_{index}" for index in range(workers)]
         names += [f"ps_{index}" for index in range(servers)]
+        names += ["chief_0"] * chief
         addresses = dict(zip(names, _free_addresses(len(names)), strict=True))
         self._cluster: dict[str, list[str]] = {}
         for name, address in addresses.items():
             self._cluster.setdefault(name.rpartition("_")[0], []).append(address)
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
-        for name in names[1:]:
+        for name in names[: workers + servers]:
             self.start(name)
 
     def environment(self, name: str) -> dict[str, str]:
-        """Returns the environment variables of a task."""
+        """Returns the environment variables of a task, or of a coordinator that is none."""
         job, _, index = name.rpartition("_")
-        config = {"cluster": self._cluster, "task": {"type": job, "index": int(index)}}
+        config: dict[str, Any] = {"cluster": self._cluster}
+        if job in self._cluster:
+            config["task"] = {"type": job, "index": int(index)}
         own = {"TF_CONFIG": json.dumps(config), "PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu"}
         return os.environ | own
 
@@ -82,9 +90,9 @@ class Tasks:
 
 
 @contextlib.contextmanager
-def running(workers: int, servers: int) -> Generator[Tasks]:
+def running(workers: int, servers: int, *, chief: bool = True) -> Generator[Tasks]:
     """Runs a cluster for a `with` block."""
-    tasks = Tasks(workers, servers)
+    tasks = Tasks(workers, servers, chief=chief)
     try:
         yield tasks
     finally:
