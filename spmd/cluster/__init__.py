@@ -13,6 +13,8 @@ from spmd.cluster.config import Task as Task
 from spmd.cluster.config import from_tasks as from_tasks
 from spmd.cluster.environments.detection import gce_tpu_hosts as gce_tpu_hosts
 from spmd.cluster.environments.detection import jax_detection_method as jax_detection_method
+from spmd.cluster.environments.ray import RAY_ADDRESS_VARIABLE as RAY_ADDRESS_VARIABLE
+from spmd.cluster.environments.ray import ray_address as ray_address
 from spmd.cluster.environments.slurm import SlurmStep as SlurmStep
 from spmd.cluster.environments.slurm import from_slurm as from_slurm
 from spmd.cluster.environments.tf_config import TFConfig as TFConfig

@@ -11,5 +11,6 @@ from spmd.launch.job import Job as Job
 from spmd.launch.manifests.jobset import render_jobset as render_jobset
 from spmd.launch.manifests.kubernetes import render_kubernetes as render_kubernetes
 from spmd.launch.manifests.pod import PodOptions as PodOptions
+from spmd.launch.manifests.raycluster import render_raycluster as render_raycluster
 from spmd.launch.manifests.tfjob import render_tfjob as render_tfjob
 from spmd.launch.tasks import Roles as Roles

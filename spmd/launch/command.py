@@ -13,6 +13,7 @@ from spmd.launch.manifests.hosts import read_hosts, render_hosts, roles_on
 from spmd.launch.manifests.jobset import render_jobset
 from spmd.launch.manifests.kubernetes import render_kubernetes
 from spmd.launch.manifests.pod import PodOptions
+from spmd.launch.manifests.raycluster import render_raycluster
 from spmd.launch.manifests.slurm import render_slurm
 from spmd.launch.manifests.tfjob import render_tfjob
 from spmd.launch.restart_policy import RestartPolicy, check_at_least
@@ -20,7 +21,12 @@ from spmd.launch.supervisor import supervise
 from spmd.launch.token import TOKEN_PATH_VARIABLE, TOKEN_VARIABLE, token_to_render
 from spmd.topology import SIMULATE_VARIABLE
 
-_MANIFESTS = {"kubernetes": render_kubernetes, "tfjob": render_tfjob, "jobset": render_jobset}
+_MANIFESTS = {
+    "kubernetes": render_kubernetes,
+    "tfjob": render_tfjob,
+    "jobset": render_jobset,
+    "raycluster": render_raycluster,
+}
 
 _EXAMPLES = """\
 examples:
@@ -80,7 +86,7 @@ _HELP = {
     },
     "other machines: print, start nothing": {
         "--hosts": "hosts, or a file with one per line: print the command for each",
-        "--render": "print a Slurm script, or a Kubernetes manifest: Indexed Jobs, a Kubeflow TFJob or a JobSet",
+        "--render": "print a Slurm script, or a Kubernetes manifest: Indexed Jobs, a Kubeflow TFJob, a JobSet or KubeRay's RayCluster",
         "--name": "name of the job (default: from the script's)",
         "--port": f"port that tasks listen on (default: {DEFAULT_PORT})",
         "--token": "make a secret for tasks that serve programs elsewhere (jaxtribute server); with --ps there is one anyway",

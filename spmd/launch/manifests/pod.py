@@ -92,7 +92,7 @@ def pod_spec(
         spec.setdefault("volumes", []).append(volume)
         main.setdefault("volumeMounts", []).append({"name": claim, "mountPath": path})
     if job.token:
-        volume = {"name": _TOKEN_VOLUME, "secret": {"secretName": token_name(job)}}
+        volume = {"name": _TOKEN_VOLUME, "secret": {"secretName": job.name}}
         spec.setdefault("volumes", []).append(volume)
         mount = {"name": _TOKEN_VOLUME, "mountPath": _TOKEN_FOLDER, "readOnly": True}
         main.setdefault("volumeMounts", []).append(mount)
@@ -101,20 +101,15 @@ def pod_spec(
     return spec
 
 
-def token_name(job: Job) -> str:
-    """Names the Secret with the token of a job."""
-    return f"{job.name}-token"
-
-
 def token_secret(job: Job) -> list[Manifest]:
-    """Makes the Secret with the token of a job, if it has one."""
+    """Makes the Secret with the token of a job, if it has one; KubeRay looks for that of its cluster under this name."""
     if not job.token:
         return []
     return [
         {
             "apiVersion": "v1",
             "kind": "Secret",
-            "metadata": {"name": token_name(job)},
+            "metadata": {"name": job.name},
             "type": "Opaque",
             "stringData": {TOKEN_KEY: job.token},
         }

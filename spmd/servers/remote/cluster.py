@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import os
 import time
 import weakref
 from collections.abc import Mapping, Sequence
@@ -10,6 +11,7 @@ from typing import Any
 import ray
 from ray.exceptions import RayActorError
 
+from spmd.cluster import ray_address
 from spmd.servers.coordinator import Worker
 from spmd.servers.remote.actors import RemoteStore, StoreActor, WorkerActor
 from spmd.servers.remote.errors import ServerLostError
@@ -106,7 +108,10 @@ def _actor(name: str) -> Any:
     cls: type[Any] = StoreActor if _is_server(name) else WorkerActor
     # A server that is started anew has no values.
     restarts = 0 if _is_server(name) else -1
-    options = {"resources": {name: 0.001}, "num_cpus": 0, "max_restarts": restarts}
+    resources: dict[str, float] = {name: 0.001}
+    if ray_address(os.environ):  # its nodes have no names, but each is of a kind, and is one task
+        resources = {name.rpartition("_")[0]: 1}
+    options = {"resources": resources, "num_cpus": 0, "max_restarts": restarts}
     remote: Any = ray.remote(concurrency_groups=GROUPS)  # pyright: ignore[reportCallIssue]
     return remote(cls).options(**options).remote()
 

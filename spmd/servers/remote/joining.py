@@ -2,12 +2,14 @@
 
 import atexit
 import dataclasses
+import os
 import secrets
 import socket
 from collections.abc import Mapping, Sequence
 
 import ray
 
+from spmd.cluster import ray_address
 from spmd.servers.remote import nodes
 from spmd.servers.remote._ray import identity
 from spmd.servers.remote.errors import ClusterError, TokenError
@@ -30,11 +32,14 @@ _connection: _Connection | None = None
 def head_of(jobs: Mapping[str, Sequence[str]]) -> str:
     """Returns the address of a cluster's head: the chief, else the first parameter server, else the first worker.
 
+    If there is a Ray cluster already (`spmd.cluster.ray_address`), its head is that of the tasks.
+
     Examples:
         >>> head_of({"worker": ["a:1", "b:1"], "ps": ["c:1"]})
         'c:1'
     """
-    return next(jobs[job][0] for job in ("chief", "ps", "worker") if jobs.get(job))
+    address = ray_address(os.environ)
+    return address or next(jobs[job][0] for job in ("chief", "ps", "worker") if jobs.get(job))
 
 
 def join(jobs: Mapping[str, Sequence[str]], *, is_chief: bool) -> None:
@@ -54,7 +59,7 @@ def join(jobs: Mapping[str, Sequence[str]], *, is_chief: bool) -> None:
     if _connection is not None and _connection.head == head and is_joined():
         return
     _leave()
-    if is_chief and jobs.get("chief"):
+    if is_chief and jobs.get("chief") and not ray_address(os.environ):
         host, port = nodes.split(head)
         node = nodes.Node("chief_0", host, nodes.numeric(head), port)
     else:

@@ -1,7 +1,8 @@
-"""The official schemas of Kubernetes, TFJob and JobSet, from the packages that their projects publish.
+"""The official schemas of Kubernetes, TFJob and JobSet, from the packages that their projects publish; one of ours for RayCluster.
 
 Kubernetes: its OpenAPI as JSON schemas, in `kubernetes-validate`. JobSet: models made from its OpenAPI, in
-Kubeflow's `kubeflow-trainer-api`. TFJob: the same in `kubeflow-training`; their types are checked here.
+Kubeflow's `kubeflow-trainer-api`. TFJob: the same in `kubeflow-training`; their types are checked here. KubeRay publishes no
+package with its schema: the fields of a RayCluster are listed here, as its API reference has them.
 """
 
 import functools
@@ -83,3 +84,51 @@ def _make(kind: str, value: Any) -> Any:
     return model(
         **{names[key]: _make(model.openapi_types[names[key]], each) for key, each in value.items()}
     )
+
+
+def _fields(required: tuple[str, ...] = (), **properties: Any) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+_TEXTS = {"type": "object", "additionalProperties": {"type": "string"}}
+_COUNT = {"type": "integer", "minimum": 0}
+_RAYCLUSTER = _fields(
+    ("apiVersion", "kind", "metadata", "spec"),
+    apiVersion={"const": "ray.io/v1"},
+    kind={"const": "RayCluster"},
+    metadata=_fields(("name",), name={"type": "string", "maxLength": 50}, labels=_TEXTS),
+    spec=_fields(
+        ("rayVersion", "headGroupSpec"),
+        rayVersion={"type": "string", "pattern": r"^\d+\.\d+\.\d+"},
+        authOptions=_fields(mode={"enum": ["disabled", "token"]}, secretName={"type": "string"}),
+        headGroupSpec=_fields(("template",), rayStartParams=_TEXTS, template={"type": "object"}),
+        workerGroupSpecs={
+            "type": "array",
+            "items": _fields(
+                ("groupName", "minReplicas", "maxReplicas", "template"),
+                groupName={"type": "string"},
+                replicas=_COUNT,
+                minReplicas=_COUNT,
+                maxReplicas=_COUNT,
+                rayStartParams=_TEXTS,
+                template={"type": "object"},
+            ),
+        },
+    ),
+)
+
+
+def check_raycluster(manifest: dict[str, Any]) -> None:
+    """Fails unless a manifest is a RayCluster with pods of Kubernetes, or a kind of Kubernetes's own."""
+    if manifest["kind"] != "RayCluster":
+        check_kubernetes(manifest)
+        return
+    jsonschema.validate(manifest, _RAYCLUSTER)
+    spec = manifest["spec"]
+    for group in (spec["headGroupSpec"], *spec["workerGroupSpecs"]):
+        check_pod_template(group["template"])

@@ -20,6 +20,12 @@ def test_the_head():
     assert joining.head_of(jobs | {"ps": ["c:1"], "chief": ["d:1"]}) == "d:1"
 
 
+def test_the_head_of_a_ray_cluster_that_is_there_already(monkeypatch):
+    monkeypatch.setenv("JAXTRIBUTE_RAY_ADDRESS", "head-svc:6379")
+    jobs = {"chief": ["d:1"], "worker": ["a:1"], "ps": ["c:1"]}
+    assert joining.head_of(jobs) == "head-svc:6379"
+
+
 _JOIN = """
 import json, sys, ray
 from spmd.servers.remote import join
