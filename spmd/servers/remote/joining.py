@@ -61,6 +61,7 @@ def join(jobs: Mapping[str, Sequence[str]], *, is_chief: bool) -> None:
     _leave()
     if is_chief and jobs.get("chief") and not ray_address(os.environ):
         host, port = nodes.split(head)
+        nodes.wait_for_name(host)
         node = nodes.Node("chief_0", host, nodes.numeric(head), port)
     else:
         host, node = _client(head)

@@ -130,7 +130,7 @@ def serve(name: str, address: str, head: str) -> None:
     _end_when_asked()
     message = ""
     while True:
-        if not same(address, head):
+        if address != head:
             wait_for(head)
         try:
             node = Node(name, host, numeric(head), port)
@@ -193,6 +193,16 @@ def wait_for(head: str, seconds: float | None = None) -> bool:
     return False
 
 
+def wait_for_name(host: str, seconds: float = 60.0) -> None:
+    """Waits until a host is known by its name: a pod is only a moment after its start."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        with contextlib.suppress(ClusterError):
+            resolved(host)
+            return
+        time.sleep(_POLL_SECONDS)
+
+
 def split(address: str) -> tuple[str, int]:
     """Divides `"host:port"`."""
     host, _, port = address.rpartition(":")
@@ -217,11 +227,6 @@ def numeric(address: str) -> str:
     """Returns an address with the host's number."""
     host, port = split(address)
     return f"{resolved(host)}:{port}"
-
-
-def same(one: str, other: str) -> bool:
-    """Tells whether two addresses are one."""
-    return one == other or numeric(one) == numeric(other)
 
 
 def connect(head: str, host: str) -> None:
