@@ -113,6 +113,17 @@ WORKLOADS = {
         {},
         processes=2,
     ),
+    "parameter_server": Workload(
+        "MLP 784-256-10 on parameter servers, batch 64, 2 workers and 1 server",
+        _both("servers.mlp"),
+        {TENSORFLOW: 1.5},
+    ),
+    "recommender": Workload(
+        "Recommender on parameter servers, tables of 1,100,000 x 64, batch 512, 2 workers and 1 server",
+        _both("servers.recommender"),
+        {TENSORFLOW: 1.2},
+        rounds=5,
+    ),
     "mnist_input": Workload(
         "Input alone: MNIST map, shuffle, batch 128, onto a device",
         _both("input.mnist"),
