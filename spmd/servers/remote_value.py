@@ -1,6 +1,8 @@
 """The result of a closure that a worker will have run."""
 
+import dataclasses
 import threading
+from collections.abc import Callable
 from typing import Any
 
 from spmd.errors import SpmdError
@@ -8,6 +10,17 @@ from spmd.errors import SpmdError
 
 class CancelledClosureError(SpmdError, RuntimeError):
     """A closure was not run, because another one failed before it."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Late:
+    """A result that is made when it is first asked for.
+
+    Attributes:
+        make: makes it.
+    """
+
+    make: Callable[[], Any]
 
 
 class RemoteValue:
@@ -40,10 +53,13 @@ class RemoteValue:
             raise TimeoutError(f"The result of a closure did not come within {timeout} s.")
         if self._error is not None:
             raise self._error
-        return self._value
+        value = self._value
+        if isinstance(value, Late):
+            value = self._value = value.make()
+        return value
 
     def set(self, value: Any) -> None:
-        """Takes the result."""
+        """Takes the result, or a `Late` one."""
         self._value = value
         self._done.set()
 

@@ -160,9 +160,12 @@ class ServerVariables:
             found |= self._pull(server, versions)
         if not found:
             return
-        for variable, entry in entries:
-            if entry is not None and not found.keys().isdisjoint(entry.keys):
-                self._take(variable, entry, found)
+        taken = [
+            (variable, _newest(variable, entry, found))
+            for variable, entry in entries
+            if entry is not None and not found.keys().isdisjoint(entry.keys)
+        ]
+        _give([variable for variable, _ in taken], [value for _, value in taken])
 
     def is_table(self, shape: Sequence[int], dtype: np.dtype[Any], rows: int) -> bool:
         """Tells whether a step that looks up so many rows of a variable had better fetch these alone."""
@@ -228,26 +231,6 @@ class ServerVariables:
     def _send(self, server: int, changes: Sequence[Change]) -> None:
         self._stores[server].push(changes)
 
-    def _take(
-        self, variable: LibraryVariable, entry: _Entry, found: Mapping[Key, tuple[int, Array]]
-    ) -> None:
-        adapter: Any = adapter_of(variable)
-        old = adapter.get(variable)
-        if len(entry.keys) == 1:
-            entry.versions[0], value = found[entry.keys[0]]
-        else:
-            whole = np.array(old)
-            for position, (shard, key) in enumerate(zip(entry.shards, entry.keys, strict=True)):
-                if key in found:
-                    entry.versions[position], whole[shard.start : shard.stop] = found[key]
-            value = whole
-        # A copy: a step may take the variable's memory, and the server keeps its own.
-        array = jax.numpy.array(value)
-        if isinstance(old, jax.Array) and old.committed and old.is_fully_addressable:
-            array = jax.device_put(array, old.sharding)  # where the step left the one before
-        with LIFTING:
-            adapter.set(variable, array)
-
     def _flush(self) -> None:
         """Creates on the servers the variables that were bound."""
         if not self._new and not self._new_slots:
@@ -297,6 +280,38 @@ def _value(variable: LibraryVariable) -> Array | None:
     if not isinstance(value, jax.Array) or isinstance(value, Tracer):
         return None
     return np.array(value)
+
+
+def _newest(
+    variable: LibraryVariable, entry: _Entry, found: Mapping[Key, tuple[int, Array]]
+) -> Array:
+    """Returns a variable's value, with the parts that came; notes their versions."""
+    if len(entry.keys) == 1:
+        entry.versions[0], value = found[entry.keys[0]]
+        return value
+    adapter: Any = adapter_of(variable)
+    whole = np.array(adapter.get(variable))
+    for position, (shard, key) in enumerate(zip(entry.shards, entry.keys, strict=True)):
+        if key in found:
+            entry.versions[position], whole[shard.start : shard.stop] = found[key]
+    return whole
+
+
+def _give(variables: Sequence[LibraryVariable], values: Sequence[Array]) -> None:
+    """Gives variables values, where the step left those before; all in one transfer."""
+    adapters: list[Any] = [adapter_of(variable) for variable in variables]
+    olds = [adapter.get(variable) for adapter, variable in zip(adapters, variables, strict=True)]
+    shardings = [
+        old.sharding
+        if isinstance(old, jax.Array) and old.committed and old.is_fully_addressable
+        else None
+        for old in olds
+    ]
+    # Copies: a step may take the variables' memory, and the server keeps its own.
+    arrays = jax.device_put(list(values), shardings, may_alias=False)
+    with LIFTING:
+        for adapter, variable, array in zip(adapters, variables, arrays, strict=True):
+            adapter.set(variable, array)
 
 
 def _by_shard(rows: Array, entry: _Entry) -> Iterator[tuple[int, Key, slice, int]]:

@@ -12,6 +12,7 @@ from ray.exceptions import GetTimeoutError, RayActorError, RayTaskError
 
 from spmd.servers.remote.errors import MadeVariablesError, ServerLostError
 from spmd.servers.remote.health import BEAT_SECONDS, Health, lost
+from spmd.servers.remote.messages import pack, unpack
 from spmd.servers.remote.nodes import print_to_task
 from spmd.servers.remote.shared_objects import Package, Receiver, dumps
 from spmd.servers.remote.worker_variables import WorkerVariables
@@ -25,8 +26,13 @@ _T = TypeVar("_T")
 class StoreActor(Store):
     """A `Store` whose rules arrive pickled, and which owns the memory of its values."""
 
+    def answer(self, message: bytes) -> bytes:
+        """Calls the method that a message names; returns the message with its result."""
+        method, *arguments = unpack(message)
+        return pack(getattr(self, method)(*arguments))
+
     def create(self, values: Mapping[Key, Array]) -> None:
-        """See `Store.create`; what Ray hands over is a view of shared memory."""
+        """See `Store.create`; the arrays of messages are views."""
         super().create({key: value.copy() for key, value in values.items()})
 
     def take_rules(self, rules: bytes) -> None:
@@ -53,7 +59,7 @@ class RemoteStore:
 
     def create(self, values: Mapping[Key, Array]) -> None:
         """See `Store.create`."""
-        self._get(self._actor.create.remote(values))
+        self._call("create", values)
 
     def add_rules(self, rules: Sequence[Rule]) -> None:
         """See `Store.add_rules`."""
@@ -61,21 +67,25 @@ class RemoteStore:
 
     def pull(self, versions: Mapping[Key, int]) -> dict[Key, tuple[int, Array]]:
         """See `Store.pull`."""
-        return self._get(self._actor.pull.remote(versions))
+        return self._call("pull", versions)
 
     def rows(self, wanted: Mapping[Key, Array]) -> dict[Key, Array]:
         """See `Store.rows`."""
-        return self._get(self._actor.rows.remote(wanted))
+        return self._call("rows", wanted)
 
     def push(self, changes: Sequence[Change]) -> None:
         """See `Store.push`."""
-        self._get(self._actor.push.remote(changes))
+        self._call("push", changes)
 
     def exchange(
         self, changes: Sequence[Change], versions: Mapping[Key, int]
     ) -> dict[Key, tuple[int, Array]]:
         """See `Store.exchange`."""
-        return self._get(self._actor.exchange.remote(changes, versions))
+        return self._call("exchange", changes, versions)
+
+    def _call(self, method: str, *arguments: Any) -> Any:
+        message: Any = self._actor.answer.remote(pack((method, *arguments)))
+        return unpack(self._get(message))
 
     def _get(self, reference: "ray.ObjectRef[_T]") -> _T:
         while True:

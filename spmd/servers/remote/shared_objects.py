@@ -244,9 +244,23 @@ class Sender:
 
 def dumps(value: Any) -> bytes:
     """Pickles a value that keeps no identity; of a variable, its value."""
+    if value is None or type(value) in (bool, int, float):
+        return pickle.dumps(value)
+    if isinstance(value, jax.Array) and not jnp.issubdtype(value.dtype, jax.dtypes.prng_key):
+        return pickle.dumps(_Numbers(np.asarray(value)))  # what most steps return
     file = io.BytesIO()
     _Pickler(file, None, None).dump(value)
     return file.getvalue()
+
+
+class _Numbers:
+    """An array of JAX, pickled as one of NumPy."""
+
+    def __init__(self, array: np.ndarray[Any, Any]) -> None:
+        self._array = array
+
+    def __reduce__(self) -> Any:
+        return jnp.asarray, (self._array,)
 
 
 _CloudPickler: Any = getattr(cloudpickle, "CloudPickler")  # noqa: B009 -- Ray does not declare it

@@ -1,5 +1,6 @@
 """A worker of a coordinator, in another process."""
 
+import functools
 import threading
 import uuid
 from collections.abc import Callable, Sequence
@@ -12,6 +13,7 @@ from spmd.servers.coordinator import Worker, WorkerLostError
 from spmd.servers.remote.errors import ServerLostError
 from spmd.servers.remote.health import BEAT_SECONDS, Health, frozen_seconds, wait
 from spmd.servers.remote.shared_objects import Sender
+from spmd.servers.remote_value import Late
 
 _AT_ONCE = 16
 
@@ -72,7 +74,7 @@ class RemoteWorker:
             if reply.is_new:
                 raise self._lost("its process was started anew")
             for result in reply.results:
-                finish(self._sender.load(result))
+                finish(Late(functools.partial(self._sender.load, result)))
             del waiting[: len(reply.results)]
             if reply.made_variables:
                 with self._making:
