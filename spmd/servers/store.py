@@ -311,7 +311,9 @@ def _write(entry: _Entry, change: Change) -> None:
         if change.verb == "set":
             entry.value = np.asarray(operand)
         else:
-            entry.value = _UFUNCS[change.verb](entry.value, operand).astype(entry.value.dtype)
+            entry.value = _UFUNCS[change.verb](entry.value, operand).astype(
+                entry.value.dtype, copy=False
+            )
         entry.shared = change.verb == "set"
         return
     if entry.shared:

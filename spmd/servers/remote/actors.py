@@ -2,18 +2,21 @@
 
 import dataclasses
 import pickle
+import threading
 import traceback
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import jax
+import numpy as np
 import ray
 from ray.exceptions import GetTimeoutError, RayActorError, RayTaskError
 
 from spmd.servers.remote.errors import MadeVariablesError, ServerLostError
 from spmd.servers.remote.health import BEAT_SECONDS, Health, lost
-from spmd.servers.remote.messages import pack, unpack
+from spmd.servers.remote.messages import pack, pack_into, parts_of, unpack
 from spmd.servers.remote.nodes import print_to_task
+from spmd.servers.remote.shared_memory import SharedMemory
 from spmd.servers.remote.shared_objects import Package, Receiver, dumps
 from spmd.servers.remote.worker_variables import WorkerVariables
 from spmd.servers.store import Array, Change, Key, Rule, Store, UnknownVariableError
@@ -22,18 +25,51 @@ from spmd.topology import leave_out_absent_accelerators, local_devices, make_mes
 
 _T = TypeVar("_T")
 
+# Sizes of the memory that two processes share, in bytes: at first, and of a message at most.
+_LEAST_SHARED = 1 << 20
+_MOST_SHARED = 1 << 26
+
 
 class StoreActor(Store):
     """A `Store` whose rules arrive pickled, and which owns the memory of its values."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._memory: dict[str, SharedMemory] = {}
 
     def answer(self, message: bytes) -> bytes:
         """Calls the method that a message names; returns the message with its result."""
         method, *arguments = unpack(message)
         return pack(getattr(self, method)(*arguments))
 
+    def share(self, client: str, path: str, mark: bytes) -> bool:
+        """Opens memory that a client on this machine made; returns whether there is such memory here."""
+        memory = SharedMemory.open(path, mark)
+        if memory is not None:
+            self._memory[client] = memory
+        return memory is not None
+
+    def answer_shared(self, client: str, size: int) -> int | bytes:
+        """Does what `answer` does, for a message in shared memory.
+
+        Returns:
+            The size of the answer, which is there; or the answer, if that has no room.
+        """
+        memory = self._memory[client].view
+        method, *arguments = unpack(memory[:size])
+        parts, length = parts_of(getattr(self, method)(*arguments))
+        if length > len(memory):
+            return b"".join(parts)
+        pack_into(memory, parts)
+        return length
+
     def create(self, values: Mapping[Key, Array]) -> None:
         """See `Store.create`; the arrays of messages are views."""
         super().create({key: value.copy() for key, value in values.items()})
+
+    def push(self, changes: Sequence[Change]) -> None:
+        """See `Store.push`; the arrays of messages are views."""
+        super().push([_owned(change) if change.verb == "set" else change for change in changes])
 
     def take_rules(self, rules: bytes) -> None:
         """See `Store.add_rules`."""
@@ -44,18 +80,26 @@ class StoreActor(Store):
         """Tells that the server is there, whatever else it does."""
 
 
-class RemoteStore:
-    """A `Store` in another process."""
+def _owned(change: Change) -> Change:
+    return dataclasses.replace(change, operand=jax.tree.map(np.array, change.operand))
 
-    def __init__(self, actor: Any, name: str, health: Health | None = None) -> None:
+
+class RemoteStore:
+    """A `Store` in another process, with which this one shares memory if both are on one machine."""
+
+    def __init__(self, actor: Any, name: str, client: str, health: Health | None = None) -> None:
         """Makes what stands for a store.
 
         Args:
             actor: handle of a `StoreActor`.
             name: of the task.
+            client: name of this process; the store forgets the memory of a former one of this name.
             health: knows when the server counts as frozen; None in a worker, which the coordinator ends then.
         """
-        self._actor, self._name, self._health = actor, name, health
+        self._actor, self._name, self._client, self._health = actor, name, client, health
+        self._memory: SharedMemory | None = None
+        self._shares = True
+        self._lock = threading.Lock()
 
     def create(self, values: Mapping[Key, Array]) -> None:
         """See `Store.create`."""
@@ -84,8 +128,42 @@ class RemoteStore:
         return self._call("exchange", changes, versions)
 
     def _call(self, method: str, *arguments: Any) -> Any:
-        message: Any = self._actor.answer.remote(pack((method, *arguments)))
+        parts, size = parts_of((method, *arguments))
+        if self._shares:
+            with self._lock:
+                memory = self._memory_for(size)
+                if memory is not None:
+                    return unpack(self._call_shared(memory, parts, size))
+        message: Any = self._actor.answer.remote(b"".join(parts))
         return unpack(self._get(message))
+
+    def _call_shared(self, memory: memoryview, parts: Sequence[Any], size: int) -> bytes:
+        pack_into(memory, parts)
+        try:
+            answer: Any = self._get(self._actor.answer_shared.remote(self._client, size))
+        except BaseException:
+            self._memory = None  # the server may still be about to write its answer there
+            raise
+        if isinstance(answer, int):
+            return bytes(memory[:answer])  # the next message will be there
+        self._memory_for(len(answer))
+        return answer
+
+    def _memory_for(self, size: int) -> memoryview | None:
+        """Returns memory that both sides have, with room for a message; None if they have none, or it is too large."""
+        if size > _MOST_SHARED:
+            return None
+        if self._memory is None or len(self._memory.view) < size:
+            memory = SharedMemory.create(max(_LEAST_SHARED, 2 * size))
+            self._shares = False
+            if memory is not None:
+                shared = self._actor.share.remote(self._client, str(memory.path), memory.mark)
+                try:
+                    self._shares = self._get(shared)
+                finally:
+                    memory.unlink()
+            self._memory = memory if self._shares else None
+        return None if self._memory is None else self._memory.view
 
     def _get(self, reference: "ray.ObjectRef[_T]") -> _T:
         while True:
@@ -136,7 +214,9 @@ class WorkerActor:
         """
         print_to_task()
         self._index = index
-        self._backing = WorkerVariables([RemoteStore(actor, name) for actor, name in stores])
+        self._backing = WorkerVariables(
+            [RemoteStore(actor, name, f"worker_{index}") for actor, name in stores]
+        )
         leave_out_absent_accelerators()
         mesh = make_mesh(local_devices()[:1])
         self._receiver = Receiver(mesh, self._backing)

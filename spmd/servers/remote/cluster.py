@@ -53,7 +53,9 @@ class RemoteCluster:
         actors = list(found.values())
         self._health = Health(self._stores, lambda: _end(actors))
         weakref.finalize(self, self._health.stop).atexit = False
-        self.stores = [RemoteStore(actor, name, self._health) for actor, name in self._stores]
+        self.stores = [
+            RemoteStore(actor, name, "coordinator", self._health) for actor, name in self._stores
+        ]
 
     def workers(self, sender: Sender, here: Sequence[Worker]) -> list[RemoteWorker]:
         """Returns the workers, for a coordinator.

@@ -6,6 +6,7 @@ the arrays' own memory; who receives it gets views of it.
 
 import pickle
 import struct
+from collections.abc import Sequence
 from typing import Any
 
 # XLA takes arrays as they are that begin at such multiples.
@@ -21,6 +22,19 @@ def pack(value: Any) -> bytes:
         >>> unpack(pack({"w": np.arange(3)}))
         {'w': array([0, 1, 2])}
     """
+    return b"".join(parts_of(value)[0])
+
+
+def pack_into(memory: memoryview, parts: Sequence[Any]) -> None:
+    """Writes the parts of a message into memory, from its start."""
+    used = 0
+    for part in parts:
+        memory[used : used + len(part)] = part
+        used += len(part)
+
+
+def parts_of(value: Any) -> tuple[list[Any], int]:
+    """Returns the parts of a message, which follow each other, and its size."""
     buffers: list[pickle.PickleBuffer] = []
     structure = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
     arrays = [buffer.raw() for buffer in buffers]
@@ -31,10 +45,10 @@ def pack(value: Any) -> bytes:
         padding = -used % _ALIGNMENT
         parts += (bytes(padding), array)
         used += padding + len(array)
-    return b"".join(parts)
+    return parts, used
 
 
-def unpack(message: bytes) -> Any:
+def unpack(message: bytes | memoryview) -> Any:
     """Returns the structure of a message; its arrays are views of it, which cannot be written."""
     count, length = _HEAD.unpack_from(message)
     start = _HEAD.size + 8 * count

@@ -97,7 +97,9 @@ def _turns(
     def step(iterator: Any) -> Any:
         return strategy.run(replica, args=next(iterator))
 
-    first = iter(coordinator.create_per_worker_dataset(lambda: data().take(batch).batch(batch).repeat()))
+    first = iter(
+        coordinator.create_per_worker_dataset(lambda: data().take(batch).batch(batch).repeat())
+    )
     for _ in range(3):
         check = float(coordinator.schedule(step, args=(first,)).fetch())
     shuffled = coordinator.create_per_worker_dataset(
@@ -161,7 +163,10 @@ def _serve(front_end: str) -> None:
         from frontends import tf
     resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
     tf.distribute.Server(
-        resolver.cluster_spec(), job_name=resolver.task_type, task_index=resolver.task_id, protocol="grpc"
+        resolver.cluster_spec(),
+        job_name=resolver.task_type,
+        task_index=resolver.task_id,
+        protocol="grpc",
     ).join()
 
 

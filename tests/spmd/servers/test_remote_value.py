@@ -5,6 +5,7 @@ import threading
 import pytest
 
 from spmd.servers import RemoteValue
+from spmd.servers.remote_value import Late
 
 
 def test_waits_for_the_result():
@@ -23,3 +24,12 @@ def test_raises_the_error_that_stands_for_the_result():
     for _ in range(2):
         with pytest.raises(KeyError, match="missing"):
             value.get()
+
+
+def test_a_late_result_is_made_once_when_it_is_asked_for():
+    value, made = RemoteValue(), []
+    value.set(Late(lambda: made.append(1) or "made"))
+    assert value.done()
+    assert not made
+    assert [value.get(), value.get()] == ["made", "made"]
+    assert made == [1]

@@ -1,12 +1,14 @@
 """What runs in the tasks' processes, here in this one."""
 
+import types
+
 import numpy as np
 import pytest
 
 import spmd
 from spmd.servers import ServerVariables, Store, UnknownVariableError
-from spmd.servers.remote import Sender
-from spmd.servers.remote.actors import StoreActor, WorkerActor
+from spmd.servers.remote import Sender, actors
+from spmd.servers.remote.actors import RemoteStore, StoreActor, WorkerActor
 from spmd.servers.store import Change
 
 pytest.importorskip("ray")
@@ -19,6 +21,63 @@ def test_a_server_owns_the_memory_of_its_values():
     assert store.pull({("w", 0): 0})["w", 0][1].tolist() == [0.0, 0.0]
     changes = [Change(("w", 0), "add", np.ones(2, np.float32))]
     assert store.exchange(changes, {("w", 0): 1}) == {("w", 0): (2, pytest.approx([1.0, 1.0]))}
+
+
+class _Local:
+    """Stands for the handle of an actor, whose methods it calls at once."""
+
+    def __init__(self, actor, calls):
+        self._actor, self._calls = actor, calls
+
+    def __getattr__(self, name):
+        def remote(*arguments):
+            self._calls.append(name)
+            return getattr(self._actor, name)(*arguments)
+
+        return types.SimpleNamespace(remote=remote)
+
+
+@pytest.fixture
+def connected(monkeypatch):
+    """Connects a client to a store as Ray would; returns them, and the list of calls."""
+    monkeypatch.setattr(actors.ray, "get", lambda result: result)
+    store, calls = StoreActor(), []
+    return RemoteStore(_Local(store, calls), "ps_0", "worker_0"), store, calls
+
+
+def test_messages_pass_through_shared_memory(connected):
+    client, _, calls = connected
+    client.create({("w", 0): np.zeros(1000, np.float32)})
+    client.push([Change(("w", 0), "set", np.arange(1000, dtype=np.float32))])
+    first = client.pull({("w", 0): 0})["w", 0]
+    client.push([Change(("w", 0), "add", np.ones(1000, np.float32))])
+    second = client.pull({("w", 0): 0})["w", 0]
+    assert (first[0], second[0]) == (2, 3)
+    assert first[1].sum() + 1000 == second[1].sum()
+    assert calls == ["share"] + ["answer_shared"] * 5
+
+
+def test_the_memory_grows_with_the_messages(connected, monkeypatch):
+    monkeypatch.setattr(actors, "_LEAST_SHARED", 1 << 10)
+    client, store, calls = connected
+    client.create({("w", 0): np.zeros(10, np.float32)})
+    store.create({("v", 0): np.ones(5000)})
+    for _ in range(2):
+        assert client.pull({("v", 0): 0})["v", 0][1].sum() == 5000
+    assert calls == ["share", "answer_shared", "answer_shared", "share", "answer_shared"]
+    monkeypatch.setattr(actors, "_MOST_SHARED", 1 << 10)
+    client.push([Change(("v", 0), "add", np.ones(5000))])
+    assert calls[-1] == "answer"
+    assert store.pull({("v", 0): 0})["v", 0][1].sum() == 10000
+
+
+def test_processes_on_different_machines_share_none(connected, monkeypatch):
+    monkeypatch.setattr(actors.SharedMemory, "open", lambda path, mark: None)
+    client, _, calls = connected
+    client.create({("w", 0): np.zeros(2, np.float32)})
+    client.push([Change(("w", 0), "add", np.ones(2, np.float32))])
+    assert client.pull({("w", 0): 0})["w", 0][1].tolist() == [1, 1]
+    assert calls == ["share", "answer", "answer", "answer"]
 
 
 @pytest.fixture
