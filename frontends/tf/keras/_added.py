@@ -13,6 +13,7 @@ from frontends.tf.keras._dataset_creator import DatasetCreator
 from frontends.tf.keras._files import ModelCheckpoint
 from frontends.tf.keras._lookup import Hashing, IntegerLookup, StringLookup
 from frontends.tf.keras._mean_tensor import MeanTensor
+from frontends.tf.keras._sidecar import SidecarEvaluator
 from frontends.tf.keras._tensorboard import TensorBoard
 
 
@@ -89,7 +90,8 @@ NAMES: dict[str, dict[str, Any]] = {
     "metrics": _functions(keras.metrics) | {"MeanTensor": MeanTensor},
     "mixed_precision.experimental": {"set_policy": keras.mixed_precision.set_global_policy},
     "optimizers.legacy": _legacy_optimizers.TABLE,
-    "utils": {"set_random_seed": set_random_seed},
+    "experimental": {"SidecarEvaluator": SidecarEvaluator},
+    "utils": {"set_random_seed": set_random_seed, "SidecarEvaluator": SidecarEvaluator},
     "utils.experimental": {"DatasetCreator": DatasetCreator},
 }
 

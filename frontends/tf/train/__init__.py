@@ -10,6 +10,7 @@ from frontends.tf.train.checkpoint_reader import load_variable as load_variable
 from frontends.tf.train.checkpoint_state import CheckpointState as CheckpointState
 from frontends.tf.train.checkpoint_state import get_checkpoint_state as get_checkpoint_state
 from frontends.tf.train.checkpoint_state import latest_checkpoint as latest_checkpoint
+from frontends.tf.train.checkpoints_iterator import checkpoints_iterator as checkpoints_iterator
 from frontends.tf.train.cluster_spec import ClusterSpec as ClusterSpec
 
 __getattr__, __dir__ = _names.attributes("tf.train", _names.exported_by(__name__))

@@ -40,7 +40,7 @@ class _Local:
 @pytest.fixture
 def connected(monkeypatch):
     """Connects a client to a store as Ray would; returns them, and the list of calls."""
-    monkeypatch.setattr(actors.ray, "get", lambda result: result)
+    monkeypatch.setattr(actors.ray, "get", lambda result, timeout=None: result)
     store, calls = StoreActor(), []
     return RemoteStore(_Local(store, calls), "ps_0", "worker_0"), store, calls
 
