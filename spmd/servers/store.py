@@ -62,6 +62,7 @@ class Change:
         verb: see `spmd.state.Update`.
         operand: pytree of NumPy arrays; a gradient may be `SparseRows`, sorted, each once.
         index: tuple of index arrays, or a static index; None for the whole value.
+        is_unique: whether no row occurs twice in the index.
         rule: key of the rule, with the verb `"apply"`.
     """
 
@@ -70,6 +71,7 @@ class Change:
     operand: PyTree
     index: Any = None
     rule: str | None = None
+    is_unique: bool = False
 
 
 class UnknownVariableError(KeyError):
@@ -197,11 +199,11 @@ class Store:
                 self.changes += 1
 
     def exchange(
-        self, changes: Sequence[Change], versions: Mapping[Key, int]
-    ) -> dict[Key, tuple[int, Array]]:
-        """Applies updates, then hands out values that changed: `push` and `pull` in one message."""
+        self, changes: Sequence[Change], versions: Mapping[Key, int], rows: Mapping[Key, Array]
+    ) -> tuple[dict[Key, tuple[int, Array]], dict[Key, Array]]:
+        """Applies updates, then hands out values that changed and rows: `push`, `pull` and `rows` in one message."""
         self.push(changes)
-        return self.pull(versions)
+        return self.pull(versions), self.rows(rows)
 
     def _apply(self, entry: _Entry, change: Change) -> None:
         assert change.rule is not None
@@ -320,5 +322,7 @@ def _write(entry: _Entry, change: Change) -> None:
         entry.value, entry.shared = entry.value.copy(), False
     if change.verb == "set":
         entry.value[change.index] = operand
+    elif change.is_unique:
+        entry.value[change.index] = _UFUNCS[change.verb](entry.value[change.index], operand)
     else:
         _UFUNCS[change.verb].at(entry.value, change.index, operand)

@@ -1,5 +1,7 @@
 """The variables that live on parameter servers: whose copies are here, and how updates get to them."""
 
+import collections
+import dataclasses
 import itertools
 import math
 import threading
@@ -29,27 +31,27 @@ class StoreLike(Protocol):
         """See `Store.add_rules`."""
         ...
 
-    def pull(self, versions: Mapping[Key, int]) -> dict[Key, tuple[int, Array]]:
-        """See `Store.pull`."""
-        ...
-
-    def rows(self, wanted: Mapping[Key, Array]) -> dict[Key, Array]:
-        """See `Store.rows`."""
-        ...
-
     def push(self, changes: Sequence[Change]) -> None:
         """See `Store.push`."""
         ...
 
     def exchange(
-        self, changes: Sequence[Change], versions: Mapping[Key, int]
-    ) -> dict[Key, tuple[int, Array]]:
+        self, changes: Sequence[Change], versions: Mapping[Key, int], rows: Mapping[Key, Array]
+    ) -> tuple[dict[Key, tuple[int, Array]], dict[Key, Array]]:
         """See `Store.exchange`."""
         ...
 
 
 # Shape, shards and keys of a variable.
 Place: TypeAlias = tuple[Sequence[int], Sequence[Shard], Sequence[Key]]
+
+
+@dataclasses.dataclass
+class _Wanted:
+    """What one server is asked for: versions that are here, and numbers of rows."""
+
+    versions: dict[Key, int] = dataclasses.field(default_factory=dict[Key, int])
+    rows: dict[Key, Array] = dataclasses.field(default_factory=dict[Key, Array])
 
 
 class _Entry:
@@ -146,52 +148,56 @@ class ServerVariables:
 
     def refresh(self, variables: Sequence[LibraryVariable]) -> None:
         """Gives variables the values that the servers have; blocks until they have come."""
+        self.look_up((), variables)
+
+    def is_table(self, shape: Sequence[int], dtype: np.dtype[Any], rows: int) -> bool:
+        """Tells whether a step that looks up so many rows of a variable had better fetch these alone."""
+        return math.prod(shape) * dtype.itemsize >= self.table_bytes and 2 * rows <= shape[0]
+
+    def look_up(
+        self,
+        requests: Sequence[tuple[LibraryVariable, Array]],
+        variables: Sequence[LibraryVariable] = (),
+    ) -> list[Array]:
+        """Fetches rows, each once, and refreshes variables; one message to each server, blocks until all has come."""
         self._flush()
-        wanted: dict[int, dict[Key, int]] = {}
+        numbers: dict[int, list[Array]] = {}
+        for variable, rows in requests:
+            numbers.setdefault(id(variable), []).append(rows.reshape(-1))
+        unique = {name: np.unique(np.concatenate(rows)) for name, rows in numbers.items()}
+        wanted: dict[int, _Wanted] = collections.defaultdict(_Wanted)
+        for name, rows in unique.items():
+            for server, key, own, start in _by_shard(rows, self._entries[name]):
+                wanted[server].rows[key] = rows[own] - start
         entries = [(variable, self._entries.get(id(variable))) for variable in variables]
         for _, entry in entries:
             if entry is not None:
                 for shard, key, version in zip(
                     entry.shards, entry.keys, entry.versions, strict=True
                 ):
-                    wanted.setdefault(shard.server, {})[key] = version
+                    wanted[shard.server].versions[key] = version
         found: dict[Key, tuple[int, Array]] = {}
-        for server, versions in wanted.items():
-            found |= self._pull(server, versions)
-        if not found:
-            return
+        rows_of: dict[Key, Array] = {}
+        for server, one in wanted.items():
+            values, rows = self._ask(server, one.versions, one.rows)
+            found |= values
+            rows_of |= rows
         taken = [
             (variable, _newest(variable, entry, found))
             for variable, entry in entries
             if entry is not None and not found.keys().isdisjoint(entry.keys)
         ]
-        _give([variable for variable, _ in taken], [value for _, value in taken])
-
-    def is_table(self, shape: Sequence[int], dtype: np.dtype[Any], rows: int) -> bool:
-        """Tells whether a step that looks up so many rows of a variable had better fetch these alone."""
-        return math.prod(shape) * dtype.itemsize >= self.table_bytes and 2 * rows <= shape[0]
-
-    def look_up(self, requests: Sequence[tuple[LibraryVariable, Array]]) -> list[Array]:
-        """Fetches rows of variables, each once, one message to each server; blocks until they have come."""
-        self._flush()
-        numbers: dict[int, list[Array]] = {}
-        for variable, rows in requests:
-            numbers.setdefault(id(variable), []).append(rows.reshape(-1))
-        unique = {name: np.unique(np.concatenate(rows)) for name, rows in numbers.items()}
-        wanted: dict[int, dict[Key, Array]] = {}
-        for name, rows in unique.items():
-            for server, key, own, start in _by_shard(rows, self._entries[name]):
-                wanted.setdefault(server, {})[key] = rows[own] - start
-        found: dict[Key, Array] = {}
-        for server, rows_of in wanted.items():
-            found |= self._stores[server].rows(rows_of)
+        if taken:
+            _give([variable for variable, _ in taken], [value for _, value in taken])
         # In the order of the shards, which is that of the numbers.
-        values = {
-            name: np.concatenate([found[key] for key in self._entries[name].keys if key in found])
+        tables = {
+            name: np.concatenate(
+                [rows_of[key] for key in self._entries[name].keys if key in rows_of]
+            )
             for name in unique
         }
         return [
-            values[id(variable)][np.searchsorted(unique[id(variable)], rows)]
+            tables[id(variable)][np.searchsorted(unique[id(variable)], rows)]
             for variable, rows in requests
         ]
 
@@ -225,8 +231,10 @@ class ServerVariables:
         self._entries[id(variable)] = _Entry(*place, 0)
         back(variable, self)
 
-    def _pull(self, server: int, versions: dict[Key, int]) -> dict[Key, tuple[int, Array]]:
-        return self._stores[server].pull(versions)
+    def _ask(
+        self, server: int, versions: Mapping[Key, int], rows: Mapping[Key, Array]
+    ) -> tuple[dict[Key, tuple[int, Array]], dict[Key, Array]]:
+        return self._stores[server].exchange((), versions, rows)
 
     def _send(self, server: int, changes: Sequence[Change]) -> None:
         self._stores[server].push(changes)
@@ -307,8 +315,8 @@ def _give(variables: Sequence[LibraryVariable], values: Sequence[Array]) -> None
         else None
         for old in olds
     ]
-    # Copies: a step may take the variables' memory, and the server keeps its own.
-    arrays = jax.device_put(list(values), shardings, may_alias=False)
+    # Without a copy, where JAX can: nobody writes the memory of these values, and no step may take it.
+    arrays = jax.device_put(list(values), shardings)
     with LIFTING:
         for adapter, variable, array in zip(adapters, variables, arrays, strict=True):
             adapter.set(variable, array)
@@ -352,7 +360,7 @@ def _changes(update: Update, entry: _Entry) -> Iterator[tuple[int, Change]]:
                 own = (SparseRows(index, rows), *operand[1:])
                 yield shard.server, Change(key, verb, own, None, update.detail.key)
             elif len(index):
-                yield shard.server, Change(key, verb, rows, (index,))
+                yield shard.server, Change(key, verb, rows, (index,), is_unique=True)
     elif verb == "apply":
         gradient, *others = operand
         for shard, key in parts:

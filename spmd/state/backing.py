@@ -33,7 +33,7 @@ class Update:
         variable: the variable.
         verb: `"set"`, `"add"`, `"subtract"`, `"multiply"`, `"divide"`, `"max"` or `"min"`, as the methods of JAX's
             `x.at[index]`; or `"apply"`: what an optimizer's rule makes of a gradient.
-        operand: pytree of arrays; `SparseRows` stand for an array that is zero in most rows.
+        operand: pytree of arrays, a gradient first; `SparseRows` stand for an array that is zero in most rows.
         index: pytree of index arrays; None for the whole value.
         detail: what does not change from run to run: a static index, or the rule of an optimizer.
     """
@@ -119,12 +119,15 @@ class RowBacking(Backing, Protocol):
         ...
 
     def look_up(
-        self, requests: Sequence[tuple[LibraryVariable, np.ndarray[Any, Any]]]
+        self,
+        requests: Sequence[tuple[LibraryVariable, np.ndarray[Any, Any]]],
+        variables: Sequence[LibraryVariable] = (),
     ) -> list[np.ndarray[Any, Any]]:
-        """Fetches rows; blocks until they have come.
+        """Fetches rows, and refreshes other variables in the same messages; blocks until they have come.
 
         Args:
             requests: variables, and numbers of rows that they have, of any shape.
+            variables: to refresh.
 
         Returns:
             For each request the rows, in the shape of their numbers followed by that of a row.

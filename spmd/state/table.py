@@ -97,6 +97,15 @@ class StateTable:
         """The variables."""
         return [slot.variable for slot in self.slots]
 
+    def backed(self) -> set[int]:
+        """Tells which leaves belong to variables whose true values live elsewhere."""
+        return {
+            index
+            for slot in self.slots
+            if is_backed([slot.variable])
+            for index in range(self.size)[slot.span]
+        }
+
     @property
     def local(self) -> list[bool]:
         """For each leaf, whether every replica has a value of its own."""

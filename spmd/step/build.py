@@ -157,7 +157,10 @@ def build(
     if layout.replicas == 1:
         outer = without_reductions(outer, layout.data_axes)
     constants, size = trace.inputs.constants, trace.inputs.state
-    used = used_state(trace.jaxpr, trace.jaxpr.invars[constants : constants + size])
+    written, read = used_state(trace.jaxpr, trace.jaxpr.invars[constants : constants + size])
+    # What becomes of backed variables is told by the updates.
+    backed = table.backed()
+    used = [i for i in written if i not in backed], read
     structure, rows = trace.structure, None
     # One replica's of several, or the same for all.
     result_at = [

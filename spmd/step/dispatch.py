@@ -26,6 +26,7 @@ from spmd.step.build import Program
 from spmd.step.compilation import about_to_compile
 from spmd.step.locks import CLUSTER, LAUNCHING, lock_of
 from spmd.step.padding import counted, valid_part, with_other_padding
+from spmd.step.table_rows import TableRows
 from spmd.topology import (
     copied,
     layout_of,
@@ -35,7 +36,7 @@ from spmd.topology import (
     readable,
     spans_processes,
 )
-from spmd.typing import AnyArray, PyTree
+from spmd.typing import AnyArray, LibraryVariable, PyTree
 
 _LEAF = jax.tree.structure(0)
 
@@ -152,7 +153,9 @@ class Executable:
                 self._try_padding(compiled, split, masks, whole)
                 self._refuse_padding(masks)
             try:
-                self._refresh_state()
+                valid = [mask.array for mask in masks]
+                placed = [self._place(value) for value in whole] if whole else []
+                rows = self._refresh_state(split, valid, placed)
                 changed, kept = self._last_changed, self._last_kept
                 if sum(map(sys.getrefcount, changed)) > self._unshared:
                     # Somebody else holds the array, and may read it after this step has donated it.
@@ -160,13 +163,10 @@ class Executable:
                         if count > _UNSHARED:
                             sharding = self.program.changed_avals[index].sharding
                             changed[index] = copied(changed[index], sharding)
-                valid = [mask.array for mask in masks]
-                placed = [self._place(value) for value in whole] if whole else []
-                placed += self._fetch_rows(changed, kept, split, valid, placed)
                 if self._spans:
                     progress.step_started(self._number)
                 with self._launching:
-                    new, stacked, wholes = compiled(changed, kept, split, valid, placed)
+                    new, stacked, wholes = compiled(changed, kept, split, valid, [*placed, *rows])
                 if self._spans:
                     progress.step_dispatched(new or stacked, wholes)
             except (RuntimeError, ValueError) as error:
@@ -210,10 +210,21 @@ class Executable:
                 "entries are valid. Pass them as one batch, (x, y), or return a result for each."
             )
 
-    def _refresh_state(self) -> None:
-        """Reads the state, and puts on the mesh what others wrote."""
+    def _refresh_state(self, *arguments: Sequence[Any]) -> Sequence[AnyArray]:
+        """Reads the state, and puts on the mesh what others wrote.
+
+        Args:
+            *arguments: what is split, masks, what is whole.
+
+        Returns:
+            The rows of large variables that the step looks up.
+        """
         self._release_previous_program()
-        refreshed(self._backed)
+        found: Sequence[AnyArray] = ()
+        if self._rows is not None and self._rows.is_early:
+            found = self._fetch_rows(self._rows, arguments, self._backed)
+        else:
+            refreshed(self._backed)
         program = self.program
         if not self._kept.holds(self._last_kept):
             kept = self._kept.read()
@@ -225,17 +236,18 @@ class Executable:
             self._last_changed = self._validate_and_place(changed, avals, self._changed)
             # As many references to a copy as to an array that was taken as it is: they are counted.
             self._changed.write(self._last_changed)
+        if self._rows is not None and not self._rows.is_early:
+            found = self._fetch_rows(self._rows, arguments, ())
+        return found
 
-    def _fetch_rows(self, *inputs: Sequence[Any]) -> Sequence[AnyArray]:
-        """Fetches the rows of large variables that the step looks up.
-
-        Args:
-            *inputs: what the program takes: what is written, what is only read, what is split, masks, what is whole.
-        """
-        if self._rows is None:
-            return ()
-        every = list(itertools.chain(*inputs))
-        return self._rows.fetch([every[position] for position in self._rows.inputs])
+    def _fetch_rows(
+        self,
+        rows: TableRows,
+        arguments: Sequence[Sequence[Any]],
+        variables: Sequence[LibraryVariable],
+    ) -> Sequence[AnyArray]:
+        every = list(itertools.chain(self._last_changed, self._last_kept, *arguments))
+        return rows.fetch([every[position] for position in rows.inputs], variables)
 
     def _release_previous_program(self) -> None:
         """Has the program that ran before forget its arrays: held by two, they could not be donated."""
@@ -274,13 +286,12 @@ class Executable:
                     return  # a single row shows nothing; the next padded batch may have more
                 others[index] = other
         self._tries_padding = False
-        self._refresh_state()
         valid, rest = [mask.array for mask in masks], [self._place(value) for value in whole]
 
         def values(rows: Sequence[jax.Array]) -> list[jax.Array]:
+            fetched = self._refresh_state(rows, valid, rest)
             shardings = [aval.sharding for aval in self.program.changed_avals]
             copies = list(map(copied, self._last_changed, shardings))
-            fetched = self._fetch_rows(copies, self._last_kept, rows, valid, rest)
             with self._launching:
                 new, stacked, wholes = compiled(
                     copies, self._last_kept, rows, valid, [*rest, *fetched]
@@ -298,6 +309,7 @@ class Executable:
             ]
 
         names = [*self._changed.leaf_names, *(one.name for one in self._results)]
+        self._refresh_state(split, valid, rest)
         before = [*self._last_changed, *([None] * len(self._results))]
         wrong = counted(names, before, values(split), values(split), values(others))
         if wrong:

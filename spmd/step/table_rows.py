@@ -16,7 +16,7 @@ from jax.extend.core import ClosedJaxpr
 from jax.sharding import Mesh, PartitionSpec
 
 from spmd.lowering import Lookup, RowProgram, find_tables, with_rows
-from spmd.state import Recorded, RowBacking, SparseRows, StateTable, backing_of
+from spmd.state import Recorded, RowBacking, SparseRows, StateTable, backing_of, refreshed
 from spmd.step.trace import Result, Trace
 from spmd.topology import layout_of, target_of
 from spmd.typing import AnyArray, LibraryVariable, TreeStructure
@@ -30,12 +30,14 @@ class TableRows:
         variables: of the lookups.
         lookups: what the program needs.
         inputs: which of its inputs tell the rows.
+        is_early: whether none of these is state, so that state can be fetched together with the rows.
         find: computes the numbers of the rows of these inputs.
     """
 
     variables: Sequence[LibraryVariable]
     lookups: Sequence[Lookup]
     inputs: Sequence[int]
+    is_early: bool
     find: Callable[[Sequence[AnyArray]], Sequence[jax.Array]]
 
     def counted(self, state: Sequence[int], size: int) -> "TableRows":
@@ -54,11 +56,14 @@ class TableRows:
             jax.ShapeDtypeStruct(one.shape, one.dtype, sharding=sharding) for one in self.lookups
         ]
 
-    def fetch(self, inputs: Sequence[AnyArray]) -> list[np.ndarray[Any, Any]]:
+    def fetch(
+        self, inputs: Sequence[AnyArray], variables: Sequence[LibraryVariable]
+    ) -> list[np.ndarray[Any, Any]]:
         """Fetches the rows; blocks until they have come.
 
         Args:
             inputs: those that `inputs` names.
+            variables: backed ones, to refresh likewise.
         """
         numbers = list(map(np.asarray, self.find(inputs)))
         fetched: dict[int, np.ndarray[Any, Any]] = {}
@@ -67,12 +72,14 @@ class TableRows:
             backing = _rows_of(variable)
             assert backing is not None
             groups.setdefault(id(backing), (backing, []))[1].append(position)
+        refreshed([one for one in variables if id(backing_of(one)) not in groups])
         for backing, positions in groups.values():
             requests = [
                 (self.variables[at], np.clip(numbers[at], 0, self.lookups[at].table_shape[0] - 1))
                 for at in positions
             ]
-            fetched.update(zip(positions, backing.look_up(requests), strict=True))
+            others = [one for one in variables if backing_of(one) is backing]
+            fetched.update(zip(positions, backing.look_up(requests, others), strict=True))
         for position, lookup in enumerate(self.lookups):
             size = lookup.table_shape[0]
             missing = (numbers[position] < 0) | (numbers[position] >= size)
@@ -161,6 +168,7 @@ def take_rows(
             [holders[lookup.table] for lookup in program.lookups],
             program.lookups,
             sorted(finds),
+            all(i >= size for i in finds),
             jax.jit(_finding(program, mesh, sorted(finds), outer)),
         ),
         functools.partial(_run, program, mesh, len(outer.jaxpr.invars), kept, size),
@@ -194,7 +202,7 @@ def _operands(structure: TreeStructure) -> set[int]:
     found: set[int] = set()
     for update in tree.updates:
         if update.verb == "apply":
-            found.add(update.operand[0])
+            found.add(jax.tree.leaves(update.operand)[0])
         elif update.verb in ("add", "subtract") and update.index is None and update.detail is None:
             found.add(update.operand)
     return found

@@ -69,7 +69,7 @@ class StoreActor(Store):
 
     def push(self, changes: Sequence[Change]) -> None:
         """See `Store.push`; the arrays of messages are views."""
-        super().push([_owned(change) if change.verb == "set" else change for change in changes])
+        super().push([_owned(one) if one.verb in ("set", "apply") else one for one in changes])
 
     def take_rules(self, rules: bytes) -> None:
         """See `Store.add_rules`."""
@@ -109,23 +109,15 @@ class RemoteStore:
         """See `Store.add_rules`."""
         self._get(self._actor.take_rules.remote(dumps(list(rules))))
 
-    def pull(self, versions: Mapping[Key, int]) -> dict[Key, tuple[int, Array]]:
-        """See `Store.pull`."""
-        return self._call("pull", versions)
-
-    def rows(self, wanted: Mapping[Key, Array]) -> dict[Key, Array]:
-        """See `Store.rows`."""
-        return self._call("rows", wanted)
-
     def push(self, changes: Sequence[Change]) -> None:
         """See `Store.push`."""
         self._call("push", changes)
 
     def exchange(
-        self, changes: Sequence[Change], versions: Mapping[Key, int]
-    ) -> dict[Key, tuple[int, Array]]:
+        self, changes: Sequence[Change], versions: Mapping[Key, int], rows: Mapping[Key, Array]
+    ) -> tuple[dict[Key, tuple[int, Array]], dict[Key, Array]]:
         """See `Store.exchange`."""
-        return self._call("exchange", changes, versions)
+        return self._call("exchange", changes, versions, rows)
 
     def _call(self, method: str, *arguments: Any) -> Any:
         parts, size = parts_of((method, *arguments))
@@ -236,8 +228,7 @@ class WorkerActor:
         reply = Reply([])
         try:
             self._backing.begin()
-            for position, closure in enumerate(self._receiver.unpack(package)):
-                self._backing.is_last = position + 1 == len(package.closures)
+            for closure in self._receiver.unpack(package):
                 with merging_writes():
                     result = jax.block_until_ready(closure(self._index))
                 if self._backing.refused:
@@ -246,6 +237,10 @@ class WorkerActor:
         except BaseException as error:
             reply.made_variables = self._backing.refused
             reply.error = _dump_error(error), traceback.format_exc()
+        try:
+            self._backing.send()
+        except BaseException as error:  # what the closures did is lost
+            reply = Reply([], (_dump_error(error), traceback.format_exc()))
         return reply
 
     @ray.method(concurrency_group="beat")

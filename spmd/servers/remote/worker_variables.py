@@ -1,6 +1,6 @@
 """Variables in the process of a worker: copies of the coordinator's, by way of the same servers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from spmd.servers.remote.errors import MadeVariablesError
@@ -12,30 +12,29 @@ from spmd.typing import LibraryVariable
 class WorkerVariables(ServerVariables):
     """The backing of a worker's copies.
 
-    Between closures that the worker got at once, updates and the values for the next closure go in one exchange. These
-    closures were scheduled before the first of them ran, so that any of these values is recent enough for them.
+    Updates wait for the next message to their server, which asks for the values of the next closure; and are sent
+    before the worker says that its closures have run.
 
     Attributes:
         refused: whether a closure tried to make variables.
-        is_last: whether no closure follows that would need values.
     """
 
     refused = False
-    is_last = False
 
     def __init__(self, stores: Sequence[Any]) -> None:
         """Takes the servers."""
         super().__init__(stores)
-        # What steps read since `begin`, by server; and what exchanges brought that none has read yet.
-        self._read: dict[int, set[Key]] = {}
-        self._versions: dict[Key, int] = {}
-        self._brought: dict[int, dict[Key, tuple[int, Array]]] = {}
+        self._waiting: dict[int, list[Change]] = {}
 
     def begin(self) -> None:
-        """Called before closures that came at once: forgets values, which others may have updated."""
+        """Called before closures."""
         self.refused = False
-        self._read.clear()
-        self._brought.clear()
+
+    def send(self) -> None:
+        """Sends updates that wait; blocks until they are applied."""
+        while self._waiting:
+            server, changes = self._waiting.popitem()
+            self._stores[server].push(changes)
 
     def bind(self, variable: LibraryVariable) -> NoReturn:
         """Refuses to make a variable, which the other workers and the coordinator would lack."""
@@ -48,25 +47,10 @@ class WorkerVariables(ServerVariables):
         """Refuses to make an optimizer's slot."""
         self.bind(variable)
 
-    def _pull(self, server: int, versions: dict[Key, int]) -> dict[Key, tuple[int, Array]]:
-        brought = self._brought.get(server, {})
-        known = self._read.setdefault(server, set())
-        found = {key: brought.pop(key) for key in versions if key in brought}
-        missing = {key: version for key, version in versions.items() if key not in known}
-        if missing:
-            found |= super()._pull(server, missing)
-        known.update(versions)
-        self._versions |= versions
-        self._versions |= {key: version for key, (version, _) in found.items()}
-        return found
+    def _ask(
+        self, server: int, versions: Mapping[Key, int], rows: Mapping[Key, Array]
+    ) -> tuple[dict[Key, tuple[int, Array]], dict[Key, Array]]:
+        return self._stores[server].exchange(self._waiting.pop(server, ()), versions, rows)
 
     def _send(self, server: int, changes: Sequence[Change]) -> None:
-        read = self._read.get(server)
-        if self.is_last or not read:
-            # What was read is stale now.
-            self._read.pop(server, None)
-            super()._send(server, changes)
-            return
-        brought = self._brought.setdefault(server, {})
-        versions = {key: brought[key][0] if key in brought else self._versions[key] for key in read}
-        brought |= self._stores[server].exchange(changes, versions)
+        self._waiting.setdefault(server, []).extend(changes)

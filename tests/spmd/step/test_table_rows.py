@@ -32,8 +32,9 @@ class Elsewhere:
         """Tells that any variable of which not all rows are looked up is one."""
         return rows < shape[0]
 
-    def look_up(self, requests):
+    def look_up(self, requests, variables=()):
         """Hands out rows."""
+        self.refresh(variables)
         self.looked_up += [numbers for _, numbers in requests]
         return [self.value[numbers] for _, numbers in requests]
 
@@ -59,6 +60,17 @@ def test_a_step_fetches_the_rows_that_it_looks_up(table, elsewhere, mesh_of):
     assert [one.tolist() for one in elsewhere.looked_up] == [[3, 5, 3], [0, 0, 39]]
     assert elsewhere.refreshed == 0
     assert step.trace_count == 1
+
+
+def test_other_variables_are_refreshed_in_the_same_message(table, elsewhere, mesh_of):
+    weight = spmd.Variable(jnp.ones(3), name="weight")
+    back(weight, elsewhere)
+    messages, refresh = [], elsewhere.refresh
+    elsewhere.refresh = lambda variables: messages.append(len(variables)) or refresh(variables)
+    step = spmd.Step(lambda numbers: table.value[numbers] @ weight.value, mesh_of(1))
+    step(np.array([3]))
+    assert messages == [1]
+    assert len(elsewhere.looked_up) == 1
 
 
 def test_an_update_of_rows_is_sent_as_rows(table, elsewhere, mesh_of):

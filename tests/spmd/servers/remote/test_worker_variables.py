@@ -16,18 +16,14 @@ class _Counting(Store):
         super().__init__()
         self.calls = []
 
-    def pull(self, versions):
-        self.calls.append("pull")
-        return super().pull(versions)
-
     def push(self, changes):
-        self.calls.append("push")
+        self.calls.append(("push", len(changes)))
         super().push(changes)
 
-    def exchange(self, changes, versions):
-        self.calls.append("exchange")
+    def exchange(self, changes, versions, rows):
+        self.calls.append(("exchange", len(changes)))
         Store.push(self, changes)
-        return Store.pull(self, versions)
+        return Store.pull(self, versions), Store.rows(self, rows)
 
 
 @pytest.fixture
@@ -50,34 +46,23 @@ def ends():
     return store, variable, worker, copy, spmd.Step(add, spmd.make_mesh(["cpu:0"]))
 
 
-def test_several_closures_at_once_exchange(ends):
+def test_updates_travel_with_the_question_for_new_values(ends):
     store, variable, worker, _, step = ends
     worker.begin()
     assert [float(step()) for _ in range(3)] == [1.0, 2.0, 3.0]
-    worker.is_last = True
-    assert float(step()) == 4.0
-    assert store.calls == ["pull", "exchange", "exchange", "exchange", "push"]
-    assert variable.value.tolist() == [4.0, 4.0]
+    worker.send()
+    assert store.calls == [("exchange", 0), ("exchange", 1), ("exchange", 1), ("push", 1)]
+    assert variable.value.tolist() == [3.0, 3.0]
 
 
-def test_the_next_closures_get_what_others_wrote(ends):
-    store, variable, worker, _, step = ends
-    worker.begin()
-    step()
-    variable.value = np.full(2, 10, np.float32)
-    worker.begin()
-    assert float(step()) == 11.0
-    assert store.calls.count("pull") == 2
-
-
-def test_an_exchange_brings_what_others_wrote(ends):
+def test_each_closure_gets_what_others_wrote(ends):
     _, variable, worker, _, step = ends
     worker.begin()
     step()
     variable.value = np.full(2, 10, np.float32)
-    # This one still has what its exchange brought; the next has the coordinator's value.
-    assert float(step()) == 2.0
-    assert float(step()) > 10.0
+    assert float(step()) == 12.0
+    worker.send()
+    assert variable.value.tolist() == [12.0, 12.0]
 
 
 def test_variables_are_made_by_the_coordinator(ends):
