@@ -122,11 +122,16 @@ class Store:
         self._making = threading.Lock()
         self.changes = 0
 
-    def create(self, values: Mapping[Key, Array]) -> None:
-        """Takes values in; those that it holds already stay."""
+    def create(self, values: Mapping[Key, Array], *, shared: bool = True) -> None:
+        """Takes values in; those that it holds already stay.
+
+        Args:
+            values: by key.
+            shared: whether somebody else has these arrays, which then are never written.
+        """
         with self._making:
             for key, value in values.items():
-                self._entries.setdefault(key, _Entry(np.asarray(value)))
+                self._entries.setdefault(key, _Entry(np.asarray(value), shared=shared))
 
     def add_rules(self, rules: Sequence[Rule]) -> None:
         """Takes the rules of optimizers in."""
@@ -210,7 +215,7 @@ class Store:
         rule = self._rules[change.rule]
         slots = entry.slots.get(rule.key)
         if slots is None:
-            slots = [np.asarray(slot) for slot in rule.slots(entry.value)]
+            slots = _first_slots(rule, entry.value)
             for position in range(len(slots)):
                 slots[position] = entry.assigned.pop((rule.key, position), slots[position])
             entry.slots[rule.key] = slots
@@ -264,6 +269,21 @@ class Store:
                 "Restore a checkpoint in the coordinator's program."
             )
         return entry
+
+
+def _first_slots(rule: Rule, value: Array) -> list[Array]:
+    """Makes what a rule keeps beside a value; of a large one, from what it would keep beside a few rows."""
+    if rule.is_by_row(value):
+        few = [np.asarray(slot) for slot in rule.slots(value[:2])]
+        if all(slot.size and (slot == slot.flat[0]).all() for slot in few):
+            # Memory of zeros is not there until it is written.
+            return [
+                np.full(value.shape, slot.flat[0], slot.dtype)
+                if slot.any()
+                else np.zeros(value.shape, slot.dtype)
+                for slot in few
+            ]
+    return [np.asarray(slot) for slot in rule.slots(value)]
 
 
 def _of_dense(rule: Rule) -> Callable[..., Any]:

@@ -282,12 +282,12 @@ class ServerVariables:
 
 
 def _value(variable: LibraryVariable) -> Array | None:
-    """Returns a copy of what a variable holds; None if that is no array yet."""
+    """Returns what a variable holds; None if that is no array yet."""
     adapter: Any = adapter_of(variable)
     value = adapter.get(variable)
     if not isinstance(value, jax.Array) or isinstance(value, Tracer):
         return None
-    return np.array(value)
+    return np.asarray(value)  # no step takes the memory of a backed variable
 
 
 def _newest(

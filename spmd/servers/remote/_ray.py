@@ -8,6 +8,7 @@ since Ray ends a program that asks a head for its nodes which was started anew.
 """
 
 import os
+import sys
 from typing import Any
 
 SETTINGS = {
@@ -54,10 +55,20 @@ def identity(head: str) -> str | None:
         return None
 
 
+def start_no_more_than_needed(*, dashboard: bool) -> None:
+    """Has Ray's command start neither the server of Ray Client, which would listen, nor the dashboard's if it is not wanted."""
+    from ray._private.node import Node
+
+    Node.start_ray_client_server = lambda self: None
+    if not dashboard:
+        Node.start_api_server = lambda self, **options: None
+
+
 if __name__ == "__main__":
     from ray.scripts.scripts import main
 
     keep_loopback()
+    start_no_more_than_needed(dashboard="--include-dashboard=true" in sys.argv)
     # Else no head starts where one was, as long as a node on this machine still looks for that one.
     _services.find_gcs_addresses = set
     main()

@@ -63,9 +63,9 @@ class StoreActor(Store):
         pack_into(memory, parts)
         return length
 
-    def create(self, values: Mapping[Key, Array]) -> None:
+    def create(self, values: Mapping[Key, Array], *, shared: bool = False) -> None:
         """See `Store.create`; the arrays of messages are views."""
-        super().create({key: value.copy() for key, value in values.items()})
+        super().create({key: value.copy() for key, value in values.items()}, shared=shared)
 
     def push(self, changes: Sequence[Change]) -> None:
         """See `Store.push`; the arrays of messages are views."""

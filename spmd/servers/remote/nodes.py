@@ -33,6 +33,8 @@ _TOKEN_HELP = (
 _REFUSED = "AuthenticationError"  # of Ray
 
 
+# Starts Ray's dashboard on the head if it is 1.
+DASHBOARD = "JAXTRIBUTE_RAY_DASHBOARD"
 # Names the folder with the open files of the process that a node belongs to.
 OUTPUT = "JAXTRIBUTE_TASK_OUTPUT"
 
@@ -61,9 +63,16 @@ class Node:
         host = resolved(host)
         command = [sys.executable, "-P", str(_HERE / "_ray.py"), "start", "--block"]
         command += [f"--node-ip-address={host}", "--num-cpus=0", "--disable-usage-stats"]
+        command += ["--include-log-monitor=false"]
         command += [f"--resources={json.dumps({name: 1})}", f"--object-store-memory={_memory()}"]
         if head == f"{host}:{port}":
-            command += ["--head", f"--port={port}", "--include-dashboard=false"]
+            dashboard = str(os.environ.get(DASHBOARD) == "1").lower()
+            command += [
+                "--head",
+                f"--port={port}",
+                "--no-monitor",
+                f"--include-dashboard={dashboard}",
+            ]
         else:
             command += [f"--address={head}", f"--node-manager-port={port}"]
         with _one_at_a_time():

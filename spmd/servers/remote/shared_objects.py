@@ -13,6 +13,7 @@ import inspect
 import io
 import itertools
 import linecache
+import math
 import operator
 import pickle
 import site
@@ -38,6 +39,7 @@ from spmd.servers.variables import ServerVariables
 from spmd.state import adapter_of
 from spmd.typing import LibraryVariable
 
+_ALIGNED = 64  # as JAX needs memory that it takes over
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a class statement
 _LOCKS = {type(threading.Lock()): threading.Lock, type(threading.RLock()): threading.RLock}
 _RECEIVER: contextvars.ContextVar["Receiver"] = contextvars.ContextVar("receiver")
@@ -477,7 +479,11 @@ def _fill(
 
 
 def _zeros(shape: Sequence[int], dtype: Any) -> jax.Array:
-    return jnp.zeros(shape, dtype)
+    """Makes an array whose memory, on the processor, is not there until it is read."""
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    memory = np.zeros(size + _ALIGNED, np.uint8)
+    start = -memory.ctypes.data % _ALIGNED
+    return jax.device_put(memory[start : start + size].view(dtype).reshape(shape))
 
 
 def _key(data: np.ndarray[Any, Any], implementation: str) -> jax.Array:

@@ -27,8 +27,9 @@ class WorkerVariables(ServerVariables):
         self._waiting: dict[int, list[Change]] = {}
 
     def begin(self) -> None:
-        """Called before closures."""
+        """Called before closures; forgets updates that could not be sent."""
         self.refused = False
+        self._waiting.clear()
 
     def send(self) -> None:
         """Sends updates that wait; blocks until they are applied."""

@@ -20,7 +20,9 @@ def test_a_server_owns_the_memory_of_its_values():
     value[0] = 7
     assert store.pull({("w", 0): 0})["w", 0][1].tolist() == [0.0, 0.0]
     changes = [Change(("w", 0), "add", np.ones(2, np.float32))]
-    assert store.exchange(changes, {("w", 0): 1}) == {("w", 0): (2, pytest.approx([1.0, 1.0]))}
+    values, rows = store.exchange(changes, {("w", 0): 1}, {("w", 0): np.array([1])})
+    assert values == {("w", 0): (2, pytest.approx([1.0, 1.0]))}
+    assert rows["w", 0].tolist() == [1.0]
 
 
 class _Local:
