@@ -51,9 +51,9 @@ def test_messages_pass_through_shared_memory(connected):
     client, _, calls = connected
     client.create({("w", 0): np.zeros(1000, np.float32)})
     client.push([Change(("w", 0), "set", np.arange(1000, dtype=np.float32))])
-    first = client.pull({("w", 0): 0})["w", 0]
+    first = client.exchange((), {("w", 0): 0}, {})[0]["w", 0]
     client.push([Change(("w", 0), "add", np.ones(1000, np.float32))])
-    second = client.pull({("w", 0): 0})["w", 0]
+    second = client.exchange((), {("w", 0): 0}, {})[0]["w", 0]
     assert (first[0], second[0]) == (2, 3)
     assert first[1].sum() + 1000 == second[1].sum()
     assert calls == ["share"] + ["answer_shared"] * 5
@@ -65,7 +65,7 @@ def test_the_memory_grows_with_the_messages(connected, monkeypatch):
     client.create({("w", 0): np.zeros(10, np.float32)})
     store.create({("v", 0): np.ones(5000)})
     for _ in range(2):
-        assert client.pull({("v", 0): 0})["v", 0][1].sum() == 5000
+        assert client.exchange((), {("v", 0): 0}, {})[0]["v", 0][1].sum() == 5000
     assert calls == ["share", "answer_shared", "answer_shared", "share", "answer_shared"]
     monkeypatch.setattr(actors, "_MOST_SHARED", 1 << 10)
     client.push([Change(("v", 0), "add", np.ones(5000))])
@@ -78,7 +78,7 @@ def test_processes_on_different_machines_share_none(connected, monkeypatch):
     client, _, calls = connected
     client.create({("w", 0): np.zeros(2, np.float32)})
     client.push([Change(("w", 0), "add", np.ones(2, np.float32))])
-    assert client.pull({("w", 0): 0})["w", 0][1].tolist() == [1, 1]
+    assert client.exchange((), {("w", 0): 0}, {})[0]["w", 0][1].tolist() == [1, 1]
     assert calls == ["share", "answer", "answer", "answer"]
 
 
