@@ -62,13 +62,20 @@ class Worker(Protocol):
         ...
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(eq=False)
 class _Closure:
     function: Callable[..., Any]
     arguments: PyTree
     result: RemoteValue
     # How many workers were lost while they had it.
     lost: int = 0
+    # How many others have run at the same time, or still do.
+    overlap: int = 0
+
+    def is_ready(self) -> bool:
+        """Tells whether the results of others that it needs are there."""
+        leaves = jax.tree.leaves(self.arguments, is_leaf=_is_remote)
+        return all(leaf.done() for leaf in leaves if _is_remote(leaf))
 
     def resolved(self) -> Callable[..., Any]:
         """Returns the function, with the results of others in place of `RemoteValue`s."""
@@ -107,9 +114,18 @@ class Coordinator:
     Source: `tf.distribute.coordinator.ClusterCoordinator`.
     """
 
-    def __init__(self, workers: Sequence[Worker]) -> None:
-        """Starts a thread for each worker."""
+    def __init__(self, workers: Sequence[Worker], max_staleness: int | None = None) -> None:
+        """Starts a thread for each worker.
+
+        Args:
+            workers: what runs closures.
+            max_staleness: how many other closures may run, and update variables, between the start and the end of a
+                closure; with 0 they run one after the other. None for any number.
+        """
         self._workers = workers
+        self._max_staleness = max_staleness
+        # Those that run, if their overlap is bounded.
+        self._in_flight: list[_Closure] = []
         self._queue: collections.deque[_Closure] = collections.deque()
         self._running = 0
         self._error: BaseException | None = None
@@ -200,21 +216,44 @@ class Coordinator:
         seconds = 0.0  # that a closure takes
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._queue or self._stopped)
+                self._changed.wait_for(self._may_start)
                 if self._stopped:
                     return
                 # All workers get some of what waits, and none of them more than it soon has done.
                 count = min(worker.at_once, -(-len(self._queue) // (2 * len(self._workers))))
                 if seconds:
                     count = min(count, int(_SECONDS_AT_ONCE / seconds) + 1)
+                if self._max_staleness is not None:
+                    count = 1
+                    self._start(self._queue[0])
                 closures = [self._queue.popleft() for _ in range(count)]
                 self._running += count
             started = time.monotonic()
             is_lost = self._run(worker, closures)
+            if self._max_staleness is not None:
+                with self._changed:
+                    self._in_flight.remove(closures[0])
+                    self._changed.notify_all()
             seconds = (time.monotonic() - started) / count
             del closures  # their arguments may hold resources, such as iterators
             if is_lost and not self._restore(worker):
                 return
+
+    def _may_start(self) -> bool:
+        """Tells whether a thread has something to do."""
+        if self._stopped or not self._queue or self._max_staleness is None:
+            return bool(self._stopped or self._queue)
+        return (
+            self._queue[0].is_ready()
+            and len(self._in_flight) <= self._max_staleness
+            and all(closure.overlap < self._max_staleness for closure in self._in_flight)
+        )
+
+    def _start(self, closure: _Closure) -> None:
+        for other in self._in_flight:
+            other.overlap += 1
+        closure.overlap = len(self._in_flight)
+        self._in_flight.append(closure)
 
     def _run(self, worker: Worker, closures: Sequence[_Closure]) -> bool:
         """Has a worker run closures; returns whether the worker was lost."""

@@ -42,8 +42,8 @@ class Worker:
 def coordinate():
     made: list[Coordinator] = []
 
-    def make(*workers: Worker) -> Coordinator:
-        made.append(Coordinator(workers))
+    def make(*workers: Worker, **options: Any) -> Coordinator:
+        made.append(Coordinator(workers, **options))
         return made[-1]
 
     yield make
@@ -163,6 +163,42 @@ def test_a_closure_ends_neither_its_worker_nor_the_program(coordinate, leave):
         coordinator.join()
     assert caught.value.__cause__ is leave
     assert coordinator.schedule(lambda: 2).get(timeout=10) == 2
+
+
+@pytest.mark.parametrize("max_staleness", [0, 1, 3])
+def test_staleness_is_bounded(coordinate, max_staleness):
+    coordinator = coordinate(*(Worker(at_once=4) for _ in range(4)), max_staleness=max_staleness)
+    lock, ended, missed = threading.Lock(), [], []
+
+    def run(number: int) -> int:
+        with lock:
+            before = len(ended)
+        time.sleep(0.05 if number % 7 == 0 else 0.001)
+        with lock:
+            missed.append(len(ended) - before)
+            ended.append(number)
+        return number
+
+    results = [coordinator.schedule(run, (number,)) for number in range(40)]
+    coordinator.join()
+    assert [result.get() for result in results] == list(range(40))
+    assert max(missed) <= max_staleness
+    meet = threading.Barrier(max_staleness + 1)  # so many run at once
+    for _ in range(max_staleness + 1):
+        coordinator.schedule(lambda: meet.wait(10))
+    coordinator.join()
+    if max_staleness == 0:
+        assert ended == list(range(40))
+
+
+def test_bounded_staleness_waits_for_results_and_outlives_a_worker(coordinate):
+    lost = Worker()
+    lost.lose_next = True
+    coordinator = coordinate(lost, Worker(), max_staleness=1)
+    first = coordinator.schedule(lambda: 1)
+    second = coordinator.schedule(lambda value: value + 1, (first,))
+    coordinator.join()
+    assert second.get() == 2
 
 
 def test_stop_cancels_what_waits(coordinate):

@@ -63,7 +63,7 @@ class ClusterCoordinator:
 
                 self._sender = Sender(strategy.mesh, strategy.server_variables)
                 workers = strategy.cluster.workers(self._sender, workers)
-            self._coordinator = Coordinator(workers)
+            self._coordinator = Coordinator(workers, strategy.max_staleness)
             # The threads wait for closures until the strategy is gone.
             weakref.finalize(strategy, self._coordinator.stop)
         return strategy.coordinator

@@ -35,6 +35,7 @@ class ParameterServerStrategy(Strategy):
         num_workers: how many workers run steps.
         cluster: the servers and workers in other processes; None if they are in this one.
         server_variables: the engine's backing of the variables.
+        max_staleness: how many functions may run while another one does; None for any number.
         is_copy: whether this is what a worker's process has of it.
         coordinator: the `ClusterCoordinator` of the strategy, once there is one.
 
@@ -61,6 +62,7 @@ class ParameterServerStrategy(Strategy):
         self,
         cluster_resolver: ClusterResolver | None = None,
         variable_partitioner: Partitioner | None = None,
+        max_staleness: int | None = None,
     ) -> None:
         """Connects to the servers of a cluster.
 
@@ -69,8 +71,11 @@ class ParameterServerStrategy(Strategy):
                 connected to.
             variable_partitioner: called with a variable's shape and dtype, says how many parts to divide it into along
                 each axis; only the first axis may have more than one. None divides nothing.
+            max_staleness: how many other functions may run, and update variables, between the start and the end of a
+                scheduled one; with 0 they run one after the other. None, as in TensorFlow, for any number.
 
         Raises:
+            ValueError: `max_staleness` is no whole number from 0.
             ValueError: the cluster has several chiefs, or no worker or parameter server.
             ModuleNotFoundError: the servers are in other processes, and Ray is not installed.
         """
@@ -79,6 +84,12 @@ class ParameterServerStrategy(Strategy):
         if cluster_resolver is None and not cluster:
             cluster = connected_cluster() or cluster
         servers = _servers_of(cluster)
+        if max_staleness is not None and (type(max_staleness) is not int or max_staleness < 0):
+            raise ValueError(
+                f"max_staleness must be a whole number from 0, or None for no bound, but is {max_staleness!r}. With "
+                "max_staleness=2, two other functions may update variables while one runs."
+            )
+        self.max_staleness = max_staleness
         if servers is None:
             self.cluster = connected(cluster)
             servers = self.cluster.stores

@@ -198,3 +198,28 @@ def test_embeddings_move_only_their_rows(make_optimizer, shards, monkeypatch):
     assert not any(whole[3])
     for ours, expected in zip((losses, table, weight), whole, strict=False):
         np.testing.assert_allclose(ours, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_without_staleness_several_workers_compute_what_one_does():
+    def trained(workers: int) -> np.ndarray:
+        strategy = make_strategy(workers, max_staleness=0)
+        coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
+        with strategy.scope():
+            weight = tf.Variable([1.0, 2.0])
+
+        @tf.function
+        def step(x):
+            weight.assign_sub(0.1 * weight * x)
+
+        for number in range(30):
+            coordinator.schedule(step, args=(tf.constant(float(number % 3)),))
+        coordinator.join()
+        return weight.numpy()
+
+    np.testing.assert_array_equal(trained(4), trained(1))
+
+
+@pytest.mark.parametrize("bound", [-1, 1.5, True])
+def test_staleness_that_is_no_number_is_an_error(bound):
+    with pytest.raises(ValueError, match="max_staleness must be a whole number"):
+        tf.distribute.ParameterServerStrategy(max_staleness=bound)
