@@ -3,8 +3,9 @@
 Touches internals of Ray, which tests/spmd/servers/remote runs: `resolve_ip_for_localhost` and `find_gcs_addresses` of
 `ray._private.services`, since Ray's command replaces the loopback address by that of the network, and would listen there,
 and starts no head at an address that a node on this machine was started with; `ray._private.worker.print_to_stdstream`,
-since a program that Ray tells of a lost node would print pages of it among its own lines; and `ray._raylet.GcsClient`,
-since Ray ends a program that asks a head for its nodes which was started anew.
+since a program that Ray tells of a lost node would print pages of it among its own lines; `ray._raylet.GcsClient`, since
+Ray ends a program that asks a head for its nodes which was started anew; and two methods of `ray._private.node.Node`, which
+would start more than is needed.
 """
 
 import os
@@ -28,7 +29,10 @@ SETTINGS = {
     "RAY_health_check_timeout_ms": "10000",
     "RAY_health_check_failure_threshold": "5",
 }
-NODE_SETTINGS = SETTINGS | {"RAY_gcs_rpc_server_reconnect_timeout_s": "10"}
+NODE_SETTINGS = SETTINGS | {
+    "RAY_gcs_rpc_server_reconnect_timeout_s": "10",
+    "RAY_gcs_rpc_server_connect_timeout_s": "30",  # on a busy machine a head takes its time
+}
 os.environ.update(NODE_SETTINGS if __name__ == "__main__" else SETTINGS)
 
 import ray._private.services as _services  # noqa: E402

@@ -25,6 +25,8 @@ from spmd.servers.remote.errors import ClusterError, TokenError
 
 _HERE = Path(__file__).parent
 _POLL_SECONDS = 0.5
+_LOCKS = 64
+_LOOPBACK = "127.0.0.1"  # at any other address, Ray listens on all interfaces
 _STORE_BYTES = 2_000_000_000
 _TOKEN_HELP = (
     "Give every task the same secret token, of 32 characters or more: write it to a file that only you can read, and set "
@@ -75,7 +77,10 @@ class Node:
             ]
         else:
             command += [f"--address={head}", f"--node-manager-port={port}"]
-        with _one_at_a_time():
+        with _one_at_a_time(head):
+            if "--head" not in command and not wait_for(head, seconds=1.0):
+                # Ray would look for it for half a minute, and let no other node start.
+                raise ClusterError(f"The head of the cluster at {head} has gone.")
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-S", str(_HERE / "_node_main.py"), *command],
                 stdin=subprocess.PIPE,
@@ -196,7 +201,9 @@ def wait_for(head: str, seconds: float | None = None) -> bool:
     """Waits until something listens on an address; returns whether it does."""
     end = None if seconds is None else time.monotonic() + seconds
     while end is None or time.monotonic() < end:
-        with contextlib.suppress(OSError), socket.create_connection(split(head), 5.0):
+        # Its name may not be known yet.
+        unknown = contextlib.suppress(OSError, ClusterError)
+        with unknown, socket.create_connection(split(numeric(head)), 5.0):
             return True
         time.sleep(_POLL_SECONDS)
     return False
@@ -219,13 +226,14 @@ def split(address: str) -> tuple[str, int]:
 
 
 def resolved(host: str) -> str:
-    """Returns the address of a host.
+    """Returns the address of a host; of this one, that on which Ray listens for this machine only.
 
     Raises:
         ClusterError: its name is unknown.
     """
     try:
-        return socket.gethostbyname(host)
+        address = socket.gethostbyname(host)
+        return _LOOPBACK if ipaddress.ip_address(address).is_loopback else address
     except OSError as error:
         raise ClusterError(
             f"The host {host!r} of the cluster cannot be found: {error}. Check the addresses in TF_CONFIG."
@@ -309,9 +317,11 @@ def _own_token() -> Path:
 
 
 @contextlib.contextmanager
-def _one_at_a_time() -> Generator[None]:
-    """Lets one node of a user start at a time: two at once take each other's sockets."""
-    path = Path(tempfile.gettempdir()) / f"jaxtribute-nodes-{os.getuid()}.lock"
+def _one_at_a_time(head: str) -> Generator[None]:
+    """Lets one node of a cluster start at a time on a machine: two at once take each other's sockets."""
+    _, port = split(head)
+    # A file for each head would be left for ever.
+    path = Path(tempfile.gettempdir()) / f"jaxtribute-nodes-{os.getuid()}-{port % _LOCKS}.lock"
     with path.open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

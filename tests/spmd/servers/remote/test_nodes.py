@@ -26,6 +26,7 @@ def _free_port() -> int:
 def test_addresses():
     assert nodes.split("host:12") == ("host", 12)
     assert nodes.numeric("localhost:12") == "127.0.0.1:12"
+    assert nodes.numeric("127.0.1.1:12") == "127.0.0.1:12"
     with pytest.raises(ClusterError, match="Check the addresses in TF_CONFIG"):
         nodes.resolved("no-such-host.invalid")
 

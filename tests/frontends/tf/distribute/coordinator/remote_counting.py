@@ -65,6 +65,86 @@ try:
     coordinator.join()
 except ValueError as error:
     found["error"] = [str(error), str(error.__cause__)]
+
+
+class Unpicklable(Exception):
+    """An error that stays where it is."""
+
+    def __reduce__(self):
+        raise TypeError("not to be pickled")
+
+
+class OfTwo(Exception):
+    """An error that pickle takes apart, and cannot put together again."""
+
+    def __init__(self, one: str, two: str) -> None:
+        super().__init__(f"{one} {two}")
+
+
+def unpicklable() -> None:
+    """Fails."""
+    raise Unpicklable("strange")
+
+
+def of_two() -> None:
+    """Fails."""
+    raise OfTwo("strange", "too")
+
+
+def leave() -> None:
+    """Asks for the end of its process."""
+    sys.exit(3)
+
+
+def fail_in_dataset(element):
+    """Fails, as a dataset reads."""
+    raise KeyError("no such file")
+
+
+@tf.function
+def read(iterator):
+    """Reads a batch."""
+    return next(iterator)
+
+
+def raised(function, *args: object) -> list[str]:
+    """Returns class, text and cause of what a function raises."""
+    result = coordinator.schedule(function, args=args)
+    try:
+        coordinator.join()
+    except Exception as error:
+        cause = error.__cause__
+        while cause is not None and cause.__cause__ is not None:
+            cause = cause.__cause__
+        try:
+            result.fetch()
+        except type(error) as same:
+            return [type(error).__name__, str(error), str(cause), str(same is error)]
+    return ["nothing"]
+
+
+broken = tf.data.Dataset.range(3).map(fail_in_dataset)
+short = tf.data.Dataset.range(3)
+found["errors"] = {
+    "unpicklable": raised(unpicklable),
+    "of two": raised(of_two),
+    "leave": raised(leave),
+    "dataset": raised(read, iter(coordinator.create_per_worker_dataset(lambda: broken))),
+}
+ends = iter(coordinator.create_per_worker_dataset(lambda: short))
+values = [coordinator.schedule(read, args=(ends,)) for _ in range(20)]
+try:
+    coordinator.join()
+except tf.errors.OutOfRangeError as error:
+    found["end"] = [str(error), str(error.__cause__)]
+found["cancelled"] = 0
+for value in values:
+    try:
+        value.fetch()
+    except tf.errors.CancelledError:
+        found["cancelled"] += 1
+    except tf.errors.OutOfRangeError:
+        pass
 doubled = coordinator.schedule(lambda value: value * 2, args=(losses[0],))
 found["doubled"] = float(doubled.fetch()) / float(losses[0].fetch())
 

@@ -53,6 +53,11 @@ class Tasks:
         for name in names[: workers + servers]:
             self.start(name)
 
+    def address(self, name: str) -> str:
+        """Returns the address of a task."""
+        job, _, index = name.rpartition("_")
+        return self._cluster[job][int(index)]
+
     def environment(self, name: str) -> dict[str, str]:
         """Returns the environment variables of a task, or of a coordinator that is none."""
         job, _, index = name.rpartition("_")

@@ -103,6 +103,35 @@ def test_an_error_has_the_workers_traceback(counted):
     assert 'raise ValueError("a mistake")' in cause
 
 
+def test_errors_that_cannot_travel_are_described(counted):
+    errors = counted["errors"]
+    for name, text in [("unpicklable", "Unpicklable: strange"), ("of two", "OfTwo: strange too")]:
+        cls, message, cause, is_same = errors[name]
+        assert (cls, message, is_same) == ("RuntimeError", text, "True")
+        assert "raise " in cause
+
+
+def test_a_function_that_exits_is_an_error(counted):
+    cls, message, cause, _ = counted["errors"]["leave"]
+    assert cls == "RuntimeError"
+    assert message.startswith("A closure raised SystemExit(3)")
+    assert "sys.exit(3)" in cause
+
+
+def test_errors_of_datasets_are_raised(counted):
+    cls, message, cause, _ = counted["errors"]["dataset"]
+    assert cls == "KeyError"
+    assert "no such file" in message
+    assert "fail_in_dataset" in cause
+
+
+def test_a_dataset_that_ends_is_tensorflows_error_and_cancels_what_waits(counted):
+    message, cause = counted["end"]
+    assert message.startswith("End of sequence")
+    assert "OutOfRangeError" in cause
+    assert counted["cancelled"] > 0
+
+
 def test_a_result_is_an_argument(counted):
     assert counted["doubled"] == 2.0
 
