@@ -49,12 +49,17 @@ class StoreActor(Store):
             self._memory[client] = memory
         return memory is not None
 
-    def answer_shared(self, client: str, size: int) -> int | bytes:
+    def answer_shared(self, client: str, mark: bytes, size: int) -> int | bytes:
         """Does what `answer` does, for a message in shared memory.
 
         Returns:
             The size of the answer, which is there; or the answer, if that has no room.
+
+        Raises:
+            ConnectionError: a process that was started in place of the caller has memory of its own here.
         """
+        if self._memory[client].mark != mark:
+            raise ConnectionError(f"Another process has been started in place of this {client}.")
         memory = self._memory[client].view
         method, *arguments = unpack(memory[:size])
         parts, length = parts_of(getattr(self, method)(*arguments))
@@ -129,19 +134,20 @@ class RemoteStore:
         message: Any = self._actor.answer.remote(b"".join(parts))
         return unpack(self._get(message))
 
-    def _call_shared(self, memory: memoryview, parts: Sequence[Any], size: int) -> bytes:
-        pack_into(memory, parts)
+    def _call_shared(self, memory: SharedMemory, parts: Sequence[Any], size: int) -> bytes:
+        pack_into(memory.view, parts)
         try:
-            answer: Any = self._get(self._actor.answer_shared.remote(self._client, size))
+            reference: Any = self._actor.answer_shared.remote(self._client, memory.mark, size)
+            answer: Any = self._get(reference)
         except BaseException:
             self._memory = None  # the server may still be about to write its answer there
             raise
         if isinstance(answer, int):
-            return bytes(memory[:answer])  # the next message will be there
+            return bytes(memory.view[:answer])  # the next message will be there
         self._memory_for(len(answer))
         return answer
 
-    def _memory_for(self, size: int) -> memoryview | None:
+    def _memory_for(self, size: int) -> SharedMemory | None:
         """Returns memory that both sides have, with room for a message; None if they have none, or it is too large."""
         if size > _MOST_SHARED:
             return None
@@ -155,7 +161,7 @@ class RemoteStore:
                 finally:
                     memory.unlink()
             self._memory = memory if self._shares else None
-        return None if self._memory is None else self._memory.view
+        return self._memory
 
     def _get(self, reference: "ray.ObjectRef[_T]") -> _T:
         while True:

@@ -73,6 +73,16 @@ def test_the_memory_grows_with_the_messages(connected, monkeypatch):
     assert store.pull({("v", 0): 0})["v", 0][1].sum() == 10000
 
 
+def test_a_process_that_thaws_does_not_use_the_memory_of_its_successor(connected):
+    client, store, calls = connected
+    client.create({("w", 0): np.zeros(2, np.float32)})
+    successor = RemoteStore(_Local(store, calls), "ps_0", "worker_0")
+    successor.push([Change(("w", 0), "add", np.ones(2, np.float32))])
+    with pytest.raises(ConnectionError, match="in place of this worker_0"):
+        client.push([Change(("w", 0), "add", np.full(2, 7, np.float32))])
+    assert store.pull({("w", 0): 0})["w", 0][1].tolist() == [1.0, 1.0]
+
+
 def test_processes_on_different_machines_share_none(connected, monkeypatch):
     monkeypatch.setattr(actors.SharedMemory, "open", lambda path, mark: None)
     client, _, calls = connected
