@@ -20,7 +20,7 @@ import numpy as np
 
 from spmd._jax_internals import trace_state
 from spmd.assigned import assigned
-from spmd.replica import current_frame
+from spmd.replica import axis_size, current_frame, in_replica
 from spmd.state.kinds import Kind
 from spmd.state.registry import adapter_of
 from spmd.typing import LibraryVariable, PyTree
@@ -324,7 +324,9 @@ class Recorder:
         key = id(variable)
         self._written[key] = variable
         outside = self._trace == trace_state()
-        if key in self._outcomes or update is None or not outside:
+        # Replicas add parts of one sum, which is known once they have ended.
+        in_parts = _adds_up(variable) and in_replica() and axis_size() > 1
+        if key in self._outcomes or update is None or not outside or in_parts:
             former = [*self._updates.pop(key, ()), *([update] if update else ())]
             adds = update is not None and all(
                 one.verb in ("add", "subtract") and one.index is None for one in former

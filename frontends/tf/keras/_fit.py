@@ -62,8 +62,9 @@ def _placement(strategy: StrategyLike) -> Placement:
     def run(function: Callable[..., Any], *args: object) -> Any:
         return strategy.run(drawing_inside(function), args=args)
 
-    on_workers = isinstance(strategy, ParameterServerStrategy)
-    train = functools.partial(WorkersLoop, strategy) if on_workers else None
+    train = None
+    if isinstance(strategy, ParameterServerStrategy) and not strategy.is_local:
+        train = functools.partial(WorkersLoop, strategy)
     return _StrategyPlacement(strategy.mesh, run, SEARCHED, train, strategy)
 
 
@@ -121,7 +122,7 @@ def on_all_workers(method: Method) -> Method:
             if isinstance(strategy, ParameterServerStrategy):
                 stack.enter_context(in_force(strategy))
                 given = signature.bind(self, *args, **kwargs).arguments
-                if is_fit:
+                if is_fit and not strategy.is_local:
                     kwargs = fit_arguments(self, strategy, given)
                     args = ()
                     self = kwargs.pop("self")

@@ -88,14 +88,14 @@ class ClusterCoordinator:
             What the function will return.
 
         Raises:
-            ValueError: `fn` cannot be called.
+            TypeError: `fn` cannot be called.
             Exception: what an earlier function raised, once.
 
         Source: `tf.distribute.coordinator.ClusterCoordinator.schedule`.
         """
         require_cross_replica("schedule")
         if not callable(fn):
-            raise ValueError(
+            raise TypeError(
                 f"ClusterCoordinator.schedule needs a function, but got {fn!r}. Pass the function itself: "
                 "coordinator.schedule(step, args=(iterator,))."
             )

@@ -27,12 +27,16 @@ class ParameterServerStrategy(Strategy):
     `tf.distribute.coordinator.ClusterCoordinator` or `model.fit`. What travels are updates, not values: a worker sends
     gradients, and the server applies the optimizer, so that no update of concurrent workers is lost.
 
-    What differs here: without a cluster (no resolver, no TF_CONFIG) variables live in host memory of this process, and
-    one worker computes, on the first device. Servers in other processes are reached by Ray, which listens on the address
+    Without a cluster (no resolver, no TF_CONFIG) it is the local form that TensorFlow 1 had: variables live in host memory
+    of this process, and all devices of the machine compute, as replicas whose gradients are summed, as under
+    `MirroredStrategy`. `model.fit` then takes what it takes there.
+
+    What differs here: a worker of a cluster computes on its first device. Servers in other processes are reached by Ray, which listens on the address
     of the chief, or of the first parameter server in a cluster without one.
 
     Attributes:
         num_workers: how many workers run steps.
+        is_local: whether there is no cluster.
         cluster: the servers and workers in other processes; None if they are in this one.
         server_variables: the engine's backing of the variables.
         max_staleness: how many functions may run while another one does; None for any number.
@@ -57,6 +61,7 @@ class ParameterServerStrategy(Strategy):
     coordinator: Any = None
     cluster: Any = None
     is_copy: bool = False
+    is_local: bool = False
 
     def __init__(
         self,
@@ -96,7 +101,9 @@ class ParameterServerStrategy(Strategy):
         self.num_workers = cluster.num_tasks("worker") if cluster else 1
         self._num_servers = len(servers)
         self._partitioner = variable_partitioner
-        super().__init__(spmd.make_mesh(spmd.topology.local_devices()[:1]))
+        self.is_local = not cluster
+        devices = spmd.topology.local_devices()
+        super().__init__(spmd.make_mesh(devices if self.is_local else devices[:1]))
         shards = None if variable_partitioner is None else self._shards
         self.server_variables = ServerVariables(servers, shards)
 
@@ -112,6 +119,8 @@ class ParameterServerStrategy(Strategy):
         return min(parts[0], shape[0]) or 1
 
     def __repr__(self) -> str:
+        if self.is_local:
+            return f"{type(self).__name__}({self.num_replicas_in_sync} local devices)"
         return f"{type(self).__name__}({self.num_workers} workers, {self._num_servers} parameter servers)"
 
 

@@ -159,5 +159,5 @@ def test_a_strategy_has_one_coordinator(strategy, coordinator):
 def test_other_strategies_and_values_are_refused(coordinator):
     with pytest.raises(ValueError, match="is supported to work with `ClusterCoordinator`"):
         tf.distribute.coordinator.ClusterCoordinator(tf.distribute.OneDeviceStrategy("cpu:0"))
-    with pytest.raises(ValueError, match="Pass the function itself"):
+    with pytest.raises(TypeError, match="Pass the function itself"):
         coordinator.schedule(3)

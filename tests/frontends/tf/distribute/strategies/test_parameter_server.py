@@ -89,13 +89,71 @@ def test_checkpoints_restore_under_other_shards_and_other_strategies(tmp_path, s
         assert float(again.variables[2].value[0, 0]) == pytest.approx(0.1)  # the first moment
 
 
-def test_without_a_cluster_variables_live_in_this_process(monkeypatch):
+@pytest.fixture
+def local(monkeypatch):
     monkeypatch.delenv("TF_CONFIG", raising=False)
-    strategy = tf.distribute.experimental.ParameterServerStrategy()
-    with strategy.scope():
+    return tf.distribute.experimental.ParameterServerStrategy()
+
+
+def test_without_a_cluster_variables_live_on_the_host_and_all_devices_compute(local):
+    replicas = len(tf.config.list_logical_devices())
+    assert replicas > 1
+    assert (local.num_replicas_in_sync, local.num_workers) == (replicas, 1)
+    with local.scope():
         variable = tf.Variable(1.0)
-    assert float(strategy.run(lambda: variable * 2).values[0]) == 2
-    assert (strategy.num_replicas_in_sync, strategy.num_workers) == (1, 1)
+    assert [float(one) for one in local.run(lambda: variable * 2).values] == [2] * replicas
+    assert variable.device == "/job:ps/replica:0/task:0/device:CPU:0"
+    assert "local devices" in repr(local)
+
+
+X = np.sin(np.arange(96, dtype=np.float32).reshape(32, 3))
+Y = X.sum(1, keepdims=True)
+
+
+def trained(strategy):
+    """Trains a weight, a table and a metric for some steps; returns what they hold."""
+    with strategy.scope():
+        weight = tf.Variable([[0.1], [0.2], [0.3]])
+        table = tf.Variable(tf.ones((20000, 4)))  # its rows are looked up alone
+        count = tf.Variable(0, aggregation=tf.VariableAggregation.SUM)
+        optimizer, mean = tf.keras.optimizers.Adagrad(0.1), tf.keras.metrics.Mean()
+    dataset = tf.data.Dataset.from_tensor_slices((X, Y)).batch(8)
+
+    def replica(x, y):
+        with tf.GradientTape() as tape:
+            rows = tf.nn.embedding_lookup(table, tf.cast(tf.abs(x[:, 0]) * 100, tf.int32))
+            each = tf.reduce_sum((x @ weight - y) ** 2, 1) + tf.reduce_sum(rows**2, 1)
+            loss = tf.nn.compute_average_loss(each, global_batch_size=8)
+        gradients = tape.gradient(loss, [weight, table])
+        optimizer.apply_gradients(zip(gradients, [weight, table], strict=True))
+        mean.update_state(each)
+        count.assign_add(1)
+        return loss
+
+    @tf.function
+    def step(batch):
+        return strategy.reduce("SUM", strategy.run(replica, args=batch), axis=None)
+
+    losses = [float(step(batch)) for batch in strategy.experimental_distribute_dataset(dataset)]
+    return losses, weight.numpy(), table.numpy().sum(), float(mean.result()), int(count.numpy())
+
+
+def test_the_local_form_trains_as_a_mirrored_strategy_does(local):
+    ours, mirrored = trained(local), trained(tf.distribute.MirroredStrategy())
+    for one, other in zip(ours, mirrored, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5)
+
+
+def test_the_local_form_fits_as_a_mirrored_strategy_does(local):
+    def fitted(strategy):
+        tf.keras.utils.set_random_seed(0)
+        with strategy.scope():
+            model = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(1)])
+            model.compile("adam", "mse", metrics=["mae"])
+        history = model.fit(X, Y, batch_size=8, epochs=2, validation_data=(X, Y), verbose=0)
+        return [history.history[name] for name in ("loss", "mae", "val_loss")]
+
+    np.testing.assert_allclose(fitted(local), fitted(tf.distribute.MirroredStrategy()), rtol=1e-5)
 
 
 @pytest.mark.parametrize(
