@@ -1,7 +1,7 @@
 """The weights of Keras's layers under a `ParameterServerStrategy`: `layer.weights` lists the parts of divided variables.
 
-As in TensorFlow, `get_weights` and `set_weights` have an array for each part. What trains and saves a model takes whole
-variables.
+What trains and saves a model takes whole variables, and so do `get_weights` and `set_weights`, which in TensorFlow have an
+array for each part.
 """
 
 import contextvars
@@ -12,7 +12,7 @@ from frontends.tf.distribute.device_names import devices_of, long_name
 from frontends.tf.distribute.scope import get_strategy
 from frontends.tf.distribute.variable_parts import holder_of, with_parts
 from spmd.assigned import assigned
-from spmd.integrations.keras import KerasObject
+from spmd.integrations.keras import KerasObject, Method
 from spmd.state import is_backed
 
 _WHOLE: contextvars.ContextVar[bool] = contextvars.ContextVar("whole_weights", default=False)
@@ -39,6 +39,12 @@ def list_wholes(own: Any) -> property:
             return own.fget(self)
 
     return property(weights, doc=own.__doc__)
+
+
+def with_wholes(method: Method, /, self: KerasObject, *args: Any) -> Any:
+    """Wraps `Layer.get_weights` and `set_weights`: they have an array for each variable, however it is divided."""
+    with assigned(_WHOLE, True):
+        return method(self, *args)
 
 
 def device(self: KerasObject) -> str:

@@ -88,6 +88,8 @@ def patches() -> tuple[Patch, ...]:
         wrap(layer, "weights", _parts.list_parts, parts),
         wrap(layer, "trainable_weights", _parts.list_wholes, parts),
         wrap(layer, "non_trainable_weights", _parts.list_wholes, parts),
+        around(layer, "get_weights", _parts.with_wholes, parts, "self"),
+        around(layer, "set_weights", _parts.with_wholes, parts, "self weights"),
         around(
             *(layer, "__init__", _keras_2.take_former_arguments),
             "a first layer may name its input's shape",
