@@ -2,8 +2,9 @@
 
 A *task* is a process with a type and an index, such as `worker 1`; TF_CONFIG tells it about the others. The
 *launcher* is the process that starts tasks, shows their output and forwards signals. The tasks that train are
-a *gang*: when one fails, all start again, in the next *attempt*. To *render* is to write a manifest or script
-that other machines, Slurm or Kubernetes start the job from.
+a *gang*: when one fails, all start again, in the next *attempt*. With parameter servers each task is a gang of its
+own, and workers and parameter servers *serve* until the chief has ended. To *render* is to write a manifest or
+script that other machines, Slurm or Kubernetes start the job from.
 """
 
 from spmd.launch.command import launch as launch
