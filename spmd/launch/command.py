@@ -79,7 +79,7 @@ _HELP = {
         "--env": "set an environment variable for all tasks; may be repeated",
     },
     "when a task fails": {
-        "--max-restarts": "how often all tasks start again (default: 3)",
+        "--max-restarts": "how often all tasks start again, with --ps each of them (default: 3)",
         "--backoff-seconds": "wait before the first restart; doubles each time, up to 60 (default: 1)",
         "--grace-seconds": "time between SIGTERM and SIGKILL (default: 30)",
         "--evaluator-seconds": "how long the evaluator may run after the training (default: 300)",

@@ -88,15 +88,16 @@ def render_hosts(job: Job, hosts: Sequence[str]) -> str:
 
 
 def _head(job: Job) -> list[str]:
-    if not job.roles.ps:
-        return [
+    if job.roles.ps:
+        lines = [
+            f"# {job.title}. Start each on its host, in any order, in a directory with the same files. If one",
+            "# fails, start it again: the others wait for it. When the chief has ended, stop the workers and parameter servers.",
+        ]
+    else:
+        lines = [
             f"# {job.title}. Start each on its host, all within the cluster's start-up time-out, in a directory with",
             "# the same files. If one fails, stop all and start all again; a script that restores its last checkpoint goes on.",
         ]
-    lines = [
-        f"# {job.title}. Start each on its host, in any order, in a directory with the same files. If one",
-        "# fails, start it again: the others wait for it. When the chief has ended, stop the workers and parameter servers.",
-    ]
     if job.token:
         path = _token_path(job)
         lines += [

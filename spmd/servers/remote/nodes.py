@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import secrets
+import select
 import signal
 import socket
 import subprocess
@@ -16,6 +17,7 @@ import threading
 import time
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import ray
 
@@ -107,12 +109,27 @@ class Node:
             f"Ray's node of the task {name} did not start. It wrote:\n{''.join(lines[-20:])}"
         )
 
-    def wait(self) -> None:
-        """Blocks until the node ends, as when the head has gone."""
-        assert self._process.stdout is not None
-        while self._process.stdout.read1():  # pyright: ignore[reportAttributeAccessIssue]
-            pass
-        self._process.wait()
+    def wait(self, head: str | None = None) -> None:
+        """Blocks until the node ends, or its head does.
+
+        Ray waits for a head to come back, and takes long to tell a new one from it.
+
+        Args:
+            head: `"host:port"` of the head; None if this is the head.
+        """
+        output: Any = self._process.stdout
+        connection = None if head is None else _connection_to(head)
+        while head is None or connection is not None:
+            watched = [output] if connection is None else [output, connection]
+            readable, _, _ = select.select(watched, [], [])
+            if output in readable and not output.read1():
+                self._process.wait()
+                break
+            if head and connection and connection in readable and not _says_something(connection):
+                connection.close()
+                connection = _connection_to(head)  # it closes what does not talk, but is there
+        if connection is not None:
+            connection.close()
 
     def is_running(self) -> bool:
         """Tells whether the node has not ended."""
@@ -157,10 +174,23 @@ def serve(name: str, address: str, head: str) -> None:
         else:
             message = ""
             try:
-                node.wait()
+                node.wait(None if address == head else head)
             finally:
                 node.close()
         time.sleep(_POLL_SECONDS)
+
+
+def _connection_to(head: str) -> socket.socket | None:
+    with contextlib.suppress(OSError):
+        return socket.create_connection(split(head), 5.0)
+    return None
+
+
+def _says_something(connection: socket.socket) -> bool:
+    try:
+        return bool(connection.recv(4096))
+    except OSError:
+        return False
 
 
 def print_to_task() -> None:

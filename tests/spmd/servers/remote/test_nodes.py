@@ -6,6 +6,7 @@ import socket
 import stat
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -46,6 +47,40 @@ def test_a_host_may_become_known_later(monkeypatch):
     assert len(known) == 3
     nodes.wait_for_name("unknown", seconds=0.0)  # whoever needs the address says that it is unknown
     assert len(known) == 3
+
+
+@pytest.fixture
+def node():
+    """A node that runs, without Ray."""
+    node = object.__new__(nodes.Node)
+    command = [sys.executable, "-c", "import signal; print('ready', flush=True); signal.pause()"]
+    node._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    yield node
+    node._process.kill()
+    node._process.communicate()
+
+
+def test_the_end_of_the_head_is_noticed_at_once(node):
+    with socket.create_server(("127.0.0.1", 0)) as head:
+        address = f"localhost:{head.getsockname()[1]}"
+        waiting = threading.Thread(target=node.wait, args=(address,))
+        waiting.start()
+        head.accept()[0].close()  # it may close a connection, but be there
+        connection, _ = head.accept()
+        connection.sendall(b"what a head says")
+        assert waiting.is_alive()
+    connection.close()
+    waiting.join(60)
+    assert not waiting.is_alive()
+    assert node.is_running()
+    node.wait(address)  # nor is one waited for that was gone before
+
+
+def test_the_end_of_a_node_is_noticed(node):
+    with socket.create_server(("127.0.0.1", 0)) as head:
+        node._process.kill()
+        node.wait(f"localhost:{head.getsockname()[1]}")
+    node.wait()
 
 
 def test_several_machines_need_a_token(monkeypatch, tmp_path):
