@@ -5,13 +5,14 @@ import pickle
 import threading
 import traceback
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import jax
 import numpy as np
 import ray
 from ray.exceptions import GetTimeoutError, RayActorError, RayTaskError
 
+from spmd.servers.remote.calls import call
 from spmd.servers.remote.errors import MadeVariablesError, ServerLostError
 from spmd.servers.remote.health import BEAT_SECONDS, Health, lost
 from spmd.servers.remote.messages import pack, pack_into, parts_of, unpack
@@ -22,8 +23,6 @@ from spmd.servers.remote.worker_variables import WorkerVariables
 from spmd.servers.store import Array, Change, Key, Rule, Store, UnknownVariableError
 from spmd.state import adapters, merging_writes
 from spmd.topology import leave_out_absent_accelerators, local_devices, make_mesh
-
-_T = TypeVar("_T")
 
 # Sizes of the memory that two processes share, in bytes: at first, and of a message at most.
 _LEAST_SHARED = 1 << 20
@@ -112,7 +111,7 @@ class RemoteStore:
 
     def add_rules(self, rules: Sequence[Rule]) -> None:
         """See `Store.add_rules`."""
-        self._get(self._actor.take_rules.remote(dumps(list(rules))))
+        self._get(self._actor.take_rules, dumps(list(rules)))
 
     def push(self, changes: Sequence[Change]) -> None:
         """See `Store.push`."""
@@ -131,14 +130,12 @@ class RemoteStore:
                 memory = self._memory_for(size)
                 if memory is not None:
                     return unpack(self._call_shared(memory, parts, size))
-        message: Any = self._actor.answer.remote(b"".join(parts))
-        return unpack(self._get(message))
+        return unpack(self._get(self._actor.answer, b"".join(parts)))
 
     def _call_shared(self, memory: SharedMemory, parts: Sequence[Any], size: int) -> bytes:
         pack_into(memory.view, parts)
         try:
-            reference: Any = self._actor.answer_shared.remote(self._client, memory.mark, size)
-            answer: Any = self._get(reference)
+            answer = self._get(self._actor.answer_shared, self._client, memory.mark, size)
         except BaseException:
             self._memory = None  # the server may still be about to write its answer there
             raise
@@ -155,20 +152,24 @@ class RemoteStore:
             memory = SharedMemory.create(max(_LEAST_SHARED, 2 * size))
             self._shares = False
             if memory is not None:
-                shared = self._actor.share.remote(self._client, str(memory.path), memory.mark)
                 try:
-                    self._shares = self._get(shared)
+                    self._shares = self._get(
+                        self._actor.share, self._client, str(memory.path), memory.mark
+                    )
                 finally:
                     memory.unlink()
             self._memory = memory if self._shares else None
         return self._memory
 
-    def _get(self, reference: "ray.ObjectRef[_T]") -> _T:
+    def _get(self, method: Any, *arguments: Any) -> Any:
+        """Calls a method of the store, and returns what it does."""
+        timeout = None if self._health is None else BEAT_SECONDS
+        reference: Any = call(method.remote, *arguments)
         while True:
             if self._health is not None:
                 self._health.check()
             try:
-                return ray.get(reference, timeout=None if self._health is None else BEAT_SECONDS)
+                return call(ray.get, reference, timeout=timeout)
             except GetTimeoutError:
                 continue
             except RayActorError as error:

@@ -14,6 +14,7 @@ from ray.exceptions import RayActorError
 from spmd.cluster import ray_address
 from spmd.servers.coordinator import Worker
 from spmd.servers.remote.actors import RemoteStore, StoreActor, WorkerActor
+from spmd.servers.remote.calls import call
 from spmd.servers.remote.errors import ServerLostError
 from spmd.servers.remote.health import GROUPS, Health
 from spmd.servers.remote.joining import head_of, is_joined, join
@@ -126,4 +127,4 @@ def _end(actors: Sequence[Any]) -> None:
     """Ends actors for good, where they can still be reached."""
     for actor in actors:
         with contextlib.suppress(Exception):
-            ray.kill(actor)
+            call(ray.kill, actor)

@@ -9,6 +9,7 @@ from typing import Any
 import ray
 
 from spmd.errors import ClusterConfigError
+from spmd.servers.remote.calls import call
 from spmd.servers.remote.errors import ServerLostError
 
 # How often an actor is asked for a heartbeat, and how long that is waited for at a time.
@@ -49,7 +50,7 @@ def wait(references: "Sequence[ray.ObjectRef[Any]]", seconds: float) -> bool:
         seconds: how long to wait. Time in which this process itself was stopped does not count.
     """
     for _ in range(math.ceil(seconds / BEAT_SECONDS)):
-        if ray.wait([*references], timeout=BEAT_SECONDS)[0]:
+        if call(ray.wait, [*references], timeout=BEAT_SECONDS)[0]:
             return True
     return False
 
@@ -116,10 +117,10 @@ class Health:
     def _watch(self, actor: Any, name: str) -> None:
         while not self._stopped.wait(BEAT_SECONDS):
             try:
-                beat = actor.beat.remote()
+                beat = call(actor.beat.remote)
                 reason = f"it has not answered for {self._frozen_seconds:.0f} s"
                 if wait([beat], self._frozen_seconds):
-                    ray.get(beat)
+                    call(ray.get, beat)
                     continue
             except Exception as error:  # whatever Ray makes of a task, or a cluster, that is gone
                 reason = type(error).__name__

@@ -12,9 +12,12 @@ import ray
 from spmd.cluster import ray_address
 from spmd.servers.remote import nodes
 from spmd.servers.remote._ray import identity
+from spmd.servers.remote.calls import kept_out
 from spmd.servers.remote.errors import ClusterError, TokenError
 
 _REPORT_SECONDS = 30.0
+# How long other threads' calls are waited for; those that wait for something do so for two seconds at a time.
+_CALL_SECONDS = 10.0
 _TRIES = 3
 
 
@@ -108,6 +111,7 @@ def _address_towards(head: str) -> str:
 def _leave() -> None:
     global _connection
     if _connection is not None:
-        ray.shutdown()
+        with kept_out(_CALL_SECONDS):
+            ray.shutdown()
         _connection.node.close()
         _connection = None

@@ -10,6 +10,7 @@ import ray
 from ray.exceptions import GetTimeoutError, RayActorError
 
 from spmd.servers.coordinator import Worker, WorkerLostError
+from spmd.servers.remote.calls import call
 from spmd.servers.remote.errors import ServerLostError
 from spmd.servers.remote.health import BEAT_SECONDS, Health, frozen_seconds, wait
 from spmd.servers.remote.shared_objects import Sender
@@ -70,7 +71,7 @@ class RemoteWorker:
         while waiting:
             with self._making:
                 package = self._sender.pack(waiting, self._known)
-            reply = self._reply(self._actor.run.remote(self._session, package))
+            reply = self._reply(call(self._actor.run.remote, self._session, package))
             if reply.is_new:
                 raise self._lost("its process was started anew")
             for result in reply.results:
@@ -105,7 +106,7 @@ class RemoteWorker:
                 if self._silent > self._frozen_seconds:
                     self._kill()
                 return False
-            ray.get(setting_up)
+            call(ray.get, setting_up)
         except RayActorError:
             self._setting_up = None
             return False
@@ -117,7 +118,8 @@ class RemoteWorker:
         """Has the worker forget what it has."""
         self._session, self._silent = uuid.uuid4().hex, 0.0
         self._known = self._sender.join()
-        self._setting_up = self._actor.set_up.remote(self._session, self._index, self._stores)
+        set_up = self._actor.set_up.remote
+        self._setting_up = call(set_up, self._session, self._index, self._stores)
 
     def _reply(self, reference: Any) -> Any:
         """Waits for a reply as long as the worker's heart beats.
@@ -129,12 +131,12 @@ class RemoteWorker:
         while True:
             self._health.check()
             try:
-                return ray.get(reference, timeout=BEAT_SECONDS)
+                return call(ray.get, reference, timeout=BEAT_SECONDS)
             except GetTimeoutError:
                 pass
             except RayActorError as error:
                 raise self._lost(type(error).__name__) from None
-            if not wait([reference, self._actor.beat.remote()], self._frozen_seconds):
+            if not wait([reference, call(self._actor.beat.remote)], self._frozen_seconds):
                 self._kill()
                 raise self._lost(f"it has not answered for {self._frozen_seconds:.0f} s")
 
@@ -148,4 +150,4 @@ class RemoteWorker:
     def _kill(self) -> None:
         """Ends the worker's process, if it can be reached; Ray starts another one."""
         self._setting_up = None
-        ray.kill(self._actor, no_restart=False)
+        call(ray.kill, self._actor, no_restart=False)
