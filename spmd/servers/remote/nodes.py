@@ -181,8 +181,8 @@ def serve(name: str, address: str, head: str) -> None:
 
 
 def _connection_to(head: str) -> socket.socket | None:
-    with contextlib.suppress(OSError):
-        return socket.create_connection(split(head), 5.0)
+    with contextlib.suppress(OSError, ClusterError):
+        return socket.create_connection(split(numeric(head)), 5.0)
     return None
 
 

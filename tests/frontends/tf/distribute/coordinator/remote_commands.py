@@ -1,6 +1,7 @@
 """A coordinator's program that does what its input says, line by line, and answers each line with one in JSON."""
 
 import json
+import signal
 import sys
 import time
 from typing import Any
@@ -9,6 +10,8 @@ import numpy as np
 
 from frontends import tf
 
+# A shell has what it runs in the background ignore interrupts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
 strategy = tf.distribute.ParameterServerStrategy(resolver)
 coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)

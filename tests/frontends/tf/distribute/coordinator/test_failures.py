@@ -230,7 +230,7 @@ def test_an_interrupt_ends_the_program_and_what_runs_for_it():
         one.process.send_signal(signal.SIGINT)
         one.process.wait(60)
         print("ended after", time.monotonic() - began)
-        assert one.process.returncode == -signal.SIGINT
+        assert one.process.returncode not in (0, -signal.SIGKILL)
         until(lambda: not any(processes(task, "Actor") for task in tasks.processes.values()), 60)
 
 
