@@ -121,7 +121,7 @@ class Gangs:
         evaluator = self.evaluator
         if evaluator is None or evaluator.is_last_attempt:
             return
-        if self.training.failed:
+        if self.training.failed or self.training.was_stopped:
             evaluator.stop(signal.SIGTERM, "the training failed", forgive=True)
         elif self._evaluator_deadline == float("inf"):
             self._evaluator_deadline = time.monotonic() + self.evaluator_seconds

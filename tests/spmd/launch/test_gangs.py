@@ -173,6 +173,14 @@ def test_a_second_signal_kills_all(printer: Printer) -> None:
     assert {processes[-1].returncode for processes in job.started.values()} == {-signal.SIGKILL}
 
 
+def test_an_evaluator_has_none_after_a_training_that_lost_its_servers(printer: Printer) -> None:
+    job = Job(Roles(1, chief=True, evaluator=True, ps=1), printer, restarts=0)
+    job.end("ps 0", 7)
+    assert job.gangs.ended
+    assert job.started["evaluator 0"][-1].signals == [signal.SIGTERM]
+    assert job.gangs.status == 7
+
+
 def test_an_evaluator_has_time_after_the_servers_have_ended(printer: Printer) -> None:
     job = Job(Roles(1, chief=True, evaluator=True, ps=1), printer)
     job.end("chief 0", 0)
