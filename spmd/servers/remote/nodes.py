@@ -2,6 +2,7 @@
 
 import contextlib
 import fcntl
+import importlib.util
 import ipaddress
 import json
 import logging
@@ -70,13 +71,8 @@ class Node:
         command += ["--include-log-monitor=false"]
         command += [f"--resources={json.dumps({name: 1})}", f"--object-store-memory={_memory()}"]
         if head == f"{host}:{port}":
-            dashboard = str(os.environ.get(DASHBOARD) == "1").lower()
-            command += [
-                "--head",
-                f"--port={port}",
-                "--no-monitor",
-                f"--include-dashboard={dashboard}",
-            ]
+            command += ["--head", f"--port={port}", "--no-monitor"]
+            command += [f"--include-dashboard={str(_wants_dashboard()).lower()}"]
         else:
             command += [f"--address={head}", f"--node-manager-port={port}"]
         with _one_at_a_time(head):
@@ -324,6 +320,17 @@ def _refused(head: str) -> TokenError:
     return TokenError(
         f"The cluster at {head} refuses the token of this task, which is that of {source}. {_TOKEN_HELP}"
     )
+
+
+def _wants_dashboard() -> bool:
+    if os.environ.get(DASHBOARD) != "1":
+        return False
+    if importlib.util.find_spec("aiohttp") is None:
+        raise ClusterError(
+            f"{DASHBOARD}=1 asks for Ray's dashboard, which is not installed. Install it where the head runs: "
+            'pip install "ray[default]"'
+        )
+    return True
 
 
 def _memory() -> int:

@@ -216,3 +216,10 @@ def test_a_killed_program_leaves_no_node():
     while nodes.wait_for(f"localhost:{port}", seconds=0.1) and time.monotonic() < end:
         time.sleep(0.1)
     assert not nodes.wait_for(f"localhost:{port}", seconds=0.1)
+
+
+def test_a_dashboard_that_is_not_installed_is_an_error_that_says_so(monkeypatch):
+    monkeypatch.setenv(nodes.DASHBOARD, "1")
+    monkeypatch.setattr(nodes.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ClusterError, match=r'pip install "ray\[default\]"'):
+        nodes.Node("chief_0", "localhost", "127.0.0.1:2222", 2222)
