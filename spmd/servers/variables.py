@@ -8,6 +8,7 @@ import threading
 import uuid
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol, TypeAlias
 
 import jax
@@ -15,7 +16,7 @@ import numpy as np
 from jax.core import Tracer
 
 from spmd.servers.placement import Placement, Shard
-from spmd.servers.store import Array, Change, Key, Rule
+from spmd.servers.store import Array, Change, Key, Rule, Store
 from spmd.state import LIFTING, SparseRows, Update, adapter_of, back
 from spmd.typing import LibraryVariable
 
@@ -116,6 +117,9 @@ class ServerVariables:
         self._new_slots: dict[int, tuple[weakref.ref[Any], int, str, int]] = {}
         self._rules: set[str] = set()
         self._lock = threading.RLock()
+        # Servers in other processes answer side by side.
+        is_far = len(stores) > 1 and not all(isinstance(store, Store) for store in stores)
+        self._threads = ThreadPoolExecutor(len(stores)) if is_far else None
 
     def bind(self, variable: LibraryVariable) -> None:
         """Makes a variable live on the servers."""
@@ -178,8 +182,8 @@ class ServerVariables:
                     wanted[shard.server].versions[key] = version
         found: dict[Key, tuple[int, Array]] = {}
         rows_of: dict[Key, Array] = {}
-        for server, one in wanted.items():
-            values, rows = self._ask(server, one.versions, one.rows)
+        each = map if self._threads is None or len(wanted) == 1 else self._threads.map
+        for values, rows in each(self._ask, wanted.keys(), wanted.values()):
             found |= values
             rows_of |= rows
         taken = [
@@ -231,10 +235,15 @@ class ServerVariables:
         self._entries[id(variable)] = _Entry(*place, 0)
         back(variable, self)
 
+    def _changes_for(self, server: int) -> Sequence[Change]:
+        """Returns updates that are to travel with the next message to a server."""
+        return ()
+
     def _ask(
-        self, server: int, versions: Mapping[Key, int], rows: Mapping[Key, Array]
+        self, server: int, wanted: _Wanted
     ) -> tuple[dict[Key, tuple[int, Array]], dict[Key, Array]]:
-        return self._stores[server].exchange((), versions, rows)
+        changes = self._changes_for(server)
+        return self._stores[server].exchange(changes, wanted.versions, wanted.rows)
 
     def _send(self, server: int, changes: Sequence[Change]) -> None:
         self._stores[server].push(changes)

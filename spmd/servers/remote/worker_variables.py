@@ -1,10 +1,10 @@
 """Variables in the process of a worker: copies of the coordinator's, by way of the same servers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from spmd.servers.remote.errors import MadeVariablesError
-from spmd.servers.store import Array, Change, Key
+from spmd.servers.store import Change
 from spmd.servers.variables import ServerVariables
 from spmd.typing import LibraryVariable
 
@@ -48,10 +48,8 @@ class WorkerVariables(ServerVariables):
         """Refuses to make an optimizer's slot."""
         self.bind(variable)
 
-    def _ask(
-        self, server: int, versions: Mapping[Key, int], rows: Mapping[Key, Array]
-    ) -> tuple[dict[Key, tuple[int, Array]], dict[Key, Array]]:
-        return self._stores[server].exchange(self._waiting.pop(server, ()), versions, rows)
+    def _changes_for(self, server: int) -> Sequence[Change]:
+        return self._waiting.pop(server, ())
 
     def _send(self, server: int, changes: Sequence[Change]) -> None:
         self._waiting.setdefault(server, []).extend(changes)

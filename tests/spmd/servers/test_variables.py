@@ -1,6 +1,7 @@
 """Variables that live on parameter servers: their copies here, and how updates get there."""
 
 import gc
+import threading
 
 import jax.numpy as jnp
 import numpy as np
@@ -185,3 +186,22 @@ def test_a_variable_that_is_gone_leaves_nothing_behind(backing):
 def test_several_programs_use_one_server(stores):
     first, second = (make(ServerVariables(stores), value) for value in (jnp.zeros(2), jnp.ones(3)))
     assert (first.value.tolist(), second.value.tolist()) == ([0, 0], [1, 1, 1])
+
+
+class _Far:
+    """A store in another process, as far as its users know; answers when all are asked."""
+
+    def __init__(self, meet: threading.Barrier) -> None:
+        self._store, self._meet = Store(), meet
+        self.create, self.push = self._store.create, self._store.push
+
+    def exchange(self, *arguments):
+        self._meet.wait(10)
+        return self._store.exchange(*arguments)
+
+
+def test_servers_in_other_processes_are_asked_side_by_side():
+    meet = threading.Barrier(2)
+    backing = ServerVariables([_Far(meet), _Far(meet)], in_two)
+    variable = make(backing, jnp.arange(4.0))
+    assert variable.value.tolist() == [0, 1, 2, 3]
