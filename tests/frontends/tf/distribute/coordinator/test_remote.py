@@ -93,7 +93,7 @@ def test_variables_that_a_function_makes_are_the_coordinators(counted):
     # The kernel and the bias; the iterations, the rate, and two slots for each.
     assert counted["weights"] == [2, 6]
     assert counted["iterations"] == 50
-    assert counted["losses"][0] == 9.0
+    assert max(counted["losses"]) == 9.0  # the first to run, which need not be the first scheduled
     assert counted["losses"][-1] < 0.5
 
 
