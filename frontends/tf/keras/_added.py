@@ -7,6 +7,8 @@ from typing import Any
 import keras
 
 from frontends.tf import random
+from frontends.tf._typing import DTypeLike
+from frontends.tf.dtypes import jax_dtype
 from frontends.tf.keras import _backend_functions, _export, _legacy_optimizers
 from frontends.tf.keras._backup import BackupAndRestore
 from frontends.tf.keras._dataset_creator import DatasetCreator
@@ -68,6 +70,15 @@ def set_random_seed(seed: int) -> None:
     random.set_seed(seed)
 
 
+def to_categorical(x: Any, num_classes: int | None = None, dtype: DTypeLike = None) -> Any:
+    """Encodes classes as rows with a one, as Keras's own does; takes the type of the elements, as Keras 2.
+
+    Source: `tf.keras.utils.to_categorical`.
+    """
+    encoded: Any = keras.utils.to_categorical(x, num_classes)
+    return encoded if dtype is None else encoded.astype(jax_dtype(dtype))
+
+
 def _functions(module: types.ModuleType) -> dict[str, Any]:
     """Lists a module's functions by name; Keras exports some under their short names only."""
     functions = inspect.getmembers(module, inspect.isfunction)
@@ -91,7 +102,11 @@ NAMES: dict[str, dict[str, Any]] = {
     "mixed_precision.experimental": {"set_policy": keras.mixed_precision.set_global_policy},
     "optimizers.legacy": _legacy_optimizers.TABLE,
     "experimental": {"SidecarEvaluator": SidecarEvaluator},
-    "utils": {"set_random_seed": set_random_seed, "SidecarEvaluator": SidecarEvaluator},
+    "utils": {
+        "set_random_seed": set_random_seed,
+        "SidecarEvaluator": SidecarEvaluator,
+        "to_categorical": to_categorical,
+    },
     "utils.experimental": {"DatasetCreator": DatasetCreator},
 }
 

@@ -59,8 +59,8 @@ class ModelCheckpoint(keras.callbacks.ModelCheckpoint):
     """Keras's own callback, which here takes prefixes as well.
 
     Args:
-        filepath: with `save_weights_only=True` also a prefix, `"dir/ckpt_{epoch}"`, or a file of Keras 2,
-            `"weights.h5"`.
+        filepath: also a directory, for a SavedModel; with `save_weights_only=True` also a prefix, `"dir/ckpt_{epoch}"`, or a
+            file of Keras 2, `"weights.h5"`.
         monitor: as in Keras, like all others.
         verbose: see there.
         save_best_only: see there.
@@ -95,10 +95,14 @@ class ModelCheckpoint(keras.callbacks.ModelCheckpoint):
         initial_value_threshold: float | None = None,
     ) -> None:
         path = os.fspath(filepath)
-        # Keras refuses such paths here, but saves by save_weights, which takes them.
-        own = save_weights_only and (_is_prefix(path) or _is_keras_2(path))
+        # Keras refuses such paths here, but saves by save_weights and save, which take them.
+        taken = path
+        if save_weights_only and (_is_prefix(path) or _is_keras_2(path)):
+            taken = path + _ENDING
+        elif not save_weights_only and _is_prefix(path):
+            taken = f"{path}.keras"
         super().__init__(
-            path + _ENDING if own else path,
+            taken,
             monitor=monitor,
             verbose=verbose,
             save_best_only=save_best_only,

@@ -107,6 +107,15 @@ def _by_name(name: str, value: object) -> bool:
     )
 
 
+def take_targets_of_rank_1(
+    match: Method, /, x1: Any, x2: Any, *args: object, **kwargs: object
+) -> tuple[Any, Any]:
+    """Wraps `squeeze_or_expand_to_same_rank` of losses: a target for each row is compared with all outputs of the row."""
+    if len(x1.shape) == 1 and len(x2.shape) == 2 and x2.shape[-1] != 1:
+        x1 = keras.ops.expand_dims(x1, -1)
+    return match(x1, x2, *args, **kwargs)
+
+
 def take_row(adjust: Method, /, self: KerasObject, flat_inputs: Sequence[Any]) -> list[Any]:
     """Wraps `Functional._adjust_input_rank`: takes an input without the axis of rows, whose layers then get it like that."""
     is_row = [

@@ -35,6 +35,13 @@ def take_lr(
     make(self, rate, *args, **kwargs)
 
 
+def take_no_name(make: Method, /, self: Any, *args: object, **kwargs: Any) -> None:
+    """Wraps a schedule's `__init__`: takes `name=None`, which Keras 2 has for the class's name."""
+    if kwargs.get("name", "") is None:
+        del kwargs["name"]
+    make(self, *args, **kwargs)
+
+
 def get_lr(self: Optimizer) -> Any:
     """The learning rate; Keras 3 calls this `learning_rate`."""
     return self.learning_rate

@@ -14,6 +14,7 @@ import keras.src.layers.preprocessing.discretization
 import keras.src.layers.preprocessing.normalization
 import keras.src.legacy.backend
 import keras.src.legacy.layers
+import keras.src.losses.losses
 from keras.src.legacy.saving import legacy_h5_format
 from keras.src.models import functional
 from keras.src.trainers import data_adapters
@@ -50,6 +51,12 @@ def patches() -> tuple[Patch, ...]:
         cls
         for cls in vars(keras.optimizers).values()
         if isinstance(cls, type) and issubclass(cls, optimizer) and "build" in vars(cls)
+    ]
+    schedule = keras.optimizers.schedules.LearningRateSchedule
+    schedules = [
+        cls
+        for cls in vars(keras.optimizers.schedules).values()
+        if isinstance(cls, type) and issubclass(cls, schedule) and cls is not schedule
     ]
     updating = [
         cls
@@ -140,6 +147,10 @@ def patches() -> tuple[Patch, ...]:
             "in a dataset's map function, a model may be called with one row",
             "self flat_inputs",
         ),
+        around(
+            *(keras.src.losses.losses, "squeeze_or_expand_to_same_rank"),
+            *(_keras_2.take_targets_of_rank_1, "Keras 2 takes targets without the axis of outputs"),
+        ),
         # Symbolic tensors.
         around(
             *(keras.src.backend, "compute_output_spec", _symbolic.infer_with_sizes),
@@ -197,6 +208,10 @@ def patches() -> tuple[Patch, ...]:
         # Optimizers.
         *(around(cls, "build", _optimizers.build_for_variables, weights, "self") for cls in built),
         around(optimizer, "__init__", _optimizers.take_lr, "Keras 2 calls the learning rate lr"),
+        *(
+            around(cls, "__init__", _optimizers.take_no_name, "Keras 2 takes None for a name")
+            for cls in schedules
+        ),
         add(optimizer, "lr", lr, "Keras 3 calls it learning_rate"),
         around(optimizer, "apply", _optimizers.take_variables, weights),
         around(

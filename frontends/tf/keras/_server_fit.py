@@ -1,6 +1,7 @@
 """`model.fit` under a `ParameterServerStrategy`: each batch is a function that a worker calls."""
 
 import itertools
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -110,7 +111,8 @@ def fit_arguments(
     def make() -> Dataset:
         return data(InputContext()) if isinstance(data, DatasetCreator) else data
 
+    steps = math.ceil(steps)  # Keras 2 takes a fraction, as of rows / batch
     datasets = ClusterCoordinator(strategy).create_per_worker_dataset(make)
     model.make_train_function()
     model.train_function.begin(iter(datasets), steps)
-    return {**given, "x": make().take(1).repeat()}
+    return {**given, "x": make().take(1).repeat(), "steps_per_epoch": steps}

@@ -62,6 +62,7 @@ class ParameterServerStrategy(Strategy):
     cluster: Any = None
     is_copy: bool = False
     is_local: bool = False
+    combines_values = False
 
     def __init__(
         self,
@@ -101,7 +102,7 @@ class ParameterServerStrategy(Strategy):
         self.num_workers = cluster.num_tasks("worker") if cluster else 1
         self._num_servers = len(servers)
         self._partitioner = variable_partitioner
-        self.is_local = not cluster
+        self.is_local = self.combines_values = not cluster
         devices = spmd.topology.local_devices()
         super().__init__(spmd.make_mesh(devices if self.is_local else devices[:1]))
         shards = None if variable_partitioner is None else self._shards

@@ -151,7 +151,7 @@ def test_the_callback_is_keras_own(tmp_path):
     callback = keras.callbacks.ModelCheckpoint("a.weights.h5", save_weights_only=True)
     assert callback.filepath == "a.weights.h5"
     with pytest.raises(ValueError, match=r"must end in `\.keras`"):
-        keras.callbacks.ModelCheckpoint(tmp_path / "ckpt")
+        keras.callbacks.ModelCheckpoint(tmp_path / "ckpt.weights.json")
 
 
 @pytest.mark.parametrize(
@@ -264,3 +264,12 @@ def test_a_file_that_is_not_written_to_its_end_leaves_the_former_one(tmp_path, n
     with pytest.raises(OSError, match="no space"):
         save()
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
+
+
+def test_a_callback_saves_whole_models_as_directories(tmp_path):
+    model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    save = tf.keras.callbacks.ModelCheckpoint(filepath=tmp_path / "ckpt")
+    model.fit(np.ones((4, 2)), np.ones(4), verbose=0, callbacks=[save])
+    loaded = tf.keras.models.load_model(tmp_path / "ckpt")
+    np.testing.assert_allclose(loaded.predict(np.ones((1, 2))), model.predict(np.ones((1, 2))))

@@ -368,3 +368,24 @@ def test_a_model_takes_one_row_as_in_a_map_function():
     assert next(iter(rows.map(model).batch(2))).tolist() == [[2, 2, 2], [2, 2, 2]]
     with pytest.raises(ValueError, match="shape"):
         model(np.ones(4, np.float32))
+
+
+def test_a_target_for_each_row_is_compared_with_all_outputs():
+    model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(3, use_bias=False)])
+    model.compile("sgd", "mse", metrics=["mae"])
+    model.layers[0].kernel.assign(np.eye(2, 3))
+    x, y = np.ones((4, 2), np.float32), np.full(4, 3.0, np.float32)
+    loss, error = model.evaluate(x, y, batch_size=2, verbose=0)
+    assert (loss, error) == (pytest.approx((4 + 4 + 9) / 3), pytest.approx((2 + 2 + 3) / 3))
+
+
+def test_classes_are_encoded_in_the_type_that_is_asked_for():
+    encoded = tf.keras.utils.to_categorical([0, 2], 3, dtype="uint8")
+    assert encoded.dtype == np.uint8
+    assert encoded.tolist() == [[1, 0, 0], [0, 0, 1]]
+    assert tf.keras.utils.to_categorical([1]).dtype.kind == "f"
+
+
+def test_a_schedule_without_a_name_has_its_classes():
+    schedule = tf.keras.optimizers.schedules.ExponentialDecay(0.5, 10, 0.5, name=None)
+    assert float(schedule(10)) == 0.25
