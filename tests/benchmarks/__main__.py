@@ -22,7 +22,7 @@ from tests.benchmarks.startup import startup
 from tests.benchmarks.workloads import WORKLOADS
 
 ROOT = Path(__file__).parents[2]
-# Programs of one process, with the numbers of devices that they run on.
+# Programs of one process, with the numbers of devices that they run on, or of rows.
 OVERHEADS = {
     "engine_overhead": ["1", "2", "8"],
     "step_overhead": ["1", "2", "8"],
@@ -30,6 +30,7 @@ OVERHEADS = {
     "fit_overhead": ["1", "2"],
     "trace_overhead": ["1", "2"],
     "checkpoint_stall": ["1", "2"],
+    "server_traffic": ["10000", "1000000"],
 }
 
 

@@ -46,10 +46,14 @@ def write_page(directory: Path, name: str) -> None:
     if not path.exists():
         return
     result = json.loads(path.read_text())
+    ratios = (
+        " Each ratio is the median over rounds in which the programs take turns, so that a noisy machine slows all of them."
+        if "ours / this" in result["rows"][0]
+        else ""
+    )
     text = (
-        f"# {name.replace('_', ' ').capitalize()}\n\nMeasured by `make bench` on {result['machine']}. Each "
-        "ratio is the median over rounds in which the programs take turns, so that a noisy machine slows "
-        f"all of them.\n\n{_markdown(result['rows'])}"
+        f"# {name.replace('_', ' ').capitalize()}\n\nMeasured by `make bench` on {result['machine']}.{ratios}\n\n"
+        f"{_markdown(result['rows'])}"
     )
     (directory / f"{name}.md").write_text(text)
 
