@@ -273,7 +273,7 @@ class Store:
 
 def _first_slots(rule: Rule, value: Array) -> list[Array]:
     """Makes what a rule keeps beside a value; of a large one, from what it would keep beside a few rows."""
-    if rule.is_by_row(value):
+    if value.ndim and rule.is_by_row(value):
         few = [np.asarray(slot) for slot in rule.slots(value[:2])]
         if all(slot.size and (slot == slot.flat[0]).all() for slot in few):
             # Memory of zeros is not there until it is written.

@@ -15,7 +15,7 @@ HERE = Path(__file__).parent
 QUICK = ["autograph", "function", "modules"]
 # Other guides, whose parts quick tests of the modules prove.
 SLOW = ["autodiff", "custom_layers", "distributed", "keras_loops", "tensors", "training_loops"]
-SLOW += ["tpu", "server_fit", "server_loop"]
+SLOW += ["tpu", "server_fit", "server_loop", "server_parts"]
 # With TensorFlow, where there is no TPU, the script went on with eight processors.
 VARIABLES = {"tpu": {"JAXTRIBUTE_SIMULATE": "tpu:8"}}
 

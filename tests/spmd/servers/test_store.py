@@ -186,3 +186,27 @@ def test_a_value_that_is_there_stays_when_it_is_created_again(store):
 def test_an_unknown_key_is_an_error_that_says_what_happened(store):
     with pytest.raises(UnknownVariableError, match="was started anew"):
         store.pull({(7, 0): 0})
+
+
+class ByRow:
+    """A rule that leaves rows without a gradient alone, and counts what it got beside each element."""
+
+    key = "by row"
+
+    def is_by_row(self, value):
+        return True
+
+    def slots(self, value):
+        return [np.full(np.shape(value), 0.5, np.float32)]
+
+    def update(self, value, slots, operand):
+        (gradient,) = operand
+        return value - gradient, [slots[0] + gradient]
+
+
+def test_a_number_has_slots_like_rows(store):
+    store.add_rules([ByRow()])
+    store.create({("number", 0): np.float32(3)})
+    store.push([Change(("number", 0), "apply", (np.float32(1),), rule="by row")])
+    keys = ("number", 0), ("number", 0, "by row", 0)
+    assert [float(store.pull({key: 0})[key][1]) for key in keys] == [2.0, 1.5]

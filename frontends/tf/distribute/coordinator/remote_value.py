@@ -42,10 +42,15 @@ class RemoteValue:
 
         Source: `tf.distribute.coordinator.RemoteValue.get`.
         """
-        return self.engine_value.get()
+        return jax.tree.map(_of_one_replica, self.engine_value.get(), is_leaf=is_per_replica)
+
+
+def _of_one_replica(leaf: Any) -> Any:
+    """Returns what a worker's one replica computed as it is, as `strategy.run` does in TensorFlow."""
+    if isinstance(leaf, PerReplica) and len(leaf.values) == 1:
+        return leaf.values[0]
+    return leaf
 
 
 def _as_numpy(leaf: Any) -> Any:
-    if isinstance(leaf, PerReplica):
-        return leaf
     return np.asarray(leaf)[()] if isinstance(leaf, jax.Array) else leaf

@@ -17,3 +17,13 @@ def test_fetch_gives_numpy_and_get_gives_tensors():
     assert isinstance(fetched["rows"], np.ndarray)
     assert fetched["name"] == "a"
     assert isinstance(remote.get()["loss"], jax.Array)
+
+
+def test_what_one_replica_computed_is_its_value_and_what_several_did_is_theirs():
+    for strategy, kind in (
+        (tf.distribute.OneDeviceStrategy("cpu:0"), np.float32),
+        (tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"]), tf.distribute.DistributedValues),
+    ):
+        value = servers.RemoteValue()
+        value.set({"loss": strategy.run(lambda: tf.constant(1.5))})
+        assert isinstance(RemoteValue(value).fetch()["loss"], kind)
