@@ -8,6 +8,7 @@ Ray ends a program that asks a head for its nodes which was started anew; and tw
 would start more than is needed.
 """
 
+import functools
 import os
 import sys
 from typing import Any
@@ -74,5 +75,5 @@ if __name__ == "__main__":
     keep_loopback()
     start_no_more_than_needed(dashboard="--include-dashboard=true" in sys.argv)
     # Else no head starts where one was, as long as a node on this machine still looks for that one.
-    _services.find_gcs_addresses = set
+    _services.find_gcs_addresses = functools.cache(set)  # Ray clears its cache at the end
     main()
