@@ -16,26 +16,40 @@ def test_a_call_returns_and_raises_what_the_function_does():
         call(int, "x")
 
 
-def test_a_program_waits_for_the_calls_of_others_and_lets_none_in():
+def test_a_program_waits_for_the_calls_of_others_which_then_stand_still():
     entered, go = threading.Event(), threading.Event()
-    done: list[bool] = []
+    events: list[str] = []
 
     def slow() -> None:
         entered.set()
-        done.append(go.wait(10))
+        assert go.wait(10)
+        events.append("slow ends")
 
-    thread = threading.Thread(target=call, args=(slow,))
-    thread.start()
-    assert entered.wait(10)
-    timer = threading.Timer(0.1, go.set)
-    timer.start()
-    with kept_out(seconds=10):
-        assert done == [True]
+    def late() -> None:
         with pytest.raises(ServerLostError, match="has left the cluster"):
             call(int)
+        events.append("late is refused")
+
+    def run() -> None:
+        call(slow)
+        events.append("slow goes on")
+
+    threads = [threading.Thread(target=run), threading.Timer(0.1, go.set)]
+    for thread in threads:
+        thread.start()
+    assert entered.wait(10)
+    with kept_out(seconds=10):
+        assert events == ["slow ends"]
+        threads.append(threading.Thread(target=late))
+        threads[-1].start()
+        threads[-1].join(0.1)
+        assert events == ["slow ends"]
+        with pytest.raises(ServerLostError):  # as when this thread's collector ends a cluster
+            call(int)
+    for thread in threads:
+        thread.join(10)
+    assert sorted(events) == ["late is refused", "slow ends", "slow goes on"]
     assert call(int) == 0
-    thread.join(10)
-    timer.join(10)
 
 
 def test_it_does_not_wait_for_ever():

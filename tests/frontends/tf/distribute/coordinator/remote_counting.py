@@ -169,5 +169,24 @@ end = time.monotonic() + 60
 while not found["back"] and time.monotonic() < end:
     again = [coordinator.schedule(slow) for _ in range(20)]
     found["back"] = 1 in [one.get() for one in again]
+print("back", flush=True)
+# The server is killed now.
+
+
+def join() -> None:
+    """Waits for a function."""
+    coordinator.schedule(slow)
+    coordinator.join()
+
+
+found["lost"] = []
+for use in (join, count.numpy, lambda: coordinator.schedule(slow).fetch()):
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        try:
+            use()
+        except tf.errors.UnavailableError as error:
+            found["lost"].append(str(error))
+            break
 print(json.dumps(found))
 sys.exit(0)

@@ -58,6 +58,9 @@ def counted() -> dict[str, Any]:
                     tasks.processes["worker_1"].wait()
                 if line == "finished\n":
                     tasks.start("worker_1")
+                if line == "back\n":
+                    tasks.processes["ps_0"].kill()
+                    tasks.processes["ps_0"].wait()
         found = json.loads(lines[-1])
         names = [f"worker_{index}" for index in range(2)] + ["ps_0"]
         processes = [tasks.processes[name].pid for name in names]
@@ -140,6 +143,11 @@ def test_what_a_killed_worker_was_running_runs_elsewhere(counted):
     assert counted["all_ran"]
     assert counted["copies"] >= 400
     assert counted["back"]
+
+
+def test_a_killed_server_is_an_error_that_scripts_catch(counted):
+    assert len(counted["lost"]) == 3
+    assert all("The parameter server ps_0 is gone" in message for message in counted["lost"])
 
 
 def test_nothing_of_ray_is_left(counted):
