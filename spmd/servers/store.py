@@ -301,11 +301,15 @@ def _of_dense(rule: Rule) -> Callable[..., Any]:
 
 def _padded(rows: SparseRows, number: int) -> SparseRows:
     """Rounds the number of rows up, so that few programs serve all; further rows have a given number, and are zero."""
-    missing = max(_FEWEST_ROWS, 1 << (len(rows.indices) - 1).bit_length()) - len(rows.indices)
-    return SparseRows(
-        np.pad(rows.indices, (0, missing), constant_values=number),
-        np.pad(rows.values, [(0, missing)] + [(0, 0)] * (rows.values.ndim - 1)),
-    )
+    count = len(rows.indices)
+    size = max(_FEWEST_ROWS, 1 << (count - 1).bit_length())
+    if size == count:
+        return rows
+    # np.pad would take ten times as long.
+    indices = np.full(size, number, rows.indices.dtype)
+    values = np.zeros((size, *rows.values.shape[1:]), rows.values.dtype)
+    indices[:count], values[:count] = rows.indices, rows.values
+    return SparseRows(indices, values)
 
 
 def _is_slot(key: Key) -> bool:
