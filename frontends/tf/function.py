@@ -32,6 +32,7 @@ from frontends.tf.data.tracing import (
     in_map_on_host,
     traced_function,
 )
+from frontends.tf.distribute.elsewhere import runner_now
 from frontends.tf.distribute.scope import StrategyLike, WrongMeshError, get_strategy
 from frontends.tf.fed_loops import NOT_FED, FedLoops, mesh_of_iterators
 from frontends.tf.host_errors import raises_host_errors
@@ -132,6 +133,8 @@ class Function(Inlined):
             # A function inside a function, or under tf.vectorized_map, is a part of the outer one's program; under a
             # tape its operations are recorded one by one.
             return self._converted(*args, **kwargs)
+        if (runner := runner_now()) is not None:
+            return runner.run_function(self, args, kwargs)
         if self._runs_as_python or functions_run_eagerly():
             return self._run_as_python(args, kwargs, self._run_fed(args, kwargs))
         args, kwargs = self._forms.one(args, kwargs)

@@ -49,6 +49,7 @@ from spmd.replica.rows import share as share
 from spmd.replica.stacking import stack_replicas as stack_replicas
 from spmd.replica.turns import Turns as Turns
 from spmd.replica.values import PerReplica as PerReplica
+from spmd.replica.values import ReplicaValue as ReplicaValue
 from spmd.replica.values import RowMask as RowMask
 from spmd.replica.values import TracedPerReplica as TracedPerReplica
 from spmd.replica.values import is_per_replica as is_per_replica

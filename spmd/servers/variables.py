@@ -90,6 +90,7 @@ class ServerVariables:
     """
 
     table_bytes = 1 << 16
+    takes_updates = True
 
     def __init__(
         self,

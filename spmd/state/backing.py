@@ -93,7 +93,13 @@ jax.tree_util.register_pytree_node(Update, _flatten, _unflatten)
 
 
 class Backing(Protocol):
-    """Holds the true values of variables."""
+    """Holds the true values of variables.
+
+    Attributes:
+        takes_updates: whether steps of this process send it what they do to the variables.
+    """
+
+    takes_updates: bool
 
     def refresh(self, variables: Sequence[LibraryVariable]) -> None:
         """Gives variables their true values; blocks until they have come."""
@@ -384,8 +390,11 @@ def recording(recorder: Recorder) -> contextlib.AbstractContextManager[Recorder 
 
 
 def is_backed(variables: Sequence[LibraryVariable]) -> bool:
-    """Tells whether any of some variables is backed."""
-    return bool(_BACKED) and any(id(variable) in _BACKED for variable in variables)
+    """Tells whether any of some variables has a backing that takes the updates of steps."""
+    if not _BACKED:
+        return False
+    backings = [_BACKED.get(id(variable)) for variable in variables]
+    return any(one is not None and one.takes_updates for one in backings)
 
 
 def _adds_up(variable: LibraryVariable) -> bool:

@@ -41,7 +41,7 @@ def experimental_connect_to_cluster(
     # Imported here, because resolvers import tf.train, which takes long.
     from frontends.tf.distribute.cluster_resolver.base import ClusterResolver, cluster_of
     from frontends.tf.distribute.cluster_resolver.tpu import TPUClusterResolver
-    from frontends.tf.distribute.connection import connect
+    from frontends.tf.distribute.connection import connect, register_client_strategy
     from frontends.tf.distribute.joining import join, join_tpu_hosts
     from frontends.tf.train.cluster_spec import ClusterSpec
 
@@ -67,6 +67,10 @@ def experimental_connect_to_cluster(
                 'a cluster that is to work for it needs workers. Add "worker": ["host:port"] to it.'
             )
         connect(spec)
+        # Imported here: it needs Ray.
+        from frontends.tf.distribute.standalone.strategy import StandaloneStrategy
+
+        register_client_strategy(StandaloneStrategy)
         return
     if isinstance(given, ClusterResolver):
         cluster = cluster_of(given)

@@ -14,6 +14,7 @@ from frontends.tf.data.tracing import map_on_host
 from frontends.tf.ops.map_stream import MapStream, drawing_from
 from frontends.tf.ops.seeds import op_entropy
 from spmd.input.pipeline import Form, Lazy, MapFunction, ShuffleOrder
+from spmd.servers import keep_on_workers
 
 T = TypeVar("T")
 
@@ -227,3 +228,8 @@ def shuffle_order(
         TypeError: `seed` is neither an integer nor None.
     """
     return ShuffleOrder(op_entropy(seed, op_name), reshuffle)
+
+
+# A worker's copies go on counting their passes when models and functions are sent anew.
+keep_on_workers(DatasetBase)
+keep_on_workers(ShuffleOrder)

@@ -1,9 +1,13 @@
 """The cluster that this program has connected to, from outside of it."""
 
+from typing import Any
+
 from frontends.tf.distribute.server import jobs_of, remote_package
 from frontends.tf.train.cluster_spec import ClusterSpec
 
 _CONNECTED: list[ClusterSpec] = []
+# The class of the strategy whose replicas are in that cluster.
+_STRATEGY: list[type[Any]] = []
 
 
 def connect(cluster: ClusterSpec) -> None:
@@ -20,6 +24,16 @@ def connect(cluster: ClusterSpec) -> None:
     """
     remote_package().join(jobs_of(cluster), is_chief=False)
     _CONNECTED[:] = [cluster]
+
+
+def register_client_strategy(cls: type[Any]) -> None:
+    """Registers the class of the strategy whose replicas are in a cluster that the program has connected to."""
+    _STRATEGY[:] = [cls]
+
+
+def client_strategy() -> type[Any] | None:
+    """Returns the class of the strategy whose replicas are in the cluster; None if the program has not connected."""
+    return _STRATEGY[0] if _CONNECTED and _STRATEGY else None
 
 
 def connected_cluster() -> ClusterSpec | None:

@@ -35,7 +35,10 @@ def read_datasets(
     class_weight: dict[int, float] | None = None,
 ) -> DataAdapter:
     """Wraps Keras's choice of how to read `x`: a dataset has an adapter here."""
-    if not isinstance(x, (Dataset, DistributedDataset)):
+    make_adapter = getattr(
+        x, "make_adapter", None
+    )  # of a dataset that workers read for this program
+    if make_adapter is None and not isinstance(x, (Dataset, DistributedDataset)):
         return find(x, y, sample_weight, batch_size, steps_per_epoch, shuffle, class_weight)
     for name, value in (("y", y), ("sample_weight", sample_weight)):
         if value is not None:
@@ -44,7 +47,7 @@ def read_datasets(
                 "are (x, y) or (x, y, sample_weight). Write "
                 "tf.data.Dataset.from_tensor_slices((x, y)).batch(size)."
             )
-    return DatasetAdapter(x, class_weight)
+    return DatasetAdapter(x, class_weight) if make_adapter is None else make_adapter(class_weight)
 
 
 class DatasetAdapter(DataAdapter):

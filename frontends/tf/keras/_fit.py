@@ -65,7 +65,19 @@ def _placement(strategy: StrategyLike) -> Placement:
     train = None
     if isinstance(strategy, ParameterServerStrategy) and not strategy.is_local:
         train = functools.partial(WorkersLoop, strategy)
-    return _StrategyPlacement(strategy.mesh, run, SEARCHED, train, strategy)
+    elsewhere = None
+    if _is_elsewhere(strategy):
+        # Imported here: it needs Ray.
+        from frontends.tf.keras._standalone_fit import RemoteLoop
+
+        remote: Any = strategy
+        elsewhere = functools.partial(RemoteLoop, remote)
+    return _StrategyPlacement(strategy.mesh, run, SEARCHED, train, elsewhere, strategy)
+
+
+def _is_elsewhere(strategy: StrategyLike) -> bool:
+    """Tells whether the replicas of a strategy are in a cluster that works for this program."""
+    return getattr(strategy, "gang", None) is not None
 
 
 def strategy_of(model: Model) -> StrategyLike:
@@ -128,7 +140,17 @@ def on_all_workers(method: Method) -> Method:
                     self = kwargs.pop("self")
             args = tuple(made(value, strategy) for value in args)
             kwargs = {name: made(value, strategy) for name, value in kwargs.items()}
-            if mesh is not None and spans_processes(mesh):
+            if _is_elsewhere(strategy):
+                from frontends.tf.keras import _standalone_fit
+
+                remote: Any = strategy
+                part = functools.partial(_standalone_fit.remote_part, remote)
+                args, kwargs = tuple(map(part, args)), {k: part(v) for k, v in kwargs.items()}
+                stack.enter_context(in_force(strategy))
+                _standalone_fit.build(
+                    self, signature.bind(self, *args, **kwargs).arguments.get("x")
+                )
+            elif mesh is not None and spans_processes(mesh):
                 args = tuple(_own_part(value, mesh) for value in args)
                 kwargs = {name: _own_part(value, mesh) for name, value in kwargs.items()}
                 given = signature.bind(self, *args, **kwargs).arguments

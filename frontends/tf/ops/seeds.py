@@ -17,7 +17,7 @@ set     set     the same in every run, and other numbers for another global seed
 import dataclasses
 import operator
 import threading
-from typing import SupportsIndex
+from typing import NamedTuple, SupportsIndex
 
 import numpy as np
 
@@ -27,12 +27,13 @@ _DEFAULT_GLOBAL_SEED = 87654321
 
 @dataclasses.dataclass
 class _GlobalSeed:
-    """The global seed, without its sign, how many operations and map functions drew from it, whether one is required."""
+    """The global seed, without its sign; who drew from it, whether one is required, and how often one was set."""
 
     value: int | None = None
     operations: int = 0
     maps: int = 0
     required: bool = False
+    times: int = 0
 
 
 _GLOBAL = _GlobalSeed()
@@ -51,6 +52,19 @@ def set_global_seed(seed: SupportsIndex | None) -> None:
     value = None if seed is None else _unsigned(seed, "set_seed")
     with _LOCK:
         _GLOBAL.value, _GLOBAL.operations, _GLOBAL.maps = value, 0, 0
+        _GLOBAL.times += 1
+
+
+class SeedSetting(NamedTuple):
+    """What `set_global_seed` was last given, and how often it was called."""
+
+    value: int | None
+    times: int
+
+
+def seed_setting() -> SeedSetting:
+    """Returns the setting of the global seed, for other processes to follow."""
+    return SeedSetting(_GLOBAL.value, _GLOBAL.times)
 
 
 def require_seeds() -> None:

@@ -13,6 +13,7 @@ from spmd.integrations.keras.placement import mesh_of as mesh_of
 from spmd.integrations.keras.placement import place_model as place_model
 from spmd.integrations.keras.placement import place_models as place_models
 from spmd.integrations.keras.placement import placement_of as placement_of
+from spmd.integrations.keras.typing import Batch as Batch
 from spmd.integrations.keras.typing import KerasObject as KerasObject
 from spmd.integrations.keras.typing import Logs as Logs
 from spmd.integrations.keras.typing import Method as Method

@@ -36,12 +36,15 @@ class Placement:
         run: calls a function in every replica, inside of a step; a front end adds its own context.
         state: further stateful objects that steps may reach.
         train: makes what Keras's training loop calls, of the model and of what runs its batches; None for the latter.
+        elsewhere: makes what Keras's loops call if all batches run in other processes: of `"train"`, `"test"` or
+            `"predict"`, and the model.
     """
 
     mesh: Mesh
     run: Callable[..., Any] = run
     state: Sequence[Stateful] = ()
     train: Callable[[Model, Any], BatchLoop] | None = None
+    elsewhere: Callable[[str, Model], BatchLoop] | None = None
 
 
 _PLACEMENTS: weakref.WeakKeyDictionary[Model, Placement] = weakref.WeakKeyDictionary()

@@ -175,7 +175,7 @@ def bind_slot(
     slot._spmd_reference = reference_variable
     holder = storage_of(reference_variable)
     backing: Any = backing_of(holder)
-    if backing is not None:
+    if is_backed([holder]):
         counts = vars(self).setdefault("_spmd_slot_counts", {})
         position = counts[id(holder)] = counts.get(id(holder), -1) + 1
         rule = rule_of(self, reference_variable)

@@ -32,10 +32,13 @@ def make_function(loop: str, make: Method, /, self: Model, force: bool = False) 
         return make(self, force)
     function = getattr(self, f"{loop}_function")
     if force or not hasattr(function, "start"):  # Keras's own, or none
-        function_of = predicting_function if loop == "predict" else logging_function
-        made: BatchLoop = function_of(self, placement, f"{loop}_step")
-        if loop == "train" and placement.train is not None:
-            made = placement.train(self, made)
+        if placement.elsewhere is not None:
+            made = placement.elsewhere(loop, self)
+        else:
+            function_of = predicting_function if loop == "predict" else logging_function
+            made: BatchLoop = function_of(self, placement, f"{loop}_step")
+            if loop == "train" and placement.train is not None:
+                made = placement.train(self, made)
         setattr(self, f"{loop}_function", made)
     else:
         function.start()

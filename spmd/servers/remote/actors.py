@@ -243,11 +243,11 @@ class WorkerActor:
                 reply.results.append(dumps(result))
         except BaseException as error:
             reply.made_variables = self._backing.refused
-            reply.error = _dump_error(error), traceback.format_exc()
+            reply.error = dump_error(error), traceback.format_exc()
         try:
             self._backing.send()
         except BaseException as error:  # what the closures did is lost
-            reply = Reply([], (_dump_error(error), traceback.format_exc()))
+            reply = Reply([], (dump_error(error), traceback.format_exc()))
         return reply
 
     @ray.method(concurrency_group="beat")
@@ -255,7 +255,8 @@ class WorkerActor:
         """Tells that the worker is there, while closures run."""
 
 
-def _dump_error(error: BaseException) -> bytes:
+def dump_error(error: BaseException) -> bytes:
+    """Pickles an error; one that cannot be pickled is described."""
     try:
         dumped = dumps(error)
         pickle.loads(dumped)  # noqa: S301 -- our own

@@ -2,7 +2,6 @@
 
 import contextlib
 import gc
-import os
 import time
 import weakref
 from collections.abc import Mapping, Sequence
@@ -11,13 +10,12 @@ from typing import Any
 import ray
 from ray.exceptions import RayActorError
 
-from spmd.cluster import ray_address
 from spmd.servers.coordinator import Worker
 from spmd.servers.remote.actors import RemoteStore, StoreActor, WorkerActor
 from spmd.servers.remote.calls import call
 from spmd.servers.remote.errors import ServerLostError
 from spmd.servers.remote.health import GROUPS, Health
-from spmd.servers.remote.joining import head_of, is_joined, join
+from spmd.servers.remote.joining import head_of, is_joined, join, resources_of
 from spmd.servers.remote.shared_objects import Sender
 from spmd.servers.remote.worker import RemoteWorker
 
@@ -111,10 +109,7 @@ def _actor(name: str) -> Any:
     cls: type[Any] = StoreActor if _is_server(name) else WorkerActor
     # A server that is started anew has no values.
     restarts = 0 if _is_server(name) else -1
-    resources: dict[str, float] = {name: 0.001}
-    if ray_address(os.environ):  # its nodes have no names, but each is of a kind, and is one task
-        resources = {name.rpartition("_")[0]: 1}
-    options = {"resources": resources, "num_cpus": 0, "max_restarts": restarts}
+    options = {"resources": resources_of(name), "num_cpus": 0, "max_restarts": restarts}
     remote: Any = ray.remote(concurrency_groups=GROUPS)  # pyright: ignore[reportCallIssue]
     return remote(cls).options(**options).remote()
 

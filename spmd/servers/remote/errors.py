@@ -17,3 +17,7 @@ class TokenError(ClusterError):
 
 class MadeVariablesError(SpmdError, RuntimeError):
     """A closure made variables in a worker, which only the coordinator can do; caught by the engine."""
+
+
+class GangLostError(UnavailableError):
+    """A process of a gang died or cannot be reached, and with it the values that all of them held together."""

@@ -76,6 +76,13 @@ def join(jobs: Mapping[str, Sequence[str]], *, is_chief: bool) -> None:
         raise
 
 
+def resources_of(task: str) -> dict[str, float]:
+    """Returns the resources that pin an actor to a task, such as `"worker_0"`."""
+    if ray_address(os.environ):  # its nodes have no names, but each is of a kind, and is one task
+        return {task.rpartition("_")[0]: 1}
+    return {task: 0.001}
+
+
 def is_joined() -> bool:
     """Tells whether this process is in a cluster whose head is there, and has not been started anew."""
     if _connection is None or not _connection.node.is_running():
@@ -98,6 +105,12 @@ def _client(head: str) -> tuple[str, nodes.Node]:
             if tried == _TRIES:
                 raise
     raise AssertionError
+
+
+def leave_if_lost() -> None:
+    """Leaves a cluster whose head is gone, before Ray ends this process for it."""
+    if not is_joined():
+        _leave()
 
 
 def _address_towards(head: str) -> str:

@@ -7,6 +7,7 @@ and the position in a dataset. Variables are sent without values, which are on t
 
 import ast
 import collections
+import contextlib
 import contextvars
 import dataclasses
 import inspect
@@ -25,7 +26,7 @@ import types
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -35,7 +36,7 @@ from ray import cloudpickle
 
 from spmd.assigned import assigned
 from spmd.servers.reducers import Reduced, fill, is_kept, plainly, reducer_of
-from spmd.servers.variables import ServerVariables
+from spmd.servers.variables import Place
 from spmd.state import adapter_of
 from spmd.typing import LibraryVariable
 
@@ -79,13 +80,25 @@ class Known:
     files: set[str] = dataclasses.field(default_factory=set)
 
 
+class SharedVariables(Protocol):
+    """Knows where the values of variables are that travel; see `ServerVariables`."""
+
+    def place_of(self, variable: LibraryVariable) -> Place | None:
+        """Returns where a variable's value is; None if the value travels with it."""
+        ...
+
+    def adopt(self, variable: LibraryVariable, place: Place) -> None:
+        """Takes a copy of a variable in."""
+        ...
+
+
 class Sender:
     """Packs closures for workers; safe to use from several threads.
 
     Source: `tf.distribute.coordinator.ClusterCoordinator.schedule`, whose graphs travel likewise, once.
     """
 
-    def __init__(self, mesh: Mesh, variables: ServerVariables) -> None:
+    def __init__(self, mesh: Mesh, variables: SharedVariables) -> None:
         """Makes the sender.
 
         Args:
@@ -320,11 +333,13 @@ class Receiver:
     Attributes:
         mesh: the devices of this worker, which stand for those of the coordinator.
         variables: back the copies of variables.
+        kept: results of closures that stay here, by what the coordinator calls them.
     """
 
-    def __init__(self, mesh: Mesh, variables: ServerVariables) -> None:
+    def __init__(self, mesh: Mesh, variables: SharedVariables) -> None:
         """Makes a receiver that has nothing yet."""
         self.mesh, self.variables = mesh, variables
+        self.kept: dict[Any, Any] = {}
         self._objects: dict[int, Any] = {}
         self._globals: dict[int, dict[str, Any]] = {}
 
@@ -364,6 +379,11 @@ class _Unpickler(pickle.Unpickler):
 def receiving() -> Receiver | None:
     """Returns what is unpacking closures here; None outside of that."""
     return _RECEIVER.get(None)
+
+
+def receiving_by(receiver: Receiver) -> contextlib.AbstractContextManager[Any]:
+    """Has `receiving` return a receiver in a block."""
+    return assigned(_RECEIVER, receiver)
 
 
 def _keeps_identity(cls: type[Any]) -> bool:

@@ -3,6 +3,7 @@
 import spmd
 from frontends.tf.distribute.cluster_resolver import ClusterResolver, TFConfigClusterResolver
 from frontends.tf.distribute.cluster_resolver.base import cluster_of
+from frontends.tf.distribute.connection import client_strategy
 from frontends.tf.distribute.joining import join
 from frontends.tf.distribute.options import CollectiveHints, CommunicationOptions
 from frontends.tf.distribute.strategy import Strategy
@@ -12,7 +13,8 @@ class MultiWorkerMirroredStrategy(Strategy):
     """Trains on all devices of all workers of a cluster; every device holds a copy of every variable.
 
     Each worker runs the same script. What it starts with comes from the first one: the chief, or worker
-    0. A cluster of one worker, or none, is this process alone.
+    0. A cluster of one worker, or none, is this process alone. A program that is no task of the cluster, and has connected to
+    it by `tf.config.experimental_connect_to_cluster`, has its workers run the steps: see docs/standalone.md.
 
     Examples:
         >>> strategy = MultiWorkerMirroredStrategy()  # no TF_CONFIG here
@@ -23,6 +25,11 @@ class MultiWorkerMirroredStrategy(Strategy):
     """
 
     has_components = True
+
+    def __new__(cls, *args: object, **kwargs: object) -> "MultiWorkerMirroredStrategy":
+        """Returns a strategy whose replicas are elsewhere, if the program has connected to a cluster."""
+        elsewhere = client_strategy() if cls is MultiWorkerMirroredStrategy else None
+        return object.__new__(elsewhere or cls)
 
     def __init__(
         self,

@@ -162,7 +162,8 @@ def _in_worker(num_workers: int, num_servers: int) -> ParameterServerStrategy:
     strategy.num_workers, strategy._num_servers = num_workers, num_servers
     strategy.is_copy = True
     strategy._cluster_resolver = strategy._partitioner = None
-    strategy.server_variables = receiver.variables
+    variables: Any = receiver.variables
+    strategy.server_variables = variables
     return strategy
 
 
