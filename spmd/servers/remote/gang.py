@@ -26,7 +26,7 @@ from spmd.servers.remote.errors import ClusterError, GangLostError, MadeVariable
 from spmd.servers.remote.gang_variables import GangVariables, write
 from spmd.servers.remote.joining import join, leave_if_lost, resources_of
 from spmd.servers.remote.kept import Reference, RemoteObject
-from spmd.servers.remote.member import MemberActor, Message, Placeholder, Reply
+from spmd.servers.remote.member import GROUPS, MemberActor, Message, Placeholder, Reply
 from spmd.servers.remote.nodes import wait_for
 from spmd.servers.remote.printing import Printout
 from spmd.servers.remote.shared_objects import Package, Sender
@@ -296,9 +296,9 @@ class Gang:
             "resources": resources_of(self._resources[index]),
             "num_cpus": 0,
             "max_restarts": 0,
-            "concurrency_groups": {"output": 1},
         }
-        return ray.remote(MemberActor).options(**options).remote()
+        remote: Any = ray.remote(concurrency_groups=GROUPS)  # pyright: ignore[reportCallIssue]
+        return remote(MemberActor).options(**options).remote()
 
     def _addresses(self) -> list[str]:
         """Waits until all processes run, and says for whom; returns where they can listen."""

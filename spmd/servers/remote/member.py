@@ -24,6 +24,8 @@ from spmd.state import adapters, register_backing
 from spmd.topology import leave_out_absent_accelerators, make_mesh, num_replicas
 
 _OUTPUT_SECONDS = 10.0
+# Threads of a process, by what they serve beside the calls.
+GROUPS = {"output": 1}
 
 
 @dataclasses.dataclass

@@ -23,6 +23,8 @@ from spmd.state import backing as module
 class Backing:
     """Remembers what it is asked."""
 
+    takes_updates = True
+
     def __init__(self) -> None:
         self.refreshes, self.updates = [], []
 
