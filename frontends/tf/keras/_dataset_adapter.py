@@ -47,7 +47,7 @@ def read_datasets(
                 "are (x, y) or (x, y, sample_weight). Write "
                 "tf.data.Dataset.from_tensor_slices((x, y)).batch(size)."
             )
-    return DatasetAdapter(x, class_weight) if make_adapter is None else make_adapter(class_weight)
+    return make_adapter(class_weight)
 
 
 class DatasetAdapter(DataAdapter):
