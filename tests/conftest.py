@@ -66,6 +66,13 @@ def store(monkeypatch: pytest.MonkeyPatch) -> FakeStore:
 def fresh_environment(
     pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, str]:
+    """For a process of its own; see `environment_of_processes`."""
+    return environment_of_processes(pytestconfig, tmp_path_factory)
+
+
+def environment_of_processes(
+    pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, str]:
     """For a process of its own: it finds this checkout, and starts without simulated devices.
 
     It reads the programs that earlier processes of this worker compiled, and nobody writes them meanwhile.

@@ -4,6 +4,7 @@ Internals of Keras that this touches: `keras.src.trainers.data_adapters`, where 
 tests/frontends/tf/keras/test_dataset_adapter.py runs it on every supported version.
 """
 
+import functools
 from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import Any
@@ -35,10 +36,11 @@ def read_datasets(
     class_weight: dict[int, float] | None = None,
 ) -> DataAdapter:
     """Wraps Keras's choice of how to read `x`: a dataset has an adapter here."""
-    make_adapter = getattr(
-        x, "make_adapter", None
-    )  # of a dataset that workers read for this program
-    if make_adapter is None and not isinstance(x, (Dataset, DistributedDataset)):
+    if isinstance(x, (Dataset, DistributedDataset)):
+        make_adapter: Any = functools.partial(DatasetAdapter, x)
+    else:
+        make_adapter = getattr(x, "make_adapter", find)  # of a dataset that workers read elsewhere
+    if make_adapter is find:
         return find(x, y, sample_weight, batch_size, steps_per_epoch, shuffle, class_weight)
     for name, value in (("y", y), ("sample_weight", sample_weight)):
         if value is not None:

@@ -2,10 +2,9 @@
 
 import contextlib
 import json
-import os
 import subprocess
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from pathlib import Path
 
 from tests.multiprocess.conftest import free_ports
@@ -21,11 +20,11 @@ class Servers:
         cluster: their addresses, in JSON.
     """
 
-    def __init__(self, workers: int) -> None:
+    def __init__(self, workers: int, environment: Mapping[str, str]) -> None:
         """Starts the workers."""
         addresses = [f"localhost:{port}" for port in free_ports(workers)]
         self.cluster = json.dumps({"worker": addresses})
-        self._environment = os.environ | {"JAX_PLATFORMS": "cpu", "PYTHONPATH": str(ROOT)}
+        self._environment = environment
         self._processes: dict[int, subprocess.Popen[bytes]] = {}
         for index in range(workers):
             self.start(index)
@@ -50,6 +49,7 @@ class Servers:
             cwd=ROOT,
             env=self._environment,
             stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             text=True,
         )
 
@@ -60,9 +60,9 @@ class Servers:
 
 
 @contextlib.contextmanager
-def serving(workers: int) -> Generator[Servers]:
-    """Runs a cluster for a `with` block."""
-    servers = Servers(workers)
+def serving(workers: int, environment: Mapping[str, str]) -> Generator[Servers]:
+    """Runs a cluster for a `with` block, whose processes have these environment variables."""
+    servers = Servers(workers, environment)
     try:
         yield servers
     finally:
