@@ -14,31 +14,33 @@ ROOT = HERE.parents[4]
 
 
 class Servers:
-    """Workers that serve.
+    """Tasks that serve.
 
     Attributes:
         cluster: their addresses, in JSON.
     """
 
-    def __init__(self, workers: int, environment: Mapping[str, str]) -> None:
-        """Starts the workers."""
-        addresses = [f"localhost:{port}" for port in free_ports(workers)]
-        self.cluster = json.dumps({"worker": addresses})
+    def __init__(self, workers: int, environment: Mapping[str, str], servers: int = 0) -> None:
+        """Starts workers and parameter servers."""
+        addresses = [f"localhost:{port}" for port in free_ports(workers + servers)]
+        jobs = {"worker": addresses[:workers], "ps": addresses[workers:]}
+        self.cluster = json.dumps({job: listed for job, listed in jobs.items() if listed})
         self._environment = environment
-        self._processes: dict[int, subprocess.Popen[bytes]] = {}
-        for index in range(workers):
-            self.start(index)
+        self._processes: dict[tuple[str, int], subprocess.Popen[bytes]] = {}
+        for job, listed in jobs.items():
+            for index in range(len(listed)):
+                self.start(index, job)
 
-    def start(self, index: int) -> None:
-        """Starts a worker."""
-        command = ["server", "--cluster", self.cluster, "--job", "worker", "--index", str(index)]
-        self._processes[index] = subprocess.Popen(
+    def start(self, index: int, job: str = "worker") -> None:
+        """Starts a task."""
+        command = ["server", "--cluster", self.cluster, "--job", job, "--index", str(index)]
+        self._processes[job, index] = subprocess.Popen(
             [sys.executable, "-m", "spmd.cli", *command], cwd=ROOT, env=self._environment
         )
 
-    def kill(self, index: int) -> None:
-        """Kills a worker."""
-        process = self._processes.pop(index)
+    def kill(self, index: int, job: str = "worker") -> None:
+        """Kills a task."""
+        process = self._processes.pop((job, index))
         process.kill()
         process.wait()
 
@@ -54,16 +56,16 @@ class Servers:
         )
 
     def close(self) -> None:
-        """Kills all workers."""
-        for index in list(self._processes):
-            self.kill(index)
+        """Kills all tasks."""
+        for job, index in list(self._processes):
+            self.kill(index, job)
 
 
 @contextlib.contextmanager
-def serving(workers: int, environment: Mapping[str, str]) -> Generator[Servers]:
+def serving(workers: int, environment: Mapping[str, str], servers: int = 0) -> Generator[Servers]:
     """Runs a cluster for a `with` block, whose processes have these environment variables."""
-    servers = Servers(workers, environment)
+    tasks = Servers(workers, environment, servers)
     try:
-        yield servers
+        yield tasks
     finally:
-        servers.close()
+        tasks.close()

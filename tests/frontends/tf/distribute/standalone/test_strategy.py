@@ -135,6 +135,18 @@ def test_a_lost_worker_is_an_error_and_the_program_goes_on(environment):
 
 
 @pytest.mark.slow
+def test_the_coordinator_of_parameter_servers_is_elsewhere(environment):
+    with (
+        serving(2, environment, servers=1) as servers,
+        servers.program("coordinating.py") as program,
+    ):
+        output, _ = program.communicate(timeout=400)
+    found = json.loads(next(line for line in output.splitlines() if line.startswith("{")))
+    assert found["count"] == 200
+    assert found["losses"][1] < found["losses"][0] / 2
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_a_program_that_is_ended_leaves_the_cluster_to_the_next_one(number, environment):
     with serving(2, environment) as servers:
