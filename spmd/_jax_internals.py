@@ -42,6 +42,14 @@ def aval_of(atom: Var | Literal) -> ShapedArray:
     return cast(ShapedArray, atom.aval)
 
 
+def has_side_effects(equation: JaxprEqn) -> bool:
+    """Tells whether an operation does more than to name an axis of the mesh and to give results.
+
+    Stands for `jax._src.core.NamedAxisEffect`, which has no public name.
+    """
+    return any(not isinstance(effect, core.NamedAxisEffect) for effect in equation.effects)
+
+
 def coordination_client() -> Any:
     """Returns the client of the coordination service that `jax.distributed` started; None where it did not.
 

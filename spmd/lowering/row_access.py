@@ -20,7 +20,7 @@ from jax.core import Tracer
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, jaxpr_as_fun
 from jax.lax import GatherScatterMode
 
-from spmd._jax_internals import aval_of
+from spmd._jax_internals import aval_of, has_side_effects
 
 # Calls of other programs that JAX cannot make anew of a traced one, and the parameter that holds the program.
 _ALWAYS_OPENED: Mapping[str, str] = {
@@ -100,7 +100,19 @@ class RowProgram:
         """Computes which rows the lookups need, one array of numbers for each."""
         # None of these matters: see `with_rows`.
         rows = [jnp.zeros(one.shape, one.dtype) for one in self.lookups]
-        return jaxpr_as_fun(self._traced)(*inputs, *rows)[self._outputs :]
+        jaxpr = self._traced.jaxpr
+        found = jaxpr.outvars[self._outputs :]
+        equations, _ = _live(jaxpr, found, effects=False)  # `run` has the effects
+        return jaxpr_as_fun(
+            self._traced.replace(
+                jaxpr=jaxpr.replace(
+                    eqns=[equation for equation, _ in equations],
+                    outvars=found,
+                    effects=frozenset(),
+                    debug_info=jaxpr.debug_info.with_unknown_names(),
+                )
+            )
+        )(*inputs, *rows)
 
     def used(self) -> tuple[set[int], set[int]]:
         """Tells which inputs `run` needs, and which `find` does."""
@@ -108,8 +120,8 @@ class RowProgram:
         count = len(self._traced.jaxpr.invars) - len(self.lookups)
         inputs = self._traced.jaxpr.invars[:count]
         both: list[set[int]] = []
-        for some in (outputs[: self._outputs], outputs[self._outputs :]):
-            _, used = _live(self._traced.jaxpr, some)
+        for some, effects in ((outputs[: self._outputs], True), (outputs[self._outputs :], False)):
+            _, used = _live(self._traced.jaxpr, some, effects=effects)
             both.append({number for number, one in enumerate(inputs) if one in used})
         return both[0], both[1]
 
@@ -134,7 +146,8 @@ def find_tables(
         >>> [lookup.shape for lookup in find_tables(traced.jaxpr, [0], [0])[0]]
         [(3, 4)]
     """
-    search = _Search({number for number in candidates if _may_be_table(jaxpr.invars[number])})
+    may_be = {number for number in candidates if _may_be_table(jaxpr.invars[number])}
+    search = _Search(jaxpr, may_be)
     known = {jaxpr.invars[number]: number for number in search.tables}
     for table in search.walk(jaxpr, known, wanted).values():
         search.tables.discard(table)
@@ -161,10 +174,10 @@ def with_rows(
         axes: name and size of the axes of the mesh, which the new program may use.
 
     Returns:
-        The program; None if the numbers of some rows depend on other rows.
+        The program; None if the numbers of some rows depend on other rows, or on what may be called only once.
     """
     jaxpr, outputs, found = closed.jaxpr, 0, set[int]()
-    search = _Search(set(tables))
+    search = _Search(jaxpr, set(tables))
     search.walk(jaxpr, {jaxpr.invars[number]: number for number in tables}, wanted)
     lookups = search.lookups
 
@@ -190,8 +203,10 @@ def with_rows(
     avals = [jax.ShapeDtypeStruct(aval_of(v).shape, aval_of(v).dtype) for v in jaxpr.invars]
     rows = [jax.ShapeDtypeStruct(one.shape, one.dtype) for one in lookups]
     traced = jax.make_jaxpr(run, axis_env=list(axes))(avals, rows)
-    _, needed = _live(traced.jaxpr, traced.jaxpr.outvars[outputs:])
-    if any(variable in needed for variable in traced.jaxpr.invars[len(avals) :]):
+    equations, needed = _live(traced.jaxpr, traced.jaxpr.outvars[outputs:], effects=False)
+    if any(has_side_effects(equation) for equation, _ in equations) or any(
+        variable in needed for variable in traced.jaxpr.invars[len(avals) :]
+    ):
         return None
     return RowProgram(lookups, frozenset(found), traced, outputs)
 
@@ -199,9 +214,10 @@ def with_rows(
 class _Search:
     """Looks at all uses of tables; one that is used in another way is none any more."""
 
-    def __init__(self, tables: set[int]) -> None:
+    def __init__(self, jaxpr: Jaxpr, tables: set[int]) -> None:
         self.tables = tables
         self.lookups: list[Lookup] = []
+        self._avals = {number: aval_of(jaxpr.invars[number]) for number in tables}
 
     def walk(self, jaxpr: Jaxpr, known: dict[Var, int], wanted: Sequence[int]) -> dict[int, int]:
         """Looks at a program.
@@ -232,11 +248,11 @@ class _Search:
                 }
                 for number, table in self.walk(inner, own, outputs).items():
                     known[equation.outvars[number]] = table
-            elif equation.primitive.name in _OF_A_TABLE:
+            elif equation.primitive.name in _OF_A_TABLE and _may_be_table(equation.outvars[0]):
                 assert tables[0] is not None
                 known[equation.outvars[0]] = tables[0]
             elif tables[0] is not None and _is_row_lookup(equation):
-                self.lookups.append(_lookup(equation, tables[0]))
+                self.lookups.append(_lookup(equation, tables[0], self._avals[tables[0]]))
             else:
                 self.tables.difference_update(table for table in tables if table is not None)
         found = {number: table_of(jaxpr.outvars[number]) for number in wanted}
@@ -245,9 +261,15 @@ class _Search:
 
 @dataclasses.dataclass(frozen=True)
 class _Table:
-    """Stands for a table."""
+    """Stands for a table.
+
+    Attributes:
+        number: of the table.
+        operations: what was done to it, and is to be done to its rows.
+    """
 
     number: int
+    operations: tuple[JaxprEqn, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -346,7 +368,9 @@ class _Evaluation:
         name = equation.primitive.name
         first: Any = operands[0] if operands else None
         if isinstance(first, _Table):
-            return [first if name in _OF_A_TABLE else self._look_up(equation, operands[1])]
+            if name in _OF_A_TABLE:
+                return [_Table(first.number, (*first.operations, equation))]
+            return [self._look_up(first, operands[1])]
         is_splat = name == "broadcast_in_dim" and jnp.ndim(first) == 0
         if is_splat and self._is_like_table(equation.outvars[0]):
             return [_Splat(first, aval_of(equation.outvars[0]).shape)]
@@ -357,10 +381,12 @@ class _Evaluation:
         out = equation.primitive.bind(*map(_dense, operands), **equation.params)
         return out if equation.primitive.multiple_results else [out]
 
-    def _look_up(self, equation: JaxprEqn, indices: Any) -> Any:
+    def _look_up(self, table: _Table, indices: Any) -> Any:
         rows = self._rows[len(self.indices)]
         self.indices.append(indices[..., 0])
-        return rows.astype(aval_of(equation.outvars[0]).dtype)
+        for equation in table.operations:
+            rows = equation.primitive.bind(rows, **equation.params)
+        return rows
 
     def _of_sparse(self, equation: JaxprEqn, operands: Sequence[Any]) -> _Sparse | _Splat | None:
         """Does an operation on sparse arrays; None if the result is dense."""
@@ -471,11 +497,11 @@ def _is_row_scatter(equation: JaxprEqn) -> bool:
     )
 
 
-def _lookup(equation: JaxprEqn, table: int) -> Lookup:
-    aval, fill = aval_of(equation.outvars[0]), equation.params["fill_value"]
+def _lookup(equation: JaxprEqn, table: int, whole: Any) -> Lookup:
+    fill = equation.params["fill_value"]
     fills = equation.params["mode"] == GatherScatterMode.FILL_OR_DROP
     fill = (math.nan if fill is None else float(fill)) if fills else None
-    return Lookup(table, aval_of(equation.invars[0]).shape, aval.shape, aval.dtype, fill)
+    return Lookup(table, whole.shape, aval_of(equation.outvars[0]).shape, whole.dtype, fill)
 
 
 def _called(equation: JaxprEqn) -> tuple[Jaxpr, Sequence[Any]]:
@@ -484,9 +510,14 @@ def _called(equation: JaxprEqn) -> tuple[Jaxpr, Sequence[Any]]:
 
 
 def _live(
-    jaxpr: Jaxpr, outputs: Sequence[Var | Literal]
+    jaxpr: Jaxpr, outputs: Sequence[Var | Literal], *, effects: bool = True
 ) -> tuple[list[tuple[JaxprEqn, list[int]]], set[Var]]:
     """Finds the operations that some outputs need.
+
+    Args:
+        jaxpr: a program.
+        outputs: some of its outputs.
+        effects: whether operations with effects count as needed in any case.
 
     Returns:
         The operations, in their order, each with the numbers of its results that are needed; and all variables that
@@ -496,7 +527,7 @@ def _live(
     found: list[tuple[JaxprEqn, list[int]]] = []
     for equation in reversed(jaxpr.eqns):
         used = [number for number, one in enumerate(equation.outvars) if one in needed]
-        if used or equation.effects:
+        if used or (effects and equation.effects):
             found.append((equation, used))
             needed |= {atom for atom in equation.invars if not isinstance(atom, Literal)}
     return found[::-1], needed

@@ -161,7 +161,7 @@ def take_rows(
         return None
     program = program.lowered(lower)
     reads, finds = program.used()
-    kept = outputs(tables)[: -len(at)]
+    kept = [i for i in written if i not in tables]
     sparse = {i for i, output in enumerate(at) if output in program.sparse}
     return WithRows(
         TableRows(

@@ -262,3 +262,14 @@ def test_whole_numbers_are_multiples_of_another() -> None:
         return i
 
     jax.make_jaxpr(run)(jnp.int32(1), jnp.int32(2), jnp.float32(0))
+
+
+def test_only_names_of_axes_are_no_side_effects() -> None:
+    def step(x: Any) -> Any:
+        jax.debug.callback(lambda y: None, x)
+        return jax.lax.axis_index("data")
+
+    equations = jax.make_jaxpr(step, axis_env=[("data", 2)])(1.0).jaxpr.eqns
+    found = [(one.primitive.name, _jax_internals.has_side_effects(one)) for one in equations]
+    assert found == [("debug_callback", True), ("axis_index", False)]
+    assert all(one.effects for one in equations)

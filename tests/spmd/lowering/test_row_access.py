@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.experimental import io_callback
 
 from spmd.lowering import find_tables, with_rows
 from spmd.state import SparseRows
@@ -151,6 +152,25 @@ def test_rows_that_depend_on_rows_are_left_alone():
     closed = jax.make_jaxpr(hop)(TABLE, NUMBERS)
     assert set(find_tables(closed.jaxpr, [0], [0])) == {0}
     assert with_rows(closed, [0], [0], [], []) is None
+
+
+def test_numbers_that_a_callback_gives_are_left_alone():
+    def step(table, numbers):
+        shape = jax.ShapeDtypeStruct(numbers.shape, numbers.dtype)
+        return table[io_callback(lambda given: given, shape, numbers)]
+
+    closed = jax.make_jaxpr(step)(TABLE, NUMBERS)
+    assert set(find_tables(closed.jaxpr, [0], [0])) == {0}
+    assert with_rows(closed, [0], [0], [], []) is None  # it would be called twice
+
+
+def test_rows_are_rounded_as_their_table():
+    def step(table, numbers):
+        return jax.lax.reduce_precision(table, 8, 7)[numbers]
+
+    (rounded,) = run(step, NUMBERS)
+    expected = TABLE[NUMBERS].astype(jnp.bfloat16).astype(np.float32)
+    np.testing.assert_array_equal(rounded, expected)
 
 
 def test_modes_of_missing_rows():

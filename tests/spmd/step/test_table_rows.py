@@ -129,3 +129,47 @@ def test_partial_batches_are_exact(table, elsewhere, mesh_of):
     sums = ROWS[numbers].sum(-1)
     np.testing.assert_allclose(found[0], sums[:3].mean(), rtol=1e-5)
     np.testing.assert_allclose(found[1], sums[3:].mean(), rtol=1e-5)
+
+
+def test_rows_of_another_type_than_the_lookup(table, elsewhere, mesh_of):
+    def step(numbers):
+        def loss(value):
+            return jnp.sum(value.astype(jnp.bfloat16)[numbers].astype(jnp.float32) ** 2)
+
+        value, gradient = jax.value_and_grad(loss)(table.value)
+        with describing(Update(table, "subtract", gradient)):
+            table.value = table.value - gradient
+        return value
+
+    numbers = np.array([4, 7, 4])
+    result = spmd.Step(step, mesh_of(1))(numbers)
+    rounded = ROWS[numbers].astype(jnp.bfloat16).astype(np.float32)
+    np.testing.assert_allclose(result, np.sum(rounded**2), rtol=1e-5)
+    (update,) = elsewhere.updates
+    assert isinstance(update.operand, SparseRows)
+    assert update.operand.values.dtype == np.float32
+    assert elsewhere.looked_up
+
+
+def test_callbacks_are_called_once(table, elsewhere, mesh_of):
+    called: list[int] = []
+
+    def step(numbers):
+        jax.debug.callback(lambda total: called.append(int(total)), numbers.sum())
+        return table.value[numbers]
+
+    spmd.Step(step, mesh_of(1))(np.array([3, 5]))
+    jax.effects_barrier()
+    assert called == [8]
+    assert elsewhere.looked_up
+
+
+def test_a_step_without_result_writes_its_own_variables(table, elsewhere, mesh_of):
+    own = spmd.Variable(jnp.zeros(3), name="own")
+
+    def step(numbers):
+        own.value = table.value[numbers].sum(0)
+
+    spmd.Step(step, mesh_of(1))(np.array([3, 5]))
+    np.testing.assert_allclose(own.value, ROWS[[3, 5]].sum(0), rtol=1e-6)
+    assert elsewhere.looked_up
