@@ -160,7 +160,8 @@ class Coordinator:
             self._raise_error()
             closure = _Closure(function, arguments, RemoteValue())
             self._queue.append(closure)
-            self._changed.notify()
+            # One that is notified alone may be a thread that waits for something else.
+            self._changed.notify_all()
         return closure.result
 
     def join(self) -> None:
@@ -226,26 +227,32 @@ class Coordinator:
                 if self._max_staleness is not None:
                     count = 1
                     self._start(self._queue[0])
-                closures = [self._queue.popleft() for _ in range(count)]
-                self._running += count
+                closures = [self._queue.popleft()]
+                # Together with a closure none can go that needs its result.
+                while len(closures) < count and self._queue and self._queue[0].is_ready():
+                    closures.append(self._queue.popleft())
+                self._running += len(closures)
             started = time.monotonic()
             is_lost = self._run(worker, closures)
             if self._max_staleness is not None:
                 with self._changed:
                     self._in_flight.remove(closures[0])
                     self._changed.notify_all()
-            seconds = (time.monotonic() - started) / count
+            seconds = (time.monotonic() - started) / len(closures)
             del closures  # their arguments may hold resources, such as iterators
             if is_lost and not self._restore(worker):
                 return
 
     def _may_start(self) -> bool:
         """Tells whether a thread has something to do."""
-        if self._stopped or not self._queue or self._max_staleness is None:
-            return bool(self._stopped or self._queue)
-        return (
-            self._queue[0].is_ready()
-            and len(self._in_flight) <= self._max_staleness
+        if self._stopped or not self._queue:
+            return self._stopped
+        # A worker that waited for another one's result would not be there to run it, if that one was lost. If none
+        # runs, the result is another coordinator's.
+        if self._running and not self._queue[0].is_ready():
+            return False
+        return self._max_staleness is None or (
+            len(self._in_flight) <= self._max_staleness
             and all(closure.overlap < self._max_staleness for closure in self._in_flight)
         )
 

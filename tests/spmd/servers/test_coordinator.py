@@ -201,6 +201,61 @@ def test_bounded_staleness_waits_for_results_and_outlives_a_worker(coordinate):
     assert second.get() == 2
 
 
+def test_a_closure_does_not_go_together_with_one_that_needs_its_result(coordinate):
+    worker = Worker(at_once=16)
+    coordinator = coordinate(worker)
+    with coordinator._changed:  # the worker sees them all at once
+        first = coordinator.schedule(lambda: 1)
+        second = coordinator.schedule(lambda value: value + 1, (first,))
+        others = [coordinator.schedule(lambda: 0) for _ in range(6)]
+    assert second.get(timeout=10) == 2
+    assert [one.get(timeout=10) for one in others] == [0] * 6
+    assert worker.batches[0] == 1
+    assert max(worker.batches) > 1
+
+
+def test_no_worker_waits_for_a_result_that_a_lost_one_owes(coordinate):
+    workers, fail = (Worker(), Worker()), threading.Event()
+    for worker in workers:
+        worker.back_after = 10**6  # whichever of them is lost
+    tried: list[int] = []
+
+    def first() -> int:
+        tried.append(1)
+        if len(tried) == 1:
+            fail.wait(10)
+            raise WorkerLostError("gone")
+        return 1
+
+    coordinator = coordinate(*workers)
+    one = coordinator.schedule(first)
+    two = coordinator.schedule(lambda value: value + 1, (one,))
+    time.sleep(0.1)  # the other worker is free, and may not take what needs the result
+    fail.set()
+    assert two.get(timeout=10) == 2
+
+
+def test_an_idle_worker_hears_of_a_closure_behind_other_threads_that_wait(coordinate):
+    coordinator, waits, stop = coordinate(Worker()), threading.Event(), threading.Event()
+
+    def wait() -> None:  # as for a lost worker
+        with coordinator._changed:
+            waits.set()
+            coordinator._changed.wait_for(stop.is_set, 30)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    waits.wait(10)
+    time.sleep(0.1)
+    with coordinator._changed:
+        coordinator._changed.notify()  # the worker, which waits behind the thread from here on
+    time.sleep(0.1)
+    assert coordinator.schedule(lambda: 2).get(timeout=5) == 2
+    stop.set()
+    coordinator.stop()
+    thread.join()
+
+
 def test_stop_cancels_what_waits(coordinate):
     coordinator, go, started = coordinate(Worker()), threading.Event(), threading.Event()
 
