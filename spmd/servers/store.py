@@ -177,12 +177,13 @@ class Store:
 
         Raises:
             UnknownVariableError: there is no value of a key.
+            ValueError: the key is that of a slot, whose optimizer has not been applied yet.
         """
         found: dict[Key, Array] = {}
         for key, indices in wanted.items():
             entry = self._entry(key)
             with entry.lock:
-                found[key] = entry.value[indices]
+                found[key] = self._held(entry, key)[indices]
         return found
 
     def push(self, changes: Sequence[Change]) -> None:
@@ -190,6 +191,7 @@ class Store:
 
         Raises:
             UnknownVariableError: there is no value of a key.
+            ValueError: the key is that of a slot, which is to be changed in part before its optimizer was applied.
         """
         for change in changes:
             entry = self._entry(change.key)
@@ -197,7 +199,7 @@ class Store:
                 if change.verb == "apply":
                     self._apply(entry, change)
                 elif _is_slot(change.key):
-                    _write_slot(entry, change)
+                    self._write_slot(entry, change)
                 else:
                     _write(entry, change)
                 entry.version += 1
@@ -213,12 +215,7 @@ class Store:
     def _apply(self, entry: _Entry, change: Change) -> None:
         assert change.rule is not None
         rule = self._rules[change.rule]
-        slots = entry.slots.get(rule.key)
-        if slots is None:
-            slots = _first_slots(rule, entry.value)
-            for position in range(len(slots)):
-                slots[position] = entry.assigned.pop((rule.key, position), slots[position])
-            entry.slots[rule.key] = slots
+        slots = _slots(entry, rule)
         gradient, *others = change.operand
         if not isinstance(gradient, SparseRows):
             value, new = self._compute(rule, entry.value, slots, (gradient, *others))
@@ -255,6 +252,33 @@ class Store:
                 slots[position] = slot = slot.copy()
             slot[gradient.indices] = np.asarray(changed)[:count]
 
+    def _write_slot(self, entry: _Entry, change: Change) -> None:
+        rule, position = change.key[2:]
+        is_whole = change.verb == "set" and change.index is None
+        # Written as a value would be, of which others have the old array.
+        slot = _Entry(entry.value if is_whole else self._held(entry, change.key))
+        _write(slot, change)
+        slots = entry.slots.get(rule)
+        if slots is None:
+            entry.assigned[rule, position] = slot.value
+        else:
+            slots[position] = slot.value
+
+    def _held(self, entry: _Entry, key: Key) -> Array:
+        """Returns the value of a key, which may be that of a slot; the lock of the entry is held."""
+        if not _is_slot(key):
+            return entry.value
+        slot = _slot(entry, key)
+        if slot is not None:
+            return slot
+        rule = self._rules.get(key[2])
+        if rule is None:
+            raise ValueError(
+                f"What an optimizer keeps beside variable {key[0]} is read or changed in part before the optimizer was "
+                "applied. Apply it first: optimizer.apply(gradients); or assign the whole value: slot.assign(value)."
+            )
+        return _slots(entry, rule)[key[3]]
+
     def _compute(
         self, rule: Rule, value: Array, slots: Sequence[Array], operand: PyTree
     ) -> tuple[jax.Array, list[jax.Array]]:
@@ -269,6 +293,17 @@ class Store:
                 "Restore a checkpoint in the coordinator's program."
             )
         return entry
+
+
+def _slots(entry: _Entry, rule: Rule) -> list[Array]:
+    """Returns the slots of an optimizer; makes them, if there are none yet."""
+    slots = entry.slots.get(rule.key)
+    if slots is None:
+        slots = entry.slots[rule.key] = [
+            entry.assigned.pop((rule.key, position), first)
+            for position, first in enumerate(_first_slots(rule, entry.value))
+        ]
+    return slots
 
 
 def _first_slots(rule: Rule, value: Array) -> list[Array]:
@@ -322,24 +357,16 @@ def _slot(entry: _Entry, key: Key) -> Array | None:
     return entry.assigned.get((rule, position)) if slots is None else slots[position]
 
 
-def _write_slot(entry: _Entry, change: Change) -> None:
-    rule, position = change.key[2:]
-    slots = entry.slots.get(rule)
-    if slots is None:
-        entry.assigned[rule, position] = np.asarray(change.operand)
-    else:
-        slots[position] = np.asarray(change.operand)
-
-
 def _write(entry: _Entry, change: Change) -> None:
     operand = change.operand
     if change.index is None:
         if change.verb == "set":
             entry.value = np.asarray(operand)
         else:
-            entry.value = _UFUNCS[change.verb](entry.value, operand).astype(
-                entry.value.dtype, copy=False
-            )
+            new = _UFUNCS[change.verb](entry.value, operand)
+            entry.value = np.asarray(
+                new, entry.value.dtype
+            )  # NumPy makes numbers of arrays without axes
         entry.shared = change.verb == "set"
         return
     if entry.shared:

@@ -133,6 +133,30 @@ def test_a_slot_can_be_assigned_before_and_after_the_first_update(store):
         np.testing.assert_allclose(value(store, slot), np.full((3, 2), 0.9), rtol=1e-6)
 
 
+def test_a_slot_can_be_changed_in_part_and_looked_up(store):
+    slot, gradient = (*KEY, "momentum", 0), np.ones((3, 2), np.float32)
+    expected = np.zeros((3, 2), np.float32)
+    for _ in range(2):
+        store.push([Change(slot, "add", np.full((3, 2), 2, np.float32))])
+        store.push([Change(slot, "set", np.float32(7), (np.array([1]),))])
+        expected += 2
+        expected[1] = 7
+        np.testing.assert_allclose(value(store, slot), expected, rtol=1e-6)
+        np.testing.assert_allclose(store.rows({slot: np.array([2, 1])})[slot], expected[[2, 1]])
+        store.push([Change(KEY, "apply", (gradient, np.float32(0.5)), rule="momentum")])
+        expected = np.float32(0.9) * expected - np.float32(0.5)
+
+
+def test_a_slot_of_an_unknown_rule_can_only_be_assigned(store):
+    slot = (*KEY, "unknown", 0)
+    with pytest.raises(ValueError, match="before the optimizer was applied"):
+        store.push([Change(slot, "add", np.float32(1))])
+    with pytest.raises(ValueError, match="before the optimizer was applied"):
+        store.rows({slot: np.array([0])})
+    store.push([Change(slot, "set", np.ones((3, 2), np.float32))])
+    assert store.rows({slot: np.array([0])})[slot].tolist() == [[1, 1]]
+
+
 @pytest.mark.parametrize("rule", [Momentum(), Adagrad()])
 def test_a_gradient_of_few_rows_is_that_gradient_with_zeros(rule):
     sparse, whole = Store(), Store()
