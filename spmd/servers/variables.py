@@ -187,13 +187,16 @@ class ServerVariables:
         for values, rows in each(self._ask, wanted.keys(), wanted.values()):
             found |= values
             rows_of |= rows
-        taken = [
-            (variable, _newest(variable, entry, found))
-            for variable, entry in entries
-            if entry is not None and not found.keys().isdisjoint(entry.keys)
-        ]
-        if taken:
-            _give([variable for variable, _ in taken], [value for _, value in taken])
+        with (
+            LIFTING
+        ):  # what another thread traces is not read here, and a value comes with its version
+            taken = [
+                (variable, _newest(variable, entry, found))
+                for variable, entry in entries
+                if entry is not None and not found.keys().isdisjoint(entry.keys)
+            ]
+            if taken:
+                _give([variable for variable, _ in taken], [value for _, value in taken])
         # In the order of the shards, which is that of the numbers.
         tables = {
             name: np.concatenate(
@@ -253,8 +256,10 @@ class ServerVariables:
         """Creates on the servers the variables that were bound."""
         if not self._new and not self._new_slots:
             return
-        with self._lock:
+        # Another thread may be tracing, and have put other values in these variables.
+        with LIFTING, self._lock:
             values: dict[int, dict[Key, Array]] = {}
+            made: dict[int, _Entry] = {}
             for identity, reference in list(self._new.items()):
                 variable = reference()
                 value = None if variable is None else _value(variable)
@@ -271,10 +276,13 @@ class ServerVariables:
                 for shard, key in zip(shards, keys, strict=True):
                     part = value[shard.start : shard.stop] if parts > 1 else value
                     values.setdefault(shard.server, {})[key] = part
-                self._entries[identity] = _Entry(value.shape, shards, keys, 1)
-                del self._new[identity]
+                made[identity] = _Entry(value.shape, shards, keys, 1)
             for server, created in values.items():
                 self._stores[server].create(created)
+            # Only now, as other threads may use at once what is no longer new.
+            self._entries |= made
+            for identity in made:
+                self._new.pop(identity, None)
             for identity, (reference, of, rule, position) in list(self._new_slots.items()):
                 variable, trained = reference(), self._entries.get(of)
                 if variable is not None and trained is not None:
@@ -303,7 +311,7 @@ def _value(variable: LibraryVariable) -> Array | None:
 def _newest(
     variable: LibraryVariable, entry: _Entry, found: Mapping[Key, tuple[int, Array]]
 ) -> Array:
-    """Returns a variable's value, with the parts that came; notes their versions."""
+    """Returns a variable's value, with the parts that came; notes their versions. The caller holds `LIFTING`."""
     if len(entry.keys) == 1:
         entry.versions[0], value = found[entry.keys[0]]
         return value
@@ -316,7 +324,7 @@ def _newest(
 
 
 def _give(variables: Sequence[LibraryVariable], values: Sequence[Array]) -> None:
-    """Gives variables values, where the step left those before; all in one transfer."""
+    """Gives variables values, where the step left those before; all in one transfer. The caller holds `LIFTING`."""
     adapters: list[Any] = [adapter_of(variable) for variable in variables]
     olds = [adapter.get(variable) for adapter, variable in zip(adapters, variables, strict=True)]
     shardings = [
@@ -327,9 +335,8 @@ def _give(variables: Sequence[LibraryVariable], values: Sequence[Array]) -> None
     ]
     # Without a copy, where JAX can: nobody writes the memory of these values, and no step may take it.
     arrays = jax.device_put(list(values), shardings)
-    with LIFTING:
-        for adapter, variable, array in zip(adapters, variables, arrays, strict=True):
-            adapter.set(variable, array)
+    for adapter, variable, array in zip(adapters, variables, arrays, strict=True):
+        adapter.set(variable, array)
 
 
 def _by_shard(rows: Array, entry: _Entry) -> Iterator[tuple[int, Key, slice, int]]:

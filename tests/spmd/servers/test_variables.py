@@ -205,3 +205,61 @@ def test_servers_in_other_processes_are_asked_side_by_side():
     backing = ServerVariables([_Far(meet), _Far(meet)], in_two)
     variable = make(backing, jnp.arange(4.0))
     assert variable.value.tolist() == [0, 1, 2, 3]
+
+
+def test_a_variable_is_used_by_another_thread_once_it_is_on_the_servers():
+    creates, go, errors = threading.Event(), threading.Event(), []
+
+    class Slow(Store):
+        def create(self, values, *, shared=True):
+            creates.set()
+            go.wait(10)
+            super().create(values, shared=shared)
+
+    variable = make(ServerVariables([Slow()]), jnp.ones(2))
+
+    def read():
+        try:
+            assert variable.value.tolist() == [1, 1]
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=read) for _ in range(2)]
+    threads[0].start()
+    assert creates.wait(10)
+    threads[1].start()
+    threads[1].join(0.2)
+    go.set()
+    for thread in threads:
+        thread.join(10)
+    assert errors == []
+
+
+def test_values_that_come_while_another_thread_traces(mesh_of):
+    store = Store()
+    variable = make(ServerVariables([store], session="s"), jnp.zeros(2))
+    assert variable.value.tolist() == [0, 0]
+    traces, go, found = threading.Event(), threading.Event(), []
+
+    def step():
+        traces.set()
+        go.wait(10)
+        return variable.value.sum()
+
+    def read():
+        try:
+            found.append(variable.value.tolist())
+        except Exception as error:
+            found.append(error)
+
+    tracing = threading.Thread(target=spmd.Step(step, mesh_of(1)))
+    tracing.start()
+    assert traces.wait(10)
+    store.push([Change(("s/0", 0), "add", np.float32(1))])
+    reading = threading.Thread(target=read)
+    reading.start()
+    reading.join(0.2)
+    go.set()
+    tracing.join(30)
+    reading.join(10)
+    assert found == [[1, 1]]
