@@ -14,6 +14,8 @@ ROWS = np.random.default_rng(0).normal(size=(40, 3)).astype(np.float32)
 class Elsewhere:
     """Holds the true value of one variable, and notes what it is asked for."""
 
+    takes_updates = True
+
     def __init__(self) -> None:
         self.value = ROWS.copy()
         self.refreshed = 0
