@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from frontends import tf
+from spmd.servers import Store
+from spmd.state import SparseRows
 from tests.frontends.tf.distribute.coordinator.clusters import strategy as make_strategy
 
 ROWS = np.random.default_rng(0).normal(size=(64, 4)).astype(np.float32)
@@ -102,3 +104,30 @@ def test_an_error_of_a_worker_ends_fit():
     creator = tf.keras.utils.experimental.DatasetCreator(broken)
     with pytest.raises(OSError, match="disk is gone"):
         model.fit(creator, steps_per_epoch=50, verbose=0)
+
+
+def test_an_embedding_moves_only_its_rows(monkeypatch):
+    def train(strategy):
+        tf.keras.utils.set_random_seed(2)
+        with strategy.scope():
+            numbers = tf.keras.Input((6,), dtype="int32")
+            rows = tf.keras.layers.Embedding(2000, 16, mask_zero=True)(numbers)
+            model = tf.keras.Model(numbers, tf.keras.layers.Dense(1)(tf.keras.layers.LSTM(3)(rows)))
+            model.compile("adam", "mse")
+        words = np.random.default_rng(0).integers(0, 2000, (32, 6))
+        data = tf.data.Dataset.from_tensor_slices((words, TARGETS[:32])).repeat().batch(8)
+        history = model.fit(data, epochs=2, steps_per_epoch=4, verbose=0).history
+        return history["loss"], model.layers[1].get_weights()[0], words
+
+    sent, push = [], Store.push
+    monkeypatch.setattr(
+        Store, "push", lambda self, changes: sent.extend(changes) or push(self, changes)
+    )
+    losses, table, words = train(make_strategy(1, 2))
+    expected, whole, _ = train(tf.distribute.OneDeviceStrategy("cpu:0"))
+    np.testing.assert_allclose(losses, expected, rtol=1e-5)
+    np.testing.assert_allclose(table, whole, rtol=1e-4, atol=1e-6)
+    gradients = [one.operand[0] for one in sent if one.verb == "apply"]
+    numbers = [one.indices.tolist() for one in gradients if isinstance(one, SparseRows)]
+    assert numbers == [np.unique(words[i : i + 8]).tolist() for i in (0, 8, 16, 24)] * 2
+    assert max(one.size for one in gradients if isinstance(one, np.ndarray)) < 2000
