@@ -236,6 +236,7 @@ class WorkerActor:
         try:
             self._backing.begin()
             for closure in self._receiver.unpack(package):
+                self._backing.begin_closure()
                 with merging_writes():
                     result = jax.block_until_ready(closure(self._index))
                 if self._backing.refused:
@@ -243,6 +244,8 @@ class WorkerActor:
                 reply.results.append(dumps(result))
         except BaseException as error:
             reply.made_variables = self._backing.refused
+            if reply.made_variables:
+                self._backing.undo()  # the coordinator calls the closure again
             reply.error = dump_error(error), traceback.format_exc()
         try:
             self._backing.send()

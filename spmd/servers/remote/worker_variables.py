@@ -25,11 +25,22 @@ class WorkerVariables(ServerVariables):
         """Takes the servers."""
         super().__init__(stores)
         self._waiting: dict[int, list[Change]] = {}
+        # How many of these are of former closures, by server.
+        self._former: dict[int, int] = {}
 
     def begin(self) -> None:
         """Called before closures; forgets updates that could not be sent."""
         self.refused = False
         self._waiting.clear()
+
+    def begin_closure(self) -> None:
+        """Called before each closure."""
+        self._former = {server: len(changes) for server, changes in self._waiting.items()}
+
+    def undo(self) -> None:
+        """Forgets the updates of a closure that is to run elsewhere, except those that were sent with a question."""
+        for server, changes in self._waiting.items():
+            del changes[self._former.get(server, 0) :]
 
     def send(self) -> None:
         """Sends updates that wait; blocks until they are applied."""
@@ -49,6 +60,7 @@ class WorkerVariables(ServerVariables):
         self.bind(variable)
 
     def _changes_for(self, server: int) -> Sequence[Change]:
+        self._former.pop(server, None)
         return self._waiting.pop(server, ())
 
     def _send(self, server: int, changes: Sequence[Change]) -> None:

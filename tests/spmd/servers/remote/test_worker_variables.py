@@ -1,10 +1,13 @@
 """The backing of a worker's copies, over a store of this process."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import spmd
 from spmd.servers import ServerVariables, Store
+from spmd.servers.remote.actors import WorkerActor
 from spmd.servers.remote.errors import MadeVariablesError
 from spmd.servers.remote.worker_variables import WorkerVariables
 
@@ -77,3 +80,22 @@ def test_variables_are_made_by_the_coordinator(ends):
     with pytest.raises(MadeVariablesError):
         worker.bind_slot(new, copy, "rule", 0)
     assert worker.refused
+
+
+def test_what_a_closure_did_that_runs_elsewhere_is_not_sent(ends):
+    store, variable, worker, copy, _ = ends
+
+    def add(_):
+        copy.value = copy.value + 1
+
+    def add_and_make(index):
+        add(index)
+        worker.bind(spmd.Variable(np.zeros(2, np.float32)))
+
+    actor = WorkerActor()
+    actor._backing, actor._session, actor._index = worker, "s", 0
+    actor._receiver = SimpleNamespace(unpack=lambda package: package)
+    reply = actor.run("s", [add, add_and_make, add])
+    assert (len(reply.results), reply.made_variables) == (1, True)
+    assert variable.value.tolist() == [1.0, 1.0]
+    assert store.changes == 1
