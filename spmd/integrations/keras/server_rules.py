@@ -82,7 +82,11 @@ class KerasRule:
         kind = value.shape[1:], str(value.dtype)
         if kind not in self._by_row:
             random, some = np.random.default_rng(0), np.arange(8) < 3
-            rows = random.uniform(0.1, 1, (8, *kind[0])).astype(value.dtype)
+            # Of both signs, small and large: a constraint may leave alone what is in its bounds.
+            rows = random.normal(size=(8, *kind[0])) * np.resize(
+                [0.01, 100], (8, *[1] * len(kind[0]))
+            )
+            rows = rows.astype(value.dtype)
             slots = [
                 random.uniform(0.1, 1, np.shape(slot)).astype(slot.dtype)
                 for slot in self.slots(rows)
