@@ -235,6 +235,11 @@ def describing(update: Update) -> contextlib.AbstractContextManager[Update | Non
     return assigned(_UPDATE, update)
 
 
+def undisturbed(variable: LibraryVariable) -> contextlib.AbstractContextManager[object]:
+    """Writes a variable in a `with` block while no other thread traces a step with it."""
+    return contextlib.nullcontext() if backing_of(variable) is None else LIFTING
+
+
 def refreshed(variables: Sequence[LibraryVariable]) -> None:
     """Refreshes those variables that are backed; cheap if there are none."""
     if not _BACKED or _SILENT.get():

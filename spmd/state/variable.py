@@ -14,7 +14,7 @@ from spmd.assigned import assigned
 from spmd.errors import StateError
 from spmd.replica import current_frame, is_per_replica
 from spmd.state.adapter import Adapter
-from spmd.state.backing import back_new, check_known, refreshed, written
+from spmd.state.backing import back_new, check_known, refreshed, undisturbed, written
 from spmd.state.kinds import Kind
 from spmd.state.observers import overwritten
 from spmd.state.registry import register_adapter
@@ -121,19 +121,21 @@ class Variable:
         return jax.tree.map(readable, self._value)
 
     def _set(self, value: PyTree) -> None:
-        self._check_lifted("writes")
-        if self._frame is not None and self._trace != trace_state():
-            raise StateError(
-                f"{self!r} is written inside a loop, branch or other transformation of the step (scan, cond, grad, "
-                "vmap), whose values do not live outside of it. Return the new value from there, and assign it outside."
-            )
-        new = jax.tree.map(jnp.asarray, value, is_leaf=is_per_replica)
-        undo = _UNDO.get()
-        if undo is not None:
-            undo.setdefault(id(self), (self, self._value))
-        old = self._value
-        self._value = overwritten(self, old, new)
-        written(self, old, self._value)
+        with undisturbed(self):
+            self._check_lifted("writes")
+            if self._frame is not None and self._trace != trace_state():
+                raise StateError(
+                    f"{self!r} is written inside a loop, branch or other transformation of the step (scan, cond, "
+                    "grad, vmap), whose values do not live outside of it. Return the new value from there, and assign "
+                    "it outside."
+                )
+            new = jax.tree.map(jnp.asarray, value, is_leaf=is_per_replica)
+            undo = _UNDO.get()
+            if undo is not None:
+                undo.setdefault(id(self), (self, self._value))
+            old = self._value
+            new = self._value = overwritten(self, old, new)
+        written(self, old, new)
 
     def __repr__(self) -> str:
         shown = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), self._value)

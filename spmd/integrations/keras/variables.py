@@ -33,6 +33,7 @@ from spmd.state import (
     note_variable_made,
     overwritten,
     refreshed,
+    undisturbed,
     written,
 )
 from spmd.typing import ArrayLike
@@ -102,10 +103,12 @@ def guard_assign(assign: Method, /, self: Variable, value: ArrayLike) -> ArrayLi
         _check_lifted(self, "writes")
     # A copy of another variable's array: a recording tells sources apart by their arrays.
     new = jnp.copy(value.value) if isinstance(value, _VARIABLE) else value
-    old = self._value
-    result = assign(self, overwritten(self, old, new))
+    with undisturbed(self):
+        old = self._value
+        result = assign(self, overwritten(self, old, new))
+        after = self._value
     if not stateless and storage_of(self) is self:
-        written(self, old, self._value)
+        written(self, old, after)
     return result
 
 

@@ -3,6 +3,7 @@
 import gc
 import threading
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -235,31 +236,57 @@ def test_a_variable_is_used_by_another_thread_once_it_is_on_the_servers():
     assert errors == []
 
 
-def test_values_that_come_while_another_thread_traces(mesh_of):
-    store = Store()
-    variable = make(ServerVariables([store], session="s"), jnp.zeros(2))
-    assert variable.value.tolist() == [0, 0]
+def others(step, mesh, act):
+    """Calls a function on another thread while a step is being traced, and returns what it returns or raises."""
     traces, go, found = threading.Event(), threading.Event(), []
 
-    def step():
+    def traced():
         traces.set()
         go.wait(10)
-        return variable.value.sum()
+        return step()
 
-    def read():
+    def run():
         try:
-            found.append(variable.value.tolist())
+            found.append(act())
         except Exception as error:
             found.append(error)
 
-    tracing = threading.Thread(target=spmd.Step(step, mesh_of(1)))
+    tracing = threading.Thread(target=spmd.Step(traced, mesh))
     tracing.start()
     assert traces.wait(10)
-    store.push([Change(("s/0", 0), "add", np.float32(1))])
-    reading = threading.Thread(target=read)
-    reading.start()
-    reading.join(0.2)
+    acting = threading.Thread(target=run)
+    acting.start()
+    acting.join(0.2)
     go.set()
     tracing.join(30)
-    reading.join(10)
-    assert found == [[1, 1]]
+    acting.join(10)
+    (only,) = found
+    return only
+
+
+@pytest.mark.parametrize("is_new", [False, True])
+def test_variables_are_read_while_another_thread_traces(mesh_of, is_new):
+    store = Store()
+    variable = make(ServerVariables([store], session="s"), jnp.zeros(2))
+    assert variable.value.tolist() == [0, 0]
+    if is_new:
+        store.push([Change(("s/0", 0), "add", np.float32(1))])
+    read = others(lambda: variable.value.sum(), mesh_of(1), lambda: variable.value.tolist())
+    assert read == [int(is_new)] * 2
+
+
+def test_variables_are_written_while_another_thread_traces(mesh_of):
+    store, results = Store(), []
+    variable = make(ServerVariables([store], session="s"), jnp.zeros(2))
+
+    def write():
+        variable.value = jnp.ones(2)
+        return variable.value.tolist()
+
+    def step():
+        results.append(variable.value)
+        return results[-1].sum()
+
+    assert others(step, mesh_of(1), write) == [1, 1]
+    assert isinstance(results[0], jax.core.Tracer)  # and nothing is baked into the step
+    assert variable.value.tolist() == [1, 1]
