@@ -101,7 +101,7 @@ NAMES: dict[str, dict[str, Any]] = {
     "metrics": _functions(keras.metrics) | {"MeanTensor": MeanTensor},
     "mixed_precision.experimental": {"set_policy": keras.mixed_precision.set_global_policy},
     "optimizers.legacy": _legacy_optimizers.TABLE,
-    "experimental": {"SidecarEvaluator": SidecarEvaluator},
+    "experimental": {**_export.NAMES["experimental"], "SidecarEvaluator": SidecarEvaluator},
     "utils": {
         "set_random_seed": set_random_seed,
         "SidecarEvaluator": SidecarEvaluator,
