@@ -319,6 +319,8 @@ class _Pickler(_CloudPickler):
             return _LOCKS[cls], ()
         if cls is Mesh:
             return _mesh_here, ()
+        if isinstance(obj, jax.Device):
+            return _device_here, ()
         if self._sender is None and (adapter := _adapter(obj)) is not None:
             return _itself, (adapter.get(obj),)
         reduce = reducer_of(cls)
@@ -512,6 +514,10 @@ def _key(data: np.ndarray[Any, Any], implementation: str) -> jax.Array:
 
 def _itself(value: Any) -> Any:
     return value
+
+
+def _device_here() -> Any:
+    return _mesh_here().devices.flat[0]
 
 
 def _mesh_here() -> Mesh:

@@ -5,6 +5,7 @@ import functools
 import spmd
 from frontends.tf.distribute.scope import register_default
 from frontends.tf.distribute.strategy import Strategy
+from spmd.servers import register_reducer
 
 
 class DefaultStrategy(Strategy):
@@ -24,3 +25,11 @@ class DefaultStrategy(Strategy):
 # Returns the same one each time.
 default_strategy = functools.cache(DefaultStrategy)
 register_default(default_strategy)
+
+
+def _here() -> DefaultStrategy:
+    """Returns the process's own: what a worker has in place of the coordinator's."""
+    return default_strategy()
+
+
+register_reducer(DefaultStrategy, lambda _: (_here, ()))

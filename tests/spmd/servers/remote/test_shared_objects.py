@@ -138,6 +138,12 @@ def test_a_mesh_is_the_workers_own(send):
     assert receiving() is None
 
 
+def test_a_device_is_the_workers_first(send):
+    first = send.receiver.mesh.devices.flat[0]
+    other = next(one for one in jax.devices() if one != first)
+    assert send(_Node(other)).value is first
+
+
 def test_a_variable_on_the_servers_is_sent_without_its_value(send):
     variable = spmd.Variable(np.full(100_000, 7.0, np.float32))
     send.variables.bind(variable)

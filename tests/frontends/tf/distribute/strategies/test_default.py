@@ -121,3 +121,14 @@ def test_merge_call_without_a_strategy():
     assert total == 3
     assert seen == [(True, None)]
     assert not tf.distribute.in_cross_replica_context()
+
+
+def test_a_worker_has_its_own():
+    pytest.importorskip("ray")
+    from spmd.servers import ServerVariables, Store
+    from spmd.servers.remote import Receiver, Sender
+
+    strategy, variables = tf.distribute.get_strategy(), ServerVariables([Store()])
+    sender, receiver = Sender(strategy.mesh, variables), Receiver(strategy.mesh, variables)
+    package = sender.pack([lambda: strategy], sender.join())
+    assert receiver.unpack(package)[0]() is strategy
