@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from frontends import tf
+from spmd.servers import ServerVariables, Store
+from spmd.servers.remote import Receiver, Sender
 
 
 def replica_context() -> Any:  # never None where the tests ask for it
@@ -124,10 +126,6 @@ def test_merge_call_without_a_strategy():
 
 
 def test_a_worker_has_its_own():
-    pytest.importorskip("ray")
-    from spmd.servers import ServerVariables, Store
-    from spmd.servers.remote import Receiver, Sender
-
     strategy, variables = tf.distribute.get_strategy(), ServerVariables([Store()])
     sender, receiver = Sender(strategy.mesh, variables), Receiver(strategy.mesh, variables)
     package = sender.pack([lambda: strategy], sender.join())
