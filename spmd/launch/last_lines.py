@@ -11,6 +11,10 @@ _MAX_CHARACTERS = 500
 _OF_WATCHDOG = re.compile(r"jaxtribute: .*, exits with code ")
 _STACKS = "Its Python stacks:"
 
+# What JAX writes below a traceback that it shortened, the same after every error.
+_NOTE_OF_JAX = "For simplicity, JAX has removed its internal frames"
+_RULE_OF_JAX = re.compile(r"-{20}")
+
 
 class LastLines:
     """The last lines that the script itself wrote, the latest last.
@@ -33,6 +37,8 @@ class LastLines:
 
     def add(self, line: str) -> None:
         """Adds a line, given without its line break."""
-        if line.strip() and not self._over and not _OF_WATCHDOG.match(line):
-            self.lines.append(line.strip()[:_MAX_CHARACTERS])
+        text = line.strip()
+        of_others = _OF_WATCHDOG.match(line) or text.startswith(_NOTE_OF_JAX)
+        if text and not self._over and not of_others and not _RULE_OF_JAX.fullmatch(text):
+            self.lines.append(text[:_MAX_CHARACTERS])
         self._over = self._over or line.endswith(_STACKS)

@@ -24,3 +24,12 @@ def test_the_step_that_may_change_at_each_start_is_left_out() -> None:
     ends = "jaxtribute: worker 0, at step {}, exits with code 1, and the other tasks end too."
     first, second = (last("KeyError: 'x'", ends.format(step)) for step in (7, 8))
     assert first == second == ("KeyError: 'x'",)
+
+
+def test_the_note_that_jax_adds_to_every_traceback_is_left_out() -> None:
+    rule, note = (
+        "--------------------",
+        "For simplicity, JAX has removed its internal frames from the traceback of the following exception. Set "
+        "JAX_TRACEBACK_FILTERING=off to include these.",
+    )
+    assert last("a", "b", "ValueError: no data", rule, note) == ("a", "b", "ValueError: no data")
