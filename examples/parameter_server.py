@@ -55,6 +55,8 @@ if resolver.task_type in ("worker", "ps"):
         resolver.cluster_spec(), job_name=resolver.task_type, task_index=resolver.task_id
     ).join()  # serves until it is killed
 
+servers = resolver.cluster_spec().num_tasks("ps")
+
 generator = np.random.default_rng(0)
 user_kinds, item_kinds = (generator.integers(0, KINDS, n) for n in (USERS, ITEMS))
 chances = generator.choice([0.1, 0.9], (KINDS, KINDS)).astype(np.float32)
@@ -76,7 +78,7 @@ def cross_entropy(labels, probabilities):
 
 
 partitioner = tf.distribute.experimental.partitioners.MinSizePartitioner(
-    min_shard_bytes=1 << 20, max_shards=arguments.servers
+    min_shard_bytes=1 << 20, max_shards=servers
 )
 strategy = tf.distribute.ParameterServerStrategy(resolver, variable_partitioner=partitioner)
 coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
@@ -117,7 +119,8 @@ def train_step(iterator):
 per_worker_iterator = iter(coordinator.create_per_worker_dataset(dataset_fn))
 megabytes = sum(int(np.prod(variable.shape)) for variable in model.variables) * 4 / 1e6
 print(
-    f"{strategy.num_workers} workers, {arguments.servers} parameter servers, {megabytes:.0f} MB of variables"
+    f"{strategy.num_workers} workers, {servers} parameter server{'s' * (servers != 1)}, "
+    f"{megabytes:.0f} MB of variables"
 )
 for epoch in range(arguments.epochs):
     start = time.monotonic()
