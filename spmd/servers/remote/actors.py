@@ -14,7 +14,7 @@ from ray.exceptions import GetTimeoutError, RayActorError, RayTaskError
 
 from spmd.servers.remote.calls import call
 from spmd.servers.remote.errors import MadeVariablesError, ServerLostError
-from spmd.servers.remote.health import BEAT_SECONDS, Health, lost
+from spmd.servers.remote.health import BEAT_SECONDS, Health, lost, reason_of
 from spmd.servers.remote.messages import pack, pack_into, parts_of, unpack
 from spmd.servers.remote.nodes import print_to_task
 from spmd.servers.remote.shared_memory import SharedMemory
@@ -173,7 +173,7 @@ class RemoteStore:
             except GetTimeoutError:
                 continue
             except RayActorError as error:
-                gone = lost(self._name, type(error).__name__)
+                gone = lost(self._name, reason_of(error))
                 raise gone if self._health is None else self._health.fail(gone) from None
             except RayTaskError as error:
                 if isinstance(error.cause, UnknownVariableError):

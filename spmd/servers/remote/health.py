@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import ray
+from ray.exceptions import RayActorError
 
 from spmd.errors import ClusterConfigError
 from spmd.servers.remote.calls import call
@@ -69,6 +70,13 @@ def lost(name: str, reason: str) -> ServerLostError:
     )
 
 
+def reason_of(error: Exception) -> str:
+    """Says in plain words why a task that was asked something counts as lost."""
+    if isinstance(error, RayActorError):
+        return "its process ended, or cannot be reached"
+    return f"it cannot be asked whether it is there ({type(error).__name__})"
+
+
 class Health:
     """Whether all parameter servers of a cluster are there; shared by all that talks to them.
 
@@ -123,6 +131,6 @@ class Health:
                     call(ray.get, beat)
                     continue
             except Exception as error:  # whatever Ray makes of a task, or a cluster, that is gone
-                reason = type(error).__name__
+                reason = reason_of(error)
             if not self._stopped.is_set():
                 self.fail(lost(name, reason))

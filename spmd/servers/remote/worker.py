@@ -12,7 +12,7 @@ from ray.exceptions import GetTimeoutError, RayActorError
 from spmd.servers.coordinator import Worker, WorkerLostError
 from spmd.servers.remote.calls import call
 from spmd.servers.remote.errors import ServerLostError
-from spmd.servers.remote.health import BEAT_SECONDS, Health, frozen_seconds, wait
+from spmd.servers.remote.health import BEAT_SECONDS, Health, frozen_seconds, reason_of, wait
 from spmd.servers.remote.shared_objects import Sender
 from spmd.servers.remote_value import Late
 
@@ -111,7 +111,7 @@ class RemoteWorker:
             self._setting_up = None
             return False
         self._setting_up = None
-        print(f"The worker {self._index} is back.", flush=True)
+        print(f"Worker {self._index} is back.", flush=True)
         return True
 
     def _start(self) -> None:
@@ -135,7 +135,7 @@ class RemoteWorker:
             except GetTimeoutError:
                 pass
             except RayActorError as error:
-                raise self._lost(type(error).__name__) from None
+                raise self._lost(reason_of(error)) from None
             if not wait([reference, call(self._actor.beat.remote)], self._frozen_seconds):
                 self._kill()
                 raise self._lost(f"it has not answered for {self._frozen_seconds:.0f} s")
@@ -143,7 +143,7 @@ class RemoteWorker:
     def _lost(self, reason: str) -> WorkerLostError:
         self._health.check()
         self._setting_up = None
-        message = f"The worker {self._index} is gone: {reason}. What it was running runs elsewhere."
+        message = f"Worker {self._index} is gone: {reason}. What it was running runs elsewhere."
         print(message, flush=True)
         return WorkerLostError(message)
 
