@@ -79,7 +79,8 @@ def server(parser: argparse.ArgumentParser) -> Run:
         parser: the parser of this subcommand; its arguments are added here.
 
     Returns:
-        A function that serves; it returns 2 if it is not known as which task, or if this task cannot serve.
+        A function that serves; it returns 1 if the task's address is in use, and 2 if it is not known as which task to
+        serve, or if this task cannot serve.
     """
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = _SERVER_EXAMPLES
@@ -97,10 +98,11 @@ def server(parser: argparse.ArgumentParser) -> Run:
             from spmd.servers import remote
 
             head = remote.head_of(jobs)
-            print(
-                f"jaxtribute server: {job} {index} at {jobs[job][index]}, head {head}", flush=True
-            )
-            remote.serve(f"{job}_{index}", jobs[job][index], head)
+            try:
+                remote.serve(f"{job}_{index}", jobs[job][index], head)
+            except remote.AddressInUseError as error:
+                print(f"jaxtribute server: {error}", file=sys.stderr)
+                return 1
         except ModuleNotFoundError as error:
             if error.name != "ray":
                 raise

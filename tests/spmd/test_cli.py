@@ -1,6 +1,7 @@
 """The `jaxtribute` command, in this process and as a process of its own."""
 
 import os
+import socket
 import subprocess
 import sys
 from importlib import metadata
@@ -150,6 +151,17 @@ def test_the_task_to_serve_as() -> None:
 def test_a_task_that_cannot_serve(arguments, message: str) -> None:
     with pytest.raises(ClusterConfigError, match=message):
         cli.served_task(*arguments)
+
+
+def test_a_server_whose_address_is_in_use_ends(monkeypatch, capsys) -> None:
+    nodes = pytest.importorskip("spmd.servers.remote.nodes", exc_type=ModuleNotFoundError)
+    monkeypatch.setattr(nodes, "_IN_USE_SECONDS", 0.0)
+    monkeypatch.setattr(nodes, "_end_when_asked", lambda: None)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"localhost:{taken.getsockname()[1]}"
+        assert cli.main(["server", "--cluster", f'{{"worker": ["{address}"]}}']) == 1
+    error = capsys.readouterr().err
+    assert error.startswith(f"jaxtribute server: {address} is in use, so worker 0 cannot serve")
 
 
 def test_a_server_between_machines_needs_a_token() -> None:

@@ -93,13 +93,14 @@ class Server:
         _SERVERS[self._address] = self
 
     def join(self) -> None:
-        """Serves other processes; never returns.
+        """Serves other processes, and prints that it does; never returns.
 
         What listens is Ray, which is started here, and ends with this process. It serves one coordinator after the other.
 
         Raises:
             ModuleNotFoundError: Ray is not installed.
-            ClusterError: the cluster has several machines, and no token was set.
+            ClusterError: the cluster has several machines, and no token was set; or something else listens at the
+                address.
 
         Source: `tf.distribute.Server.join`.
         """

@@ -15,6 +15,10 @@ class TokenError(ClusterError):
     """The cluster refuses the token of a task or program, or there is none."""
 
 
+class AddressInUseError(ClusterError):
+    """Something else listens where a task is to serve."""
+
+
 class MadeVariablesError(SpmdError, RuntimeError):
     """A closure made variables in a worker, which only the coordinator can do; caught by the engine."""
 

@@ -15,7 +15,6 @@ from spmd.servers.remote._ray import identity
 from spmd.servers.remote.calls import kept_out
 from spmd.servers.remote.errors import ClusterError, TokenError
 
-_REPORT_SECONDS = 30.0
 # How long other threads' calls are waited for; those that wait for something do so for two seconds at a time.
 _CALL_SECONDS = 10.0
 _TRIES = 3
@@ -65,9 +64,10 @@ def join(jobs: Mapping[str, Sequence[str]], *, is_chief: bool) -> None:
     if is_chief and jobs.get("chief") and not ray_address(os.environ):
         host, port = nodes.split(head)
         nodes.wait_for_name(host)
+        nodes.wait_until_free("chief_0", head)
         node = nodes.Node("chief_0", host, nodes.numeric(head), port)
     else:
-        host, node = _client(head)
+        host, node = _client(head, _name_of(head, jobs))
     try:
         nodes.connect(head, host)
         _connection = _Connection(head, node, identity(nodes.numeric(head)))
@@ -91,11 +91,18 @@ def is_joined() -> bool:
     return found is not None and found == _connection.identity
 
 
-def _client(head: str) -> tuple[str, nodes.Node]:
+def _name_of(head: str, jobs: Mapping[str, Sequence[str]]) -> str:
+    """Says what the head is: a task, or the head of a Ray cluster that somebody else started."""
+    for job, addresses in jobs.items():
+        if head in addresses:
+            return f"{job} {addresses.index(head)}"
+    return "the head of the Ray cluster"
+
+
+def _client(head: str, task: str) -> tuple[str, nodes.Node]:
     """Starts the node of a program that is no task of the cluster; returns the address of this machine, too."""
     for tried in range(1, _TRIES + 1):
-        while not nodes.wait_for(head, _REPORT_SECONDS):
-            print(f"Waiting for the head of the cluster at {head} ...", flush=True)
+        nodes.wait_for_head(head, task)
         host = _address_towards(head)
         try:
             return host, nodes.Node(f"client_{secrets.token_hex(4)}", host, nodes.numeric(head))

@@ -24,10 +24,14 @@ import ray
 
 from spmd.cluster import RETRYABLE_EXIT_CODE
 from spmd.servers.remote._ray import NODE_SETTINGS, SETTINGS, keep_loopback, keep_quiet
-from spmd.servers.remote.errors import ClusterError, TokenError
+from spmd.servers.remote.errors import AddressInUseError, ClusterError, TokenError
 
 _HERE = Path(__file__).parent
 _POLL_SECONDS = 0.5
+# How long the processes of a task that was killed may take to end, and to give up its address.
+_IN_USE_SECONDS = 15.0
+_FIRST_REPORT_SECONDS = 5.0
+_REPORT_SECONDS = 30.0
 _LOCKS = 64
 _LOOPBACK = "127.0.0.1"  # at any other address, Ray listens on all interfaces
 _STORE_BYTES = 2_000_000_000
@@ -142,7 +146,7 @@ class Node:
 
 
 def serve(name: str, address: str, head: str) -> None:
-    """Runs the node of a task, cluster after cluster, until SIGTERM ends this process.
+    """Runs the node of a task, cluster after cluster, until SIGTERM ends this process; prints once that it serves.
 
     Args:
         name: of the task.
@@ -150,15 +154,17 @@ def serve(name: str, address: str, head: str) -> None:
         head: `"host:port"` of the head, which may be this task.
 
     Raises:
+        AddressInUseError: something else listens at the task's address.
         TokenError: the cluster has several machines, and no token was given; or the head refuses it.
     """
     host, port = split(address)
     environment(host)  # now: a node that cannot start is tried again and again
     _end_when_asked()
-    message = ""
+    message, serves = "", False
     while True:
+        wait_until_free(name, address)
         if address != head:
-            wait_for(head)
+            wait_for_head(head, "the head of the cluster")
         try:
             node = Node(name, host, numeric(head), port)
         except TokenError:
@@ -168,12 +174,61 @@ def serve(name: str, address: str, head: str) -> None:
                 message = str(error)
                 print(f"{message}\nIt is tried again.", flush=True)
         else:
-            message = ""
+            if not serves:
+                print(_serves(name, address, head), flush=True)
+            message, serves = "", True
             try:
                 node.wait(None if address == head else head)
             finally:
                 node.close()
         time.sleep(_POLL_SECONDS)
+
+
+def _serves(name: str, address: str, head: str) -> str:
+    its_head = "it is" if address == head else f"{head} is"
+    return f"{shown(name)} at {address} serves; {its_head} the head of the cluster."
+
+
+def shown(name: str) -> str:
+    """Returns a task's name as it is shown.
+
+    Examples:
+        >>> shown("worker_0")
+        'worker 0'
+    """
+    return name.replace("_", " ")
+
+
+def wait_until_free(name: str, address: str) -> None:
+    """Waits until nothing listens at the address of a task; its former process may still end.
+
+    Raises:
+        AddressInUseError: something listens there for long.
+    """
+    end = time.monotonic() + _IN_USE_SECONDS
+    while _listens(address):
+        if time.monotonic() > end:
+            raise AddressInUseError(
+                f"{address} is in use, so {shown(name)} cannot serve there. Is the task running already? End it, or give "
+                "the task another port."
+            )
+        time.sleep(_POLL_SECONDS)
+
+
+def wait_for_head(head: str, task: str) -> None:
+    """Waits until the head listens, and prints now and then what is waited for.
+
+    Args:
+        head: its address.
+        task: what it is, for the message.
+    """
+    seconds = _FIRST_REPORT_SECONDS
+    while not wait_for(head, seconds):
+        print(
+            f"Waiting for {task} at {head}, where nothing listens yet. Is the task running, and the port right?",
+            flush=True,
+        )
+        seconds = _REPORT_SECONDS
 
 
 def _connection_to(head: str) -> socket.socket | None:
@@ -227,11 +282,17 @@ def wait_for(head: str, seconds: float | None = None) -> bool:
     """Waits until something listens on an address; returns whether it does."""
     end = None if seconds is None else time.monotonic() + seconds
     while end is None or time.monotonic() < end:
-        # Its name may not be known yet.
-        unknown = contextlib.suppress(OSError, ClusterError)
-        with unknown, socket.create_connection(split(numeric(head)), 5.0):
+        if _listens(head):
             return True
         time.sleep(_POLL_SECONDS)
+    return False
+
+
+def _listens(address: str) -> bool:
+    # Its name may not be known yet.
+    unknown = contextlib.suppress(OSError, ClusterError)
+    with unknown, socket.create_connection(split(numeric(address)), 5.0):
+        return True
     return False
 
 

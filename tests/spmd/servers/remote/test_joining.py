@@ -26,6 +26,12 @@ def test_the_head_of_a_ray_cluster_that_is_there_already(monkeypatch):
     assert joining.head_of(jobs) == "head-svc:6379"
 
 
+def test_what_the_head_is():
+    jobs = {"chief": ["d:1"], "worker": ["a:1", "b:1"]}
+    assert joining._name_of("b:1", jobs) == "worker 1"
+    assert joining._name_of("head-svc:6379", jobs) == "the head of the Ray cluster"
+
+
 _JOIN = """
 import json, sys, ray
 from spmd.servers.remote import join

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from spmd.servers.remote import nodes
-from spmd.servers.remote.errors import ClusterError, TokenError
+from spmd.servers.remote.errors import AddressInUseError, ClusterError, TokenError
 
 pytest.importorskip("ray")
 
@@ -115,6 +115,72 @@ def test_waiting_for_a_head():
     assert not nodes.wait_for(f"localhost:{_free_port()}", seconds=0.1)
     with socket.create_server(("127.0.0.1", 0)) as server:
         assert nodes.wait_for(f"localhost:{server.getsockname()[1]}", seconds=5)
+
+
+def test_an_address_in_use_ends_a_server_with_a_sentence(monkeypatch):
+    monkeypatch.setattr(nodes, "_IN_USE_SECONDS", 0.0)
+    monkeypatch.setattr(nodes, "_end_when_asked", lambda: None)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"localhost:{taken.getsockname()[1]}"
+        for head in (address, f"localhost:{_free_port()}"):
+            with pytest.raises(
+                AddressInUseError, match=f"^{address} is in use, so worker 0 cannot"
+            ):
+                nodes.serve("worker_0", address, head)
+
+
+def test_a_former_process_may_still_end():
+    with socket.create_server(("127.0.0.1", 0)) as former:
+        address = f"localhost:{former.getsockname()[1]}"
+        waiting = threading.Thread(target=nodes.wait_until_free, args=("ps_0", address))
+        waiting.start()
+        former.accept()[0].close()
+        assert waiting.is_alive()
+    waiting.join(60)
+    assert not waiting.is_alive()
+
+
+def test_what_is_waited_for_is_named(monkeypatch, capsys):
+    answers = iter([False, False, True])
+    waits = []
+    monkeypatch.setattr(
+        nodes, "wait_for", lambda head, seconds: waits.append(seconds) or next(answers)
+    )
+    nodes.wait_for_head("a:1", "chief 0")
+    line = "Waiting for chief 0 at a:1, where nothing listens yet. Is the task running, and the port right?\n"
+    assert capsys.readouterr().out == line * 2
+    assert waits[0] < waits[1]
+
+
+class _Ends:
+    """A node that ends at once; the third one does not start."""
+
+    made = 0
+
+    def __init__(self, *arguments):
+        type(self).made += 1
+        if self.made > 2:
+            raise TokenError("enough")
+
+    def wait(self, head):
+        pass
+
+    def close(self):
+        pass
+
+
+@pytest.mark.parametrize(("own", "its_head"), [(True, "it is"), (False, "{} is")])
+def test_a_server_says_once_that_it_serves(monkeypatch, capsys, own, its_head):
+    monkeypatch.setattr(nodes, "Node", type("Ends", (_Ends,), {}))
+    monkeypatch.setattr(nodes, "_POLL_SECONDS", 0.0)
+    monkeypatch.setattr(nodes, "_end_when_asked", lambda: None)
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        address, head = f"localhost:{_free_port()}", f"localhost:{other.getsockname()[1]}"
+        head = address if own else head
+        with pytest.raises(TokenError, match="enough"):
+            nodes.serve("worker_1", address, head)
+    expected = f"worker 1 at {address} serves; {its_head.format(head)} the head of the cluster.\n"
+    assert capsys.readouterr().out == expected
 
 
 _JOIN = """
