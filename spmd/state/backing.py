@@ -180,7 +180,7 @@ LIFTING = threading.RLock()
 # By the id of the variable; an entry goes with its variable.
 _BACKED: dict[int, Backing] = {}
 # Who backs variables that are made now.
-_CHOOSERS: list[Callable[[], Callable[[LibraryVariable], None] | None]] = []
+_CHOOSERS: list[tuple[Callable[[], Callable[[LibraryVariable], None] | None], bool]] = []
 _UPDATE: contextvars.ContextVar[Update | None] = contextvars.ContextVar("update", default=None)
 _RECORDER: contextvars.ContextVar["Recorder | None"] = contextvars.ContextVar(
     "recorder", default=None
@@ -201,21 +201,29 @@ def backing_of(variable: LibraryVariable) -> Backing | None:
     return _BACKED.get(id(variable)) if _BACKED else None
 
 
-def register_backing(choose: Callable[[], Callable[[LibraryVariable], None] | None]) -> None:
+def register_backing(
+    choose: Callable[[], Callable[[LibraryVariable], None] | None], *, slots: bool = False
+) -> None:
     """Registers a function that is asked, whenever a variable is made, what backs it.
 
     Args:
         choose: returns a function that backs the variable, or None.
+        slots: ask about slots of optimizers, too, for variables that are not backed.
     """
-    _CHOOSERS.append(choose)
+    _CHOOSERS.append((choose, slots))
 
 
-def back_new(variable: LibraryVariable) -> None:
-    """Called by libraries' adapters when a variable was made."""
+def back_new(variable: LibraryVariable, *, is_slot: bool = False) -> None:
+    """Called by libraries' adapters when a variable was made.
+
+    Args:
+        variable: the variable.
+        is_slot: whether an optimizer keeps it beside another one.
+    """
     if _SILENT.get():
         return
-    for choose in _CHOOSERS:
-        bind = choose()
+    for choose, slots in _CHOOSERS:
+        bind = choose() if slots or not is_slot else None
         if bind is not None:
             bind(variable)
 

@@ -21,7 +21,7 @@ import numpy as np
 from spmd.integrations.keras.storage import storage_of
 from spmd.integrations.keras.typing import Method, Optimizer, Variable
 from spmd.replica import current_frame
-from spmd.state import Update, backing_of, is_backed, silently, update_by_rule
+from spmd.state import Update, back_new, backing_of, is_backed, silently, update_by_rule
 from spmd.typing import PyTree
 
 _VARIABLE: Any = keras.Variable
@@ -184,6 +184,8 @@ def bind_slot(
         position = counts[id(holder)] = counts.get(id(holder), -1) + 1
         rule = rule_of(self, reference_variable)
         backing.bind_slot(slot, holder, rule.key, position)
+    else:
+        back_new(slot, is_slot=True)
     return slot
 
 

@@ -41,6 +41,8 @@ class GangVariables:
         self._stale: set[int] = set()
         self._written: dict[int, LibraryVariable] = {}
         self._read_large = False
+        # Meanwhile what stands for another variable reads and writes that one.
+        self._is_fetching = False
 
     def place_of(self, variable: LibraryVariable) -> None:
         """Notes that a variable is about to be sent, with its value."""
@@ -76,21 +78,22 @@ class GangVariables:
         """
         with self._lock:
             wanted = [one for one in variables if id(one) in self._stale]
-            if not wanted:
+            if not wanted or self._is_fetching:
                 return
-            others = self.all(stale=True)
-            if any(_bytes(one) > _SMALL_BYTES for one in wanted):
-                wanted = others if self._read_large else wanted
-                self._read_large = True
-            else:
-                small = [one for one in others if _bytes(one) <= _SMALL_BYTES]
-                wanted += [one for one in small[:_MANY] if all(one is not each for each in wanted)]
-            self._fetch(wanted)
+            self._is_fetching = True
+            try:
+                self._fetch_with_others(wanted)
+            finally:
+                self._is_fetching = False
 
     def refresh_all(self) -> None:
         """Fetches all variables whose values may have changed."""
         with self._lock:
-            self._fetch(self.all(stale=True))
+            self._is_fetching = True
+            try:
+                self._fetch(self.all(stale=True))
+            finally:
+                self._is_fetching = False
 
     def all(self, *, stale: bool = False) -> list[LibraryVariable]:
         """Lists the variables that the gang has."""
@@ -101,9 +104,21 @@ class GangVariables:
     def push(self, updates: Sequence[Update]) -> None:
         """Notes that the program has written variables, whose copies here have the new values."""
         with self._lock:
+            if self._is_fetching:
+                return
             for update in updates:
                 self._written[id(update.variable)] = update.variable
                 self._stale.discard(id(update.variable))
+
+    def _fetch_with_others(self, wanted: list[LibraryVariable]) -> None:
+        others = self.all(stale=True)
+        if any(_bytes(one) > _SMALL_BYTES for one in wanted):
+            wanted = others if self._read_large else wanted
+            self._read_large = True
+        else:
+            small = [one for one in others if _bytes(one) <= _SMALL_BYTES]
+            wanted += [one for one in small[:_MANY] if all(one is not each for each in wanted)]
+        self._fetch(wanted)
 
     def _fetch(self, variables: list[LibraryVariable]) -> None:
         if not variables:

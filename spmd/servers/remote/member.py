@@ -109,7 +109,7 @@ class MemberActor:
         self._receiver = Receiver(mesh, GangVariables(lambda closure: closure()))
         self._failed = -1
         self._refused = self._refuses = False
-        register_backing(lambda: self._refuse if self._refuses else None)
+        register_backing(lambda: self._refuse if self._refuses else None, slots=True)
         for adapter in adapters():
             adapter.on_thread()()
         return num_replicas(mesh)

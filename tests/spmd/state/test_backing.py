@@ -8,6 +8,7 @@ import spmd
 from spmd.state import (
     Update,
     back,
+    back_new,
     backing_of,
     describing,
     is_backed,
@@ -160,6 +161,13 @@ def test_new_variables_are_backed_by_whom_was_chosen(backing, monkeypatch):
     with silently():
         silent = spmd.Variable(1.0)
     assert [backing_of(one) for one in (before, after, silent)] == [None, backing, None]
+    seen = []
+    register_backing(lambda: seen.append, slots=True)
+    with silently():
+        slot = spmd.Variable(1.0)
+    back_new(slot, is_slot=True)
+    assert seen == [slot]
+    assert backing_of(slot) is None
 
 
 def test_the_proof_of_padding_and_equality_holds_for_updates(backing, mesh_of):

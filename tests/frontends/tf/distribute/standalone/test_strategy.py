@@ -44,7 +44,7 @@ def test_it_trains_as_replicas_of_one_process_do(found):
     here = train(tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"]))
     assert here["iterations"] == found["iterations"] == 4
     assert found["fit"].keys() == here["fit"].keys()
-    for name in ("loop", "mean", "arrays", "predicted"):
+    for name in ("loop", "mean", "slots", "arrays", "predicted"):
         assert found[name] == pytest.approx(here[name], rel=1e-4, abs=1e-5), name
     for name, values in here["fit"].items():
         assert found["fit"][name] == pytest.approx(values, rel=1e-4, abs=1e-5), name

@@ -48,6 +48,8 @@ def train(strategy: tf.distribute.Strategy) -> dict[str, Any]:
     found["mean"] = float(mean.result())
     found["iterations"] = int(optimizer.iterations.numpy())
 
+    found["slots"] = train_weight(strategy)
+
     with strategy.scope():
         fitted = keras.Sequential(
             [
@@ -69,3 +71,23 @@ def train(strategy: tf.distribute.Strategy) -> dict[str, Any]:
     ]
     found["predicted"] = fitted.predict(x, batch_size=8, verbose=0).ravel().tolist()
     return found
+
+
+def train_weight(strategy: tf.distribute.Strategy) -> list[float]:
+    """Trains a variable that there is, by an optimizer whose slots its first step makes; returns its value."""
+    with strategy.scope():
+        weight = tf.Variable(tf.ones((3, 1)))
+        optimizer = keras.optimizers.Adam(0.1)
+
+    @tf.function
+    def step(x):
+        def replica(x):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean((x @ weight) ** 2)
+            optimizer.apply_gradients([(tape.gradient(loss, weight), weight)])
+
+        strategy.run(replica, args=(x,))
+
+    for _ in range(3):
+        step(tf.ones((4, 3)))
+    return weight.numpy().ravel().tolist()
