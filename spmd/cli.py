@@ -6,6 +6,7 @@ they are parsed. `COMMANDS` lists the subcommands; adding one there is all it ta
 """
 
 import argparse
+import json
 import os
 import platform
 import sys
@@ -19,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from spmd.cluster import from_slurm, from_tasks, from_tf_config, read_tf_config
+from spmd.cluster import TFConfig, from_slurm, from_tasks, from_tf_config, read_tf_config
 from spmd.errors import ClusterConfigError, SpmdError
 from spmd.launch import launch
 from spmd.plan import plan_command
@@ -148,17 +149,19 @@ def served_task(
         >>> served_task('{"worker": ["a:1", "b:1"]}', "worker", 1, {})[1:]
         ('worker', 1)
     """
-    if cluster is not None:
-        config = read_tf_config(f'{{"cluster": {cluster}}}')
-        found = from_tasks(config.jobs, job or "worker", index or 0, "--cluster")
+    config = read_tf_config(environment) if cluster is None else _read_cluster(cluster)
+    if cluster is not None or config.jobs:
+        if cluster is not None or job is not None:
+            _check_job(config.jobs, job)
+        if job is None:
+            job = "worker" if cluster is not None else config.task_type
+        if index is not None and job is not None:
+            _check_index(config.jobs, job, index)
+        elif index is None:
+            index = 0 if cluster is not None else config.task_index
+        found = from_tasks(config.jobs, job, index, config.source)
     else:
-        config = read_tf_config(environment)
-        if config.jobs:
-            job = config.task_type if job is None else job
-            index = config.task_index if index is None else index
-            found = from_tasks(config.jobs, job, index, config.source)
-        else:
-            found = from_slurm(environment)
+        found = from_slurm(environment)
     if found is None:
         raise ClusterConfigError(
             "No cluster is given, and neither TF_CONFIG nor Slurm names one. Write --cluster "
@@ -171,6 +174,44 @@ def served_task(
             key="cluster",
         )
     return found.jobs, found.task_type, found.task_index
+
+
+def _read_cluster(text: str) -> TFConfig:
+    try:
+        problem = None if isinstance(json.loads(text), dict) else ""
+    except ValueError as error:
+        problem = f", which is not valid JSON: {error}"
+    if problem is not None:
+        raise ClusterConfigError(
+            f"--cluster must be a JSON object, but it is {text!r:.80}{problem}. Write --cluster "
+            """'{"worker": ["host0:2222", "host1:2222"]}', with single quotes for the shell and double quotes in the JSON.""",
+            key="cluster",
+        )
+    return read_tf_config(f'{{"cluster": {text}}}', text_source="--cluster")
+
+
+def _check_job(jobs: Mapping[str, Mapping[int, str]], job: str | None) -> None:
+    """Checks the job that --job names, or does not name, against the cluster."""
+    if not jobs or job == "evaluator" or (job or "worker") in jobs:
+        return
+    listed = ", ".join(f"{len(tasks)} {name}" for name, tasks in jobs.items())
+    given = "not given" if job is None else f'"{job}"'
+    raise ClusterConfigError(
+        f"--job is {given}, but the cluster has {listed}. Write --job {next(iter(jobs))}, or add the "
+        f"addresses of {job or 'worker'} to the cluster.",
+        key="task.type",
+    )
+
+
+def _check_index(jobs: Mapping[str, Mapping[int, str]], job: str, index: int) -> None:
+    """Checks the index that --index names against the cluster."""
+    count = len(jobs.get(job, ()))
+    if count and not 0 <= index < count:
+        raise ClusterConfigError(
+            f"--index is {index}, but the cluster lists {count} {job}(s): indices are 0 to {count - 1}. Write one of "
+            f"these, or add the address of {job} {index} to the cluster.",
+            key="task.index",
+        )
 
 
 def package_version(package: str) -> str | None:

@@ -12,6 +12,7 @@ import pytest
 
 from spmd import cli
 from spmd.errors import ClusterConfigError
+from spmd.servers.remote import nodes
 
 ROOT = Path(cli.__file__).parents[1]
 
@@ -142,19 +143,44 @@ def test_the_task_to_serve_as() -> None:
     ("arguments", "message"),
     [
         ((None, None, None, {}), "Write --cluster"),
-        (("[", None, None, {}), "not valid JSON"),
-        ((_WORKERS, "worker", 2, {}), "indices are 0 to 1"),
-        ((_WORKERS, "ps", 0, {}), 'is "ps", but the cluster has 2 worker'),
+        (("[", None, None, {}), "--cluster must be .* not valid JSON: .* Write --cluster '"),
+        (
+            ("[]", None, None, {}),
+            "--cluster must be a JSON object, but it is '..'. Write --cluster",
+        ),
+        (
+            (_WORKERS, "worker", 2, {}),
+            "--index is 2, but the cluster lists 2 .*: indices are 0 to 1",
+        ),
+        (('{"worker": [1]}', None, 0, {}), '"cluster.worker.0." in --cluster must be'),
+        ((_WORKERS, None, -1, {}), "--index is -1, but the cluster lists"),
+        (
+            (_WORKERS, "ps", 0, {}),
+            '--job is "ps", but the cluster has 2 worker. Write --job worker',
+        ),
+        (
+            ('{"ps": ["a:1"]}', None, 0, {}),
+            "--job is not given, but the cluster has 1 ps. Write --job ps",
+        ),
+        (
+            (
+                None,
+                None,
+                2,
+                {"TF_CONFIG": f'{{"cluster": {_WORKERS}, "task": {{"type": "worker"}}}}'},
+            ),
+            "--index is 2, but the cluster lists 2",
+        ),
         ((_WORKERS, "evaluator", 0, {}), "nobody would find it"),
     ],
 )
 def test_a_task_that_cannot_serve(arguments, message: str) -> None:
-    with pytest.raises(ClusterConfigError, match=message):
+    with pytest.raises(ClusterConfigError, match=message) as found:
         cli.served_task(*arguments)
+    assert "export TF_CONFIG" not in str(found.value)
 
 
 def test_a_server_whose_address_is_in_use_ends(monkeypatch, capsys) -> None:
-    nodes = pytest.importorskip("spmd.servers.remote.nodes", exc_type=ModuleNotFoundError)
     monkeypatch.setattr(nodes, "_IN_USE_SECONDS", 0.0)
     monkeypatch.setattr(nodes, "_end_when_asked", lambda: None)
     with socket.create_server(("127.0.0.1", 0)) as taken:

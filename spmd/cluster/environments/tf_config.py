@@ -42,11 +42,16 @@ class TFConfig:
     source: str = dataclasses.field(default="TF_CONFIG", compare=False)
 
 
-def read_tf_config(text_or_environment: str | Mapping[str, str] | None = None) -> TFConfig:
+def read_tf_config(
+    text_or_environment: str | Mapping[str, str] | None = None,
+    *,
+    text_source: str = "the TF_CONFIG that was given",
+) -> TFConfig:
     """Parses TF_CONFIG, and checks the type of every part that it uses.
 
     Args:
         text_or_environment: the JSON itself, or environment variables; None takes this process's.
+        text_source: where JSON that is given itself comes from, for errors.
 
     Returns:
         Its contents; empty if the variable is unset or empty.
@@ -64,7 +69,7 @@ def read_tf_config(text_or_environment: str | Mapping[str, str] | None = None) -
     Source: `tf.distribute.cluster_resolver.TFConfigClusterResolver`.
     """
     if isinstance(text_or_environment, str):
-        text, source = text_or_environment, "the TF_CONFIG that was given"
+        text, source = text_or_environment, text_source
     else:
         environment = os.environ if text_or_environment is None else text_or_environment
         text, source = environment.get("TF_CONFIG", ""), "the environment variable TF_CONFIG"
