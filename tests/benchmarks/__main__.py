@@ -80,9 +80,12 @@ def _machine() -> str:
 
 
 def _versions(python: Path) -> str:
-    """What the peers are."""
-    code = "from importlib.metadata import version as v; print(*[f'{n} {v(n)}' for n in names], sep=', ')"
-    names = ["tensorflow-cpu", "tf-keras", "torch"]
+    """What the peers are; without PyTorch the comparisons with TensorFlow run all the same."""
+    code = (
+        "from importlib.metadata import distributions; found = {d.name: d.version for d in distributions()}; "
+        "print(*[f'{n} {found[n]}' for n in names if n in found], sep=', ')"
+    )
+    names = ["tensorflow_cpu", "tf_keras", "torch"]
     command = [str(python), "-c", f"names = {names}; {code}"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
