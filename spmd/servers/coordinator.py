@@ -19,7 +19,7 @@ from spmd.typing import PyTree
 # How often a worker that was lost is asked whether it is back, in seconds.
 _RETRY_SECONDS = 1.0
 # How long a worker is busy with what it is handed at once, if one closure does not take longer.
-_SECONDS_AT_ONCE = 0.05
+_SECONDS_AT_ONCE = 0.2
 # How many workers may be lost over one closure: it may be what ends them, by taking all memory for instance.
 _LOST_AT_MOST = 10
 
