@@ -11,6 +11,7 @@ from spmd.lowering.cpu import Thresholds as Thresholds
 from spmd.lowering.cpu import for_cpu as for_cpu
 from spmd.lowering.cpu import lowered as lowered
 from spmd.lowering.memory import share_one_arena as share_one_arena
+from spmd.lowering.row_access import CALLS as CALLS
 from spmd.lowering.row_access import Lookup as Lookup
 from spmd.lowering.row_access import RowProgram as RowProgram
 from spmd.lowering.row_access import find_tables as find_tables

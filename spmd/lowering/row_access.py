@@ -22,22 +22,20 @@ from jax.lax import GatherScatterMode
 
 from spmd._jax_internals import aval_of, has_side_effects
 
-# Calls of other programs that JAX cannot make anew of a traced one, and the parameter that holds the program.
-_ALWAYS_OPENED: Mapping[str, str] = {
+# Calls of other programs, and the parameter that holds the program.
+CALLS: Mapping[str, str] = {
+    "jit": "jaxpr",
+    "pjit": "jaxpr",
+    "closed_call": "call_jaxpr",
     "core_call": "call_jaxpr",
     "custom_jvp_call": "call_jaxpr",
     "custom_vjp_call": "call_jaxpr",
     "custom_vjp_call_jaxpr": "fun_jaxpr",
-    # Of one replica, whose blocks are the whole arrays.
-    "shard_map": "jaxpr",
 }
-# Further calls, which stay calls if no table concerns them.
-_CALLS: Mapping[str, str] = {
-    **_ALWAYS_OPENED,
-    "jit": "jaxpr",
-    "pjit": "jaxpr",
-    "closed_call": "call_jaxpr",
-}
+# Here also those of one replica, whose blocks are the whole arrays.
+_CALLS: Mapping[str, str] = {**CALLS, "shard_map": "jaxpr"}
+# These stay calls if no table concerns them; the others JAX cannot make anew of a traced one.
+_ALWAYS_OPENED = _CALLS.keys() - {"jit", "pjit", "closed_call"}
 # Elementwise operations of one operand, which work on rows as on the whole, and keep zeros.
 _OF_A_TABLE = frozenset({"convert_element_type", "copy", "copy_p", "reduce_precision"})
 _OF_SPARSE_ROWS = _OF_A_TABLE | {"neg"}

@@ -22,6 +22,7 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 
 from spmd import _jax_internals
 from spmd.errors import ReplicaDivergenceError
+from spmd.lowering import CALLS
 from spmd.proof import asks_the_host, depends_on_in, names_axis, same_operation, scan_counts
 from spmd.step.exchanges import Exchange
 from spmd.step.shared_operations import SharedOperations
@@ -58,17 +59,7 @@ class _Meeting:
 
 _Run: TypeAlias = Generator[_Meeting, list[Value], list[Value]]
 
-# Calls of other programs; they are evaluated as if their operations stood here.
-_CALLS: Mapping[str, str] = {
-    "jit": "jaxpr",
-    "pjit": "jaxpr",
-    "closed_call": "call_jaxpr",
-    "core_call": "call_jaxpr",
-    "custom_jvp_call": "call_jaxpr",
-    "custom_vjp_call": "call_jaxpr",
-    "custom_vjp_call_jaxpr": "fun_jaxpr",
-}
-# Likewise, but only if there is a collective in them: otherwise memory is saved by leaving them whole.
+# Opened as calls are (`CALLS`), but only if there is a collective in them: otherwise memory is saved by leaving them whole.
 _CHECKPOINTS: Mapping[str, str] = {"checkpoint": "jaxpr", "remat": "jaxpr", "remat2": "jaxpr"}
 _LOOPS = frozenset({"scan", "while", "cond"})
 
@@ -173,8 +164,8 @@ class Lockstep:
 
     def _program_called(self, equation: JaxprEqn) -> Jaxpr | ClosedJaxpr | None:
         name = equation.primitive.name
-        if name in _CALLS:
-            return equation.params[_CALLS[name]]
+        if name in CALLS:  # evaluated as if its operations stood here
+            return equation.params[CALLS[name]]
         if name in _CHECKPOINTS and names_axis(equation, self._axis):
             return equation.params[_CHECKPOINTS[name]]
         return None
