@@ -287,7 +287,9 @@ if task == "chief 0":
     wait_for("server")
     say("ready")
 else:
-    open("server", "w").write("servers")
+    # Moved into place whole, for the chief looks as soon as the file is there.
+    open("writing", "w").write("servers")
+    os.replace("writing", "server")
 signal.pause()
 """
     process = sbatch(served(code), nodes="a,b,c,d")
