@@ -270,8 +270,10 @@ class Coordinator:
             waiting.popleft().result.set(value)
             self._end(1)
 
+        functions, failed = _resolved(closures)
         try:
-            worker.run([closure.resolved() for closure in closures], finish)
+            if functions:
+                worker.run(functions, finish)
         except WorkerLostError as error:
             with self._changed:
                 count = len(waiting)
@@ -286,13 +288,20 @@ class Coordinator:
                 self._end(count)
             return True
         except BaseException as error:
-            with self._changed:
-                count = len(waiting)
-                failed = waiting.popleft()
-                self._queue.extendleft(reversed(waiting))
-                self._fail(failed, error)
-                self._end(count)
+            self._fail_first(waiting, error)
+        else:
+            if failed is not None:
+                self._fail_first(waiting, failed)
         return False
+
+    def _fail_first(self, closures: "collections.deque[_Closure]", error: BaseException) -> None:
+        """Notes the error of the first of some closures that were handed out; the others have not run."""
+        with self._changed:
+            count = len(closures)
+            failed = closures.popleft()
+            self._queue.extendleft(reversed(closures))
+            self._fail(failed, error)
+            self._end(count)
 
     def _fail(self, closure: _Closure | None, error: BaseException) -> None:
         """Notes an error, of a closure or of all, and cancels what waits."""
@@ -334,6 +343,23 @@ class Coordinator:
 def _fail(closures: Iterable[_Closure], error: Exception) -> None:
     for closure in closures:
         closure.result.fail(error)
+
+
+def _resolved(
+    closures: Sequence[_Closure],
+) -> tuple[list[Callable[..., Any]], BaseException | None]:
+    """Puts the results of others into closures.
+
+    Returns:
+        The functions, up to the first one that needs a result which there is not; and the error that is in its place.
+    """
+    functions: list[Callable[..., Any]] = []
+    try:
+        for closure in closures:
+            functions.append(closure.resolved())
+    except BaseException as error:
+        return functions, error
+    return functions, None
 
 
 def _deadly(error: WorkerLostError) -> WorkerLostError:

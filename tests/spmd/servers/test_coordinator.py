@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from spmd.servers import CancelledClosureError, Coordinator, WorkerLostError
+from spmd.servers import CancelledClosureError, Coordinator, RemoteValue, WorkerLostError
 
 
 class Worker:
@@ -212,6 +212,26 @@ def test_a_closure_does_not_go_together_with_one_that_needs_its_result(coordinat
     assert [one.get(timeout=10) for one in others] == [0] * 6
     assert worker.batches[0] == 1
     assert max(worker.batches) > 1
+
+
+@pytest.mark.parametrize("error", [ValueError("no data"), WorkerLostError("no memory")])
+def test_a_closure_whose_argument_failed_fails_after_those_before_it(coordinate, error):
+    worker, ran, failed = Worker(at_once=16), [], RemoteValue()
+    failed.fail(error)
+    coordinator = coordinate(worker)
+    with coordinator._changed:  # the worker sees them all at once
+        before = [coordinator.schedule(ran.append, (number,)) for number in range(2)]
+        needs = coordinator.schedule(ran.append, (failed,))
+        after = [coordinator.schedule(ran.append, (number,)) for number in range(9)]
+    with pytest.raises(type(error), match="no "):
+        coordinator.join()
+    assert [one.get(timeout=10) for one in before] == [None, None]
+    with pytest.raises(type(error), match="no "):
+        needs.get(timeout=10)
+    for one in after:
+        with pytest.raises(CancelledClosureError):
+            one.get(timeout=10)
+    assert (ran, worker.batches, worker.asked) == ([0, 1], [2], 0)
 
 
 def test_no_worker_waits_for_a_result_that_a_lost_one_owes(coordinate):
