@@ -244,8 +244,10 @@ def describing(update: Update) -> contextlib.AbstractContextManager[Update | Non
 
 
 def undisturbed(variable: LibraryVariable) -> contextlib.AbstractContextManager[object]:
-    """Writes a variable in a `with` block while no other thread traces a step with it."""
-    return contextlib.nullcontext() if backing_of(variable) is None else LIFTING
+    """Reads or writes a variable in a `with` block while no other thread traces a step with it."""
+    # In a step it is the step's, whose replicas may run on other threads than the one that holds the lock.
+    is_free = backing_of(variable) is None or current_frame() is not None
+    return contextlib.nullcontext() if is_free else LIFTING
 
 
 def refreshed(variables: Sequence[LibraryVariable]) -> None:

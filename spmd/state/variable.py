@@ -116,9 +116,9 @@ class Variable:
             check_known(self, self._value)
             return self._value
         refreshed([self])
-        if not jax.distributed.is_initialized():
-            return self._value
-        return jax.tree.map(readable, self._value)
+        with undisturbed(self):
+            value = self._value
+        return jax.tree.map(readable, value) if jax.distributed.is_initialized() else value
 
     def _set(self, value: PyTree) -> None:
         with undisturbed(self):

@@ -88,8 +88,10 @@ def guard_value(value: property) -> property:
         """The current value of the variable."""
         if not in_stateless_scope():
             _check_lifted(self, "reads")
-            check_known(self, self._value)
-        value = read(self)
+        with undisturbed(self):
+            if not in_stateless_scope():
+                check_known(self, self._value)
+            value = read(self)
         check_known(self, value)  # in a stateless scope, unless that has a value
         return value
 

@@ -5,11 +5,13 @@ import threading
 
 import jax
 import jax.numpy as jnp
+import keras
 import numpy as np
 import pytest
 
 import spmd
 from spmd.checkpoint import Checkpoint
+from spmd.integrations.keras import patch_keras
 from spmd.servers import Change, ServerVariables, Store
 from spmd.state import SparseRows, Update, describing
 from spmd.state import backing as module
@@ -273,6 +275,36 @@ def test_variables_are_read_while_another_thread_traces(mesh_of, is_new):
         store.push([Change(("s/0", 0), "add", np.float32(1))])
     read = others(lambda: variable.value.sum(), mesh_of(1), lambda: variable.value.tolist())
     assert read == [int(is_new)] * 2
+
+
+@pytest.mark.parametrize("make_variable", [spmd.Variable, keras.Variable])
+def test_a_trace_that_begins_once_a_value_has_come_does_not_show_its_own(mesh_of, make_variable):
+    patch_keras()
+    traces, go = threading.Event(), threading.Event()
+
+    class Begins(ServerVariables):
+        def refresh(self, variables):
+            super().refresh(variables)
+            if threading.current_thread() is threading.main_thread():
+                tracing.start()
+                assert traces.wait(10)
+                releasing.start()
+
+    variable = make_variable(np.ones(2, np.float32))
+    Begins([Store()]).bind(variable)
+
+    def step():
+        traces.set()
+        go.wait(10)
+        return variable.value.sum()
+
+    tracing = threading.Thread(target=spmd.Step(step, mesh_of(1), state=[variable]))
+    releasing = threading.Timer(0.2, go.set)
+    found = variable.value
+    for thread in (tracing, releasing):
+        thread.join(10)
+    assert not isinstance(found, jax.core.Tracer)
+    assert found.tolist() == [1, 1]
 
 
 def test_variables_are_written_while_another_thread_traces(mesh_of):
