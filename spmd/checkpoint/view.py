@@ -15,7 +15,7 @@ import jax
 import numpy as np
 
 from spmd.checkpoint.position import HasPosition
-from spmd.state import Adapter, Group, adapter_of, overwritten, refreshed, written
+from spmd.state import Adapter, Group, adapter_of, overwritten, refreshed, undisturbed, written
 from spmd.typing import LibraryVariable, PyTree, Stateful
 
 _VALUES = (bool, int, float, str)
@@ -80,12 +80,15 @@ def view_of_variable(variable: LibraryVariable, adapter: Adapter) -> View:
 
     def read() -> PyTree:
         refreshed([variable])
-        return adapter.get(variable)
+        with undisturbed(variable):
+            return adapter.get(variable)
 
     def write(value: PyTree) -> None:
-        old = adapter.get(variable)
-        adapter.set(variable, overwritten(variable, old, value))
-        written(variable, old, adapter.get(variable))
+        with undisturbed(variable):
+            old = adapter.get(variable)
+            adapter.set(variable, overwritten(variable, old, value))
+            new = adapter.get(variable)
+        written(variable, old, new)
 
     return View(variable, "arrays", read=read, write=write)
 

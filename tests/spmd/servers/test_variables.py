@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import spmd
-from spmd.checkpoint import Checkpoint
+from spmd.checkpoint import Checkpoint, view_of_variable
 from spmd.integrations.keras import patch_keras
 from spmd.servers import Change, ServerVariables, Store
-from spmd.state import SparseRows, Update, describing
+from spmd.state import SparseRows, Update, adapter_of, describing
 from spmd.state import backing as module
 
 
@@ -277,8 +277,11 @@ def test_variables_are_read_while_another_thread_traces(mesh_of, is_new):
     assert read == [int(is_new)] * 2
 
 
+@pytest.mark.parametrize("is_saved", [False, True])
 @pytest.mark.parametrize("make_variable", [spmd.Variable, keras.Variable])
-def test_a_trace_that_begins_once_a_value_has_come_does_not_show_its_own(mesh_of, make_variable):
+def test_a_trace_that_begins_once_a_value_has_come_does_not_show_its_own(
+    mesh_of, make_variable, is_saved
+):
     patch_keras()
     traces, go = threading.Event(), threading.Event()
 
@@ -300,7 +303,8 @@ def test_a_trace_that_begins_once_a_value_has_come_does_not_show_its_own(mesh_of
 
     tracing = threading.Thread(target=spmd.Step(step, mesh_of(1), state=[variable]))
     releasing = threading.Timer(0.2, go.set)
-    found = variable.value
+    saved = view_of_variable(variable, adapter_of(variable))
+    found = saved.read() if is_saved else variable.value
     for thread in (tracing, releasing):
         thread.join(10)
     assert not isinstance(found, jax.core.Tracer)
