@@ -5,7 +5,6 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import textwrap
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from spmd.topology.simulation import simulation_environment
+from tests.ports import free_ports
 
 # Longer than anything here takes on a busy machine: reached only by what hangs.
 _SECONDS = 300
@@ -38,15 +38,6 @@ class Ended:
     def lines(self) -> list[str]:
         """What the script printed, without what gloo prints."""
         return [line for line in _GLOO.sub("", self.stdout).splitlines() if line]
-
-
-def free_ports(count: int) -> list[int]:
-    """Finds ports that nobody listens at."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ runs with Keras 2 (`tf_keras`): Keras 3 does not know parameter servers there.
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import threading
@@ -19,6 +18,7 @@ import numpy as np
 from tests.benchmarks.programs import digits
 from tests.benchmarks.programs.weights import initial
 from tests.benchmarks.turns import ROOT, Ready
+from tests.ports import free_addresses
 
 WORKERS = 2
 STEPS = 300
@@ -119,7 +119,7 @@ def _turns(
 def _cluster(tf: Any) -> tuple[Any, Any]:
     """Starts two workers and a server, which end with this process; returns a strategy and its coordinator."""
     counts = {"chief": 1, "worker": WORKERS, "ps": 1}
-    addresses = iter(_free_addresses(sum(counts.values())))
+    addresses = iter(free_addresses(sum(counts.values())))
     cluster = {job: [next(addresses) for _ in range(count)] for job, count in counts.items()}
     front_end = "tensorflow" if tf.__name__ == "tensorflow" else "jaxtribute"
     for job in ("worker", "ps"):
@@ -139,16 +139,6 @@ def _cluster(tf: Any) -> tuple[Any, Any]:
         tf.distribute.cluster_resolver.TFConfigClusterResolver()
     )
     return strategy, tf.distribute.coordinator.ClusterCoordinator(strategy)
-
-
-def _free_addresses(count: int) -> list[str]:
-    sockets = [socket.socket() for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    addresses = [f"localhost:{one.getsockname()[1]}" for one in sockets]
-    for one in sockets:
-        one.close()
-    return addresses
 
 
 def _serve(front_end: str) -> None:

@@ -1,26 +1,16 @@
 """Parameter servers: one worker that runs one function at a time, so that results can be repeated."""
 
 import functools
-import socket
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from tests.golden.scenarios.base import NONE, Case, Setting, f32, scenario
+from tests.ports import free_addresses
 
 GROUP = "parameter_servers"
 STEPS = 6
-
-
-def _free_ports(count: int) -> list[int]:
-    sockets = [socket.socket() for _ in range(count)]
-    for one in sockets:
-        one.bind(("localhost", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
 
 
 class _Cluster:
@@ -28,7 +18,7 @@ class _Cluster:
 
     def __init__(self, tf: Any) -> None:
         self.tf = tf
-        ports = [f"localhost:{port}" for port in _free_ports(3)]
+        ports = free_addresses(3)
         spec = tf.train.ClusterSpec({"worker": ports[:1], "ps": ports[1:]})
         for job in ("worker", "ps"):
             for index in range(len(spec.job_tasks(job))):

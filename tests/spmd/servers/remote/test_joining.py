@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from spmd.servers.remote import joining, nodes
-from tests.multiprocess.conftest import free_ports
+from tests.ports import free_ports
 
 pytest.importorskip("ray")
 

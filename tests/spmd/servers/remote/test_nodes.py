@@ -14,14 +14,9 @@ import pytest
 
 from spmd.servers.remote import nodes
 from spmd.servers.remote.errors import AddressInUseError, ClusterError, TokenError
+from tests.ports import free_addresses, free_ports
 
 pytest.importorskip("ray")
-
-
-def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 def test_addresses():
@@ -112,7 +107,7 @@ def test_the_token_of_one_machine_is_its_users(monkeypatch, tmp_path):
 
 
 def test_waiting_for_a_head():
-    assert not nodes.wait_for(f"localhost:{_free_port()}", seconds=0.1)
+    assert not nodes.wait_for(free_addresses(1)[0], seconds=0.1)
     with socket.create_server(("127.0.0.1", 0)) as server:
         assert nodes.wait_for(f"localhost:{server.getsockname()[1]}", seconds=5)
 
@@ -122,7 +117,7 @@ def test_an_address_in_use_ends_a_server_with_a_sentence(monkeypatch):
     monkeypatch.setattr(nodes, "_end_when_asked", lambda: None)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"localhost:{taken.getsockname()[1]}"
-        for head in (address, f"localhost:{_free_port()}"):
+        for head in (address, free_addresses(1)[0]):
             with pytest.raises(
                 AddressInUseError, match=f"^{address} is in use, so worker 0 cannot"
             ):
@@ -175,7 +170,7 @@ def test_a_server_says_once_that_it_serves(monkeypatch, capsys, own, its_head):
     monkeypatch.setattr(nodes, "_POLL_SECONDS", 0.0)
     monkeypatch.setattr(nodes, "_end_when_asked", lambda: None)
     with socket.create_server(("127.0.0.1", 0)) as other:
-        address, head = f"localhost:{_free_port()}", f"localhost:{other.getsockname()[1]}"
+        address, head = free_addresses(1)[0], f"localhost:{other.getsockname()[1]}"
         head = address if own else head
         with pytest.raises(TokenError, match="enough"):
             nodes.serve("worker_1", address, head)
@@ -193,7 +188,7 @@ print("in")
 
 @pytest.fixture(scope="module")
 def head():
-    port = _free_port()
+    (port,) = free_ports(1)
     node = nodes.Node("ps_0", "localhost", f"127.0.0.1:{port}", port)
     yield f"localhost:{port}", node
     node.close()
@@ -272,7 +267,7 @@ def test_a_node_that_cannot_start_says_why(head):
 
 
 def test_a_killed_program_leaves_no_node():
-    port = _free_port()
+    (port,) = free_ports(1)
     code = (
         "import os, signal; from spmd.servers.remote import nodes; "
         f"nodes.Node('ps_0', 'localhost', '127.0.0.1:{port}', {port}); os.kill(os.getpid(), signal.SIGKILL)"

@@ -6,12 +6,13 @@ The roles are TensorFlow's: each process finds its own in TF_CONFIG.
 import contextlib
 import json
 import os
-import socket
 import subprocess
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
+
+from tests.ports import free_addresses
 
 ROOT = Path(__file__).resolve().parents[5]
 _SERVER = "import tests.frontends.tf.distribute.coordinator.remote_tasks as t; t.serve()"
@@ -45,7 +46,7 @@ class Tasks:
         names = [f"worker_{index}" for index in range(workers)]
         names += [f"ps_{index}" for index in range(servers)]
         names += ["chief_0"] * chief
-        addresses = dict(zip(names, _free_addresses(len(names)), strict=True))
+        addresses = dict(zip(names, free_addresses(len(names)), strict=True))
         self._cluster: dict[str, list[str]] = {}
         for name, address in addresses.items():
             self._cluster.setdefault(name.rpartition("_")[0], []).append(address)
@@ -107,13 +108,3 @@ def running(workers: int, servers: int, *, chief: bool = True) -> Generator[Task
 def last_line(output: str) -> Any:
     """Returns what the last line of an output says, in JSON."""
     return json.loads(output.splitlines()[-1])
-
-
-def _free_addresses(count: int) -> Sequence[str]:
-    sockets = [socket.socket() for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    addresses = [f"localhost:{one.getsockname()[1]}" for one in sockets]
-    for one in sockets:
-        one.close()
-    return addresses

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Generator, Mapping
 from pathlib import Path
 
-from tests.multiprocess.conftest import free_ports
+from tests.ports import free_addresses
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[4]
@@ -22,7 +22,7 @@ class Servers:
 
     def __init__(self, workers: int, environment: Mapping[str, str], servers: int = 0) -> None:
         """Starts workers and parameter servers."""
-        addresses = [f"localhost:{port}" for port in free_ports(workers + servers)]
+        addresses = free_addresses(workers + servers)
         jobs = {"worker": addresses[:workers], "ps": addresses[workers:]}
         self.cluster = json.dumps({job: listed for job, listed in jobs.items() if listed})
         self._environment = environment
