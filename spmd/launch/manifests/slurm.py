@@ -42,6 +42,45 @@ if [[ -z ${{RAY_AUTH_TOKEN:-}}${{RAY_AUTH_TOKEN_PATH:-}} ]]; then
 fi
 """
 
+# Both scripts define `start`. Bash looks variables up in the functions that call, so each supervisor has its own.
+_LOOP = r"""
+step="" stopped="" again="" status=0
+stop() {{
+  stopped=1
+  [[ -z $step ]] || kill -TERM "$step" 2>/dev/null
+}}
+# Waits until the step has ended: a signal ends `wait`, not the step.
+wait_for_step() {{
+  wait "$step"
+  status=$?
+  while kill -0 "$step" 2>/dev/null; do
+    wait "$step"
+    status=$?
+  done
+  step=""
+}}
+# Starts a step until it has ended well, or is told to stop; fails if it has failed too often. A task that serves never ends well.
+run_again() {{
+  local name=$1 serves=${{2:-}} attempt delay
+  for ((attempt = 0; ; attempt++)); do
+    export {restart_variable}=$((${{SLURM_RESTART_COUNT:-0}} + attempt))
+    start
+    step=$!
+    [[ -z $stopped ]] || stop  # told between these two lines
+    wait_for_step
+    if [[ -n $stopped ]] || {{ ((status == 0)) && [[ -z $serves ]]; }}; then return 0; fi
+    if ((attempt >= {job.max_restarts})); then return 1; fi
+    delay=$((1 << (attempt < 6 ? attempt : 6)))
+    echo "$name ended with exit status $status; restart $((attempt + 1)) of {job.max_restarts} in $delay s." >&2
+    sleep "$delay" &
+    wait $!
+    [[ -z $stopped ]] || return 0
+  done
+}}
+trap stop TERM  # scancel, or a preemption, after which Slurm queues the job again by itself
+trap 'again=1; stop' USR1  # the time limit is near
+"""
+
 _STEP_COMMENT = r"""# The step starts again up to {job.max_restarts} times when a task fails: from the last checkpoint if the script restores it.
 # {job.grace_seconds} s before the time limit the tasks get SIGTERM to save what they have, and the job is queued again.
 """
@@ -55,36 +94,13 @@ type=${{tasks[SLURM_PROCID]%:*}} index=${{tasks[SLURM_PROCID]#*:}}
 export TF_CONFIG="{{\"cluster\": $CLUSTER, \"task\": {{\"type\": \"$type\", \"index\": $index}}}}"
 exec "$@"'
 
-step="" stopped="" again=""
-stop() {{
-  stopped=1
-  [[ -z $step ]] || kill -TERM "$step"
-}}
-trap stop TERM  # scancel, or a preemption, after which Slurm queues the job again by itself
-trap 'again=1; stop' USR1  # the time limit is near
-for ((attempt = 0; ; attempt++)); do
+start() {{
   # Ten ports for each job, as others may run on these nodes; another one each time: the former may not be free.
   port=$(({job.port} + SLURM_JOB_ID % 1000 * 10 + attempt % 10))
   export CLUSTER="{cluster}"
-  export {restart_variable}=$((${{SLURM_RESTART_COUNT:-0}} + attempt))
   srun --kill-on-bad-exit=1 --label bash -c "$task" task {command} &
-  step=$!
-  wait "$step"
-  status=$?
-  while [[ -n $stopped ]] && kill -0 "$step" 2>/dev/null; do  # a signal ends `wait`, not the step
-    wait "$step"
-    status=$?
-  done
-  step=""
-  if ((status == 0)) || [[ -n $stopped ]] || ((attempt >= {job.max_restarts})); then break; fi
-  delay=$((1 << (attempt < 6 ? attempt : 6)))
-  echo "The step ended with exit status $status; restart $((attempt + 1)) of {job.max_restarts} in $delay s." >&2
-  sleep "$delay" &
-  wait $!
-  [[ -z $stopped ]] || break
-done
-if ((status != 0)) && [[ -n $again ]]; then scontrol requeue "$SLURM_JOB_ID"; fi
-exit "$status"
+}}
+run_again "The step"
 """
 
 _STEPS_COMMENT = r"""# Each task starts again alone, up to {job.max_restarts} times. When the chief has ended, so do the others.
@@ -97,44 +113,23 @@ _STEPS = r"""
 port=$(({job.port} + SLURM_JOB_ID % 1000 * 10))
 cluster="{cluster}"
 
+start() {{
+  srun --nodes=1 --ntasks=1 --nodelist="$host" ${{output[@]+"${{output[@]}}"}} {command} &
+}}
 # Runs one task, again and again until it has ended well, or failed too often.
 supervise() {{
   local number=$1 type=${{tasks[$1]%:*}} index=${{tasks[$1]#*:}} host=${{hosts[$1]}}
-  local step="" stopped="" status=0 output=() attempt delay
-  trap 'stopped=1; [[ -z $step ]] || kill -TERM "$step"' TERM
-  trap - USR1 USR2 EXIT
+  local step="" stopped="" status=0 output=() serves=""
+  trap stop TERM  # a copy of the shell has no traps
   export TF_CONFIG="{{\"cluster\": $cluster, \"task\": {{\"type\": \"$type\", \"index\": $index}}}}"
   if [[ $type == ps ]]; then export JAX_PLATFORMS=cpu; fi  # it holds values in host memory
+  if [[ $type != chief ]]; then serves=1; fi
   if ((number)); then output=(--output="{job.name}-$SLURM_JOB_ID-$type-$index.out" --open-mode=append); fi
-  for ((attempt = 0; ; attempt++)); do
-    export {restart_variable}=$((${{SLURM_RESTART_COUNT:-0}} + attempt))
-    srun --nodes=1 --ntasks=1 --nodelist="$host" ${{output[@]+"${{output[@]}}"}} {command} &
-    step=$!
-    wait "$step"
-    status=$?
-    while [[ -n $stopped ]] && kill -0 "$step" 2>/dev/null; do  # a signal ends `wait`, not the step
-      wait "$step"
-      status=$?
-    done
-    step=""
-    if [[ -n $stopped ]] || {{ [[ $type == chief ]] && ((status == 0)); }}; then exit "$status"; fi
-    if ((attempt >= {job.max_restarts})); then break; fi
-    delay=$((1 << (attempt < 6 ? attempt : 6)))
-    echo "$type $index ended with exit status $status; restart $((attempt + 1)) of {job.max_restarts} in $delay s." >&2
-    sleep "$delay" &
-    wait $!
-    [[ -z $stopped ]] || exit "$status"
-  done
+  if run_again "$type $index" "$serves"; then exit "$status"; fi
   echo "$type $index ended with exit status $status, and all {job.max_restarts} restarts are used up." >&2
   touch "$folder/lost-$number"
   if [[ $type != chief ]]; then kill -USR2 $$; fi
   exit "$((status ? status : 1))"
-}}
-
-chief="" stopped="" again=""
-stop() {{
-  stopped=1
-  [[ -z $chief ]] || kill -TERM "$chief" 2>/dev/null
 }}
 # The chief goes on without some workers, but not without a parameter server, or any worker.
 lose() {{
@@ -148,22 +143,17 @@ lose() {{
   done
   [[ -n $workers ]] || stop
 }}
-trap stop TERM  # scancel, or a preemption, after which Slurm queues the job again by itself
-trap 'again=1; stop' USR1  # the time limit is near
 trap lose USR2
 for number in "${{!tasks[@]}}"; do
   supervise "$number" &
-  if ((number == 0)); then chief=$!; else servers+=($!); fi
+  if ((number == 0)); then step=$!; else servers+=($!); fi
 done
-wait "$chief"
-status=$?
-while kill -0 "$chief" 2>/dev/null; do  # a signal ends `wait`, not the chief
-  wait "$chief"
-  status=$?
-done
+wait_for_step
 kill -TERM "${{servers[@]}}" 2>/dev/null
 wait
-if ((status != 0)) && [[ -n $again ]]; then scontrol requeue "$SLURM_JOB_ID"; fi
+"""
+
+_END = r"""if ((status != 0)) && [[ -n $again ]]; then scontrol requeue "$SLURM_JOB_ID"; fi
 exit "$status"
 """
 
@@ -200,7 +190,7 @@ def render_slurm(job: Job, hosts: Sequence[str] = ()) -> str:
     exports = (f"export {name}={shlex.quote(value)}" for name, value in job.variables.items())
     parts = [_HEAD, _STEPS_COMMENT if alone else _STEP_COMMENT, _NODES]
     parts += [_TOKEN] if job.token or alone else []
-    parts += [_STEPS if alone else _STEP]
+    parts += [_LOOP, _STEPS if alone else _STEP, _END]
     return "".join(parts).format(
         directives="\n".join(f"#SBATCH {directive}" for directive in directives),
         job=job,
