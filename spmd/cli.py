@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from spmd.cluster import TFConfig, from_slurm, from_tasks, from_tf_config, read_tf_config
+from spmd.cluster import Cluster, TFConfig, from_slurm, from_tasks, from_tf_config, read_tf_config
 from spmd.errors import ClusterConfigError, SpmdError
 from spmd.launch import launch
 from spmd.plan import plan_command
@@ -95,12 +95,13 @@ def server(parser: argparse.ArgumentParser) -> Run:
 
     def run(options: argparse.Namespace) -> int:
         try:
-            jobs, job, index = served_task(options.cluster, options.job, options.index, os.environ)
+            found = served_task(options.cluster, options.job, options.index, os.environ)
+            job, index = found.task_type, found.task_index
             from spmd.servers import remote
 
-            head = remote.head_of(jobs)
+            head = remote.head_of(found.jobs)
             try:
-                remote.serve(f"{job}_{index}", jobs[job][index], head)
+                remote.serve(f"{job}_{index}", found.jobs[job][index], head, found.source)
             except remote.AddressInUseError as error:
                 print(f"jaxtribute server: {error}", file=sys.stderr)
                 return 1
@@ -130,7 +131,7 @@ COMMANDS: tuple[Callable[[argparse.ArgumentParser], Run], ...] = (
 
 def served_task(
     cluster: str | None, job: str | None, index: int | None, environment: Mapping[str, str]
-) -> tuple[Mapping[str, Sequence[str]], str, int]:
+) -> Cluster:
     """Finds out as which task of which cluster to serve.
 
     Args:
@@ -140,14 +141,14 @@ def served_task(
         environment: environment variables.
 
     Returns:
-        The addresses by job, the job and the index.
+        The cluster, with the task as its own.
 
     Raises:
         ClusterConfigError: there is no cluster, or no such task.
 
     Examples:
-        >>> served_task('{"worker": ["a:1", "b:1"]}', "worker", 1, {})[1:]
-        ('worker', 1)
+        >>> print(served_task('{"worker": ["a:1", "b:1"]}', "worker", 1, {}).task)
+        worker 1
     """
     config = read_tf_config(environment) if cluster is None else _read_cluster(cluster)
     if cluster is not None or config.jobs:
@@ -173,7 +174,7 @@ def served_task(
             f"{found.task} is not in {found.source}, so nobody would find it. Add its address.",
             key="cluster",
         )
-    return found.jobs, found.task_type, found.task_index
+    return found
 
 
 def _read_cluster(text: str) -> TFConfig:

@@ -8,6 +8,7 @@ import os
 import sys
 import sysconfig
 from types import ModuleType, TracebackType
+from typing import Any
 
 import jax
 
@@ -34,6 +35,7 @@ _libraries = {
     "pluggy",
     "_pytest",  # an assert in a test reaches the session, and all tests with it
     "pytest",
+    "ray",
     "rich",
     "scipy",
     "sklearn",
@@ -51,6 +53,8 @@ def _folder(path: str) -> str:
 
 _own = [_folder(os.path.dirname(__file__))]
 _own_packages = {"spmd"}
+# The hook for uncaught errors that shortens them, if it was installed.
+_shortening: list[Any] = []
 _INSTALLED = tuple(
     {
         _folder(path)
@@ -143,7 +147,7 @@ def shorten_traceback(error: BaseException) -> None:
     """Takes the frames of libraries out of an error's traceback, and out of those of its causes.
 
     The frame that raised stays if it is this package's and the error is of another's class: then it may be a
-    fault of this package. `JAX_TRACEBACK_FILTERING=off` keeps all frames.
+    fault of this package. Ctrl-C is nobody's. `JAX_TRACEBACK_FILTERING=off` keeps all frames.
 
     Args:
         error: as it was caught.
@@ -168,6 +172,24 @@ def shorten_traceback(error: BaseException) -> None:
             waiting += [one.__cause__, one.__context__]
 
 
+def shorten_uncaught() -> None:
+    """Has errors that end this program be printed without the frames of libraries; a second call changes nothing.
+
+    For a program that works in a cluster: it waits in the cluster's client most of the time, and Ctrl-C would show pages
+    of that. `JAX_TRACEBACK_FILTERING=off` keeps all frames.
+    """
+    before = sys.excepthook
+    if _shortening == [before]:
+        return
+
+    def show(kind: type[BaseException], error: BaseException, _: TracebackType | None) -> None:
+        shorten_traceback(error)
+        before(kind, error, error.__traceback__)
+
+    _shortening[:] = [show]
+    sys.excepthook = show
+
+
 def _shortened(error: BaseException) -> TracebackType | None:
     frames: list[TracebackType] = []
     traceback = error.__traceback__
@@ -176,7 +198,10 @@ def _shortened(error: BaseException) -> TracebackType | None:
         traceback = traceback.tb_next
     names = [frame.tb_frame.f_globals.get("__name__") for frame in frames]
     kept = [frame for frame, name in zip(frames, names, strict=True) if not is_library(name)]
-    if names and is_own_package(names[-1]) and not is_own_package(type(error).__module__):
+    may_be_ours = not (
+        isinstance(error, KeyboardInterrupt) or is_own_package(type(error).__module__)
+    )
+    if names and is_own_package(names[-1]) and may_be_ours:
         kept.append(frames[-1])
     for frame in reversed(kept):
         traceback = TracebackType(traceback, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)

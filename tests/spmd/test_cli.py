@@ -6,6 +6,7 @@ import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import jax
 import pytest
@@ -121,14 +122,20 @@ def test_tf_config_in_a_line(text: str | None, expected: str) -> None:
 _WORKERS = '{"worker": ["a:1", "b:1"]}'
 
 
+def _served(*arguments: Any) -> tuple[Any, str, int, str]:
+    found = cli.served_task(*arguments)
+    return found.jobs, found.task_type, found.task_index, found.source
+
+
 def test_the_task_to_serve_as() -> None:
     jobs = {"worker": ("a:1", "b:1")}
-    assert cli.served_task(_WORKERS, None, 1, {}) == (jobs, "worker", 1)
+    assert _served(_WORKERS, None, 1, {}) == (jobs, "worker", 1, "--cluster")
     environment = {
         "TF_CONFIG": f'{{"cluster": {_WORKERS}, "task": {{"type": "worker", "index": 1}}}}'
     }
-    assert cli.served_task(None, None, None, environment) == (jobs, "worker", 1)
-    assert cli.served_task(None, None, 0, environment) == (jobs, "worker", 0)
+    source = "the environment variable TF_CONFIG"
+    assert _served(None, None, None, environment) == (jobs, "worker", 1, source)
+    assert _served(None, None, 0, environment) == (jobs, "worker", 0, source)
     slurm = {
         "SLURM_JOB_ID": "7",
         "SLURM_PROCID": "1",
@@ -136,7 +143,7 @@ def test_the_task_to_serve_as() -> None:
         "SLURM_STEP_NODELIST": "node[1-2]",
         "SLURM_STEP_TASKS_PER_NODE": "1(x2)",
     }
-    assert cli.served_task(None, None, None, slurm)[1:] == ("worker", 1)
+    assert _served(None, None, None, slurm)[1:3] == ("worker", 1)
 
 
 @pytest.mark.parametrize(

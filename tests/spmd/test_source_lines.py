@@ -1,6 +1,7 @@
 """Whose code is it: files and modules of the user's, of libraries, and of packages that name themselves."""
 
 import importlib.util
+import json
 import os
 import sys
 import traceback
@@ -132,10 +133,10 @@ def _functions(error: BaseException) -> list[str]:
     return [frame.name for frame in traceback.extract_tb(error.__traceback__)]
 
 
-def _caught(call: Callable[[], object]) -> Exception:
+def _caught(call: Callable[[], object]) -> BaseException:
     try:
         call()
-    except Exception as error:
+    except (Exception, KeyboardInterrupt) as error:
         return error
     raise AssertionError("no error")
 
@@ -163,9 +164,10 @@ def test_all_frames_can_be_shown(mesh_of: MeshOf) -> None:
 
 
 @pytest.mark.parametrize(
-    ("raised", "last"), [(KeyError("fault"), "broken"), (MeshError("stated"), "call")]
+    ("raised", "last"),
+    [(KeyError("fault"), "broken"), (MeshError("stated"), "call"), (KeyboardInterrupt(), "call")],
 )
-def test_a_fault_of_this_package_names_its_line(raised: Exception, last: str) -> None:
+def test_a_fault_of_this_package_names_its_line(raised: BaseException, last: str) -> None:
     own: dict[str, Any] = {"__name__": "spmd.fake"}
     exec("def broken(error): raise error", own)
 
@@ -188,3 +190,21 @@ def test_tracebacks_of_causes_are_shortened_too() -> None:
     source_lines.shorten_traceback(error)
     assert error.__cause__ is not None
     assert _functions(error.__cause__) == ["chained"]
+
+
+def test_errors_that_end_a_program_are_shortened(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[BaseException] = []
+    monkeypatch.setattr(source_lines, "_shortening", [])
+    monkeypatch.setattr(sys, "excepthook", lambda *arguments: shown.append(arguments[1]))
+    source_lines.shorten_uncaught()
+    hook = sys.excepthook
+    source_lines.shorten_uncaught()
+    assert sys.excepthook is hook
+
+    def call() -> None:
+        json.loads("")
+
+    error = _caught(call)
+    hook(type(error), error, error.__traceback__)
+    assert shown == [error]
+    assert _functions(error)[-1] == "call"

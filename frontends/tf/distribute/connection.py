@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from frontends.tf.distribute.server import jobs_of, remote_package
+from frontends.tf.distribute.server import jobs_of, remote_package, source_of
 from frontends.tf.train.cluster_spec import ClusterSpec
 
 _CONNECTED: list[ClusterSpec] = []
@@ -20,10 +20,17 @@ def connect(cluster: ClusterSpec) -> None:
 
     Raises:
         ModuleNotFoundError: Ray is not installed.
-        ClusterError: the head refuses the token.
+        TokenError: the head refuses the token.
     """
-    remote_package().join(jobs_of(cluster), is_chief=False)
+    remote_package().join(jobs_of(cluster), source_of_client(cluster), is_chief=False)
     _CONNECTED[:] = [cluster]
+
+
+def source_of_client(cluster: ClusterSpec) -> str:
+    """Says where the addresses of a cluster come from that this program connects to, for messages."""
+    return source_of(
+        cluster, "the cluster that tf.config.experimental_connect_to_cluster was given"
+    )
 
 
 def register_client_strategy(cls: type[Any]) -> None:

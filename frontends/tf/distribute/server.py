@@ -3,7 +3,10 @@
 from typing import Any
 
 from frontends.tf.train.cluster_spec import ClusterSpec, Tasks
+from spmd.cluster import read_tf_config
+from spmd.errors import ClusterConfigError
 from spmd.servers import Store
+from spmd.source_lines import shorten_uncaught
 
 # The servers of this process, by address.
 _SERVERS: dict[str, "Server"] = {}
@@ -106,8 +109,9 @@ class Server:
         """
         _SERVERS.pop(self._address, None)
         remote = remote_package()
-        head = remote.head_of(jobs_of(self._cluster))
-        remote.serve(f"{self.job_name}_{self.task_index}", self._address, head)
+        name, head = f"{self.job_name}_{self.task_index}", remote.head_of(jobs_of(self._cluster))
+        source = source_of(self._cluster, "the cluster that tf.distribute.Server was given")
+        remote.serve(name, self._address, head, source)
 
 
 def server_at(address: str) -> Server | None:
@@ -117,7 +121,19 @@ def server_at(address: str) -> Server | None:
 
 def connected(cluster: ClusterSpec) -> Any:
     """Connects this process, as the coordinator, to the servers and workers of a cluster; waits for them."""
-    return remote_package().RemoteCluster(jobs_of(cluster), is_chief="chief" in cluster.jobs)
+    source = source_of(cluster, "the cluster that the program gives")
+    return remote_package().RemoteCluster(
+        jobs_of(cluster), source, is_chief="chief" in cluster.jobs
+    )
+
+
+def source_of(cluster: ClusterSpec, otherwise: str) -> str:
+    """Says where the addresses of a cluster come from: TF_CONFIG, if it names the same ones, else what is given."""
+    try:
+        is_in_environment = ClusterSpec(read_tf_config().jobs) == cluster
+    except ClusterConfigError:
+        is_in_environment = False
+    return "TF_CONFIG" if is_in_environment else otherwise
 
 
 def jobs_of(cluster: ClusterSpec) -> dict[str, list[str]]:
@@ -131,6 +147,8 @@ def jobs_of(cluster: ClusterSpec) -> dict[str, list[str]]:
 def remote_package() -> Any:
     """Imports what reaches tasks in other processes, and Ray with it.
 
+    From then on, errors that end the program are printed with its own lines only.
+
     Raises:
         ModuleNotFoundError: Ray is not installed.
     """
@@ -143,4 +161,5 @@ def remote_package() -> Any:
             "Tasks that serve other processes need Ray, which is not installed. Install it: pip install "
             '"jaxtribute[ray]"'
         ) from None
+    shorten_uncaught()
     return remote

@@ -3,6 +3,7 @@
 from spmd.servers.remote._ray import SETTINGS as SETTINGS
 from spmd.servers.remote.cluster import RemoteCluster as RemoteCluster
 from spmd.servers.remote.errors import AddressInUseError as AddressInUseError
+from spmd.servers.remote.errors import ClusterError as ClusterError
 from spmd.servers.remote.errors import GangLostError as GangLostError
 from spmd.servers.remote.errors import MadeVariablesError as MadeVariablesError
 from spmd.servers.remote.errors import ServerLostError as ServerLostError

@@ -8,6 +8,8 @@ Ray ends a program that asks a head for its nodes which was started anew; and tw
 would start more than is needed.
 """
 
+import atexit
+import contextlib
 import functools
 import os
 import sys
@@ -35,6 +37,18 @@ NODE_SETTINGS = SETTINGS | {
     "RAY_gcs_rpc_server_connect_timeout_s": "30",  # on a busy machine a head takes its time
 }
 os.environ.update(NODE_SETTINGS if __name__ == "__main__" else SETTINGS)
+
+
+@atexit.register  # before Ray's own is, which so runs first
+def _end_as_interrupted() -> None:
+    """Has a program that Ctrl-C ends die of the signal, as any other: what Ray does at its exit makes Python forget."""
+    is_interactive = hasattr(sys, "ps1")
+    if getattr(sys, "last_type", None) is KeyboardInterrupt and not is_interactive:
+        with contextlib.suppress(KeyboardInterrupt):
+            exec(
+                "raise KeyboardInterrupt"
+            )  # Python notes it of a string, which it compiles, and of nothing else
+
 
 import ray._private.services as _services  # noqa: E402
 import ray._private.worker as _worker  # noqa: E402

@@ -32,11 +32,12 @@ class RemoteCluster:
         stores: of the parameter servers.
     """
 
-    def __init__(self, jobs: Mapping[str, Sequence[str]], *, is_chief: bool) -> None:
+    def __init__(self, jobs: Mapping[str, Sequence[str]], source: str, *, is_chief: bool) -> None:
         """Joins a cluster; blocks until its tasks are there.
 
         Args:
             jobs: addresses of the tasks, by job.
+            source: where the addresses come from, for messages.
             is_chief: whether this process is the chief of the cluster.
 
         Raises:
@@ -44,7 +45,7 @@ class RemoteCluster:
             ServerLostError: the head was lost at once.
         """
         gc.collect()  # a former one may be part of a cycle
-        join(jobs, is_chief=is_chief)
+        join(jobs, source, is_chief=is_chief)
         names = [f"{job}_{index}" for job in ("ps", "worker") for index in range(len(jobs[job]))]
         found = _started(names, head_of(jobs))
         self._stores = [(actor, name) for name, actor in found.items() if _is_server(name)]

@@ -19,6 +19,27 @@ class AddressInUseError(ClusterError):
     """Something else listens where a task is to serve."""
 
 
+class UnknownHostError(ClusterError):
+    """The name of a host of the cluster is unknown here.
+
+    Attributes:
+        host: its name.
+        reason: what the system says.
+    """
+
+    def __init__(self, host: str, reason: str, source: str = "") -> None:
+        """Makes the error.
+
+        Args:
+            host: the name.
+            reason: what the system says.
+            source: where the addresses of the cluster come from, if that is known.
+        """
+        mend = f" Check the addresses in {source}." if source else ""
+        super().__init__(f"The host {host!r} of the cluster cannot be found: {reason}.{mend}")
+        self.host, self.reason = host, reason
+
+
 class MadeVariablesError(SpmdError, RuntimeError):
     """A closure made variables in a worker, which only the coordinator can do; caught by the engine."""
 

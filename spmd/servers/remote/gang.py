@@ -87,16 +87,17 @@ class Gang:
         variables: the backing of variables that were sent.
     """
 
-    def __init__(self, jobs: Mapping[str, Sequence[str]]) -> None:
+    def __init__(self, jobs: Mapping[str, Sequence[str]], source: str) -> None:
         """Starts the processes; blocks until all have joined.
 
         Args:
             jobs: addresses of the tasks, by job; the chief and the workers take part.
+            source: where the addresses come from, for messages.
 
         Raises:
             ClusterError: the processes cannot join each other.
         """
-        join(jobs, is_chief=False)
+        join(jobs, source, is_chief=False)
         tasks = [
             (job, index, address)
             for job in ("chief", "worker")
@@ -111,7 +112,7 @@ class Gang:
         self._attempt = 0
         self._released: list[Reference] = []
         self._lost: BaseException | None = None
-        self._closed = False
+        self._closed = self._interrupted = False
         addresses = self._addresses()
         actors = self._actors
         started = [
@@ -180,7 +181,11 @@ class Gang:
 
     def outcome(self, references: Sequence[Any]) -> list[Any]:
         """Waits for the replies to a call; see `Pending.results`."""
-        replies = self._replies(references)
+        try:
+            replies = self._replies(references)
+        except KeyboardInterrupt:
+            self._interrupted = True
+            raise
         failed = next((one for one in replies if one.error is not None), None)
         if failed is not None and failed.error is not None:
             with self._lock:
@@ -206,16 +211,17 @@ class Gang:
         return self._lost is None and not self._closed
 
     def close(self) -> None:
-        """Ends the processes; waits some seconds for them, then kills them."""
+        """Ends the processes; waits some seconds for them, then kills them: at once if Ctrl-C ended a call that they make."""
         with self._lock:
             if self._closed or not ray.is_initialized():
                 return
             self._closed = True
-        if self._lost is None:
+        if self._lost is None and not self._interrupted:
             with contextlib.suppress(Exception):
                 leaving = [actor.leave.remote() for actor in self._actors]
-                ray.wait(leaving, num_returns=len(leaving), timeout=_LEAVE_SECONDS)
-            self._printing.join(_LEAVE_SECONDS)
+                _, busy = ray.wait(leaving, num_returns=len(leaving), timeout=_LEAVE_SECONDS)
+                if not busy:
+                    self._printing.join(_LEAVE_SECONDS)
         self._kill()
 
     def _stand_in(self, leaf: Any) -> Any:

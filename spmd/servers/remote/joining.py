@@ -5,11 +5,12 @@ import dataclasses
 import os
 import secrets
 import socket
+import sys
 from collections.abc import Mapping, Sequence
 
 import ray
 
-from spmd.cluster import ray_address
+from spmd.cluster import RAY_ADDRESS_VARIABLE, ray_address
 from spmd.servers.remote import nodes
 from spmd.servers.remote._ray import identity
 from spmd.servers.remote.calls import kept_out
@@ -44,30 +45,35 @@ def head_of(jobs: Mapping[str, Sequence[str]]) -> str:
     return address or next(jobs[job][0] for job in ("chief", "ps", "worker") if jobs.get(job))
 
 
-def join(jobs: Mapping[str, Sequence[str]], *, is_chief: bool) -> None:
+def join(jobs: Mapping[str, Sequence[str]], source: str, *, is_chief: bool) -> None:
     """Joins a cluster, with a node of this process's own, which ends with it; blocks until the head is there.
 
     Does nothing if this process is in it, and its head still there. It leaves the cluster that it was in before.
 
     Args:
         jobs: addresses of the tasks, by job.
+        source: where the addresses come from, for messages.
         is_chief: whether this process is the chief of the cluster.
 
     Raises:
         ClusterError: the head cannot be started or reached.
+        TokenError: the head refuses the token.
     """
     global _connection
     head = head_of(jobs)
     if _connection is not None and _connection.head == head and is_joined():
         return
     _leave()
-    if is_chief and jobs.get("chief") and not ray_address(os.environ):
-        host, port = nodes.split(head)
-        nodes.wait_for_name(host)
-        nodes.wait_until_free("chief_0", head)
-        node = nodes.Node("chief_0", host, nodes.numeric(head), port)
-    else:
-        host, node = _client(head, _name_of(head, jobs))
+    source = RAY_ADDRESS_VARIABLE if ray_address(os.environ) else source
+    with nodes.addresses_from(source):
+        if is_chief and jobs.get("chief") and not ray_address(os.environ):
+            host, port = nodes.split(head)
+            nodes.wait_for_name(host)
+            nodes.wait_until_free("chief_0", head)
+            node = nodes.Node("chief_0", host, nodes.numeric(head), port)
+        else:
+            print(f"Connecting to the cluster at {head} ...", file=sys.stderr, flush=True)
+            host, node = _client(head, _name_of(head, jobs), source)
     try:
         nodes.connect(head, host)
         _connection = _Connection(head, node, identity(nodes.numeric(head)))
@@ -99,10 +105,10 @@ def _name_of(head: str, jobs: Mapping[str, Sequence[str]]) -> str:
     return "the head of the Ray cluster"
 
 
-def _client(head: str, task: str) -> tuple[str, nodes.Node]:
+def _client(head: str, task: str, source: str) -> tuple[str, nodes.Node]:
     """Starts the node of a program that is no task of the cluster; returns the address of this machine, too."""
     for tried in range(1, _TRIES + 1):
-        nodes.wait_for_head(head, task)
+        nodes.wait_for_head(head, task, source)
         host = _address_towards(head)
         try:
             return host, nodes.Node(f"client_{secrets.token_hex(4)}", host, nodes.numeric(head))

@@ -24,7 +24,12 @@ import ray
 
 from spmd.cluster import RETRYABLE_EXIT_CODE
 from spmd.servers.remote._ray import NODE_SETTINGS, SETTINGS, keep_loopback, keep_quiet
-from spmd.servers.remote.errors import AddressInUseError, ClusterError, TokenError
+from spmd.servers.remote.errors import (
+    AddressInUseError,
+    ClusterError,
+    TokenError,
+    UnknownHostError,
+)
 
 _HERE = Path(__file__).parent
 _POLL_SECONDS = 0.5
@@ -39,7 +44,9 @@ _TOKEN_HELP = (
     "Give every task the same secret token, of 32 characters or more: write it to a file that only you can read, and set "
     "RAY_AUTH_TOKEN_PATH to its path."
 )
-_REFUSED = "AuthenticationError"  # of Ray
+# What a node prints whose token the head refuses, and goes on trying; and what the driver then raises.
+_REFUSED_ONCE = "Unauthenticated"
+_REFUSED = "AuthenticationError"
 
 
 # Starts Ray's dashboard on the head if it is 1.
@@ -102,8 +109,10 @@ class Node:
                 lines.append(line.decode(errors="replace"))
                 if "Ray runtime started" in lines[-1]:
                     return
+                if _REFUSED_ONCE in lines[-1]:
+                    break
         self.close()
-        if _REFUSED in "".join(lines):
+        if _REFUSED_ONCE in "".join(lines):
             raise _refused(head)
         raise ClusterError(
             f"Ray's node of the task {name} did not start. It wrote:\n{''.join(lines[-20:])}"
@@ -145,26 +154,29 @@ class Node:
         self._process.stdout.close()
 
 
-def serve(name: str, address: str, head: str) -> None:
+def serve(name: str, address: str, head: str, source: str) -> None:
     """Runs the node of a task, cluster after cluster, until SIGTERM ends this process; prints once that it serves.
 
     Args:
         name: of the task.
         address: `"host:port"` of the task.
         head: `"host:port"` of the head, which may be this task.
+        source: where the addresses come from, for messages.
 
     Raises:
         AddressInUseError: something else listens at the task's address.
+        ClusterError: the name of the task's host is unknown.
         TokenError: the cluster has several machines, and no token was given; or the head refuses it.
     """
     host, port = split(address)
-    environment(host)  # now: a node that cannot start is tried again and again
+    with addresses_from(source):
+        environment(host)  # now: a node that cannot start is tried again and again
     _end_when_asked()
     message, serves = "", False
     while True:
         wait_until_free(name, address)
         if address != head:
-            wait_for_head(head, "the head of the cluster")
+            wait_for_head(head, "the head of the cluster", source)
         try:
             node = Node(name, host, numeric(head), port)
         except TokenError:
@@ -215,19 +227,22 @@ def wait_until_free(name: str, address: str) -> None:
         time.sleep(_POLL_SECONDS)
 
 
-def wait_for_head(head: str, task: str) -> None:
+def wait_for_head(head: str, task: str, source: str) -> None:
     """Waits until the head listens, and prints now and then what is waited for.
 
     Args:
         head: its address.
         task: what it is, for the message.
+        source: where the address comes from, likewise.
     """
     seconds = _FIRST_REPORT_SECONDS
     while not wait_for(head, seconds):
-        print(
-            f"Waiting for {task} at {head}, where nothing listens yet. Is the task running, and the port right?",
-            flush=True,
-        )
+        reason = "where nothing listens yet. Is the task running, and the port right?"
+        try:
+            resolved(split(head)[0])
+        except UnknownHostError as error:  # its name may become known, as that of a pod does
+            reason = f"but its name is not known here yet: {error.reason}. Check the addresses in {source}."
+        print(f"Waiting for {task} at {head}, {reason}", flush=True)
         seconds = _REPORT_SECONDS
 
 
@@ -316,15 +331,29 @@ def resolved(host: str) -> str:
     """Returns the address of a host; of this one, that on which Ray listens for this machine only.
 
     Raises:
-        ClusterError: its name is unknown.
+        UnknownHostError: its name is unknown.
     """
     try:
         address = socket.gethostbyname(host)
         return _LOOPBACK if ipaddress.ip_address(address).is_loopback else address
     except OSError as error:
-        raise ClusterError(
-            f"The host {host!r} of the cluster cannot be found: {error}. Check the addresses in TF_CONFIG."
-        ) from None
+        raise UnknownHostError(host, str(error)) from None
+
+
+@contextlib.contextmanager
+def addresses_from(source: str) -> Generator[None]:
+    """Has an unknown host in a `with` block be an error that says where to mend it.
+
+    Args:
+        source: where the addresses come from.
+
+    Raises:
+        UnknownHostError: the name of a host is unknown.
+    """
+    try:
+        yield
+    except UnknownHostError as error:
+        raise UnknownHostError(error.host, error.reason, source) from None
 
 
 def numeric(address: str) -> str:

@@ -9,7 +9,7 @@ import jax
 from frontends.tf._typing import Nested, Source
 from frontends.tf.data.tracing import in_map_on_host
 from frontends.tf.distribute.cluster_resolver import ClusterResolver, SimpleClusterResolver
-from frontends.tf.distribute.connection import connected_cluster
+from frontends.tf.distribute.connection import connected_cluster, source_of_client
 from frontends.tf.distribute.elsewhere import run_functions_by
 from frontends.tf.distribute.extended import StrategyExtended
 from frontends.tf.distribute.input import InputContext, InputOptions, ValueContext
@@ -67,7 +67,7 @@ class StandaloneStrategy(MultiWorkerMirroredStrategy):
         self._cluster_resolver = cluster_resolver or SimpleClusterResolver(cluster)
         gang = _GANGS.get(repr(cluster))
         if gang is None or not gang.is_usable:
-            gang = _GANGS[repr(cluster)] = Gang(jobs_of(cluster))
+            gang = _GANGS[repr(cluster)] = Gang(jobs_of(cluster), source_of_client(cluster))
         self.gang = gang
         Strategy.__init__(self, gang.mesh, collectives=options.collectives)
         self.extended = _Extended(self)

@@ -1,12 +1,13 @@
 """`tf.distribute.Server`: which task it is."""
 
+import json
 import sys
 
 import pytest
 
 import spmd.servers
 from frontends import tf
-from frontends.tf.distribute.server import server_at
+from frontends.tf.distribute.server import server_at, source_of
 
 CLUSTER = {"worker": ["a:1", "b:1"], "ps": ["c:1"]}
 
@@ -52,3 +53,15 @@ def test_ray_is_needed_for_other_processes(monkeypatch):
     monkeypatch.delattr(spmd.servers, "remote", raising=False)
     with pytest.raises(ModuleNotFoundError, match=r'pip install "jaxtribute\[ray\]"'):
         tf.distribute.Server(CLUSTER, job_name="ps", task_index=0).join()
+
+
+def test_addresses_come_from_tf_config_only_if_it_has_them(monkeypatch):
+    spec = tf.train.ClusterSpec(CLUSTER)
+    monkeypatch.delenv("TF_CONFIG", raising=False)
+    assert source_of(spec, "a script") == "a script"
+    monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": {"worker": ["a:1"]}}))
+    assert source_of(spec, "a script") == "a script"
+    monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": CLUSTER}))
+    assert source_of(spec, "a script") == "TF_CONFIG"
+    monkeypatch.setenv("TF_CONFIG", "{")
+    assert source_of(spec, "a script") == "a script"

@@ -36,8 +36,8 @@ _JOIN = """
 import json, sys, ray
 from spmd.servers.remote import join
 jobs = json.loads(sys.argv[1])
-join(jobs, is_chief=False)
-join(jobs, is_chief=False)
+join(jobs, "--cluster", is_chief=False)
+join(jobs, "--cluster", is_chief=False)
 print(sorted(name for name in ray.cluster_resources() if name.startswith(("client_", "worker_"))))
 """
 
@@ -48,7 +48,8 @@ def test_a_client_has_a_node_of_its_own():
     node = nodes.Node("worker_0", "localhost", f"127.0.0.1:{port}", port)
     try:
         command = [sys.executable, "-c", _JOIN, json.dumps({"worker": [f"localhost:{port}"]})]
-        output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
     finally:
         node.close()
-    assert re.fullmatch(r"\['client_\w{8}', 'worker_0'\]", output.splitlines()[-1])
+    assert re.fullmatch(r"\['client_\w{8}', 'worker_0'\]", done.stdout.splitlines()[-1])
+    assert done.stderr.count(f"Connecting to the cluster at localhost:{port} ...\n") == 1

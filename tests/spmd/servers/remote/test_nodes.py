@@ -13,7 +13,12 @@ from pathlib import Path
 import pytest
 
 from spmd.servers.remote import nodes
-from spmd.servers.remote.errors import AddressInUseError, ClusterError, TokenError
+from spmd.servers.remote.errors import (
+    AddressInUseError,
+    ClusterError,
+    TokenError,
+    UnknownHostError,
+)
 from tests.ports import free_addresses, free_ports
 
 pytest.importorskip("ray")
@@ -23,8 +28,18 @@ def test_addresses():
     assert nodes.split("host:12") == ("host", 12)
     assert nodes.numeric("localhost:12") == "127.0.0.1:12"
     assert nodes.numeric("127.0.1.1:12") == "127.0.0.1:12"
-    with pytest.raises(ClusterError, match="Check the addresses in TF_CONFIG"):
+    with pytest.raises(
+        ClusterError, match=r"'no-such-host.invalid' of the cluster cannot be found"
+    ):
         nodes.resolved("no-such-host.invalid")
+
+
+def test_an_unknown_host_is_to_be_mended_where_it_comes_from(capsys):
+    address = "no-such-host.invalid:2222"
+    with pytest.raises(
+        UnknownHostError, match=r"invalid' of .* found: .*\. Check .* in --cluster\.$"
+    ):
+        nodes.serve("worker_0", address, address, "--cluster")
 
 
 def test_a_host_may_become_known_later(monkeypatch):
@@ -121,7 +136,7 @@ def test_an_address_in_use_ends_a_server_with_a_sentence(monkeypatch):
             with pytest.raises(
                 AddressInUseError, match=f"^{address} is in use, so worker 0 cannot"
             ):
-                nodes.serve("worker_0", address, head)
+                nodes.serve("worker_0", address, head, "--cluster")
 
 
 def test_a_former_process_may_still_end():
@@ -141,10 +156,17 @@ def test_what_is_waited_for_is_named(monkeypatch, capsys):
     monkeypatch.setattr(
         nodes, "wait_for", lambda head, seconds: waits.append(seconds) or next(answers)
     )
-    nodes.wait_for_head("a:1", "chief 0")
-    line = "Waiting for chief 0 at a:1, where nothing listens yet. Is the task running, and the port right?\n"
+    nodes.wait_for_head("localhost:1", "chief 0", "TF_CONFIG")
+    line = "Waiting for chief 0 at localhost:1, where nothing listens yet. Is the task running, and the port right?\n"
     assert capsys.readouterr().out == line * 2
     assert waits[0] < waits[1]
+    answers = iter([False, True])
+    nodes.wait_for_head("no-such-host.invalid:1", "chief 0", "TF_CONFIG")
+    assert re.fullmatch(
+        r"Waiting for chief 0 at no-such-host.invalid:1, but its name is not known here yet: .*\. Check the addresses in "
+        r"TF_CONFIG\.\n",
+        capsys.readouterr().out,
+    )
 
 
 class _Ends:
@@ -173,7 +195,7 @@ def test_a_server_says_once_that_it_serves(monkeypatch, capsys, own, its_head):
         address, head = free_addresses(1)[0], f"localhost:{other.getsockname()[1]}"
         head = address if own else head
         with pytest.raises(TokenError, match="enough"):
-            nodes.serve("worker_1", address, head)
+            nodes.serve("worker_1", address, head, "--cluster")
     expected = f"worker 1 at {address} serves; {its_head.format(head)} the head of the cluster.\n"
     assert capsys.readouterr().out == expected
 
@@ -257,6 +279,17 @@ def test_a_wrong_token_is_refused_and_garbage_harms_nobody(head, tmp_path):
     with socket.create_connection(nodes.split(address)) as stranger:
         stranger.sendall(os.urandom(1000))
     assert _join(address).stdout.endswith("in\n")
+
+
+def test_a_refused_node_ends_at_the_first_refusal(head, tmp_path, monkeypatch):
+    address, _ = head
+    wrong = tmp_path / "token"
+    wrong.write_text("x" * 32)
+    monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(wrong))
+    begin = time.monotonic()
+    with pytest.raises(TokenError, match=f"which is that of the file {wrong}"):
+        nodes.Node("client_1", "localhost", nodes.numeric(address))
+    assert time.monotonic() - begin < 15  # Ray alone takes 20 s
 
 
 def test_a_node_that_cannot_start_says_why(head):

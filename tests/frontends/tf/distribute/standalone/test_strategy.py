@@ -158,7 +158,14 @@ def test_a_program_that_is_ended_leaves_the_cluster_to_the_next_one(number, envi
                 assert len(members) >= 2
                 time.sleep(2)
                 program.send_signal(number)
-                program.wait(60)
+                output, _ = program.communicate(timeout=60)
+                assert program.returncode == -number
+                if number == signal.SIGINT:
+                    frames = [line for line in output.splitlines() if line.startswith("  File ")]
+                    assert [line.partition('"')[2].partition('"')[0] for line in frames] == [
+                        str(HERE / "endless.py")
+                    ]
+                    assert output.endswith("\nKeyboardInterrupt\n")
                 end = time.monotonic() + 30
                 while set(_members()) & set(members) and time.monotonic() < end:
                     time.sleep(0.2)
