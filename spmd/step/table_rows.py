@@ -16,7 +16,7 @@ from jax.extend.core import ClosedJaxpr
 from jax.sharding import Mesh, PartitionSpec
 
 from spmd.lowering import Lookup, RowProgram, find_tables, with_rows
-from spmd.state import Recorded, RowBacking, SparseRows, StateTable, backing_of, refreshed
+from spmd.state import Recorded, RowBacking, SparseRows, StateTable, Update, backing_of, refreshed
 from spmd.step.trace import Result, Trace
 from spmd.topology import layout_of, target_of
 from spmd.typing import AnyArray, LibraryVariable, TreeStructure
@@ -125,7 +125,7 @@ def take_rows(
         mesh: where it runs.
         trace: of the step.
         table: its state.
-        written: leaves of the state that it writes.
+        written: leaves of the state that it writes itself; what becomes of others is told by updates.
         results: how each leaf of the result leaves it.
         lower: prepares a program for its platform.
 
@@ -133,35 +133,29 @@ def take_rows(
         The program; None if there is no such variable.
     """
     holders = {slot.first: slot.variable for slot in table.slots if slot.count == 1}
-    size, updates = table.size, _operands(trace.structure)
+    updates = _updates(trace.structure)
+    updated, operands = {id(one.variable) for one in updates}, _operands(updates)
+    size = table.size
     at = [
-        size + i + (len(results) if i in updates or not result.per_replica else 0)
+        size + i + (len(results) if i in operands or not result.per_replica else 0)
         for i, result in enumerate(results)
     ]
-
-    def outputs(tables: Collection[int]) -> list[int]:
-        # Updates say what becomes of a table.
-        return [*(i for i in written if i not in tables), *at]
-
-    tables = {i for i, one in holders.items() if _rows_of(one) and not table.local[i]}
-    former: set[int] | None = None
-    while tables != former:
-        former = tables
-        found = find_tables(outer.jaxpr, tables, outputs(tables))
-        tables = {
-            i
-            for i, lookups in found.items()
-            if (lookups or i in written) and _is_large(holders[i], outer.in_avals[i], lookups)
-        }
+    outputs = [*written, *at]
+    candidates = {i for i, one in holders.items() if _rows_of(one) and not table.local[i]}
+    tables = {
+        i
+        for i, lookups in find_tables(outer.jaxpr, candidates, outputs).items()
+        if (lookups or id(holders[i]) in updated)
+        and _is_large(holders[i], outer.in_avals[i], lookups)
+    }
     if not tables:
         return None
     axes = [(axis, mesh.shape[axis]) for axis in layout_of(mesh).data_axes]
-    program = with_rows(outer, tables, outputs(tables), [at[i] for i in updates], axes)
+    program = with_rows(outer, tables, outputs, [at[i] for i in operands], axes)
     if program is None:
         return None
     program = program.lowered(lower)
     reads, finds = program.used()
-    kept = [i for i in written if i not in tables]
     sparse = {i for i, output in enumerate(at) if output in program.sparse}
     return WithRows(
         TableRows(
@@ -171,13 +165,13 @@ def take_rows(
             all(i >= size for i in finds),
             jax.jit(_finding(program, mesh, sorted(finds), outer)),
         ),
-        functools.partial(_run, program, mesh, len(outer.jaxpr.invars), kept, size),
-        kept,
+        functools.partial(_run, program, mesh, len(outer.jaxpr.invars), written, size),
+        written,
         {i for i in reads | finds if i < size},
         [
             one
             for i, result in enumerate(results)
-            for one in _leaving(result, is_update=i in updates, is_sparse=i in sparse)
+            for one in _leaving(result, is_update=i in operands, is_sparse=i in sparse)
         ],
         _structure(trace.structure, sparse),
     )
@@ -194,13 +188,16 @@ def _is_large(variable: LibraryVariable, value: Any, lookups: Sequence[Lookup]) 
     return backing is not None and backing.is_table(value.shape, value.dtype, rows)
 
 
-def _operands(structure: TreeStructure) -> set[int]:
-    """Tells which leaves of a result update a whole variable."""
+def _updates(structure: TreeStructure) -> Sequence[Update]:
+    """Lists the updates in a result, with the numbers of its leaves in place of these."""
     tree = structure.unflatten(range(structure.num_leaves))
-    if not isinstance(tree, Recorded):
-        return set()
+    return tree.updates if isinstance(tree, Recorded) else ()
+
+
+def _operands(updates: Sequence[Update]) -> set[int]:
+    """Tells which leaves of a result update a whole variable."""
     found: set[int] = set()
-    for update in tree.updates:
+    for update in updates:
         if update.verb == "apply":
             found.add(jax.tree.leaves(update.operand)[0])
         elif update.verb in ("add", "subtract") and update.index is None and update.detail is None:

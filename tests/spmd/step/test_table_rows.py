@@ -89,6 +89,26 @@ def test_an_update_of_rows_is_sent_as_rows(table, elsewhere, mesh_of):
     assert elsewhere.refreshed == 0
 
 
+def test_a_table_that_is_only_updated_is_not_fetched(table, elsewhere, mesh_of):
+    def scatter(numbers, rows):
+        with describing(Update(table, "add", rows, (numbers,))):
+            table.value = table.value.at[numbers].add(rows)
+
+    def apply(numbers, rows):
+        gradient = jnp.zeros_like(table.value).at[numbers].add(rows)
+        with describing(Update(table, "subtract", gradient)):
+            table.value = table.value - gradient
+
+    rows = np.ones((2, 3), np.float32)
+    for step in (scatter, apply):
+        spmd.Step(step, mesh_of(1))(np.array([4, 7]), rows)
+    scattered, applied = elsewhere.updates
+    assert scattered.index[0].tolist() == applied.operand.indices.tolist() == [4, 7]
+    np.testing.assert_array_equal(scattered.operand, rows)
+    np.testing.assert_array_equal(applied.operand.values, rows)
+    assert (elsewhere.refreshed, elsewhere.looked_up) == (0, [])
+
+
 def test_rows_that_do_not_exist_are_filled(table, mesh_of):
     step = spmd.Step(lambda numbers: jnp.take(table.value, numbers, axis=0), mesh_of(1))
     result = step(np.array([2, 40, -1]))

@@ -258,6 +258,43 @@ def test_embeddings_move_only_their_rows(make_optimizer, shards, monkeypatch):
         np.testing.assert_allclose(ours, expected, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("shards", [1, 3])
+def test_a_table_that_is_only_updated_does_not_travel(shards, monkeypatch):
+    strategy = make_strategy(1, 2, variable_partitioner=PARTITIONERS.FixedShardsPartitioner(shards))
+    coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
+    initial = np.random.default_rng(0).normal(size=(30_000, 2)).astype(np.float32)
+    with strategy.scope():
+        table = tf.Variable(initial)
+        optimizer = tf.keras.optimizers.Adagrad(0.5)
+    numbers = [29_999, 3]
+
+    @tf.function
+    def scatter():
+        table.scatter_nd_add([[number] for number in numbers], tf.ones((2, 2)))
+
+    @tf.function
+    def apply():
+        def replica():
+            gradient = tf.IndexedSlices(tf.ones((2, 2)), tf.constant(numbers), (30_000, 2))
+            optimizer.apply_gradients([(gradient, table)])
+
+        strategy.run(replica)
+
+    table.assign(initial + 1)  # another version than the copy here
+    pull, asked = Store.pull, []
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            Store, "pull", lambda self, versions: asked.extend(versions) or pull(self, versions)
+        )
+        for step in (scatter, scatter, apply, apply):
+            coordinator.schedule(step)
+        coordinator.join()
+    (place, *_) = backing_of(table).place_of(table)[2]
+    assert place[0] not in {key[0] for key in asked}
+    changed = np.flatnonzero((table.numpy() != initial + 1).any(1))
+    np.testing.assert_array_equal(changed, sorted(numbers))
+
+
 def test_without_staleness_several_workers_compute_what_one_does():
     def trained(workers: int) -> np.ndarray:
         strategy = make_strategy(workers, max_staleness=0)
