@@ -184,7 +184,8 @@ def with_rows(
         shapes = {aval_of(jaxpr.invars[table]).shape for table in tables}
         evaluation = _Evaluation(rows, shapes)
         operands = [
-            _Table(number) if number in tables else value for number, value in enumerate(inputs)
+            _Table(aval_of(jaxpr.invars[number]).shape[0]) if number in tables else value
+            for number, value in enumerate(inputs)
         ]
         results = evaluation.run(jaxpr, closed.consts, operands, wanted)
         flat: list[Any] = []
@@ -262,11 +263,11 @@ class _Table:
     """Stands for a table.
 
     Attributes:
-        number: of the table.
+        size: how many rows it has.
         operations: what was done to it, and is to be done to its rows.
     """
 
-    number: int
+    size: int
     operations: tuple[JaxprEqn, ...] = ()
 
 
@@ -287,7 +288,7 @@ class _Rows(NamedTuple):
     """Rows of an array that is zero elsewhere; a row may occur several times, and its values add up.
 
     Attributes:
-        indices: numbers of the rows, shape (n,); those that the array does not have are ignored.
+        indices: numbers of the rows, of `_numbers`, shape (n,); those that the array does not have are ignored.
         values: of these rows, shape (n, ...).
     """
 
@@ -314,7 +315,7 @@ class _Sparse:
         indices = [part.indices for part in self.parts] or [jnp.zeros(0, jnp.int32)]
         empty = jnp.zeros((0, *self.shape[1:]), self.dtype)
         return _Rows(
-            jnp.concatenate([one.astype(jnp.int32) for one in indices]),
+            jnp.concatenate(indices),
             jnp.concatenate([part.values for part in self.parts] or [empty]),
         )
 
@@ -367,7 +368,7 @@ class _Evaluation:
         first: Any = operands[0] if operands else None
         if isinstance(first, _Table):
             if name in _OF_A_TABLE:
-                return [_Table(first.number, (*first.operations, equation))]
+                return [_Table(first.size, (*first.operations, equation))]
             return [self._look_up(first, operands[1])]
         is_splat = name == "broadcast_in_dim" and jnp.ndim(first) == 0
         if is_splat and self._is_like_table(equation.outvars[0]):
@@ -381,7 +382,7 @@ class _Evaluation:
 
     def _look_up(self, table: _Table, indices: Any) -> Any:
         rows = self._rows[len(self.indices)]
-        self.indices.append(indices[..., 0])
+        self.indices.append(_numbers(indices, table.size))
         for equation in table.operations:
             rows = equation.primitive.bind(rows, **equation.params)
         return rows
@@ -414,6 +415,18 @@ class _Evaluation:
                 if name == "sub":
                     right = each(jnp.negative, right).parts
                 return sparse([*left, *right])
+        if name == "slice" and isinstance(first, _Sparse) and _is_of_rows(equation):
+            start, stop = equation.params["start_indices"][0], equation.params["limit_indices"][0]
+            return sparse([_moved(one, (start, stop), 0, stop - start) for one in first.parts])
+        if name == "concatenate" and equation.params["dimension"] == 0:
+            found, end = list[_Rows](), 0
+            for operand, variable in zip(operands, equation.invars, strict=True):
+                parts, start, count = _parts(operand), end, aval_of(variable).shape[0]
+                if parts is None:
+                    return None
+                found += [_moved(one, (0, count), start, aval.shape[0]) for one in parts]
+                end += count
+            return sparse(found)
         if name in ("mul", "div"):
             left, right = operands
             if name == "mul" and isinstance(right, _Sparse):
@@ -424,6 +437,7 @@ class _Evaluation:
                 and not isinstance(scale, _Sparse)
                 and jnp.ndim(scale) == 0
             ):
+                # What is NaN or infinite leaves rows without a gradient alone, as with TensorFlow's IndexedSlices.
                 return each(lambda values: bind(values, jnp.full_like(values, scale)), left.parts)
         return None
 
@@ -456,9 +470,41 @@ def _outside_if_negative(indices: Any, size: int) -> Any:
     return jnp.where(indices < 0, size, indices)
 
 
+def _number_type(size: int) -> Any:
+    """Returns the type of the numbers of rows of an array of a size."""
+    return jnp.dtype(jnp.int32 if size <= jnp.iinfo(jnp.int32).max else jnp.int64)
+
+
+def _numbers(indices: Any, size: int) -> Any:
+    """Returns numbers of rows in the type that they have for a size; those that do not exist stay outside."""
+    dtype, own = _number_type(size), jnp.iinfo(indices.dtype)
+    numbers = indices[..., 0]
+    # A cast alone would make numbers of rows of some that are too large.
+    if own.max > jnp.iinfo(dtype).max:
+        numbers = jnp.minimum(numbers, size)
+    if own.min < jnp.iinfo(dtype).min:
+        numbers = jnp.maximum(numbers, -1)
+    return numbers.astype(dtype)
+
+
+def _moved(rows: _Rows, of: tuple[int, int], to: int, size: int) -> _Rows:
+    """Moves rows into an array of another size: those of a range, which are to begin at some row there."""
+    start, stop = of
+    exists = (rows.indices >= start) & (rows.indices < stop)
+    dtype = _number_type(size)
+    numbers = (rows.indices - start).astype(dtype) + to
+    return _Rows(jnp.where(exists, numbers, size).astype(dtype), rows.values)
+
+
+def _is_of_rows(equation: JaxprEqn) -> bool:
+    """Tells whether a slice takes whole rows that follow each other."""
+    shape, result = aval_of(equation.invars[0]).shape, aval_of(equation.outvars[0]).shape
+    return not equation.params["strides"] and shape[1:] == result[1:]
+
+
 def _scattered(equation: JaxprEqn, indices: Any, values: Any) -> _Rows:
     shape = aval_of(equation.outvars[0]).shape
-    indices = indices[..., 0].reshape(-1)
+    indices = _numbers(indices, shape[0]).reshape(-1)
     if equation.params["mode"] == GatherScatterMode.CLIP:
         indices = jnp.clip(indices, 0, shape[0] - 1)
     return _Rows(indices, values.reshape(-1, *shape[1:]))
@@ -466,7 +512,12 @@ def _scattered(equation: JaxprEqn, indices: Any, values: Any) -> _Rows:
 
 def _may_be_table(variable: Var) -> bool:
     aval = aval_of(variable)
-    return len(aval.shape) > 1 and jnp.issubdtype(aval.dtype, jnp.floating)
+    largest = jnp.iinfo(jax.dtypes.canonicalize_dtype(jnp.int64)).max
+    return (
+        len(aval.shape) > 1
+        and jnp.issubdtype(aval.dtype, jnp.floating)
+        and aval.shape[0] <= largest
+    )
 
 
 def _is_row_lookup(equation: JaxprEqn) -> bool:

@@ -132,6 +132,109 @@ def test_what_cannot_stay_sparse_is_dense_and_equal():
     np.testing.assert_allclose(shifted, expected[2], rtol=1e-6)
 
 
+def rows_of(table, numbers, mode="fill"):
+    """Looks rows up by numbers of any type; those of `jnp` cast them first."""
+    form = jax.lax.GatherDimensionNumbers((1,), (0,), (0,))
+    return jax.lax.gather(table, numbers[:, None], form, (1, table.shape[1]), mode=mode)
+
+
+LARGE = [3, 2**31, 2**32 + 3, 2**32 - 4, 2**63 - 1]
+
+
+@pytest.mark.parametrize("mode", ["fill", "clip"])
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        np.array([*LARGE, -1, -(2**32) + 3, -(2**63)], np.int64),
+        np.array([*LARGE, 2**64 - 4], np.uint64),
+        np.array([3, 2**31, 2**32 - 4], np.uint32),
+        np.array([3, 255, 3], np.uint8),
+    ],
+    ids=lambda numbers: numbers.dtype.name,
+)
+def test_numbers_of_rows_that_are_too_large_stay_so(numbers, mode):
+    def step(table, numbers):
+        rows, pull = jax.vjp(lambda table: rows_of(table, numbers, mode), table)
+        return rows, pull(jnp.ones_like(rows))[0]
+
+    with jax.enable_x64(True):
+        closed = jax.make_jaxpr(step)(TABLE, numbers)
+        program = with_rows(closed, [0], [0, 1], [1], [])
+        assert program is not None
+        (found,) = program.find([jnp.zeros_like(TABLE), numbers])
+        _, indices, values = program.run(
+            [jnp.zeros_like(TABLE), numbers], [jnp.zeros((len(numbers), 4))]
+        )
+        _, gradient = jax.jit(step)(TABLE, numbers)
+    expected = [min(max(int(number), -1), 50) for number in numbers]
+    assert np.clip(found, -1, 50).tolist() == expected
+    exists = (np.asarray(indices) >= 0) & (np.asarray(indices) < 50)
+    whole = np.zeros_like(TABLE)
+    np.add.at(whole, np.asarray(indices)[exists], np.asarray(values)[exists])
+    np.testing.assert_array_equal(whole, gradient)
+
+
+def test_a_table_of_very_many_rows_has_numbers_of_64_bits():
+    table = jax.ShapeDtypeStruct((2**31 + 8, 2), jnp.float32)
+
+    def step(table, numbers):
+        rows, pull = jax.vjp(lambda table: rows_of(table, numbers), table)
+        return pull(rows)[0]
+
+    def traced(dtype):
+        return jax.make_jaxpr(step)(table, jax.ShapeDtypeStruct((3,), dtype))
+
+    assert find_tables(traced(jnp.int32).jaxpr, [0], [0]) == {}  # whose numbers go no further
+    with jax.enable_x64(True):
+        program = with_rows(traced(jnp.int64), [0], [0], [0], [])
+        assert program is not None
+        inputs = [None, jnp.array([2**31 + 1, 2**33, 5])]
+        (found,) = jax.eval_shape(lambda n: program.find([table, n]), inputs[1])
+        indices, _ = jax.eval_shape(
+            lambda n, rows: program.run([table, n], [rows]), inputs[1], jnp.zeros((3, 2))
+        )
+    assert found.dtype == indices.dtype == jnp.int64
+
+
+def test_gradients_of_parts_are_sparse_and_equal():
+    def step(table, weight, numbers):
+        gradient = jax.grad(loss)(table, weight, numbers)
+        first, second = gradient[:7] * 2, gradient[7:] * 3
+        return jnp.concatenate([first, jnp.zeros_like(table), second]), gradient[7:40]
+
+    joined, part = run(step, WEIGHT, LESS, sparse=[0, 1])
+    expected = jax.jit(step)(TABLE, WEIGHT, LESS)
+    assert isinstance(joined, SparseRows)
+    assert isinstance(part, SparseRows)
+    for rows, whole in zip((joined, part), expected, strict=True):
+        exists = np.asarray(rows.indices) < len(whole)
+        assert (np.asarray(rows.indices) >= 0).all()
+        found = np.zeros_like(whole)
+        np.add.at(found, np.asarray(rows.indices)[exists], np.asarray(rows.values)[exists])
+        np.testing.assert_allclose(found, whole, rtol=1e-5)
+
+
+def test_what_is_no_slice_of_rows_is_dense_and_equal():
+    def step(table, weight, numbers):
+        gradient = jax.grad(loss)(table, weight, numbers)
+        return gradient[::2], gradient[:, 1:], jnp.concatenate([gradient, table[numbers[0]]])
+
+    found = run(step, WEIGHT, LESS, sparse=[0, 1, 2])
+    for ours, expected in zip(found, jax.jit(step)(TABLE, WEIGHT, LESS), strict=True):
+        np.testing.assert_allclose(ours, expected, rtol=1e-5)
+
+
+def test_what_is_not_finite_leaves_other_rows_alone():
+    def step(table, numbers):
+        gradient = jax.grad(lambda t: jnp.sum(t[numbers] ** 2))(table)
+        return gradient * jnp.nan, gradient / 0.0, gradient * jnp.sum(numbers * jnp.inf)
+
+    for rows in run(step, NUMBERS, sparse=[0, 1, 2]):
+        assert isinstance(rows, SparseRows)
+        assert not np.isfinite(rows.values).any()
+        np.testing.assert_array_equal(rows.indices, NUMBERS.reshape(-1))
+
+
 def test_a_gradient_of_no_row_has_none():
     def step(table, numbers):
         return jax.grad(lambda t: jnp.sum(numbers) * 1.0 + 0 * jnp.sum(t[numbers]))(table) * 0, (
