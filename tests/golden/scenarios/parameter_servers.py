@@ -160,6 +160,46 @@ def embeddings(s: Setting) -> Iterator[Case]:
             yield f"{name}/{form}", functools.partial(_embedded, s.tf, make, form == "divided")
 
 
+def _not_finite(tf: Any, loss: float, divided: bool) -> dict[str, Any]:
+    """Clips gradients whose norm is not finite, of a table so large that only some of its rows travel."""
+    strategy, coordinator = getattr(_cluster(tf), "divided" if divided else "whole")
+    with strategy.scope():
+        table = tf.Variable(np.ones((9000, 2), np.float32), name="table")
+        weight = tf.Variable(f32([1.0, 2.0]), name="weight")
+        optimizer = tf.keras.optimizers.SGD(0.1)
+        # TensorFlow has a variable for each part.
+        variables = [v for one in (table, weight) for v in getattr(one, "variables", [one])]
+        optimizer.build(variables)
+
+    @tf.function
+    def step(ids: Any) -> Any:
+        def replica() -> Any:
+            with tf.GradientTape() as tape:
+                rows = tf.nn.embedding_lookup(table, ids)
+                total = tf.reduce_sum(rows * tf.convert_to_tensor(weight)) * loss
+            gradients, norm = tf.clip_by_global_norm(tape.gradient(total, variables), 1.0)
+            optimizer.apply_gradients(zip(gradients, variables, strict=True))
+            return norm
+
+        return strategy.reduce("SUM", strategy.run(replica), axis=None)
+
+    norm = coordinator.schedule(step, args=(tf.constant([5, 8999, 5]),)).fetch()
+    finite = np.isfinite(tf.convert_to_tensor(table).numpy()).all(1)
+    return {
+        "norm is finite": bool(np.isfinite(norm)),
+        "rows that are not finite": np.flatnonzero(~finite).tolist(),
+        "weight": np.isfinite(tf.convert_to_tensor(weight).numpy()).tolist(),
+    }
+
+
+@scenario("parameter_servers.not_finite", GROUP, NONE)
+def not_finite(s: Setting) -> Iterator[Case]:
+    """Gradients of rows that are multiplied by NaN: the other rows stay as they are."""
+    for name, loss in (("nan", float("nan")), ("infinity", float("inf"))):
+        for form in ("whole", "divided"):
+            yield f"{name}/{form}", functools.partial(_not_finite, s.tf, loss, form == "divided")
+
+
 def _counted(tf: Any) -> dict[str, Any]:
     strategy, coordinator = _cluster(tf).whole
     with strategy.scope():
