@@ -19,7 +19,7 @@ import jax
 
 from spmd.errors import StateError
 from spmd.state.adapter import Adapter
-from spmd.state.backing import LIFTING, is_backed
+from spmd.state.backing import LIFTING, backing_of, is_backed
 from spmd.state.kinds import Kind
 from spmd.state.observers import WRITE_OBSERVERS, overwritten
 from spmd.state.registry import adapters
@@ -213,7 +213,7 @@ class StateTable:
     def lifted(self, leaves: Sequence[jax.Array]) -> Generator[None]:
         """Gives the variables traced values, in the order of `read`, and afterwards their own back."""
         with contextlib.ExitStack() as stack:
-            if is_backed(self.variables):
+            if any(backing_of(variable) is not None for variable in self.variables):
                 stack.enter_context(LIFTING)
             before = self.read()
             for adapter, things, variables in self._by_adapter():

@@ -15,7 +15,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import jax
 import ray
@@ -31,6 +31,7 @@ from spmd.servers.remote.nodes import wait_for
 from spmd.servers.remote.printing import Printout
 from spmd.servers.remote.shared_objects import Package, Sender
 from spmd.servers.remote.worker import RemoteTraceback
+from spmd.state import LIFTING
 from spmd.topology import local_devices, make_mesh
 
 _REPORT_SECONDS = 30.0
@@ -150,7 +151,8 @@ class Gang:
             GangLostError: a process of the gang is gone.
             TypeError: the closure reaches an object that cannot be copied.
         """
-        with self._lock:
+        # No other thread traces a step meanwhile, with other values in variables that are sent.
+        with LIFTING, self._lock:
             self._check()
             written = self.variables.take_written()
             closures: list[Any] = [functools.partial(write, written)] if written else []
@@ -175,7 +177,7 @@ class Gang:
 
     def reset(self) -> None:
         """Has models and functions be sent anew, since variables were made in them here."""
-        with self._lock:
+        with LIFTING, self._lock:
             self.variables.refresh_all()
             self._sender.reset()
 
@@ -188,6 +190,8 @@ class Gang:
             raise
         failed = next((one for one in replies if one.error is not None), None)
         if failed is not None and failed.error is not None:
+            if any(one.error is None and not one.skipped for one in replies):
+                self._fail_alone(dict(enumerate(replies)))
             with self._lock:
                 self._attempt += 1
             if failed.made_variables:
@@ -253,20 +257,21 @@ class Gang:
             if waiting and any(one.error is not None for one in replies.values()):
                 until = until or time.monotonic() + _APART_SECONDS
                 if time.monotonic() > until:
-                    failed = next(i for i, one in replies.items() if one.error is not None)
-                    self._fail_alone(failed, replies[failed])
+                    self._fail_alone(replies)
         return [replies[index] for index in sorted(replies)]
 
-    def _fail_alone(self, index: int, reply: Reply) -> None:
-        """Ends the gang, since one process has failed, and the others wait for it."""
-        assert reply.error is not None
-        dumped, text = reply.error
+    def _fail_alone(self, replies: Mapping[int, Reply]) -> NoReturn:
+        """Ends the gang, since some processes have failed, and the others wait for them, or have other values now."""
+        failed = [index for index, one in replies.items() if one.error is not None]
+        names = " and ".join(self.names[index] for index in failed)
+        first = replies[failed[0]].error
+        assert first is not None
+        dumped, text = first
         error = self._sender.load(dumped)
-        error.add_note(
-            f"Only {self.names[index]} failed, so the processes of the strategy were ended."
-        )
+        error.add_note(f"Only {names} failed, so the processes of the strategy were ended.")
         self._lost = GangLostError(
-            f"The processes of this strategy were ended, because {self.names[index]} failed alone. Make a new strategy."
+            f"The processes of this strategy were ended, because {names} failed and the others did not. Make a new strategy, "
+            "and restore the last checkpoint."
         )
         self._kill()
         raise error from RemoteTraceback(text)

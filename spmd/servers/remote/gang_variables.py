@@ -1,8 +1,9 @@
 """Variables whose values live in the processes of a gang, which all have them, and are copies in the program."""
 
+import contextlib
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import Any
 
 import jax
@@ -21,7 +22,7 @@ Call = Callable[[Callable[[], Any]], Any]
 
 
 class GangVariables:
-    """The backing of variables that have been sent to a gang.
+    """The backing of variables that have been sent to a gang; safe to use from several threads.
 
     A variable is the program's own until a closure first takes it there. From then on its copy here is fetched when
     the program reads it and something ran since, and sent with the next closure when the program has written it.
@@ -36,13 +37,16 @@ class GangVariables:
             call: has the gang call a function, waits, and returns what it returned in the first process.
         """
         self._call = call
+        # Taken after `LIFTING` by whoever needs both.
         self._lock = threading.RLock()
         self._known: dict[int, weakref.ref[Any]] = {}
         self._stale: set[int] = set()
         self._written: dict[int, LibraryVariable] = {}
         self._read_large = False
-        # Meanwhile what stands for another variable reads and writes that one.
-        self._is_fetching = False
+        self._sent = 0
+        # For each variable, how many closures had been sent before its value came.
+        self._fetched: dict[int, int] = {}
+        self._thread = threading.local()
 
     def place_of(self, variable: LibraryVariable) -> None:
         """Notes that a variable is about to be sent, with its value."""
@@ -59,7 +63,7 @@ class GangVariables:
 
     def take_written(self) -> list[tuple[LibraryVariable, PyTree]]:
         """Returns the variables that the program has written, with their values; they count as sent."""
-        with self._lock:
+        with LIFTING, self._lock:
             written = [(one, _on_host(_adapter(one).get(one))) for one in self._written.values()]
             self._written.clear()
         return written
@@ -67,6 +71,7 @@ class GangVariables:
     def expire(self) -> None:
         """Called when a closure was sent, which may change any variable."""
         with self._lock:
+            self._sent += 1
             self._stale.update(self._known)
             self._read_large = False
 
@@ -76,24 +81,23 @@ class GangVariables:
         Small ones come together, as those of metrics are read. Who reads several large ones, as a checkpoint does, gets
         the rest with the second.
         """
-        with self._lock:
-            wanted = [one for one in variables if id(one) in self._stale]
-            if not wanted or self._is_fetching:
-                return
-            self._is_fetching = True
-            try:
-                self._fetch_with_others(wanted)
-            finally:
-                self._is_fetching = False
+        if not any(id(one) in self._stale for one in variables):
+            return
+        with self._fetching() as is_first:
+            if is_first:
+                with LIFTING, self._lock:
+                    wanted = [one for one in variables if id(one) in self._stale]
+                    wanted = self._with_others(wanted) if wanted else []
+                    sent = self._sent
+                self._fetch(wanted, sent)
 
     def refresh_all(self) -> None:
         """Fetches all variables whose values may have changed."""
-        with self._lock:
-            self._is_fetching = True
-            try:
-                self._fetch(self.all(stale=True))
-            finally:
-                self._is_fetching = False
+        with self._fetching() as is_first:
+            if is_first:
+                with self._lock:
+                    wanted, sent = self.all(stale=True), self._sent
+                self._fetch(wanted, sent)
 
     def all(self, *, stale: bool = False) -> list[LibraryVariable]:
         """Lists the variables that the gang has."""
@@ -103,42 +107,74 @@ class GangVariables:
 
     def push(self, updates: Sequence[Update]) -> None:
         """Notes that the program has written variables, whose copies here have the new values."""
+        if self._is_fetching():
+            return
         with self._lock:
-            if self._is_fetching:
-                return
             for update in updates:
                 self._written[id(update.variable)] = update.variable
                 self._stale.discard(id(update.variable))
 
-    def _fetch_with_others(self, wanted: list[LibraryVariable]) -> None:
+    @contextlib.contextmanager
+    def _fetching(self) -> Generator[bool]:
+        """Marks that this thread fetches values; gives False if it does already.
+
+        Meanwhile what stands for another variable reads and writes that one.
+        """
+        if self._is_fetching():
+            yield False
+            return
+        self._thread.fetches = True
+        try:
+            yield True
+        finally:
+            self._thread.fetches = False
+
+    def _is_fetching(self) -> bool:
+        return getattr(self._thread, "fetches", False)
+
+    def _with_others(self, wanted: list[LibraryVariable]) -> list[LibraryVariable]:
         others = self.all(stale=True)
         if any(_bytes(one) > _SMALL_BYTES for one in wanted):
             wanted = others if self._read_large else wanted
             self._read_large = True
-        else:
-            small = [one for one in others if _bytes(one) <= _SMALL_BYTES]
-            wanted += [one for one in small[:_MANY] if all(one is not each for each in wanted)]
-        self._fetch(wanted)
+            return wanted
+        small = [one for one in others if _bytes(one) <= _SMALL_BYTES]
+        return wanted + [one for one in small[:_MANY] if all(one is not each for each in wanted)]
 
-    def _fetch(self, variables: list[LibraryVariable]) -> None:
+    def _fetch(self, variables: list[LibraryVariable], sent: int) -> None:
+        """Fetches variables.
+
+        Args:
+            variables: to fetch.
+            sent: how many closures had been sent when they were chosen. Their values may be those after a later one.
+        """
         if not variables:
             return
-        values = self._call(_Read(variables))
-        with LIFTING:
+        values = self._call(
+            _Read(variables)
+        )  # without the lock, which a thread that sends needs, too
+        with LIFTING, self._lock:
             for variable, value in zip(variables, values, strict=True):
-                adapter = _adapter(variable)
+                identity = id(variable)
+                is_older = sent < self._fetched.get(identity, 0)
+                # Meanwhile another thread may have fetched it, or the program has written it.
+                if identity not in self._stale or identity in self._written or is_older:
+                    continue
                 if value is not None:
-                    adapter.set(variable, jax.tree.map(jnp.asarray, value))
-        self._stale.difference_update(map(id, variables))
+                    _adapter(variable).set(variable, jax.tree.map(jnp.asarray, value))
+                self._fetched[identity] = sent
+                if sent == self._sent:
+                    self._stale.discard(identity)
 
     def _forget(self, identity: int) -> None:
         self._known.pop(identity, None)
         self._stale.discard(identity)
         self._written.pop(identity, None)
+        self._fetched.pop(identity, None)
 
 
 class _Read:
-    """Reads variables in a process of a gang; of a variable that it returned before and that is unchanged, None."""
+    """Reads variables in a process of a gang."""
 
     def __init__(self, variables: Sequence[LibraryVariable]) -> None:
         self._wanted = list(variables)

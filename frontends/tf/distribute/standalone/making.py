@@ -21,7 +21,7 @@ from frontends.tf.distribute.values import PerReplicaSpec
 from frontends.tf.dtypes import jax_dtype
 from spmd.assigned import assigned
 from spmd.replica import PerReplica
-from spmd.state import adapter_of, silently
+from spmd.state import LIFTING, adapter_of, silently
 from spmd.typing import LibraryVariable
 
 _MESH: ContextVar[Mesh | None] = ContextVar("making_variables", default=None)
@@ -44,7 +44,7 @@ def making(mesh: Mesh, variables: Iterable[LibraryVariable]) -> Generator[None]:
     before = [(one, adapter) for one in variables if (adapter := adapter_of(one)) is not None]
     values = [(one, adapter, adapter.get(one)) for one, adapter in before]
     try:
-        with assigned(_MESH, mesh), silently():
+        with LIFTING, assigned(_MESH, mesh), silently():
             yield
     finally:
         for variable, adapter, value in values:

@@ -1,5 +1,8 @@
 """Variables of a gang: fetched when they are read, sent when they were written; here the gang is a function."""
 
+import threading
+
+import jax
 import numpy as np
 import pytest
 
@@ -89,3 +92,99 @@ def test_a_variable_that_is_gone_is_forgotten(gang):
     backing = GangVariables(gang.call)
     _variables(gang, backing, [2])
     assert backing.all() == []
+
+
+class Meanwhile(Gang):
+    """A gang for which another thread does something while a value travels."""
+
+    def __init__(self):
+        super().__init__()
+        self.others = []
+
+    def call(self, read):
+        values = super().call(read)
+        if self.others:
+            thread = threading.Thread(target=self.others.pop())
+            thread.start()
+            thread.join(10)
+            assert not thread.is_alive()
+        return values
+
+
+def test_another_thread_sends_while_a_value_is_fetched():
+    gang = Meanwhile()
+    backing = GangVariables(gang.call)
+    one, other = _variables(gang, backing, [2, 2])
+    backing.expire()
+    other.value = np.full(2, 5.0, np.float32)
+    taken = []
+
+    def send():
+        taken.extend(backing.take_written())
+        backing.expire()
+        gang.values[id(one)] = np.full(2, 9.0, np.float32)
+
+    gang.others.append(send)
+    assert one.value.tolist() == [1.0, 1.0]
+    assert [variable for variable, _ in taken] == [other]
+    assert one.value.tolist() == [9.0, 9.0]  # what was sent meanwhile may have changed it
+
+
+def test_what_is_written_while_a_value_is_fetched_stays():
+    gang = Meanwhile()
+    backing = GangVariables(gang.call)
+    (one,) = _variables(gang, backing, [2])
+    backing.expire()
+
+    def write_and_send():
+        one.value = np.full(2, 7.0, np.float32)
+        backing.take_written()
+
+    gang.others.append(write_and_send)
+    assert one.value.tolist() == [7.0, 7.0]
+    assert gang.fetched == [1]
+
+
+def test_an_older_value_that_comes_late_is_dropped():
+    gang = Meanwhile()
+    backing = GangVariables(gang.call)
+    (one,) = _variables(gang, backing, [2])
+    backing.expire()
+    read = []
+
+    def send_and_read():
+        backing.expire()
+        gang.values[id(one)] = np.full(2, 9.0, np.float32)
+        read.extend(one.value.tolist())
+        backing.expire()
+
+    gang.others.append(send_and_read)
+    backing.refresh([one])
+    assert read == [9.0, 9.0]
+    with spmd.state.silently():
+        assert one.value.tolist() == [9.0, 9.0]
+
+
+def test_a_value_does_not_come_into_another_threads_trace(gang):
+    backing = GangVariables(gang.call)
+    (one,) = _variables(gang, backing, [2])
+    traces, go, found = threading.Event(), threading.Event(), []
+
+    def step():
+        traces.set()
+        assert not go.wait(0.5)  # the other thread waits until the trace is over
+        found.append(isinstance(one.value, jax.core.Tracer))
+        return one.value.sum()
+
+    def read():
+        traces.wait(10)
+        backing.expire()
+        found.append(one.value.tolist())
+        go.set()
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    result = spmd.Step(step, spmd.make_mesh(["cpu:0"]), state=[one])()
+    thread.join(10)
+    assert float(result) in (0.0, 2.0)  # the reader may be first again
+    assert found == [True, [1.0, 1.0]]

@@ -134,6 +134,19 @@ def test_a_lost_worker_is_an_error_and_the_program_goes_on(environment):
     assert lost["counts"] == [25.0, 30.0]
 
 
+def test_an_error_of_one_worker_ends_the_processes_and_the_program_goes_on(environment):
+    with serving(2, environment) as servers, servers.program("failing.py") as program:
+        output, _ = program.communicate(timeout=400)
+    found = json.loads(next(line for line in reversed(output.splitlines()) if line[:1] == "["))
+    assert len(found) == 2
+    for counted, message, note, cause, afterwards in found:
+        assert counted == "102.0"
+        assert message == "'a mistake of one worker'"
+        assert note == "Only worker 1 failed, so the processes of the strategy were ended."
+        assert 'raise KeyError("a mistake of one worker")' in cause
+        assert "because worker 1 failed and the others did not. Make a new strategy" in afterwards
+
+
 @pytest.mark.slow
 def test_the_coordinator_of_parameter_servers_is_elsewhere(environment):
     with (
