@@ -22,7 +22,18 @@ from spmd.assigned import assigned
 from spmd.errors import MeshError, StepOutputError
 from spmd.proof import check_local_state_fits, diverged_error
 from spmd.replica import BlockMask, Frame, PerReplica, RowMask, stack_replicas, tracing
-from spmd.state import Kind, StateTable, adapters, discover
+from spmd.state import (
+    Kind,
+    Recorder,
+    StateTable,
+    Update,
+    adapters,
+    discover,
+    is_backed,
+    push,
+    recording,
+    refreshed,
+)
 from spmd.step.arguments import Arguments, is_argument, take_apart
 from spmd.step.locks import StateClaim
 from spmd.step.replica_copies import ReplicaCopies, equal, unplaced
@@ -150,8 +161,9 @@ class _Run:
         check_local_state_fits(table, self._layout.replicas, self._code.name)
         claim = StateClaim(table)  # held for as long as the variables are in use
         with claim.lock(), _on_one_device(self._mesh):
+            refreshed(table.variables)
             leaves = jax.tree.leaves((tuple(args), dict(kwargs)), is_leaf=is_argument)
-            results, copies = self._run(table, parts, leaves)
+            results, copies, updates = self._run(table, parts, leaves)
             if copies.end():
                 discover(self._code.function, state)  # marks what layers have made
             has_rows = [
@@ -163,14 +175,24 @@ class _Run:
                 (table, _), bad = diverged[0], [i for one, i in diverged if one is diverged[0][0]]
                 raise diverged_error(bad, table, self._code.name)
             result = self._result(results)
+            if updates and self._layout.replicas > 1:
+                moved = copies.moved(joined)
+                updates = [one for one in updates if all(one.variable is not v for v, _ in moved)]
+                updates += [Update(variable, "add", by) for variable, by in moved]
             copies.write(joined)
+        push(updates)
         return result
 
     def _run(
         self, table: StateTable, parts: Arguments, leaves: Sequence[Any]
-    ) -> tuple[list[PyTree], ReplicaCopies]:
-        """Runs the function of each replica; the variables hold afterwards what they did before."""
-        replicas = self._layout.replicas
+    ) -> tuple[list[PyTree], ReplicaCopies, list[Update]]:
+        """Runs the function of each replica; the variables hold afterwards what they did before.
+
+        Returns:
+            The results, the replicas' copies of the state, and what the first replica does to variables whose true
+            values live elsewhere.
+        """
+        replicas, updates = self._layout.replicas, list[Update]()
         frame = Frame(
             self._mesh,
             table,
@@ -191,6 +213,20 @@ class _Run:
                 copies.enter(following)
                 frame.masks, frame.merging = places[following]
 
+            def recorded(replica: int) -> PyTree:
+                if not is_backed(table.variables):
+                    return call(replica)
+                first = table.read()
+                initial = {id(slot.variable): first[slot.first] for slot in table.slots}
+                recorder = Recorder(initial, predicts=True)
+                try:
+                    with recording(recorder):
+                        return call(replica)
+                finally:
+                    found = recorder.close()
+                    if not replica:
+                        updates.extend(found)
+
             def call(replica: int) -> PyTree:
                 own_args, own_kwargs = parts.structure.unflatten(blocks[replica][0])
                 try:
@@ -204,7 +240,7 @@ class _Run:
                     raise
 
             turns = ReplicaThreads(replicas, switch, copies.adopt, _thread_context(self._mesh))
-            codes = [functools.partial(call, replica) for replica in range(replicas)]
+            codes = [functools.partial(recorded, replica) for replica in range(replicas)]
             with table.lifted(table.read()):
                 with table.in_replica():
                     frame.turns = turns
@@ -218,7 +254,7 @@ class _Run:
                     finally:
                         frame.masks, frame.turns = None, None
                 copies.leave(turns.index)
-        return results, copies
+        return results, copies, updates
 
     def _blocks(
         self, parts: Arguments, leaves: Sequence[Any], replica: int

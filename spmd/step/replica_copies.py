@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from spmd.replica import outside_of_steps
-from spmd.state import Kind, StateTable, adapter_of, adapters, apply_pending
+from spmd.state import Kind, StateTable, adapter_of, adapters, apply_pending, is_backed, silently
 from spmd.step.state_views import fold_key, rows_of_replica
 from spmd.topology import Layout, copied
 from spmd.typing import LibraryVariable
@@ -69,7 +69,7 @@ class ReplicaCopies:
     def enter(self, replica: int) -> None:
         """Gives the variables the values of a replica."""
         for copies in self._copies:
-            copies.table.put(copies.values[replica])
+            _put(copies.table, copies.values[replica])
         for (owner, name), value in zip(self._attributes, self._held[replica], strict=True):
             owner[name] = value
 
@@ -95,7 +95,7 @@ class ReplicaCopies:
         self._adopted[id(variable)] = leave
         name = str(getattr(variable, "name", None) or type(variable).__name__)
         copies = self._add(StateTable((), [(name, variable, adapter)]), found=False)
-        copies.table.put(copies.values[replica])
+        _put(copies.table, copies.values[replica])
 
     def end(self) -> bool:
         """Lets go of the variables that the step did not find; they hold what they did before.
@@ -107,7 +107,7 @@ class ReplicaCopies:
             leave()
         for copies in self._copies:
             if not copies.found:
-                copies.table.put(copies.before)
+                _put(copies.table, copies.before)
         return bool(self._adopted)
 
     def join(
@@ -150,10 +150,26 @@ class ReplicaCopies:
             joined.append(values)
         return joined, diverged
 
+    def moved(self, joined: Sequence[Sequence[Any]]) -> list[tuple[LibraryVariable, Any]]:
+        """Lists sums and means that live elsewhere and have changed, each with the difference.
+
+        Args:
+            joined: what `join` returned.
+        """
+        return [
+            (slot.variable, values[slot.first] - copies.before[slot.first])
+            for copies, values in zip(self._copies, joined, strict=True)
+            for slot in copies.table.slots
+            if slot.kind in (Kind.SUM, Kind.MEAN)
+            and is_backed([slot.variable])
+            and values[slot.first] is not copies.before[slot.first]
+        ]
+
     def write(self, joined: Sequence[Sequence[Any]]) -> None:
         """Writes all variables."""
         for copies, values in zip(self._copies, joined, strict=True):
-            copies.table.write(values)
+            with silently():
+                copies.table.write(values)
 
     def _add(self, table: StateTable, *, found: bool) -> _Copies:
         before = table.read()
@@ -171,6 +187,12 @@ class ReplicaCopies:
 
 class _DivergedError(Exception):
     """Copies differ that should be equal."""
+
+
+def _put(table: StateTable, values: Sequence[Any]) -> None:
+    """Gives variables values, of which whoever holds their true values is not told: they may stand for others."""
+    with silently():
+        table.put(values)
 
 
 def unplaced(value: Any) -> jax.Array:

@@ -10,6 +10,8 @@ import pytest
 from flax import nnx
 
 import spmd
+from spmd.servers import ServerVariables, Store
+from spmd.state import Update, describing
 from spmd.step import CrossReplicaStep, run_op_by_op, runs_op_by_op
 
 ROWS = np.random.default_rng(0).normal(size=(11, 3)).astype(np.float32)
@@ -265,3 +267,30 @@ def test_several_processes_are_refused(mesh_of, monkeypatch):
     monkeypatch.setattr("spmd.step.op_by_op.spans_processes", lambda mesh: True)
     with pytest.raises(spmd.errors.MeshError, match=r"several processes.*simulate_devices"):
         spmd.Step(lambda: 1, mesh_of(2)).op_by_op()
+
+
+@pytest.mark.parametrize("replicas", [1, 2])
+def test_variables_on_servers_change_as_with_the_compiled_step(mesh_of, replicas):
+    def trained(op_by_op):
+        variables = ServerVariables([Store()])
+        kinds = ("mirrored", "sum", "mean")
+        held = [spmd.Variable(jnp.zeros(3), kind=kind) for kind in kinds]
+        for one in held:
+            variables.bind(one)
+        plain, total, average = held
+
+        def step(x):
+            plain.value = plain.value + spmd.all_reduce(x.sum(0))
+            total.value = total.value + x.sum(0)
+            average.value = 0.5 * average.value + x.mean(0)
+            with describing(Update(plain, "add", jnp.ones(3))):
+                plain.value = plain.value + 1
+            return spmd.all_reduce(plain.value[0])
+
+        run_op_by_op(op_by_op)
+        run = spmd.Step(step, mesh_of(replicas))
+        results = [run(rows) for rows in spmd.distribute(ROWS[:8], mesh_of(replicas), batch_size=4)]
+        run_op_by_op(False)
+        return results, [one.value for one in held]
+
+    same(trained(True), trained(False))

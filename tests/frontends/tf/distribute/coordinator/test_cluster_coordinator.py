@@ -39,6 +39,29 @@ def test_a_counter_counts_all_functions_of_all_workers(strategy, coordinator):
     assert (compiled.numpy(), plain.numpy()) == (1000, 100)
 
 
+def test_workers_that_run_op_by_op_count_and_train_together(strategy, coordinator):
+    with strategy.scope():
+        count, weight = tf.Variable(0), tf.Variable([0.0])
+        optimizer = tf.keras.optimizers.SGD(1.0)
+
+    @tf.function
+    def step():
+        def replica():
+            count.assign_add(1)
+            optimizer.apply_gradients([(tf.constant([-1.0]), weight)])
+
+        strategy.run(replica)
+
+    tf.config.run_functions_eagerly(True)
+    try:
+        for _ in range(20):
+            coordinator.schedule(step)
+        coordinator.join()
+    finally:
+        tf.config.run_functions_eagerly(False)
+    assert (count.numpy(), weight.numpy().tolist(), optimizer.iterations.numpy()) == (20, [20], 20)
+
+
 def data(context=None):
     return tf.data.Dataset.from_tensor_slices((ROWS, TARGETS)).repeat().batch(16)
 

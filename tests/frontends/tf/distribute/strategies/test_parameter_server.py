@@ -138,22 +138,30 @@ def trained(strategy):
     return losses, weight.numpy(), table.numpy().sum(), float(mean.result()), int(count.numpy())
 
 
-def test_the_local_form_trains_as_a_mirrored_strategy_does(local):
-    ours, mirrored = trained(local), trained(tf.distribute.MirroredStrategy())
+@pytest.mark.parametrize("eagerly", [False, True])
+def test_the_local_form_trains_as_a_mirrored_strategy_does(local, eagerly):
+    tf.config.run_functions_eagerly(eagerly)
+    try:
+        ours = trained(local)
+    finally:
+        tf.config.run_functions_eagerly(False)
+    mirrored = trained(tf.distribute.MirroredStrategy())
     for one, other in zip(ours, mirrored, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-5)
 
 
-def test_the_local_form_fits_as_a_mirrored_strategy_does(local):
-    def fitted(strategy):
+@pytest.mark.parametrize("eagerly", [False, True])
+def test_the_local_form_fits_as_a_mirrored_strategy_does(local, eagerly):
+    def fitted(strategy, **options):
         tf.keras.utils.set_random_seed(0)
         with strategy.scope():
             model = tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(1)])
-            model.compile("adam", "mse", metrics=["mae"])
+            model.compile("adam", "mse", metrics=["mae"], **options)
         history = model.fit(X, Y, batch_size=8, epochs=2, validation_data=(X, Y), verbose=0)
         return [history.history[name] for name in ("loss", "mae", "val_loss")]
 
-    np.testing.assert_allclose(fitted(local), fitted(tf.distribute.MirroredStrategy()), rtol=1e-5)
+    ours, mirrored = fitted(local, run_eagerly=eagerly), fitted(tf.distribute.MirroredStrategy())
+    np.testing.assert_allclose(ours, mirrored, rtol=1e-5)
 
 
 @pytest.mark.parametrize(
