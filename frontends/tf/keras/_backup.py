@@ -18,6 +18,7 @@ from typing import Any
 import jax
 import keras
 
+from frontends.tf.keras._server_fit import WorkersLoop
 from frontends.tf.ops.random_stream import STREAM
 from spmd.checkpoint import Checkpoint, CheckpointManager, KeepPolicy, PreemptionSync
 from spmd.cluster import RETRYABLE_EXIT_CODE, all_gather_small
@@ -104,7 +105,8 @@ class BackupAndRestore(keras.callbacks.BackupAndRestore):
 
     What differs here: it saves the model, the optimizer, the metrics, the random numbers and the position in the data
     by `spmd.checkpoint`: verified, and never half. All workers pass it with the same folder. The state of other
-    callbacks (how long `EarlyStopping` has waited) is not restored, nor are the shuffles of arrays.
+    callbacks (how long `EarlyStopping` has waited) is not restored, nor are the shuffles of arrays. Under a
+    `ParameterServerStrategy` workers read their datasets from the beginning; a save within an epoch waits for them.
 
     Args:
         backup_dir: a folder for nothing else.
@@ -173,7 +175,9 @@ class BackupAndRestore(keras.callbacks.BackupAndRestore):
         if place:
             model._initial_epoch = place["epoch"]
             self._iterator._resume_at = place
-            if place["step"]:
+            if isinstance(model.train_function, WorkersLoop):
+                model.train_function.resume_at(place["step"])
+            elif place["step"]:
                 model.train_function = _of_rest(model)
         if self._saves_before_preemption:
             self._sync = PreemptionSync()
@@ -228,7 +232,9 @@ class BackupAndRestore(keras.callbacks.BackupAndRestore):
         return self._sync is not None and self._sync.reached()
 
     def _save(self, epoch: int, step: int, read: int, exit: bool) -> None:
-        _ = self.model  # writes the state of Keras's loop into the variables
+        model: Any = self.model  # writes the state of Keras's loop into the variables
+        if isinstance(model.train_function, WorkersLoop):
+            model.train_function.wait()
         position = "position" if read else "next_position"
         data = getattr(self._iterator.data_adapter, position, None)
         self._place.now = {"epoch": epoch, "step": step, "read": read, "data": data}

@@ -58,6 +58,14 @@ class WorkersLoop:
         """Takes the data of a `fit`."""
         self._data, self._steps, self._left = data, steps_per_epoch, steps_per_epoch
 
+    def resume_at(self, step: int) -> None:
+        """Has the first epoch begin with a later step."""
+        self._left = self._steps - step
+
+    def wait(self) -> None:
+        """Waits until the workers have made the steps that they were given."""
+        self._coordinator.join()
+
     def __call__(self, state: Any, iterator: Iterator[Any]) -> tuple[Logs, Any]:
         """Schedules as many steps as run at once, on the next worker that is free."""
         steps = min(self._model.steps_per_execution, self._left)

@@ -107,15 +107,11 @@ class KerasAdapter(Adapter):
     def on_thread(self) -> Callable[[], None]:
         # Scopes, the policy for types and the seed of the program, each the thread's own.
         trackers = [global_state.GLOBAL_STATE_TRACKER, global_state.GLOBAL_SETTINGS_TRACKER]
-        found = [dict(vars(tracker)) for tracker in trackers]
+        found = [_copied(vars(tracker)) for tracker in trackers]  # now: this thread goes on
 
         def set_up() -> None:
             for tracker, attributes in zip(trackers, found, strict=True):
-                own = {
-                    name: copy.copy(value) if isinstance(value, (list, dict)) else value
-                    for name, value in attributes.items()
-                }
-                vars(tracker).update(own)
+                vars(tracker).update(_copied(attributes))
 
         return set_up
 
@@ -142,3 +138,12 @@ _LOSSES = frozenset({"_losses", "_loss_ids", "_losses_override"})
 def _bookkeeping() -> frozenset[str]:
     """The attributes that Keras keeps in every model, and changes when one is saved or fitted."""
     return frozenset(vars(keras.Model(name="bookkeeping")))
+
+
+def _copied(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Copies Keras's state of a thread, but for the variables that the thread is about to initialize."""
+    return {
+        name: copy.copy(value) if isinstance(value, (list, dict)) else value
+        for name, value in attributes.items()
+        if name != "uninitialized_variables"
+    }

@@ -75,6 +75,50 @@ def test_several_workers_train_one_model(tmp_path):
     np.testing.assert_allclose(loaded.predict(ROWS, verbose=0), model.predict(ROWS, verbose=0))
 
 
+class _Killed(Exception):
+    pass
+
+
+class _Kill(tf.keras.callbacks.Callback):
+    """Raises in the second epoch; notes how many steps each epoch begins after."""
+
+    def __init__(self, kills):
+        super().__init__()
+        self.kills, self.begun = kills, []
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self.begun.append((epoch, int(self.model.optimizer.iterations.numpy())))
+
+    def on_train_batch_end(self, batch, logs=None):
+        if self.kills and self.begun[-1][0] == 1 and batch == 5:
+            raise _Killed
+
+
+@pytest.mark.parametrize(("save_freq", "saved"), [("epoch", 8), (4, 12)])
+def test_a_backup_is_gone_on_from(tmp_path, save_freq, saved):
+    def fit(folder, *, kills=False):
+        model, kill = make_model(make_strategy(1, 1)), _Kill(kills)
+        callbacks = [tf.keras.callbacks.BackupAndRestore(folder, save_freq=save_freq), kill]
+        creator = tf.keras.utils.experimental.DatasetCreator(data)
+        try:
+            history = model.fit(
+                creator, epochs=3, steps_per_epoch=8, verbose=0, callbacks=callbacks
+            ).history
+        except _Killed:
+            return None
+        return model, history, kill.begun
+
+    expected, whole, _ = fit(tmp_path / "whole")
+    assert fit(tmp_path / "broken", kills=True) is None
+    model, history, begun = fit(tmp_path / "broken")
+    assert begun == [(1, saved), (2, 16)]
+    assert int(model.optimizer.iterations.numpy()) == 24
+    for name, values in history.items():
+        np.testing.assert_allclose(values, whole[name][1:], rtol=1e-4)
+    for ours, theirs in zip(model.get_weights(), expected.get_weights(), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5)
+
+
 def test_an_epoch_needs_a_length_and_workers_need_a_dataset():
     model = make_model(make_strategy(1))
     with pytest.raises(ValueError, match="fit needs `steps_per_epoch`"):

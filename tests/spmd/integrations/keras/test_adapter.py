@@ -1,12 +1,31 @@
 """Keras layers and models in a step: found, trained, and watched for changes."""
 
+import threading
+
 import jax
 import keras
 import numpy as np
 import pytest
 
 import spmd
+from spmd.integrations.keras.adapter import KerasAdapter
 from tests.spmd.integrations.keras.loops import BATCH, gradients_of, make_data, make_model, trained
+
+
+def test_another_thread_begins_as_this_one_was():
+    found = []
+
+    def look():
+        set_up()
+        found.append(keras.src.backend.common.name_scope.current_path())
+
+    with keras.name_scope("outer"):
+        set_up = KerasAdapter().on_thread()
+        with keras.name_scope("inner"):
+            thread = threading.Thread(target=look)
+            thread.start()
+            thread.join()
+    assert found == ["outer"]
 
 
 @pytest.mark.slow

@@ -148,6 +148,25 @@ def test_an_error_of_one_worker_ends_the_processes_and_the_program_goes_on(envir
 
 
 @pytest.mark.slow
+def test_a_killed_fit_resumes_from_its_backup(environment, tmp_path):
+    def fit(folder: str, *, kills: str = "no") -> dict[str, Any] | None:
+        with servers.program("resuming.py", str(tmp_path / folder), kills) as program:
+            output, _ = program.communicate(timeout=400)
+        found = [line for line in output.splitlines() if line.startswith("{")]
+        return json.loads(found[0]) if found else None
+
+    with serving(2, environment) as servers:
+        whole = fit("whole")
+        assert fit("broken", kills="yes") is None
+        resumed = fit("broken")
+    assert whole is not None
+    assert resumed is not None
+    assert resumed["begun"] == [[1, 12], [2, 16]]
+    assert resumed["losses"] == whole["losses"][1:]
+    assert resumed["weights"] == whole["weights"]
+
+
+@pytest.mark.slow
 def test_the_coordinator_of_parameter_servers_is_elsewhere(environment):
     with (
         serving(2, environment, servers=1) as servers,
