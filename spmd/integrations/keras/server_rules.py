@@ -54,7 +54,6 @@ class KerasRule:
         """
         self.key = key
         self._cls, self._config, self._decays, self._constraint = cls, config, decays, constraint
-        self._made: dict[Any, tuple[Any, _Arrays]] = {}
         self._by_row: dict[Any, bool] = {}
 
     def slots(self, value: np.ndarray[Any, Any]) -> _Arrays:
@@ -107,22 +106,22 @@ class KerasRule:
         return list(map(np.asarray, (new, *others)))
 
     def _optimizer(self, value: Any) -> tuple[Any, _Arrays]:
-        """Makes the optimizer of a variable of some shape and type; returns it with its slots."""
-        kind = np.shape(value), str(value.dtype)
-        if kind not in self._made:
-            with silently(), jax.ensure_compile_time_eval():
-                optimizer = self._cls.from_config(self._config)
-                if not self._decays:
-                    optimizer.weight_decay = None
-                variable = _VARIABLE(np.zeros(*kind), dtype=kind[1])
-                variable.constraint = self._constraint
-                optimizer.build([variable])
-            others = optimizer._iterations, optimizer._learning_rate
-            slots = [one for one in optimizer.variables if all(one is not each for each in others)]
-            # Those of the variable first, as `bind_slot` counts them.
-            slots.sort(key=lambda slot: not hasattr(slot, "_spmd_reference"))
-            self._made[kind] = optimizer, slots
-        return self._made[kind]
+        """Makes the optimizer of a variable of some shape and type; returns it with its slots.
+
+        Nobody keeps it: its own copies of the slots are as large as those that the server has.
+        """
+        with silently(), jax.ensure_compile_time_eval():
+            optimizer = self._cls.from_config(self._config)
+            if not self._decays:
+                optimizer.weight_decay = None
+            variable = _VARIABLE(np.zeros(np.shape(value), value.dtype), dtype=str(value.dtype))
+            variable.constraint = self._constraint
+            optimizer.build([variable])
+        others = optimizer._iterations, optimizer._learning_rate
+        slots = [one for one in optimizer.variables if all(one is not each for each in others)]
+        # Those of the variable first, as `bind_slot` counts them.
+        slots.sort(key=lambda slot: not hasattr(slot, "_spmd_reference"))
+        return optimizer, slots
 
     def __reduce__(self) -> Any:
         arguments = self.key, self._cls, self._config, self._decays, self._constraint
