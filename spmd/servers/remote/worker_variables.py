@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from spmd.errors import StateError
 from spmd.servers.remote.errors import MadeVariablesError
 from spmd.servers.store import Change
 from spmd.servers.variables import ServerVariables
@@ -27,6 +28,7 @@ class WorkerVariables(ServerVariables):
         self._waiting: dict[int, list[Change]] = {}
         # How many of these are of former closures, by server.
         self._former: dict[int, int] = {}
+        self._has_sent = False  # updates of the closure that runs
 
     def begin(self) -> None:
         """Called before closures; forgets updates that could not be sent."""
@@ -36,9 +38,10 @@ class WorkerVariables(ServerVariables):
     def begin_closure(self) -> None:
         """Called before each closure."""
         self._former = {server: len(changes) for server, changes in self._waiting.items()}
+        self._has_sent = False
 
     def undo(self) -> None:
-        """Forgets the updates of a closure that is to run elsewhere, except those that were sent with a question."""
+        """Forgets the updates of a closure that is to run elsewhere."""
         for server, changes in self._waiting.items():
             del changes[self._former.get(server, 0) :]
 
@@ -49,7 +52,18 @@ class WorkerVariables(ServerVariables):
             self._stores[server].push(changes)
 
     def bind(self, variable: LibraryVariable) -> NoReturn:
-        """Refuses to make a variable, which the other workers and the coordinator would lack."""
+        """Refuses to make a variable, which the other workers and the coordinator would lack.
+
+        Raises:
+            MadeVariablesError: the coordinator had better call the closure.
+            StateError: it cannot, as updates of the closure have been sent.
+        """
+        if self._has_sent:
+            raise StateError(
+                "A function made a variable in a worker after it had updated others, so that it cannot run again where "
+                "variables are made. Make variables first: in strategy.scope(), or in a function that does not update "
+                "any."
+            )
         self.refused = True
         raise MadeVariablesError("A variable was made in a worker.")
 
@@ -60,8 +74,9 @@ class WorkerVariables(ServerVariables):
         self.bind(variable)
 
     def _changes_for(self, server: int) -> Sequence[Change]:
-        self._former.pop(server, None)
-        return self._waiting.pop(server, ())
+        changes = self._waiting.pop(server, ())
+        self._has_sent |= len(changes) > self._former.pop(server, 0)
+        return changes
 
     def _send(self, server: int, changes: Sequence[Change]) -> None:
         self._waiting.setdefault(server, []).extend(changes)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import spmd
+from spmd.errors import StateError
 from spmd.servers import ServerVariables, Store
 from spmd.servers.remote.actors import WorkerActor
 from spmd.servers.remote.errors import MadeVariablesError
@@ -99,3 +100,23 @@ def test_what_a_closure_did_that_runs_elsewhere_is_not_sent(ends):
     assert (len(reply.results), reply.made_variables) == (1, True)
     assert variable.value.tolist() == [1.0, 1.0]
     assert store.changes == 1
+
+
+def test_a_closure_makes_no_variables_once_its_updates_were_sent(ends):
+    _, variable, worker, _, step = ends
+    worker.begin()
+    step()
+    worker.begin_closure()
+    step()  # sends what the former closure did
+    with pytest.raises(MadeVariablesError):
+        worker.bind(spmd.Variable(np.zeros(2, np.float32)))
+    worker.undo()
+    worker.begin_closure()
+    step()
+    step()
+    worker.refused = False
+    with pytest.raises(StateError, match="after it had updated others"):
+        worker.bind(spmd.Variable(np.zeros(2, np.float32)))
+    assert not worker.refused  # the error is the user's, and nothing runs twice
+    worker.send()
+    assert variable.value.tolist() == [3.0, 3.0]
