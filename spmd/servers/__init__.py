@@ -13,8 +13,8 @@ from spmd.servers.reducers import plainly as plainly
 from spmd.servers.reducers import register_reducer as register_reducer
 from spmd.servers.remote_value import CancelledClosureError as CancelledClosureError
 from spmd.servers.remote_value import RemoteValue as RemoteValue
+from spmd.servers.rules import Rule as Rule
 from spmd.servers.store import Change as Change
-from spmd.servers.store import Rule as Rule
 from spmd.servers.store import Store as Store
 from spmd.servers.store import UnknownVariableError as UnknownVariableError
 from spmd.servers.variables import ServerVariables as ServerVariables

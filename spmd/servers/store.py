@@ -4,53 +4,24 @@ A store knows arrays and keys, no objects. Values are NumPy arrays in host memor
 never written again: an update replaces it, or copies it first.
 """
 
+import contextlib
 import dataclasses
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, TypeAlias
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
+from spmd.servers.rules import Array, Job, Rule, Rules
 from spmd.state import SparseRows
 from spmd.typing import PyTree
 
 # Of a shard: the name of the variable, and the number of the shard. Of an optimizer's slot: these, the rule, a position.
 Key: TypeAlias = tuple[Any, ...]
-Array: TypeAlias = np.ndarray[Any, Any]
 # Gradients of fewer rows are padded to so many.
 _FEWEST_ROWS = 16
-
-
-class Rule(Protocol):
-    """How an optimizer makes a new value of a gradient; runs compiled, where the value lives.
-
-    Attributes:
-        key: tells rules apart, on all machines.
-    """
-
-    key: str
-
-    def slots(self, value: Array) -> list[Array]:
-        """Returns what the rule keeps beside a value, at its start."""
-        ...
-
-    def update(
-        self, value: jax.Array, slots: list[jax.Array], operand: PyTree
-    ) -> tuple[jax.Array, list[jax.Array]]:
-        """Returns the new value and slots; traced by `jax.jit`.
-
-        Args:
-            value: the value.
-            slots: those of the value.
-            operand: tuple of the gradient, of the shape of the value, and of arrays that are the same for all rows.
-        """
-        ...
-
-    def is_by_row(self, value: Array) -> bool:
-        """Tells whether a row and its slots change only by its own gradient, and not at all if that is zero."""
-        ...
+# Values of up to so many bytes are updated together: new ones are there beside the old ones until all are made.
+_MOST_TOGETHER = 1 << 18
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,6 +72,23 @@ class _Entry:
     )
 
 
+class _Whole(NamedTuple):
+    """A value that a rule updates as a whole."""
+
+    entry: _Entry
+    slots: list[Array]
+    job: Job
+
+
+class _Rows(NamedTuple):
+    """Some rows of a value, which a rule updates by themselves."""
+
+    entry: _Entry
+    slots: list[Array]
+    gradient: SparseRows
+    others: Sequence[Array]
+
+
 class Store:
     """Values by key; safe to use from several threads.
 
@@ -117,8 +105,7 @@ class Store:
 
     def __init__(self) -> None:
         self._entries: dict[Key, _Entry] = {}
-        self._rules: dict[str, Rule] = {}
-        self._compiled: dict[str, Any] = {}
+        self._rules = Rules()
         self._making = threading.Lock()
         self.changes = 0
 
@@ -133,13 +120,18 @@ class Store:
             for key, value in values.items():
                 self._entries.setdefault(key, _Entry(np.asarray(value), shared=shared))
 
+    def delete(self, keys: Sequence[Key]) -> None:
+        """Forgets values, and all that optimizers keep beside them; those that are not there are no error."""
+        with self._making:
+            deleted = [self._entries.pop(key, None) for key in keys]
+            rules = {rule for entry in deleted if entry is not None for rule in entry.slots}
+            used = {rule for entry in self._entries.values() for rule in list(entry.slots)}
+        for rule in rules - used:
+            self._rules.forget_programs(rule)
+
     def add_rules(self, rules: Sequence[Rule]) -> None:
         """Takes the rules of optimizers in."""
-        with self._making:
-            for rule in rules:
-                if rule.key not in self._rules:
-                    self._rules[rule.key] = rule
-                    self._compiled[rule.key] = jax.jit(_of_dense(rule))
+        self._rules.add(rules)
 
     def pull(self, versions: Mapping[Key, int]) -> dict[Key, tuple[int, Array]]:
         """Hands out values that changed.
@@ -193,17 +185,24 @@ class Store:
             UnknownVariableError: there is no value of a key.
             ValueError: the key is that of a slot, which is to be changed in part before its optimizer was applied.
         """
+        gradients: dict[Key, Change] = {}
         for change in changes:
-            entry = self._entry(change.key)
-            with entry.lock:
-                if change.verb == "apply":
-                    self._apply(entry, change)
-                elif _is_slot(change.key):
-                    self._write_slot(entry, change)
-                else:
-                    _write(entry, change)
-                entry.version += 1
-                self.changes += 1
+            is_gradient = change.verb == "apply"
+            if not is_gradient or change.key in gradients:
+                self._apply(gradients)
+                gradients = {}
+            if is_gradient:
+                gradients[change.key] = change
+            else:
+                entry = self._entry(change.key)
+                with entry.lock:
+                    if _is_slot(change.key):
+                        self._write_slot(entry, change)
+                    else:
+                        _write(entry, change)
+                    entry.version += 1
+                self._count(1)
+        self._apply(gradients)
 
     def exchange(
         self, changes: Sequence[Change], versions: Mapping[Key, int], rows: Mapping[Key, Array]
@@ -212,45 +211,68 @@ class Store:
         self.push(changes)
         return self.pull(versions), self.rows(rows)
 
-    def _apply(self, entry: _Entry, change: Change) -> None:
-        assert change.rule is not None
-        rule = self._rules[change.rule]
-        slots = _slots(entry, rule)
-        gradient, *others = change.operand
-        if not isinstance(gradient, SparseRows):
-            value, new = self._compute(rule, entry.value, slots, (gradient, *others))
-        elif rule.is_by_row(entry.value):
-            self._apply_to_rows(rule, entry, slots, gradient, others)
-            return
-        else:
-            padded = _padded(gradient, len(entry.value))
-            value, new = self._compute(rule, entry.value, slots, (padded, *others))
-        # On the processor these are views of XLA's memory, which nobody writes.
-        entry.value, entry.shared = np.asarray(value), True
-        slots[:] = map(np.asarray, new)
+    def _count(self, changes: int) -> None:
+        with self._making:
+            self.changes += changes
 
-    def _apply_to_rows(
-        self,
-        rule: Rule,
-        entry: _Entry,
-        slots: list[Array],
-        gradient: SparseRows,
-        others: Sequence[Array],
-    ) -> None:
-        """Applies a gradient to the rows that it has, in place."""
-        count = len(gradient.indices)
-        if not count:
-            return
-        padded = _padded(gradient, 0)
-        rows, *old = (each[padded.indices] for each in (entry.value, *slots))
-        value, new = self._compute(rule, rows, old, (padded.values, *others))
-        if entry.shared:
-            entry.value, entry.shared = entry.value.copy(), False
-        entry.value[gradient.indices] = np.asarray(value)[:count]
-        for position, (slot, changed) in enumerate(zip(slots, new, strict=True)):
-            if not slot.flags.writeable:
-                slots[position] = slot = slot.copy()
-            slot[gradient.indices] = np.asarray(changed)[:count]
+    def _apply(self, gradients: Mapping[Key, Change]) -> None:
+        """Applies gradients, of different values, with few calls of programs."""
+        entries = {key: self._entry(key) for key in gradients}
+        with _locked(entries.values()):
+            together: list[_Whole] = []
+            alone: list[_Whole] = []
+            # By what one program can do at once, however many tables they are of.
+            rows: dict[Any, list[_Rows]] = {}
+            for key, change in gradients.items():
+                assert change.rule is not None
+                entry, rule = entries[key], self._rules[change.rule]
+                slots = _slots(entry, rule)
+                gradient, *others = change.operand
+                if not isinstance(gradient, SparseRows):
+                    job = Job(rule.key, entry.value, slots, (gradient, *others))
+                    few = entry.value.nbytes <= _MOST_TOGETHER
+                    (together if few else alone).append(_Whole(entry, slots, job))
+                elif not rule.is_by_row(entry.value):
+                    operand = (_padded(gradient, len(entry.value)), *others)
+                    alone.append(_Whole(entry, slots, Job(rule.key, entry.value, slots, operand)))
+                elif len(gradient.indices):
+                    width, same = entry.value.shape[1:], [_identity(one) for one in others]
+                    kind = rule.key, width, entry.value.dtype, *same
+                    rows.setdefault(kind, []).append(_Rows(entry, slots, gradient, others))
+            for group in (together, *([one] for one in alone)):
+                results = self._rules.run([one.job for one in group]) if group else []
+                for one, (value, new) in zip(group, results, strict=True):
+                    one.entry.value, one.entry.shared = value, True
+                    one.slots[:] = new
+            for kind, parts in rows.items():
+                self._apply_to_rows(kind[0], parts)
+            for entry in entries.values():
+                entry.version += 1
+        self._count(len(entries))
+
+    def _apply_to_rows(self, rule: str, parts: Sequence[_Rows]) -> None:
+        """Applies gradients to the rows that they have, in place."""
+        first = parts[0]
+        count = sum(len(part.gradient.indices) for part in parts)
+        size = _rounded(count)
+        tables = [[part.entry.value, *part.slots] for part in parts]
+        numbers = [part.gradient.indices for part in parts]
+        value, *slots = (_gathered(own, numbers, size) for own in zip(*tables, strict=True))
+        gradient = np.zeros((size, *value.shape[1:]), first.gradient.values.dtype)
+        np.concatenate([part.gradient.values for part in parts], out=gradient[:count])
+        job = Job(rule, value, slots, (gradient, *first.others))
+        ((value, slots),) = self._rules.run([job])
+        start = 0
+        for part in parts:
+            entry, indices = part.entry, part.gradient.indices
+            own = slice(start, start := start + len(indices))
+            if entry.shared:
+                entry.value, entry.shared = entry.value.copy(), False
+            entry.value[indices] = value[own]
+            for position, (slot, changed) in enumerate(zip(part.slots, slots, strict=True)):
+                if not slot.flags.writeable:
+                    part.slots[position] = slot = slot.copy()
+                slot[indices] = changed[own]
 
     def _write_slot(self, entry: _Entry, change: Change) -> None:
         rule, position = change.key[2:]
@@ -278,12 +300,6 @@ class Store:
                 "applied. Apply it first: optimizer.apply(gradients); or assign the whole value: slot.assign(value)."
             )
         return _slots(entry, rule)[key[3]]
-
-    def _compute(
-        self, rule: Rule, value: Array, slots: Sequence[Array], operand: PyTree
-    ) -> tuple[jax.Array, list[jax.Array]]:
-        with jax.default_device(jax.local_devices(backend="cpu")[0]):
-            return self._compiled[rule.key](value, slots, operand)
 
     def _entry(self, key: Key) -> _Entry:
         entry = self._entries.get(key[:2])
@@ -321,23 +337,42 @@ def _first_slots(rule: Rule, value: Array) -> list[Array]:
     return [np.asarray(slot) for slot in rule.slots(value)]
 
 
-def _of_dense(rule: Rule) -> Callable[..., Any]:
-    """Has a rule get a gradient of the shape of the value."""
+@contextlib.contextmanager
+def _locked(entries: Iterable[_Entry]) -> Generator[None]:
+    """Holds the locks of entries; taken in one order, so that no thread waits for another that waits for it."""
+    with contextlib.ExitStack() as locks:
+        for entry in sorted(entries, key=id):
+            locks.enter_context(entry.lock)
+        yield
 
-    def update(value: jax.Array, slots: list[jax.Array], operand: PyTree) -> Any:
-        gradient, *others = operand
-        if isinstance(gradient, SparseRows):
-            rows: Any = jnp.zeros_like(value).at[gradient.indices]
-            gradient = rows.add(gradient.values, mode="drop", unique_indices=True)
-        return rule.update(value, slots, (gradient, *others))
 
-    return update
+def _identity(array: Array) -> Any:
+    """Returns what tells whether two arrays are the same."""
+    return array.shape, array.dtype, array.tobytes()
+
+
+def _gathered(tables: Sequence[Array], numbers: Sequence[Array], size: int) -> Array:
+    """Takes rows of several tables, one after the other; further rows, up to a size, are zero."""
+    found = np.empty((size, *tables[0].shape[1:]), tables[0].dtype)
+    start = 0
+    for table, rows in zip(tables, numbers, strict=True):
+        stop = start + len(rows)
+        # All of them exist; to make sure of it would take a copy.
+        np.take(table, rows, axis=0, out=found[start:stop], mode="clip")
+        start = stop
+    found[start:] = 0
+    return found
+
+
+def _rounded(count: int) -> int:
+    """Rounds a number of rows up, so that few programs serve all."""
+    return max(_FEWEST_ROWS, 1 << (count - 1).bit_length())
 
 
 def _padded(rows: SparseRows, number: int) -> SparseRows:
-    """Rounds the number of rows up, so that few programs serve all; further rows have a given number, and are zero."""
+    """Rounds the number of rows up; further rows have a given number, and are zero."""
     count = len(rows.indices)
-    size = max(_FEWEST_ROWS, 1 << (count - 1).bit_length())
+    size = _rounded(count)
     if size == count:
         return rows
     # np.pad would take ten times as long.

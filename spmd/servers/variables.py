@@ -5,6 +5,7 @@ import dataclasses
 import itertools
 import math
 import threading
+import time
 import uuid
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,9 +17,13 @@ import numpy as np
 from jax.core import Tracer
 
 from spmd.servers.placement import Placement, Shard
-from spmd.servers.store import Array, Change, Key, Rule, Store
+from spmd.servers.rules import Array, Rule
+from spmd.servers.store import Change, Key, Store
 from spmd.state import LIFTING, SparseRows, Update, adapter_of, back
 from spmd.typing import LibraryVariable
+
+# How long servers keep the values of a variable that is gone here: a worker may still run what uses it.
+_GONE_SECONDS = 60.0
 
 
 class StoreLike(Protocol):
@@ -26,6 +31,10 @@ class StoreLike(Protocol):
 
     def create(self, values: Mapping[Key, Array]) -> None:
         """See `Store.create`."""
+        ...
+
+    def delete(self, keys: Sequence[Key]) -> None:
+        """See `Store.delete`."""
         ...
 
     def add_rules(self, rules: Sequence[Rule]) -> None:
@@ -117,6 +126,8 @@ class ServerVariables:
         # Slots likewise: the slot, the id of the variable that is trained, the rule and the position.
         self._new_slots: dict[int, tuple[weakref.ref[Any], int, str, int]] = {}
         self._rules: set[str] = set()
+        # Variables that are gone here, each with the time since when. The collector may add some at any moment.
+        self._gone: collections.deque[tuple[float, _Entry]] = collections.deque()
         self._lock = threading.RLock()
         # Servers in other processes answer side by side.
         is_far = len(stores) > 1 and not all(isinstance(store, Store) for store in stores)
@@ -126,7 +137,7 @@ class ServerVariables:
         """Makes a variable live on the servers."""
         with self._lock:
             self._new[id(variable)] = weakref.ref(variable)
-            weakref.finalize(variable, self._forget, id(variable))
+            weakref.finalize(variable, self._delete, id(variable))
         back(variable, self)
 
     def bind_slot(
@@ -187,9 +198,8 @@ class ServerVariables:
         for values, rows in each(self._ask, wanted.keys(), wanted.values()):
             found |= values
             rows_of |= rows
-        with (
-            LIFTING
-        ):  # what another thread traces is not read here, and a value comes with its version
+        # What another thread traces is not read here, and a value comes with its version.
+        with LIFTING:
             taken = [
                 (variable, _newest(variable, entry, found))
                 for variable, entry in entries
@@ -253,7 +263,9 @@ class ServerVariables:
         self._stores[server].push(changes)
 
     def _flush(self) -> None:
-        """Creates on the servers the variables that were bound."""
+        """Creates on the servers the variables that were bound, and deletes those that have been gone for a while."""
+        if self._gone and self._gone[0][0] < time.monotonic() - _GONE_SECONDS:
+            self._delete_gone()
         if not self._new and not self._new_slots:
             return
         # Another thread may be tracing, and have put other values in these variables.
@@ -292,6 +304,22 @@ class ServerVariables:
                         keys, shards = keys[:1], shards[:1]
                     self._entries[identity] = _Entry(variable.shape, shards, keys, 0)
                     del self._new_slots[identity]
+
+    def _delete_gone(self) -> None:
+        keys: dict[int, list[Key]] = collections.defaultdict(list)
+        with self._lock:
+            while self._gone and self._gone[0][0] < time.monotonic() - _GONE_SECONDS:
+                _, entry = self._gone.popleft()
+                for shard, key in zip(entry.shards, entry.keys, strict=True):
+                    keys[shard.server].append(key)
+        for server, some in keys.items():
+            self._stores[server].delete(some)
+
+    def _delete(self, identity: int) -> None:
+        entry = self._entries.get(identity)
+        if entry is not None:
+            self._gone.append((time.monotonic(), entry))
+        self._forget(identity)
 
     def _forget(self, identity: int) -> None:
         self._entries.pop(identity, None)

@@ -13,20 +13,17 @@ import ray
 from ray.exceptions import GetTimeoutError, RayActorError, RayTaskError
 
 from spmd.servers.remote.calls import call
+from spmd.servers.remote.channel import Channel, FailedCallError, ServedChannel, serve
 from spmd.servers.remote.errors import MadeVariablesError, ServerLostError
 from spmd.servers.remote.health import BEAT_SECONDS, Health, lost, reason_of
-from spmd.servers.remote.messages import pack, pack_into, parts_of, unpack
+from spmd.servers.remote.messages import parts_of, unpack
 from spmd.servers.remote.nodes import print_to_task
-from spmd.servers.remote.shared_memory import SharedMemory
 from spmd.servers.remote.shared_objects import Package, Receiver, dumps
 from spmd.servers.remote.worker_variables import WorkerVariables
-from spmd.servers.store import Array, Change, Key, Rule, Store, UnknownVariableError
+from spmd.servers.rules import Array, Rule
+from spmd.servers.store import Change, Key, Store, UnknownVariableError
 from spmd.state import adapters, merging_writes
 from spmd.topology import leave_out_absent_accelerators, local_devices, make_mesh
-
-# Sizes of the memory that two processes share, in bytes: at first, and of a message at most.
-_LEAST_SHARED = 1 << 20
-_MOST_SHARED = 1 << 26
 
 
 class StoreActor(Store):
@@ -34,38 +31,28 @@ class StoreActor(Store):
 
     def __init__(self) -> None:
         super().__init__()
-        self._memory: dict[str, SharedMemory] = {}
+        self._channels: dict[str, ServedChannel] = {}
 
     def answer(self, message: bytes) -> bytes:
         """Calls the method that a message names; returns the message with its result."""
-        method, *arguments = unpack(message)
-        return pack(getattr(self, method)(*arguments))
+        return b"".join(self._parts(message)[0])
 
-    def share(self, client: str, path: str, mark: bytes) -> bool:
-        """Opens memory that a client on this machine made; returns whether there is such memory here."""
-        memory = SharedMemory.open(path, mark)
-        if memory is not None:
-            self._memory[client] = memory
-        return memory is not None
+    def connect(self, client: str, path: str, mark: bytes) -> bool:
+        """Opens a channel to a client; returns whether it is on this machine.
 
-    def answer_shared(self, client: str, mark: bytes, size: int) -> int | bytes:
-        """Does what `answer` does, for a message in shared memory.
-
-        Returns:
-            The size of the answer, which is there; or the answer, if that has no room.
-
-        Raises:
-            ConnectionError: a process that was started in place of the caller has memory of its own here.
+        A process that was started in place of the client closes its channel: what it still does runs elsewhere.
         """
-        if self._memory[client].mark != mark:
-            raise ConnectionError(f"Another process has been started in place of this {client}.")
-        memory = self._memory[client].view
-        method, *arguments = unpack(memory[:size])
-        parts, length = parts_of(getattr(self, method)(*arguments))
-        if length > len(memory):
-            return b"".join(parts)
-        pack_into(memory, parts)
-        return length
+        former = self._channels.pop(client, None)
+        if former is not None:
+            former.close()
+        channel = serve(path, mark, self._parts, dump_error)
+        if channel is not None:
+            self._channels[client] = channel
+        return channel is not None
+
+    def _parts(self, message: bytes | memoryview) -> tuple[Sequence[Any], int]:
+        method, *arguments = unpack(message)
+        return parts_of(getattr(self, method)(*arguments))
 
     def create(self, values: Mapping[Key, Array], *, shared: bool = False) -> None:
         """See `Store.create`; the arrays of messages are views."""
@@ -73,7 +60,7 @@ class StoreActor(Store):
 
     def push(self, changes: Sequence[Change]) -> None:
         """See `Store.push`; the arrays of messages are views."""
-        super().push([_owned(one) if one.verb in ("set", "apply") else one for one in changes])
+        super().push([_owned(one) if one.verb == "set" else one for one in changes])
 
     def take_rules(self, rules: bytes) -> None:
         """See `Store.add_rules`."""
@@ -89,7 +76,7 @@ def _owned(change: Change) -> Change:
 
 
 class RemoteStore:
-    """A `Store` in another process, with which this one shares memory if both are on one machine."""
+    """A `Store` in another process, reached by a channel if both are on one machine, or else by Ray."""
 
     def __init__(self, actor: Any, name: str, client: str, health: Health | None = None) -> None:
         """Makes what stands for a store.
@@ -97,17 +84,21 @@ class RemoteStore:
         Args:
             actor: handle of a `StoreActor`.
             name: of the task.
-            client: name of this process; the store forgets the memory of a former one of this name.
+            client: name of this process; the store closes the channel to a former one of this name.
             health: knows when the server counts as frozen; None in a worker, which the coordinator ends then.
         """
         self._actor, self._name, self._client, self._health = actor, name, client, health
-        self._memory: SharedMemory | None = None
-        self._shares = True
+        self._channel: Channel | None = None
+        self._is_near = True
         self._lock = threading.Lock()
 
     def create(self, values: Mapping[Key, Array]) -> None:
         """See `Store.create`."""
         self._call("create", values)
+
+    def delete(self, keys: Sequence[Key]) -> None:
+        """See `Store.delete`."""
+        self._call("delete", keys)
 
     def add_rules(self, rules: Sequence[Rule]) -> None:
         """See `Store.add_rules`."""
@@ -125,49 +116,46 @@ class RemoteStore:
 
     def _call(self, method: str, *arguments: Any) -> Any:
         parts, size = parts_of((method, *arguments))
-        if self._shares:
+        if self._is_near:
             with self._lock:
-                memory = self._memory_for(size)
-                if memory is not None:
-                    return unpack(self._call_shared(memory, parts, size))
+                channel = self._channel = self._channel or self._opened()
+                self._is_near = channel is not None
+                if channel is not None and channel.fits(size):
+                    return unpack(self._call_near(channel, parts, size))
         return unpack(self._get(self._actor.answer, b"".join(parts)))
 
-    def _call_shared(self, memory: SharedMemory, parts: Sequence[Any], size: int) -> bytes:
-        pack_into(memory.view, parts)
+    def _call_near(self, channel: Channel, parts: Sequence[Any], size: int) -> bytes:
         try:
-            answer = self._get(self._actor.answer_shared, self._client, memory.mark, size)
-        except BaseException:
-            self._memory = None  # the server may still be about to write its answer there
+            return channel.call(parts, size, BEAT_SECONDS, self._check)
+        except FailedCallError as failed:
+            error = pickle.loads(failed.dumped)  # noqa: S301 -- of a process that Ray has authenticated
+            if isinstance(error, UnknownVariableError):
+                raise ServerLostError(str(error)) from None
+            raise error from None
+        except BaseException as error:
+            self._channel = None  # its answer may still come
+            channel.close()
+            if isinstance(error, ConnectionError):
+                self._get(self._actor.beat)  # says what has happened to the server
+                raise ConnectionError(
+                    f"Another process has been started in place of this {self._client}."
+                ) from None
             raise
-        if isinstance(answer, int):
-            return bytes(memory.view[:answer])  # the next message will be there
-        self._memory_for(len(answer))
-        return answer
 
-    def _memory_for(self, size: int) -> SharedMemory | None:
-        """Returns memory that both sides have, with room for a message; None if they have none, or it is too large."""
-        if size > _MOST_SHARED:
-            return None
-        if self._memory is None or len(self._memory.view) < size:
-            memory = SharedMemory.create(max(_LEAST_SHARED, 2 * size))
-            self._shares = False
-            if memory is not None:
-                try:
-                    self._shares = self._get(
-                        self._actor.share, self._client, str(memory.path), memory.mark
-                    )
-                finally:
-                    memory.unlink()
-            self._memory = memory if self._shares else None
-        return self._memory
+    def _opened(self) -> Channel | None:
+        connect = self._actor.connect
+        return Channel.open(lambda *invitation: self._get(connect, self._client, *invitation))
+
+    def _check(self) -> None:
+        if self._health is not None:
+            self._health.check()
 
     def _get(self, method: Any, *arguments: Any) -> Any:
         """Calls a method of the store, and returns what it does."""
         timeout = None if self._health is None else BEAT_SECONDS
         reference: Any = call(method.remote, *arguments)
         while True:
-            if self._health is not None:
-                self._health.check()
+            self._check()
             try:
                 return call(ray.get, reference, timeout=timeout)
             except GetTimeoutError:

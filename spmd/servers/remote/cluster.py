@@ -13,9 +13,10 @@ from ray.exceptions import RayActorError
 from spmd.servers.coordinator import Worker
 from spmd.servers.remote.actors import RemoteStore, StoreActor, WorkerActor
 from spmd.servers.remote.calls import call
-from spmd.servers.remote.errors import ServerLostError
+from spmd.servers.remote.errors import ClusterError, ServerLostError
 from spmd.servers.remote.health import GROUPS, Health
 from spmd.servers.remote.joining import head_of, is_joined, join, resources_of
+from spmd.servers.remote.nodes import shown
 from spmd.servers.remote.shared_objects import Sender
 from spmd.servers.remote.worker import RemoteWorker
 
@@ -78,6 +79,7 @@ def _started(names: Sequence[str], head: str) -> dict[str, Any]:
         head: address of the cluster's head.
 
     Raises:
+        ClusterError: a task cannot run an actor.
         ServerLostError: the head was lost.
     """
     actors = {name: _actor(name) for name in names}
@@ -89,7 +91,14 @@ def _started(names: Sequence[str], head: str) -> dict[str, Any]:
             name = missing.pop(reference)
             try:
                 ray.get(reference)
-            except RayActorError:  # its task has just died
+            except RayActorError as error:
+                if error.actor_init_failed:
+                    _end(list(actors.values()))
+                    raise ClusterError(
+                        f"The task {shown(name)} cannot run what this program sends. Have all tasks, and this program, "
+                        f"use the same versions of Python, Ray, JAX and jaxtribute. It said: {error}"
+                    ) from None
+                # Its task has just died.
                 time.sleep(_POLL_SECONDS)
                 if _is_server(name):  # Ray starts a worker anew
                     actors[name] = _actor(name)

@@ -1,75 +1,46 @@
-"""Memory that two processes of one machine share: messages of arrays pass through it, and Ray carries their sizes.
+"""Memory that two processes of one machine share; it has no name, and is gone when they are, however they end."""
 
-The file behind it lies in memory (`/dev/shm`), can be opened by its user only, and has no name any more once both
-processes have it: so it is gone when they are, however they end.
-"""
-
-import contextlib
 import mmap
 import os
-import secrets
-from pathlib import Path
 
-_FOLDER = Path("/dev/shm")
-_MARK = 32
+_CREATE = getattr(os, "memfd_create", None)  # Linux only
 
 
 class SharedMemory:
     """A block of memory, at one of its two ends.
 
     Attributes:
-        path: of its file, while it has a name.
-        mark: what the file begins with, by which the other end knows it.
+        file: its descriptor.
         view: the memory.
     """
 
-    def __init__(self, path: Path, file: int, mark: bytes) -> None:
-        """Maps an open file; `create` and `open` do it."""
-        self.path, self.mark = path, mark
-        self._map = mmap.mmap(file, 0)
-        self.view = memoryview(self._map)
+    def __init__(self, file: int) -> None:
+        """Maps the memory of a descriptor, which it owns from now on."""
+        self.file = file
+        self.view = memoryview(mmap.mmap(file, 0))
 
     @classmethod
     def create(cls, size: int) -> "SharedMemory | None":
         """Makes a block; returns None where that is not possible.
 
         Examples:
+            >>> import os
             >>> ours = SharedMemory.create(100)
-            >>> theirs = ours and SharedMemory.open(str(ours.path), ours.mark)
+            >>> theirs = ours and SharedMemory(os.dup(ours.file))
             >>> if ours and theirs:
-            ...     ours.unlink()
             ...     ours.view[:3] = b"abc"
             ...     assert bytes(theirs.view[:3]) == b"abc"
         """
-        path, mark = _FOLDER / f"jaxtribute-{secrets.token_hex(16)}", secrets.token_bytes(_MARK)
-        try:
-            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-        except OSError:
+        if _CREATE is None:
             return None
+        file = _CREATE("jaxtribute")
         try:
             # Takes the memory now: a write to memory that is not there would kill the process.
-            os.posix_fallocate(file, 0, max(size, _MARK))
-            os.pwrite(file, mark, 0)
-            return cls(path, file, mark)
+            os.posix_fallocate(file, 0, size)
         except OSError:
-            path.unlink()
-            return None
-        finally:
             os.close(file)
-
-    @classmethod
-    def open(cls, path: str, mark: bytes) -> "SharedMemory | None":
-        """Opens the block that another process made; returns None if this machine does not have it."""
-        try:
-            file = os.open(path, os.O_RDWR | os.O_NOFOLLOW)
-        except OSError:
             return None
-        try:
-            return cls(Path(path), file, mark) if os.pread(file, _MARK, 0) == mark else None
-        finally:
-            os.close(file)
+        return cls(file)
 
-    def unlink(self) -> None:
-        """Takes the name away."""
-        with contextlib.suppress(FileNotFoundError):
-            self.path.unlink()
+    def __del__(self) -> None:
+        os.close(self.file)

@@ -234,3 +234,62 @@ def test_a_number_has_slots_like_rows(store):
     store.push([Change(("number", 0), "apply", (np.float32(1),), rule="by row")])
     keys = ("number", 0), ("number", 0, "by row", 0)
     assert [float(store.pull({key: 0})[key][1]) for key in keys] == [2.0, 1.5]
+
+
+def _of_rows(key, indices, rate=0.1) -> Change:
+    rows = SparseRows(np.array(indices), np.ones((len(indices), 2), np.float32))
+    return Change(key, "apply", (rows, np.float32(rate)), rule="adagrad")
+
+
+def test_rows_of_several_values_are_updated_together(store):
+    rule, keys = Adagrad(), [("a", 0), ("b", 0), ("c", 0)]
+    store.add_rules([rule])
+    store.create({key: np.zeros((40, 2), np.float32) for key in keys})
+    # The third has another rate.
+    changes = [_of_rows(keys[0], range(9)), _of_rows(keys[1], range(4, 12))]
+    store.push([*changes, _of_rows(keys[2], [7], 1)])
+    assert rule.traced == [32, 16]
+    found = [np.flatnonzero(value(store, key)[:, 0]).tolist() for key in keys]
+    assert found == [[*range(9)], [*range(4, 12)], [7]]
+    assert value(store, keys[0])[5, 0] * 10 == pytest.approx(value(store, keys[2])[7, 0])
+
+
+def test_two_gradients_of_a_value_are_applied_one_after_the_other(store):
+    store.add_rules([Adagrad()])
+    store.push([_of_rows(KEY, [0], 1), Change(KEY, "add", np.float32(1)), _of_rows(KEY, [0], 1)])
+    assert value(store)[0, 0] == pytest.approx(1 - 1 / 2**0.5 - 1 / 3**0.5)
+    assert store.changes == 3
+
+
+def test_clients_that_update_values_in_other_orders_do_not_wait_for_each_other(store):
+    other = ("other", 0)
+    store.create({other: np.zeros((3, 2), np.float32)})
+    store.add_rules([Adagrad()])
+
+    def push(keys) -> None:
+        for _ in range(200):
+            store.push([_of_rows(key, [0, 2]) for key in keys])
+
+    threads = [threading.Thread(target=push, args=(keys,)) for keys in ([KEY, other], [other, KEY])]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert store.changes == 800
+
+
+def test_deleted_values_and_what_was_compiled_for_them_are_gone(store):
+    kept, rule = ("kept", 0), Adagrad()
+    store.add_rules([rule])
+    store.create({kept: np.zeros((3, 2), np.float32)})
+    store.push([_of_rows(KEY, [0]), _of_rows(kept, [0])])
+    store.delete([KEY, ("unknown", 0)])
+    with pytest.raises(UnknownVariableError):
+        store.pull({KEY: 0})
+    store.push([_of_rows(kept, [1])])
+    assert rule.traced == [16], "another value has the rule"
+    store.delete([kept])
+    store.create({kept: np.zeros((3, 2), np.float32)})
+    store.push([_of_rows(kept, [1])])
+    assert rule.traced == [16, 16], "compiled anew"
+    assert value(store, kept)[:, 0].tolist() == pytest.approx([0, -0.1 / 2**0.5, 0])

@@ -12,7 +12,7 @@ import pytest
 import spmd
 from spmd.checkpoint import Checkpoint, view_of_variable
 from spmd.integrations.keras import patch_keras
-from spmd.servers import Change, ServerVariables, Store
+from spmd.servers import Change, ServerVariables, Store, UnknownVariableError, variables
 from spmd.state import SparseRows, Update, adapter_of, describing
 from spmd.state import backing as module
 
@@ -326,3 +326,33 @@ def test_variables_are_written_while_another_thread_traces(mesh_of):
     assert others(step, mesh_of(1), write) == [1, 1]
     assert isinstance(results[0], jax.core.Tracer)  # and nothing is baked into the step
     assert variable.value.tolist() == [1, 1]
+
+
+def test_values_of_variables_that_are_gone_are_deleted_after_a_while(monkeypatch):
+    store = Store()
+    backing = ServerVariables([store], session="s")
+    variable, other = make(backing, jnp.zeros(2)), make(backing, jnp.ones(2))
+    assert [variable.value.tolist(), other.value.tolist()] == [[0, 0], [1, 1]]
+    key = ("s/0", 0)
+    del variable
+    gc.collect()
+    assert other.value.tolist() == [1, 1]
+    assert list(store.pull({key: 0})) == [key]  # a worker may still use it
+    monkeypatch.setattr(variables, "_GONE_SECONDS", 0)
+    assert other.value.tolist() == [1, 1]
+    with pytest.raises(UnknownVariableError):
+        store.pull({key: 0})
+
+
+def test_only_who_made_a_variable_deletes_it(monkeypatch):
+    monkeypatch.setattr(variables, "_GONE_SECONDS", 0)
+    store = Store()
+    maker, user = ServerVariables([store], session="s"), ServerVariables([store])
+    variable, copy = make(maker, jnp.zeros(2)), spmd.Variable(np.zeros(2, np.float32))
+    user.adopt(copy, maker.place_of(variable))
+    assert copy.value.tolist() == [0, 0]
+    del copy
+    gc.collect()
+    user.refresh([])
+    assert variable.value.tolist() == [0, 0]
+    assert list(store.pull({("s/0", 0): 0})) == [("s/0", 0)]

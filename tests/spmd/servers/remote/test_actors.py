@@ -7,7 +7,7 @@ import pytest
 
 import spmd
 from spmd.servers import ServerVariables, Store, UnknownVariableError
-from spmd.servers.remote import Sender, actors
+from spmd.servers.remote import Sender, ServerLostError, actors, channel
 from spmd.servers.remote.actors import RemoteStore, StoreActor, WorkerActor
 from spmd.servers.store import Change
 
@@ -47,7 +47,7 @@ def connected(monkeypatch):
     return RemoteStore(_Local(store, calls), "ps_0", "worker_0"), store, calls
 
 
-def test_messages_pass_through_shared_memory(connected):
+def test_messages_to_a_store_on_this_machine_do_not_pass_through_ray(connected):
     client, _, calls = connected
     client.create({("w", 0): np.zeros(1000, np.float32)})
     client.push([Change(("w", 0), "set", np.arange(1000, dtype=np.float32))])
@@ -56,24 +56,37 @@ def test_messages_pass_through_shared_memory(connected):
     second = client.exchange((), {("w", 0): 0}, {})[0]["w", 0]
     assert (first[0], second[0]) == (2, 3)
     assert first[1].sum() + 1000 == second[1].sum()
-    assert calls == ["share"] + ["answer_shared"] * 5
+    assert calls == ["connect"]
 
 
-def test_the_memory_grows_with_the_messages(connected, monkeypatch):
-    monkeypatch.setattr(actors, "_LEAST_SHARED", 1 << 10)
+def test_messages_to_another_machine_pass_through_ray(connected, monkeypatch):
+    monkeypatch.setattr(actors, "serve", lambda *arguments: None)
+    client, _, calls = connected
+    client.create({("w", 0): np.zeros(2, np.float32)})
+    client.push([Change(("w", 0), "add", np.ones(2, np.float32))])
+    assert client.exchange((), {("w", 0): 0}, {})[0]["w", 0][1].tolist() == [1, 1]
+    assert calls == ["connect", "answer", "answer", "answer"]
+
+
+def test_a_message_that_is_too_large_passes_through_ray(connected, monkeypatch):
+    monkeypatch.setattr(channel, "_MOST_SHARED", 1 << 10)
     client, store, calls = connected
     client.create({("w", 0): np.zeros(10, np.float32)})
-    store.create({("v", 0): np.ones(5000)})
-    for _ in range(2):
-        assert client.exchange((), {("v", 0): 0}, {})[0]["v", 0][1].sum() == 5000
-    assert calls == ["share", "answer_shared", "answer_shared", "share", "answer_shared"]
-    monkeypatch.setattr(actors, "_MOST_SHARED", 1 << 10)
-    client.push([Change(("v", 0), "add", np.ones(5000))])
-    assert calls[-1] == "answer"
+    client.create({("v", 0): np.ones(5000)})
+    client.push([Change(("v", 0), "add", np.ones(()))])
+    assert calls == ["connect", "answer"]
     assert store.pull({("v", 0): 0})["v", 0][1].sum() == 10000
 
 
-def test_a_process_that_thaws_does_not_use_the_memory_of_its_successor(connected):
+def test_an_unknown_variable_is_a_lost_server(connected):
+    client, _, _ = connected
+    with pytest.raises(ServerLostError, match="no value of variable w, shard 0"):
+        client.exchange((), {("w", 0): 0}, {})
+    client.create({("w", 0): np.zeros(2, np.float32)})
+    assert client.exchange((), {("w", 0): 0}, {})[0]["w", 0][0] == 1
+
+
+def test_a_process_that_thaws_changes_nothing_after_its_successor_came(connected):
     client, store, calls = connected
     client.create({("w", 0): np.zeros(2, np.float32)})
     successor = RemoteStore(_Local(store, calls), "ps_0", "worker_0")
@@ -81,15 +94,6 @@ def test_a_process_that_thaws_does_not_use_the_memory_of_its_successor(connected
     with pytest.raises(ConnectionError, match="in place of this worker_0"):
         client.push([Change(("w", 0), "add", np.full(2, 7, np.float32))])
     assert store.pull({("w", 0): 0})["w", 0][1].tolist() == [1.0, 1.0]
-
-
-def test_processes_on_different_machines_share_none(connected, monkeypatch):
-    monkeypatch.setattr(actors.SharedMemory, "open", lambda path, mark: None)
-    client, _, calls = connected
-    client.create({("w", 0): np.zeros(2, np.float32)})
-    client.push([Change(("w", 0), "add", np.ones(2, np.float32))])
-    assert client.exchange((), {("w", 0): 0}, {})[0]["w", 0][1].tolist() == [1, 1]
-    assert calls == ["share", "answer", "answer", "answer"]
 
 
 @pytest.fixture
