@@ -29,9 +29,16 @@ _SPELLINGS = {
     Remedy.JOIN_CLUSTER: "spmd.cluster.initialize(), or the line that makes the strategy: tf.distribute.MultiWorkerMirroredStrategy()",
     Remedy.LOAD_KERAS_FILE: "tf.keras.models.load_model('model.keras')",
     Remedy.MAKE_LOCAL_VARIABLE: "tf.Variable(...) in the scope of the strategy",
+    Remedy.NAME_STATE: (
+        "Pass it as an argument, to the tf.function and in it to strategy.run(fn, args=({name},)); in JAX code name it: "
+        "spmd.Step(fn, mesh, state=[{name}])"
+    ),
     Remedy.NEST_RECORDINGS: "with tf.GradientTape() as outer: with tf.GradientTape() as inner: ...",
     Remedy.PRINT_TRACED: "tf.print(x)",
     Remedy.REDUCE: "spmd.reduce({value}, 'sum'), or strategy.reduce('SUM', {value}, axis=None)",
+    Remedy.RESTORE: (
+        "tf.train.Checkpoint(model=model, optimizer=optimizer).restore(path) or nnx.update(model, saved)"
+    ),
     Remedy.SAVE_MODEL: "tf.saved_model.save(model, path)",
     Remedy.SCALE_PENALTY: (
         "tf.nn.scale_regularization_loss(penalty), or divide by the number of replicas"

@@ -20,6 +20,7 @@ from frontends.tf.reference import Reference
 from frontends.tf.scatter import ScatteredVariable
 from frontends.tf.tensor_shape import TensorShape
 from frontends.tf.variable_component import shown
+from spmd.replica import current_frame
 
 
 class TracedInitialValueError(ValueError):
@@ -166,7 +167,9 @@ class Variable(ScatteredVariable):
         return parts
 
     def __repr__(self) -> str:
-        if isinstance(self._value, Tracer) or not self._strategy.has_components:
+        # In a step that did not find the variable, whose error names it, its parts cannot be read.
+        is_whole = current_frame() is not None or not self._strategy.has_components
+        if is_whole or isinstance(self._value, Tracer):
             return shown(self.name, self._value, self.get_shape())
         own = self.synchronization is VariableSynchronization.ON_READ
         lines = [

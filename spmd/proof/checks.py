@@ -56,7 +56,7 @@ def check_state_is_there(table: StateTable, step: str, error: Exception) -> None
         )
     raise StateError(
         f"{why} Give the state a value before the next step: restore a checkpoint, as in "
-        "nnx.update(model, saved), or make the model and its optimizer anew."
+        f"{Remedy.RESTORE.spelled()}, or make the model and its optimizer anew."
     ) from error
 
 
@@ -125,8 +125,8 @@ def check_no_captured_variables(
             f"The step {step!r} reads {_describe(owner, constants[position])}"
             + (f" at {line}" if line else "")
             + ", but did not find it among the objects that it can reach. Its value would be frozen "
-            "into the program, and later changes of it ignored. Pass the object as an argument, or "
-            "name it: spmd.Step(fn, mesh, state=[model])."
+            "into the program, and later changes of it ignored. "
+            f"{Remedy.NAME_STATE.spelled(name='model')}."
         )
 
 

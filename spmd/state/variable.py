@@ -11,7 +11,7 @@ import jax.numpy as jnp
 
 from spmd._jax_internals import trace_state
 from spmd.assigned import assigned
-from spmd.errors import StateError
+from spmd.errors import Remedy, StateError
 from spmd.replica import current_frame, is_per_replica
 from spmd.state.adapter import Adapter
 from spmd.state.backing import back_new, check_known, refreshed, undisturbed, written
@@ -163,8 +163,8 @@ class Variable:
         if frame.turns is None:
             raise StateError(
                 f"The step {verb} {self!r}, which it did not find among the objects that it can "
-                "reach, so its value would be frozen into the program. Pass it as an argument, or "
-                "name it: spmd.Step(fn, mesh, state=[variable])."
+                "reach, so its value would be frozen into the program. "
+                f"{Remedy.NAME_STATE.spelled(name='variable')}."
             )
         self._frame, self._trace = frame, trace_state()
         frame.turns.adopt(self, functools.partial(self._leave_step, None))

@@ -306,8 +306,8 @@ def _explain(error: Exception, step: str) -> None:
         if what is not None:
             raise StateError(
                 f"The step {step!r} writes {what}, which it did not find among the "
-                "objects that it can reach, so the new value would be lost. Pass the object "
-                "as an argument, or name it: spmd.Step(fn, mesh, state=[model])."
+                "objects that it can reach, so the new value would be lost. "
+                f"{Remedy.NAME_STATE.spelled(name='model')}."
             ) from error
 
 

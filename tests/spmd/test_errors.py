@@ -10,7 +10,7 @@ import spmd
 from spmd import errors
 from spmd.errors import Remedy, register_remedy
 
-FIELDS = {"count": 2, "value": "loss"}
+FIELDS = {"count": 2, "value": "loss", "name": "model"}
 # What the engine takes as input, whoever made it.
 SOURCES = {"tf.data.Dataset"}
 

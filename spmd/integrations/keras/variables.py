@@ -19,7 +19,7 @@ from keras.src.backend.common.stateless_scope import in_stateless_scope
 from keras.src.backend.common.symbolic_scope import SymbolicScope
 
 from spmd.assigned import assigned
-from spmd.errors import StateError
+from spmd.errors import Remedy, StateError
 from spmd.integrations.keras.storage import storage_of
 from spmd.integrations.keras.typing import Method, Variable
 from spmd.replica import current_frame
@@ -76,7 +76,7 @@ def _check_lifted(variable: Variable, verb: str) -> None:
             f"The step {verb} the Keras variable {variable.path!r}, which it did not find among the "
             "objects that it can reach, so its value would be frozen into the program. Make what holds "
             "it an attribute of the model (in lists and dicts, too), or use it in the step's function "
-            "by name; or name it: spmd.Step(fn, mesh, state=[variable])."
+            f"by name. {Remedy.NAME_STATE.spelled(name='variable')}."
         )
 
 
