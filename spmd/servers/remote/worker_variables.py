@@ -61,8 +61,8 @@ class WorkerVariables(ServerVariables):
         if self._has_sent:
             raise StateError(
                 "A function made a variable in a worker after it had updated others, so that it cannot run again where "
-                "variables are made. Make variables first: in strategy.scope(), or in a function that does not update "
-                "any."
+                "variables are made. Make variables before the coordinator schedules functions, or in a function that does "
+                "not update any."
             )
         self.refused = True
         raise MadeVariablesError("A variable was made in a worker.")
