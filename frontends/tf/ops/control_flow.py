@@ -13,6 +13,7 @@ import numpy as np
 
 from frontends.tf import nest
 from frontends.tf._typing import Nested, TensorLike
+from frontends.tf.graph import Operation, current_graph
 from frontends.tf.ops.host_calls import tell_host
 from spmd import _jax_internals
 from spmd.replica import in_replica, is_first_of_process
@@ -23,18 +24,37 @@ def executing_eagerly() -> bool:
     return not _jax_internals.is_tracing()
 
 
-def no_op(name: str | None = None) -> None:
-    """Does nothing."""
+def no_op(name: str | None = None) -> Operation | None:
+    """Does nothing; in a model function, an operation that runs what `tf.control_dependencies` names."""
+    return group(name=name or "no_op")
 
 
-def group(*inputs: Nested, **kwargs: object) -> None:
-    """Does nothing: what a program computes is run because it is used, or has an effect."""
+def group(*inputs: Nested, name: str | None = None, **kwargs: object) -> Operation | None:
+    """Groups operations of a model function; elsewhere does nothing, as code runs when it is written.
+
+    Args:
+        *inputs: operations, and tensors.
+        name: of the operation.
+
+    Returns:
+        An operation that runs them; None outside of a model function.
+    """
+    graph = current_graph()
+    return (
+        None if graph is None else graph.operation(name or "group_deps", None, nest.flatten(inputs))
+    )
 
 
-@contextlib.contextmanager
-def control_dependencies(control_inputs: object) -> Generator[None]:
-    """Does nothing: effects come in the order of the Python code."""
-    yield
+def control_dependencies(control_inputs: Any) -> contextlib.AbstractContextManager[None]:
+    """Has operations that a model function makes in the block run after others.
+
+    Elsewhere does nothing: effects come in the order of the Python code.
+
+    Args:
+        control_inputs: operations and tensors.
+    """
+    graph = current_graph()
+    return contextlib.nullcontext() if graph is None else graph.controlled(control_inputs)
 
 
 @contextlib.contextmanager

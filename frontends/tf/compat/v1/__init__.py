@@ -1,7 +1,7 @@
-"""`tf.compat.v1`: logging, a session's options, and switches to what is always on here."""
+"""`tf.compat.v1`: what model functions use, logging, a session's options, and switches to what is always on here."""
 
 from frontends.tf._names import attributes, defined_in
-from frontends.tf.compat.v1 import logging, session_config
+from frontends.tf.compat.v1 import collections, logging, session_config, variable_scopes
 
 
 def enable_eager_execution(*args: object, **kwargs: object) -> None:
@@ -17,6 +17,8 @@ __getattr__, __dir__ = attributes(
     {
         **defined_in(__name__),
         **defined_in(session_config.__name__),
+        **defined_in(collections.__name__),
+        **defined_in(variable_scopes.__name__),
         "logging": logging,
     },
     {"distribute": "frontends.tf.compat.v1.distribute"},

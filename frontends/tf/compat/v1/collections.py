@@ -1,0 +1,84 @@
+"""Collections of `tf.compat.v1`: lists by name of what a model function has made."""
+
+from typing import Any
+
+from frontends.tf.graph import default_graph
+
+
+class GraphKeys:
+    """Names of collections.
+
+    Source: `tf.compat.v1.GraphKeys`.
+    """
+
+    GLOBAL_VARIABLES = "variables"
+    LOCAL_VARIABLES = "local_variables"
+    METRIC_VARIABLES = "metric_variables"
+    MODEL_VARIABLES = "model_variables"
+    TRAINABLE_VARIABLES = "trainable_variables"
+    MOVING_AVERAGE_VARIABLES = "moving_average_variables"
+    REGULARIZATION_LOSSES = "regularization_losses"
+    LOSSES = "losses"
+    UPDATE_OPS = "update_ops"
+    SUMMARIES = "summaries"
+    GLOBAL_STEP = "global_step"
+    TRAIN_OP = "train_op"
+    WEIGHTS = "weights"
+    BIASES = "biases"
+    ACTIVATIONS = "activations"
+
+
+def add_to_collection(name: str, value: Any) -> None:
+    """Appends to a collection.
+
+    Args:
+        name: of the collection; see `tf.GraphKeys`.
+        value: anything.
+    """
+    default_graph().collections[name].append(value)
+
+
+def add_to_collections(names: Any, value: Any) -> None:
+    """Appends to several collections; `names` is a name, a list of names, or None."""
+    for name in [names] if isinstance(names, str) else names or ():
+        add_to_collection(name, value)
+
+
+def get_collection(key: str, scope: str | None = None) -> list[Any]:
+    """Lists a collection.
+
+    Args:
+        key: its name.
+        scope: a regular expression; only what has a name that begins so.
+    """
+    return default_graph().collection(key, scope)
+
+
+def get_collection_ref(key: str) -> list[Any]:
+    """Returns a collection itself, which changes with what is appended."""
+    return default_graph().collections[key]
+
+
+def trainable_variables(scope: str | None = None) -> list[Any]:
+    """Lists the variables that optimizers train; see `get_collection`."""
+    return get_collection(GraphKeys.TRAINABLE_VARIABLES, scope)
+
+
+def global_variables(scope: str | None = None) -> list[Any]:
+    """Lists the variables that checkpoints hold; see `get_collection`."""
+    return get_collection(GraphKeys.GLOBAL_VARIABLES, scope)
+
+
+def local_variables(scope: str | None = None) -> list[Any]:
+    """Lists the variables of metrics and their like; see `get_collection`."""
+    return get_collection(GraphKeys.LOCAL_VARIABLES, scope)
+
+
+def model_variables(scope: str | None = None) -> list[Any]:
+    """Lists the collection `tf.GraphKeys.MODEL_VARIABLES`; see `get_collection`."""
+    return get_collection(GraphKeys.MODEL_VARIABLES, scope)
+
+
+def moving_average_variables(scope: str | None = None) -> list[Any]:
+    """Lists the collection `tf.GraphKeys.MOVING_AVERAGE_VARIABLES`; see `get_collection`."""
+    return get_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, scope)

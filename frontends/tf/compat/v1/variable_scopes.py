@@ -1,0 +1,267 @@
+"""Variables by name: `tf.compat.v1.get_variable` and `variable_scope`."""
+
+import contextlib
+import contextvars
+import dataclasses
+import enum
+from collections.abc import Callable, Generator, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+
+from frontends.tf._initializers import INITIALIZERS
+from frontends.tf._typing import DTypeLike, ShapeLike
+from frontends.tf.aggregation import VariableAggregation, VariableSynchronization
+from frontends.tf.compat.v1.collections import GraphKeys, add_to_collection, add_to_collections
+from frontends.tf.graph import default_graph
+from frontends.tf.ops.name_scope import name_scope
+from frontends.tf.tensor_shape import TensorShape
+from frontends.tf.variable import Variable
+from spmd.assigned import assigned
+
+
+class _Reuse(enum.Enum):
+    AUTO_REUSE = 1
+
+    def __repr__(self) -> str:
+        return "tf.AUTO_REUSE"
+
+
+AUTO_REUSE = _Reuse.AUTO_REUSE
+Reuse = bool | _Reuse | None
+
+
+@dataclasses.dataclass(frozen=True)
+class VariableScope:
+    """What holds for the variables of a scope.
+
+    Attributes:
+        name: before the names of its variables, without a slash at its end.
+        reuse: True if variables are to exist, `tf.AUTO_REUSE` if they may, False or None if they may not.
+        initializer: of variables that name none.
+        regularizer: likewise.
+        constraint: likewise.
+        dtype: likewise.
+
+    Source: `tf.compat.v1.VariableScope`.
+    """
+
+    name: str = ""
+    reuse: Reuse = False
+    initializer: Any = None
+    regularizer: Any = None
+    constraint: Any = None
+    dtype: DTypeLike = jnp.float32
+
+    @property
+    def original_name_scope(self) -> str:
+        """The name, with a slash at its end."""
+        return f"{self.name}/" if self.name else ""
+
+    def global_variables(self) -> list[Any]:
+        """Lists the scope's variables."""
+        return self._below(GraphKeys.GLOBAL_VARIABLES)
+
+    def trainable_variables(self) -> list[Any]:
+        """Lists the scope's variables that optimizers train."""
+        return self._below(GraphKeys.TRAINABLE_VARIABLES)
+
+    def _below(self, key: str) -> list[Any]:
+        every = default_graph().collections[key]
+        return [one for one in every if one.name.startswith(self.original_name_scope)]
+
+
+_TOP = VariableScope()
+_SCOPE = contextvars.ContextVar("tf_variable_scope", default=_TOP)
+
+
+def get_variable_scope() -> VariableScope:
+    """Returns the scope of the code that runs."""
+    return _SCOPE.get()
+
+
+@contextlib.contextmanager
+def variable_scope(
+    name_or_scope: str | VariableScope | None,
+    default_name: str | None = None,
+    values: Sequence[Any] | None = None,
+    initializer: Any = None,
+    regularizer: Any = None,
+    caching_device: object = None,
+    partitioner: object = None,
+    custom_getter: Callable[..., Any] | None = None,
+    reuse: Reuse = None,
+    dtype: DTypeLike = None,
+    use_resource: object = None,
+    constraint: Any = None,
+    auxiliary_name_scope: bool = True,
+) -> Generator[VariableScope]:
+    """Puts a name before those of variables, and says what holds for them.
+
+    Args:
+        name_or_scope: below the scope around it; a scope is entered again, wherever it is.
+        default_name: made unique, if `name_or_scope` is None.
+        initializer: of variables that name none; None leaves that of the scope around.
+        regularizer: likewise.
+        reuse: True if variables are to exist, `tf.AUTO_REUSE` if they may; None leaves that of the scope around.
+        dtype: of variables that name none.
+        constraint: likewise.
+
+    Yields:
+        The scope.
+
+    Raises:
+        ValueError: there is no name; or `custom_getter` is given, which is not called here.
+
+    Source: `tf.compat.v1.variable_scope`.
+    """
+    if custom_getter is not None:
+        raise ValueError(
+            "variable_scope(custom_getter=...) is not supported. Change what variables are used for instead: "
+            "apply the function to what get_variable returns."
+        )
+    around = _SCOPE.get()
+    if isinstance(name_or_scope, VariableScope):
+        base, name = name_or_scope, name_or_scope.name
+    else:
+        if name_or_scope is None:
+            if default_name is None:
+                raise ValueError(
+                    "variable_scope needs a name: give it name_or_scope or default_name."
+                )
+            name = default_graph().unique_name(f"{around.original_name_scope}{default_name}")
+        else:
+            name = f"{around.original_name_scope}{name_or_scope}".rstrip("/")
+        base = around
+    scope = VariableScope(
+        name,
+        # Once they are reused, variables of all scopes inside are.
+        around.reuse or base.reuse if reuse is None or around.reuse is True else reuse,
+        base.initializer if initializer is None else initializer,
+        base.regularizer if regularizer is None else regularizer,
+        base.constraint if constraint is None else constraint,
+        base.dtype if dtype is None else dtype,
+    )
+    names = name_scope(f"{name}/") if auxiliary_name_scope and name else contextlib.nullcontext()
+    with assigned(_SCOPE, scope), names:
+        yield scope
+
+
+def get_variable(
+    name: str,
+    shape: ShapeLike = None,
+    dtype: DTypeLike = None,
+    initializer: Any = None,
+    regularizer: Any = None,
+    trainable: bool | None = None,
+    collections: Sequence[str] | None = None,
+    caching_device: object = None,
+    partitioner: object = None,
+    validate_shape: bool = True,
+    use_resource: object = None,
+    custom_getter: object = None,
+    constraint: Any = None,
+    synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+    aggregation: VariableAggregation = VariableAggregation.NONE,
+) -> Variable:
+    """Returns the variable of a name; makes it where there is none.
+
+    In a model function, the variables of its estimator are found again each time it is called, with the values that they have.
+
+    Args:
+        name: below that of the scope.
+        shape: of the variable; None takes that of an initializer that is a value.
+        dtype: None takes that of the scope, float32 if it names none.
+        initializer: called with shape and dtype, or a value; None takes that of the scope, or
+            `glorot_uniform_initializer` (zeros, for whole numbers).
+        regularizer: called with the variable; what it returns is added to `REGULARIZATION_LOSSES`.
+        trainable: whether optimizers train it; None means yes, unless `ON_READ`.
+        collections: to add it to; None means `GLOBAL_VARIABLES`.
+        constraint: see `tf.Variable`.
+        synchronization: see `tf.Variable`.
+        aggregation: see `tf.Variable`.
+
+    Raises:
+        ValueError: the scope is to reuse a variable that does not exist, or not to reuse one that does; or the shape is
+            unknown, or another one than that of the variable.
+
+    Source: `tf.compat.v1.get_variable`.
+    """
+    scope, graph = _SCOPE.get(), default_graph()
+    full = f"{scope.original_name_scope}{name}"
+    variables = graph.store.variables
+    if full in graph.used:
+        if not scope.reuse:
+            raise ValueError(
+                f"Variable {full} already exists, disallowed. Did you mean to set reuse=True or "
+                "reuse=tf.AUTO_REUSE in VarScope?"
+            )
+        return _checked(full, variables[full], shape)
+    if scope.reuse is True:
+        raise ValueError(
+            f"Variable {full} does not exist, or was not created with tf.get_variable(). Did you mean to set "
+            "reuse=tf.AUTO_REUSE in VarScope?"
+        )
+    if full not in variables:
+        with name_scope(""):  # the name is whole
+            variables[full] = Variable(
+                _initial(full, shape, dtype or scope.dtype, initializer or scope.initializer),
+                trainable=trainable,
+                name=full,
+                constraint=constraint or scope.constraint,
+                synchronization=synchronization,
+                aggregation=aggregation,
+            )
+    variable = _checked(full, variables[full], shape)
+    graph.used.add(full)
+    add_to_collections(
+        [GraphKeys.GLOBAL_VARIABLES] if collections is None else collections, variable
+    )
+    is_local = collections is not None and GraphKeys.LOCAL_VARIABLES in collections
+    if variable.trainable and not is_local:
+        add_to_collection(GraphKeys.TRAINABLE_VARIABLES, variable)
+    regularizer = regularizer or scope.regularizer
+    if regularizer is not None:
+        loss = regularizer(variable)
+        if loss is not None:
+            add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
+    return variable
+
+
+def get_local_variable(name: str, *args: Any, **kwargs: Any) -> Variable:
+    """Like `get_variable`, for a variable that checkpoints do not hold and optimizers do not train."""
+    kwargs["collections"] = [GraphKeys.LOCAL_VARIABLES, *(kwargs.get("collections") or ())]
+    kwargs["trainable"] = False
+    return get_variable(name, *args, **kwargs)
+
+
+def _initial(name: str, shape: ShapeLike, dtype: DTypeLike, initializer: Any) -> Callable[[], Any]:
+    """Returns what computes a variable's first value."""
+    if initializer is not None and not callable(initializer):
+        return lambda: jnp.asarray(initializer, dtype)
+    if shape is None:
+        raise ValueError(
+            f"Shape of a new variable ({name}) must be fully defined, but instead was <unknown>. Give get_variable a shape."
+        )
+    sizes = TensorShape(shape).as_list()
+    if None in sizes:
+        raise ValueError(
+            f"Shape of a new variable ({name}) must be fully defined, but instead was {tuple(sizes)}."
+        )
+    if initializer is None:
+        from frontends.tf import keras  # imports Keras
+
+        is_real = jnp.issubdtype(jnp.dtype(dtype), jnp.inexact)
+        initializer = (keras.initializers.GlorotUniform if is_real else keras.initializers.Zeros)()
+    elif isinstance(initializer, type) or initializer in INITIALIZERS.values():
+        initializer = initializer()
+    return lambda: initializer(sizes, dtype=jnp.dtype(dtype).name)
+
+
+def _checked(name: str, variable: Variable, shape: ShapeLike) -> Variable:
+    """Refuses another shape than that which a variable has."""
+    if shape is not None and not TensorShape(shape).is_compatible_with(variable.shape):
+        raise ValueError(
+            f"Trying to share variable {name}, but specified shape {TensorShape(shape)} and found shape {variable.shape}."
+        )
+    return variable

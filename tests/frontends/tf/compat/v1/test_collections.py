@@ -1,0 +1,24 @@
+"""Lists by name of what a model function has made."""
+
+from frontends import tf
+from frontends.tf.graph import Graph
+
+v1 = tf.compat.v1
+
+
+def test_collections():
+    with Graph().as_default():
+        _check_collections()
+
+
+def _check_collections():
+    v1.get_variable("w", [2])
+    v1.get_variable("frozen", [2], trainable=False)
+    v1.get_local_variable("count", [])
+    assert [one.name for one in v1.global_variables()] == ["w:0", "frozen:0"]
+    assert [one.name for one in v1.trainable_variables()] == ["w:0"]
+    assert [one.name for one in v1.local_variables()] == ["count:0"]
+    v1.add_to_collection("mine", 1)
+    v1.get_collection_ref("mine").append(2)
+    assert v1.get_collection("mine") == [1, 2]
+    assert [one.name for one in v1.get_collection("variables", "fro")] == ["frozen:0"]

@@ -1,0 +1,82 @@
+"""Variables by name."""
+
+import numpy as np
+import pytest
+
+from frontends import tf
+from frontends.tf.graph import Graph
+
+v1 = tf.compat.v1
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with Graph().as_default() as made:
+        yield made
+
+
+def test_names_are_those_of_the_scopes():
+    with v1.variable_scope("a"):
+        first = v1.get_variable("w", [2, 3])
+        with v1.variable_scope("b"), v1.variable_scope("c", reuse=v1.AUTO_REUSE) as scope:
+            second = v1.get_variable("w", [4])
+    with v1.variable_scope(scope):
+        third = v1.get_variable("w")
+    assert [first.name, second.name] == ["a/w:0", "a/b/c/w:0"]
+    assert third is second
+    assert scope.name == "a/b/c"
+    assert [one.name for one in scope.global_variables()] == ["a/b/c/w:0"]
+
+
+def test_default_names_are_unique():
+    scopes = []
+    for _ in range(2):
+        with v1.variable_scope(None, "dense") as scope:
+            scopes.append(scope.name)
+    assert scopes == ["dense", "dense_1"]
+
+
+def test_reuse():
+    with v1.variable_scope("a"):
+        v1.get_variable("w", [2])
+        with pytest.raises(ValueError, match="Variable a/w already exists, disallowed"):
+            v1.get_variable("w", [2])
+    with v1.variable_scope("a", reuse=True):
+        assert v1.get_variable("w", [2]).name == "a/w:0"
+        with pytest.raises(ValueError, match="Variable a/x does not exist"):
+            v1.get_variable("x", [2])
+        with pytest.raises(ValueError, match=r"specified shape \(3,\) and found shape \(2,\)"):
+            v1.get_variable("w", [3])
+        with v1.variable_scope("b", reuse=False), pytest.raises(ValueError, match="does not exist"):
+            v1.get_variable("x", [2])
+
+
+def test_another_graph_of_the_store_finds_the_values(graph):
+    v1.get_variable("w", initializer=np.float32(3)).assign(4.0)
+    with Graph(graph.store).as_default():
+        assert float(v1.get_variable("w", [])) == 4.0
+        assert [one.name for one in v1.trainable_variables()] == ["w:0"]
+
+
+def test_initializers_regularizers_and_types_of_the_scope():
+    with v1.variable_scope(
+        "a",
+        initializer=tf.ones_initializer(),
+        regularizer=lambda value: 0.5 * tf.reduce_sum(value),
+        dtype=tf.float16,
+    ):
+        variable = v1.get_variable("w", [2, 2])
+        whole = v1.get_variable(
+            "n", [2], tf.int32, initializer=tf.zeros_initializer, regularizer=lambda _: None
+        )
+    assert variable.numpy().tolist() == [[1, 1], [1, 1]]
+    assert variable.dtype == tf.float16
+    assert whole.numpy().tolist() == [0, 0]
+    assert [float(one) for one in v1.get_collection(v1.GraphKeys.REGULARIZATION_LOSSES)] == [2.0]
+
+
+def test_a_shape_that_is_not_known_is_an_error():
+    with pytest.raises(ValueError, match=r"new variable \(w\) must be fully defined"):
+        v1.get_variable("w")
+    with pytest.raises(ValueError, match=r"new variable \(w\) must be fully defined"):
+        v1.get_variable("w", [None, 2])

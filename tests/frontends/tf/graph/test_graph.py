@@ -1,0 +1,41 @@
+"""What a call of a model function builds."""
+
+import jax.numpy as jnp
+
+from frontends import tf
+from frontends.tf.graph import Graph, current_graph
+
+
+def test_an_operation_runs_once_after_those_before_it_and_only_if_it_is_fetched():
+    ran = []
+    with Graph().as_default() as graph:
+        first = graph.operation("first", lambda: ran.append("first"))
+        with tf.control_dependencies([first]):
+            second = graph.operation("second", lambda: ran.append("second"))
+            tensor = graph.named(jnp.ones(2), "x")
+        graph.operation("unused", lambda: ran.append("unused"))
+        both = tf.group(second, first)
+    assert ran == []
+    graph.run({"a": both, "b": [second, jnp.zeros(1)]})
+    assert ran == ["first", "second"]
+    graph.run(tensor)
+    assert ran == ["first", "second", "first"]
+    assert graph.tensors["x:0"] is tensor
+
+
+def test_outside_of_a_graph_code_runs_at_once():
+    assert current_graph() is None
+    assert tf.group(1, 2) is None
+    assert tf.no_op() is None
+    with tf.control_dependencies([1]):
+        pass
+
+
+def test_names_are_unique_in_a_graph():
+    graph = Graph()
+    assert [graph.unique_name(name) for name in ("dense", "dense", "dense_1", "dense")] == [
+        "dense",
+        "dense_1",
+        "dense_1_1",
+        "dense_2",
+    ]
