@@ -25,6 +25,7 @@ class Graph:
         store: variables and optimizers, which other graphs have too.
         collections: lists by name, such as `"losses"`.
         used: names of the variables that this graph has asked for.
+        scopes: how often each variable scope was opened, from which default names of scopes follow.
         tensors: named tensors, by name with the output's number, such as `"loss:0"`.
         tape: records what gradients are asked of; None outside of training.
 
@@ -42,6 +43,7 @@ class Graph:
         self.tape = tape
         self.collections: dict[str, list[Any]] = collections.defaultdict(list)
         self.used: set[str] = set()
+        self.scopes: collections.Counter[str] = collections.Counter()
         self.tensors: dict[str, Any] = {}
         # By the id of a tensor, which is kept with it: what runs when it is fetched.
         self._operations: dict[int, tuple[Any, Operation]] = {}

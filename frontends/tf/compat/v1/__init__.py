@@ -1,7 +1,13 @@
 """`tf.compat.v1`: what model functions use, logging, a session's options, and switches to what is always on here."""
 
 from frontends.tf._names import attributes, defined_in
-from frontends.tf.compat.v1 import collections, logging, session_config, variable_scopes
+from frontends.tf.compat.v1 import (
+    collections,
+    initializers,
+    logging,
+    session_config,
+    variable_scopes,
+)
 
 
 def enable_eager_execution(*args: object, **kwargs: object) -> None:
@@ -19,6 +25,8 @@ __getattr__, __dir__ = attributes(
         **defined_in(session_config.__name__),
         **defined_in(collections.__name__),
         **defined_in(variable_scopes.__name__),
+        **initializers.TOP_INITIALIZERS,
+        "initializers": initializers,
         "logging": logging,
     },
     {"distribute": "frontends.tf.compat.v1.distribute"},

@@ -4,6 +4,7 @@ import contextlib
 import contextvars
 import dataclasses
 import enum
+import itertools
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
@@ -13,6 +14,8 @@ from frontends.tf._initializers import INITIALIZERS
 from frontends.tf._typing import DTypeLike, ShapeLike
 from frontends.tf.aggregation import VariableAggregation, VariableSynchronization
 from frontends.tf.compat.v1.collections import GraphKeys, add_to_collection, add_to_collections
+from frontends.tf.compat.v1.initializers.constants import Zeros
+from frontends.tf.compat.v1.initializers.scaling import GlorotUniform
 from frontends.tf.graph import default_graph
 from frontends.tf.ops.name_scope import name_scope
 from frontends.tf.tensor_shape import TensorShape
@@ -100,7 +103,8 @@ def variable_scope(
 
     Args:
         name_or_scope: below the scope around it; a scope is entered again, wherever it is.
-        default_name: made unique, if `name_or_scope` is None.
+        default_name: made unique in the scope around, if `name_or_scope` is None. A scope that is entered another time
+            gives the same names again.
         initializer: of variables that name none; None leaves that of the scope around.
         regularizer: likewise.
         reuse: True if variables are to exist, `tf.AUTO_REUSE` if they may; None leaves that of the scope around.
@@ -129,7 +133,7 @@ def variable_scope(
                 raise ValueError(
                     "variable_scope needs a name: give it name_or_scope or default_name."
                 )
-            name = default_graph().unique_name(f"{around.original_name_scope}{default_name}")
+            name = _unopened(f"{around.original_name_scope}{default_name}")
         else:
             name = f"{around.original_name_scope}{name_or_scope}".rstrip("/")
         base = around
@@ -143,8 +147,33 @@ def variable_scope(
         base.dtype if dtype is None else dtype,
     )
     names = name_scope(f"{name}/") if auxiliary_name_scope and name else contextlib.nullcontext()
-    with assigned(_SCOPE, scope), names:
+    with assigned(_SCOPE, scope), _opened(name, again=name_or_scope is base), names:
         yield scope
+
+
+def _unopened(name: str) -> str:
+    """Returns the name if no scope of the graph has it, or the first of `name_1`, `name_2`, ... that none has."""
+    opened = default_graph().scopes
+    numbered = (f"{name}_{index}" for index in itertools.count(1))
+    return next(one for one in itertools.chain([name], numbered) if not opened[one])
+
+
+@contextlib.contextmanager
+def _opened(name: str, *, again: bool) -> Generator[None]:
+    """Counts a scope; names below it are free once it is left, so that entering it again gives the same ones."""
+    opened = default_graph().scopes
+    opened[name] += 1
+    before = dict(opened)
+    try:
+        yield
+    finally:
+        below = f"{name}/"
+        if again:
+            opened.clear()
+            opened.update(before)
+        else:
+            for one in [one for one in opened if one.startswith(below)]:
+                del opened[one]
 
 
 def get_variable(
@@ -249,10 +278,8 @@ def _initial(name: str, shape: ShapeLike, dtype: DTypeLike, initializer: Any) ->
             f"Shape of a new variable ({name}) must be fully defined, but instead was {tuple(sizes)}."
         )
     if initializer is None:
-        from frontends.tf import keras  # imports Keras
-
         is_real = jnp.issubdtype(jnp.dtype(dtype), jnp.inexact)
-        initializer = (keras.initializers.GlorotUniform if is_real else keras.initializers.Zeros)()
+        initializer = GlorotUniform() if is_real else Zeros()
     elif isinstance(initializer, type) or initializer in INITIALIZERS.values():
         initializer = initializer()
     return lambda: initializer(sizes, dtype=jnp.dtype(dtype).name)

@@ -36,6 +36,27 @@ def test_default_names_are_unique():
     assert scopes == ["dense", "dense_1"]
 
 
+def default_name():
+    with v1.variable_scope(None, "dense") as scope:
+        return scope.name
+
+
+def test_a_scope_that_is_entered_again_gives_its_default_names_again():
+    with v1.variable_scope("a"):
+        assert [default_name(), default_name()] == ["a/dense", "a/dense_1"]
+    with v1.variable_scope("a", reuse=True) as scope:
+        assert default_name() == "a/dense"
+        with v1.variable_scope(scope):
+            assert default_name() == "a/dense_1"
+        assert default_name() == "a/dense_1"
+    with v1.variable_scope(v1.get_variable_scope(), reuse=True):
+        assert [default_name(), default_name()] == ["dense", "dense_1"]
+    assert default_name() == "dense"
+    with v1.variable_scope("dense_1"):
+        pass
+    assert default_name() == "dense_2"
+
+
 def test_reuse():
     with v1.variable_scope("a"):
         v1.get_variable("w", [2])
