@@ -28,6 +28,8 @@ class Graph:
         scopes: how often each variable scope was opened, from which default names of scopes follow.
         tensors: named tensors, by name with the output's number, such as `"loss:0"`.
         tape: records what gradients are asked of; None outside of training.
+        loss_reduction: how the last loss of `tf.losses` was reduced, which tells an optimizer whether replicas' losses
+            are to be added up or averaged; None without one.
 
     Source: `tf.Graph`.
     """
@@ -45,8 +47,11 @@ class Graph:
         self.used: set[str] = set()
         self.scopes: collections.Counter[str] = collections.Counter()
         self.tensors: dict[str, Any] = {}
+        self.loss_reduction: str | None = None
         # By the id of a tensor, which is kept with it: what runs when it is fetched.
         self._operations: dict[int, tuple[Any, Operation]] = {}
+        # Likewise: what computes it from the state alone.
+        self._values: dict[int, tuple[Any, Callable[[], Any]]] = {}
         self._names: collections.Counter[str] = collections.Counter()
         self._dependencies: list[tuple[Any, ...]] = []
 
@@ -73,6 +78,25 @@ class Graph:
         tensor = jnp.copy(tensor)
         self._operations[id(tensor)] = tensor, operation
         return tensor
+
+    def with_value(self, tensor: jax.Array, compute: Callable[[], Any]) -> jax.Array:
+        """Notes how to compute a tensor of the state alone later, such as a metric's value after many batches.
+
+        Args:
+            tensor: its value in this trace.
+            compute: reads variables as they are then; called outside of the step.
+
+        Returns:
+            The tensor, which is another one than before.
+        """
+        tensor = jnp.copy(tensor)
+        self._values[id(tensor)] = tensor, compute
+        return tensor
+
+    def value_of(self, tensor: Any) -> Callable[[], Any] | None:
+        """Returns what computes a tensor outside of the step; None if only a step can."""
+        found = self._values.get(id(tensor))
+        return None if found is None else found[1]
 
     def named(self, tensor: jax.Array, name: str | None) -> jax.Array:
         """Notes a tensor's name, and has it run after what `tf.control_dependencies` names, if anything."""
@@ -126,7 +150,8 @@ class Graph:
         if scope is None:
             return items
         pattern = re.compile(scope)
-        return [one for one in items if pattern.match(getattr(one, "name", ""))]
+        names = {id(tensor): name for name, tensor in self.tensors.items()}
+        return [one for one in items if pattern.match(getattr(one, "name", names.get(id(one), "")))]
 
     @contextlib.contextmanager
     def as_default(self) -> Generator["Graph"]:

@@ -5,6 +5,7 @@ from frontends.tf.compat.v1 import (
     collections,
     initializers,
     logging,
+    losses,
     session_config,
     variable_scopes,
 )
@@ -28,6 +29,7 @@ __getattr__, __dir__ = attributes(
         **initializers.TOP_INITIALIZERS,
         "initializers": initializers,
         "logging": logging,
+        "losses": losses,
     },
     {"distribute": "frontends.tf.compat.v1.distribute"},
 )

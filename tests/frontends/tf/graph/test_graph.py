@@ -39,3 +39,20 @@ def test_names_are_unique_in_a_graph():
         "dense_1_1",
         "dense_2",
     ]
+
+
+def test_a_value_can_be_computed_later_from_the_state():
+    state, graph = [1.0], Graph()
+    tensor = graph.with_value(jnp.ones(()), lambda: state[0])
+    compute = graph.value_of(tensor)
+    assert compute is not None
+    state[0] = 5.0
+    assert compute() == 5.0
+    assert graph.value_of(tensor + 1) is None
+
+
+def test_a_collection_is_filtered_by_the_names_of_tensors():
+    graph = Graph()
+    for name in ("a/loss", "b/loss"):
+        graph.collections["losses"].append(graph.named(jnp.ones(2), name))
+    assert graph.collection("losses", "b/") == [graph.tensors["b/loss:0"]]
