@@ -90,6 +90,7 @@ class RemoteStore:
         self._actor, self._name, self._client, self._health = actor, name, client, health
         self._channel: Channel | None = None
         self._is_near = True
+        self._is_replaced = False
         self._lock = threading.Lock()
 
     def create(self, values: Mapping[Key, Array]) -> None:
@@ -115,6 +116,8 @@ class RemoteStore:
         return self._call("exchange", changes, versions, rows)
 
     def _call(self, method: str, *arguments: Any) -> Any:
+        if self._is_replaced:  # a new channel would close its successor's
+            raise self._replaced()
         parts, size = parts_of((method, *arguments))
         if self._is_near:
             with self._lock:
@@ -124,7 +127,7 @@ class RemoteStore:
                     return unpack(self._call_near(channel, parts, size))
         return unpack(self._get(self._actor.answer, b"".join(parts)))
 
-    def _call_near(self, channel: Channel, parts: Sequence[Any], size: int) -> bytes:
+    def _call_near(self, channel: Channel, parts: Sequence[Any], size: int) -> bytes | memoryview:
         try:
             return channel.call(parts, size, BEAT_SECONDS, self._check)
         except FailedCallError as failed:
@@ -137,10 +140,12 @@ class RemoteStore:
             channel.close()
             if isinstance(error, ConnectionError):
                 self._get(self._actor.beat)  # says what has happened to the server
-                raise ConnectionError(
-                    f"Another process has been started in place of this {self._client}."
-                ) from None
+                self._is_replaced = True
+                raise self._replaced() from None
             raise
+
+    def _replaced(self) -> ConnectionError:
+        return ConnectionError(f"Another process has been started in place of this {self._client}.")
 
     def _opened(self) -> Channel | None:
         connect = self._actor.connect

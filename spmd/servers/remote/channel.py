@@ -5,6 +5,7 @@ channel, to a socket that only this user can reach, and that has no name any mor
 """
 
 import contextlib
+import errno
 import secrets
 import socket
 import struct
@@ -24,6 +25,10 @@ _CALL = struct.Struct("<Q")  # size of the message
 _ANSWER = struct.Struct("<QB")  # size of the answer, and where it is
 _IN_MEMORY, _FOLLOWS, _FAILED = range(3)
 _SECONDS = 10.0
+_TOO_MANY_FILES = (
+    "A parameter server cannot take the memory of a message, as its process has too many open files. Raise the limit "
+    "where its task starts: ulimit -n 65536"
+)
 
 
 class FailedCallError(Exception):
@@ -42,7 +47,8 @@ class Channel:
         self._connection = connection
         self._close = weakref.finalize(self, connection.close)
         self._memory: SharedMemory | None = None
-        self._is_new = False  # the server does not have the memory yet
+        # What the server has; compared with the memory, so that an interrupt between two lines does no harm.
+        self._sent: SharedMemory | None = None
 
     @classmethod
     def open(cls, invite: Callable[[str, bytes], bool]) -> "Channel | None":
@@ -52,11 +58,12 @@ class Channel:
             invite: has the other process call `serve` with a path and a mark; returns what that does.
         """
         mark = secrets.token_bytes(_MARK)
-        with (
-            # Only this user can look into the folder.
-            tempfile.TemporaryDirectory(prefix="jaxtribute-") as folder,
-            socket.socket(socket.AF_UNIX) as listener,
-        ):
+        try:
+            # Only this user can look into it.
+            temporary = tempfile.TemporaryDirectory(prefix="jaxtribute-")
+        except OSError:  # no folder can be written
+            return None
+        with temporary as folder, socket.socket(socket.AF_UNIX) as listener:
             path = f"{folder}/channel"
             try:
                 listener.bind(path)
@@ -79,12 +86,11 @@ class Channel:
             return False
         if self._memory is None or len(self._memory.view) < size:
             self._memory = SharedMemory.create(max(_LEAST_SHARED, 2 * size))
-            self._is_new = True
         return self._memory is not None
 
     def call(
         self, parts: Sequence[bytes], size: int, seconds: float, check: Callable[[], None]
-    ) -> bytes:
+    ) -> bytes | memoryview:
         """Sends a message that fits, and returns the answer.
 
         Args:
@@ -99,15 +105,17 @@ class Channel:
         """
         assert self._memory is not None
         pack_into(self._memory.view, parts)
-        files, self._is_new = [self._memory.file] if self._is_new else [], False
+        files = [] if self._sent is self._memory else [self._memory.file]
         self._connection.settimeout(seconds)
         socket.send_fds(self._connection, [_CALL.pack(size)], files)
+        self._sent = self._memory
         length, where = _ANSWER.unpack(self._received(_ANSWER.size, check))
         if where == _IN_MEMORY:
             return bytes(self._memory.view[:length])  # the next message will be there
         answer = self._received(length, check)
         if where == _FAILED:
-            raise FailedCallError(answer)
+            self._sent = None  # the server may have failed to take it
+            raise FailedCallError(bytes(answer))
         self.fits(min(length, _MOST_SHARED))
         return answer
 
@@ -115,18 +123,18 @@ class Channel:
         """Ends the channel."""
         self._close()
 
-    def _received(self, size: int, check: Callable[[], None]) -> bytes:
-        received = bytearray()
-        while len(received) < size:
+    def _received(self, size: int, check: Callable[[], None]) -> memoryview:
+        whole = rest = memoryview(bytearray(size))
+        while rest:
             try:
-                part = self._connection.recv(size - len(received))
+                count = self._connection.recv_into(rest)
             except TimeoutError:
                 check()
                 continue
-            if not part:
+            if not count:
                 raise ConnectionError("The other process has closed the channel.")
-            received += part
-        return bytes(received)
+            rest = rest[count:]
+        return whole.toreadonly()
 
 
 class ServedChannel:
@@ -149,29 +157,30 @@ class ServedChannel:
 
     def _run(self) -> None:
         memory: SharedMemory | None = None
-        with self._connection, contextlib.suppress(OSError):  # the client is gone
+        with self._connection, contextlib.suppress(ConnectionError):  # the client is gone
             while True:
-                call, files, _, _ = socket.recv_fds(self._connection, _CALL.size, 1)
+                call, files, flags, _ = socket.recv_fds(self._connection, _CALL.size, 1)
                 if not call:
                     return
-                if files:
-                    memory = SharedMemory(files[0])
-                assert memory is not None
-                (size,) = _CALL.unpack(call)
-                self._reply(memory.view, size)
+                try:
+                    if flags & socket.MSG_CTRUNC:  # the system has dropped the file
+                        raise OSError(errno.EMFILE, _TOO_MANY_FILES)
+                    if files:
+                        memory = SharedMemory(files[0])
+                    assert memory is not None
+                    reply = self._reply(memory.view, *_CALL.unpack(call))
+                except BaseException as error:
+                    dumped = self._dump(error)
+                    reply = _ANSWER.pack(len(dumped), _FAILED) + dumped
+                self._connection.sendall(reply)
+                del reply  # it may be large, and the next message may take long to come
 
-    def _reply(self, memory: memoryview, size: int) -> None:
-        try:
-            parts, length = self._answer(memory[:size])
-        except BaseException as error:
-            dumped = self._dump(error)
-            self._connection.sendall(_ANSWER.pack(len(dumped), _FAILED) + dumped)
-            return
+    def _reply(self, memory: memoryview, size: int) -> bytes:
+        parts, length = self._answer(memory[:size])
         if length > len(memory):
-            self._connection.sendall(_ANSWER.pack(length, _FOLLOWS) + b"".join(parts))
-        else:
-            pack_into(memory, parts)
-            self._connection.sendall(_ANSWER.pack(length, _IN_MEMORY))
+            return b"".join((_ANSWER.pack(length, _FOLLOWS), *parts))
+        pack_into(memory, parts)
+        return _ANSWER.pack(length, _IN_MEMORY)
 
 
 def serve(

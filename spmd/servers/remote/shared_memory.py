@@ -33,7 +33,10 @@ class SharedMemory:
         """
         if _CREATE is None:
             return None
-        file = _CREATE("jaxtribute")
+        try:
+            file = _CREATE("jaxtribute")
+        except OSError:  # too many files are open, or a sandbox forbids it
+            return None
         try:
             # Takes the memory now: a write to memory that is not there would kill the process.
             os.posix_fallocate(file, 0, size)

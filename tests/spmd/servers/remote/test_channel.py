@@ -2,6 +2,8 @@
 
 import os
 import pickle
+import resource
+import tempfile
 import threading
 from pathlib import Path
 
@@ -106,3 +108,29 @@ def test_another_process_than_the_invited_one_is_not_answered():
         return serve(path, bytes(len(mark)), _repeated, pickle.dumps) is not None
 
     assert Channel.open(invite) is None
+
+
+def test_without_a_folder_for_its_socket_there_is_no_channel(monkeypatch):
+    def fail(**options):
+        raise FileNotFoundError
+
+    monkeypatch.setattr(tempfile, "TemporaryDirectory", fail)
+    assert Channel.open(lambda path, mark: True) is None
+
+
+def test_a_message_whose_memory_does_not_arrive_is_not_taken_for_the_former_one(opened):
+    channel, _, _ = opened
+    assert _ask(channel, "ab", 1) == "ab"
+    large = "cd" * (1 << 20)
+    assert channel.fits(len(pack((large, 1))))
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(
+        resource.RLIMIT_NOFILE, (1, limits[1])
+    )  # of the server, which is this process
+    try:
+        with pytest.raises(FailedCallError) as caught:
+            _ask(channel, large, 1)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert "too many open files" in str(pickle.loads(caught.value.dumped))  # noqa: S301 -- our own
+    assert _ask(channel, large, 1) == large

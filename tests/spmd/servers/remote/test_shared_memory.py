@@ -38,6 +38,8 @@ def test_memory_that_there_is_not_is_not_taken(monkeypatch):
     monkeypatch.setattr(os, "posix_fallocate", fail)
     assert SharedMemory.create(100) is None
     assert len(os.listdir("/proc/self/fd")) == files
+    monkeypatch.setattr(shared_memory, "_CREATE", fail)
+    assert SharedMemory.create(100) is None
     monkeypatch.setattr(shared_memory, "_CREATE", None)
     assert SharedMemory.create(100) is None
 
