@@ -75,7 +75,8 @@ class WorkerVariables(ServerVariables):
 
     def _changes_for(self, server: int) -> Sequence[Change]:
         changes = self._waiting.pop(server, ())
-        self._has_sent |= len(changes) > self._former.pop(server, 0)
+        if len(changes) > self._former.pop(server, 0):  # other servers are asked on other threads
+            self._has_sent = True
         return changes
 
     def _send(self, server: int, changes: Sequence[Change]) -> None:

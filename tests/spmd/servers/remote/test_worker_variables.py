@@ -120,3 +120,23 @@ def test_a_closure_makes_no_variables_once_its_updates_were_sent(ends):
     assert not worker.refused  # the error is the user's, and nothing runs twice
     worker.send()
     assert variable.value.tolist() == [3.0, 3.0]
+
+
+def test_updates_that_were_sent_are_noticed_while_another_server_is_asked(ends):
+    _, variable, worker, _, step = ends
+
+    class Slow(dict):
+        """Has another thread ask server 0 while this one asks server 1."""
+
+        def pop(self, server, *default):
+            if server == 1:
+                worker._changes_for(0)
+            return super().pop(server, *default)
+
+    worker.begin()
+    worker.begin_closure()
+    worker._former = Slow()
+    step()
+    worker._changes_for(1)
+    assert worker._has_sent
+    assert variable.value.tolist() == [0.0, 0.0]
