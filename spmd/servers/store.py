@@ -121,10 +121,22 @@ class Store:
                 self._entries.setdefault(key, _Entry(np.asarray(value), shared=shared))
 
     def delete(self, keys: Sequence[Key]) -> None:
-        """Forgets values, and all that optimizers keep beside them; those that are not there are no error."""
+        """Forgets values, and all that optimizers keep beside them; those that are not there are no error.
+
+        Args:
+            keys: of values, or of slots, whose optimizer then has none beside this value.
+        """
+        rules: set[str] = set()
+        for name, shard, rule, position in filter(_is_slot, keys):
+            entry = self._entries.get((name, shard))
+            if entry is not None:
+                with entry.lock:
+                    entry.slots.pop(rule, None)
+                    entry.assigned.pop((rule, position), None)
+                rules.add(rule)
         with self._making:
             deleted = [self._entries.pop(key, None) for key in keys]
-            rules = {rule for entry in deleted if entry is not None for rule in entry.slots}
+            rules |= {rule for entry in deleted if entry is not None for rule in entry.slots}
             used = {rule for entry in self._entries.values() for rule in list(entry.slots)}
         for rule in rules - used:
             self._rules.forget_programs(rule)
@@ -239,6 +251,9 @@ class Store:
                     width, same = entry.value.shape[1:], [_identity(one) for one in others]
                     kind = rule.key, width, entry.value.dtype, *same
                     rows.setdefault(kind, []).append(_Rows(entry, slots, gradient, others))
+            # Now: an error further on may leave some of the values changed.
+            for entry in entries.values():
+                entry.version += 1
             for group in (together, *([one] for one in alone)):
                 results = self._rules.run([one.job for one in group]) if group else []
                 for one, (value, new) in zip(group, results, strict=True):
@@ -246,8 +261,6 @@ class Store:
                     one.slots[:] = new
             for kind, parts in rows.items():
                 self._apply_to_rows(kind[0], parts)
-            for entry in entries.values():
-                entry.version += 1
         self._count(len(entries))
 
     def _apply_to_rows(self, rule: str, parts: Sequence[_Rows]) -> None:
@@ -305,8 +318,9 @@ class Store:
         entry = self._entries.get(key[:2])
         if entry is None:
             raise UnknownVariableError(
-                f"The parameter server has no value of variable {key[0]}, shard {key[1]}: it was started anew. "
-                "Restore a checkpoint in the coordinator's program."
+                f"The parameter server has no value of variable {key[0]}, shard {key[1]}: it was started anew, or the "
+                "coordinator's program has not had the variable for a minute. Restore a checkpoint in that program, and "
+                "keep a reference there to what functions use."
             )
         return entry
 

@@ -137,7 +137,7 @@ class ServerVariables:
         """Makes a variable live on the servers."""
         with self._lock:
             self._new[id(variable)] = weakref.ref(variable)
-            weakref.finalize(variable, self._delete, id(variable))
+            weakref.finalize(variable, self._delete, id(variable)).atexit = False
         back(variable, self)
 
     def bind_slot(
@@ -154,7 +154,7 @@ class ServerVariables:
         with self._lock:
             self._new.pop(id(variable), None)
             self._new_slots[id(variable)] = weakref.ref(variable), id(of), rule, position
-            weakref.finalize(variable, self._forget, id(variable))
+            weakref.finalize(variable, self._delete, id(variable)).atexit = False
         back(variable, self)
 
     def shards(self, variable: LibraryVariable) -> Sequence[Shard]:
@@ -245,7 +245,7 @@ class ServerVariables:
 
     def adopt(self, variable: LibraryVariable, place: Place) -> None:
         """Makes a variable show what another program's variable holds, of which `place_of` told the place."""
-        weakref.finalize(variable, self._forget, id(variable))
+        weakref.finalize(variable, self._forget, id(variable)).atexit = False
         self._entries[id(variable)] = _Entry(*place, 0)
         back(variable, self)
 
@@ -264,7 +264,7 @@ class ServerVariables:
 
     def _flush(self) -> None:
         """Creates on the servers the variables that were bound, and deletes those that have been gone for a while."""
-        if self._gone and self._gone[0][0] < time.monotonic() - _GONE_SECONDS:
+        if self._gone:
             self._delete_gone()
         if not self._new and not self._new_slots:
             return
@@ -272,8 +272,11 @@ class ServerVariables:
         with LIFTING, self._lock:
             values: dict[int, dict[Key, Array]] = {}
             made: dict[int, _Entry] = {}
+            alive: list[
+                Any
+            ] = []  # an entry of one that is gone would be that of the next one of its id
             for identity, reference in list(self._new.items()):
-                variable = reference()
+                alive.append(variable := reference())
                 value = None if variable is None else _value(variable)
                 if value is None:
                     continue  # Keras gives it a value later

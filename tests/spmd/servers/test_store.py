@@ -293,3 +293,38 @@ def test_deleted_values_and_what_was_compiled_for_them_are_gone(store):
     store.push([_of_rows(kept, [1])])
     assert rule.traced == [16, 16], "compiled anew"
     assert value(store, kept)[:, 0].tolist() == pytest.approx([0, -0.1 / 2**0.5, 0])
+
+
+def test_what_a_gradient_changed_before_another_one_failed_is_handed_out(store):
+    class Failing(Momentum):
+        key = "failing"
+
+        def update(self, value, slots, operand):
+            raise ArithmeticError
+
+    large = ("large", 0)
+    store.add_rules([Failing()])
+    store.create({large: np.zeros(1 << 17, np.float32)})
+    version, _ = store.pull({KEY: 0})[KEY]
+    gradient = np.ones((3, 2), np.float32), np.float32(1)
+    with pytest.raises(ArithmeticError):
+        store.push(
+            [
+                Change(KEY, "apply", gradient, rule="momentum"),
+                Change(large, "apply", (np.float32(1),), rule="failing"),
+            ]
+        )
+    assert store.pull({KEY: version})[KEY][1][0].tolist() == [-1, 0]
+
+
+def test_deleted_slots_start_anew_and_what_was_compiled_for_them_is_gone(store):
+    rule, slot = Adagrad(), (*KEY, "adagrad", 0)
+    store.add_rules([rule])
+    store.push([_of_rows(KEY, [0])])
+    store.push([Change((*KEY, "momentum", 0), "set", np.ones((3, 2), np.float32))])
+    store.delete([slot, (*KEY, "momentum", 0), (*KEY, "unknown", 0), ("unknown", 0, "adagrad", 0)])
+    assert store.pull({slot: 0, (*KEY, "momentum", 0): 0}) == {}
+    assert list(store.pull({KEY: 0})) == [KEY]
+    store.push([_of_rows(KEY, [0])])
+    assert rule.traced == [16, 16], "compiled anew"
+    assert value(store, slot)[0].tolist() == [2, 2]

@@ -1,5 +1,6 @@
 """Variables that live on parameter servers: their copies here, and how updates get there."""
 
+import collections
 import gc
 import threading
 
@@ -356,3 +357,51 @@ def test_only_who_made_a_variable_deletes_it(monkeypatch):
     user.refresh([])
     assert variable.value.tolist() == [0, 0]
     assert list(store.pull({("s/0", 0): 0})) == [("s/0", 0)]
+
+
+def test_slots_of_an_optimizer_that_is_gone_are_deleted_and_the_variable_stays(
+    backing, stores, monkeypatch
+):
+    monkeypatch.setattr(variables, "_GONE_SECONDS", 0)
+    patch_keras()
+    variable, slot = keras.Variable(np.zeros(2)), keras.Variable(np.zeros(2))
+    backing.bind(variable)
+    backing.bind_slot(slot, variable, "rule", 0)
+    slot.assign(np.ones(2))
+    keys = [("s/0", part, "rule", 0) for part in (0, 1)]
+    assert [list(one.pull({key: 0})) for one, key in zip(stores, keys, strict=True)] == [
+        [key] for key in keys
+    ]
+    del slot
+    gc.collect()
+    assert np.asarray(variable).tolist() == [0, 0]
+    assert [one.pull({key: 0}) for one, key in zip(stores, keys, strict=True)] == [{}, {}]
+
+
+def test_another_thread_may_delete_what_is_gone(backing):
+    class Emptied(collections.deque):
+        def __bool__(self):
+            was_there = len(self) > 0
+            self.clear()  # as another thread does meanwhile
+            return was_there
+
+    variable = make(backing, jnp.zeros(2))
+    backing._gone = Emptied([(0.0, None)])
+    assert variable.value.tolist() == [0, 0]
+
+
+def test_variables_that_end_while_they_are_created_leave_nothing(monkeypatch):
+    class Slow(Store):
+        def create(self, values):
+            held.clear()
+            super().create(values)
+
+    monkeypatch.setattr(variables, "_GONE_SECONDS", 0)
+    store = Slow()
+    backing = ServerVariables([store], session="s")
+    held = [make(backing, jnp.zeros(2)) for _ in range(2)]
+    backing.refresh([])
+    backing.refresh([])
+    assert not backing._entries
+    with pytest.raises(UnknownVariableError):
+        store.pull({("s/0", 0): 0})
