@@ -47,7 +47,6 @@ WITHOUT = {
     "spmd/integrations/keras/replica_steps.py",
     "spmd/lowering/convolution.py",
     "spmd/servers/remote/_node_main.py",
-    "spmd/servers/remote/cluster.py",
     "spmd/servers/remote/gang.py",
     "spmd/servers/remote/member.py",
     "spmd/servers/remote/worker.py",
