@@ -75,7 +75,7 @@ class Channel:
                 return None
             connection, _ = listener.accept()
         channel = cls(connection)
-        if channel._received(_MARK, lambda: None) != mark:
+        if bytes(channel._received(_MARK, lambda: None)) != mark:
             channel.close()
             return None
         return channel
