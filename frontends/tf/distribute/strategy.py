@@ -158,6 +158,18 @@ class Strategy(LogicalDevices, StrategyAliases):
             return run_in_replicas(frame, converted(fn), args, kwargs)
 
     @raises_host_errors
+    def trace(self, fn: Callable[..., Any], args: Sequence[Nested] = ()) -> None:
+        """Traces a function as `run` does, which makes its variables, and does not run it; not a name of TensorFlow.
+
+        Args:
+            fn: what one replica does; a later `run` of it uses the trace.
+            args: as for `run`.
+        """
+        require_cross_replica("trace")
+        with entered(self), collective_options(self._collectives):
+            self._steps.get(fn).trace(*args)
+
+    @raises_host_errors
     def run_steps(self, fn: Callable[[Any], Any], iterator: Iterator[Any], steps: int) -> Any:
         """Runs a training step on each of the next batches, all in one compiled program.
 

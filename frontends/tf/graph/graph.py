@@ -30,6 +30,7 @@ class Graph:
         tape: records what gradients are asked of; None outside of training.
         loss_reduction: how the last loss of `tf.losses` was reduced, which tells an optimizer whether replicas' losses
             are to be added up or averaged; None without one.
+        scales_loss: whether gradients are those of the loss divided by the number of replicas.
 
     Source: `tf.Graph`.
     """
@@ -43,6 +44,7 @@ class Graph:
         """
         self.store = VariableStore() if store is None else store
         self.tape = tape
+        self.scales_loss = False
         self.collections: dict[str, list[Any]] = collections.defaultdict(list)
         self.used: set[str] = set()
         self.scopes: collections.Counter[str] = collections.Counter()

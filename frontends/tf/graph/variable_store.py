@@ -4,19 +4,26 @@ from collections.abc import Callable
 from typing import Any
 
 from frontends.tf._typing import VariableLike
+from spmd.state import Searched
 
 
-class VariableStore:
+class VariableStore(Searched):
     """What a model function finds again when it is called another time: variables, and optimizers with their slots.
 
     Attributes:
         variables: by name, in the order in which they were made.
         objects: optimizers and their like, by name.
+        local: names of the variables that checkpoints do not hold.
     """
 
     def __init__(self) -> None:
         self.variables: dict[str, VariableLike] = {}
         self.objects: dict[str, Any] = {}
+        self.local: set[str] = set()
+
+    def saved(self) -> dict[str, VariableLike]:
+        """Returns the variables that checkpoints hold, by name."""
+        return {name: one for name, one in self.variables.items() if name not in self.local}
 
     def object(self, name: str, make: Callable[[], Any]) -> Any:
         """Returns the object of a name; makes it the first time."""

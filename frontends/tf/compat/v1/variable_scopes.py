@@ -247,6 +247,8 @@ def get_variable(
         [GraphKeys.GLOBAL_VARIABLES] if collections is None else collections, variable
     )
     is_local = collections is not None and GraphKeys.LOCAL_VARIABLES in collections
+    if is_local:
+        graph.store.local.add(full)
     if variable.trainable and not is_local:
         add_to_collection(GraphKeys.TRAINABLE_VARIABLES, variable)
     regularizer = regularizer or scope.regularizer

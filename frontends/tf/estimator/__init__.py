@@ -1,0 +1,28 @@
+"""`tf.estimator`: model functions of TensorFlow 1, trained on this engine."""
+
+from frontends.tf._names import attributes, exported_by
+from frontends.tf.estimator.estimator import Estimator as Estimator
+from frontends.tf.estimator.estimator_spec import EstimatorSpec as EstimatorSpec
+from frontends.tf.estimator.hooks.basic import LoggingTensorHook as LoggingTensorHook
+from frontends.tf.estimator.hooks.basic import (
+    NanLossDuringTrainingError as NanLossDuringTrainingError,
+)
+from frontends.tf.estimator.hooks.basic import NanTensorHook as NanTensorHook
+from frontends.tf.estimator.hooks.basic import StepCounterHook as StepCounterHook
+from frontends.tf.estimator.hooks.basic import StopAtStepHook as StopAtStepHook
+from frontends.tf.estimator.hooks.checkpoint_saver import CheckpointSaverHook as CheckpointSaverHook
+from frontends.tf.estimator.hooks.checkpoint_saver import (
+    CheckpointSaverListener as CheckpointSaverListener,
+)
+from frontends.tf.estimator.hooks.session_run_hook import SessionRunArgs as SessionRunArgs
+from frontends.tf.estimator.hooks.session_run_hook import SessionRunContext as SessionRunContext
+from frontends.tf.estimator.hooks.session_run_hook import SessionRunHook as SessionRunHook
+from frontends.tf.estimator.hooks.session_run_hook import SessionRunValues as SessionRunValues
+from frontends.tf.estimator.mode_keys import ModeKeys as ModeKeys
+from frontends.tf.estimator.run_config import RunConfig as RunConfig
+from frontends.tf.estimator.specs import EvalSpec as EvalSpec
+from frontends.tf.estimator.specs import TrainSpec as TrainSpec
+from frontends.tf.estimator.train_and_evaluate import train_and_evaluate as train_and_evaluate
+from frontends.tf.estimator.warm_start import WarmStartSettings as WarmStartSettings
+
+__getattr__, __dir__ = attributes("tf.estimator", exported_by(__name__))

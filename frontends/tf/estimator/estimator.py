@@ -1,0 +1,372 @@
+"""`tf.estimator.Estimator`: a model function, trained, evaluated and asked for predictions."""
+
+import contextlib
+import functools
+import itertools
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from frontends.tf import nest
+from frontends.tf.compat.v1 import logging
+from frontends.tf.compat.v1.collections import GraphKeys
+from frontends.tf.distribute.scope import get_strategy
+from frontends.tf.estimator import model_checkpoints
+from frontends.tf.estimator.estimator_spec import EstimatorSpec
+from frontends.tf.estimator.hooks import SessionRunArgs, SessionRunContext, SessionRunValues
+from frontends.tf.estimator.hooks.basic import StepCounterHook, StopAtStepHook
+from frontends.tf.estimator.hooks.checkpoint_saver import CheckpointSaverHook
+from frontends.tf.estimator.inputs import batches_of, call_with
+from frontends.tf.estimator.mode_keys import ModeKeys
+from frontends.tf.estimator.model_checkpoints import ModelCheckpoints
+from frontends.tf.estimator.model_step import ModelStep
+from frontends.tf.estimator.run_config import RunConfig
+from frontends.tf.estimator.session import Session
+from frontends.tf.estimator.warm_start import warm_start
+from frontends.tf.graph import VariableStore
+from spmd.typing import StrPath
+
+
+class Estimator:
+    """A model function, whose variables live in checkpoints of a folder.
+
+    Each of `train`, `evaluate` and `predict` calls the model function for its mode, makes variables or takes their values from
+    the latest checkpoint, and runs compiled steps on the batches of an `input_fn`.
+
+    What differs here: the model function is traced by JAX, not put into a graph of TensorFlow. There are no sessions and no
+    placeholders; what hooks fetch has a name, or is a tensor that the hook got in the model function.
+
+    Attributes:
+        config: a `RunConfig`.
+        model_dir: folder of checkpoints and summaries.
+        params: what the model function is given.
+
+    Source: `tf.estimator.Estimator`.
+    """
+
+    def __init__(
+        self,
+        model_fn: Callable[..., EstimatorSpec],
+        model_dir: StrPath | None = None,
+        config: RunConfig | None = None,
+        params: Mapping[str, Any] | None = None,
+        warm_start_from: Any = None,
+    ) -> None:
+        """Describes an estimator; nothing is made yet.
+
+        Args:
+            model_fn: takes `features`, and of `labels`, `mode`, `params` and `config` what it has parameters for; returns a
+                `tf.estimator.EstimatorSpec`.
+            model_dir: folder; None takes that of the configuration, or makes a temporary one.
+            config: how to run.
+            params: a copy is given to the model function.
+            warm_start_from: path of a checkpoint, or a `tf.estimator.WarmStartSettings`: values for variables, if the
+                folder has no checkpoint.
+
+        Raises:
+            ValueError: the model function takes no features, or takes params that are not given.
+        """
+        self.config = (config or RunConfig()).with_folder(model_dir)
+        self.model_dir: str = self.config.model_dir
+        self.params = dict(params or {})
+        self._model_fn = model_fn
+        self._warm_start = warm_start_from
+        # By mode: the step, its store, and what runs it.
+        self._steps: dict[str, ModelStep] = {}
+        logging.info(f"Using config: {vars(self.config)['_values']}")
+
+    @property
+    def model_fn(self) -> Callable[..., EstimatorSpec]:
+        """The model function, of features, labels, mode and config."""
+
+        def model_fn(features: Any, labels: Any, mode: str, config: Any) -> EstimatorSpec:
+            return self._call(features, labels, mode, config)
+
+        return model_fn
+
+    def train(
+        self,
+        input_fn: Callable[..., Any],
+        hooks: Sequence[Any] | None = None,
+        steps: int | None = None,
+        max_steps: int | None = None,
+        saving_listeners: Sequence[Any] | None = None,
+    ) -> "Estimator":
+        """Trains on the batches of an `input_fn`, from the latest checkpoint on, until they end.
+
+        Args:
+            input_fn: returns a `tf.data.Dataset` of features or of pairs of features and labels, for one worker: each replica
+                gets one of its batches in each step.
+            hooks: called around the steps.
+            steps: how many at most.
+            max_steps: at which global step to end; returns at once if that is reached.
+            saving_listeners: called around saving.
+
+        Returns:
+            The estimator.
+
+        Raises:
+            ValueError: both limits are given, or one is not positive.
+        """
+        if steps is not None and max_steps is not None:
+            raise ValueError("Can not provide both steps and max_steps.")
+        for name, count in (("steps", steps), ("max_steps", max_steps)):
+            if count is not None and count <= 0:
+                raise ValueError(f"Must specify {name} > 0, given: {count}")
+        if max_steps is not None and step_of(self.latest_checkpoint()) >= max_steps:
+            logging.info("Skipping training since max_steps has already saved.")
+            return self
+        strategy = self._strategy(self.config.train_distribute)
+        with self._prepared(ModeKeys.TRAIN, strategy, input_fn) as (run, batches, session):
+            limits = [StopAtStepHook(steps, max_steps)] if steps or max_steps else []
+            spec = session.made.spec
+            own = [*(hooks or ()), *spec.training_hooks, *self._saving_hooks(saving_listeners)]
+            if self.config.is_chief:
+                own += spec.training_chief_hooks
+                if self.config.log_step_count_steps:
+                    every = self.config.log_step_count_steps
+                    own.append(StepCounterHook(every, output_dir=self.model_dir))
+            loss = self._loop(run, batches, session, [*own, *limits])
+            if loss is not None:
+                logging.info(f"Loss for final step: {loss:.6g}.")
+        return self
+
+    def evaluate(
+        self,
+        input_fn: Callable[..., Any],
+        steps: int | None = None,
+        hooks: Sequence[Any] | None = None,
+        checkpoint_path: StrPath | None = None,
+        name: str | None = None,
+    ) -> dict[str, Any]:
+        """Evaluates a checkpoint on the batches of an `input_fn`.
+
+        Args:
+            input_fn: see `train`.
+            steps: how many batches at most; None takes all.
+            hooks: called around the steps.
+            checkpoint_path: which checkpoint; None takes the latest.
+            name: of the folder for summaries: `eval_NAME`; None means `eval`.
+
+        Returns:
+            The metrics by name, `"loss"`, the mean over batches, and `"global_step"`.
+
+        Raises:
+            ValueError: `steps` is not positive, or there is no checkpoint.
+        """
+        if steps is not None and steps <= 0:
+            raise ValueError(f"Must specify steps > 0, given: {steps}")
+        path = self._checkpoint_for(checkpoint_path)
+        strategy = self._strategy(self.config.eval_distribute)
+        logging.info(f"Starting evaluation at {time.strftime('%Y-%m-%dT%H:%M:%S')}")
+        losses: list[Any] = []
+        with self._prepared(ModeKeys.EVAL, strategy, input_fn, path) as (run, batches, session):
+            spec = session.made.spec
+
+            def step(batch: Any) -> Any:
+                outputs = run(batch)
+                losses.append(strategy.reduce("MEAN", outputs["loss"], axis=None))
+                return outputs
+
+            limited = itertools.islice(batches, steps) if steps else batches
+            self._loop(step, limited, session, [*(hooks or ()), *spec.evaluation_hooks])
+            metrics: dict[str, Any] = {
+                key: np.asarray(session.metric(value))[()]
+                for key, (value, _) in spec.eval_metric_ops.items()
+            }
+            metrics["loss"] = np.mean([np.asarray(one) for one in losses], dtype=np.float32)
+            metrics["global_step"] = np.int64(session.global_step)
+        logging.info(f"Finished evaluation at {time.strftime('%Y-%m-%d-%H:%M:%S')}")
+        shown = ", ".join(f"{key} = {value:.7g}" for key, value in sorted(metrics.items()))
+        logging.info(f"Saving dict for global step {metrics['global_step']}: {shown}")
+        return metrics
+
+    def predict(
+        self,
+        input_fn: Callable[..., Any],
+        predict_keys: Sequence[str] | str | None = None,
+        hooks: Sequence[Any] | None = None,
+        checkpoint_path: StrPath | None = None,
+        yield_single_examples: bool = True,
+    ) -> Iterator[Any]:
+        """Computes predictions for the batches of an `input_fn`, on one device.
+
+        Args:
+            input_fn: see `train`; labels are left out.
+            predict_keys: which of the predictions, by name; None takes all.
+            hooks: called around the steps.
+            checkpoint_path: which checkpoint; None takes the latest.
+            yield_single_examples: whether to yield rows, or batches.
+
+        Yields:
+            Arrays, or dicts of them by name.
+
+        Raises:
+            ValueError: there is no checkpoint, or there are no such keys.
+        """
+        path = self._checkpoint_for(checkpoint_path)
+        strategy = self._strategy(None)
+        keys = [predict_keys] if isinstance(predict_keys, str) else predict_keys
+        with self._prepared(ModeKeys.PREDICT, strategy, input_fn, path) as (run, batches, _):
+            for batch in batches:
+                found = run(batch)["predictions"]
+                rows = nest.map_structure(
+                    lambda one: np.asarray(strategy.experimental_local_results(one)[0]), found
+                )
+                if isinstance(rows, Mapping) and keys is not None:
+                    rows = {key: value for key, value in rows.items() if key in keys}
+                    if not rows:
+                        raise ValueError(
+                            f"Expected to run at least one output from {sorted(found)}, provided {keys}."
+                        )
+                if not yield_single_examples:
+                    yield rows
+                    continue
+                for index in range(len(jax.tree.leaves(rows)[0])):
+                    yield nest.map_structure(lambda one, index=index: one[index], rows)
+
+    def latest_checkpoint(self) -> str | None:
+        """Returns the path of the latest checkpoint; None if there is none."""
+        return model_checkpoints.latest(self.model_dir)
+
+    def get_variable_names(self) -> list[str]:
+        """Lists the names of the variables of the latest checkpoint.
+
+        Raises:
+            ValueError: there is no checkpoint.
+        """
+        return sorted(model_checkpoints.values_of(self._checkpoint_for(None)))
+
+    def get_variable_value(self, name: str) -> Any:
+        """Reads a variable of the latest checkpoint.
+
+        Raises:
+            ValueError: there is no checkpoint.
+            KeyError: it has no such variable.
+        """
+        return model_checkpoints.values_of(self._checkpoint_for(None))[name.removesuffix(":0")]()
+
+    def eval_dir(self, name: str | None = None) -> str:
+        """Returns the folder of an evaluation's summaries."""
+        return os.path.join(self.model_dir, "eval" if not name else f"eval_{name}")
+
+    def _call(self, features: Any, labels: Any, mode: str, config: Any) -> EstimatorSpec:
+        known: dict[str, Any] = {"mode": mode, "config": config, "params": dict(self.params)}
+        if labels is not None:
+            known["labels"] = labels
+        elif mode == ModeKeys.PREDICT:
+            known["labels"] = None
+        spec = call_with(functools.partial(self._model_fn, features), **known)
+        if not isinstance(spec, EstimatorSpec):
+            raise ValueError(f"model_fn should return an EstimatorSpec, but returned {spec!r}.")
+        return spec
+
+    def _strategy(self, strategy: Any) -> Any:
+        return get_strategy() if strategy is None else strategy
+
+    @contextlib.contextmanager
+    def _prepared(
+        self, mode: str, strategy: Any, input_fn: Callable[..., Any], path: str | None = None
+    ) -> Iterator[tuple[Callable[[Any], Any], Iterator[Any], Session]]:
+        """Calls the model function for the first batch, and gives variables their values.
+
+        Yields:
+            What runs a step on a batch, the batches, and the session.
+        """
+        scope = contextlib.nullcontext() if strategy is get_strategy() else strategy.scope()
+        with scope:
+            batches = iter(
+                batches_of(
+                    input_fn, strategy, mode=mode, params=dict(self.params), config=self.config
+                )
+            )
+            first = next(batches, None)
+            if first is None:
+                raise ValueError(
+                    "input_fn gives no batch. Let its dataset have at least one element."
+                )
+            store = VariableStore()
+            step = ModelStep(
+                lambda features, labels: self._call(features, labels, mode, self.config),
+                mode,
+                store,
+                scales_loss=mode == ModeKeys.TRAIN,
+            )
+
+            logging.info("Calling model_fn.")
+            strategy.trace(step, first)
+            logging.info("Done calling model_fn.")
+            checkpoints = ModelCheckpoints(store, self.model_dir, self.config)
+            path = path or self.latest_checkpoint()
+            if path is not None:
+                logging.info(f"Restoring parameters from {path}")
+                checkpoints.restore(path)
+            elif self._warm_start is not None:
+                warm_start(store, self._warm_start)
+            yield (
+                lambda batch: strategy.run(step, batch),
+                itertools.chain([first], batches),
+                Session(store, strategy, step.made, checkpoints),
+            )
+
+    def _saving_hooks(self, listeners: Sequence[Any] | None) -> list[Any]:
+        seconds, steps = self.config.save_checkpoints_secs, self.config.save_checkpoints_steps
+        if not seconds and not steps:
+            return []
+        return [CheckpointSaverHook(self.model_dir, seconds, steps, listeners=listeners)]
+
+    def _checkpoint_for(self, path: StrPath | None) -> str:
+        found = self.latest_checkpoint() if path is None else os.fspath(path)
+        if found is None:
+            raise ValueError(
+                f"Could not find trained model in model_dir: {self.model_dir}. Call train first, or give model_dir the folder "
+                "of a trained one."
+            )
+        return found
+
+    def _loop(
+        self,
+        run: Callable[[Any], Any],
+        batches: Iterator[Any],
+        session: Session,
+        hooks: Sequence[Any],
+    ) -> float | None:
+        """Runs steps with hooks until the batches end, or a hook stops; returns the last loss."""
+        with session.graph.as_default():
+            for hook in hooks:
+                hook.begin()
+        for hook in hooks:
+            hook.after_create_session(session, None)
+        outputs: Any = None
+        every, logged = self.config.log_step_count_steps, time.monotonic()
+        for count, batch in enumerate(batches):
+            context = SessionRunContext(SessionRunArgs(session.made.spec.loss), session)
+            wanted = [hook.before_run(context) for hook in hooks]
+            step = session.global_step
+            outputs = run(batch)
+            session.count_step()
+            if every and count % every == 0 and session.is_training:
+                now = time.monotonic()
+                passed = "" if not count else f" ({now - logged:.3f} sec)"
+                logging.info(f"loss = {session.loss(outputs):.6g}, step = {step}{passed}")
+                logged = now
+            for hook, args in zip(hooks, wanted, strict=True):
+                results = None if args is None else session.values(args.fetches, outputs)
+                hook.after_run(context, SessionRunValues(results))
+            if context.stop_requested:
+                break
+        for hook in hooks:
+            hook.end(session)
+        return None if outputs is None or not session.is_training else session.loss(outputs)
+
+
+def step_of(path: str | None) -> int:
+    """Returns the global step of a checkpoint."""
+    if path is None:
+        return 0
+    values = model_checkpoints.values_of(path)
+    return int(values[GraphKeys.GLOBAL_STEP]()) if GraphKeys.GLOBAL_STEP in values else 0

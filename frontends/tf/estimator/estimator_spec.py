@@ -1,0 +1,110 @@
+"""What a model function returns."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import jax
+
+from frontends.tf.estimator.mode_keys import ModeKeys
+from frontends.tf.graph import Operation
+
+
+class _Fields(NamedTuple):
+    mode: str
+    predictions: Any
+    loss: Any
+    train_op: Any
+    eval_metric_ops: Mapping[str, Any]
+    export_outputs: Mapping[str, Any] | None
+    training_chief_hooks: Sequence[Any]
+    training_hooks: Sequence[Any]
+    scaffold: Any
+    evaluation_hooks: Sequence[Any]
+    prediction_hooks: Sequence[Any]
+
+
+class EstimatorSpec(_Fields):
+    """What a model function has made: predictions, a loss, and what to run.
+
+    Source: `tf.estimator.EstimatorSpec`.
+    """
+
+    __slots__ = ()
+
+    def __new__(
+        cls,
+        mode: str,
+        predictions: Any = None,
+        loss: Any = None,
+        train_op: Any = None,
+        eval_metric_ops: Mapping[str, Any] | None = None,
+        export_outputs: Mapping[str, Any] | None = None,
+        training_chief_hooks: Sequence[Any] | None = None,
+        training_hooks: Sequence[Any] | None = None,
+        scaffold: Any = None,
+        evaluation_hooks: Sequence[Any] | None = None,
+        prediction_hooks: Sequence[Any] | None = None,
+    ) -> "EstimatorSpec":
+        """Checks what the mode needs.
+
+        Args:
+            mode: one of `tf.estimator.ModeKeys`.
+            predictions: tensor, or dict of tensors, with a row for each row of the features; needed to predict.
+            loss: a number; needed to train and to evaluate.
+            train_op: what `optimizer.minimize` returns, or a group of such operations; needed to train.
+            eval_metric_ops: pairs of a value and an update operation, as functions of `tf.metrics` return them, by name.
+            export_outputs: what `export_saved_model` writes, by name.
+            training_chief_hooks: hooks of the chief alone.
+            training_hooks: hooks of all workers.
+            scaffold: only its `saver` is looked at in TensorFlow; nothing here.
+            evaluation_hooks: hooks of an evaluation.
+            prediction_hooks: hooks of predictions.
+
+        Raises:
+            ValueError: something is missing, or the loss is no number.
+            TypeError: a metric is no pair.
+        """
+        if mode not in (ModeKeys.TRAIN, ModeKeys.EVAL, ModeKeys.PREDICT):
+            raise ValueError(
+                f"mode must be one of tf.estimator.ModeKeys.TRAIN, EVAL and PREDICT, but got {mode!r}."
+            )
+        if loss is None and mode != ModeKeys.PREDICT:
+            raise ValueError("Missing loss.")
+        if train_op is None and mode == ModeKeys.TRAIN:
+            raise ValueError("Missing train_op.")
+        if predictions is None and mode == ModeKeys.PREDICT:
+            raise ValueError("Missing predictions.")
+        metrics = dict(eval_metric_ops or {})
+        for name, pair in metrics.items():
+            if not hasattr(pair, "update_state") and not (
+                isinstance(pair, tuple) and len(pair) == 2
+            ):
+                raise TypeError(
+                    "Values of eval_metric_ops must be (metric_value, update_op) tuples, or a Keras metric, given: "
+                    f"{pair!r} for key: {name}"
+                )
+        return super().__new__(
+            cls,
+            mode,
+            {} if predictions is None else predictions,
+            None if loss is None else _number(loss),
+            train_op,
+            metrics,
+            export_outputs,
+            tuple(training_chief_hooks or ()),
+            tuple(training_hooks or ()),
+            scaffold,
+            tuple(evaluation_hooks or ()),
+            tuple(prediction_hooks or ()),
+        )
+
+
+def _number(loss: Any) -> Any:
+    """Makes a loss of one element a number."""
+    if isinstance(loss, Operation) or not hasattr(loss, "shape"):
+        raise TypeError(f"loss must be Tensor, given: {loss!r}")
+    if loss.shape == ():
+        return loss
+    if loss.shape == (1,):
+        return jax.numpy.reshape(loss, ())
+    raise ValueError(f"Loss must be scalar, given: {loss.shape}")

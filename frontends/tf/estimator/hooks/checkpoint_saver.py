@@ -1,0 +1,106 @@
+"""The hook that saves checkpoints."""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from frontends.tf.compat.v1 import logging
+from frontends.tf.estimator.hooks.session_run_hook import (
+    SessionRunContext,
+    SessionRunHook,
+    SessionRunValues,
+)
+from frontends.tf.estimator.hooks.timer import SecondOrStepTimer
+from spmd.typing import StrPath
+
+
+class CheckpointSaverListener:
+    """What is called around saving; a base to override.
+
+    Source: `tf.compat.v1.train.CheckpointSaverListener`.
+    """
+
+    def begin(self) -> None:
+        """Called once, before the first step."""
+
+    def before_save(self, session: Any, global_step_value: int) -> None:
+        """Called before a checkpoint is written."""
+
+    def after_save(self, session: Any, global_step_value: int) -> bool | None:
+        """Called when it is written; True ends the training."""
+
+    def end(self, session: Any, global_step_value: int) -> None:
+        """Called once, after the last step."""
+
+
+class CheckpointSaverHook(SessionRunHook):
+    """Saves before the first step, every so many steps or seconds, and after the last.
+
+    Source: `tf.compat.v1.train.CheckpointSaverHook`.
+    """
+
+    def __init__(
+        self,
+        checkpoint_dir: StrPath,
+        save_secs: float | None = None,
+        save_steps: int | None = None,
+        saver: object = None,
+        checkpoint_basename: str = "model.ckpt",
+        scaffold: object = None,
+        listeners: Sequence[CheckpointSaverListener] | None = None,
+        save_graph_def: bool = True,
+    ) -> None:
+        """Says how often.
+
+        Args:
+            checkpoint_dir: the folder of the estimator.
+            save_secs: after how many seconds.
+            save_steps: after how many steps.
+            saver: accepted, and not used.
+            checkpoint_basename: must be that of estimators.
+            scaffold: accepted, and not used.
+            listeners: called around saving.
+            save_graph_def: accepted, and not used: there is no graph.
+
+        Raises:
+            ValueError: both intervals are given, or none.
+        """
+        self._folder = os.fspath(checkpoint_dir)
+        self._timer = SecondOrStepTimer(save_secs, save_steps)
+        self._listeners = list(listeners or ())
+
+    def begin(self) -> None:
+        """See `SessionRunHook.begin`."""
+        for listener in self._listeners:
+            listener.begin()
+
+    def after_create_session(self, session: Any, coord: Any) -> None:
+        """See `SessionRunHook.after_create_session`."""
+        step = session.global_step
+        self._timer.update_last_triggered_step(step)
+        self._save(session, step)
+
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
+        """See `SessionRunHook.after_run`."""
+        step = run_context.session.global_step
+        if self._timer.should_trigger_for_step(step):
+            self._timer.update_last_triggered_step(step)
+            if self._save(run_context.session, step):
+                run_context.request_stop()
+
+    def end(self, session: Any) -> None:
+        """See `SessionRunHook.end`."""
+        step = session.read_global_step()
+        if step != self._timer.last_triggered_step():
+            self._save(session, step)
+        for listener in self._listeners:
+            listener.end(session, step)
+
+    def _save(self, session: Any, step: int) -> bool:
+        """Saves; tells whether a listener wants the training to end."""
+        for listener in self._listeners:
+            listener.before_save(session, step)
+        logging.info(f"Saving checkpoints for {step} into {self._folder}/model.ckpt.")
+        session.save(step)
+        wishes = [listener.after_save(session, step) for listener in self._listeners]
+        return True in wishes

@@ -1,0 +1,51 @@
+"""What an `input_fn` returns, as batches for the replicas of a strategy."""
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from frontends.tf import data
+
+
+def call_with(function: Callable[..., Any], **known: Any) -> Any:
+    """Calls a function with those of some arguments that it takes."""
+    parameters = inspect.signature(function).parameters
+    takes_all = any(one.kind is one.VAR_KEYWORD for one in parameters.values())
+    return function(
+        **{name: value for name, value in known.items() if takes_all or name in parameters}
+    )
+
+
+def batches_of(input_fn: Callable[..., Any], strategy: Any, **known: Any) -> Iterator[Any]:
+    """Iterates over batches for all replicas: each of them gets what one call of the dataset's iterator gives.
+
+    Args:
+        input_fn: returns a dataset, or features and labels that are the same for each step.
+        strategy: of the replicas.
+        **known: what `input_fn` may take.
+
+    Returns:
+        Iterator over pairs of features and labels; labels may be None.
+    """
+
+    def dataset(context: Any) -> Any:
+        found = call_with(input_fn, input_context=context, **known)
+        if not isinstance(found, data.Dataset):
+            found = data.Dataset.from_tensors(found).repeat()
+        return found
+
+    for element in strategy.distribute_datasets_from_function(dataset):
+        yield element if isinstance(element, tuple) and len(element) == 2 else (element, None)
+
+
+def unpack(element: Any) -> tuple[Any, Any]:
+    """Divides what a dataset gives into features and labels."""
+    if isinstance(element, tuple) and len(element) == 2:
+        return element
+    return element, None
+
+
+def check_features(features: Any) -> None:
+    """Refuses what no model function could use."""
+    if isinstance(features, Mapping) and not features:
+        raise ValueError("input_fn returned no features. Return a dict with at least one tensor.")

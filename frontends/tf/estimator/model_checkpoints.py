@@ -1,0 +1,66 @@
+"""Checkpoints of an estimator: variables by name, in its folder."""
+
+from typing import Any
+
+from frontends.tf.graph import VariableStore
+from frontends.tf.train.checkpoint import Checkpoint
+from frontends.tf.train.checkpoint_manager import CheckpointManager
+from frontends.tf.train.checkpoint_reader import CheckpointReader
+from frontends.tf.train.checkpoint_state import latest_checkpoint
+from spmd.checkpoint import View, register_view
+
+_BASENAME = "model.ckpt"
+_PREFIX, _VALUE = "model/", "/.ATTRIBUTES/VARIABLE_VALUE"
+
+
+class ModelCheckpoints:
+    """Saves and restores a store."""
+
+    def __init__(self, store: VariableStore, folder: str, config: Any) -> None:
+        """Opens a folder.
+
+        Args:
+            store: what is saved.
+            folder: of the estimator.
+            config: its `RunConfig`.
+        """
+        self.folder = folder
+        self._checkpoint = Checkpoint(model=store)
+        self._manager = CheckpointManager(
+            self._checkpoint,
+            folder,
+            max_to_keep=config.keep_checkpoint_max or None,
+            keep_checkpoint_every_n_hours=config.keep_checkpoint_every_n_hours,
+            checkpoint_name=_BASENAME,
+        )
+
+    def save(self, step: int) -> str:
+        """Saves under a step's number; returns the path."""
+        return str(self._manager.save(checkpoint_number=step))
+
+    def restore(self, path: str) -> None:
+        """Restores what there is; what the checkpoint has besides is left."""
+        self._checkpoint.restore(path).expect_partial()
+
+
+def values_of(path: str) -> dict[str, Any]:
+    """Returns what reads each value of a checkpoint, by the name of its variable."""
+    reader = CheckpointReader(path)
+    found: dict[str, Any] = {}
+    for key in reader.get_variable_to_shape_map():
+        if key.startswith(_PREFIX) and key.endswith(_VALUE):
+            name = key[len(_PREFIX) : -len(_VALUE)].replace(".S", "/").replace("..", ".")
+            found[name] = lambda key=key: reader.get_tensor(key)
+    return found
+
+
+def latest(folder: str) -> str | None:
+    """Returns the path of the latest checkpoint of a folder, if there is one."""
+    return latest_checkpoint(folder)
+
+
+def _view_of_store(store: VariableStore) -> View:
+    return View(store, "node", {**store.saved(), **store.objects}, grows=True)
+
+
+register_view(VariableStore, _view_of_store)

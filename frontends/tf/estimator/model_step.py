@@ -1,0 +1,136 @@
+"""A model function as a step of the engine: traced for a mode, run on batches."""
+
+import contextlib
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import jax.numpy as jnp
+from jax.core import Tracer
+
+from frontends.tf.aggregation import VariableAggregation
+from frontends.tf.compat.v1.collections import GraphKeys
+from frontends.tf.compat.v1.variable_scopes import get_variable
+from frontends.tf.estimator.estimator_spec import EstimatorSpec
+from frontends.tf.estimator.mode_keys import ModeKeys
+from frontends.tf.gradient_tape import GradientTape
+from frontends.tf.graph import Graph, VariableStore
+from spmd.state import Searched
+
+
+@dataclasses.dataclass(eq=False)
+class Made:
+    """What the model function made when it was last traced.
+
+    Attributes:
+        graph: names and collections.
+        spec: what it returned.
+        names: by the id of a tensor that is an output of the step: its name there. The tensors are kept.
+    """
+
+    graph: Graph
+    spec: EstimatorSpec
+    names: dict[int, tuple[str, Any]]
+
+
+class ModelStep(Searched):
+    """What one replica does with a batch.
+
+    Attributes:
+        store: variables and optimizers of the model.
+    """
+
+    def __init__(
+        self,
+        function: Callable[[Any, Any], EstimatorSpec],
+        mode: str,
+        store: VariableStore,
+        scales_loss: bool,
+    ) -> None:
+        """Describes a step.
+
+        Args:
+            function: makes the spec of features and labels.
+            mode: one of `ModeKeys`.
+            store: of the variables.
+            scales_loss: whether gradients are those of the mean over replicas.
+        """
+        self.store = store
+        self._function, self._mode, self._scales_loss = function, mode, scales_loss
+        self._hidden: list[Made] = _Hidden()
+
+    @property
+    def made(self) -> Made:
+        """What the model function made."""
+        return self._hidden[-1]
+
+    def __call__(self, features: Any, labels: Any) -> dict[str, Any]:
+        """Calls the model function in a trace, and runs what the mode runs; returns what can be fetched, by name."""
+        is_training = self._mode == ModeKeys.TRAIN
+        tape = GradientTape(persistent=True) if is_training else None
+        graph = Graph(self.store, tape)
+        graph.scales_loss = self._scales_loss
+        with graph.as_default(), tape or contextlib.nullcontext():
+            _make_global_step()
+            spec = self._function(features, labels)
+        outputs: dict[str, Any] = {}
+        names: dict[int, tuple[str, Any]] = {}
+
+        def output(name: str, tensor: Any) -> None:
+            outputs[name] = tensor
+            names[id(tensor)] = name, tensor
+
+        for name, tensor in graph.tensors.items():
+            output(name, tensor)
+        for index, hook in enumerate(
+            (*spec.training_hooks, *spec.training_chief_hooks, *spec.evaluation_hooks)
+        ):
+            for path, tensor in _tensors_in(vars(hook)).items():
+                output(f"hook {index}/{path}", tensor)
+        for name, _, tensor in graph.collections[GraphKeys.SUMMARIES]:
+            output(f"summary {name}", tensor)
+        if spec.loss is not None:
+            output("loss", spec.loss)
+        with graph.as_default():
+            if is_training:
+                graph.run(spec.train_op)
+            elif self._mode == ModeKeys.EVAL:
+                graph.run([update for _, update in spec.eval_metric_ops.values()])
+            else:
+                outputs = {"predictions": spec.predictions}
+        self._hidden[:] = [Made(graph, spec, names)]
+        return outputs
+
+
+class _Hidden(list[Any]):
+    """A list that a step does not search: what it holds is of a trace."""
+
+    __slots__ = ("__weakref__",)
+
+
+def _tensors_in(value: Any, path: str = "", depth: int = 3) -> dict[str, Any]:
+    """Finds the tensors of a trace in the attributes of a hook."""
+    if isinstance(value, Tracer):
+        return {path: value}
+    items: Any = ()
+    if isinstance(value, Mapping):
+        items = value.items()
+    elif isinstance(value, (list, tuple)):
+        items = enumerate(value)
+    found: dict[str, Any] = {}
+    if depth:
+        for key, item in items:
+            found |= _tensors_in(item, f"{path}/{key}", depth - 1)
+    return found
+
+
+def _make_global_step() -> None:
+    get_variable(
+        GraphKeys.GLOBAL_STEP,
+        [],
+        jnp.int32,
+        jnp.zeros,
+        trainable=False,
+        collections=[GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP],
+        aggregation=VariableAggregation.ONLY_FIRST_REPLICA,
+    )

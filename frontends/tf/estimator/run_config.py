@@ -1,0 +1,223 @@
+"""How an estimator runs: where, how often it saves, with which strategies."""
+
+import copy
+import os
+import tempfile
+from typing import Any, NamedTuple
+
+from frontends.tf.train.cluster_spec import ClusterSpec
+from spmd.cluster import read_tf_config
+from spmd.typing import StrPath
+
+_DEFAULT: Any = object()
+_SAVE_SECONDS = 600
+_CHANGEABLE = frozenset(
+    {
+        *("model_dir", "tf_random_seed", "save_summary_steps", "save_checkpoints_steps"),
+        *("save_checkpoints_secs", "session_config", "keep_checkpoint_max"),
+        *("keep_checkpoint_every_n_hours", "log_step_count_steps", "train_distribute"),
+        *("eval_distribute", "device_fn", "protocol", "experimental_distribute"),
+        *("experimental_max_worker_delay_secs", "session_creation_timeout_secs"),
+    }
+)
+
+
+class DistributeConfig(NamedTuple):
+    """Strategies, and a cluster that runs the steps of a program outside of it.
+
+    Attributes:
+        train_distribute: strategy of training.
+        eval_distribute: strategy of evaluations.
+        remote_cluster: addresses of the cluster's tasks, by job.
+
+    Source: `tf.contrib.distribute.DistributeConfig`.
+    """
+
+    train_distribute: Any = None
+    eval_distribute: Any = None
+    remote_cluster: Any = None
+
+
+class RunConfig:
+    """How an estimator runs; does not change once it is made.
+
+    The cluster and the task of this process are those of TF_CONFIG.
+
+    Source: `tf.estimator.RunConfig`.
+    """
+
+    def __init__(
+        self,
+        model_dir: StrPath | None = None,
+        tf_random_seed: int | None = None,
+        save_summary_steps: int | None = 100,
+        save_checkpoints_steps: int | None = _DEFAULT,
+        save_checkpoints_secs: int | None = _DEFAULT,
+        session_config: object = None,
+        keep_checkpoint_max: int | None = 5,
+        keep_checkpoint_every_n_hours: float = 10000,
+        log_step_count_steps: int | None = 100,
+        train_distribute: Any = None,
+        device_fn: object = None,
+        protocol: str | None = None,
+        eval_distribute: Any = None,
+        experimental_distribute: DistributeConfig | None = None,
+        experimental_max_worker_delay_secs: int | None = None,
+        session_creation_timeout_secs: int = 7200,
+    ) -> None:
+        """Describes a run.
+
+        Args:
+            model_dir: folder of checkpoints and summaries; None makes a temporary one.
+            tf_random_seed: of initial values and dropout; None takes 1, as TensorFlow does for the graph of a model function.
+            save_summary_steps: how often summaries are written; None never.
+            save_checkpoints_steps: how often checkpoints are written, in steps.
+            save_checkpoints_secs: likewise in seconds, 600 unless steps are given; None, and no steps, means never.
+            session_config: accepted, and not used: there are no sessions.
+            keep_checkpoint_max: how many checkpoints stay; None or 0 keeps all.
+            keep_checkpoint_every_n_hours: one in so many hours stays for ever.
+            log_step_count_steps: how often loss and speed are logged.
+            train_distribute: strategy of training; None computes on one device.
+            device_fn: accepted, and not used: strategies place variables.
+            protocol: accepted, and not used.
+            eval_distribute: strategy of evaluations.
+            experimental_distribute: strategies, and a cluster outside of which this program runs.
+            experimental_max_worker_delay_secs: accepted, and not used: workers do not wait for each other to start.
+            session_creation_timeout_secs: accepted, and not used.
+
+        Raises:
+            ValueError: both ways to say how often to save are given, or a number is out of range.
+        """
+        if save_checkpoints_steps is _DEFAULT:
+            save_checkpoints_steps = None
+            if save_checkpoints_secs is _DEFAULT:
+                save_checkpoints_secs = _SAVE_SECONDS
+        elif save_checkpoints_secs is _DEFAULT:
+            save_checkpoints_secs = None
+        config = read_tf_config()
+        self._cluster = ClusterSpec(config.jobs)
+        self._task_type = config.task_type or "worker"
+        self._task_id = config.task_index or 0
+        self._values: dict[str, Any] = {
+            "tf_random_seed": 1 if tf_random_seed is None else tf_random_seed,
+            "save_summary_steps": save_summary_steps,
+            "save_checkpoints_steps": save_checkpoints_steps,
+            "save_checkpoints_secs": save_checkpoints_secs,
+            "session_config": session_config,
+            "keep_checkpoint_max": keep_checkpoint_max,
+            "keep_checkpoint_every_n_hours": keep_checkpoint_every_n_hours,
+            "log_step_count_steps": log_step_count_steps,
+            "train_distribute": train_distribute,
+            "device_fn": device_fn,
+            "protocol": protocol,
+            "eval_distribute": eval_distribute,
+            "experimental_distribute": experimental_distribute,
+            "experimental_max_worker_delay_secs": experimental_max_worker_delay_secs,
+            "session_creation_timeout_secs": session_creation_timeout_secs,
+            "model_dir": None if model_dir is None else os.fspath(model_dir),
+        }
+        self._check()
+
+    def _check(self) -> None:
+        if self.save_checkpoints_steps is not None and self.save_checkpoints_secs is not None:
+            raise ValueError(
+                "`save_checkpoints_steps` and `save_checkpoints_secs` cannot be both set. Set one of them to None."
+            )
+        for name in ("save_checkpoints_steps", "save_checkpoints_secs", "keep_checkpoint_max"):
+            value = self._values[name]
+            if value is not None and value < 0:
+                raise ValueError(f"{name} should be >= 0, but is {value}.")
+        for name in ("save_summary_steps", "log_step_count_steps"):
+            value = self._values[name]
+            if value is not None and value <= 0:
+                raise ValueError(f"{name} should be > 0, but is {value}. None means never.")
+
+    def __getattr__(self, name: str) -> Any:
+        values = self.__dict__.get("_values", {})
+        if name not in values:
+            raise AttributeError(f"'RunConfig' object has no attribute {name!r}")
+        return values[name]
+
+    def replace(self, **kwargs: Any) -> "RunConfig":
+        """Returns a copy with other values.
+
+        Raises:
+            ValueError: a name is unknown, or cannot be changed.
+        """
+        for name in kwargs:
+            if name not in _CHANGEABLE:
+                raise ValueError(
+                    f"Replacing {name} is not supported. Allowed properties are {sorted(_CHANGEABLE)}."
+                )
+        # Given one of them, the other is no longer meant.
+        if kwargs.get("save_checkpoints_steps") is not None:
+            kwargs.setdefault("save_checkpoints_secs", None)
+        if kwargs.get("save_checkpoints_secs") is not None:
+            kwargs.setdefault("save_checkpoints_steps", None)
+        new = copy.copy(self)
+        new._values = {**self._values, **kwargs}
+        new._check()
+        return new
+
+    def with_folder(self, model_dir: StrPath | None) -> "RunConfig":
+        """Returns a copy with a folder; a temporary one if there is none.
+
+        Raises:
+            ValueError: two folders are named.
+        """
+        given = None if model_dir is None else os.fspath(model_dir)
+        if given is not None and self.model_dir not in (None, given):
+            raise ValueError(
+                "`model_dir` are set both in constructor and `RunConfig`, but with different values. In constructor: "
+                f"'{given}', in `RunConfig`: '{self.model_dir}'"
+            )
+        return self.replace(model_dir=given or self.model_dir or tempfile.mkdtemp())
+
+    @property
+    def cluster_spec(self) -> ClusterSpec:
+        """The cluster."""
+        return self._cluster
+
+    @property
+    def task_type(self) -> str:
+        """The job of this process; `"worker"` without a cluster."""
+        return self._task_type
+
+    @property
+    def task_id(self) -> int:
+        """The index of this process in its job."""
+        return self._task_id
+
+    @property
+    def is_chief(self) -> bool:
+        """Whether this process writes checkpoints: the chief, or the first worker of a cluster without one."""
+        if "chief" in self._cluster.jobs or "master" in self._cluster.jobs:
+            return self._task_type in ("chief", "master")
+        return self._task_type == "worker" and self._task_id == 0
+
+    @property
+    def num_worker_replicas(self) -> int:
+        """How many processes train."""
+        return sum(self._count(job) for job in ("chief", "master", "worker")) or 1
+
+    @property
+    def num_ps_replicas(self) -> int:
+        """How many parameter servers there are."""
+        return self._count("ps")
+
+    @property
+    def master(self) -> str:
+        """Always empty: there are no sessions to connect to."""
+        return ""
+
+    evaluation_master = master
+
+    @property
+    def global_id_in_cluster(self) -> int:
+        """The index of this process among all of the cluster: the chief, workers, then parameter servers."""
+        before = {"chief": (), "master": (), "worker": ("chief", "master")}
+        jobs = before.get(self._task_type, ("chief", "master", "worker"))
+        return sum(map(self._count, jobs)) + self._task_id
+
+    def _count(self, job: str) -> int:
+        return self._cluster.num_tasks(job) if job in self._cluster.jobs else 0

@@ -1,0 +1,133 @@
+"""What hooks get in place of TensorFlow's session: values of variables, and of the last step."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from frontends.tf import nest
+from frontends.tf.compat.v1 import logging
+from frontends.tf.compat.v1.collections import GraphKeys
+from frontends.tf.estimator.mode_keys import ModeKeys
+from frontends.tf.estimator.model_checkpoints import ModelCheckpoints
+from frontends.tf.estimator.model_step import Made
+from frontends.tf.graph import Operation, VariableStore
+
+_GLOBAL_STEP = "global_step"
+
+
+class Session:
+    """Reads variables and outputs of steps.
+
+    Attributes:
+        global_step: as far as is known without waiting for the last steps.
+    """
+
+    def __init__(
+        self, store: VariableStore, strategy: Any, made: Made, checkpoints: ModelCheckpoints
+    ) -> None:
+        """Begins a run.
+
+        Args:
+            store: the variables.
+            strategy: of the steps.
+            made: what the model function made.
+            checkpoints: where variables are saved.
+        """
+        self._store, self._strategy, self._checkpoints = store, strategy, checkpoints
+        self.made = made
+        self.global_step = self._first = self.read_global_step()
+        # By how much a step moves the global step; known once one has run.
+        self._increment: int | None = None
+
+    @property
+    def is_training(self) -> bool:
+        """Whether steps train."""
+        return self.made.spec.mode == ModeKeys.TRAIN
+
+    def count_step(self) -> None:
+        """Counts a step that was dispatched; waits for the first one, to see by how much it moves the global step."""
+        if not self.is_training:
+            return
+        if self._increment is None:
+            self._increment = self.read_global_step() - self._first
+            if not self._increment:
+                logging.warning(
+                    "It seems that global step (tf.train.get_global_step) has not been increased. Give it to "
+                    "optimizer.minimize(loss, global_step=tf.train.get_global_step())."
+                )
+        self.global_step += self._increment
+
+    def save(self, step: int) -> str:
+        """Saves the variables under a step's number; returns the path."""
+        return self._checkpoints.save(step)
+
+    def metric(self, value: Any) -> Any:
+        """Computes the value of a metric from its variables as they are."""
+        with self.graph.as_default():
+            return self.graph.value_of(value)
+
+    @property
+    def graph(self) -> Any:
+        """The graph of the model function."""
+        return self.made.graph
+
+    def read_global_step(self) -> int:
+        """Reads the global step; waits for the last step."""
+        variable = self._store.variables.get(_GLOBAL_STEP)
+        return 0 if variable is None else int(np.asarray(variable.value()))
+
+    def run(self, fetches: Any, feed_dict: Any = None) -> Any:
+        """Reads variables; nothing is computed.
+
+        Args:
+            fetches: variables, or a structure of them.
+
+        Raises:
+            ValueError: something else is asked for, or fed.
+        """
+        if feed_dict:
+            raise ValueError(
+                "session.run(feed_dict=...) needs placeholders, which there are not. Give the model function what it "
+                "needs through its features or params."
+            )
+        return self.values(fetches, {})
+
+    def values(self, fetches: Any, outputs: Mapping[str, Any]) -> Any:
+        """Returns arrays in the structure of fetches, of variables and of a step's outputs."""
+        return nest.map_structure(lambda one: self._value(one, outputs), fetches)
+
+    def _value(self, fetch: Any, outputs: Mapping[str, Any]) -> Any:
+        if isinstance(fetch, Operation):
+            return None
+        if isinstance(fetch, str):
+            name = fetch if ":" in fetch else f"{fetch}:0"
+            if name in outputs:
+                return self._array(outputs[name])
+            fetch = self._store.variables.get(name.removesuffix(":0"), fetch)
+        found = self.made.names.get(id(fetch))
+        if found is not None and found[0] in outputs:
+            return self._array(outputs[found[0]])
+        if hasattr(fetch, "assign"):
+            return np.asarray(fetch.value())
+        known = sorted(name for name in outputs if name.endswith(":0"))
+        raise ValueError(
+            f"{fetch!r} is neither a variable nor a tensor with a name in the model function. Name it: "
+            f'tf.identity(x, name="x"). Named are: {", ".join(known) or "none"}.'
+        )
+
+    def loss(self, outputs: Mapping[str, Any]) -> float:
+        """Returns the loss of a step; waits for it."""
+        mean = self._strategy.reduce("MEAN", outputs["loss"], axis=None)
+        return float(np.asarray(mean))
+
+    def _array(self, value: Any) -> Any:
+        """Returns the first replica's value."""
+        return np.asarray(self._strategy.experimental_local_results(value)[0])
+
+    def summaries(self, outputs: Mapping[str, Any]) -> list[tuple[str, str, Any]]:
+        """Returns name, kind and value of the summaries of a step."""
+        return [
+            (name, kind, self._array(outputs[f"summary {name}"]))
+            for name, kind, _ in self.made.graph.collections[GraphKeys.SUMMARIES]
+        ]
