@@ -57,7 +57,6 @@ _HINTS = {
     "tf.layers": f"{_TF1}: use keras.layers or flax.nnx",
     "tf.contrib.layers": "TensorFlow 2 dropped it, too: use keras.layers or flax.nnx",
     "tf.contrib.data": "TensorFlow 2 dropped it, too: use tf.data",
-    "tf.estimator": "TensorFlow 2.16 dropped it, too: write the loop with tf.distribute, or use Keras",
     "tf.train.AdamOptimizer": f"{_TF1}. {_OPTIMIZERS}",
     "tf.train.GradientDescentOptimizer": f"{_TF1}. {_OPTIMIZERS}",
     "tf.lite": "jaxtribute trains only: export the weights",

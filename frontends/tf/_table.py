@@ -82,7 +82,7 @@ LAZY = {
             "xla",
         ),
         *("autograph", "compat", "config", "contrib", "data", "debugging", "distribute", "dtypes"),
-        *("errors", "image", "linalg", "math", "nest", "nn", "random", "version"),
+        *("errors", "estimator", "image", "linalg", "math", "nest", "nn", "random", "version"),
     )
 }
 # In TensorFlow, too, these are Keras's.

@@ -211,14 +211,18 @@ class Estimator:
         path = self._checkpoint_for(checkpoint_path)
         strategy = self._strategy(None)
         keys = [predict_keys] if isinstance(predict_keys, str) else predict_keys
-        with self._prepared(ModeKeys.PREDICT, strategy, input_fn, path) as (run, batches, _):
+        with self._prepared(ModeKeys.PREDICT, strategy, input_fn, path) as (run, batches, session):
             for batch in batches:
                 found = run(batch)["predictions"]
                 rows = nest.map_structure(
                     lambda one: np.asarray(strategy.experimental_local_results(one)[0]), found
                 )
-                if isinstance(rows, Mapping) and keys is not None:
-                    rows = {key: value for key, value in rows.items() if key in keys}
+                if isinstance(rows, Mapping):
+                    # In the order of the model function; JAX sorts.
+                    wanted = [
+                        key for key in session.made.spec.predictions if keys is None or key in keys
+                    ]
+                    rows = {key: rows[key] for key in wanted}
                     if not rows:
                         raise ValueError(
                             f"Expected to run at least one output from {sorted(found)}, provided {keys}."

@@ -234,7 +234,12 @@ def get_variable(
     if full not in variables:
         with name_scope(""):  # the name is whole
             variables[full] = Variable(
-                _initial(full, shape, dtype or scope.dtype, initializer or scope.initializer),
+                _initial(
+                    full,
+                    shape,
+                    scope.dtype if dtype is None else dtype,
+                    scope.initializer if initializer is None else initializer,
+                ),
                 trainable=trainable,
                 name=full,
                 constraint=constraint or scope.constraint,

@@ -1,6 +1,5 @@
 """Hooks that scripts use, and that estimators use themselves."""
 
-import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -147,7 +146,7 @@ class NanTensorHook(SessionRunHook):
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         """See `SessionRunHook.after_run`."""
-        if math.isnan(float(run_values.results)):
+        if np.isnan(run_values.results).any():
             if self._fails:
                 logging.error("Model diverged with loss = NaN.")
                 raise NanLossDuringTrainingError

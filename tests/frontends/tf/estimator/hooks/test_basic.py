@@ -1,0 +1,70 @@
+"""Hooks that scripts use."""
+
+import logging
+
+import jax.numpy as jnp
+import pytest
+
+from frontends import tf
+from tests.frontends.tf.estimator.models import by_hand, data, linear
+
+
+def _train(folder, *hooks, rate=0.1, **limits):
+    estimator = tf.estimator.Estimator(
+        linear, folder, tf.estimator.RunConfig(log_step_count_steps=None), {"rate": rate}
+    )
+    return estimator.train(data(100), hooks=list(hooks), **limits)
+
+
+def test_training_stops_at_a_step(tmp_path):
+    step = _train(tmp_path, tf.estimator.StopAtStepHook(num_steps=3))
+    assert step.get_variable_value("global_step") == 3
+    assert (
+        _train(tmp_path, tf.estimator.StopAtStepHook(last_step=5)).get_variable_value("global_step")
+        == 5
+    )
+    with pytest.raises(ValueError, match="One of num_steps or last_step"):
+        tf.estimator.StopAtStepHook()
+
+
+def test_tensors_are_logged(tmp_path, caplog):
+    caplog.set_level(logging.INFO, "tensorflow")
+    hooks = [
+        tf.estimator.LoggingTensorHook({"bias": "dense/bias:0"}, every_n_iter=2),
+        tf.estimator.LoggingTensorHook(
+            ["global_step"], at_end=True, formatter=lambda values: f"end: {values['global_step']}"
+        ),
+    ]
+    _train(tmp_path, *hooks, steps=5)
+    lines = [one.getMessage() for one in caplog.records if one.module == "basic"]
+    biases = [float(line.removeprefix("bias = [").partition("]")[0]) for line in lines[:-1]]
+    assert biases == pytest.approx([by_hand(steps)[1] for steps in (1, 3, 5)], rel=1e-5)
+    assert lines[-1] == "end: 5"
+
+
+def test_logging_needs_an_interval():
+    for given in ({}, {"every_n_iter": 1, "every_n_secs": 1}, {"every_n_iter": 0}):
+        with pytest.raises(ValueError, match="every_n"):
+            tf.estimator.LoggingTensorHook(["a"], **given)
+
+
+@pytest.mark.parametrize("fails", [True, False])
+def test_a_loss_that_is_no_number_ends_the_training(tmp_path, fails):
+    hook = tf.estimator.NanTensorHook("dense/bias:0", fail_on_nan_loss=fails)
+    if fails:
+        with pytest.raises(
+            tf.estimator.NanLossDuringTrainingError, match="NaN loss during training"
+        ):
+            _train(tmp_path, hook, rate=jnp.nan)
+    else:
+        assert _train(tmp_path, hook, rate=jnp.nan).get_variable_value("global_step") == 1
+
+
+def test_the_speed_is_logged_and_written(tmp_path, caplog):
+    caplog.set_level(logging.INFO, "tensorflow")
+    hook = tf.estimator.StepCounterHook(every_n_steps=2, output_dir=tmp_path / "events")
+    _train(tmp_path, hook, steps=5)
+    lines = [one.getMessage() for one in caplog.records if one.module == "basic"]
+    assert len(lines) == 2
+    assert all(line.startswith("global_step/sec: ") for line in lines)
+    assert list((tmp_path / "events").iterdir())

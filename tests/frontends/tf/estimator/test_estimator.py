@@ -1,0 +1,200 @@
+"""Estimators: training, evaluation and predictions of a model function."""
+
+import logging
+
+import numpy as np
+import pytest
+
+from frontends import tf
+from tests.frontends.tf.estimator.models import X, Y, by_hand, data, linear
+
+
+@pytest.fixture
+def make(tmp_path):
+    def make(strategy=None, rate=0.1, model_fn=linear, **config):
+        config = tf.estimator.RunConfig(
+            train_distribute=strategy, eval_distribute=strategy, **config
+        )
+        return tf.estimator.Estimator(model_fn, tmp_path, config, {"rate": rate})
+
+    return make
+
+
+def values(estimator):
+    return [
+        float(estimator.get_variable_value(f"dense/{name}").item()) for name in ("kernel", "bias")
+    ]
+
+
+def test_training_is_gradient_descent(make):
+    estimator = make().train(data(10), steps=13)
+    weight, bias, _ = by_hand(13)
+    assert values(estimator) == pytest.approx([weight, bias], rel=1e-5)
+    assert estimator.get_variable_names() == ["dense/bias", "dense/kernel", "global_step"]
+    assert estimator.get_variable_value("global_step:0") == 13
+
+
+def test_replicas_take_a_batch_each(make):
+    estimator = make(tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])).train(data(10))
+    weight, bias, _ = by_hand(10, rows=8)  # two batches of four
+    assert values(estimator) == pytest.approx([weight, bias], rel=1e-5)
+
+
+def test_another_estimator_goes_on_where_one_ended(make):
+    make().train(data(10), steps=5)
+    estimator = make().train(data(10), max_steps=8)
+    # The dataset begins anew.
+    assert estimator.get_variable_value("global_step") == 8
+    before = values(estimator)
+    estimator.train(data(10), max_steps=8)
+    assert values(estimator) == before
+
+
+def test_a_dataset_that_ends_ends_the_training(make):
+    assert make().train(data(3), max_steps=100).get_variable_value("global_step") == 6
+
+
+def test_an_evaluation_is_the_mean_over_batches(make):
+    estimator = make(rate=0.0).train(data(), steps=1)
+    losses = [
+        np.mean((X[i : i + 3] - Y[i : i + 3]) ** 2) for i in (0, 3, 6)
+    ]  # the last has two rows
+    found = estimator.evaluate(data(batch=3))
+    assert found["loss"] == pytest.approx(np.mean(losses), rel=1e-5)
+    assert found["global_step"] == 1
+    assert estimator.evaluate(data(batch=3), steps=2)["loss"] == pytest.approx(
+        np.mean(losses[:2]), rel=1e-5
+    )
+
+
+def test_predictions_are_rows_or_batches(make):
+    estimator = make(rate=0.0).train(data(), steps=1)
+    features = lambda: tf.data.Dataset.from_tensor_slices(X).batch(3)  # noqa: E731
+    rows = list(estimator.predict(features))
+    assert [row["y"].tolist() for row in rows] == X.tolist()
+    assert list(rows[0]) == ["y", "x"]
+    batches = list(estimator.predict(features, "y", yield_single_examples=False))
+    assert [batch["y"].shape for batch in batches] == [(3, 1), (3, 1), (2, 1)]
+    with pytest.raises(
+        ValueError, match=r"at least one output from \['x', 'y'\], provided \['z'\]"
+    ):
+        list(estimator.predict(features, "z"))
+
+
+def test_features_and_labels_that_are_no_dataset_are_those_of_each_step(make):
+    estimator = make().train(lambda: (X[:4], Y[:4]), steps=2)
+    assert estimator.get_variable_value("global_step") == 2
+
+
+def test_the_log_says_what_tensorflow_says(make, caplog):
+    caplog.set_level(logging.INFO, "tensorflow")
+    make(log_step_count_steps=2, save_checkpoints_steps=3).train(data(10), steps=5)
+    _, _, losses = by_hand(5)
+    lines = [record.getMessage() for record in caplog.records]
+    starts = [
+        "Using config: {",
+        "Calling model_fn.",
+        "Done calling model_fn.",
+        "Saving checkpoints for 0 into ",
+        f"loss = {losses[0]:.6g}, step = 0",
+        f"loss = {losses[2]:.6g}, step = 2 (",
+        "Saving checkpoints for 3 into ",
+        "global_step/sec: ",
+        f"loss = {losses[4]:.6g}, step = 4 (",
+        "global_step/sec: ",
+        "Saving checkpoints for 5 into ",
+        f"Loss for final step: {losses[4]:.6g}.",
+    ]
+    assert [line[: len(start)] for line, start in zip(lines, starts, strict=True)] == starts
+
+
+def test_limits_and_missing_checkpoints_are_errors(make):
+    estimator = make()
+    with pytest.raises(ValueError, match="Can not provide both steps and max_steps"):
+        estimator.train(data(), steps=1, max_steps=1)
+    with pytest.raises(ValueError, match="Must specify steps > 0, given: 0"):
+        estimator.train(data(), steps=0)
+    with pytest.raises(ValueError, match="Must specify steps > 0, given: -1"):
+        estimator.evaluate(data(), steps=-1)
+    with pytest.raises(ValueError, match="Could not find trained model in model_dir"):
+        estimator.evaluate(data())
+    with pytest.raises(ValueError, match="input_fn gives no batch"):
+        estimator.train(lambda: tf.data.Dataset.from_tensor_slices((X[:0], Y[:0])).batch(2))
+
+
+def test_a_model_function_that_returns_no_spec_is_an_error(make):
+    with pytest.raises(
+        ValueError, match="model_fn should return an EstimatorSpec, but returned None"
+    ):
+        make(model_fn=lambda features: None).train(lambda: X)
+
+
+def test_a_step_that_does_not_move_the_global_step_is_warned_of(make, caplog):
+    def model_fn(features, mode):
+        weight = tf.compat.v1.get_variable("w", [], initializer=tf.ones_initializer())
+        return tf.estimator.EstimatorSpec(mode, loss=weight * 1.0, train_op=tf.no_op())
+
+    make(model_fn=model_fn).train(lambda: X, hooks=[StopAfter(3)])
+    assert "global step (tf.train.get_global_step) has not been increased" in caplog.text
+
+
+class StopAfter(tf.estimator.SessionRunHook):
+    """Stops after some steps, and notes what it is called with."""
+
+    def __init__(self, steps, fetches=None):
+        self.left, self.fetches, self.calls = steps, fetches, []
+
+    def begin(self):
+        self.calls.append("begin")
+
+    def after_create_session(self, session, coord):
+        self.calls.append("session")
+
+    def before_run(self, run_context):
+        return self.fetches and tf.estimator.SessionRunArgs(self.fetches)
+
+    def after_run(self, run_context, run_values):
+        self.calls.append(run_values.results)
+        self.left -= 1
+        if not self.left:
+            run_context.request_stop()
+
+    def end(self, session):
+        self.calls.append(("end", session.run(session.graph.store.variables["global_step"])))
+
+
+def test_hooks_get_what_they_ask_for(make):
+    _, _, losses = by_hand(2)
+    made = []
+
+    def model_fn(features, labels, mode, params):
+        def hooks(loss):
+            tf.compat.v1.add_to_collection("mine", loss)
+            made.append(StopAfter(100, {"loss": loss, "step": "global_step:0"}))
+            return [made[-1]]
+
+        return linear(features, labels, mode, {**params, "hooks": hooks})
+
+    hook = StopAfter(2, ["global_step"])
+    make(model_fn=model_fn).train(data(10), hooks=[hook])
+    assert hook.calls == ["begin", "session", [1], [2], ("end", 2)]
+    results = made[-1].calls[2:4]  # it may be traced several times
+    assert [float(one["loss"]) for one in results] == pytest.approx(losses, rel=1e-5)
+    assert [int(one["step"]) for one in results] == [1, 2]
+
+
+def test_a_name_that_no_tensor_has_is_an_error(make):
+    with pytest.raises(
+        ValueError, match="'probabilities' is neither a variable nor a tensor with a name"
+    ):
+        make().train(data(), hooks=[StopAfter(1, "probabilities")])
+
+
+def test_variables_are_started_from_another_model(make, tmp_path):
+    make().train(data(10), steps=5)
+    settings = tf.estimator.WarmStartSettings(str(tmp_path), vars_to_warm_start=".*kernel")
+    other = tf.estimator.Estimator(
+        linear, tmp_path / "other", params={"rate": 0.0}, warm_start_from=settings
+    ).train(data(), steps=1)
+    assert values(other) == [values(make())[0], 0.0]
+    assert other.get_variable_value("global_step") == 1

@@ -1,0 +1,51 @@
+"""What an `input_fn` returns, as batches."""
+
+import numpy as np
+import pytest
+
+from frontends import tf
+from frontends.tf.estimator.inputs import batches_of, call_with
+
+
+def test_a_function_gets_the_arguments_that_it_takes():
+    assert call_with(lambda mode: mode, mode=1, params=2) == 1
+    assert call_with(lambda **known: known, mode=1, params=2) == {"mode": 1, "params": 2}
+    assert call_with(lambda: 3, mode=1) == 3
+
+
+@pytest.mark.parametrize(
+    ("element", "expected"),
+    [
+        ((np.ones(2), np.zeros(2)), ([1, 1], [0, 0])),
+        ({"a": np.ones(2)}, ({"a": [1, 1]}, None)),
+        (({"a": np.ones(2)}, np.zeros(2)), ({"a": [1, 1]}, [0, 0])),
+    ],
+)
+def test_features_and_labels(element, expected):
+    strategy = tf.distribute.get_strategy()
+
+    def plain(value):
+        return tf.nest.map_structure(
+            lambda one: (
+                one
+                if one is None
+                else np.asarray(strategy.experimental_local_results(one)[0]).tolist()
+            ),
+            value,
+        )
+
+    first = next(iter(batches_of(lambda: tf.data.Dataset.from_tensors(element), strategy)))
+    assert plain(first) == expected
+    again = batches_of(lambda: element, strategy)  # is no dataset: the same for each step
+    assert [plain(next(again)) for _ in range(2)] == [expected] * 2
+
+
+def test_the_context_tells_the_worker():
+    seen = []
+
+    def input_fn(input_context, params):
+        seen.append((input_context.num_input_pipelines, params))
+        return tf.data.Dataset.from_tensors(1.0)
+
+    assert len(list(batches_of(input_fn, tf.distribute.get_strategy(), params={"a": 1}))) == 1
+    assert seen == [(1, {"a": 1})]

@@ -1,0 +1,54 @@
+"""A model function as a step."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from frontends import tf
+from frontends.tf.estimator.model_step import ModelStep
+from frontends.tf.graph import VariableStore, default_graph
+
+v1 = tf.compat.v1
+
+
+class Hook(tf.estimator.SessionRunHook):
+    def __init__(self, tensors):
+        self.tensors = tensors
+
+
+def _count(features, labels):
+    total = v1.get_variable("total", [], initializer=tf.zeros_initializer(), trainable=False)
+    loss = tf.reduce_sum(features)
+    graph = default_graph()
+    graph.named(loss * 2, "double")
+    train_op = graph.operation("count", lambda: total.assign_add(1))
+    graph.operation("never", lambda: total.assign(100.0))
+    hooks = [Hook({"third": [loss * 3, "text"]})]
+    return tf.estimator.EstimatorSpec("train", loss=loss, train_op=train_op, training_hooks=hooks)
+
+
+def test_a_step_runs_what_is_fetched_and_gives_tensors_by_name():
+    store = VariableStore()
+    step = ModelStep(_count, "train", store, scales_loss=False)
+    strategy = tf.distribute.get_strategy()
+    for _ in range(2):
+        outputs = strategy.run(step, (np.ones(3, np.float32), None))
+    found = {
+        name: float(strategy.experimental_local_results(one)[0]) for name, one in outputs.items()
+    }
+    assert found == {"loss": 3, "double:0": 6, "hook 0//tensors/third/0": 9}
+    assert float(store.variables["total"].numpy()) == 2
+    assert step.made.spec.training_hooks[0].tensors["third"][1] == "text"
+
+
+@pytest.mark.parametrize("scales", [True, False])
+def test_the_graph_knows_whether_losses_are_scaled(scales):
+    seen = []
+
+    def function(features, labels):
+        seen.append(default_graph().scales_loss)
+        return tf.estimator.EstimatorSpec("infer", predictions=features)
+
+    step = ModelStep(function, "infer", VariableStore(), scales_loss=scales)
+    tf.distribute.get_strategy().run(step, (jnp.ones(2), None))
+    assert set(seen) == {scales}
