@@ -56,5 +56,9 @@ _keras_backend.choose()
 _topology.leave_out_absent_accelerators()
 _topology.prepare_simulation()
 __getattr__, __dir__ = _names.attributes(
-    "tf", _table.TABLE | _names.exported_by(__name__), _table.LAZY, present=["__version__"]
+    "tf",
+    _table.TABLE | _names.exported_by(__name__),
+    _table.LAZY,
+    present=["__version__"],
+    borrowed=_table.BORROWED,
 )

@@ -4,6 +4,7 @@ A *table* is a dict from TensorFlow's name to the function. `attributes` makes o
 `__getattr__` and `__dir__` of a module.
 """
 
+import contextlib
 import difflib
 import importlib
 import sys
@@ -53,8 +54,6 @@ _HINTS = {
     "tf.placeholder": f"{_TF1}: give the function a parameter",
     "tf.Graph": f"{_TF1}: @tf.function makes programs",
     "tf.global_variables_initializer": f"{_TF1}: variables have their values when they are made",
-    "tf.get_variable": f"{_TF1}: use tf.Variable or flax.nnx.Param",
-    "tf.layers": f"{_TF1}: use keras.layers or flax.nnx",
     "tf.contrib.layers": "TensorFlow 2 dropped it, too: use keras.layers or flax.nnx",
     "tf.contrib.data": "TensorFlow 2 dropped it, too: use tf.data",
     "tf.train.AdamOptimizer": f"{_TF1}. {_OPTIMIZERS}",
@@ -85,6 +84,8 @@ def attributes(
     table: Mapping[str, Any],
     lazy: Mapping[str, str] | None = None,
     present: Iterable[str] = (),
+    borrowed: Mapping[str, str] | None = None,
+    rest: str | None = None,
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Makes the functions `__getattr__` and `__dir__` of a module.
 
@@ -93,20 +94,27 @@ def attributes(
         table: the names that the module has.
         lazy: names of submodules, and the Python modules to import when they are first looked up.
         present: names that the module has by itself.
+        borrowed: names of other modules that it has too, and these Python modules.
+        rest: a Python module, all of whose other names it has.
 
     Returns:
         `__getattr__`, which raises AttributeError for unknown names, and `__dir__`.
     """
-    submodules = lazy or {}
-    existing = [*present, *table, *submodules]
+    submodules, others = lazy or {}, borrowed or {}
+    existing = [*present, *table, *submodules, *others]
 
     def getattr_(name: str) -> Any:
         if name in table:
             return table[name]
         if name in submodules:
             return importlib.import_module(submodules[name])
+        if name in others:
+            return getattr(importlib.import_module(others[name]), name)
         if name.startswith("__"):
             raise AttributeError(f"module {module} has no attribute {name}")
+        if rest is not None:
+            with contextlib.suppress(AttributeError):
+                return getattr(importlib.import_module(rest), name)
         raise AttributeError(unknown_name(module, name, existing))
 
     return getattr_, lambda: sorted(set(existing))

@@ -146,6 +146,26 @@ class Graph:
     def _controls(self) -> tuple[Any, ...]:
         return tuple(one for some in self._dependencies for one in some)
 
+    def get_tensor_by_name(self, name: str) -> Any:
+        """Returns a tensor by its name, such as `"loss:0"`; a variable has its name, too.
+
+        Raises:
+            KeyError: there is none.
+        """
+        if name in self.tensors:
+            return self.tensors[name]
+        variable = self.store.variables.get(name.removesuffix(":0"))
+        if variable is None:
+            raise KeyError(
+                f"The name {name!r} refers to a Tensor which does not exist. Name it in the model function: "
+                f'tf.identity(x, name="{name.partition(":")[0]}").'
+            )
+        return variable
+
+    def get_collection(self, name: str, scope: str | None = None) -> list[Any]:
+        """See `tf.compat.v1.get_collection`."""
+        return self.collection(name, scope)
+
     def collection(self, key: str, scope: str | None = None) -> list[Any]:
         """Lists a collection: what has a name that begins as `scope` says, a regular expression."""
         items = list(self.collections[key])

@@ -1,5 +1,6 @@
 """Names that exist, and errors for those that do not."""
 
+import importlib
 import logging
 
 import pytest
@@ -102,3 +103,12 @@ def test_logging():
     tf.autograph.set_verbosity(0)
     tf.compat.v1.enable_v2_behavior()
     tf.compat.v1.enable_eager_execution()
+
+
+def test_tf1_has_all_names_of_tf_and_tf_has_those_of_tf1_that_scripts_use():
+    assert tf.compat.v1.matmul is tf.matmul
+    assert tf.compat.v1.estimator is tf.estimator
+    for name, module in _table.BORROWED.items():
+        assert getattr(tf, name) is getattr(importlib.import_module(module), name)
+    with pytest.raises(AttributeError, match=r"tf\.compat\.v1\.nothing is not part"):
+        _ = tf.compat.v1.nothing

@@ -1,4 +1,8 @@
-"""`tf.compat.v1`: what model functions use, logging, a session's options, and switches to what is always on here."""
+"""`tf.compat.v1`: what model functions use, logging, a session's options, and switches to what is always on here.
+
+All other names are those of `tf`, so that `from frontends.tf.compat import v1 as tf` serves for
+`import tensorflow.compat.v1 as tf`.
+"""
 
 from frontends.tf._names import attributes, defined_in
 from frontends.tf.compat.v1 import (
@@ -32,4 +36,5 @@ __getattr__, __dir__ = attributes(
         "losses": losses,
     },
     {"distribute": "frontends.tf.compat.v1.distribute"},
+    rest="frontends.tf",
 )

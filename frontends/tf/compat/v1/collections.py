@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from frontends.tf.graph import default_graph
+from frontends.tf.graph import Graph, default_graph
 
 
 class GraphKeys:
@@ -26,6 +26,11 @@ class GraphKeys:
     WEIGHTS = "weights"
     BIASES = "biases"
     ACTIVATIONS = "activations"
+
+
+def get_default_graph() -> Graph:
+    """Returns the graph of the model function that runs; outside of one, that of the program."""
+    return default_graph()
 
 
 def add_to_collection(name: str, value: Any) -> None:

@@ -1,5 +1,7 @@
 """Lists by name of what a model function has made."""
 
+import pytest
+
 from frontends import tf
 from frontends.tf.graph import Graph
 
@@ -22,3 +24,15 @@ def _check_collections():
     v1.get_collection_ref("mine").append(2)
     assert v1.get_collection("mine") == [1, 2]
     assert [one.name for one in v1.get_collection("variables", "fro")] == ["frozen:0"]
+
+
+def test_the_default_graph_is_that_of_the_block():
+    with Graph().as_default() as graph:
+        v1.get_variable("w", [2])
+        graph.named(tf.ones([]), "loss")
+        assert v1.get_default_graph() is graph
+        assert graph.get_tensor_by_name("w:0").name == "w:0"
+        assert float(graph.get_tensor_by_name("loss:0")) == 1.0
+        with pytest.raises(KeyError, match="'x:0' refers to a Tensor which does not exist"):
+            graph.get_tensor_by_name("x:0")
+        assert graph.get_collection("variables") == v1.global_variables()
