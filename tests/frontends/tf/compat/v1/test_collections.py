@@ -33,6 +33,6 @@ def test_the_default_graph_is_that_of_the_block():
         assert v1.get_default_graph() is graph
         assert graph.get_tensor_by_name("w:0").name == "w:0"
         assert float(graph.get_tensor_by_name("loss:0")) == 1.0
-        with pytest.raises(KeyError, match="'x:0' refers to a Tensor which does not exist"):
+        with pytest.raises(KeyError, match=r"x:0.* refers to a Tensor which does not exist"):
             graph.get_tensor_by_name("x:0")
-        assert graph.get_collection("variables") == v1.global_variables()
+        assert [one.name for one in graph.get_collection("variables")] == ["w:0"]
