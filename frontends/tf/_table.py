@@ -82,14 +82,22 @@ LAZY = {
             "xla",
         ),
         *("autograph", "compat", "config", "contrib", "data", "debugging", "distribute", "dtypes"),
-        *("errors", "estimator", "image", "linalg", "math", "nest", "nn", "random", "version"),
+        *(
+            "errors",
+            "estimator",
+            "image",
+            "linalg",
+            "losses",
+            "math",
+            "nest",
+            "nn",
+            "random",
+            "version",
+        ),
     )
 }
 # In TensorFlow, too, these are Keras's.
-LAZY |= {
-    name: f"frontends.tf.keras.{name}"
-    for name in ("initializers", "losses", "metrics", "optimizers")
-}
+LAZY |= {name: f"frontends.tf.keras.{name}" for name in ("initializers", "metrics", "optimizers")}
 
 # What TensorFlow 2 has in `tf.compat.v1` alone; scripts of TensorFlow 1 find it here.
 BORROWED = dict.fromkeys(

@@ -18,6 +18,7 @@ from frontends.tf.estimator.hooks.session_run_hook import SessionRunArgs as Sess
 from frontends.tf.estimator.hooks.session_run_hook import SessionRunContext as SessionRunContext
 from frontends.tf.estimator.hooks.session_run_hook import SessionRunHook as SessionRunHook
 from frontends.tf.estimator.hooks.session_run_hook import SessionRunValues as SessionRunValues
+from frontends.tf.estimator.hooks.timer import SecondOrStepTimer as SecondOrStepTimer
 from frontends.tf.estimator.mode_keys import ModeKeys as ModeKeys
 from frontends.tf.estimator.run_config import RunConfig as RunConfig
 from frontends.tf.estimator.specs import EvalSpec as EvalSpec

@@ -1,4 +1,4 @@
-"""`tf.train`: checkpoints, and the addresses of a cluster."""
+"""`tf.train`: checkpoints, the addresses of a cluster, and the hooks that TensorFlow 1 had here."""
 
 from frontends.tf import _names
 from frontends.tf.train.checkpoint import Checkpoint as Checkpoint
@@ -13,4 +13,13 @@ from frontends.tf.train.checkpoint_state import latest_checkpoint as latest_chec
 from frontends.tf.train.checkpoints_iterator import checkpoints_iterator as checkpoints_iterator
 from frontends.tf.train.cluster_spec import ClusterSpec as ClusterSpec
 
-__getattr__, __dir__ = _names.attributes("tf.train", _names.exported_by(__name__))
+_HOOKS = (
+    *("CheckpointSaverHook", "CheckpointSaverListener", "LoggingTensorHook", "NanTensorHook"),
+    *("SecondOrStepTimer", "SessionRunArgs", "SessionRunContext", "SessionRunHook"),
+    *("SessionRunValues", "StepCounterHook", "StopAtStepHook"),
+)
+__getattr__, __dir__ = _names.attributes(
+    "tf.train",
+    _names.exported_by(__name__),
+    borrowed=dict.fromkeys(_HOOKS, "frontends.tf.estimator"),
+)
