@@ -13,7 +13,6 @@ import numpy as np
 
 from frontends.tf import nest
 from frontends.tf.compat.v1 import logging
-from frontends.tf.compat.v1.collections import GraphKeys
 from frontends.tf.distribute.scope import get_strategy
 from frontends.tf.estimator import model_checkpoints
 from frontends.tf.estimator.estimator_spec import EstimatorSpec
@@ -369,8 +368,6 @@ class Estimator:
 
 
 def step_of(path: str | None) -> int:
-    """Returns the global step of a checkpoint."""
-    if path is None:
-        return 0
-    values = model_checkpoints.values_of(path)
-    return int(values[GraphKeys.GLOBAL_STEP]()) if GraphKeys.GLOBAL_STEP in values else 0
+    """Returns the global step of a checkpoint of an estimator, which its path names; 0 without one."""
+    number = "" if path is None else path.rpartition("-")[2]
+    return int(number) if number.isdigit() else 0

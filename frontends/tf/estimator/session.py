@@ -12,8 +12,12 @@ from frontends.tf.estimator.mode_keys import ModeKeys
 from frontends.tf.estimator.model_checkpoints import ModelCheckpoints
 from frontends.tf.estimator.model_step import Made
 from frontends.tf.graph import Operation, VariableStore
+from spmd.cluster import all_gather_small
+from spmd.topology import spans_processes
 
 _GLOBAL_STEP = "global_step"
+# How often processes ask each other.
+_ASK_STEPS = 20
 
 
 class Session:
@@ -57,6 +61,17 @@ class Session:
                     "optimizer.minimize(loss, global_step=tf.train.get_global_step())."
                 )
         self.global_step += self._increment
+
+    def agrees(self, is_due: bool) -> bool:
+        """Tells whether something that depends on a clock is due: by that of process 0, where several run the steps.
+
+        They ask each other every so many steps only; between, nothing is due.
+        """
+        if not spans_processes(self._strategy.mesh):
+            return is_due
+        if self.global_step % _ASK_STEPS:
+            return False
+        return all_gather_small("estimator", str(is_due))[0] == str(True)
 
     def save(self, step: int) -> str:
         """Saves the variables under a step's number; returns the path."""

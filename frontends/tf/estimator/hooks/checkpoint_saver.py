@@ -67,6 +67,7 @@ class CheckpointSaverHook(SessionRunHook):
         """
         self._folder = os.fspath(checkpoint_dir)
         self._timer = SecondOrStepTimer(save_secs, save_steps)
+        self._by_clock = save_secs is not None
         self._listeners = list(listeners or ())
 
     def begin(self) -> None:
@@ -82,10 +83,12 @@ class CheckpointSaverHook(SessionRunHook):
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         """See `SessionRunHook.after_run`."""
-        step = run_context.session.global_step
-        if self._timer.should_trigger_for_step(step):
+        session = run_context.session
+        step = session.global_step
+        is_due = self._timer.should_trigger_for_step(step)
+        if session.agrees(is_due) if self._by_clock else is_due:
             self._timer.update_last_triggered_step(step)
-            if self._save(run_context.session, step):
+            if self._save(session, step):
                 run_context.request_stop()
 
     def end(self, session: Any) -> None:
