@@ -135,7 +135,8 @@ class Variable(ScatteredVariable):
         replicas = self._replicas = strategy.num_replicas_in_sync if strategy.has_components else 1
         name = in_name_scope(f"{name or 'Variable'}:0")
         if on_read and replicas > 1:
-            stacked = jnp.broadcast_to(value, (replicas, *value.shape))
+            with jax.ensure_compile_time_eval():
+                stacked = jnp.broadcast_to(value, (replicas, *value.shape))
             super().__init__(stacked, kind="local", name=name)
         else:
             super().__init__(value, name=name)

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from spmd._jax_internals import trace_state
 from spmd.assigned import assigned
 from spmd.errors import Remedy, StateError
-from spmd.replica import current_frame, is_per_replica
+from spmd.replica import current_frame, is_per_replica, replica_id
 from spmd.state.adapter import Adapter
 from spmd.state.backing import back_new, check_known, refreshed, undisturbed, written
 from spmd.state.kinds import Kind
@@ -150,6 +150,8 @@ class Variable:
         frame = current_frame()
         if frame is not None and frame.turns is None:
             initial = self._value
+            if self.kind == "local" and frame.in_replica:
+                self._value = jax.tree.map(lambda each: each[replica_id()], initial)
             self._frame, self._trace = frame, trace_state()
             frame.made.append((self, functools.partial(self._leave_step, initial)))
 

@@ -44,6 +44,23 @@ def test_a_function_may_make_its_variable_at_the_first_call(strategy):
     np.testing.assert_allclose(model.weight, [4.0, 4.0])
 
 
+def test_a_replica_may_make_a_variable_of_which_each_has_a_value(strategy):
+    held = []
+
+    def replica():
+        if not held:
+            held.append(
+                tf.Variable(lambda: tf.zeros([3]), synchronization=ON_READ, aggregation=SUM)
+            )
+        index = tf.distribute.get_replica_context().replica_id_in_sync_group
+        return held[0].assign_add(tf.fill([3], tf.cast(index + 1, tf.float32)))
+
+    for turn in (1, 2):
+        (first, second) = strategy.run(replica).values
+        assert [float(first[0]), float(second[0])] == [turn, 2 * turn]
+        assert held[0].numpy().tolist() == [3 * turn] * 3
+
+
 def test_a_variable_made_at_every_call_starts_anew(strategy):
     def replica():
         variable = tf.Variable(5.0)

@@ -271,3 +271,14 @@ def test_a_local_variable_of_another_mesh(mesh_of):
     local = spmd.Variable(jnp.zeros(2), kind="local", name="part")
     with pytest.raises(spmd.errors.StateError, match=r"part has a value for each of 2 .*runs on 4"):
         spmd.Step(lambda: local.value, mesh_of(4))()
+
+
+def test_a_step_that_makes_a_local_variable_sees_its_replica_s_value(mesh_of):
+    def step():
+        with jax.ensure_compile_time_eval():
+            local = spmd.Variable(jnp.array([10.0, 20.0]), kind="local")
+        local._made_in_step()
+        local.value = local.value + 1
+        return spmd.all_reduce(local.value * (spmd.replica_id() + 1))
+
+    assert float(spmd.Step(step, mesh_of(2))()) == 11 + 42
