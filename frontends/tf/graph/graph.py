@@ -9,6 +9,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax.core import Tracer
 
 from frontends.tf import nest
 from frontends.tf.graph.operation import Operation
@@ -95,10 +96,21 @@ class Graph:
         self._values[id(tensor)] = tensor, compute
         return tensor
 
-    def value_of(self, tensor: Any) -> Callable[[], Any] | None:
-        """Returns what computes a tensor outside of the step; None if only a step can."""
+    def value_of(self, tensor: Any) -> Any:
+        """Computes a tensor of the state alone, as the state is now; what no step computes is returned as it is.
+
+        Raises:
+            ValueError: only a step can compute it.
+        """
         found = self._values.get(id(tensor))
-        return None if found is None else found[1]
+        if found is not None:
+            return found[1]()
+        if isinstance(tensor, Tracer):
+            raise ValueError(
+                f"{tensor} is computed from a batch, so it has no value after all of them. Take the value of a metric, such "
+                "as tf.metrics.mean(x)[0]."
+            )
+        return tensor
 
     def named(self, tensor: jax.Array, name: str | None) -> jax.Array:
         """Notes a tensor's name, and has it run after what `tf.control_dependencies` names, if anything."""

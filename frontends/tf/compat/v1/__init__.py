@@ -10,6 +10,7 @@ from frontends.tf.compat.v1 import (
     initializers,
     logging,
     losses,
+    metrics,
     session_config,
     variable_scopes,
 )
@@ -34,6 +35,7 @@ __getattr__, __dir__ = attributes(
         "initializers": initializers,
         "logging": logging,
         "losses": losses,
+        "metrics": metrics,
     },
     {"distribute": "frontends.tf.compat.v1.distribute"},
     rest="frontends.tf",

@@ -1,6 +1,8 @@
 """What a call of a model function builds."""
 
+import jax
 import jax.numpy as jnp
+import pytest
 
 from frontends import tf
 from frontends.tf.graph import Graph, current_graph
@@ -44,11 +46,18 @@ def test_names_are_unique_in_a_graph():
 def test_a_value_can_be_computed_later_from_the_state():
     state, graph = [1.0], Graph()
     tensor = graph.with_value(jnp.ones(()), lambda: state[0])
-    compute = graph.value_of(tensor)
-    assert compute is not None
     state[0] = 5.0
-    assert compute() == 5.0
-    assert graph.value_of(tensor + 1) is None
+    assert graph.value_of(tensor) == 5.0
+    assert graph.value_of(7) == 7
+
+
+def test_a_value_of_a_batch_cannot_be_computed_later():
+    def step(batch):
+        with pytest.raises(ValueError, match="is computed from a batch"):
+            Graph().value_of(batch)
+        return batch
+
+    jax.jit(step)(jnp.ones(2))
 
 
 def test_a_collection_is_filtered_by_the_names_of_tensors():
