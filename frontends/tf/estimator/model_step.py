@@ -87,8 +87,9 @@ class ModelStep(Searched):
         ):
             for path, tensor in _tensors_in(vars(hook)).items():
                 output(f"hook {index}/{path}", tensor)
-        for name, _, tensor in graph.collections[GraphKeys.SUMMARIES]:
-            output(f"summary {name}", tensor)
+        for name, kind, tensor in graph.collections[GraphKeys.SUMMARIES]:
+            if kind != "text":  # which no step returns
+                output(f"summary {name}", tensor)
         if spec.loss is not None:
             output("loss", spec.loss)
         with graph.as_default():

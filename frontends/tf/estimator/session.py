@@ -143,6 +143,6 @@ class Session:
     def summaries(self, outputs: Mapping[str, Any]) -> list[tuple[str, str, Any]]:
         """Returns name, kind and value of the summaries of a step."""
         return [
-            (name, kind, self._array(outputs[f"summary {name}"]))
-            for name, kind, _ in self.made.graph.collections[GraphKeys.SUMMARIES]
+            (name, kind, tensor if kind == "text" else self._array(outputs[f"summary {name}"]))
+            for name, kind, tensor in self.made.graph.collections[GraphKeys.SUMMARIES]
         ]

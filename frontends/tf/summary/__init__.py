@@ -11,6 +11,8 @@ when the first writer is made and needs no TensorFlow.
 In `tf.function` and `strategy.run` the program writes them whenever it runs, without waiting: to the writer that was
 the default when the function was traced, and once in each process, from its first replica, as in TensorFlow. `flush`
 and `close` wait for programs that run. Where there is no writer when a function is traced, the program writes none.
+
+In a model function of TensorFlow 1, a summary without a step is collected, and its estimator writes it.
 """
 
 from frontends.tf import _names

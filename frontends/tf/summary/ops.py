@@ -15,9 +15,10 @@ import numpy as np
 
 from frontends.tf._typing import TensorLike
 from frontends.tf.image import convert_image_dtype
-from frontends.tf.ops.convert import is_tensor
+from frontends.tf.ops.convert import convert_to_tensor, is_tensor
 from frontends.tf.ops.host_calls import call_back
 from frontends.tf.ops.name_scope import in_name_scope
+from frontends.tf.summary.collected import collect, is_collected
 from frontends.tf.summary.writer import (
     SummaryWriter,
     default_writer,
@@ -43,7 +44,8 @@ def scalar(
         description: shown on the page, in Markdown.
 
     Returns:
-        Whether it was written: False without a default writer.
+        Whether it was written: False without a default writer. In a model function, where there is no step: what was
+        collected for its estimator to write.
 
     Raises:
         ValueError: it is not a single number, or there is no step.
@@ -55,6 +57,8 @@ def scalar(
 
     Source: `tf.summary.scalar`.
     """
+    if is_collected(step):
+        return collect(name, "scalar", data)
 
     def check(value: Any) -> None:
         if value.shape != () or not _is_real(value.dtype):
@@ -89,6 +93,8 @@ def histogram(
 
     Source: `tf.summary.histogram`.
     """
+    if is_collected(step):
+        return collect(name, "histogram", data)
     count = _BUCKETS if buckets is None else max(buckets, 0)
     return _write(
         in_name_scope(name),
@@ -117,6 +123,8 @@ def image(
 
     Source: `tf.summary.image`.
     """
+    if is_collected(step):
+        return collect(name, "image", convert_to_tensor(data)[:max_outputs])
 
     def check(pixels: Any) -> None:
         if pixels.ndim != 4 or pixels.shape[3] not in (1, 2, 3, 4):
@@ -147,6 +155,8 @@ def text(
 
     Source: `tf.summary.text`.
     """
+    if is_collected(step):
+        return collect(name, "text", data)
 
     def check(texts: Any) -> None:
         if texts.dtype.kind not in "OSU":

@@ -37,6 +37,12 @@ __getattr__, __dir__ = attributes(
         "losses": losses,
         "metrics": metrics,
     },
-    {"distribute": "frontends.tf.compat.v1.distribute"},
+    {
+        "distribute": "frontends.tf.compat.v1.distribute",
+        "summary": "frontends.tf.compat.v1.summary",
+    },
+    borrowed=dict.fromkeys(
+        ("Event", "Summary", "SummaryMetadata"), "frontends.tf.compat.v1.summary"
+    ),
     rest="frontends.tf",
 )

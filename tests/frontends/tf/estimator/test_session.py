@@ -4,6 +4,10 @@ import numpy as np
 import pytest
 
 from frontends import tf
+from frontends.tf.estimator.model_checkpoints import ModelCheckpoints
+from frontends.tf.estimator.model_step import ModelStep
+from frontends.tf.estimator.session import Session
+from frontends.tf.graph import VariableStore
 from tests.frontends.tf.estimator.models import data, linear
 
 
@@ -23,3 +27,17 @@ def test_variables_are_read(tmp_path):
     hook = Looking()
     tf.estimator.Estimator(linear, tmp_path, params={"rate": 0.1}).train(data(), hooks=[hook])
     assert hook.found == {"w": np.ones((1, 1)), "names": np.zeros(1)}
+
+
+def test_summaries_of_a_step_have_values(tmp_path):
+    def function(features, labels):
+        tf.summary.scalar("sum", tf.reduce_sum(features))
+        tf.summary.text("words", "some")
+        return tf.estimator.EstimatorSpec("train", loss=features[0], train_op=tf.no_op())
+
+    store, strategy = VariableStore(), tf.distribute.get_strategy()
+    step = ModelStep(function, "train", store, scales_loss=False)
+    outputs = strategy.run(step, (np.ones(3, np.float32), None))
+    checkpoints = ModelCheckpoints(store, str(tmp_path), tf.estimator.RunConfig())
+    session = Session(store, strategy, step.made, checkpoints)
+    assert session.summaries(outputs) == [("sum", "scalar", 3), ("words", "text", "some")]

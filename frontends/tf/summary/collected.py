@@ -1,0 +1,65 @@
+"""Summaries that a model function collects, for its estimator to write when a step has run."""
+
+import re
+from typing import Any, NamedTuple
+
+from frontends.tf._typing import TensorLike
+from frontends.tf.compat.v1.collections import GraphKeys, add_to_collections
+from frontends.tf.graph import current_graph
+from frontends.tf.ops.convert import convert_to_tensor
+from frontends.tf.ops.name_scope import in_name_scope
+
+_NOT_IN_TAGS = re.compile(r"[^-/\w.]")
+
+
+class Summary(NamedTuple):
+    """What is to be written.
+
+    Attributes:
+        name: in the file.
+        kind: `"scalar"`, `"histogram"`, `"image"` or `"text"`, as the functions of `tf.summary` are called.
+        tensor: what the model function computed; a text is known already.
+    """
+
+    name: str
+    kind: str
+    tensor: Any
+
+
+def is_collected(step: TensorLike = None) -> bool:
+    """Tells whether a summary is one of a model function, which names no step."""
+    return step is None and current_graph() is not None
+
+
+def collect(
+    name: str, kind: str, tensor: Any, collections: Any = None, family: str | None = None
+) -> Summary:
+    """Appends a summary to collections of the model function.
+
+    Args:
+        name: see `tag`.
+        kind: see `Summary`.
+        tensor: likewise.
+        collections: names of collections; None for `tf.GraphKeys.SUMMARIES`.
+        family: see `tag`.
+    """
+    summary = Summary(tag(name, family), kind, convert_to_tensor(tensor))
+    add_to_collections([GraphKeys.SUMMARIES] if collections is None else collections, summary)
+    return summary
+
+
+def tag(name: str, family: str | None = None) -> str:
+    """Names a summary as TensorFlow 1 does: below the name scope, and unique in a model function.
+
+    Args:
+        name: characters that no tag may have become `_`.
+        family: before the name, twice.
+    """
+    base = _clean(name) if family is None else f"{_clean(family)}/{_clean(name)}"
+    graph, full = current_graph(), in_name_scope(base)
+    unique = full if graph is None else graph.unique_name(full)
+    return unique if family is None else f"{_clean(family)}/{unique}"
+
+
+def _clean(name: str) -> str:
+    return _NOT_IN_TAGS.sub("_", name).lstrip("/")
