@@ -17,6 +17,7 @@ from spmd.checkpoint.matching import Match, arrays_of, match, mismatches
 from spmd.checkpoint.position import decode_position
 from spmd.checkpoint.reading import read_arrays
 from spmd.checkpoint.view import items_of, view_of, with_items
+from spmd.errors import UnavailableError
 from spmd.replica import current_frame
 from spmd.state import adapter_of, defer, drop_deferred
 from spmd.typing import Stateful
@@ -46,7 +47,11 @@ class Restoration:
             defer(id(self), self.apply_pending)
 
     def apply_pending(self) -> None:
-        """Restores as `start` does into objects made since; does nothing while a step is traced."""
+        """Restores as `start` does into objects made since; does nothing while a step is traced.
+
+        A restoration whose objects' values are lost, with the servers that held them, ends: whoever uses these objects
+        gets the error, and whoever has made others in their place does not.
+        """
         if current_frame() is not None:
             return
         starts = [(index, obj) for index, ref in self._starts.items() if (obj := ref())]
@@ -56,6 +61,15 @@ class Restoration:
         except CheckpointError:
             self.cancel()
             raise
+        except UnavailableError as error:
+            self.cancel()
+            self.expect_partial = True  # it says here what is missing
+            _LOG.warning(
+                "The checkpoint %s is no longer restored into objects whose values are lost: %s",
+                self.path,
+                error,
+            )
+            return
         if not starts or not self.unmatched():
             self.cancel()
 

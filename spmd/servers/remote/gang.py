@@ -112,7 +112,7 @@ class Gang:
         self._calls = itertools.count()
         self._attempt = 0
         self._released: list[Reference] = []
-        self._lost: BaseException | None = None
+        self._loss: str | None = None  # not an exception: see `Health`
         self._closed = self._interrupted = False
         addresses = self._addresses()
         actors = self._actors
@@ -212,7 +212,7 @@ class Gang:
     @property
     def is_usable(self) -> bool:
         """Whether all processes are there, as far as is known."""
-        return self._lost is None and not self._closed
+        return self._loss is None and not self._closed
 
     def close(self) -> None:
         """Ends the processes; waits some seconds for them, then kills them: at once if Ctrl-C ended a call that they make."""
@@ -220,7 +220,7 @@ class Gang:
             if self._closed or not ray.is_initialized():
                 return
             self._closed = True
-        if self._lost is None and not self._interrupted:
+        if self._loss is None and not self._interrupted:
             with contextlib.suppress(Exception):
                 leaving = [actor.leave.remote() for actor in self._actors]
                 _, busy = ray.wait(leaving, num_returns=len(leaving), timeout=_LEAVE_SECONDS)
@@ -237,8 +237,8 @@ class Gang:
         return remote
 
     def _check(self) -> None:
-        if self._lost is not None:
-            raise self._lost
+        if self._loss is not None:
+            raise GangLostError(self._loss)
         if self._closed:
             raise GangLostError("The processes of this strategy were ended. Make a new strategy.")
 
@@ -269,7 +269,7 @@ class Gang:
         dumped, text = first
         error = self._sender.load(dumped)
         error.add_note(f"Only {names} failed, so the processes of the strategy were ended.")
-        self._lost = GangLostError(
+        self._loss = (
             f"The processes of this strategy were ended, because {names} failed and the others did not. Make a new strategy, "
             "and restore the last checkpoint."
         )
@@ -278,15 +278,15 @@ class Gang:
 
     def _lose(self, index: int) -> None:
         """Ends the gang, since one process is gone."""
-        if self._lost is None:
+        if self._loss is None:
             name = self.names[self._first_lost(index)]
-            self._lost = GangLostError(
+            self._loss = (
                 f"{name} is gone, and with it the values that the workers held together. Make a new strategy, which waits "
                 "until all workers are there, and restore the last checkpoint."
             )
             self._kill()
             leave_if_lost()
-        raise self._lost from None
+        raise GangLostError(self._loss) from None
 
     def _first_lost(self, index: int) -> int:
         """Tells which process was lost first: one whose task has gone took the others along."""

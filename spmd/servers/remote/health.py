@@ -82,11 +82,11 @@ class Health:
 
     The loss of one is the end of the cluster: values are missing, and the workers can do nothing without them.
 
-    Attributes:
-        error: tells of the first server that was lost; None while all are there.
     """
 
-    error: ServerLostError | None = None
+    # Tells of the first server that was lost; None while all are there. Not an exception: one that is raised again and
+    # again collects tracebacks, which keep alive all that its callers had.
+    _loss: str | None = None
 
     def __init__(self, stores: Sequence[tuple[Any, str]], release: Callable[[], None]) -> None:
         """Begins to ask the servers for heartbeats, on a thread for each.
@@ -105,16 +105,16 @@ class Health:
 
     def check(self) -> None:
         """Raises the error, if a server was lost."""
-        if self.error is not None:
-            raise self.error.with_traceback(None)
+        if self._loss is not None:
+            raise ServerLostError(self._loss)
 
     def fail(self, error: ServerLostError) -> ServerLostError:
-        """Has the cluster end, since a server was lost; returns the error of the first one."""
+        """Has the cluster end, since a server was lost; returns an error that tells of the first one."""
         with self._lock:
-            if self.error is None:
-                self.error = error
+            if self._loss is None:
+                self._loss = str(error)
                 self.stop()
-            return self.error
+            return ServerLostError(self._loss)
 
     def stop(self) -> None:
         """Asks no more, and ends what runs in the cluster's tasks; a second call changes nothing."""

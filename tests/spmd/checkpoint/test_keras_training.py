@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 
 from spmd.checkpoint import Checkpoint, CheckpointError
+from spmd.errors import UnavailableError
 from spmd.integrations.keras import distribute_model
+from spmd.state import back
 
 X = np.random.default_rng(0).normal(size=(24, 4)).astype(np.float32)
 Y = X[:, :1]
@@ -121,3 +123,33 @@ def test_slots_that_are_made_later_get_their_values(tmp_path):
     for a, b in zip(first.optimizer.variables, optimizer.variables, strict=True):
         np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
     status.assert_consumed()
+
+
+class _Lost:
+    """The backing of variables whose servers are gone."""
+
+    takes_updates = True
+
+    def refresh(self, variables):
+        raise UnavailableError("The parameter server ps_0 is gone.")
+
+    push = refresh
+
+
+def test_what_waits_for_lost_variables_does_not_fail_others(tmp_path, caplog):
+    first = model_of(None, True)
+    fit(first)
+    path = Checkpoint(optimizer=first.optimizer).save(tmp_path / "ckpt")
+    lost, other = keras.optimizers.Adam(), keras.optimizers.Adam()
+    Checkpoint(optimizer=lost).restore(path)
+    lost.build(first.trainable_variables)
+    backing = _Lost()
+    for slot in lost.variables:
+        back(slot, backing)
+    status = Checkpoint(optimizer=other).restore(path)
+    other.build(first.trainable_variables)
+    assert int(other.iterations) == 3
+    status.assert_consumed()
+    assert f"{path} is no longer restored into objects whose values are lost" in caplog.text
+    with pytest.raises(UnavailableError, match="ps_0 is gone"):
+        int(lost.iterations)

@@ -58,8 +58,18 @@ def test_the_loss_of_one_server_is_the_end(actors, state, reason):
     assert released.wait(10)
     with pytest.raises(ServerLostError, match=f"server ps_1 is gone, .*: .*{reason}.* restore the"):
         found.check()
-    first = found.error
-    assert found.fail(health.lost("ps_0", "late")) is first
+    assert "ps_1" in str(found.fail(health.lost("ps_0", "late")))
+
+
+def test_each_caller_gets_an_error_of_its_own(actors):
+    found = health.Health([(actors[0], "ps_0")], lambda: None)
+    errors = [found.fail(health.lost("ps_0", "it ended")) for _ in range(2)]
+    for _ in range(2):
+        with pytest.raises(ServerLostError) as raised:
+            found.check()
+        errors.append(raised.value)
+    assert len({id(error) for error in errors}) == 4
+    assert len({str(error) for error in errors}) == 1
 
 
 def test_a_cluster_that_is_no_longer_used_ends_once(actors):
