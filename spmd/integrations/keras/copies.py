@@ -3,7 +3,7 @@
 Keras would pickle an archive of a model, whose parts would no longer be those that the step's code refers to.
 
 Touches Keras internals, which tests/spmd/integrations/keras/test_copies.py runs on every supported version:
-`Optimizer._trainable_variables`, `._trainable_variables_indices` and `._var_key`.
+`Optimizer._trainable_variables`, `._trainable_variables_indices` and `._var_key`; `Trainer._eval_epoch_iterator`.
 """
 
 from typing import Any
@@ -14,8 +14,8 @@ from spmd.integrations.keras.placement import Placement, note_placement, placeme
 from spmd.integrations.keras.typing import KerasObject, Model, Optimizer, Variable
 from spmd.servers import Reduced, fill, plainly, register_reducer
 
-# What Keras's loops make for themselves, of programs that were compiled here.
-_MADE_BY_LOOPS = ("train_function", "test_function", "predict_function")
+# What Keras's loops make for themselves: programs that were compiled here, and what `fit` validates on.
+_MADE_BY_LOOPS = ("train_function", "test_function", "predict_function", "_eval_epoch_iterator")
 
 
 def _reduce_model(model: Model) -> Reduced:

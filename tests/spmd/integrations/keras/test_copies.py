@@ -60,6 +60,30 @@ def test_a_compiled_model_is_placed_and_compiles_anew(send):
     assert backing_of(copy.weights[0]) is None
 
 
+def test_a_model_is_copied_while_it_is_validated(send):
+    """`fit` keeps an iterator over the validation data in the model, which no worker needs."""
+    model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    x = np.ones((4, 3), np.float32)
+    copies = []
+
+    def copy(epoch, logs):
+        assert model._eval_epoch_iterator is not None
+        copies.append(send(model))
+
+    model.fit(
+        x,
+        x[:, :1],
+        validation_data=((x, x[:, :1]) for _ in range(2)),
+        validation_steps=2,
+        callbacks=[keras.callbacks.LambdaCallback(on_epoch_end=copy)],
+        verbose=0,
+    )
+    (copied,) = copies
+    assert copied._eval_epoch_iterator is None
+    assert np.isfinite(copied.evaluate(x, x[:, :1], verbose=0))
+
+
 def test_an_optimizer_keeps_the_name_of_its_rule(send):
     optimizer = keras.optimizers.Adam(0.1)
     vars(optimizer)["_spmd_rules"] = {"key": "k", (0, True): object()}
