@@ -31,7 +31,7 @@ def either(name: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     def public() -> tuple[Any, list[str], Any, list[str]]:
         old = importlib.import_module(old_name)
         new = getattr(importlib.import_module("frontends.tf.keras"), name)
-        own = [each for each, value in vars(old).items() if _is_own(each, value, old_name)]
+        own = [each for each in dir(old) if _is_own(each, getattr(old, each), old_name)]
         return old, own, new, [each for each in dir(new) if not each.startswith("_")]
 
     @functools.cache

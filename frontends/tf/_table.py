@@ -88,6 +88,7 @@ LAZY = {
             "image",
             "linalg",
             "losses",
+            "metrics",
             "math",
             "nest",
             "nn",
@@ -97,7 +98,7 @@ LAZY = {
     )
 }
 # In TensorFlow, too, these are Keras's.
-LAZY |= {name: f"frontends.tf.keras.{name}" for name in ("initializers", "metrics", "optimizers")}
+LAZY |= {name: f"frontends.tf.keras.{name}" for name in ("initializers", "optimizers")}
 
 # What TensorFlow 2 has in `tf.compat.v1` alone; scripts of TensorFlow 1 find it here.
 BORROWED = dict.fromkeys(

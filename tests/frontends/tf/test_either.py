@@ -38,3 +38,13 @@ def test_reductions_of_both_are_there():
     assert float(tf.losses.absolute_difference(Y, X, reduction=both.SUM)) == 6.0
     assert float(tf.losses.absolute_difference(Y, X, reduction=both.SUM_BY_NONZERO_WEIGHTS)) == 1.5
     assert tf.keras.losses.MeanSquaredError(reduction=both.SUM)(Y, X) == 7.0
+
+
+def test_metrics_of_both_are_there():
+    assert tf.metrics.SparseCategoricalAccuracy is tf.keras.metrics.SparseCategoricalAccuracy
+    value, update = tf.metrics.accuracy(labels=np.array([1, 2, 3]), predictions=np.array([1, 2, 0]))
+    assert float(value) == float(update) == pytest.approx(2 / 3)
+    assert tf.metrics.mean_squared_error(Y, X).tolist() == [0.5, 6.5]
+    with Graph().as_default():
+        _, update = tf.metrics.mean_squared_error(Y, X)
+    assert float(update) == 3.5
