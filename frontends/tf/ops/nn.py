@@ -3,7 +3,6 @@
 Images are NHWC, TensorFlow's default, or NCHW where `data_format` says so.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -11,9 +10,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from frontends.tf._typing import Axis, ShapeLike, TensorLike
-from frontends.tf.ops import random
+from frontends.tf.ops import random, windows
 from frontends.tf.ops.clip import clip_by_norm
-from frontends.tf.ops.convert import convert_to_tensor, known, static_axes
+from frontends.tf.ops.convert import convert_to_tensor, static_axes
 from frontends.tf.ops.indexing import gather
 
 _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
@@ -189,52 +188,40 @@ def conv2d(
     input: TensorLike,
     filters: TensorLike,
     strides: ShapeLike,
-    padding: str | Sequence[Sequence[int]],
+    padding: windows.Padding,
     data_format: str = "NHWC",
     dilations: ShapeLike = None,
     name: str | None = None,
 ) -> jax.Array:
     """Convolves images with filters of shape `[height, width, channels in, channels out]`."""
-    return jax.lax.conv_general_dilated(
-        convert_to_tensor(input),
-        convert_to_tensor(filters),
-        _spatial(strides, data_format),
-        _padding(padding, data_format),
-        rhs_dilation=_spatial(1 if dilations is None else dilations, data_format),
-        dimension_numbers=(data_format, "HWIO", data_format),
-        feature_group_count=np.shape(input)[data_format.index("C")] // np.shape(filters)[2],
-    )
+    x, kernel = convert_to_tensor(input), convert_to_tensor(filters)
+    return windows.convolution(x, kernel, strides, padding, data_format, dilations)
 
 
 def max_pool2d(
     input: TensorLike,
     ksize: ShapeLike,
     strides: ShapeLike,
-    padding: str | Sequence[Sequence[int]],
+    padding: windows.Padding,
     data_format: str | None = "NHWC",
     name: str | None = None,
 ) -> jax.Array:
     """Takes the largest number of each window."""
     x = convert_to_tensor(input)
-    lowest = -jnp.inf if jnp.issubdtype(x.dtype, jnp.floating) else jnp.iinfo(x.dtype).min
-    window = _window(ksize, strides, padding, data_format or "NHWC")
-    return jax.lax.reduce_window(x, np.asarray(lowest, x.dtype)[()], jax.lax.max, *window)
+    return windows.max_pool(x, ksize, strides, padding, data_format or "NHWC")
 
 
 def avg_pool2d(
     input: TensorLike,
     ksize: ShapeLike,
     strides: ShapeLike,
-    padding: str | Sequence[Sequence[int]],
+    padding: windows.Padding,
     data_format: str | None = "NHWC",
     name: str | None = None,
 ) -> jax.Array:
     """Takes the mean of each window, padding left out."""
     x = convert_to_tensor(input)
-    window = _window(ksize, strides, padding, data_format or "NHWC")
-    zero = np.zeros((), x.dtype)[()]
-    total = jax.lax.reduce_window(x, zero, jax.lax.add, *window)
-    return total / jax.lax.reduce_window(jnp.ones_like(x), zero, jax.lax.add, *window)
+    return windows.avg_pool(x, ksize, strides, padding, data_format or "NHWC")
 
 
 def depth_to_space(
@@ -264,38 +251,3 @@ def _channels_last(input: TensorLike, data_format: str) -> jax.Array:
 
 def _in_format(x: jax.Array, data_format: str) -> jax.Array:
     return x if data_format == "NHWC" else x.transpose(0, 3, 1, 2)
-
-
-def _window(
-    ksize: ShapeLike,
-    strides: ShapeLike,
-    padding: str | Sequence[Sequence[int]],
-    data_format: str,
-) -> tuple[Any, Any, Any]:
-    """Makes the sizes, strides and padding of a window over all dimensions."""
-    pads = _padding(padding, data_format)
-    return (
-        _everywhere(_spatial(ksize, data_format), 1, data_format),
-        _everywhere(_spatial(strides, data_format), 1, data_format),
-        pads if isinstance(pads, str) else _everywhere(pads, (0, 0), data_format),
-    )
-
-
-def _everywhere(spatial: Sequence[Any], elsewhere: Any, data_format: str) -> tuple[Any, ...]:
-    height, width = spatial
-    return tuple({"H": height, "W": width}.get(axis, elsewhere) for axis in data_format)
-
-
-def _spatial(sizes: ShapeLike, data_format: str) -> tuple[int, int]:
-    """Reads a number, one for each of height and width, or one for each dimension."""
-    each = [int(size) for size in np.ravel(known(sizes))]
-    if len(each) == 4:
-        each = [each[data_format.index("H")], each[data_format.index("W")]]
-    return (each[0], each[-1])
-
-
-def _padding(padding: str | Sequence[Sequence[int]], data_format: str) -> Any:
-    if isinstance(padding, str):
-        return padding.upper()
-    pairs = [tuple(int(size) for size in pair) for pair in padding]
-    return (pairs[data_format.index("H")], pairs[data_format.index("W")])

@@ -1,0 +1,128 @@
+"""Convolutions and pooling along any number of axes: what `tf.nn` and `tf.layers` share.
+
+A *window* slides along the spatial axes. A *data format* names each axis by a letter, N for the rows and C for the
+channels: `"NHWC"`, `"NCW"`, `"NDHWC"`.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from frontends.tf._typing import ShapeLike
+from frontends.tf.ops.convert import known
+
+Padding = str | Sequence[Sequence[int]]
+
+
+def convolution(
+    x: jax.Array,
+    kernel: jax.Array,
+    strides: ShapeLike,
+    padding: Padding,
+    data_format: str,
+    dilations: ShapeLike = None,
+) -> jax.Array:
+    """Convolves with a kernel of shape `[*window, channels in, channels out]`.
+
+    With fewer channels in the kernel than in `x`, these are groups, each with its own part of the channels out.
+
+    Args:
+        x: images or the like.
+        kernel: the weights.
+        strides: a number, one for each spatial axis, or one for each axis.
+        padding: `"SAME"`, `"VALID"`, or sizes before and after each axis.
+        data_format: of `x` and the result.
+        dilations: distances between the elements of a window, in the form of `strides`.
+    """
+    return jax.lax.conv_general_dilated(
+        x,
+        kernel,
+        _spatial(strides, data_format),
+        _padding(padding, data_format),
+        rhs_dilation=_spatial(1 if dilations is None else dilations, data_format),
+        dimension_numbers=(data_format, _kernel_format(data_format), data_format),
+        feature_group_count=x.shape[data_format.index("C")] // kernel.shape[-2],
+    )
+
+
+def transposed_convolution(
+    x: jax.Array, kernel: jax.Array, strides: ShapeLike, padding: str, data_format: str
+) -> jax.Array:
+    """Goes from the result of a convolution to its input, as the gradient does.
+
+    Args:
+        x: what a convolution may give.
+        kernel: shape `[*window, channels out, channels in]`; the last is the number of channels of `x`.
+        strides: see `convolution`.
+        padding: `"SAME"` or `"VALID"`.
+        data_format: see `convolution`.
+    """
+    return jax.lax.conv_transpose(
+        x,
+        kernel,
+        _spatial(strides, data_format),
+        padding,
+        dimension_numbers=(data_format, _kernel_format(data_format), data_format),
+        transpose_kernel=True,
+    )
+
+
+def max_pool(
+    x: jax.Array, size: ShapeLike, strides: ShapeLike, padding: Padding, data_format: str
+) -> jax.Array:
+    """Takes the largest number of each window."""
+    lowest = -jnp.inf if jnp.issubdtype(x.dtype, jnp.floating) else jnp.iinfo(x.dtype).min
+    window = _window(size, strides, padding, data_format)
+    return jax.lax.reduce_window(x, np.asarray(lowest, x.dtype)[()], jax.lax.max, *window)
+
+
+def avg_pool(
+    x: jax.Array, size: ShapeLike, strides: ShapeLike, padding: Padding, data_format: str
+) -> jax.Array:
+    """Takes the mean of each window, padding left out."""
+    window = _window(size, strides, padding, data_format)
+    zero = np.zeros((), x.dtype)[()]
+    total = jax.lax.reduce_window(x, zero, jax.lax.add, *window)
+    return total / jax.lax.reduce_window(jnp.ones_like(x), zero, jax.lax.add, *window)
+
+
+def _kernel_format(data_format: str) -> str:
+    return "".join(axis for axis in data_format if axis not in "NC") + "IO"
+
+
+def _spatial_axes(data_format: str) -> list[int]:
+    return [index for index, axis in enumerate(data_format) if axis not in "NC"]
+
+
+def _window(size: ShapeLike, strides: ShapeLike, padding: Padding, data_format: str) -> Any:
+    """Makes the sizes, strides and padding of a window over all axes."""
+    pads = _padding(padding, data_format)
+    return (
+        _everywhere(_spatial(size, data_format), 1, data_format),
+        _everywhere(_spatial(strides, data_format), 1, data_format),
+        pads if isinstance(pads, str) else _everywhere(pads, (0, 0), data_format),
+    )
+
+
+def _everywhere(spatial: Sequence[Any], elsewhere: Any, data_format: str) -> tuple[Any, ...]:
+    of_axis = dict(zip(_spatial_axes(data_format), spatial, strict=True))
+    return tuple(of_axis.get(axis, elsewhere) for axis in range(len(data_format)))
+
+
+def _spatial(sizes: ShapeLike, data_format: str) -> tuple[int, ...]:
+    """Reads a number, one for each spatial axis, or one for each axis."""
+    axes = _spatial_axes(data_format)
+    each = [int(size) for size in np.ravel(known(sizes))]
+    if len(each) == len(data_format):
+        each = [each[axis] for axis in axes]
+    return tuple(each * len(axes) if len(each) == 1 else each)
+
+
+def _padding(padding: Padding, data_format: str) -> Any:
+    if isinstance(padding, str):
+        return padding.upper()
+    pairs = [tuple(int(size) for size in pair) for pair in padding]
+    return tuple(pairs[axis] for axis in _spatial_axes(data_format))
