@@ -8,6 +8,7 @@ from frontends.tf._names import attributes, defined_in
 from frontends.tf.compat.v1 import (
     collections,
     initializers,
+    layers,
     logging,
     losses,
     metrics,
@@ -33,6 +34,7 @@ __getattr__, __dir__ = attributes(
         **defined_in(variable_scopes.__name__),
         **initializers.TOP_INITIALIZERS,
         "initializers": initializers,
+        "layers": layers,
         "logging": logging,
         "losses": losses,
         "metrics": metrics,
