@@ -21,6 +21,7 @@ MODULES = {
     "tf.train": tf.train,
     "tf.compat.v1": tf.compat.v1,
     "tf.contrib": tf.contrib,
+    "tf.contrib.layers": tf.contrib.layers,
 }
 
 
@@ -65,7 +66,8 @@ def test_planned_names_say_so(module, name):
         ("tf", "placeholder", "TensorFlow 1"),
         ("tf.train", "AdamOptimizer", "Use optax, or keras.optimizers"),
         ("tf.summary", "graph", "jax.jit"),
-        ("tf.contrib", "layers", "TensorFlow 2 dropped it"),
+        ("tf.contrib", "data", "TensorFlow 2 dropped it"),
+        ("tf.contrib.layers", "fully_connected", "use tf.layers.dense"),
         ("tf", "lite", "trains only"),
         ("tf", "no_such_name_at_all", "Open an issue"),
     ],
