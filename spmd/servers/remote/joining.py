@@ -57,13 +57,14 @@ def join(jobs: Mapping[str, Sequence[str]], source: str, *, is_chief: bool) -> N
 
     Raises:
         ClusterError: the head cannot be started or reached.
-        TokenError: the head refuses the token.
+        TokenError: the head refuses the token, or there is none that would do.
     """
     global _connection
     head = head_of(jobs)
     if _connection is not None and _connection.head == head and is_joined():
         return
     _leave()
+    nodes.check_token(head)
     source = RAY_ADDRESS_VARIABLE if ray_address(os.environ) else source
     with nodes.addresses_from(source):
         if is_chief and jobs.get("chief") and not ray_address(os.environ):

@@ -7,7 +7,6 @@ import ipaddress
 import json
 import logging
 import os
-import secrets
 import select
 import signal
 import socket
@@ -23,6 +22,7 @@ from typing import Any
 import ray
 
 from spmd.cluster import RETRYABLE_EXIT_CODE
+from spmd.servers.remote import tokens
 from spmd.servers.remote._ray import NODE_SETTINGS, SETTINGS, keep_loopback, keep_quiet
 from spmd.servers.remote.errors import (
     AddressInUseError,
@@ -30,6 +30,7 @@ from spmd.servers.remote.errors import (
     TokenError,
     UnknownHostError,
 )
+from spmd.servers.remote.tokens import TOKEN_HELP
 
 _HERE = Path(__file__).parent
 _POLL_SECONDS = 0.5
@@ -40,10 +41,6 @@ _REPORT_SECONDS = 30.0
 _LOCKS = 64
 _LOOPBACK = "127.0.0.1"  # at any other address, Ray listens on all interfaces
 _STORE_BYTES = 2_000_000_000
-_TOKEN_HELP = (
-    "Give every task the same secret token, of 32 characters or more: write it to a file that only you can read, and set "
-    "RAY_AUTH_TOKEN_PATH to its path."
-)
 # What a node prints whose token the head refuses, and goes on trying; and what the driver then raises.
 _REFUSED_ONCE = "Unauthenticated"
 _REFUSED = "AuthenticationError"
@@ -273,24 +270,32 @@ def environment(host: str) -> dict[str, str]:
     """Returns the environment variables of a node's processes, and of a program that uses one.
 
     Raises:
-        TokenError: the cluster has several machines, and no token was given; or its file cannot be read.
+        TokenError: the cluster has several machines, and no token was given; or the token is none that would do.
     """
     found = dict(SETTINGS)
-    if os.environ.get("RAY_AUTH_TOKEN"):
-        return found
-    path = os.environ.get("RAY_AUTH_TOKEN_PATH")
-    if path:
-        try:
-            token = Path(path).read_text().strip()
-        except (OSError, ValueError) as error:
-            raise TokenError(f"The token cannot be read: {error}. {_TOKEN_HELP}") from None
-        if not token:
-            raise TokenError(f"The token's file {path} is empty. {_TOKEN_HELP}")
-    elif not ipaddress.ip_address(resolved(host)).is_loopback:
-        raise TokenError(f"The cluster has tasks on other machines. {_TOKEN_HELP}")
-    else:
-        found["RAY_AUTH_TOKEN_PATH"] = str(_own_token())
+    if not tokens.is_given():
+        if not ipaddress.ip_address(resolved(host)).is_loopback:
+            raise _none_given()
+        found[tokens.TOKEN_PATH] = str(tokens.own_token())
     return found
+
+
+def check_token(head: str) -> None:
+    """Raises what `environment` would, before the head of a cluster is waited for, or is known by its name.
+
+    Raises:
+        TokenError: see `environment`.
+    """
+    if tokens.is_given():
+        return
+    with contextlib.suppress(UnknownHostError):
+        if ipaddress.ip_address(resolved(split(head)[0])).is_loopback:
+            return
+    raise _none_given()
+
+
+def _none_given() -> TokenError:
+    return TokenError(f"The cluster has tasks on other machines, and no token. {TOKEN_HELP}")
 
 
 def wait_for(head: str, seconds: float | None = None) -> bool:
@@ -385,7 +390,7 @@ def connect(head: str, host: str) -> None:
             raise _refused(head) from error
         raise ClusterError(
             f"Cannot join the cluster at {head}: {type(error).__name__}: {error}. Check that its tasks run, and that all "
-            f"have the same versions of Ray and Python. {_TOKEN_HELP}"
+            f"have the same versions of Ray and Python. {TOKEN_HELP}"
         ) from error
     # Ray's own aborts the program, with a stack trace.
     if handler is not None and threading.current_thread() is threading.main_thread():
@@ -404,11 +409,11 @@ def _end_when_asked() -> None:
 
 
 def _refused(head: str) -> TokenError:
-    source = "RAY_AUTH_TOKEN"
+    source = tokens.TOKEN
     if not os.environ.get(source):
-        source = f"the file {os.environ.get('RAY_AUTH_TOKEN_PATH') or _own_token()}"
+        source = f"the file {os.environ.get(tokens.TOKEN_PATH) or tokens.own_token()}"
     return TokenError(
-        f"The cluster at {head} refuses the token of this task, which is that of {source}. {_TOKEN_HELP}"
+        f"The cluster at {head} refuses the token of this task, which is that of {source}. {TOKEN_HELP}"
     )
 
 
@@ -426,21 +431,6 @@ def _wants_dashboard() -> bool:
 def _memory() -> int:
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return min(_STORE_BYTES, total // 10)
-
-
-def _own_token() -> Path:
-    """Returns the file with this user's token for clusters of one machine; makes it if there is none."""
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "jaxtribute"
-    path = folder / "ray-token"
-    if not path.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=folder)  # only this user can read it
-        with os.fdopen(descriptor, "w") as file:
-            file.write(secrets.token_hex(32))
-        with contextlib.suppress(FileExistsError):
-            os.link(name, path)
-        os.unlink(name)
-    return path
 
 
 @contextlib.contextmanager

@@ -144,6 +144,7 @@ print(int(count.numpy()), sorted({result.fetch()[1] for result in results}))
 """
     _, cluster, chief, _ = manifests()
     spec = cluster["spec"]
+    (tmp_path / "token").touch(0o600)
     (tmp_path / "token").write_text(TOKEN)
     port = 20_000 + os.getpid() % 10_000
     base = {**os.environ, "PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu"}

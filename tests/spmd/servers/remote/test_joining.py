@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from spmd.servers.remote import joining, nodes
+from spmd.servers.remote.errors import TokenError
 from tests.ports import free_ports
 
 pytest.importorskip("ray")
@@ -30,6 +31,17 @@ def test_what_the_head_is():
     jobs = {"chief": ["d:1"], "worker": ["a:1", "b:1"]}
     assert joining._name_of("b:1", jobs) == "worker 1"
     assert joining._name_of("head-svc:6379", jobs) == "the head of the Ray cluster"
+
+
+@pytest.mark.parametrize("is_chief", [True, False])
+def test_a_program_without_a_token_waits_for_nobody(monkeypatch, is_chief):
+    monkeypatch.delenv("RAY_AUTH_TOKEN_PATH", raising=False)
+    monkeypatch.delenv("RAY_AUTH_TOKEN", raising=False)
+    monkeypatch.setattr(nodes, "_FIRST_REPORT_SECONDS", 0.0)
+    for host in ("192.0.2.2", "no-such-host.invalid"):
+        jobs = {"chief": [f"{host}:1"], "worker": [f"{host}:2"], "ps": [f"{host}:3"]}
+        with pytest.raises(TokenError, match="set RAY_AUTH_TOKEN_PATH"):
+            joining.join(jobs, "--cluster", is_chief=is_chief)
 
 
 _JOIN = """

@@ -3,7 +3,6 @@
 import os
 import re
 import socket
-import stat
 import subprocess
 import sys
 import threading
@@ -20,6 +19,7 @@ from spmd.servers.remote.errors import (
     UnknownHostError,
 )
 from tests.ports import free_addresses, free_ports
+from tests.spmd.servers.remote.token_files import token_file
 
 pytest.importorskip("ray")
 
@@ -96,29 +96,32 @@ def test_the_end_of_a_node_is_noticed(node):
 def test_several_machines_need_a_token(monkeypatch, tmp_path):
     monkeypatch.delenv("RAY_AUTH_TOKEN_PATH", raising=False)
     monkeypatch.delenv("RAY_AUTH_TOKEN", raising=False)
-    with pytest.raises(ClusterError, match="set RAY_AUTH_TOKEN_PATH"):
+    with pytest.raises(TokenError, match="set RAY_AUTH_TOKEN_PATH"):
         nodes.environment("192.0.2.2")
-    path = tmp_path / "token"
-    monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(path))
-    with pytest.raises(TokenError, match=r"cannot be read: .*No such file"):
-        nodes.environment("192.0.2.2")
-    path.write_text("\n")
-    with pytest.raises(TokenError, match=f"{path} is empty"):
-        nodes.environment("192.0.2.2")
-    path.write_text("x" * 32)
+    monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(token_file(tmp_path)))
     assert "RAY_AUTH_TOKEN_PATH" not in nodes.environment("192.0.2.2")
 
 
-def test_the_token_of_one_machine_is_its_users(monkeypatch, tmp_path):
+def test_one_machine_has_a_token_of_its_own(monkeypatch, tmp_path):
     monkeypatch.delenv("RAY_AUTH_TOKEN_PATH", raising=False)
     monkeypatch.delenv("RAY_AUTH_TOKEN", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    path = Path(nodes.environment("localhost")["RAY_AUTH_TOKEN_PATH"])
-    token = path.read_text()
-    assert len(token) >= 32
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert nodes.environment("localhost")["RAY_AUTH_TOKEN_PATH"] == str(path)
-    assert path.read_text() == token
+    path = str(tmp_path / "jaxtribute" / "ray-token")
+    assert nodes.environment("localhost")["RAY_AUTH_TOKEN_PATH"] == path
+
+
+def test_a_token_is_checked_before_its_head_is_there(monkeypatch, tmp_path):
+    monkeypatch.delenv("RAY_AUTH_TOKEN_PATH", raising=False)
+    monkeypatch.delenv("RAY_AUTH_TOKEN", raising=False)
+    nodes.check_token("localhost:1")
+    for head in ("192.0.2.2:1", "no-such-host.invalid:1"):
+        with pytest.raises(TokenError, match="other machines, and no token"):
+            nodes.check_token(head)
+    monkeypatch.setenv("RAY_AUTH_TOKEN", "short")
+    with pytest.raises(TokenError, match="has 5 characters"):
+        nodes.check_token("localhost:1")
+    monkeypatch.setenv("RAY_AUTH_TOKEN", "x" * 32)
+    nodes.check_token("no-such-host.invalid:1")
 
 
 def test_waiting_for_a_head():
@@ -271,8 +274,7 @@ def _target(file: Path) -> str:
 @pytest.mark.slow
 def test_a_wrong_token_is_refused_and_garbage_harms_nobody(head, tmp_path):
     address, _ = head
-    wrong = tmp_path / "token"
-    wrong.write_text("x" * 32)
+    wrong = token_file(tmp_path)
     refused = _join(address, RAY_AUTH_TOKEN_PATH=str(wrong))
     assert refused.returncode != 0
     assert "set RAY_AUTH_TOKEN_PATH" in refused.stderr
@@ -283,8 +285,7 @@ def test_a_wrong_token_is_refused_and_garbage_harms_nobody(head, tmp_path):
 
 def test_a_refused_node_ends_at_the_first_refusal(head, tmp_path, monkeypatch):
     address, _ = head
-    wrong = tmp_path / "token"
-    wrong.write_text("x" * 32)
+    wrong = token_file(tmp_path)
     monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(wrong))
     begin = time.monotonic()
     with pytest.raises(TokenError, match=f"which is that of the file {wrong}"):
