@@ -105,7 +105,7 @@ BORROWED = dict.fromkeys(
     (
         *("AUTO_REUSE", "GraphKeys", "VariableScope", "add_to_collection", "add_to_collections"),
         *("get_collection", "get_collection_ref", "get_default_graph", "get_local_variable"),
-        *("get_variable", "get_variable_scope", "global_variables", "local_variables"),
+        *("get_variable", "get_variable_scope", "global_variables", "layers", "local_variables"),
         *("logging", "model_variables", "moving_average_variables", "trainable_variables"),
         *("truncated_normal_initializer", "glorot_uniform_initializer"),
         *("glorot_normal_initializer", "variable_scope", "variance_scaling_initializer"),

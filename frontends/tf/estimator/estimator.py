@@ -27,6 +27,7 @@ from frontends.tf.estimator.run_config import RunConfig
 from frontends.tf.estimator.session import Session
 from frontends.tf.estimator.warm_start import warm_start
 from frontends.tf.graph import VariableStore
+from frontends.tf.ops.random import set_seed
 from spmd.typing import StrPath
 
 
@@ -300,6 +301,7 @@ class Estimator:
                 scales_loss=mode == ModeKeys.TRAIN,
             )
 
+            set_seed(self.config.tf_random_seed)
             logging.info("Calling model_fn.")
             strategy.trace(step, first)
             logging.info("Done calling model_fn.")
