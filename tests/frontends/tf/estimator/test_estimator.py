@@ -198,3 +198,17 @@ def test_variables_are_started_from_another_model(make, tmp_path):
     ).train(data(), steps=1)
     assert values(other) == [values(make())[0], 0.0]
     assert other.get_variable_value("global_step") == 1
+
+
+def test_initial_values_follow_the_seed_of_the_configuration(make, tmp_path):
+    def model_fn(features, mode):
+        loss = tf.reduce_sum(tf.layers.dense(features, 3))
+        return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=tf.no_op())
+
+    found = []
+    for seed, folder in ((1, "a"), (1, "b"), (2, "c")):
+        config = tf.estimator.RunConfig(tf_random_seed=seed)
+        estimator = tf.estimator.Estimator(model_fn, tmp_path / folder, config)
+        estimator.train(lambda: X, steps=1, hooks=[StopAfter(1)])
+        found.append(estimator.get_variable_value("dense/kernel").tolist())
+    assert found[0] == found[1] != found[2]
