@@ -300,9 +300,12 @@ def update_by_rule(updates: Sequence[Update], predict: Callable[[], None]) -> No
         updates: with the verb `"apply"`.
         predict: computes them here, too, for a step that goes on to read them.
     """
-    recorder = _RECORDER.get()
+    recorder, frame = _RECORDER.get(), current_frame()
     if recorder is None:
-        push(updates)
+        if frame is None or frame.turns is not None:
+            push(updates)
+        else:
+            predict()  # a trace for what it makes only: of no backed variable that it found
         return
     recorder.apply(updates)
     if recorder.predicts:

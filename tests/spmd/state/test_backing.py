@@ -1,5 +1,7 @@
 """Variables whose true value lives elsewhere."""
 
+import weakref
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -149,6 +151,18 @@ def test_a_step_that_reads_after_the_rule_is_traced_again_and_predicts(backing, 
     assert run(jnp.ones(2)).tolist() == [7, 7]
     assert verbs(backing) == ["apply"]
     assert len(calls) == 2
+
+
+def test_a_step_that_has_not_found_the_variable_yet_predicts_and_sends_nothing(
+    backing, variable, mesh_of
+):
+    hidden, predicted = weakref.ref(variable), []
+
+    def step(x):
+        update_by_rule([Update(hidden(), "apply", x, detail="rule")], lambda: predicted.append(1))
+
+    spmd.Step(step, mesh_of(1))(jnp.ones(2))
+    assert (predicted, backing.updates) == ([1], [])
 
 
 def test_new_variables_are_backed_by_whom_was_chosen(backing, monkeypatch):
