@@ -79,6 +79,8 @@ class StateTable:
             group = plain.setdefault(adapter, []) if structure == leaf else self._nested
             group.append(Slot(name, variable, adapter.kind(variable), adapter, structure))
         self._plain = [(adapter, [s.variable for s in slots]) for adapter, slots in plain.items()]
+        # While the variables are lifted, the leaves that they hold outside of the trace.
+        self._outside: list[Any] = []
         self.slots = list(itertools.chain(*plain.values(), self._nested))
         self.size = 0
         for slot in self.slots:
@@ -220,7 +222,23 @@ class StateTable:
                 stack.enter_context(adapter.lifted(things, variables))
             stack.callback(self.put, before)
             self.put(leaves)
+            stack.enter_context(self._remembering(before))
             yield
+
+    @contextlib.contextmanager
+    def _remembering(self, leaves: list[Any]) -> Generator[None]:
+        before, self._outside = self._outside, leaves
+        try:
+            yield
+        finally:
+            self._outside = before
+
+    def value_outside(self, variable: LibraryVariable) -> Any:
+        """Returns what a variable holds outside of the trace that has lifted it; None if none has."""
+        for slot in self.slots if self._outside else ():
+            if slot.variable is variable:
+                return jax.tree.unflatten(slot.structure, self._outside[slot.span])
+        return None
 
     @contextlib.contextmanager
     def in_replica(self) -> Generator[None]:
