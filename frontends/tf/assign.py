@@ -1,7 +1,7 @@
 """Assigning to a `tf.Variable`: whole values, combined over replicas first."""
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -11,6 +11,7 @@ import numpy as np
 from frontends.tf._typing import DTypeLike, TensorLike
 from frontends.tf.aggregation import VariableAggregation, VariableSynchronization, reduced
 from frontends.tf.distribute.scope import get_strategy
+from frontends.tf.graph import current_graph
 from frontends.tf.held_variable import HeldVariable
 from frontends.tf.ops.convert import named
 from spmd.replica import PerReplica, current_frame, in_replica
@@ -50,7 +51,8 @@ class AssignedVariable(HeldVariable):
         """Replaces the value by another one of the same shape.
 
         Returns:
-            The variable; in a compiled step, its new value.
+            The variable; in a compiled step, its new value. In a model function, a tensor of that value, and
+            nothing is assigned until the tensor is fetched.
 
         Raises:
             ValueError: shape or type do not fit; `assign_add` or `assign_sub` is called outside of a replica on
@@ -79,9 +81,34 @@ class AssignedVariable(HeldVariable):
         elif in_replica() and get_strategy().num_replicas_in_sync > 1:
             self._check_aggregation()
             new = reduced(new, self.aggregation)
-        with describing(Update(self, VERBS[verb], new)):
-            self._set(combine(held, new))
+        return self._change(
+            Update(self, VERBS[verb], new), lambda held: combine(held, new), [operand]
+        )
+
+    def _change(
+        self, update: Update, changed: Callable[[Any], Any], inputs: Sequence[Any] = ()
+    ) -> Any:
+        """Changes the value; in a model function, once the result is fetched.
+
+        Args:
+            update: says what changes.
+            changed: makes the new value of the one before.
+            inputs: tensors of which it is made.
+        """
+
+        def write() -> None:
+            with describing(update):
+                self._set(changed(self._get()))
+
+        graph = current_graph()
+        if graph is not None:
+            operation = graph.operation(f"{self._own_name()}/{update.verb}", write, inputs)
+            return graph.with_effect(changed(self._get()), operation)
+        write()
         return self.value() if current_frame() is not None else self
+
+    def _own_name(self) -> str:
+        return str(self.name).removesuffix(":0")
 
     def _check_aggregation(self) -> None:
         """Refuses what TensorFlow's central storage refuses in a replica."""

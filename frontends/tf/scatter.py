@@ -14,8 +14,8 @@ from frontends.tf.indexed_slices import IndexedSlices, all_reduced
 from frontends.tf.ops.convert import named
 from frontends.tf.ops.positions import existing
 from frontends.tf.variable_slice import remember
-from spmd.replica import broadcast, current_frame, in_replica
-from spmd.state import Update, describing
+from spmd.replica import broadcast, in_replica
+from spmd.state import Update
 
 
 def _of_rows(name: str, verb: str, summary: str) -> Callable[..., Any]:
@@ -147,17 +147,17 @@ class ScatteredVariable(AssignedVariable):
         if not own and in_replica() and get_strategy().num_replicas_in_sync > 1:
             self._check_aggregation()
             rows = reduced(rows, self.aggregation)
-        held = self._get()
-        try:
-            new = getattr(held.at[index], VERBS[verb])(rows)
-        except ValueError as error:
-            raise ValueError(
-                f"Cannot assign to a part of variable '{self.name}': it has shape {held[index].shape}, and the "
-                f"value shape {rows.shape}."
-            ) from error
-        with describing(Update(self, VERBS[verb], rows, detail=index)):
-            self._set(new)
-        return self.value() if current_frame() is not None else self
+
+        def changed(held: jax.Array) -> jax.Array:
+            try:
+                return getattr(held.at[index], VERBS[verb])(rows)
+            except ValueError as error:
+                raise ValueError(
+                    f"Cannot assign to a part of variable '{self.name}': it has shape {held[index].shape}, and the "
+                    f"value shape {rows.shape}."
+                ) from error
+
+        return self._change(Update(self, VERBS[verb], rows, detail=index), changed, [value])
 
     def _scatter(self, verb: str, slices: IndexedSlices) -> Any:
         if not isinstance(slices, IndexedSlices):
@@ -203,6 +203,7 @@ class ScatteredVariable(AssignedVariable):
     def _put(self, verb: str, positions: tuple[jax.Array, ...], rows: TensorLike) -> Any:
         held, rows = self._get(), self._typed(rows)
         places = existing(positions, held.shape, f"{self.name} has no element")
-        with describing(Update(self, verb, rows, places)):
-            self._set(getattr(held.at[places], verb)(rows, mode="drop"))
-        return self.value() if current_frame() is not None else self
+        return self._change(
+            Update(self, verb, rows, places),
+            lambda held: getattr(held.at[places], verb)(rows, mode="drop"),
+        )

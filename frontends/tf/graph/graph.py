@@ -31,7 +31,8 @@ class Graph:
         tape: records what gradients are asked of; None outside of training.
         loss_reduction: how the last loss of `tf.losses` was reduced, which tells an optimizer whether replicas' losses
             are to be added up or averaged; None without one.
-        scales_loss: whether gradients are those of the loss divided by the number of replicas.
+        scales_loss: whether optimizers divide a loss that is no sum by the number of replicas, as under an estimator.
+        kept: what objects that may outlive the graph, such as optimizers, have made for it.
 
     Source: `tf.Graph`.
     """
@@ -51,6 +52,7 @@ class Graph:
         self.scopes: collections.Counter[str] = collections.Counter()
         self.tensors: dict[str, Any] = {}
         self.loss_reduction: str | None = None
+        self.kept: dict[Any, Any] = {}
         # By the id of a tensor, which is kept with it: what runs when it is fetched.
         self._operations: dict[int, tuple[Any, Operation]] = {}
         # Likewise: what computes it from the state alone.
@@ -131,7 +133,10 @@ class Graph:
         return None if found is None else found[1]
 
     def run(self, fetches: Any) -> None:
-        """Runs the operations of a structure of operations and tensors, each once, after those before it."""
+        """Runs the operations of a structure of operations and tensors, each once, after those before it.
+
+        Their effects see no graph: what they assign is assigned at once.
+        """
         done: set[int] = set()
 
         def run(fetched: Any) -> None:
@@ -141,7 +146,9 @@ class Graph:
             done.add(id(operation))
             for each in operation.inputs:
                 run(each)
-            operation.apply()
+            # What changes the state now must not be put off once more.
+            with assigned(_CURRENT, None):
+                operation.apply()
 
         for leaf in nest.flatten(fetches):
             run(leaf)

@@ -5,6 +5,7 @@ import pytest
 
 import spmd
 from frontends import tf
+from frontends.tf.graph import Graph
 from tests.frontends.tf.variables import (
     FIRST,
     MEAN,
@@ -128,3 +129,31 @@ def test_replicas_of_central_storage_need_an_aggregation(way):
         single = tf.Variable([5.0])
     alone.run(lambda: way(single))
     assert single.numpy() == 1.0
+
+
+def test_in_a_model_function_nothing_is_assigned_until_the_result_is_fetched():
+    variable, other = tf.Variable([1.0, 2.0]), tf.Variable([0.0, 0.0])
+    with Graph().as_default() as graph:
+        added = variable.assign_add([10.0, 10.0])
+        copied = other.assign(added)
+        with tf.control_dependencies([copied]):
+            doubled = variable.assign_add([1.0, 1.0])
+        np.testing.assert_array_equal(added, [11, 12])
+        np.testing.assert_array_equal(variable, [1, 2])
+        assert len({operation.name for operation in map(graph.operation_of, (added, doubled))}) == 2
+        graph.run(doubled)
+        np.testing.assert_array_equal(variable, [12, 13])  # after what it depends on, each once
+        np.testing.assert_array_equal(other, [11, 12])
+
+
+def test_a_replica_combines_what_its_model_function_assigns(strategy):
+    variable = make_variable(strategy, 1.0, aggregation=tf.VariableAggregation.SUM)
+
+    def replica():
+        with Graph().as_default() as graph:
+            result = variable.assign(2.0)
+        graph.run(result)
+        return result
+
+    assert [float(one) for one in strategy.run(replica).values] == [4, 4]
+    assert variable.numpy() == 4

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from frontends import tf
+from frontends.tf.graph import Graph
 from tests.frontends.tf.variables import FIRST, MEAN, ON_READ, SUM, make_variable
 
 
@@ -104,3 +105,17 @@ def test_methods_can_be_pickled_and_name_their_class(name):
     assert method.__name__ == name
     with pytest.raises(TypeError, match=rf"ScatteredVariable\.{name}\(\)"):
         method()
+
+
+def test_in_a_model_function_rows_change_once_the_result_is_fetched():
+    variable = tf.Variable([1.0, 2.0, 3.0])
+    with Graph().as_default() as graph:
+        changed = [
+            variable.scatter_add(_rows([10.0], [1])),
+            variable.scatter_nd_update([[0]], [7.0]),
+            variable[2].assign(0.0),
+        ]
+        assert variable.numpy().tolist() == [1, 2, 3]
+        assert changed[0].tolist() == [1, 12, 3]
+        graph.run(changed)
+    assert variable.numpy().tolist() == [7, 12, 0]

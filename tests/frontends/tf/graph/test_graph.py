@@ -65,3 +65,11 @@ def test_a_collection_is_filtered_by_the_names_of_tensors():
     for name in ("a/loss", "b/loss"):
         graph.collections["losses"].append(graph.named(jnp.ones(2), name))
     assert graph.collection("losses", "b/") == [graph.tensors["b/loss:0"]]
+
+
+def test_effects_see_no_graph():
+    seen = []
+    with Graph().as_default() as graph:
+        graph.run(graph.operation("effect", lambda: seen.append(current_graph())))
+        assert current_graph() is graph
+    assert seen == [None]
