@@ -26,6 +26,7 @@ NAMESPACES = (
     *(
         "tf.data.experimental",
         "tf.train",
+        "tf.compat.v1.train",
         "tf.saved_model",
         "tf.summary",
         "tf.summary.experimental",

@@ -1,4 +1,4 @@
-"""`tf.train`: checkpoints, the addresses of a cluster, and the hooks that TensorFlow 1 had here."""
+"""`tf.train`: checkpoints, the addresses of a cluster, moving averages, and the hooks that TensorFlow 1 had here."""
 
 from frontends.tf import _names
 from frontends.tf.train.checkpoint import Checkpoint as Checkpoint
@@ -12,6 +12,7 @@ from frontends.tf.train.checkpoint_state import get_checkpoint_state as get_chec
 from frontends.tf.train.checkpoint_state import latest_checkpoint as latest_checkpoint
 from frontends.tf.train.checkpoints_iterator import checkpoints_iterator as checkpoints_iterator
 from frontends.tf.train.cluster_spec import ClusterSpec as ClusterSpec
+from frontends.tf.train.moving_averages import ExponentialMovingAverage as ExponentialMovingAverage
 
 _HOOKS = (
     *("CheckpointSaverHook", "CheckpointSaverListener", "LoggingTensorHook", "NanTensorHook"),

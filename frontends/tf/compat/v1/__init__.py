@@ -6,6 +6,7 @@ All other names are those of `tf`, so that `from frontends.tf.compat import v1 a
 
 from frontends.tf._names import attributes, defined_in
 from frontends.tf.compat.v1 import (
+    assigning,
     collections,
     initializers,
     layers,
@@ -29,6 +30,7 @@ __getattr__, __dir__ = attributes(
     "tf.compat.v1",
     {
         **defined_in(__name__),
+        **defined_in(assigning.__name__),
         **defined_in(session_config.__name__),
         **defined_in(collections.__name__),
         **defined_in(variable_scopes.__name__),
@@ -42,6 +44,7 @@ __getattr__, __dir__ = attributes(
     {
         "distribute": "frontends.tf.compat.v1.distribute",
         "summary": "frontends.tf.compat.v1.summary",
+        "train": "frontends.tf.compat.v1.train",
     },
     borrowed=dict.fromkeys(
         ("Event", "Summary", "SummaryMetadata"), "frontends.tf.compat.v1.summary"

@@ -73,7 +73,7 @@ def test_reuse():
 
 
 def test_another_graph_of_the_store_finds_the_values(graph):
-    v1.get_variable("w", initializer=np.float32(3)).assign(4.0)
+    graph.run(v1.get_variable("w", initializer=np.float32(3)).assign(4.0))
     with Graph(graph.store).as_default():
         assert float(v1.get_variable("w", [])) == 4.0
         assert [one.name for one in v1.trainable_variables()] == ["w:0"]

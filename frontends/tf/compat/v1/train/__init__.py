@@ -1,0 +1,17 @@
+"""`tf.compat.v1.train`: optimizers, the global step and learning rates of TensorFlow 1, and all of `tf.train`."""
+
+from frontends.tf import _names
+from frontends.tf.compat.v1.train import optimizers, schedules, steps
+from frontends.tf.compat.v1.train.optimizer import Optimizer
+
+__getattr__, __dir__ = _names.attributes(
+    "tf.compat.v1.train",
+    {
+        **_names.defined_in(optimizers.__name__),
+        **_names.defined_in(schedules.__name__),
+        **_names.defined_in(steps.__name__),
+        "Optimizer": Optimizer,
+        "piecewise_constant_decay": schedules.piecewise_constant,
+    },
+    rest="frontends.tf.train",
+)
