@@ -12,13 +12,15 @@ ARGS ?=
 PY := $(VENV)/bin/python
 # TensorFlow, to record what it computes: in an environment of its own, since it pins versions.
 PEERS ?= .venv-peers
+# The last one with estimators, to record those.
+ESTIMATOR ?= .venv-estimator
 # A stamp per extra, so that a target installs no more than it needs.
 STAMP := $(VENV)/.installed-
 .DEFAULT_GOAL := help
 # Compiled modules are kept (git ignores them): the tests start hundreds of processes.
 unexport PYTHONDONTWRITEBYTECODE
 .NOTPARALLEL:
-.PHONY: demo test lint docs bench golden clean help
+.PHONY: demo test lint docs bench golden golden-estimators clean help
 .PRECIOUS: $(STAMP)%
 
 demo: $(STAMP)examples  ## train MNIST on two simulated devices (examples/mnist.py)
@@ -48,6 +50,9 @@ golden: $(PEERS)/.installed  ## record what real TensorFlow computes (tests/gold
 	$(MAKE) $(STAMP)test
 	$(PY) -m tests.golden.compat
 
+golden-estimators: $(ESTIMATOR)/.installed  ## record what TensorFlow 2.15's estimators do (tests/golden/estimators)
+	$(ESTIMATOR)/bin/python -m tests.golden.estimators.record $(ARGS)
+
 clean:  ## remove caches and outputs (the virtual environment stays: rm -r .venv)
 	rm -rf .cache .hypothesis .pytest_cache .ruff_cache build dist site examples/output
 	find . \( -name '.[!.]*' -o -path './$(VENV)' \) -prune -o -type d -name __pycache__ -prune -exec rm -rf {} +
@@ -55,7 +60,7 @@ clean:  ## remove caches and outputs (the virtual environment stays: rm -r .venv
 help:  ## show this list
 	@echo "Usage: make TARGET [PYTHON=python3] [VENV=.venv] [ARGS=...]"
 	@echo
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 $(PY):
 	@command -v "$(PYTHON)" >/dev/null || { \
@@ -94,4 +99,12 @@ $(PEERS)/.installed-torch: $(PEERS)/.installed
 $(PEERS)/.installed:
 	"$(PYTHON)" -m venv "$(PEERS)"
 	"$(PEERS)/bin/python" -m pip install -qq --disable-pip-version-check "tensorflow-cpu==2.21.*" "tf_keras==2.21.*"
+	@touch $@
+
+$(ESTIMATOR)/.installed:
+	"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info[:2] > (3, 11))' || { \
+	  echo "TensorFlow 2.15 needs Python 3.11: make golden-estimators PYTHON=python3.11" >&2; exit 1; }
+	"$(PYTHON)" -m venv "$(ESTIMATOR)"
+	"$(ESTIMATOR)/bin/python" -m pip install -qq --disable-pip-version-check \
+	  "tensorflow-cpu==2.15.*" "tensorflow-estimator==2.15.*" "keras==2.15.*" "numpy<2"
 	@touch $@

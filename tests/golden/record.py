@@ -10,11 +10,12 @@ import os
 import signal
 import sys
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from tests.golden.encoding import encode, outcome
 from tests.golden.recording import DATA, NAMES, write
-from tests.golden.scenarios import SCENARIOS, Setting
+from tests.golden.scenarios import SCENARIOS, Scenario, Setting
 from tests.golden.scenarios.base import replicas
 
 _SECONDS = 600
@@ -22,13 +23,36 @@ _SECONDS = 600
 
 def main(words: list[str]) -> None:
     """Records the runs whose name contains one of the words, or all."""
-    os.environ.update(CUDA_VISIBLE_DEVICES="", TF_CPP_MIN_LOG_LEVEL="3", TF_USE_LEGACY_KERAS="1")
+    os.environ["TF_USE_LEGACY_KERAS"] = "1"
+    tf = import_tensorflow()
+    record(tf, SCENARIOS, DATA, words)
+    if not NAMES.exists() or not words:
+        names = {"tf": {"version": tf.__version__}} | _public(tf)
+        write(NAMES, names)
+
+
+def import_tensorflow() -> Any:
+    """Imports TensorFlow, without accelerators."""
+    os.environ.update(CUDA_VISIBLE_DEVICES="", TF_CPP_MIN_LOG_LEVEL="3")
     import tensorflow as tf
 
+    return tf
+
+
+def record(tf: Any, scenarios: dict[str, Scenario], data: Path, words: list[str]) -> None:
+    """Records scenarios in files of a folder, beside what is recorded there.
+
+    Args:
+        tf: TensorFlow.
+        scenarios: by name.
+        data: the folder.
+        words: chooses the runs whose name contains one of them; empty, all.
+    """
     recorded: dict[str, dict[str, Any]] = {}
-    for path in DATA.glob("*.json"):
-        recorded[path.stem] = json.loads(path.read_text())
-    for scenario in SCENARIOS.values():
+    for path in data.glob("*.json"):
+        if path != NAMES:
+            recorded[path.stem] = json.loads(path.read_text())
+    for scenario in scenarios.values():
         for setting in scenario.settings:
             name = f"{scenario.name}@{setting}"
             if words and not any(word in name for word in words):
@@ -41,12 +65,7 @@ def main(words: list[str]) -> None:
             else:
                 found = _forked(partial(_cases, tf, scenario, setting))
             recorded.setdefault(scenario.group, {})[name] = found
-    names = recorded.pop("names", None)
-    for group, results in recorded.items():
-        write(DATA / f"{group}.json", results)
-    if names is None or not words:
-        names = {"tf": {"version": tf.__version__}} | _public(tf)
-        write(NAMES, names)
+            write(data / f"{scenario.group}.json", recorded[scenario.group])
 
 
 def _setting(tf: Any, name: str) -> Setting:

@@ -7,14 +7,15 @@ from typing import Any
 
 DATA = Path(__file__).parent / "data"
 NAMES = DATA / "names.json"
+ESTIMATORS = DATA / "estimators"  # of another TensorFlow: see tests.golden.estimators
 
 
 @functools.cache
-def load() -> dict[str, dict[str, Any]]:
-    """Reads all results."""
+def load(data: Path = DATA) -> dict[str, dict[str, Any]]:
+    """Reads all results of a folder."""
     return {
         run: cases
-        for path in sorted(DATA.glob("*.json"))
+        for path in sorted(data.glob("*.json"))
         if path != NAMES
         for run, cases in json.loads(path.read_text()).items()
     }
