@@ -173,7 +173,9 @@ def losses(s: Setting) -> Iterator[Case]:
                 found[f"{name}/{kind}"] = tf.repeat(loss, count)
             for reduction in reductions:
                 if name != "pairwise":
-                    loss = function(features, weights["rows"], reduction=reduction)
+                    loss = function(
+                        features, weights["rows"], reduction=getattr(of.Reduction, reduction)
+                    )
                     loss = loss if reduction == "NONE" else tf.repeat(loss, count)
                     found[f"{name}/{reduction}"] = loss
         return found
@@ -267,9 +269,9 @@ def layers(s: Setting) -> Iterator[Case]:
 def _in_scope(tf: Any, x: Any) -> Any:
     v1 = tf.compat.v1
     with v1.variable_scope("outer"):
-        x = v1.layers.dense(x, 2)
+        first = v1.layers.dense(x, 2)
         with v1.variable_scope("inner"):
-            x = v1.layers.dense(x, 2)
-            x = v1.layers.dense(x, 2, name="last")
+            second = v1.layers.dense(first, 2)
+            last = v1.layers.dense(second, 2, name="last")
     with v1.variable_scope("outer", reuse=v1.AUTO_REUSE):
-        return v1.layers.dense(x, 2, name="dense")
+        return last + v1.layers.dense(x, 2, name="dense")
