@@ -101,7 +101,7 @@ LAZY = {
 LAZY |= {name: f"frontends.tf.keras.{name}" for name in ("initializers", "optimizers")}
 
 # What TensorFlow 2 has in `tf.compat.v1` alone; scripts of TensorFlow 1 find it here.
-BORROWED = dict.fromkeys(
+BORROWED: dict[str, str] = dict.fromkeys(
     (
         *("AUTO_REUSE", "GraphKeys", "VariableScope", "add_to_collection", "add_to_collections"),
         *("get_collection", "get_collection_ref", "get_default_graph", "get_local_variable"),
