@@ -17,6 +17,7 @@ from frontends.tf import nest
 from frontends.tf._typing import Nested, TensorLike, VariableLike
 from frontends.tf.compat.v1.collections import GraphKeys
 from frontends.tf.compat.v1.slots import make_slot, make_unseen, name_of, value_of, write
+from frontends.tf.compat.v1.train.changes import Change, apply_changes, dense
 from frontends.tf.compat.v1.train.formulas import Formula
 from frontends.tf.compat.v1.train.update_rule import UpdateRule
 from frontends.tf.distribute.scope import get_strategy, in_cross_replica_context
@@ -26,15 +27,7 @@ from frontends.tf.graph import Graph, Operation, current_graph
 from frontends.tf.indexed_slices import IndexedSlices
 from frontends.tf.ops.name_scope import in_name_scope
 from frontends.tf.variable import Variable
-from spmd.replica import all_reduce, current_frame, in_replica, sum_gradients
-from spmd.state import (
-    Searched,
-    Update,
-    back_new,
-    backing_of,
-    is_backed,
-    update_by_rule,
-)
+from spmd.state import Searched, Update, back_new, backing_of
 
 _Pairs = list[tuple[Any, VariableLike]]
 # Reductions of losses that a sum over replicas continues.
@@ -68,6 +61,10 @@ class Optimizer(Searched):
 
     In a model function `minimize` and `apply_gradients` return operations, which run if they are fetched; elsewhere they
     act at once. In a replica gradients are summed over the replicas.
+
+    What differs here: gradients of rows that a model looks up (`tf.gather`) are of all rows, with zeros. So momentum,
+    averages and penalties move rows that were not looked up, which TensorFlow leaves alone; gradient descent, Adam and
+    Adagrad give the same numbers.
 
     Source: `tf.compat.v1.train.Optimizer`.
     """
@@ -243,7 +240,7 @@ class Optimizer(Searched):
 
         def effect() -> None:
             values = [power.value() for power, _ in powers]
-            _apply(changes, [*scalars, *values], not skip_gradients_aggregation)
+            apply_changes(changes, [*scalars, *values], not skip_gradients_aggregation)
             for (power, base), value in zip(powers, values, strict=True):
                 write(power, value * base, Update(power, "multiply", base))
             if global_step is not None:
@@ -323,7 +320,7 @@ class Optimizer(Searched):
             graph.kept[self] = _Slots(graph, graph.unique_name(self._name))
         return graph.kept[self]
 
-    def _change(self, kept: _Slots, gradient: Any, variable: VariableLike) -> "_Change":
+    def _change(self, kept: _Slots, gradient: Any, variable: VariableLike) -> Change:
         """Describes the update of a variable, and makes its slots if it has none."""
         holder, formula = holder_of(variable), self._formula()
         constraint = getattr(variable, "constraint", None)
@@ -345,80 +342,8 @@ class Optimizer(Searched):
                 raise RuntimeError(
                     f"Cannot use a constraint function on a sparse variable: {name_of(holder)}."
                 )
-            gradient, rows = _dense(gradient, holder, formula)
-        return _Change(holder, jnp.asarray(gradient), rows, slots, rule)
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class _Change:
-    """The update of one variable.
-
-    Attributes:
-        holder: the variable.
-        gradient: of its shape.
-        rows: which of its rows change, a bool for each; None means all.
-        slots: of the variable.
-        rule: makes new values of them.
-    """
-
-    holder: VariableLike
-    gradient: jax.Array
-    rows: jax.Array | None
-    slots: list[Variable]
-    rule: UpdateRule
-
-    def apply(self, scalars: Sequence[jax.Array]) -> None:
-        """Writes the new values."""
-        before = [value_of(self.holder), *(slot.value() for slot in self.slots)]
-        value, *slots = before
-        new, others = self.rule.update(value, slots, (self.gradient, *scalars))
-        for variable, old, value in zip(
-            (self.holder, *self.slots), before, (new, *others), strict=True
-        ):
-            if self.rows is not None:
-                value = jnp.where(self.rows.reshape(-1, *[1] * (old.ndim - 1)), value, old)
-            write(variable, value)
-
-    def as_update(self, scalars: Sequence[jax.Array]) -> Update:
-        """Describes it to parameter servers, which change all rows."""
-        return Update(self.holder, "apply", (self.gradient, *scalars), detail=self.rule)
-
-
-def _apply(changes: list[_Change], scalars: list[jax.Array], sums: bool) -> None:
-    """Updates variables, here or on parameter servers."""
-    if sums and in_replica():
-        gradients = sum_gradients([change.gradient for change in changes])
-        changes = [
-            dataclasses.replace(change, gradient=gradient, rows=_of_any_replica(change.rows))
-            for change, gradient in zip(changes, gradients, strict=True)
-        ]
-
-    def compute(some: list[_Change]) -> None:
-        for change in some:
-            change.apply(scalars)
-
-    frame = current_frame()
-    building = frame is not None and frame.building
-    there = [] if building else [one for one in changes if is_backed([one.holder])]
-    compute([one for one in changes if one not in there])
-    if there:
-        update_by_rule([one.as_update(scalars) for one in there], functools.partial(compute, there))
-
-
-def _of_any_replica(rows: jax.Array | None) -> jax.Array | None:
-    return None if rows is None else all_reduce(rows.astype(jnp.float32), "sum") > 0
-
-
-def _dense(
-    slices: IndexedSlices, holder: VariableLike, formula: Formula
-) -> tuple[jax.Array, jax.Array | None]:
-    """Makes a gradient of some rows one of all, and tells which rows are to change; None for all."""
-    value = value_of(holder)
-    indices, values = jnp.asarray(slices.indices), jnp.asarray(slices.values, value.dtype)
-    whole = jnp.zeros_like(value).at[indices].add(values)
-    if formula.updates_all_rows:
-        return whole, None
-    return whole, jnp.zeros(value.shape[0], bool).at[indices].set(True)
+            gradient, rows = dense(gradient, holder, formula)
+        return Change(holder, jnp.asarray(gradient), rows, slots, rule)
 
 
 def _bound(
