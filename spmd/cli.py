@@ -101,7 +101,8 @@ def server(parser: argparse.ArgumentParser) -> Run:
 
             head = remote.head_of(found.jobs)
             try:
-                remote.serve(f"{job}_{index}", found.jobs[job][index], head, found.source)
+                address, head_name = found.jobs[job][index], remote.name_of(head, found.jobs)
+                remote.serve(f"{job}_{index}", address, head, head_name, found.source)
             except remote.AddressInUseError as error:
                 print(f"jaxtribute server: {error}", file=sys.stderr)
                 return 1

@@ -2,6 +2,7 @@
 
 import atexit
 import collections
+import contextlib
 import dataclasses
 import functools
 import threading
@@ -377,4 +378,5 @@ def _is_remote(leaf: object) -> bool:
 def _stop_all() -> None:
     """Ends threads before Python does, which would do so in the middle of XLA's code."""
     for coordinator in list(_COORDINATORS):
-        coordinator.stop(wait_seconds=5.0)
+        with contextlib.suppress(KeyboardInterrupt):  # it cannot end the program any sooner
+            coordinator.stop(wait_seconds=5.0)

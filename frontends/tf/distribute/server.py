@@ -109,9 +109,10 @@ class Server:
         """
         _SERVERS.pop(self._address, None)
         remote = remote_package()
-        name, head = f"{self.job_name}_{self.task_index}", remote.head_of(jobs_of(self._cluster))
+        name, jobs = f"{self.job_name}_{self.task_index}", jobs_of(self._cluster)
+        head = remote.head_of(jobs)
         source = source_of(self._cluster, "the cluster that tf.distribute.Server was given")
-        remote.serve(name, self._address, head, source)
+        remote.serve(name, self._address, head, remote.name_of(head, jobs), source)
 
 
 def server_at(address: str) -> Server | None:

@@ -11,6 +11,7 @@ from spmd.servers.remote.gang import Gang as Gang
 from spmd.servers.remote.gang import Pending as Pending
 from spmd.servers.remote.joining import head_of as head_of
 from spmd.servers.remote.joining import join as join
+from spmd.servers.remote.joining import name_of as name_of
 from spmd.servers.remote.kept import Kept as Kept
 from spmd.servers.remote.kept import Reference as Reference
 from spmd.servers.remote.kept import RemoteObject as RemoteObject

@@ -17,7 +17,7 @@ from spmd.servers.remote.channel import Channel, FailedCallError, ServedChannel,
 from spmd.servers.remote.errors import MadeVariablesError, ServerLostError
 from spmd.servers.remote.health import BEAT_SECONDS, Health, lost, reason_of
 from spmd.servers.remote.messages import parts_of, unpack
-from spmd.servers.remote.nodes import print_to_task
+from spmd.servers.remote.nodes import print_to_task, tell_of_program
 from spmd.servers.remote.shared_objects import Package, Receiver, dumps
 from spmd.servers.remote.worker_variables import WorkerVariables
 from spmd.servers.rules import Array, Rule
@@ -30,6 +30,7 @@ class StoreActor(Store):
     """A `Store` whose rules arrive pickled, and which owns the memory of its values."""
 
     def __init__(self) -> None:
+        tell_of_program()
         super().__init__()
         self._channels: dict[str, ServedChannel] = {}
 
@@ -204,6 +205,7 @@ class WorkerActor:
             index: of the worker.
             stores: handles and names of the parameter servers.
         """
+        tell_of_program()
         print_to_task()
         self._index = index
         self._backing = WorkerVariables(

@@ -358,4 +358,5 @@ def _print_output(actor: Any, printed: Printout) -> None:
 def _close(gang: "weakref.ref[Gang]") -> None:
     open_gang = gang()
     if open_gang is not None:
-        open_gang.close()
+        with contextlib.suppress(KeyboardInterrupt):  # the program ends
+            open_gang.close()

@@ -1,6 +1,7 @@
 """How a program joins the Ray cluster of its tasks: as its chief, or as a client from another machine."""
 
 import atexit
+import contextlib
 import dataclasses
 import os
 import secrets
@@ -74,7 +75,7 @@ def join(jobs: Mapping[str, Sequence[str]], source: str, *, is_chief: bool) -> N
             node = nodes.Node("chief_0", host, nodes.numeric(head), port)
         else:
             print(f"Connecting to the cluster at {head} ...", file=sys.stderr, flush=True)
-            host, node = _client(head, _name_of(head, jobs), source)
+            host, node = _client(head, name_of(head, jobs), source)
     try:
         nodes.connect(head, host)
         _connection = _Connection(head, node, identity(nodes.numeric(head)))
@@ -98,7 +99,7 @@ def is_joined() -> bool:
     return found is not None and found == _connection.identity
 
 
-def _name_of(head: str, jobs: Mapping[str, Sequence[str]]) -> str:
+def name_of(head: str, jobs: Mapping[str, Sequence[str]]) -> str:
     """Says what the head is: a task, or the head of a Ray cluster that somebody else started."""
     for job, addresses in jobs.items():
         if head in addresses:
@@ -134,11 +135,19 @@ def _address_towards(head: str) -> str:
         return probe.getsockname()[0]
 
 
-@atexit.register
 def _leave() -> None:
     global _connection
     if _connection is not None:
-        with kept_out(_CALL_SECONDS):
-            ray.shutdown()
-        _connection.node.close()
-        _connection = None
+        try:
+            with kept_out(_CALL_SECONDS):
+                ray.shutdown()
+        finally:
+            _connection.node.close()
+            _connection = None
+
+
+@atexit.register
+def _leave_at_exit() -> None:
+    # Who presses Ctrl-C now gets what they ask for: the program ends.
+    with contextlib.suppress(KeyboardInterrupt):
+        _leave()

@@ -17,7 +17,7 @@ from spmd.servers.remote.actors import dump_error
 from spmd.servers.remote.errors import MadeVariablesError
 from spmd.servers.remote.gang_variables import GangVariables
 from spmd.servers.remote.kept import Kept, Reference
-from spmd.servers.remote.nodes import print_to_task
+from spmd.servers.remote.nodes import print_to_task, tell_of_program
 from spmd.servers.remote.printing import Printed, Printout
 from spmd.servers.remote.shared_objects import Package, Receiver, dumps, receiving_by
 from spmd.state import adapters, register_backing
@@ -97,6 +97,7 @@ class MemberActor:
             index: of this one.
             names: of the tasks that they run in.
         """
+        tell_of_program()
         print_to_task()
         self._index = index
         self._printout = Printout()

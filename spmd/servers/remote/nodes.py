@@ -151,14 +151,15 @@ class Node:
         self._process.stdout.close()
 
 
-def serve(name: str, address: str, head: str, source: str) -> None:
+def serve(name: str, address: str, head: str, head_name: str, source: str) -> None:
     """Runs the node of a task, cluster after cluster, until SIGTERM ends this process; prints once that it serves.
 
     Args:
         name: of the task.
         address: `"host:port"` of the task.
         head: `"host:port"` of the head, which may be this task.
-        source: where the addresses come from, for messages.
+        head_name: what the head is, for messages, as `joining.name_of` says it.
+        source: where the addresses come from, likewise.
 
     Raises:
         AddressInUseError: something else listens at the task's address.
@@ -172,8 +173,10 @@ def serve(name: str, address: str, head: str, source: str) -> None:
     message, serves = "", False
     while True:
         wait_until_free(name, address)
-        if address != head:
-            wait_for_head(head, "the head of the cluster", source)
+        if address != head and serves:
+            _wait_for_next(head, head_name)
+        elif address != head:
+            wait_for_head(head, head_name, source)
         try:
             node = Node(name, host, numeric(head), port)
         except TokenError:
@@ -243,6 +246,17 @@ def wait_for_head(head: str, task: str, source: str) -> None:
         seconds = _REPORT_SECONDS
 
 
+def _wait_for_next(head: str, name: str) -> None:
+    """Waits until the head that a task had listens again; prints once what is waited for.
+
+    A chief is a program, which ends when it is done.
+    """
+    if not wait_for(head, _FIRST_REPORT_SECONDS):
+        next_one = "the next program" if name.startswith("chief") else "it"
+        print(f"{name} has ended. Waiting for {next_one} at {head}.", flush=True)
+        wait_for(head)
+
+
 def _connection_to(head: str) -> socket.socket | None:
     with contextlib.suppress(OSError, ClusterError):
         return socket.create_connection(split(numeric(head)), 5.0)
@@ -264,6 +278,14 @@ def print_to_task() -> None:
             output = os.open(path, os.O_WRONLY | os.O_APPEND)
             os.dup2(output, descriptor)
             os.close(output)
+
+
+def tell_of_program() -> None:
+    """Has the task of the node that this process belongs to print that a program has connected."""
+    with contextlib.suppress(KeyError, OSError):
+        output = os.open(f"{os.environ[OUTPUT]}/1", os.O_WRONLY | os.O_APPEND)
+        os.write(output, b"A program has connected.\n")
+        os.close(output)
 
 
 def environment(host: str) -> dict[str, str]:

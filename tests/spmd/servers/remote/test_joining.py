@@ -29,8 +29,8 @@ def test_the_head_of_a_ray_cluster_that_is_there_already(monkeypatch):
 
 def test_what_the_head_is():
     jobs = {"chief": ["d:1"], "worker": ["a:1", "b:1"]}
-    assert joining._name_of("b:1", jobs) == "worker 1"
-    assert joining._name_of("head-svc:6379", jobs) == "the head of the Ray cluster"
+    assert joining.name_of("b:1", jobs) == "worker 1"
+    assert joining.name_of("head-svc:6379", jobs) == "the head of the Ray cluster"
 
 
 @pytest.mark.parametrize("is_chief", [True, False])
@@ -42,6 +42,23 @@ def test_a_program_without_a_token_waits_for_nobody(monkeypatch, is_chief):
         jobs = {"chief": [f"{host}:1"], "worker": [f"{host}:2"], "ps": [f"{host}:3"]}
         with pytest.raises(TokenError, match="set RAY_AUTH_TOKEN_PATH"):
             joining.join(jobs, "--cluster", is_chief=is_chief)
+
+
+def test_ctrl_c_at_the_exit_is_quiet_and_ends_the_node(monkeypatch):
+    closed = []
+
+    class Node:
+        def close(self):
+            closed.append(self)
+
+    def interrupted():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(joining, "_connection", joining._Connection("localhost:1", Node(), None))
+    monkeypatch.setattr(joining.ray, "shutdown", interrupted)
+    joining._leave_at_exit()
+    assert len(closed) == 1
+    assert joining._connection is None
 
 
 _JOIN = """

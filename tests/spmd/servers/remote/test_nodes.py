@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -39,7 +40,7 @@ def test_an_unknown_host_is_to_be_mended_where_it_comes_from(capsys):
     with pytest.raises(
         UnknownHostError, match=r"invalid' of .* found: .*\. Check .* in --cluster\.$"
     ):
-        nodes.serve("worker_0", address, address, "--cluster")
+        nodes.serve("worker_0", address, address, "worker 0", "--cluster")
 
 
 def test_a_host_may_become_known_later(monkeypatch):
@@ -139,7 +140,7 @@ def test_an_address_in_use_ends_a_server_with_a_sentence(monkeypatch):
             with pytest.raises(
                 AddressInUseError, match=f"^{address} is in use, so worker 0 cannot"
             ):
-                nodes.serve("worker_0", address, head, "--cluster")
+                nodes.serve("worker_0", address, head, "worker 0", "--cluster")
 
 
 def test_a_former_process_may_still_end():
@@ -198,9 +199,61 @@ def test_a_server_says_once_that_it_serves(monkeypatch, capsys, own, its_head):
         address, head = free_addresses(1)[0], f"localhost:{other.getsockname()[1]}"
         head = address if own else head
         with pytest.raises(TokenError, match="enough"):
-            nodes.serve("worker_1", address, head, "--cluster")
+            nodes.serve("worker_1", address, head, "worker 0", "--cluster")
     expected = f"worker 1 at {address} serves; {its_head.format(head)} the head of the cluster.\n"
     assert capsys.readouterr().out == expected
+
+
+def test_a_task_prints_that_a_program_has_connected(monkeypatch, tmp_path):
+    (tmp_path / "1").write_text("worker 0 serves.\n")
+    monkeypatch.setenv(nodes.OUTPUT, str(tmp_path))
+    nodes.tell_of_program()
+    assert (tmp_path / "1").read_text() == "worker 0 serves.\nA program has connected.\n"
+
+
+@pytest.mark.parametrize(
+    ("head_name", "next_one"), [("chief 0", "the next program"), ("ps 0", "it")]
+)
+def test_a_server_waits_for_the_next_program_without_alarm(
+    monkeypatch, capsys, head_name, next_one
+):
+    head, end = free_addresses(1)[0], threading.Event()
+
+    class Node:
+        """A node whose head ends, and then is there again; the second one does not start."""
+
+        made: ClassVar[list[str]] = []
+
+        def __init__(self, name, *arguments):
+            self.made.append(name)
+            if len(self.made) > 1:
+                raise TokenError("enough")
+
+        def wait(self, head):
+            listening.remove(head)
+
+        def close(self):
+            pass
+
+    listening = [head]
+
+    def wait_for(address, seconds=None):
+        if seconds is None:
+            end.set()  # it waits for good only here
+        return address in listening or seconds is None
+
+    monkeypatch.setattr(nodes, "Node", Node)
+    monkeypatch.setattr(nodes, "wait_for", wait_for)
+    monkeypatch.setattr(nodes, "_POLL_SECONDS", 0.0)
+    monkeypatch.setattr(nodes, "_end_when_asked", lambda: None)
+    address = free_addresses(1)[0]
+    with pytest.raises(TokenError, match="enough"):
+        nodes.serve("worker_1", address, head, head_name, "--cluster")
+    assert end.is_set()
+    assert capsys.readouterr().out == (
+        f"worker 1 at {address} serves; {head} is the head of the cluster.\n"
+        f"{head_name} has ended. Waiting for {next_one} at {head}.\n"
+    )
 
 
 _JOIN = """
