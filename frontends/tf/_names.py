@@ -46,7 +46,6 @@ PLANNED = frozenset(
 )
 
 _TF1 = "It belongs to TensorFlow 1, of which only a few names exist here"
-_OPTIMIZERS = "Use optax, or keras.optimizers"
 
 # What to do instead, where the name alone finds nothing, or the wrong thing.
 _HINTS = {
@@ -59,8 +58,6 @@ _HINTS = {
     "tf.contrib.layers.fully_connected": f"{_TF1}: use tf.layers.dense",
     "tf.contrib.layers.max_pool2d": f"{_TF1}: use tf.layers.max_pooling2d",
     "tf.contrib.data": "TensorFlow 2 dropped it, too: use tf.data",
-    "tf.train.AdamOptimizer": f"{_TF1}. {_OPTIMIZERS}",
-    "tf.train.GradientDescentOptimizer": f"{_TF1}. {_OPTIMIZERS}",
     "tf.lite": "jaxtribute trains only: export the weights",
     "tf.io": "Use Python's open and pathlib, or tensorflow_datasets and Grain for records",
     "tf.summary.audio": "Write files with Python's wave, or the soundfile package",

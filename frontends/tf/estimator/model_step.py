@@ -5,12 +5,10 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import jax.numpy as jnp
 from jax.core import Tracer
 
-from frontends.tf.aggregation import VariableAggregation
 from frontends.tf.compat.v1.collections import GraphKeys
-from frontends.tf.compat.v1.variable_scopes import get_variable
+from frontends.tf.compat.v1.train.steps import get_or_create_global_step
 from frontends.tf.estimator.estimator_spec import EstimatorSpec
 from frontends.tf.estimator.mode_keys import ModeKeys
 from frontends.tf.gradient_tape import GradientTape
@@ -71,7 +69,7 @@ class ModelStep(Searched):
         graph = Graph(self.store, tape)
         graph.scales_loss = self._scales_loss
         with graph.as_default(), tape or contextlib.nullcontext():
-            _make_global_step()
+            get_or_create_global_step()
             spec = self._function(features, labels)
         outputs: dict[str, Any] = {}
         names: dict[int, tuple[str, Any]] = {}
@@ -123,15 +121,3 @@ def _tensors_in(value: Any, path: str = "", depth: int = 3) -> dict[str, Any]:
         for key, item in items:
             found |= _tensors_in(item, f"{path}/{key}", depth - 1)
     return found
-
-
-def _make_global_step() -> None:
-    get_variable(
-        GraphKeys.GLOBAL_STEP,
-        [],
-        jnp.int32,
-        jnp.zeros,
-        trainable=False,
-        collections=[GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP],
-        aggregation=VariableAggregation.ONLY_FIRST_REPLICA,
-    )

@@ -25,6 +25,7 @@ class Session:
 
     Attributes:
         global_step: as far as is known without waiting for the last steps.
+        has_unsaved: whether steps have trained since variables were saved.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class Session:
         self._store, self._strategy, self._checkpoints = store, strategy, checkpoints
         self.made = made
         self.global_step = self._first = self.read_global_step()
+        self.has_unsaved = False
         # By how much a step moves the global step; known once one has run.
         self._increment: int | None = None
 
@@ -53,6 +55,7 @@ class Session:
         """Counts a step that was dispatched; waits for the first one, to see by how much it moves the global step."""
         if not self.is_training:
             return
+        self.has_unsaved = True
         if self._increment is None:
             self._increment = self.read_global_step() - self._first
             if not self._increment:
@@ -75,7 +78,9 @@ class Session:
 
     def save(self, step: int) -> str:
         """Saves the variables under a step's number; returns the path."""
-        return self._checkpoints.save(step)
+        path = self._checkpoints.save(step)
+        self.has_unsaved = False
+        return path
 
     def metric(self, value: Any) -> Any:
         """Computes the value of a metric from its variables as they are."""

@@ -19,8 +19,18 @@ _HOOKS = (
     *("SecondOrStepTimer", "SessionRunArgs", "SessionRunContext", "SessionRunHook"),
     *("SessionRunValues", "StepCounterHook", "StopAtStepHook"),
 )
+_TF1 = (
+    *("AdadeltaOptimizer", "AdagradOptimizer", "AdamOptimizer", "FtrlOptimizer"),
+    *("GradientDescentOptimizer", "MomentumOptimizer", "Optimizer", "ProximalAdagradOptimizer"),
+    *("ProximalGradientDescentOptimizer", "RMSPropOptimizer", "assert_global_step"),
+    *("cosine_decay", "cosine_decay_restarts", "create_global_step", "exponential_decay"),
+    *("get_global_step", "get_or_create_global_step", "global_step", "inverse_time_decay"),
+    *("linear_cosine_decay", "natural_exp_decay", "noisy_linear_cosine_decay"),
+    *("piecewise_constant", "piecewise_constant_decay", "polynomial_decay"),
+)
 __getattr__, __dir__ = _names.attributes(
     "tf.train",
     _names.exported_by(__name__),
-    borrowed=dict.fromkeys(_HOOKS, "frontends.tf.estimator"),
+    borrowed=dict.fromkeys(_HOOKS, "frontends.tf.estimator")
+    | dict.fromkeys(_TF1, "frontends.tf.compat.v1.train"),
 )

@@ -94,7 +94,8 @@ class CheckpointSaverHook(SessionRunHook):
     def end(self, session: Any) -> None:
         """See `SessionRunHook.end`."""
         step = session.read_global_step()
-        if step != self._timer.last_triggered_step():
+        # Not by the step's number, which a train_op need not move.
+        if session.has_unsaved:
             self._save(session, step)
         for listener in self._listeners:
             listener.end(session, step)
