@@ -30,6 +30,7 @@ from frontends.tf import nest as nest
 from frontends.tf import nn as nn
 from frontends.tf import random as random
 from frontends.tf import version as version
+from frontends.tf.compat.v1.assigning import assign as assign
 from frontends.tf.compat.v1.logging import get_logger as get_logger
 from frontends.tf.data.spec import TensorSpec as TensorSpec
 from frontends.tf.device_spec import DeviceSpec as DeviceSpec

@@ -107,7 +107,7 @@ BORROWED: dict[str, str] = dict.fromkeys(
         *("get_collection", "get_collection_ref", "get_default_graph", "get_local_variable"),
         *("get_variable", "get_variable_scope", "global_variables", "layers", "local_variables"),
         *("logging", "model_variables", "moving_average_variables", "trainable_variables"),
-        *("assign", "assign_add", "assign_sub"),
+        *("assign_add", "assign_sub"),
         *("truncated_normal_initializer", "glorot_uniform_initializer"),
         *("glorot_normal_initializer", "variable_scope", "variance_scaling_initializer"),
     ),

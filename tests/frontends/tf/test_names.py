@@ -64,7 +64,6 @@ def test_planned_names_say_so(module, name):
         ("tf.math", "reduce_men", r"Did you mean tf\.math\.reduce_mean\?"),
         ("tf", "Session", "TensorFlow 1"),
         ("tf", "placeholder", "TensorFlow 1"),
-        ("tf.train", "AdamOptimizer", "Use optax, or keras.optimizers"),
         ("tf.summary", "graph", "jax.jit"),
         ("tf.contrib", "data", "TensorFlow 2 dropped it"),
         ("tf.contrib.layers", "fully_connected", "use tf.layers.dense"),

@@ -73,3 +73,14 @@ def test_effects_see_no_graph():
         graph.run(graph.operation("effect", lambda: seen.append(current_graph())))
         assert current_graph() is graph
     assert seen == [None]
+
+
+def test_an_identity_has_its_name_and_runs_what_is_before_it():
+    ran = []
+    with Graph().as_default() as graph:
+        with tf.control_dependencies([graph.operation("first", lambda: ran.append("first"))]):
+            loss = tf.identity(jnp.float32(2), name="loss")
+        assert graph.get_tensor_by_name("loss:0") is loss
+        graph.run(loss)
+    assert (ran, float(loss)) == (["first"], 2.0)
+    assert float(tf.identity(2.0, name="loss")) == 2.0
