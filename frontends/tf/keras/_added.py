@@ -12,6 +12,7 @@ from frontends.tf.dtypes import jax_dtype
 from frontends.tf.keras import _backend_functions, _export, _legacy_optimizers
 from frontends.tf.keras._backup import BackupAndRestore
 from frontends.tf.keras._dataset_creator import DatasetCreator
+from frontends.tf.keras._dense_features import DenseFeatures
 from frontends.tf.keras._files import ModelCheckpoint
 from frontends.tf.keras._lookup import Hashing, IntegerLookup, StringLookup
 from frontends.tf.keras._mean_tensor import MeanTensor
@@ -94,7 +95,11 @@ NAMES: dict[str, dict[str, Any]] = {
     "callbacks": {cls.__name__: cls for cls in (BackupAndRestore, ModelCheckpoint, TensorBoard)},
     "callbacks.experimental": {"BackupAndRestore": BackupAndRestore},
     # Keras's old version of it calls TensorFlow.
-    "layers": {"AlphaDropout": keras.layers.AlphaDropout, **_LOOKUPS},
+    "layers": {
+        "AlphaDropout": keras.layers.AlphaDropout,
+        "DenseFeatures": DenseFeatures,
+        **_LOOKUPS,
+    },
     "layers.experimental": {"SyncBatchNormalization": SyncBatchNormalization, **_LOOKUPS},
     "layers.experimental.preprocessing": _LOOKUPS,
     "losses": _functions(keras.losses) | {"Reduction": Reduction},
@@ -139,7 +144,6 @@ HINTS = {
     "tf.keras.estimator": "Train with model.fit, or with tf.distribute",
     "tf.keras.layers.CuDNNGRU": "Use tf.keras.layers.GRU",
     "tf.keras.layers.CuDNNLSTM": "Use tf.keras.layers.LSTM",
-    "tf.keras.layers.DenseFeatures": "Use keras.utils.FeatureSpace, or preprocessing layers",
     "tf.keras.layers.LocallyConnected1D": "Write it as a layer over keras.ops",
     "tf.keras.layers.LocallyConnected2D": "Write it as a layer over keras.ops",
     "tf.keras.mixed_precision.get_layer_policy": "Use layer.dtype_policy",

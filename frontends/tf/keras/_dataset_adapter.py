@@ -16,6 +16,7 @@ from keras.src.trainers.data_adapters.data_adapter_utils import class_weight_to_
 from frontends.tf._typing import Nested
 from frontends.tf.data.dataset import Dataset
 from frontends.tf.distribute.dataset import DistributedDataset
+from frontends.tf.feature_column import prepare
 from spmd.input import agree_on_order
 from spmd.integrations.keras import Method
 from spmd.typing import Json
@@ -41,6 +42,7 @@ def read_datasets(
     else:
         make_adapter = getattr(x, "make_adapter", find)  # of a dataset that workers read elsewhere
     if make_adapter is find:
+        x = prepare(x)
         return find(x, y, sample_weight, batch_size, steps_per_epoch, shuffle, class_weight)
     for name, value in (("y", y), ("sample_weight", sample_weight)):
         if value is not None:
@@ -87,7 +89,7 @@ class DatasetAdapter(DataAdapter):
         self.position = elements.get_state()["position"]
         if ON_ALL_WORKERS.get() and isinstance(self._dataset, Dataset):  # else the engine compares
             agree_on_order("keras/order", self.position, self.num_batches)
-        for element in elements:
+        for element in map(prepare, elements):
             yield element if self._class_weight is None else self._weighted(element)
 
     @property

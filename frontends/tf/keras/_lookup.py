@@ -14,8 +14,9 @@ import jax.numpy as jnp
 import keras
 import numpy as np
 
+from frontends.tf import _text_hashes
 from frontends.tf.data.tracing import in_map_on_host
-from frontends.tf.keras import _text_hashes
+from frontends.tf.feature_column import Texts
 
 # A token that is counted nowhere.
 _DROPPED = -2
@@ -545,12 +546,24 @@ def convert_inputs(convert: Any, /, self: Any, flat_inputs: Iterable[Any]) -> li
     for value, dtype, tensor in zip(inputs, dtypes, self._inputs, strict=True):
         if value is None:
             converted.append(value)
+        elif dtype == "string" and str(value.dtype) == "uint32":
+            converted.append(Texts(value))  # Keras took it apart
         elif dtype == "string":
             converted.append(_with_rank(text_array(value), tuple(tensor.shape)))
         else:
             held = jax.dtypes.canonicalize_dtype(dtype).name
             converted.append(keras.ops.convert_to_tensor(value, dtype=held, sparse=tensor.sparse))
     return converted
+
+
+def check_structure(check: Any, /, self: Any, inputs: Any, *args: Any, **kwargs: Any) -> None:
+    """Wraps `Functional._maybe_warn_inputs_struct_mismatch`: texts, which Keras takes apart, are one input."""
+    whole = jax.tree.map(
+        lambda leaf: leaf.words if isinstance(leaf, Texts) else leaf,
+        inputs,
+        is_leaf=lambda node: node is None or isinstance(node, Texts),
+    )
+    check(self, whole, *args, **kwargs)
 
 
 # Types of inputs that Keras's own cannot convert, or only with a warning.

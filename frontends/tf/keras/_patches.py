@@ -143,6 +143,11 @@ def patches() -> tuple[Patch, ...]:
             "self flat_inputs",
         ),
         around(
+            *(functional.Functional, "_maybe_warn_inputs_struct_mismatch", _lookup.check_structure),
+            "what stands for texts is one input",
+            "self inputs raise_exception",
+        ),
+        around(
             *(functional.Functional, "_adjust_input_rank", _keras_2.take_row),
             "in a dataset's map function, a model may be called with one row",
             "self flat_inputs",

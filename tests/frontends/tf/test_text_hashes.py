@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from frontends.tf.keras import _text_hashes
+from frontends.tf import _text_hashes
 
 
 def test_siphash_gives_the_values_of_its_paper():

@@ -1,4 +1,4 @@
-"""The hash functions of strings that TensorFlow's preprocessing layers use: FarmHash's fingerprint, and SipHash."""
+"""The hash functions of strings that TensorFlow uses for buckets: FarmHash's fingerprint, and SipHash."""
 
 from collections.abc import Sequence
 from typing import Any

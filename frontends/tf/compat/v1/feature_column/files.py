@@ -1,0 +1,22 @@
+"""Vocabularies in files, with the arguments in the order of TensorFlow 1."""
+
+from frontends.tf import feature_column
+from frontends.tf._typing import DTypeLike
+from frontends.tf.feature_column import CategoricalColumn
+
+
+def categorical_column_with_vocabulary_file(
+    key: str,
+    vocabulary_file: str,
+    vocabulary_size: int | None = None,
+    num_oov_buckets: int = 0,
+    default_value: int | None = None,
+    dtype: DTypeLike = "string",
+) -> CategoricalColumn:
+    """Does what `tf.feature_column.categorical_column_with_vocabulary_file` does.
+
+    Source: `tf.compat.v1.feature_column.categorical_column_with_vocabulary_file`.
+    """
+    return feature_column.categorical_column_with_vocabulary_file(
+        key, vocabulary_file, vocabulary_size, dtype, default_value, num_oov_buckets
+    )

@@ -1,0 +1,51 @@
+"""Rows of a table, combined over the buckets of each row of a batch."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from frontends.tf.feature_column.column import Ids
+from frontends.tf.ops.nn import embedding_lookup
+
+COMBINERS = ("mean", "sqrtn", "sum")
+
+
+def check_combiner(combiner: str) -> None:
+    """Checks how rows are to be combined.
+
+    Raises:
+        ValueError: in another way than "mean", "sqrtn" and "sum".
+    """
+    if combiner not in COMBINERS:
+        raise ValueError(f"combiner must be one of 'mean', 'sqrtn' or 'sum'. Given: {combiner!r}")
+
+
+def combined_rows(table: Any, ids: Ids, combiner: str, max_norm: float | None = None) -> jax.Array:
+    """Combines the rows of a table that belong to ids.
+
+    Args:
+        table: a variable, `[buckets, size]`.
+        ids: which rows, `[batch, ..., n]`.
+        combiner: "sum" adds them, by their weights; "mean" divides by the sum of the weights, "sqrtn" by the square root of the
+            sum of their squares. The latter two leave out weights that are not positive.
+        max_norm: rows that are longer are scaled down to it first.
+
+    Returns:
+        `[batch, ..., size]`; zeros where there are no ids.
+
+    Source: `tf.nn.safe_embedding_lookup_sparse`.
+    """
+    counts = ids.valid
+    if ids.weights is not None and combiner != "sum":
+        counts &= ids.weights > 0
+    rows = embedding_lookup(table, jnp.where(counts, ids.values, 0), max_norm)
+    weights = counts.astype(rows.dtype)
+    if ids.weights is not None:
+        weights = jnp.where(counts, ids.weights, 0).astype(rows.dtype)
+    # where() rather than a product alone: what does not count may be inf or NaN.
+    total = jnp.where(counts[..., None], rows * weights[..., None], 0).sum(-2)
+    if combiner == "sum":
+        return total
+    size = weights.sum(-1) if combiner == "mean" else jnp.sqrt((weights**2).sum(-1))
+    return total / jnp.where(size > 0, size, 1)[..., None]
