@@ -70,6 +70,17 @@ _HINTS = {
     "tf.sparse": "Use jax.experimental.sparse, or dense arrays",
     "tf.strings": "JAX has no text arrays: use numpy.strings, in a map of the dataset",
     "tf.feature_column": "Use Keras preprocessing layers",
+    **dict.fromkeys(
+        (
+            "tf.feature_column.sequence_numeric_column",
+            *(
+                f"tf.feature_column.sequence_categorical_column_with_{kind}"
+                for kind in ("hash_bucket", "identity", "vocabulary_file", "vocabulary_list")
+            ),
+        ),
+        "Columns of sequences are for sparse tensors, which XLA has not: pad the sequences, and use keras.layers.Embedding and "
+        "Masking",
+    ),
     "tf.lookup": "Use a dict or numpy.searchsorted, in a map of the dataset",
     "tf.audio": "Decode audio outside of the program, for example with the soundfile package",
     "tf.signal": "Use jax.numpy.fft and jax.scipy.signal",

@@ -106,7 +106,7 @@ def _as_feature(key: str, value: Any) -> Any:
         if value.num_replicas > 1 or not value.is_text:
             raise TypeError(
                 f"Feature (key: {key}) holds texts in host memory, which a compiled step does not get. Have the dataset prepare "
-                "them: dataset.map(lambda features, labels: (tf.feature_column.prepare(features), labels))."
+                "them, before it is distributed: dataset.map(tf.feature_column.prepare)."
             )
         value = value.values[0]
     if isinstance(value, Texts):

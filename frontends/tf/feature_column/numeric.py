@@ -1,6 +1,7 @@
 """Numbers: as they are, and by the interval that they are in."""
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -194,6 +195,6 @@ def bucketized_column(
     limits = tuple(float(one) for one in boundaries)
     if not limits:
         raise ValueError("boundaries must not be empty.")
-    if any(first >= second for first, second in zip(limits, limits[1:], strict=False)):
+    if any(first >= second for first, second in itertools.pairwise(limits)):
         raise ValueError(f"boundaries must be a sorted list. Given: {list(boundaries)}")
     return BucketizedColumn(source_column, limits)

@@ -124,20 +124,26 @@ class Texts:
         return cls(*children)
 
 
-def prepare(features: Nested) -> Nested:
+def prepare(*components: Nested) -> Nested:
     """Replaces texts by `Texts`, which a compiled step can take.
 
-    Call it on the host, on each batch, before it is put on the devices. What is no text stays as it is.
+    Call it on the host, on each batch, before it is put on the devices, as in `dataset.map(tf.feature_column.prepare)`.
+    What is no text stays as it is.
 
     Args:
-        features: nested structure of arrays of NumPy, as a dataset gives it.
+        *components: of a dataset's element: nested structures of arrays of NumPy.
+
+    Returns:
+        The component; a tuple, if there are several.
 
     Examples:
         >>> prepare({"age": np.array([18, 25]), "fruit": np.array(["fig", "plum"])})
         {'age': array([18, 25]), 'fruit': Texts(shape=(2,))}
     """
     return jax.tree.map(
-        lambda leaf: Texts.of(leaf) if _holds_text(leaf) else leaf, features, is_leaf=_is_leaf
+        lambda leaf: Texts.of(leaf) if _holds_text(leaf) else leaf,
+        components[0] if len(components) == 1 else components,
+        is_leaf=_is_leaf,
     )
 
 

@@ -1,8 +1,10 @@
-"""Vocabularies in files, with the arguments in the order of TensorFlow 1."""
+"""What has another name in TensorFlow 1, or its arguments in another order."""
 
 from frontends.tf import feature_column
 from frontends.tf._typing import DTypeLike
 from frontends.tf.feature_column import CategoricalColumn
+
+shared_embedding_columns = feature_column.shared_embeddings
 
 
 def categorical_column_with_vocabulary_file(
