@@ -52,6 +52,9 @@ REPEATED = {
             "inverse_time",
         ),
     ),
+    "columns.input_layer": ("embedding/*", "combiner/*", "shared_named", "indicator/index"),
+    "columns.buckets": ("*_3", "*_1", "numbers_int32", "file_part"),
+    "columns.crosses": ("two_in_few", "two_with_key", "with_column_first"),
     # The first is another name of the same layer.
     "train.batchnorm": ("experimental_synchronized/*", "*/full/*"),
     "eagerly.state": ("trained/momentum/*", "trained/adam/16", "trained/sgd/16"),

@@ -16,6 +16,8 @@ _WIDTH = 11
 _POWERS = 10 ** np.arange(_WIDTH - 1, dtype=np.uint32)
 
 
+# Compiled as wholes, for code that runs op by op.
+@jax.jit
 def combined(first: UInt64, second: UInt64) -> UInt64:
     """Combines two fingerprints, of which the first may be a key.
 
@@ -26,6 +28,7 @@ def combined(first: UInt64, second: UInt64) -> UInt64:
     return _shift_mix(_shift_mix(result * multiplier) * multiplier)
 
 
+@jax.jit
 def of_decimals(values: jax.Array) -> UInt64:
     """Returns the fingerprints of integers' texts, such as `"-12"`.
 

@@ -1,12 +1,9 @@
 """What columns need of serialized examples."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from frontends.tf.dtypes import DType
-
-if TYPE_CHECKING:
-    from frontends.tf.feature_column.column import FeatureColumn
 
 
 class FixedLenFeature(NamedTuple):
@@ -40,7 +37,7 @@ class VarLenFeature(NamedTuple):
 ParseSpec: TypeAlias = dict[str, FixedLenFeature | VarLenFeature]
 
 
-def make_parse_example_spec(feature_columns: Iterable["FeatureColumn"]) -> ParseSpec:
+def make_parse_example_spec(feature_columns: Iterable[Any]) -> ParseSpec:
     """Tells by key what to read from examples for columns.
 
     Args:

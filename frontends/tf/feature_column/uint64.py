@@ -9,6 +9,7 @@ _HALF = 0xFFFF
 _WORD = 0xFFFFFFFF
 
 
+@jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class UInt64:
     """An array of unsigned 64-bit integers; its operators wrap around.

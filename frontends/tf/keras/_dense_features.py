@@ -96,24 +96,13 @@ class DenseFeatures(keras.layers.Layer):
             layer.table = layer.add_weight(shape, initializer, trainable=trainable, name=name)
         return self._tables[scope].table
 
-    def __call__(self, features: Any, *args: Any, **kwargs: Any) -> Any:
-        """Calls the layer, with what stands for texts: Keras mixes no texts and tensors."""
-        if isinstance(features, Mapping):
-            self._text_inputs |= {key for key, one in features.items() if _is_text_input(one)}
-            features = {
-                # A functional model takes texts apart.
-                key: Texts(one) if key in self._text_inputs and _is_words(one) else one
-                for key, one in features.items()
-            }
-        return super().__call__(prepare(features), *args, **kwargs)
-
-    def call(
+    def __call__(
         self,
-        features: Mapping[str, Any],
+        features: Any,
         cols_to_output_tensors: dict[Any, Any] | None = None,
         training: bool | None = None,
     ) -> Any:
-        """Returns the joined rows.
+        """Joins what the columns give.
 
         Args:
             features: of a batch, by key.
@@ -126,15 +115,31 @@ class DenseFeatures(keras.layers.Layer):
         Raises:
             ValueError: `features` is no dictionary; or a feature does not fit its column.
         """
+        if isinstance(features, Mapping):
+            self._text_inputs |= {key for key, one in features.items() if _is_text_input(one)}
+            features = {
+                # A functional model takes texts apart.
+                key: Texts(one) if key in self._text_inputs and _is_words(one) else one
+                for key, one in features.items()
+            }
+        # Keras mixes no texts and tensors, and copies dictionaries.
+        fill = None if cols_to_output_tensors is None else cols_to_output_tensors.update
+        return super().__call__(prepare(features), cols_to_output_tensors=fill)
+
+    def call(
+        self,
+        features: Any,
+        cols_to_output_tensors: Callable[[dict[Any, Any]], None] | None = None,
+    ) -> Any:
+        """Joins what the columns give, for Keras."""
         if not isinstance(features, Mapping):
             raise ValueError(
                 f"We expected a dictionary here. Instead we got: {features}. Pass the features by key: layer({{'age': ages}})."
             )
-        found, outputs = Features(features), {}
-        for column in self._columns:
-            outputs[column] = column.flat(found, self._make_variable)
+        found = Features(features)
+        outputs = {column: column.flat(found, self._make_variable) for column in self._columns}
         if cols_to_output_tensors is not None:
-            cols_to_output_tensors.update(outputs)
+            cols_to_output_tensors(outputs)
         return concat(list(outputs.values()), 1)
 
     def compute_output_shape(self, input_shape: Any) -> tuple[int | None, int]:

@@ -7,7 +7,7 @@ import pytest
 from packaging.version import Version
 
 from frontends import tf
-from frontends.tf import _names, _table
+from frontends.tf import _names, _table, feature_column
 
 MODULES = {
     "tf": tf,
@@ -22,6 +22,7 @@ MODULES = {
     "tf.compat.v1": tf.compat.v1,
     "tf.contrib": tf.contrib,
     "tf.contrib.layers": tf.contrib.layers,
+    "tf.feature_column": feature_column,
 }
 
 
@@ -68,6 +69,7 @@ def test_planned_names_say_so(module, name):
         ("tf.contrib", "data", "TensorFlow 2 dropped it"),
         ("tf.contrib.layers", "fully_connected", "use tf.layers.dense"),
         ("tf", "lite", "trains only"),
+        ("tf.feature_column", "sequence_numeric_column", "pad the sequences"),
         ("tf", "no_such_name_at_all", "Open an issue"),
     ],
 )

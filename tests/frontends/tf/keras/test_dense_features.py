@@ -78,7 +78,8 @@ def test_models_train_with_texts_of_arrays_and_datasets(make):
         predicted = model.predict(FEATURES, verbose=0)
         loss = model.evaluate(FEATURES, LABELS, verbose=0)
         np.testing.assert_allclose(loss, ((predicted[:, 0] - LABELS) ** 2).mean(), rtol=1e-5)
-    assert losses[0] == losses[1] == losses[2]
+    assert losses[1] == losses[2]
+    np.testing.assert_allclose(losses[0], losses[1], rtol=1e-5)  # its rows are shuffled
     assert losses[0][1] < losses[0][0]
 
 
