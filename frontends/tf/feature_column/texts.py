@@ -36,7 +36,7 @@ class Texts:
     Examples:
         >>> texts = Texts.of(np.array(["a", "b", ""]))
         >>> texts.shape, (texts == "b").tolist(), texts.buckets(3).tolist()
-        ((3,), [False, True, False], [0, 1, 0])
+        ((3,), [False, True, False], [0, 1, 2])
     """
 
     __slots__ = ("words",)
