@@ -19,7 +19,7 @@ from frontends.tf.feature_column.parsing import ParseSpec
 from frontends.tf.feature_column.texts import Texts, prepare
 from frontends.tf.ops.convert import convert_to_tensor
 from frontends.tf.tensor_shape import TensorShape
-from spmd.replica import HostPerReplica
+from spmd.replica import HostPerReplica, current_frame
 
 
 @dataclasses.dataclass(frozen=True)
@@ -103,10 +103,10 @@ def _as_feature(key: str, value: Any) -> Any:
             "with '' where it holds texts and -1 where it holds integers: columns leave these out."
         )
     if isinstance(value, HostPerReplica):
-        if value.num_replicas > 1 or not value.is_text:
+        if current_frame() is not None or value.num_replicas > 1:
             raise TypeError(
-                f"Feature (key: {key}) holds texts in host memory, which a compiled step does not get. Have the dataset prepare "
-                "them, before it is distributed: dataset.map(tf.feature_column.prepare)."
+                f"Feature (key: {key}) is in host memory, where texts stay, and a compiled step does not get it. Have the dataset "
+                "prepare them, before it is distributed: dataset.map(tf.feature_column.prepare)."
             )
         value = value.values[0]
     if isinstance(value, Texts):

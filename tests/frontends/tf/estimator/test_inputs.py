@@ -49,3 +49,13 @@ def test_the_context_tells_the_worker():
 
     assert len(list(batches_of(input_fn, tf.distribute.get_strategy(), params={"a": 1}))) == 1
     assert seen == [(1, {"a": 1})]
+
+
+def test_texts_become_what_a_step_can_take():
+    features = {"name": np.array(["a", "b"]), "age": np.ones(2)}, np.array(["x", "y"])
+    for source in (tf.data.Dataset.from_tensors(features), features):
+        element = next(iter(batches_of(lambda given=source: given, tf.distribute.get_strategy())))
+        equal = tf.distribute.get_strategy().run(
+            lambda features, labels: (features["name"] == "b", labels == "x"), element
+        )
+        assert [one.numpy().tolist() for one in equal] == [[False, True], [True, False]]

@@ -60,7 +60,7 @@ def test_texts_that_nobody_prepared_are_refused_in_a_step(store):
 
     data = tf.data.Dataset.from_tensor_slices(FEATURES).batch(5)
     (batch,) = strategy.experimental_distribute_dataset(data)
-    with pytest.raises(TypeError, match=r"key: fruit\) holds texts.*feature_column.prepare"):
+    with pytest.raises(TypeError, match=r"key: fruit\) is in host memory.*feature_column.prepare"):
         strategy.run(step, (batch,))
 
 
