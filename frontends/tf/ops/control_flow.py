@@ -13,7 +13,9 @@ import numpy as np
 
 from frontends.tf import nest
 from frontends.tf._typing import Nested, TensorLike
+from frontends.tf.gradient_sources import is_variable
 from frontends.tf.graph import Operation, current_graph
+from frontends.tf.ops.convert import convert_to_tensor
 from frontends.tf.ops.host_calls import tell_host
 from spmd import _jax_internals
 from spmd.replica import in_replica, is_first_of_process
@@ -91,7 +93,7 @@ def print_(
             f"tf.print: output_stream must be a stream, got {output_stream!r}. "
             "Use output_stream=sys.stdout, or logging to a file."
         )
-    leaves = [leaf for value in inputs for leaf in nest.flatten(value)]
+    leaves = [_value(leaf) for value in inputs for leaf in nest.flatten(value)]
     numbers = {index: leaf for index, leaf in enumerate(leaves) if _is_array(leaf)}
 
     def show(arrays: dict[int, Any]) -> None:
@@ -109,6 +111,11 @@ def print_(
             show(numbers)
     else:
         tell_host(lambda *arrays: show(dict(zip(numbers, arrays, strict=True))), *numbers.values())
+
+
+def _value(leaf: object) -> Any:
+    """Returns what a variable holds, and other values as they are."""
+    return convert_to_tensor(leaf) if is_variable(leaf) else leaf
 
 
 def _is_array(value: TensorLike) -> bool:

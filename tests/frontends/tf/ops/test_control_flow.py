@@ -54,6 +54,21 @@ def test_print(inputs, options, text, capsys):
     assert capsys.readouterr() == ("", text)
 
 
+def test_print_shows_the_values_of_variables(capsys):
+    rows, number = tf.Variable([1, 2]), tf.Variable(1.5)
+    kernel = tf.keras.Variable([3.0])
+    text = "[1 2] [[1 2], 1.5] {'a': [1 2], 'b': (1.5,)} [3]\n"  # TensorFlow 2.21's
+
+    @tf.function
+    def program():
+        tf.print(rows, [rows, number], {"a": rows, "b": (number,)}, kernel)
+
+    for one in (program.python_function, program):
+        one()
+        jax.effects_barrier()
+        assert capsys.readouterr().err == text
+
+
 def test_print_in_a_program(capsys):
     @tf.function
     def program(x):
