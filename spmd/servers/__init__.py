@@ -18,3 +18,4 @@ from spmd.servers.store import Change as Change
 from spmd.servers.store import Store as Store
 from spmd.servers.store import UnknownVariableError as UnknownVariableError
 from spmd.servers.variables import ServerVariables as ServerVariables
+from spmd.servers.variables import takes as takes

@@ -19,7 +19,7 @@ from jax.core import Tracer
 from spmd.servers.placement import Placement, Shard
 from spmd.servers.rules import Array, Rule
 from spmd.servers.store import Change, Key, Store
-from spmd.state import LIFTING, SparseRows, Update, adapter_of, back
+from spmd.state import LIFTING, Kind, SparseRows, Update, adapter_of, back, backing_of
 from spmd.typing import LibraryVariable
 
 # How long servers keep the values of a variable that is gone here: a worker may still run what uses it.
@@ -237,6 +237,18 @@ class ServerVariables:
         for server, changes in messages.items():
             self._send(server, changes)
 
+    def share(self, variable: LibraryVariable) -> Place | None:
+        """Returns where the parts of a variable are; moves one there that is this program's own.
+
+        None if the variable stays its own: it is a key of random numbers, stands for another variable, has no value yet,
+        or is backed by another.
+        """
+        adapter: Any = adapter_of(variable)
+        is_storage = all(one is variable for _, one in adapter.variables(variable))
+        if backing_of(variable) is None and is_storage and takes(variable):
+            self.bind(variable)
+        return self.place_of(variable)
+
     def place_of(self, variable: LibraryVariable) -> Place | None:
         """Returns where the parts of a variable are; None if it is not on the servers."""
         self._flush()
@@ -328,6 +340,12 @@ class ServerVariables:
         self._entries.pop(identity, None)
         self._new.pop(identity, None)
         self._new_slots.pop(identity, None)
+
+
+def takes(variable: LibraryVariable) -> bool:
+    """Tells whether a variable may live on servers: each worker draws random numbers of its own."""
+    adapter: Any = adapter_of(variable)
+    return adapter.kind(variable) is not Kind.KEY
 
 
 def _value(variable: LibraryVariable) -> Array | None:

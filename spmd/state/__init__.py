@@ -22,6 +22,7 @@ from spmd.state.backing import recording as recording
 from spmd.state.backing import refreshed as refreshed
 from spmd.state.backing import register_backing as register_backing
 from spmd.state.backing import silently as silently
+from spmd.state.backing import times_backed as times_backed
 from spmd.state.backing import undisturbed as undisturbed
 from spmd.state.backing import update_by_rule as update_by_rule
 from spmd.state.backing import written as written

@@ -179,6 +179,8 @@ LIFTING = threading.RLock()
 
 # By the id of the variable; an entry goes with its variable.
 _BACKED: dict[int, Backing] = {}
+# How many times a variable was given a backing.
+_TIMES_BACKED = [0]
 # Who backs variables that are made now.
 _CHOOSERS: list[tuple[Callable[[], Callable[[LibraryVariable], None] | None], bool]] = []
 _UPDATE: contextvars.ContextVar[Update | None] = contextvars.ContextVar("update", default=None)
@@ -194,11 +196,17 @@ def back(variable: LibraryVariable, backing: Backing) -> None:
     if id(variable) not in _BACKED:
         weakref.finalize(variable, _BACKED.pop, id(variable), None)
     _BACKED[id(variable)] = backing
+    _TIMES_BACKED[0] += 1
 
 
 def backing_of(variable: LibraryVariable) -> Backing | None:
     """Returns what holds the true value of a variable; None if the variable itself does."""
     return _BACKED.get(id(variable)) if _BACKED else None
+
+
+def times_backed() -> int:
+    """Returns a number that grows whenever a variable is given a backing."""
+    return _TIMES_BACKED[0]
 
 
 def register_backing(

@@ -20,7 +20,7 @@ from spmd.cluster import progress
 from spmd.errors import BatchError, ProcessMismatchError, Remedy, StateError
 from spmd.proof import check_state_is_there, counted_padding_error, counted_rows_error
 from spmd.replica import PerReplica, RowMask, is_per_replica, mask_of_lengths
-from spmd.state import Recorded, StateTable, backing_of, push, refreshed
+from spmd.state import Recorded, StateTable, backing_of, push, refreshed, times_backed
 from spmd.step.agreement import differing, digest, of_first_process
 from spmd.step.build import Program
 from spmd.step.compilation import about_to_compile
@@ -56,8 +56,6 @@ class Executable:
             compiler_options: for XLA.
         """
         self.program = program
-        # Names what changed since the trace that the program depends on.
-        self.stale_because = program.watch.changed
         # Tells whether it keeps an object alive that the step's code does not lead to any more.
         self.has_replaced_state = program.watch.replaced
         self._compiler_options = None if compiler_options is None else dict(compiler_options)
@@ -87,12 +85,21 @@ class Executable:
         self._me: weakref.ref[object] = weakref.ref(self)
         self._unshared = _UNSHARED * self._changed.size
         self._rows = program.rows
-        self._backed = [
-            one
-            for one in (*self._kept.variables, *self._changed.variables)
-            if backing_of(one) is not None
-        ]
+        self._times_backed = times_backed()
+        self._backed = self._backed_now()
         self.forget_arrays()
+
+    def stale_because(self) -> str | None:
+        """Names what changed since the trace that the program depends on; None if nothing did."""
+        if self._times_backed != (times := times_backed()):
+            if len(self._backed_now()) != len(self._backed):
+                return "a variable went to parameter servers, or to other processes"
+            self._times_backed = times
+        return self.program.watch.changed()
+
+    def _backed_now(self) -> list[LibraryVariable]:
+        variables = (*self._kept.variables, *self._changed.variables)
+        return [one for one in variables if backing_of(one) is not None]
 
     # Compiling; no lock of the state is held.
 

@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import keras
 import numpy as np
 
+from spmd.errors import StateError
 from spmd.integrations.keras.storage import storage_of
 from spmd.integrations.keras.typing import Method, Optimizer, Variable
 from spmd.replica import current_frame
@@ -120,7 +121,7 @@ class KerasRule:
         others = optimizer._iterations, optimizer._learning_rate
         slots = [one for one in optimizer.variables if all(one is not each for each in others)]
         # Those of the variable first, as `bind_slot` counts them.
-        slots.sort(key=lambda slot: not hasattr(slot, "_spmd_reference"))
+        slots.sort(key=lambda slot: not _is_slot(slot))
         return optimizer, slots
 
     def __reduce__(self) -> Any:
@@ -188,13 +189,18 @@ def bind_slot(
     return slot
 
 
+def _is_slot(variable: Variable) -> bool:
+    """Tells whether an optimizer keeps a variable beside one that it trains."""
+    return hasattr(variable, "_spmd_reference")
+
+
 def _bind_shared(optimizer: Optimizer, first: Variable) -> bool:
     """Makes what an optimizer keeps for all variables together show what the server of the first one keeps."""
     others = optimizer._iterations, optimizer._learning_rate
     shared = [
         one
         for one in optimizer.variables
-        if not hasattr(one, "_spmd_reference") and all(one is not each for each in others)
+        if not _is_slot(one) and all(one is not each for each in others)
     ]
     holder = storage_of(first)
     backing: Any = backing_of(holder)
@@ -220,6 +226,12 @@ def apply_on_servers(
     if not self.built:
         with keras.name_scope(self.name):
             self.build(variables)
+    if "_spmd_slot_counts" not in vars(self) and any(map(_is_slot, self.variables)):
+        raise StateError(
+            f"The optimizer {self.name!r} was built for variables that the program had for itself, and that live on "
+            "parameter servers now; what the optimizer keeps beside them does not. Make model and optimizer in the "
+            "strategy's scope: with strategy.scope(): ..."
+        )
     if "_spmd_slot_counts" in vars(self) and "_spmd_shared" not in vars(self):
         vars(self)["_spmd_shared"] = _bind_shared(self, variables[0])
     frame = current_frame()

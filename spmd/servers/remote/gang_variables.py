@@ -48,7 +48,7 @@ class GangVariables:
         self._fetched: dict[int, int] = {}
         self._thread = threading.local()
 
-    def place_of(self, variable: LibraryVariable) -> None:
+    def share(self, variable: LibraryVariable) -> None:
         """Notes that a variable is about to be sent, with its value."""
         with self._lock:
             if id(variable) not in self._known:

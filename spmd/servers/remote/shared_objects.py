@@ -24,7 +24,7 @@ import textwrap
 import threading
 import types
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -36,8 +36,9 @@ from ray import cloudpickle
 
 from spmd.assigned import assigned
 from spmd.servers.reducers import Reduced, fill, is_kept, plainly, reducer_of
+from spmd.servers.remote.reached import path_to
 from spmd.servers.variables import Place
-from spmd.state import adapter_of
+from spmd.state import adapter_of, refreshed, undisturbed
 from spmd.typing import LibraryVariable
 
 _ALIGNED = 64  # as JAX needs memory that it takes over
@@ -83,8 +84,8 @@ class Known:
 class SharedVariables(Protocol):
     """Knows where the values of variables are that travel; see `ServerVariables`."""
 
-    def place_of(self, variable: LibraryVariable) -> Place | None:
-        """Returns where a variable's value is; None if the value travels with it."""
+    def share(self, variable: LibraryVariable) -> Place | None:
+        """Called when a variable is about to be sent; returns where its value is, None if the value travels with it."""
         ...
 
     def adopt(self, variable: LibraryVariable, place: Place) -> None:
@@ -94,6 +95,9 @@ class SharedVariables(Protocol):
 
 class Sender:
     """Packs closures for workers; safe to use from several threads.
+
+    Attributes:
+        last: the object that is being packed.
 
     Source: `tf.distribute.coordinator.ClusterCoordinator.schedule`, whose graphs travel likewise, once.
     """
@@ -115,6 +119,7 @@ class Sender:
         self._workers: weakref.WeakSet[Known] = weakref.WeakSet()
         self._globals: dict[int, dict[str, Any]] = {}
         self._by_value: set[str] = set()
+        self.last: object = None
 
     def join(self) -> Known:
         """Adds a worker, which has nothing yet."""
@@ -142,12 +147,11 @@ class Sender:
                 self._drop(*self._dead.pop())
             new: dict[int, None] = {}
             package = Package(known.forgotten, {}, [], [], [])
-            reached: list[Any] = []
             for closure in closures:
-                pickled, found = self._dump(closure)
-                package.closures.append(pickled)
-                reached += found
-            self._define(reached, known, new, package)
+                with _naming(closure, self):
+                    pickled, found = self._dump(closure)
+                    package.closures.append(pickled)
+                    self._define(found, known, new, package)
             known.numbers.update(new)
             known.forgotten = []
             known.files.update(package.sources)
@@ -181,6 +185,7 @@ class Sender:
                 name = instance.__code__.co_filename
                 if name not in known.files and (lines := linecache.getlines(name)):
                     package.sources[name] = lines
+            self.last = instance
             make, arguments, *rest = self._reduced(instance)
             pickled, found = self._dump((make, arguments))
             self._define(found, known, new, package)  # it needs them to be made
@@ -201,7 +206,7 @@ class Sender:
         reduce = reducer_of(type(instance))
         if _adapter(instance) is not None:
             make, arguments, state = (reduce or plainly)(instance)[:3]
-            place = self._backing.place_of(instance)
+            place = self._backing.share(instance)
             return make, arguments, (state, place), None, None, _fill_variable
         if reduce is not None:
             return reduce(instance)
@@ -213,7 +218,7 @@ class Sender:
     def _value_on_servers(self, instance: Any) -> Any:
         """Returns the value of a variable that lives on the servers, and need not be sent."""
         adapter = _adapter(instance)
-        if adapter is None or self._backing.place_of(instance) is None:
+        if adapter is None or self._backing.share(instance) is None:
             return None
         return adapter.get(instance)
 
@@ -257,6 +262,32 @@ class Sender:
                     cloudpickle.register_pickle_by_value(module)
 
 
+@contextlib.contextmanager
+def _naming(closure: Any, sender: Sender) -> Generator[None]:
+    """Has errors of a block, which packs a closure, say what cannot be sent and how the closure reaches it.
+
+    Raises:
+        TypeError: in place of another error of pickling.
+    """
+    try:
+        yield
+    except (TypeError, AttributeError, ValueError, pickle.PicklingError) as error:
+        culprit = sender.last
+        function, path = path_to(culprit, closure) or ("", "")
+        place = (
+            f"{path} in the function {function}"
+            if path and function
+            else path or "what a function refers to"
+        )
+        raise TypeError(
+            f"A function cannot be sent to a worker, which runs in another process: {place} is of type "
+            f"{type(culprit).__qualname__}, which cannot be copied ({error}). Make such an object in the function itself, "
+            "or in the dataset_fn of a per-worker dataset, and let the function refer to numbers, arrays and variables."
+        ) from error
+    finally:
+        sender.last = None
+
+
 def dumps(value: Any) -> bytes:
     """Pickles a value that keeps no identity; of a variable, its value."""
     if value is None or type(value) in (bool, int, float):
@@ -297,6 +328,7 @@ class _Pickler(_CloudPickler):
         """Returns what to write for an object; None to pickle it."""
         if self._sender is None:
             return None
+        self._sender.last = obj
         cls = type(obj)
         if cls is dict:
             return self._sender.globals_of_functions(obj)
@@ -322,7 +354,10 @@ class _Pickler(_CloudPickler):
         if isinstance(obj, jax.Device):
             return _device_here, ()
         if self._sender is None and (adapter := _adapter(obj)) is not None:
-            return _itself, (adapter.get(obj),)
+            # What runs here may have written it without a look at it.
+            refreshed([obj])
+            with undisturbed(obj):
+                return _itself, (adapter.get(obj),)
         reduce = reducer_of(cls)
         if reduce is not None:
             return reduce(obj)

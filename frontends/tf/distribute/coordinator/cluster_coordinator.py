@@ -88,7 +88,7 @@ class ClusterCoordinator:
             What the function will return.
 
         Raises:
-            TypeError: `fn` cannot be called.
+            TypeError: `fn` cannot be called, `args` is no tuple or list, or `kwargs` no mapping.
             Exception: what an earlier function raised, once.
 
         Source: `tf.distribute.coordinator.ClusterCoordinator.schedule`.
@@ -98,6 +98,18 @@ class ClusterCoordinator:
             raise TypeError(
                 f"ClusterCoordinator.schedule needs a function, but got {fn!r}. Pass the function itself: "
                 "coordinator.schedule(step, args=(iterator,))."
+            )
+        if args is not None and not isinstance(args, tuple | list):
+            raise TypeError(
+                "ClusterCoordinator.schedule takes the arguments of the function as a tuple, but got "
+                f"args of type {type(args).__name__}. For one argument write coordinator.schedule(fn, args=(value,)), for "
+                "several args=(one, another)."
+            )
+        if kwargs is not None and not isinstance(kwargs, Mapping):
+            raise TypeError(
+                "ClusterCoordinator.schedule takes the keyword arguments of the function as a dictionary, but got "
+                f"kwargs of type {type(kwargs).__name__}. Write coordinator.schedule(fn, args=(one, another), "
+                "kwargs={'name': value})."
             )
         arguments: Any = jax.tree.map(
             lambda leaf: leaf.engine_value if _is_remote(leaf) else leaf,
@@ -182,6 +194,15 @@ class _Elsewhere:
     def __init__(self, strategy: ParameterServerStrategy) -> None:
         self.strategy = strategy
 
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise RuntimeError(
+            f"ClusterCoordinator.{name} was asked for in a function that a worker runs, and a worker has no coordinator. "
+            "Schedule functions, join and fetch in the program itself: pass a result to another function in its arguments, "
+            "coordinator.schedule(fn, args=(remote_value,)), or return what the program needs."
+        )
+
 
 class _Thread:
     """A worker that is a thread of this process."""
@@ -220,12 +241,25 @@ def _call(
     with contextlib.ExitStack() as stack:
         for context in (in_force(strategy), on_worker(worker), merging_writes()):
             stack.enter_context(context)
-        args, kwargs = of_worker((args, kwargs), worker)
-        return jax.block_until_ready(fn(*args, **kwargs))
+        own_args, own_kwargs = of_worker((args, kwargs), worker)
+        try:
+            return jax.block_until_ready(fn(*own_args, **own_kwargs))
+        except TypeError as error:
+            if "not an iterator" in str(error) and any(map(_is_dataset, (*args, *kwargs.values()))):
+                raise TypeError(
+                    f"{error}. The function got a dataset of the worker. Pass it an iterator, to be made once: "
+                    "iterator = iter(coordinator.create_per_worker_dataset(dataset_fn)); "
+                    "coordinator.schedule(step, args=(iterator,))."
+                ) from error
+            raise
 
 
 def _is_remote(leaf: object) -> bool:
     return isinstance(leaf, RemoteValue)
+
+
+def _is_dataset(argument: object) -> bool:
+    return isinstance(argument, PerWorkerDataset)
 
 
 def _same(dataset: Any) -> Any:

@@ -7,6 +7,7 @@ import numpy as np
 
 from spmd import servers
 from spmd.replica import PerReplica, is_per_replica
+from spmd.state import adapter_of
 
 
 class RemoteValue:
@@ -44,6 +45,22 @@ class RemoteValue:
         """
         return jax.tree.map(_of_one_replica, self.engine_value.get(), is_leaf=is_per_replica)
 
+    def __reduce__(self) -> Any:
+        # In a worker, a name that the step's code has.
+        return _Elsewhere, ()
+
+
+class _Elsewhere:
+    """What a worker's process has of a `RemoteValue` that a function refers to."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise RuntimeError(
+            f"RemoteValue.{name} was asked for in a function that a worker runs, and the result is not there. Pass it in "
+            "the arguments, where the function gets the result itself: coordinator.schedule(fn, args=(remote_value,))."
+        )
+
 
 def _of_one_replica(leaf: Any) -> Any:
     """Returns what a worker's one replica computed as it is, as `strategy.run` does in TensorFlow."""
@@ -53,4 +70,6 @@ def _of_one_replica(leaf: Any) -> Any:
 
 
 def _as_numpy(leaf: Any) -> Any:
-    return np.asarray(leaf)[()] if isinstance(leaf, jax.Array) else leaf
+    # A variable as another process would send it: its value.
+    is_array = isinstance(leaf, jax.Array) or adapter_of(leaf) is not None
+    return np.asarray(leaf)[()] if is_array else leaf

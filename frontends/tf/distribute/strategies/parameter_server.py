@@ -13,8 +13,15 @@ from frontends.tf.distribute.scope import get_strategy, has_strategy
 from frontends.tf.distribute.server import Server, connected, server_at
 from frontends.tf.distribute.strategy import Strategy
 from frontends.tf.train.cluster_spec import ClusterSpec
-from spmd.servers import Reduced, ServerVariables, Store, keep_on_workers, register_reducer
-from spmd.state import Kind, adapter_of, register_backing
+from spmd.servers import (
+    Reduced,
+    ServerVariables,
+    Store,
+    keep_on_workers,
+    register_reducer,
+    takes,
+)
+from spmd.state import register_backing
 from spmd.typing import LibraryVariable
 
 Partitioner = Callable[..., Sequence[int]]
@@ -176,8 +183,7 @@ def _bind() -> Callable[[LibraryVariable], None] | None:
 
 
 def _bind_to(variables: ServerVariables, variable: LibraryVariable) -> None:
-    adapter: Any = adapter_of(variable)
-    if adapter.kind(variable) is not Kind.KEY:  # each worker draws numbers of its own
+    if takes(variable):
         variables.bind(variable)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import spmd
+from spmd.errors import StateError
 from spmd.integrations.keras import patch_keras
 from spmd.integrations.keras.server_rules import KerasRule, rule_of
 from spmd.servers import ServerVariables, Store
@@ -111,6 +112,15 @@ def test_an_optimizer_in_a_branch_is_an_error_that_says_what_to_do():
 
     with pytest.raises(NotImplementedError, match="choose the gradients there"):
         spmd.Step(step, spmd.make_mesh(["cpu:0"]))(jnp.bool_(True))
+
+
+def test_an_optimizer_that_was_built_before_its_variables_moved_is_an_error():
+    variable = keras.Variable(np.ones(2, np.float32))
+    optimizer = keras.optimizers.Adam(0.1)
+    optimizer.build([variable])
+    ServerVariables([Store()]).bind(variable)
+    with pytest.raises(StateError, match="Make model and optimizer in the strategy's scope"):
+        optimizer.apply([jnp.ones(2)], [variable])
 
 
 def test_weights_that_do_not_decay_have_a_rule_of_their_own():

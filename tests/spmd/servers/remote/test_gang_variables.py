@@ -33,7 +33,7 @@ def gang():
 def _variables(gang, backing, sizes):
     made = [spmd.Variable(np.zeros(size, np.float32)) for size in sizes]
     for one in made:
-        assert backing.place_of(one) is None
+        assert backing.share(one) is None
         gang.values[id(one)] = np.ones(one.value.shape, np.float32)
     return made
 

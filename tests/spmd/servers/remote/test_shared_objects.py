@@ -154,16 +154,45 @@ def test_a_variable_on_the_servers_is_sent_without_its_value(send):
     assert float(variable.value[-1]) == 8.0
 
 
-def test_another_variable_is_sent_with_its_value(send):
-    variable = spmd.Variable(np.float32(3.0), kind="local")
+def test_the_programs_own_variable_moves_to_the_servers_with_its_value(send):
+    variable = spmd.Variable(np.float32(3.0))
+
+    def add():
+        variable.value = variable.value + 1
+
+    step = spmd.Step(add, send.mesh)
+    step()  # compiled for a variable that nobody else has
     copy = send(variable)
-    copy.value = jnp.float32(4.0)
-    assert (float(variable.value), float(copy.value)) == (3.0, 4.0)
+    assert float(copy.value) == 4.0
+    copy.value = copy.value + 1
+    assert float(variable.value) == 5.0
+    step()
+    assert float(copy.value) == 6.0
+
+
+def test_a_key_of_random_numbers_is_sent_with_its_value(send):
+    variable = spmd.Variable(jax.random.key(3), kind="key")
+    copy = send(variable)
+    copy.value = jax.random.key(4)
+    assert variable.value == jax.random.key(3)
 
 
 def test_a_result_has_the_values_of_variables(send):
     variable = spmd.Variable(np.float32(3.0))
     assert send.sender.load(dumps([variable, 1])) == [3.0, 1]
+
+
+def test_a_variable_that_nothing_has_read_is_a_result_with_its_value(send):
+    variable = spmd.Variable(np.float32(3.0))
+    send.variables.bind(variable)
+    assert send.sender.load(dumps([send(variable), 1])) == [3.0, 1]
+
+
+def test_what_cannot_be_copied_is_named_by_the_way_that_leads_to_it(send):
+    node = _Node({"files": [(line for line in "")]})
+    remedy = r"value.value\['files'\]\[0\] in the function <lambda> is of type generator"
+    with pytest.raises(TypeError, match=remedy):
+        send(node)
 
 
 def test_what_cannot_be_copied_is_an_error_and_is_not_known(send):

@@ -184,3 +184,32 @@ def test_other_strategies_and_values_are_refused(coordinator):
         tf.distribute.coordinator.ClusterCoordinator(tf.distribute.OneDeviceStrategy("cpu:0"))
     with pytest.raises(TypeError, match="Pass the function itself"):
         coordinator.schedule(3)
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "remedy"),
+    [
+        (5, None, r"args=\(value,\)"),
+        (5, 6, r"args=\(value,\)"),
+        ((5,), 6, r"kwargs=\{'name': value\}"),
+    ],
+)
+def test_arguments_that_are_no_tuple_are_an_error_that_says_what_to_write(
+    coordinator, args, kwargs, remedy
+):
+    with pytest.raises(TypeError, match=remedy):
+        coordinator.schedule(lambda x: x, args, kwargs)
+
+
+def test_a_variable_in_place_of_the_arguments_is_an_error_that_says_what_to_write(coordinator):
+    with pytest.raises(TypeError, match=r"args of type Variable.*args=\(value,\)"):
+        coordinator.schedule(lambda x: x, args=tf.Variable([1.0]))
+
+
+def test_a_dataset_in_place_of_its_iterator_is_an_error_that_says_what_to_write(coordinator):
+    data = coordinator.create_per_worker_dataset(lambda: tf.data.Dataset.range(3))
+    value = coordinator.schedule(lambda data: next(data), args=(data,))
+    with pytest.raises(TypeError, match=r"iter\(coordinator.create_per_worker_dataset"):
+        value.fetch()
+    with pytest.raises(TypeError, match="iter"):
+        coordinator.join()

@@ -27,3 +27,11 @@ def test_what_one_replica_computed_is_its_value_and_what_several_did_is_theirs()
         value = servers.RemoteValue()
         value.set({"loss": strategy.run(lambda: tf.constant(1.5))})
         assert isinstance(RemoteValue(value).fetch()["loss"], kind)
+
+
+def test_fetch_gives_the_value_of_a_variable():
+    value = servers.RemoteValue()
+    value.set({"ours": tf.Variable([1.0, 2.0]), "keras": tf.keras.Variable(3.0)})
+    fetched = RemoteValue(value).fetch()
+    assert fetched["ours"].tolist() == [1.0, 2.0]
+    assert isinstance(fetched["keras"], np.float32)
