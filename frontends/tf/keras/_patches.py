@@ -32,6 +32,7 @@ from frontends.tf.keras import (
     _files,
     _fit,
     _keras_2,
+    _logits,
     _lookup,
     _maps,
     _optimizers,
@@ -156,6 +157,17 @@ def patches() -> tuple[Patch, ...]:
             *(keras.src.losses.losses, "squeeze_or_expand_to_same_rank"),
             *(_keras_2.take_targets_of_rank_1, "Keras 2 takes targets without the axis of outputs"),
         ),
+        *[
+            around(keras.src.backend.nn, name, _logits.keep_logits, "a loss asks for the logits")
+            for name in ("sigmoid", "softmax")
+        ],
+        *[
+            around(
+                *(keras.src.backend.nn, f"{name}crossentropy", _logits.use_logits),
+                "the gradient of a saturated activation is zero",
+            )
+            for name in ("binary_", "categorical_", "sparse_categorical_")
+        ],
         # Symbolic tensors.
         around(
             *(keras.src.backend, "compute_output_spec", _symbolic.infer_with_sizes),
