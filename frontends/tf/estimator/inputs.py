@@ -4,11 +4,8 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-import jax
-
 from frontends.tf import data
-from frontends.tf.dtypes import as_dtype
-from frontends.tf.feature_column import prepare
+from frontends.tf.feature_column import prepared
 
 
 def call_with(function: Callable[..., Any], **known: Any) -> Any:
@@ -36,16 +33,10 @@ def batches_of(input_fn: Callable[..., Any], strategy: Any, **known: Any) -> Ite
         found = call_with(input_fn, input_context=context, **known)
         if not isinstance(found, data.Dataset):
             found = data.Dataset.from_tensors(found).repeat()
-        return found.map(prepare) if _has_texts(found) else found
+        return prepared(found)
 
     for element in strategy.distribute_datasets_from_function(dataset):
         yield element if isinstance(element, tuple) and len(element) == 2 else (element, None)
-
-
-def _has_texts(dataset: data.Dataset) -> bool:
-    return any(
-        as_dtype(spec.dtype).name == "string" for spec in jax.tree.leaves(dataset.element_spec)
-    )
 
 
 def unpack(element: Any) -> tuple[Any, Any]:

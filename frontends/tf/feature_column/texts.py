@@ -147,6 +147,17 @@ def prepare(*components: Nested) -> Nested:
     )
 
 
+def prepared(dataset: Any) -> Any:
+    """Has a dataset prepare its batches, if there are texts in them.
+
+    Args:
+        dataset: of `tf.data`.
+    """
+    specs = jax.tree.leaves(dataset.element_spec)
+    has_texts = any(as_dtype(spec.dtype).name == "string" for spec in specs)
+    return dataset.map(prepare) if has_texts else dataset
+
+
 def _is_leaf(node: Any) -> bool:
     return not isinstance(node, Mapping | tuple | list) or _holds_text(node)
 

@@ -10,6 +10,7 @@ from frontends.tf.distribute.coordinator.cluster_coordinator import ClusterCoord
 from frontends.tf.distribute.coordinator.per_worker import PerWorkerIterator
 from frontends.tf.distribute.input import InputContext
 from frontends.tf.distribute.strategies.parameter_server import ParameterServerStrategy
+from frontends.tf.feature_column import prepared
 from frontends.tf.keras._dataset_creator import DatasetCreator
 from spmd.integrations.keras import BatchLoop, Logs, Model
 
@@ -117,7 +118,7 @@ def fit_arguments(
         )
 
     def make() -> Dataset:
-        return data(InputContext()) if isinstance(data, DatasetCreator) else data
+        return prepared(data(InputContext()) if isinstance(data, DatasetCreator) else data)
 
     steps = math.ceil(steps)  # Keras 2 takes a fraction, as of rows / batch
     datasets = ClusterCoordinator(strategy).create_per_worker_dataset(make)

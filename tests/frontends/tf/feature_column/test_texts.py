@@ -7,7 +7,7 @@ import pytest
 
 from frontends import tf
 from frontends.tf._text_hashes import buckets
-from frontends.tf.feature_column import Texts, prepare
+from frontends.tf.feature_column import Texts, prepare, prepared
 from frontends.tf.feature_column.texts import is_empty
 
 WORDS = np.array([["fig", "pear", ""], ["plum", "漢字", "fig" * 50]])
@@ -64,3 +64,11 @@ def test_a_dataset_can_prepare():
     for batch in (data.map(prepare).batch(2), data.batch(2).map(prepare)):
         (found,) = batch
         assert (found["name"].words == Texts.of(WORDS).words).all()
+
+
+def test_only_a_dataset_with_texts_is_mapped():
+    numbers = tf.data.Dataset.range(3).batch(3)
+    assert prepared(numbers) is numbers
+    (found,) = prepared(tf.data.Dataset.from_tensors({"name": WORDS, "age": 3}))
+    assert (found["name"].words == Texts.of(WORDS).words).all()
+    assert found["age"] == 3

@@ -6,6 +6,7 @@ import pytest
 from frontends import tf
 from frontends.tf import feature_column as columns
 from frontends.tf.graph import Graph
+from tests.frontends.tf.distribute.coordinator.clusters import strategy as server_strategy
 
 FEATURES = {
     "fruit": np.array([["fig", "pear"], ["plum", ""], ["", ""], ["sloe", "fig"], ["fig", ""]]),
@@ -86,6 +87,22 @@ def test_models_train_with_texts_of_arrays_and_datasets(make):
 def test_a_functional_model_can_be_called_with_texts():
     model = functional()
     np.testing.assert_allclose(model(FEATURES), model.predict(FEATURES, verbose=0), rtol=1e-6)
+
+
+def test_workers_of_parameter_servers_train_as_one_device_does():
+    def data(context):
+        return tf.data.Dataset.from_tensor_slices((FEATURES, LABELS)).repeat().batch(5)
+
+    histories = []
+    for strategy in (server_strategy(1, 2), tf.distribute.OneDeviceStrategy("cpu:0")):
+        tf.keras.utils.set_random_seed(1)
+        with strategy.scope():
+            model = sequential()
+            model.compile("sgd", "mse")
+        creator = tf.keras.utils.experimental.DatasetCreator(data)
+        found = model.fit(creator, epochs=2, steps_per_epoch=2, verbose=0)
+        histories.append(found.history["loss"])
+    np.testing.assert_allclose(*histories, rtol=1e-5)
 
 
 def test_shared_columns_have_one_variable():

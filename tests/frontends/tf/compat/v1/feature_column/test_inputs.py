@@ -7,6 +7,7 @@ import pytest
 from frontends import tf
 from frontends.tf import feature_column as columns
 from frontends.tf.graph import Graph, VariableStore
+from tests.frontends.tf.distribute.coordinator.clusters import strategy as server_strategy
 
 v1 = tf.compat.v1
 FEATURES = {
@@ -50,6 +51,27 @@ def test_replicas_compute_what_the_host_computes(store):
     # The gradient of a sum of means: one for each row with a fruit.
     total = strategy.reduce("sum", gradient, axis=None)
     np.testing.assert_allclose(np.asarray(total).sum(), 3 * 4, rtol=1e-6)
+
+
+@pytest.mark.parametrize("parts", [1, 2])
+def test_tables_on_parameter_servers(parts):
+    partitioner = tf.distribute.experimental.partitioners.FixedShardsPartitioner(parts)
+    strategy = server_strategy(1, 2, variable_partitioner=partitioner)
+    coordinator, store = tf.distribute.coordinator.ClusterCoordinator(strategy), VariableStore()
+    with strategy.scope(), Graph(store).as_default():
+        expected = v1.feature_column.input_layer(FEATURES, [AGE, FRUIT])
+    variables = dict(store.variables)
+
+    def step(features, variables):
+        with Graph(store).as_default():
+            return v1.feature_column.input_layer(features, [AGE, FRUIT])
+
+    @tf.function
+    def on_worker(features):
+        return strategy.run(step, (features, variables))
+
+    found = coordinator.schedule(on_worker, args=(columns.prepare(FEATURES),)).fetch()
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_texts_that_nobody_prepared_are_refused_in_a_step(store):
