@@ -69,7 +69,6 @@ _HINTS = {
     "tf.SparseTensor": "Use jax.experimental.sparse, or dense arrays",
     "tf.sparse": "Use jax.experimental.sparse, or dense arrays",
     "tf.strings": "JAX has no text arrays: use numpy.strings, in a map of the dataset",
-    "tf.feature_column": "Use Keras preprocessing layers",
     **dict.fromkeys(
         (
             "tf.feature_column.sequence_numeric_column",

@@ -85,6 +85,7 @@ LAZY = {
         *(
             "errors",
             "estimator",
+            "feature_column",
             "image",
             "linalg",
             "losses",
