@@ -230,7 +230,7 @@ def apply_on_servers(
         raise StateError(
             f"The optimizer {self.name!r} was built for variables that the program had for itself, and that live on "
             "parameter servers now; what the optimizer keeps beside them does not. Make model and optimizer in the "
-            "strategy's scope: with strategy.scope(): ..."
+            "strategy's scope."
         )
     if "_spmd_slot_counts" in vars(self) and "_spmd_shared" not in vars(self):
         vars(self)["_spmd_shared"] = _bind_shared(self, variables[0])
