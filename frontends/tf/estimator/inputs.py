@@ -1,7 +1,7 @@
 """What an `input_fn` returns, as batches for the replicas of a strategy."""
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from frontends.tf import data
@@ -37,16 +37,3 @@ def batches_of(input_fn: Callable[..., Any], strategy: Any, **known: Any) -> Ite
 
     for element in strategy.distribute_datasets_from_function(dataset):
         yield element if isinstance(element, tuple) and len(element) == 2 else (element, None)
-
-
-def unpack(element: Any) -> tuple[Any, Any]:
-    """Divides what a dataset gives into features and labels."""
-    if isinstance(element, tuple) and len(element) == 2:
-        return element
-    return element, None
-
-
-def check_features(features: Any) -> None:
-    """Refuses what no model function could use."""
-    if isinstance(features, Mapping) and not features:
-        raise ValueError("input_fn returned no features. Return a dict with at least one tensor.")
