@@ -181,11 +181,7 @@ class Graph:
             )
         return variable
 
-    def get_collection(self, name: str, scope: str | None = None) -> list[Any]:
-        """See `tf.compat.v1.get_collection`."""
-        return self.collection(name, scope)
-
-    def collection(self, key: str, scope: str | None = None) -> list[Any]:
+    def get_collection(self, key: str, scope: str | None = None) -> list[Any]:
         """Lists a collection: what has a name that begins as `scope` says, a regular expression."""
         items = list(self.collections[key])
         if scope is None:

@@ -56,7 +56,7 @@ def get_collection(key: str, scope: str | None = None) -> list[Any]:
         key: its name.
         scope: a regular expression; only what has a name that begins so.
     """
-    return default_graph().collection(key, scope)
+    return default_graph().get_collection(key, scope)
 
 
 def get_collection_ref(key: str) -> list[Any]:

@@ -64,7 +64,7 @@ def test_a_collection_is_filtered_by_the_names_of_tensors():
     graph = Graph()
     for name in ("a/loss", "b/loss"):
         graph.collections["losses"].append(graph.named(jnp.ones(2), name))
-    assert graph.collection("losses", "b/") == [graph.tensors["b/loss:0"]]
+    assert graph.get_collection("losses", "b/") == [graph.tensors["b/loss:0"]]
 
 
 def test_effects_see_no_graph():

@@ -95,9 +95,9 @@ def test_what_is_noted(store):
     assert variables[AGE] == []
     assert {column: rows.shape for column, rows in outputs.items()} == {AGE: (5, 3), FRUIT: (5, 3)}
     assert not table.trainable
-    assert graph.collection("trainable_variables") == []
+    assert graph.get_collection("trainable_variables") == []
     for key in ("mine", "variables", "model_variables"):
-        assert [one is table for one in graph.collection(key)] == [True]
+        assert [one is table for one in graph.get_collection(key)] == [True]
 
 
 def test_columns_that_share_have_one_variable_in_each_trace(store):
