@@ -7,6 +7,7 @@ A *table* is a dict from TensorFlow's name to the function. `attributes` makes o
 import contextlib
 import difflib
 import importlib
+import operator
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from types import ModuleType
@@ -104,7 +105,8 @@ def attributes(
         table: the names that the module has.
         lazy: names of submodules, and the Python modules to import when they are first looked up.
         present: names that the module has by itself.
-        borrowed: names of other modules that it has too, and these Python modules.
+        borrowed: names of other modules that it has too, and these Python modules; with a colon and a path, if
+            the name is another there.
         rest: a Python module, all of whose other names it has.
 
     Returns:
@@ -119,7 +121,8 @@ def attributes(
         if name in submodules:
             return importlib.import_module(submodules[name])
         if name in others:
-            return getattr(importlib.import_module(others[name]), name)
+            owner, _, path = others[name].partition(":")
+            return operator.attrgetter(path or name)(importlib.import_module(owner))
         if name.startswith("__"):
             raise AttributeError(f"module {module} has no attribute {name}")
         if rest is not None:

@@ -1,5 +1,6 @@
 """`tf.Variable`: an array that keeps its place, over the engine's state."""
 
+from abc import ABCMeta
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +16,8 @@ from frontends.tf.distribute.scope import get_strategy
 from frontends.tf.distribute.values import DistributedValues
 from frontends.tf.distribute.variable_parts import VariablePart, parts_of
 from frontends.tf.dtypes import jax_dtype
-from frontends.tf.ops.name_scope import in_name_scope
+from frontends.tf.graph import current_graph
+from frontends.tf.ops.name_scope import in_name_scope, name_scope
 from frontends.tf.reference import Reference
 from frontends.tf.scatter import ScatteredVariable
 from frontends.tf.tensor_shape import TensorShape
@@ -27,8 +29,26 @@ class TracedInitialValueError(ValueError):
     """The initial value of a variable is computed by the program that makes it."""
 
 
-class Variable(ScatteredVariable):
+class _FoundInGraphs(ABCMeta):
+    """Has a model function that is called again get the variables of the first call, as it does in TensorFlow's sessions."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        graph = current_graph()
+        collections = kwargs.pop("collections", None)
+        if graph is None:
+            return super().__call__(*args, **kwargs)
+
+        def make(name: str) -> Any:
+            with name_scope(""):  # the name is whole
+                return super(_FoundInGraphs, cls).__call__(*args, **kwargs | {"name": name})
+
+        return graph.variable(in_name_scope(kwargs.get("name") or "Variable"), make, collections)
+
+
+class Variable(ScatteredVariable, metaclass=_FoundInGraphs):
     """An array that can be assigned.
+
+    A model function of `tf.estimator` that makes a variable of some name finds it again in later calls, as it is then.
 
     With `ON_WRITE` (what `AUTO` means) it has one value, equal on all replicas; what a replica assigns is
     combined over replicas first, by its aggregation. Without one (`NONE`) all replicas must assign the
@@ -183,6 +203,11 @@ class Variable(ScatteredVariable):
 
 
 DistributedValues.register(Variable)
+
+
+def new_variable(*args: Any, **kwargs: Any) -> Variable:
+    """Makes a `tf.Variable` that a model function's graph does not keep by its name: the caller does."""
+    return ABCMeta.__call__(Variable, *args, **kwargs)
 
 
 def _array(value: TensorLike, dtype: DTypeLike) -> jax.Array:

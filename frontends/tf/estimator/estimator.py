@@ -28,6 +28,8 @@ from frontends.tf.estimator.session import Session
 from frontends.tf.estimator.warm_start import warm_start
 from frontends.tf.graph import VariableStore
 from frontends.tf.ops.random import set_seed
+from frontends.tf.variable import TracedInitialValueError
+from spmd.replica import is_per_replica
 from spmd.typing import StrPath
 
 
@@ -303,7 +305,17 @@ class Estimator:
 
             set_seed(self.config.tf_random_seed)
             logging.info("Calling model_fn.")
-            strategy.trace(step, first)
+            try:
+                strategy.trace(step, first)
+            except TracedInitialValueError:
+                store.clear()
+                features, labels = jax.tree.map(
+                    lambda leaf: strategy.experimental_local_results(leaf)[0],
+                    first,
+                    is_leaf=is_per_replica,
+                )
+                step.make_variables(features, labels)
+                strategy.trace(step, first)
             logging.info("Done calling model_fn.")
             checkpoints = ModelCheckpoints(store, self.model_dir, self.config)
             path = path or self.latest_checkpoint()

@@ -62,15 +62,29 @@ class ModelStep(Searched):
         """What the model function made."""
         return self._hidden[-1]
 
-    def __call__(self, features: Any, labels: Any) -> dict[str, Any]:
-        """Calls the model function in a trace, and runs what the mode runs; returns what can be fetched, by name."""
-        is_training = self._mode == ModeKeys.TRAIN
-        tape = GradientTape(persistent=True) if is_training else None
+    def make_variables(self, features: Any, labels: Any) -> None:
+        """Calls the model function on values, outside of a trace: what a trace computes cannot be an initial value.
+
+        Args:
+            features: of one replica.
+            labels: of one replica.
+        """
+        self._call(features, labels, None)
+
+    def _call(
+        self, features: Any, labels: Any, tape: GradientTape | None
+    ) -> tuple[Graph, EstimatorSpec]:
         graph = Graph(self.store, tape)
         graph.scales_loss = self._scales_loss
         with graph.as_default(), tape or contextlib.nullcontext():
             get_or_create_global_step()
-            spec = self._function(features, labels)
+            return graph, self._function(features, labels)
+
+    def __call__(self, features: Any, labels: Any) -> dict[str, Any]:
+        """Calls the model function in a trace, and runs what the mode runs; returns what can be fetched, by name."""
+        is_training = self._mode == ModeKeys.TRAIN
+        tape = GradientTape(persistent=True) if is_training else None
+        graph, spec = self._call(features, labels, tape)
         outputs: dict[str, Any] = {}
         names: dict[int, tuple[str, Any]] = {}
 

@@ -66,6 +66,33 @@ class Graph:
         self._names[name] += 1
         return self.unique_name(f"{name}_{count}") if count else name
 
+    def variable(
+        self, name: str, make: Callable[[str], Any], collections: Iterable[str] | None = None
+    ) -> Any:
+        """Returns the variable of a name, which the graph makes unique; makes it if no graph of the store did.
+
+        Args:
+            name: with its scopes.
+            make: called with the unique name.
+            collections: to add it to; None means those of all variables, and of those that are trained.
+        """
+        full = self.unique_name(name)
+        while full in self.used:
+            full = self.unique_name(name)
+        variables = self.store.variables
+        if full not in variables:
+            variables[full] = make(full)
+        variable = variables[full]
+        self.used.add(full)
+        keys = ["variables"] if collections is None else list(collections)
+        if "local_variables" in keys:
+            self.store.local.add(full)
+        elif variable.trainable:
+            keys.append("trainable_variables")
+        for key in dict.fromkeys(keys):
+            self.collections[key].append(variable)
+        return variable
+
     def operation(
         self, name: str, effect: Callable[[], Any] | None = None, inputs: Iterable[Any] = ()
     ) -> Operation:

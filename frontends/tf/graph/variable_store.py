@@ -25,6 +25,11 @@ class VariableStore(Searched):
         """Returns the variables that checkpoints hold, by name."""
         return {name: one for name, one in self.variables.items() if name not in self.local}
 
+    def clear(self) -> None:
+        """Forgets everything."""
+        for some in (self.variables, self.objects, self.local):
+            some.clear()
+
     def object(self, name: str, make: Callable[[], Any]) -> Any:
         """Returns the object of a name; makes it the first time."""
         if name not in self.objects:

@@ -13,6 +13,7 @@ from frontends.tf.compat.v1 import (
     logging,
     losses,
     metrics,
+    operations,
     session_config,
     variable_scopes,
 )
@@ -33,6 +34,7 @@ __getattr__, __dir__ = attributes(
         **defined_in(assigning.__name__),
         **defined_in(session_config.__name__),
         **defined_in(collections.__name__),
+        **defined_in(operations.__name__),
         **defined_in(variable_scopes.__name__),
         **initializers.TOP_INITIALIZERS,
         "initializers": initializers,

@@ -15,7 +15,7 @@ from frontends.tf.distribute.variable_parts import holder_of
 from frontends.tf.graph import Graph
 from frontends.tf.held_variable import HeldVariable
 from frontends.tf.ops.name_scope import name_scope
-from frontends.tf.variable import Variable
+from frontends.tf.variable import Variable, new_variable
 from spmd.replica import current_frame
 from spmd.state import Update, adapter_of, describing, silently
 from spmd.topology import readable
@@ -70,7 +70,7 @@ def make_unseen(
     if name not in variables:
         unbound = contextlib.nullcontext() if bind is None else silently()
         with name_scope(""), unbound:
-            made = Variable(initial, trainable=False, name=name, aggregation=aggregation)
+            made = new_variable(initial, trainable=False, name=name, aggregation=aggregation)
         if bind is not None:
             bind(made)
         variables[name] = made

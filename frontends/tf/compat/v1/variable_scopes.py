@@ -19,7 +19,7 @@ from frontends.tf.compat.v1.initializers.scaling import GlorotUniform
 from frontends.tf.graph import default_graph
 from frontends.tf.ops.name_scope import name_scope
 from frontends.tf.tensor_shape import TensorShape
-from frontends.tf.variable import Variable
+from frontends.tf.variable import Variable, new_variable
 from spmd.assigned import assigned
 
 
@@ -233,7 +233,7 @@ def get_variable(
         )
     if full not in variables:
         with name_scope(""):  # the name is whole
-            variables[full] = Variable(
+            variables[full] = new_variable(
                 _initial(
                     full,
                     shape,

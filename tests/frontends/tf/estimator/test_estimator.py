@@ -212,3 +212,36 @@ def test_initial_values_follow_the_seed_of_the_configuration(make, tmp_path):
         estimator.train(lambda: X, steps=1, hooks=[StopAfter(1)])
         found.append(estimator.get_variable_value("dense/kernel").tolist())
     assert found[0] == found[1] != found[2]
+
+
+HIDDEN = ["hidden/bias", "hidden/kernel"]
+
+
+def _of_drawn_variables(features, labels, mode):
+    with tf.name_scope("hidden"):
+        kernel = tf.Variable(tf.truncated_normal([1, 4], stddev=0.1), name="kernel")
+        bias = tf.Variable(tf.constant(0.1, shape=[4]), name="bias")
+    out = tf.Variable(tf.random_uniform([4, 1], -1.0, 1.0) * 0.5)
+    y = tf.matmul(tf.nn.relu(tf.matmul(features, kernel) + bias), out)
+    loss = tf.losses.mean_squared_error(labels, y)
+    train_op = tf.train.AdamOptimizer(0.02).minimize(loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+
+@pytest.mark.parametrize("devices", [1, 2])
+def test_variables_start_from_what_the_model_function_draws(tmp_path, devices):
+    strategy = tf.distribute.MirroredStrategy([f"cpu:{index}" for index in range(devices)])
+
+    def trained(folder, steps):
+        config = tf.estimator.RunConfig(tf_random_seed=3, train_distribute=strategy)
+        estimator = tf.estimator.Estimator(_of_drawn_variables, tmp_path / folder, config)
+        return estimator.train(data(repeat=200), max_steps=steps)
+
+    first, again = trained("a", 1), trained("b", 1)
+    names = [name for name in first.get_variable_names() if "Adam" not in name]
+    assert names == ["Variable", "beta1_power", "beta2_power", "global_step", *HIDDEN]
+    drawn = first.get_variable_value("hidden/kernel")
+    assert 0 < np.std(drawn) < 0.3
+    np.testing.assert_array_equal(drawn, again.get_variable_value("hidden/kernel"))
+    before = first.evaluate(data())["loss"]
+    assert trained("a", 60).evaluate(data())["loss"] < before / 2

@@ -84,3 +84,30 @@ def test_an_identity_has_its_name_and_runs_what_is_before_it():
         graph.run(loss)
     assert (ran, float(loss)) == (["first"], 2.0)
     assert float(tf.identity(2.0, name="loss")) == 2.0
+
+
+def test_a_variable_is_found_again_by_its_name():
+    first = Graph()
+    again = Graph(first.store)
+    made = []
+    for graph in (first, again):
+        with graph.as_default(), tf.name_scope("layer"):
+            w = tf.Variable(lambda: tf.ones([2]), name="w")
+            made.append((w, tf.Variable(0.0), tf.Variable(1.0, trainable=False)))
+    assert [one.name for one in made[0]] == ["layer/w:0", "layer/Variable:0", "layer/Variable_1:0"]
+    assert all(one is other for one, other in zip(*made, strict=True))
+    for graph in (first, again):
+        assert list(map(id, graph.collections["variables"])) == list(map(id, made[0]))
+        assert list(map(id, graph.collections["trainable_variables"])) == list(map(id, made[0][:2]))
+
+
+def test_a_variable_takes_no_name_of_get_variable():
+    with Graph().as_default() as graph:
+        first = tf.compat.v1.get_variable("w", [1])
+        local = tf.Variable(2.0, name="w", collections=["local_variables"])
+    assert (first.name, local.name) == ("w:0", "w_1:0")
+    assert (list(graph.store.saved()), graph.collections["local_variables"]) == (["w"], [local])
+
+
+def test_outside_of_a_graph_each_variable_is_another():
+    assert tf.Variable(1.0, name="w") is not tf.Variable(1.0, name="w")

@@ -12,7 +12,7 @@ from frontends.tf.aggregation import VariableAggregation, VariableSynchronizatio
 from frontends.tf.compat.v1.collections import GraphKeys, add_to_collections
 from frontends.tf.graph import Graph, current_graph
 from frontends.tf.ops.name_scope import in_name_scope, name_scope
-from frontends.tf.variable import Variable
+from frontends.tf.variable import Variable, new_variable
 from spmd.replica import in_replica
 
 Metric = tuple[Any, Any]
@@ -90,7 +90,7 @@ def _variable(graph: Graph, name: str, shape: tuple[int, ...]) -> Variable:
     full, variables = in_name_scope(name), graph.store.variables
     if full not in variables:
         with name_scope(""):  # the name is whole
-            variables[full] = Variable(
+            variables[full] = new_variable(
                 lambda: jnp.zeros(shape, jnp.float32),
                 trainable=False,
                 name=full,

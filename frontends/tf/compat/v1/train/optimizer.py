@@ -215,14 +215,14 @@ class Optimizer(Searched):
 
         Source: `tf.compat.v1.train.Optimizer.apply_gradients`.
         """
+        given, graph = list(grads_and_vars), current_graph()
+        if graph is not None and graph.tape is None:
+            return graph.operation(name or self._name, self._refuse)
         if in_cross_replica_context():
             raise RuntimeError(
                 "Use `apply_gradients()` in a replica: strategy.run(train_step, args=(batch,)). It was called in a "
                 "cross-replica context."
             )
-        given, graph = list(grads_and_vars), current_graph()
-        if graph is not None and graph.tape is None:
-            return graph.operation(name or self._name, self._refuse)
         if not given:
             raise ValueError("No variables provided.")
         pairs = [pair for pair in _whole(given) if pair[0] is not None]

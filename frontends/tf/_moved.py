@@ -1,0 +1,34 @@
+"""What TensorFlow 1 has at its top, and TensorFlow 2 in its modules or by another name."""
+
+_PATHS = {
+    "random": (
+        *(
+            ("random_normal", "normal"),
+            ("random_uniform", "uniform"),
+            ("random_shuffle", "shuffle"),
+        ),
+        *(("truncated_normal", "truncated_normal"), ("set_random_seed", "set_seed")),
+    ),
+    "math": (
+        *("confusion_matrix", "count_nonzero", "erf", "expm1", "floordiv", "floormod", "is_finite"),
+        *("is_inf", "is_nan", "log1p", "log_sigmoid", "mod", "reciprocal", "rsqrt", "segment_mean"),
+        *("segment_sum", "squared_difference", "unsorted_segment_mean", "unsorted_segment_sum"),
+    ),
+    "linalg": (
+        *(("matrix_inverse", "inv"), ("matrix_determinant", "det"), ("matrix_solve", "solve")),
+        *(("matrix_band_part", "band_part"), ("matrix_diag", "diag"), "trace", "global_norm"),
+        ("matrix_diag_part", "diag_part"),
+    ),
+    "nn": ("depth_to_space", "space_to_depth"),
+    "debugging": ("assert_non_negative", "assert_positive", "assert_type", "check_numerics"),
+    "io": ("gfile",),
+}
+
+# By TensorFlow 1's name: where it is now. A pair is a name and the one that it has now.
+MOVED: dict[str, str] = {"py_func": "frontends.tf:numpy_function"} | {
+    (one if isinstance(one, str) else one[0]): (
+        f"frontends.tf:{module}.{one if isinstance(one, str) else one[1]}"
+    )
+    for module, some in _PATHS.items()
+    for one in some
+}
