@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 from collections.abc import Callable, Mapping
+from types import FunctionType
 from typing import Any
 
 from jax.core import Tracer
@@ -13,6 +14,7 @@ from frontends.tf.estimator.estimator_spec import EstimatorSpec
 from frontends.tf.estimator.mode_keys import ModeKeys
 from frontends.tf.gradient_tape import GradientTape
 from frontends.tf.graph import Graph, VariableStore
+from frontends.tf.ops.gradients import TapeNeeded
 from spmd.state import Searched
 
 
@@ -69,22 +71,29 @@ class ModelStep(Searched):
             features: of one replica.
             labels: of one replica.
         """
-        self._call(features, labels, None)
+        self._call(features, labels, has_tape=False)
 
-    def _call(
-        self, features: Any, labels: Any, tape: GradientTape | None
-    ) -> tuple[Graph, EstimatorSpec]:
+    def _call(self, features: Any, labels: Any, *, has_tape: bool) -> tuple[Graph, EstimatorSpec]:
+        """Calls the model function; with a tape, even where there is to be none, if it asks for gradients."""
+        tape = GradientTape(persistent=True) if has_tape else None
         graph = Graph(self.store, tape)
         graph.scales_loss = self._scales_loss
         with graph.as_default(), tape or contextlib.nullcontext():
             get_or_create_global_step()
-            return graph, self._function(features, labels)
+            try:
+                return graph, self._function(features, labels)
+            except TapeNeeded:
+                if has_tape:
+                    raise NotImplementedError(
+                        "tf.gradients of gradients is not supported in a model function. Take them with nested "
+                        "tf.GradientTape blocks."
+                    ) from None
+        return self._call(features, labels, has_tape=True)
 
     def __call__(self, features: Any, labels: Any) -> dict[str, Any]:
         """Calls the model function in a trace, and runs what the mode runs; returns what can be fetched, by name."""
         is_training = self._mode == ModeKeys.TRAIN
-        tape = GradientTape(persistent=True) if is_training else None
-        graph, spec = self._call(features, labels, tape)
+        graph, spec = self._call(features, labels, has_tape=is_training)
         outputs: dict[str, Any] = {}
         names: dict[int, tuple[str, Any]] = {}
 
@@ -95,9 +104,12 @@ class ModelStep(Searched):
         for name, tensor in graph.tensors.items():
             output(name, tensor)
         for index, hook in enumerate(
-            (*spec.training_hooks, *spec.training_chief_hooks, *spec.evaluation_hooks)
+            (
+                *(*spec.training_hooks, *spec.training_chief_hooks),
+                *(*spec.evaluation_hooks, *spec.prediction_hooks),
+            )
         ):
-            for path, tensor in _tensors_in(vars(hook)).items():
+            for path, tensor in _tensors_in(_reachable(hook)).items():
                 output(f"hook {index}/{path}", tensor)
         for name, kind, tensor in graph.collections[GraphKeys.SUMMARIES]:
             if kind != "text":  # which no step returns
@@ -110,9 +122,22 @@ class ModelStep(Searched):
             elif self._mode == ModeKeys.EVAL:
                 graph.run([update for _, update in spec.eval_metric_ops.values()])
             else:
-                outputs = {"predictions": spec.predictions}
+                outputs["predictions"] = spec.predictions
         self._hidden[:] = [Made(graph, spec, names)]
         return outputs
+
+
+def _reachable(hook: Any) -> dict[str, Any]:
+    """What a hook can fetch: its attributes, and what its methods have of the function that defines its class."""
+    found = dict(vars(hook)) if hasattr(hook, "__dict__") else {}
+    for name in ("begin", "after_create_session", "before_run", "after_run", "end"):
+        method = getattr(type(hook), name, None)
+        if isinstance(method, FunctionType):
+            cells = zip(method.__code__.co_freevars, method.__closure__ or (), strict=True)
+            for key, cell in cells:
+                with contextlib.suppress(ValueError):  # it is not assigned
+                    found[f"{name}/{key}"] = cell.cell_contents
+    return found
 
 
 class _Hidden(list[Any]):

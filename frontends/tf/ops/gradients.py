@@ -16,6 +16,7 @@ from frontends.tf._typing import Nested
 from frontends.tf.data.tracing import in_traced_function
 from frontends.tf.gradient_sources import value_of
 from frontends.tf.gradient_tape import GradientTape, UnconnectedGradients
+from frontends.tf.graph import current_graph
 from spmd.assigned import assigned
 from spmd.errors import RecordedGradientError
 
@@ -86,9 +87,9 @@ def gradients(
     stop_gradients: Nested = None,
     unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
 ) -> list[Any]:
-    """Computes the gradients of the sum of `ys` in a `tf.function`; elsewhere use `tf.GradientTape`.
+    """Computes the gradients of the sum of `ys` in a `tf.function` or a model function; elsewhere use `tf.GradientTape`.
 
-    The function is traced once more, with a tape around it.
+    The function is traced once more, with a tape around it, unless it has one.
 
     Args:
         ys: arrays that the function computed.
@@ -101,7 +102,7 @@ def gradients(
 
     Raises:
         NotImplementedError: there are `stop_gradients`.
-        RuntimeError: this is no `tf.function`.
+        RuntimeError: this is neither a `tf.function` nor a model function.
 
     Examples:
         >>> from frontends import tf
@@ -165,7 +166,9 @@ def hessians(
 def _first(ask: Callable[[GradientTape], Any], sources: list[Any], name: str) -> Any:
     """Asks the innermost tape that can answer; those within it know nothing of how its answer came about."""
     inner: list[GradientTape] = []
-    for tape in reversed(_TAPES.get()):
+    graph = current_graph()
+    around = [] if graph is None or graph.tape is None else [graph.tape]
+    for tape in reversed([*around, *_TAPES.get()]):
         try:
             found = ask(tape)
         except RecordedGradientError:
@@ -174,7 +177,7 @@ def _first(ask: Callable[[GradientTape], Any], sources: list[Any], name: str) ->
             for one in inner:
                 one.keep_out(sources, found)
             return found
-    if in_traced_function():
+    if in_traced_function() or (graph is not None and not around):
         raise TapeNeeded
     raise RuntimeError(
         f"tf.{name} is not supported when eager execution is enabled. Call it in a tf.function, or use "

@@ -41,6 +41,40 @@ def test_a_step_runs_what_is_fetched_and_gives_tensors_by_name():
     assert step.made.spec.training_hooks[0].tensors["third"][1] == "text"
 
 
+def test_what_a_hook_has_of_the_function_around_its_class_can_be_fetched():
+    def function(features, labels):
+        loss = tf.reduce_sum(features)
+
+        class Fetching(tf.estimator.SessionRunHook):
+            def before_run(self, run_context):
+                return tf.estimator.SessionRunArgs({"double": double, "later": later})
+
+        double = loss * 2
+        spec = tf.estimator.EstimatorSpec(
+            "train", loss=loss, train_op=tf.no_op(), training_hooks=[Fetching()]
+        )
+        if features is None:
+            later = loss  # never assigned
+        return spec
+
+    step = ModelStep(function, "train", VariableStore(), scales_loss=False)
+    outputs = tf.distribute.get_strategy().run(step, (np.ones(3, np.float32), None))
+    assert outputs.keys() == {"loss", "hook 0//before_run/double"}
+
+
+@pytest.mark.parametrize("mode", ["train", "infer"])
+def test_gradients_can_be_taken_in_each_mode(mode):
+    def function(features, labels):
+        slope = tf.gradients(tf.reduce_sum(features**2), features)[0]
+        loss = tf.reduce_sum(slope)
+        return tf.estimator.EstimatorSpec(mode, slope, loss, train_op=tf.no_op())
+
+    step = ModelStep(function, mode, VariableStore(), scales_loss=False)
+    strategy = tf.distribute.get_strategy()
+    outputs = strategy.run(step, (np.arange(3, dtype=np.float32), None))
+    assert float(strategy.experimental_local_results(outputs["loss"])[0]) == 6
+
+
 @pytest.mark.parametrize("scales", [True, False])
 def test_the_graph_knows_whether_losses_are_scaled(scales):
     seen = []
