@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import jax
 
+from frontends.tf.estimator.hooks import SessionRunHook
 from frontends.tf.estimator.mode_keys import ModeKeys
 from frontends.tf.graph import Operation
 
@@ -62,7 +63,7 @@ class EstimatorSpec(_Fields):
 
         Raises:
             ValueError: something is missing, or the loss is no number.
-            TypeError: a metric is no pair.
+            TypeError: a part is of another kind than said above.
         """
         if mode not in (ModeKeys.TRAIN, ModeKeys.EVAL, ModeKeys.PREDICT):
             raise ValueError(
@@ -74,10 +75,31 @@ class EstimatorSpec(_Fields):
             raise ValueError("Missing train_op.")
         if predictions is None and mode == ModeKeys.PREDICT:
             raise ValueError("Missing predictions.")
+        if (
+            train_op is not None
+            and not _is_tensor(train_op)
+            and not isinstance(train_op, Operation)
+        ):
+            raise TypeError(f"train_op must be Operation or Tensor, given: {train_op!r}")
+        named = predictions if isinstance(predictions, Mapping) else {"": predictions}
+        for name, tensor in named.items():
+            if tensor is not None and not _is_tensor(tensor):
+                where = f"predictions[{name}]" if name else "predictions"
+                raise TypeError(f"{where} must be Tensor, given: {tensor!r}")
+        for name, given in (
+            ("eval_metric_ops", eval_metric_ops),
+            ("export_outputs", export_outputs),
+        ):
+            if given is not None and not isinstance(given, Mapping):
+                raise TypeError(f"{name} must be a dict, given: {given!r}")
+        for hooks in (training_chief_hooks, training_hooks, evaluation_hooks, prediction_hooks):
+            check_hooks(hooks or ())
         metrics = dict(eval_metric_ops or {})
         for name, pair in metrics.items():
             if not hasattr(pair, "update_state") and not (
-                isinstance(pair, tuple) and len(pair) == 2
+                isinstance(pair, tuple)
+                and len(pair) == 2
+                and all(_is_tensor(one) or isinstance(one, Operation) for one in pair)
             ):
                 raise TypeError(
                     "Values of eval_metric_ops must be (metric_value, update_op) tuples, or a Keras metric, given: "
@@ -97,6 +119,21 @@ class EstimatorSpec(_Fields):
             tuple(evaluation_hooks or ()),
             tuple(prediction_hooks or ()),
         )
+
+
+def check_hooks(hooks: Sequence[Any]) -> None:
+    """Checks what is called around steps.
+
+    Raises:
+        TypeError: one is no `SessionRunHook`.
+    """
+    for hook in hooks:
+        if not isinstance(hook, SessionRunHook):
+            raise TypeError(f"All hooks must be SessionRunHook instances, given: {hook!r}")
+
+
+def _is_tensor(value: Any) -> bool:
+    return hasattr(value, "dtype") and hasattr(value, "shape")
 
 
 def _number(loss: Any) -> Any:

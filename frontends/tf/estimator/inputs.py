@@ -36,4 +36,11 @@ def batches_of(input_fn: Callable[..., Any], strategy: Any, **known: Any) -> Ite
         return prepared(found)
 
     for element in strategy.distribute_datasets_from_function(dataset):
-        yield element if isinstance(element, tuple) and len(element) == 2 else (element, None)
+        if not isinstance(element, tuple):
+            yield element, None
+        elif len(element) == 2:
+            yield element
+        else:
+            raise ValueError(
+                f"input_fn should return (features, labels) as a len 2 tuple, not {len(element)} values."
+            )

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from frontends.tf.estimator.estimator_spec import check_hooks
+
 
 class _TrainFields(NamedTuple):
     input_fn: Callable[..., Any]
@@ -36,10 +38,11 @@ class TrainSpec(_TrainFields):
 
         Raises:
             ValueError: `max_steps` is not positive.
-            TypeError: `input_fn` is no function.
+            TypeError: `input_fn` is no function, or a hook is no `SessionRunHook`.
         """
         if max_steps is not None and max_steps <= 0:
             raise ValueError(f"Must specify max_steps > 0, given: {max_steps}")
+        check_hooks(hooks or ())
         return super().__new__(
             cls, _function(input_fn), max_steps, tuple(hooks or ()), tuple(saving_listeners or ())
         )
@@ -86,7 +89,7 @@ class EvalSpec(_EvalFields):
 
         Raises:
             ValueError: a number is out of range.
-            TypeError: `input_fn` is no function.
+            TypeError: `input_fn` is no function, or a part is of another kind than said above.
         """
         if steps is not None and steps <= 0:
             raise ValueError(f"Must specify steps > 0, given: {steps}")
@@ -100,6 +103,12 @@ class EvalSpec(_EvalFields):
             exporters = ()
         elif not isinstance(exporters, (list, tuple)):
             exporters = (exporters,)
+        check_hooks(hooks or ())
+        if name is not None and not isinstance(name, str):
+            raise TypeError(f"`name` must be string, given: {name!r}")
+        for exporter in exporters:
+            if not hasattr(exporter, "export"):
+                raise TypeError(f"`exporters` must be exporters, found {exporter!r}.")
         return super().__new__(
             cls,
             _function(input_fn),

@@ -13,7 +13,14 @@ from frontends.tf.graph import VariableStore
 from spmd.checkpoint import is_checkpoint
 
 
-class WarmStartSettings(NamedTuple):
+class _Fields(NamedTuple):
+    ckpt_to_initialize_from: Any
+    vars_to_warm_start: str | Sequence[Any] | None
+    var_name_to_vocab_info: Mapping[str, Any]
+    var_name_to_prev_var_name: Mapping[str, str]
+
+
+class WarmStartSettings(_Fields):
     """What to take from a checkpoint.
 
     Attributes:
@@ -25,10 +32,29 @@ class WarmStartSettings(NamedTuple):
     Source: `tf.estimator.WarmStartSettings`.
     """
 
-    ckpt_to_initialize_from: Any
-    vars_to_warm_start: str | Sequence[Any] | None = ".*"
-    var_name_to_vocab_info: Mapping[str, Any] | None = None
-    var_name_to_prev_var_name: Mapping[str, str] | None = None
+    __slots__ = ()
+
+    def __new__(
+        cls,
+        ckpt_to_initialize_from: Any,
+        vars_to_warm_start: str | Sequence[Any] | None = ".*",
+        var_name_to_vocab_info: Mapping[str, Any] | None = None,
+        var_name_to_prev_var_name: Mapping[str, str] | None = None,
+    ) -> "WarmStartSettings":
+        """Checks that there is a path.
+
+        Raises:
+            ValueError: there is none.
+        """
+        if not ckpt_to_initialize_from:
+            raise ValueError("`ckpt_to_initialize_from` MUST be set in WarmStartSettings")
+        return super().__new__(
+            cls,
+            ckpt_to_initialize_from,
+            vars_to_warm_start,
+            var_name_to_vocab_info or {},
+            var_name_to_prev_var_name or {},
+        )
 
 
 def warm_start(store: VariableStore, settings: Any) -> None:
@@ -52,7 +78,12 @@ def warm_start(store: VariableStore, settings: Any) -> None:
     path = folder if is_checkpoint(folder) else latest(folder)
     if path is None:
         raise ValueError(f"There is no checkpoint in {folder} to start from.")
-    values, renamed = values_of(path), settings.var_name_to_prev_var_name or {}
+    logging.info(f"Warm-starting with WarmStartSettings: {settings}")
+    logging.info(f"Warm-starting from: {folder}")
+    if isinstance(settings.vars_to_warm_start, str):
+        logging.info("Warm-starting variables only in TRAINABLE_VARIABLES.")
+    values, renamed = values_of(path), settings.var_name_to_prev_var_name
+    count = 0
     for name, variable in store.saved().items():
         if not variable.trainable or not _is_wanted(name, settings.vars_to_warm_start):
             continue
@@ -66,10 +97,12 @@ def warm_start(store: VariableStore, settings: Any) -> None:
             raise ValueError(
                 f"The variable {name!r} has shape {tuple(variable.shape)}, but the checkpoint {path} has {value.shape}."
             )
-        logging.info(
+        logging.debug(
             f"Warm-starting variable: {name}; prev_var_name: {source if source != name else 'Unchanged'}"
         )
         variable.assign(value)
+        count += 1
+    logging.info(f"Warm-started {count} variables.")
 
 
 def _is_wanted(name: str, wanted: str | Sequence[Any] | None) -> bool:

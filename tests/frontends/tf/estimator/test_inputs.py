@@ -7,6 +7,11 @@ from frontends import tf
 from frontends.tf.estimator.inputs import batches_of, call_with
 
 
+def test_three_values_are_an_error():
+    with pytest.raises(ValueError, match="as a len 2 tuple, not 3 values"):
+        next(batches_of(lambda: (1, 2, 3), tf.distribute.get_strategy()))
+
+
 def test_a_function_gets_the_arguments_that_it_takes():
     assert call_with(lambda mode: mode, mode=1, params=2) == 1
     assert call_with(lambda **known: known, mode=1, params=2) == {"mode": 1, "params": 2}

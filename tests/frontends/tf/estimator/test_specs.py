@@ -1,5 +1,7 @@
 """What `train_and_evaluate` trains and evaluates on."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from frontends import tf
@@ -18,7 +20,16 @@ def test_numbers_out_of_range_are_errors():
         tf.estimator.TrainSpec(3)
 
 
+def test_parts_of_another_kind_are_errors():
+    with pytest.raises(TypeError, match="must be SessionRunHook instances, given: 'hook'"):
+        tf.estimator.TrainSpec(dict, hooks=["hook"])
+    with pytest.raises(TypeError, match="`name` must be string, given: 3"):
+        tf.estimator.EvalSpec(dict, name=3)
+    with pytest.raises(TypeError, match="`exporters` must be exporters, found 'exporter'"):
+        tf.estimator.EvalSpec(dict, exporters=["exporter"])
+
+
 def test_one_exporter_is_a_list():
-    exporter = object()
+    exporter = SimpleNamespace(export=print)
     assert tf.estimator.EvalSpec(dict, exporters=exporter).exporters == (exporter,)
     assert tf.estimator.EvalSpec(dict).exporters == ()

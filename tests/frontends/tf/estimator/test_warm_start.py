@@ -22,6 +22,11 @@ def _store(*names, shape=(1, 1)):
     return graph.store
 
 
+def test_a_path_is_needed():
+    with pytest.raises(ValueError, match="`ckpt_to_initialize_from` MUST be set"):
+        tf.estimator.WarmStartSettings(None)
+
+
 def test_names_may_differ(trained):
     store = _store("head/kernel", "head/bias")
     settings = tf.estimator.WarmStartSettings(
