@@ -2,10 +2,12 @@
 
 import contextlib
 import functools
+import inspect
 import itertools
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import NoneType
 from typing import Any
 
 import jax
@@ -15,22 +17,28 @@ from frontends.tf import nest
 from frontends.tf.compat.v1 import logging
 from frontends.tf.distribute.scope import get_strategy
 from frontends.tf.estimator import model_checkpoints
-from frontends.tf.estimator.estimator_spec import EstimatorSpec
+from frontends.tf.estimator.estimator_spec import EstimatorSpec, check_hooks
 from frontends.tf.estimator.hooks import SessionRunArgs, SessionRunContext, SessionRunValues
 from frontends.tf.estimator.hooks.basic import StepCounterHook, StopAtStepHook
 from frontends.tf.estimator.hooks.checkpoint_saver import CheckpointSaverHook
+from frontends.tf.estimator.hooks.own import LossHook, StopAfterHook, check_loss
 from frontends.tf.estimator.inputs import batches_of, call_with
 from frontends.tf.estimator.mode_keys import ModeKeys
 from frontends.tf.estimator.model_checkpoints import ModelCheckpoints
 from frontends.tf.estimator.model_step import ModelStep
 from frontends.tf.estimator.run_config import RunConfig
 from frontends.tf.estimator.session import Session
-from frontends.tf.estimator.warm_start import warm_start
+from frontends.tf.estimator.warm_start import WarmStartSettings, warm_start
 from frontends.tf.graph import VariableStore
 from frontends.tf.ops.random import set_seed
 from frontends.tf.variable import TracedInitialValueError
 from spmd.replica import is_per_replica
 from spmd.typing import StrPath
+
+# What a model function may take after the features.
+_PARAMETERS = ("labels", "mode", "params", "config")
+# TensorFlow's estimators give it to the graph of a model function.
+_GRAPH_SEED = 1
 
 
 class Estimator:
@@ -70,9 +78,20 @@ class Estimator:
                 folder has no checkpoint.
 
         Raises:
-            ValueError: the model function takes no features, or takes params that are not given.
+            ValueError: the model function does not take the params, or takes something else; or an option is of another kind.
         """
-        self.config = (config or RunConfig()).with_folder(model_dir)
+        _check_parameters(model_fn, params)
+        if config is None:
+            logging.info("Using default config.")
+            config = RunConfig()
+        elif not isinstance(config, RunConfig):
+            raise ValueError(f"config must be an instance of `RunConfig`, but provided {config!r}.")
+        if not isinstance(warm_start_from, (str, os.PathLike, WarmStartSettings, NoneType)):
+            raise ValueError(
+                "warm_start_from must be a string or a WarmStartSettings, instead got "
+                f"{type(warm_start_from)}"
+            )
+        self.config = config.with_folder(model_dir)
         self.model_dir: str = self.config.model_dir
         self.params = dict(params or {})
         self._model_fn = model_fn
@@ -122,19 +141,22 @@ class Estimator:
         if max_steps is not None and step_of(self.latest_checkpoint()) >= max_steps:
             logging.info("Skipping training since max_steps has already saved.")
             return self
+        check_hooks(hooks or ())
         strategy = self._strategy(self.config.train_distribute)
         with self._prepared(ModeKeys.TRAIN, strategy, input_fn) as (run, batches, session):
             limits = [StopAtStepHook(steps, max_steps)] if steps or max_steps else []
-            spec = session.made.spec
-            own = [*(hooks or ()), *spec.training_hooks, *self._saving_hooks(saving_listeners)]
+            spec, every = session.made.spec, self.config.log_step_count_steps
+            # In TensorFlow's order, on which it depends which hooks see that the training is to stop.
+            own: list[Any] = []
             if self.config.is_chief:
-                own += spec.training_chief_hooks
-                if self.config.log_step_count_steps:
-                    every = self.config.log_step_count_steps
+                if every:
                     own.append(StepCounterHook(every, output_dir=self.model_dir))
-            loss = self._loop(run, batches, session, [*own, *limits])
-            if loss is not None:
-                logging.info(f"Loss for final step: {loss:.6g}.")
+                own += spec.training_chief_hooks
+            own += [*(hooks or ()), *limits, *([LossHook(every)] if every else ())]
+            own += [*spec.training_hooks, *self._saving_hooks(saving_listeners)]
+            self._loop(run, batches, session, own)
+            if session.outputs is not None:
+                logging.info(f"Loss for final step: {session.loss():.6g}.")
         return self
 
     def evaluate(
@@ -151,40 +173,50 @@ class Estimator:
             input_fn: see `train`.
             steps: how many batches at most; None takes all.
             hooks: called around the steps.
-            checkpoint_path: which checkpoint; None takes the latest.
+            checkpoint_path: which checkpoint; None takes the latest, or initial values if there is none.
             name: of the folder for summaries: `eval_NAME`; None means `eval`.
 
         Returns:
             The metrics by name, `"loss"`, the mean over batches, and `"global_step"`.
 
         Raises:
-            ValueError: `steps` is not positive, or there is no checkpoint.
+            ValueError: `steps` is not positive, or a metric is named `loss` or `global_step`.
         """
         if steps is not None and steps <= 0:
             raise ValueError(f"Must specify steps > 0, given: {steps}")
-        path = self._checkpoint_for(checkpoint_path)
+        check_hooks(hooks or ())
+        path = self._checkpoint_or_none(checkpoint_path, "evaluate")
         strategy = self._strategy(self.config.eval_distribute)
-        logging.info(f"Starting evaluation at {time.strftime('%Y-%m-%dT%H:%M:%S')}")
+        start = time.monotonic()
         losses: list[Any] = []
         with self._prepared(ModeKeys.EVAL, strategy, input_fn, path) as (run, batches, session):
             spec = session.made.spec
+            for key in ("loss", "global_step"):
+                if key in spec.eval_metric_ops:
+                    raise ValueError(
+                        f'Metric with name "{key}" is not allowed, because Estimator already defines a default metric with '
+                        "the same name."
+                    )
 
             def step(batch: Any) -> Any:
                 outputs = run(batch)
                 losses.append(strategy.reduce("MEAN", outputs["loss"], axis=None))
                 return outputs
 
-            limited = itertools.islice(batches, steps) if steps else batches
-            self._loop(step, limited, session, [*(hooks or ()), *spec.evaluation_hooks])
+            limits = [StopAfterHook(steps)] if steps else []
+            self._loop(step, batches, session, [*(hooks or ()), *limits, *spec.evaluation_hooks])
             metrics: dict[str, Any] = {
                 key: np.asarray(session.metric(value))[()]
                 for key, (value, _) in spec.eval_metric_ops.items()
             }
             metrics["loss"] = np.mean([np.asarray(one) for one in losses], dtype=np.float32)
             metrics["global_step"] = np.int64(session.global_step)
+        logging.info(f"Inference Time : {time.monotonic() - start:.5f}s")
         logging.info(f"Finished evaluation at {time.strftime('%Y-%m-%d-%H:%M:%S')}")
-        shown = ", ".join(f"{key} = {value:.7g}" for key, value in sorted(metrics.items()))
+        shown = ", ".join(f"{key} = {_shown(value)}" for key, value in sorted(metrics.items()))
         logging.info(f"Saving dict for global step {metrics['global_step']}: {shown}")
+        if self.config.is_chief or self.config.task_type == "evaluator":
+            self._write(metrics, name, path)
         return metrics
 
     def predict(
@@ -201,21 +233,23 @@ class Estimator:
             input_fn: see `train`; labels are left out.
             predict_keys: which of the predictions, by name; None takes all.
             hooks: called around the steps.
-            checkpoint_path: which checkpoint; None takes the latest.
+            checkpoint_path: which checkpoint; None takes the latest, or initial values if there is none.
             yield_single_examples: whether to yield rows, or batches.
 
         Yields:
             Arrays, or dicts of them by name.
 
         Raises:
-            ValueError: there is no checkpoint, or there are no such keys.
+            ValueError: there are no such keys.
         """
-        path = self._checkpoint_for(checkpoint_path)
+        check_hooks(hooks or ())
+        path = self._checkpoint_or_none(checkpoint_path, "predict")
         strategy = self._strategy(None)
         keys = [predict_keys] if isinstance(predict_keys, str) else predict_keys
         with self._prepared(ModeKeys.PREDICT, strategy, input_fn, path) as (run, batches, session):
-            for batch in batches:
-                found = run(batch)["predictions"]
+            own = [*(hooks or ()), *session.made.spec.prediction_hooks]
+            for outputs in self._steps_of(run, batches, session, own):
+                found = outputs["predictions"]
                 rows = nest.map_structure(
                     lambda one: np.asarray(strategy.experimental_local_results(one)[0]), found
                 )
@@ -269,7 +303,10 @@ class Estimator:
         spec = call_with(functools.partial(self._model_fn, features), **known)
         if not isinstance(spec, EstimatorSpec):
             raise ValueError(f"model_fn should return an EstimatorSpec, but returned {spec!r}.")
-        return spec
+        if mode == ModeKeys.TRAIN and spec.train_op is None:
+            raise ValueError("Missing train_op.")
+        # What runs is what was asked for, whatever mode the function names.
+        return spec._replace(mode=mode)
 
     def _strategy(self, strategy: Any) -> Any:
         return get_strategy() if strategy is None else strategy
@@ -303,7 +340,8 @@ class Estimator:
                 scales_loss=mode == ModeKeys.TRAIN,
             )
 
-            set_seed(self.config.tf_random_seed)
+            seed = self.config.tf_random_seed
+            set_seed(_GRAPH_SEED if seed is None else seed)
             logging.info("Calling model_fn.")
             try:
                 strategy.trace(step, first)
@@ -317,12 +355,14 @@ class Estimator:
                 step.make_variables(features, labels)
                 strategy.trace(step, first)
             logging.info("Done calling model_fn.")
+            if mode == ModeKeys.EVAL:
+                logging.info(f"Starting evaluation at {time.strftime('%Y-%m-%dT%H:%M:%S')}")
             checkpoints = ModelCheckpoints(store, self.model_dir, self.config)
             path = path or self.latest_checkpoint()
             if path is not None:
                 logging.info(f"Restoring parameters from {path}")
                 checkpoints.restore(path)
-            elif self._warm_start is not None:
+            elif self._warm_start is not None and mode == ModeKeys.TRAIN:
                 warm_start(store, self._warm_start)
             yield (
                 lambda batch: strategy.run(step, batch),
@@ -335,6 +375,28 @@ class Estimator:
         if not seconds and not steps:
             return []
         return [CheckpointSaverHook(self.model_dir, seconds, steps, listeners=listeners)]
+
+    def _write(self, metrics: Mapping[str, Any], name: str | None, path: str | None) -> None:
+        """Writes an evaluation's metrics where TensorBoard finds them."""
+        from frontends.tf import summary  # needs TensorBoard
+
+        step = int(metrics["global_step"])
+        writer = summary.create_file_writer(self.eval_dir(name))
+        with writer.as_default():
+            for key, value in metrics.items():
+                if key != "global_step" and np.ndim(value) == 0:
+                    summary.scalar(key, value, step)
+        writer.close()
+        if path is not None:
+            logging.info(f"Saving 'checkpoint_path' summary for global step {step}: {path}")
+
+    def _checkpoint_or_none(self, path: StrPath | None, act: str) -> str | None:
+        found = self.latest_checkpoint() if path is None else os.fspath(path)
+        if found is None:
+            logging.info(
+                f"Could not find trained model in model_dir: {self.model_dir}, running initialization to {act}."
+            )
+        return found
 
     def _checkpoint_for(self, path: StrPath | None) -> str:
         found = self.latest_checkpoint() if path is None else os.fspath(path)
@@ -351,34 +413,73 @@ class Estimator:
         batches: Iterator[Any],
         session: Session,
         hooks: Sequence[Any],
-    ) -> float | None:
-        """Runs steps with hooks until the batches end, or a hook stops; returns the last loss."""
+    ) -> None:
+        """Runs steps with hooks until the batches end, or a hook stops."""
+        for _ in self._steps_of(run, batches, session, hooks):
+            pass
+
+    def _steps_of(
+        self,
+        run: Callable[[Any], Any],
+        batches: Iterator[Any],
+        session: Session,
+        hooks: Sequence[Any],
+    ) -> Iterator[Any]:
+        """Runs steps with hooks, as `_loop` does, and yields what each gives."""
         with session.graph.as_default():
             for hook in hooks:
                 hook.begin()
         for hook in hooks:
             hook.after_create_session(session, None)
-        outputs: Any = None
-        every, logged = self.config.log_step_count_steps, time.monotonic()
-        for count, batch in enumerate(batches):
+        for batch in batches:
             context = SessionRunContext(SessionRunArgs(session.made.spec.loss), session)
-            wanted = [hook.before_run(context) for hook in hooks]
-            step = session.global_step
-            outputs = run(batch)
+            asked = [hook.before_run(context) for hook in hooks]
+            wanted = [None if args is None else session.read(args.fetches) for args in asked]
+            session.outputs = run(batch)
             session.count_step()
-            if every and count % every == 0 and session.is_training:
-                now = time.monotonic()
-                passed = "" if not count else f" ({now - logged:.3f} sec)"
-                logging.info(f"loss = {session.loss(outputs):.6g}, step = {step}{passed}")
-                logged = now
-            for hook, args in zip(hooks, wanted, strict=True):
-                results = None if args is None else session.values(args.fetches, outputs)
+            for hook, fetches in zip(hooks, wanted, strict=True):
+                results = None if fetches is None else session.values(fetches, session.outputs)
                 hook.after_run(context, SessionRunValues(results))
+            yield session.outputs
             if context.stop_requested:
                 break
+        else:
+            # TensorFlow finds that the batches have ended when it runs a step.
+            context = SessionRunContext(SessionRunArgs(session.made.spec.loss), session)
+            for hook in hooks:
+                hook.before_run(context)
+        if session.is_training and session.outputs is not None:
+            check_loss(session.loss())
         for hook in hooks:
             hook.end(session)
-        return None if outputs is None or not session.is_training else session.loss(outputs)
+
+
+def _check_parameters(
+    model_fn: Callable[..., EstimatorSpec], params: Mapping[str, Any] | None
+) -> None:
+    """Checks what a model function takes beside the features."""
+    parameters = inspect.signature(model_fn).parameters
+    if any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
+        return
+    if params is not None and "params" not in parameters:
+        raise ValueError(
+            f"model_fn ({model_fn}) does not include params argument, but params ({params}) is passed to Estimator."
+        )
+    strange = [
+        name
+        for name, one in list(parameters.items())[1:]
+        if name not in _PARAMETERS and one.default is one.empty
+    ]
+    if strange:
+        raise ValueError(
+            f"model_fn ({model_fn}) has following not expected args: {strange}. Expected are features and "
+            f"{', '.join(_PARAMETERS)}."
+        )
+
+
+def _shown(value: Any) -> str:
+    """Shows a metric, which may have several values, in a line of the log."""
+    return f"{value:.7g}" if np.ndim(value) == 0 else str(value)
 
 
 def step_of(path: str | None) -> int:

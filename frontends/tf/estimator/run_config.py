@@ -3,8 +3,12 @@
 import copy
 import os
 import tempfile
+from types import NoneType
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from frontends.tf.compat.v1.session_config import ConfigProto
 from frontends.tf.train.cluster_spec import ClusterSpec
 from spmd.cluster import read_tf_config
 from spmd.typing import StrPath
@@ -18,6 +22,7 @@ _CHANGEABLE = frozenset(
         *("keep_checkpoint_every_n_hours", "log_step_count_steps", "train_distribute"),
         *("eval_distribute", "device_fn", "protocol", "experimental_distribute"),
         *("experimental_max_worker_delay_secs", "session_creation_timeout_secs"),
+        "checkpoint_save_graph_def",
     }
 )
 
@@ -64,12 +69,13 @@ class RunConfig:
         experimental_distribute: DistributeConfig | None = None,
         experimental_max_worker_delay_secs: int | None = None,
         session_creation_timeout_secs: int = 7200,
+        checkpoint_save_graph_def: bool = True,
     ) -> None:
         """Describes a run.
 
         Args:
             model_dir: folder of checkpoints and summaries; None makes a temporary one.
-            tf_random_seed: of initial values and dropout; None takes 1, as TensorFlow does for the graph of a model function.
+            tf_random_seed: of initial values and dropout; None stands for 1, as TensorFlow's for the graph of a model function.
             save_summary_steps: how often summaries are written; None never.
             save_checkpoints_steps: how often checkpoints are written, in steps.
             save_checkpoints_secs: likewise in seconds, 600 unless steps are given; None, and no steps, means never.
@@ -84,9 +90,10 @@ class RunConfig:
             experimental_distribute: strategies, and a cluster outside of which this program runs.
             experimental_max_worker_delay_secs: accepted, and not used: workers do not wait for each other to start.
             session_creation_timeout_secs: accepted, and not used.
+            checkpoint_save_graph_def: accepted, and not used: there is no graph to save.
 
         Raises:
-            ValueError: both ways to say how often to save are given, or a number is out of range.
+            ValueError: both ways to say how often to save are given, a number is out of range, or an option is of another kind.
         """
         if save_checkpoints_steps is _DEFAULT:
             save_checkpoints_steps = None
@@ -99,7 +106,7 @@ class RunConfig:
         self._task_type = config.task_type or "worker"
         self._task_id = config.task_index or 0
         self._values: dict[str, Any] = {
-            "tf_random_seed": 1 if tf_random_seed is None else tf_random_seed,
+            "tf_random_seed": tf_random_seed,
             "save_summary_steps": save_summary_steps,
             "save_checkpoints_steps": save_checkpoints_steps,
             "save_checkpoints_secs": save_checkpoints_secs,
@@ -114,6 +121,8 @@ class RunConfig:
             "experimental_distribute": experimental_distribute,
             "experimental_max_worker_delay_secs": experimental_max_worker_delay_secs,
             "session_creation_timeout_secs": session_creation_timeout_secs,
+            "checkpoint_save_graph_def": checkpoint_save_graph_def,
+            "service": None,
             "model_dir": None if model_dir is None else os.fspath(model_dir),
         }
         self._check()
@@ -131,6 +140,14 @@ class RunConfig:
             value = self._values[name]
             if value is not None and value <= 0:
                 raise ValueError(f"{name} should be > 0, but is {value}. None means never.")
+        if not isinstance(self.tf_random_seed, (int, np.integer, NoneType)):
+            raise ValueError(f"tf_random_seed must be integer, but is {self.tf_random_seed!r}.")
+        if not isinstance(self.session_config, (ConfigProto, NoneType)):
+            raise ValueError(
+                f"session_config must be instance of ConfigProto, but is {self.session_config!r}."
+            )
+        if self.model_dir == "":
+            raise ValueError("model_dir should be non-empty. None makes a temporary folder.")
 
     def __getattr__(self, name: str) -> Any:
         values = self.__dict__.get("_values", {})

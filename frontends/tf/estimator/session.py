@@ -26,6 +26,7 @@ class Session:
     Attributes:
         global_step: as far as is known without waiting for the last steps.
         has_unsaved: whether steps have trained since variables were saved.
+        outputs: what the last step gave, by name; None before the first.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class Session:
         self.made = made
         self.global_step = self._first = self.read_global_step()
         self.has_unsaved = False
+        self.outputs: Any = None
         # By how much a step moves the global step; known once one has run.
         self._increment: int | None = None
 
@@ -113,6 +115,15 @@ class Session:
             )
         return self.values(fetches, {})
 
+    def read(self, fetches: Any) -> Any:
+        """Puts arrays for the variables of a structure: as they are before a step, as TensorFlow reads them in it."""
+
+        def read(fetch: Any) -> Any:
+            variable = self._variable(fetch)
+            return fetch if variable is None else np.asarray(variable.value())
+
+        return nest.map_structure(read, fetches)
+
     def values(self, fetches: Any, outputs: Mapping[str, Any]) -> Any:
         """Returns arrays in the structure of fetches, of variables and of a step's outputs."""
         return nest.map_structure(lambda one: self._value(one, outputs), fetches)
@@ -120,25 +131,36 @@ class Session:
     def _value(self, fetch: Any, outputs: Mapping[str, Any]) -> Any:
         if isinstance(fetch, Operation):
             return None
+        if isinstance(fetch, np.ndarray):  # a variable that was read before the step
+            return fetch
         if isinstance(fetch, str):
             name = fetch if ":" in fetch else f"{fetch}:0"
             if name in outputs:
                 return self._array(outputs[name])
-            fetch = self._store.variables.get(name.removesuffix(":0"), fetch)
         found = self.made.names.get(id(fetch))
         if found is not None and found[0] in outputs:
             return self._array(outputs[found[0]])
-        if hasattr(fetch, "assign"):
-            return np.asarray(fetch.value())
+        variable = self._variable(fetch)
+        if variable is not None:
+            return np.asarray(variable.value())
         known = sorted(name for name in outputs if name.endswith(":0"))
         raise ValueError(
             f"{fetch!r} is neither a variable nor a tensor with a name in the model function. Name it: "
             f'tf.identity(x, name="x"). Named are: {", ".join(known) or "none"}.'
         )
 
-    def loss(self, outputs: Mapping[str, Any]) -> float:
-        """Returns the loss of a step; waits for it."""
-        mean = self._strategy.reduce("MEAN", outputs["loss"], axis=None)
+    def _variable(self, fetch: Any) -> Any:
+        """Returns the variable that is meant, or None; a tensor's name comes before a variable's."""
+        if isinstance(fetch, str):
+            name = fetch if ":" in fetch else f"{fetch}:0"
+            if name in self.graph.tensors:
+                return None
+            return self._store.variables.get(name.removesuffix(":0"))
+        return fetch if hasattr(fetch, "assign") else None
+
+    def loss(self) -> float:
+        """Returns the loss of the last step; waits for it."""
+        mean = self._strategy.reduce("MEAN", self.outputs["loss"], axis=None)
         return float(np.asarray(mean))
 
     def _array(self, value: Any) -> Any:

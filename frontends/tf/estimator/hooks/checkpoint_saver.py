@@ -69,6 +69,7 @@ class CheckpointSaverHook(SessionRunHook):
         self._timer = SecondOrStepTimer(save_secs, save_steps)
         self._by_clock = save_secs is not None
         self._listeners = list(listeners or ())
+        logging.info("Create CheckpointSaverHook.")
 
     def begin(self) -> None:
         """See `SessionRunHook.begin`."""
@@ -102,9 +103,11 @@ class CheckpointSaverHook(SessionRunHook):
 
     def _save(self, session: Any, step: int) -> bool:
         """Saves; tells whether a listener wants the training to end."""
+        logging.info(f"Calling checkpoint listeners before saving checkpoint {step}...")
         for listener in self._listeners:
             listener.before_save(session, step)
         logging.info(f"Saving checkpoints for {step} into {self._folder}/model.ckpt.")
         session.save(step)
+        logging.info(f"Calling checkpoint listeners after saving checkpoint {step}...")
         wishes = [listener.after_save(session, step) for listener in self._listeners]
         return True in wishes

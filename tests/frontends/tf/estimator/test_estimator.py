@@ -1,6 +1,7 @@
 """Estimators: training, evaluation and predictions of a model function."""
 
 import logging
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -95,14 +96,21 @@ def test_the_log_says_what_tensorflow_says(make, caplog):
         "Using config: {",
         "Calling model_fn.",
         "Done calling model_fn.",
+        "Create CheckpointSaverHook.",
+        "Calling checkpoint listeners before saving checkpoint 0...",
         "Saving checkpoints for 0 into ",
+        "Calling checkpoint listeners after saving checkpoint 0...",
         f"loss = {losses[0]:.6g}, step = 0",
+        "global_step/sec: ",
         f"loss = {losses[2]:.6g}, step = 2 (",
+        "Calling checkpoint listeners before saving checkpoint 3...",
         "Saving checkpoints for 3 into ",
+        "Calling checkpoint listeners after saving checkpoint 3...",
         "global_step/sec: ",
         f"loss = {losses[4]:.6g}, step = 4 (",
-        "global_step/sec: ",
+        "Calling checkpoint listeners before saving checkpoint 5...",
         "Saving checkpoints for 5 into ",
+        "Calling checkpoint listeners after saving checkpoint 5...",
         f"Loss for final step: {losses[4]:.6g}.",
     ]
     assert [line[: len(start)] for line, start in zip(lines, starts, strict=True)] == starts
@@ -117,20 +125,59 @@ def test_limits_and_missing_checkpoints_are_errors(make):
     with pytest.raises(ValueError, match="Must specify steps > 0, given: -1"):
         estimator.evaluate(data(), steps=-1)
     with pytest.raises(ValueError, match="Could not find trained model in model_dir"):
-        estimator.evaluate(data())
+        estimator.get_variable_names()
     with pytest.raises(ValueError, match="input_fn gives no batch"):
         estimator.train(lambda: tf.data.Dataset.from_tensor_slices((X[:0], Y[:0])).batch(2))
+
+
+def test_without_a_checkpoint_initial_values_are_evaluated(make, caplog):
+    caplog.set_level(logging.INFO, "tensorflow")
+    estimator = make()
+    found = estimator.evaluate(data(), steps=1)
+    assert found["loss"] == pytest.approx(by_hand(1)[2][0], rel=1e-5)
+    assert found["global_step"] == 0
+    assert "Evaluation [1/1]" in [one.getMessage() for one in caplog.records]
+    (events,) = Path(estimator.eval_dir()).iterdir()
+    assert events.name.startswith("events.out.tfevents")
+
+
+def test_predictions_call_hooks(make):
+    estimator = make().train(data(), steps=1)
+    hook = StopAfter(1, ["global_step"])
+    assert len(list(estimator.predict(lambda: X.reshape(2, 4, 1)[0], hooks=[hook]))) == 4
+    assert hook.calls == ["begin", "session", [1], ("end", 1)]
+
+
+@pytest.mark.parametrize("every", [None, 1])
+def test_training_that_diverges_fails_and_saves_nothing_more(make, every):
+    estimator = make(rate=np.nan, log_step_count_steps=every)
+    with pytest.raises(tf.estimator.NanLossDuringTrainingError):
+        estimator.train(data(10), steps=3)
+    assert estimator.get_variable_value("global_step") == 0
+
+
+def test_wrong_options_are_errors(make):
+    with pytest.raises(ValueError, match="config must be an instance of `RunConfig`"):
+        tf.estimator.Estimator(linear, config="config", params={})
+    with pytest.raises(ValueError, match="does not include params argument, but params"):
+        tf.estimator.Estimator(lambda features: None, params={})
+    with pytest.raises(ValueError, match=r"not expected args: \['strange'\]"):
+        tf.estimator.Estimator(lambda features, strange: None)
+    with pytest.raises(ValueError, match="warm_start_from must be a string or"):
+        tf.estimator.Estimator(linear, params={}, warm_start_from=3)
+    with pytest.raises(TypeError, match="must be SessionRunHook instances, given: 'hook'"):
+        make().train(data(), hooks=["hook"])
 
 
 def test_a_model_function_that_returns_no_spec_is_an_error(make):
     with pytest.raises(
         ValueError, match="model_fn should return an EstimatorSpec, but returned None"
     ):
-        make(model_fn=lambda features: None).train(lambda: X)
+        make(model_fn=lambda features, params: None).train(lambda: X)
 
 
 def test_a_step_that_does_not_move_the_global_step_is_warned_of(make, caplog):
-    def model_fn(features, mode):
+    def model_fn(features, mode, params):
         weight = tf.compat.v1.get_variable("w", [], initializer=tf.ones_initializer())
         return tf.estimator.EstimatorSpec(mode, loss=weight * 1.0, train_op=tf.no_op())
 
@@ -177,10 +224,11 @@ def test_hooks_get_what_they_ask_for(make):
 
     hook = StopAfter(2, ["global_step"])
     make(model_fn=model_fn).train(data(10), hooks=[hook])
-    assert hook.calls == ["begin", "session", [1], [2], ("end", 2)]
+    # Variables are those that the step begins with.
+    assert hook.calls == ["begin", "session", [0], [1], ("end", 2)]
     results = made[-1].calls[2:4]  # it may be traced several times
     assert [float(one["loss"]) for one in results] == pytest.approx(losses, rel=1e-5)
-    assert [int(one["step"]) for one in results] == [1, 2]
+    assert [int(one["step"]) for one in results] == [0, 1]
 
 
 def test_a_name_that_no_tensor_has_is_an_error(make):

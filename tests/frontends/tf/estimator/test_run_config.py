@@ -12,7 +12,7 @@ def test_defaults():
     assert (config.save_checkpoints_secs, config.save_checkpoints_steps) == (600, None)
     assert (config.task_type, config.task_id, config.is_chief) == ("worker", 0, True)
     assert (config.num_worker_replicas, config.num_ps_replicas, config.master) == (1, 0, "")
-    assert config.tf_random_seed == 1
+    assert config.tf_random_seed is None
     with pytest.raises(AttributeError, match="no attribute 'unknown'"):
         _ = config.unknown
 

@@ -1,0 +1,62 @@
+"""Hooks that estimators have of their own, and no script makes."""
+
+import math
+import time
+
+from frontends.tf.compat.v1 import logging
+from frontends.tf.estimator.hooks.basic import NanLossDuringTrainingError
+from frontends.tf.estimator.hooks.session_run_hook import (
+    SessionRunContext,
+    SessionRunHook,
+    SessionRunValues,
+)
+
+
+def check_loss(loss: float) -> None:
+    """Checks that training has not diverged.
+
+    Raises:
+        NanLossDuringTrainingError: the loss is no number.
+    """
+    if math.isnan(loss):
+        logging.error("Model diverged with loss = NaN.")
+        raise NanLossDuringTrainingError
+
+
+class LossHook(SessionRunHook):
+    """Logs the loss every so many steps, and checks it: to look at each would make every step wait."""
+
+    def __init__(self, every: int) -> None:
+        """Says how often."""
+        self._every, self._count = every, 0
+        self._step, self._time = 0, 0.0
+
+    def before_run(self, run_context: SessionRunContext) -> None:
+        """See `SessionRunHook.before_run`."""
+        self._step = run_context.session.global_step
+
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
+        """See `SessionRunHook.after_run`."""
+        if self._count % self._every == 0:
+            loss, now = run_context.session.loss(), time.monotonic()
+            check_loss(loss)
+            passed = f" ({now - self._time:.3f} sec)" if self._count else ""
+            logging.info(f"loss = {loss:.6g}, step = {self._step}{passed}")
+            self._time = now
+        self._count += 1
+
+
+class StopAfterHook(SessionRunHook):
+    """Stops an evaluation after so many steps, and logs a tenth of them."""
+
+    def __init__(self, steps: int) -> None:
+        """Says after how many."""
+        self._steps, self._done = steps, 0
+
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
+        """See `SessionRunHook.after_run`."""
+        self._done += 1
+        if self._done % max(1, self._steps // 10) == 0 or self._done == self._steps:
+            logging.info(f"Evaluation [{self._done}/{self._steps}]")
+        if self._done >= self._steps:
+            run_context.request_stop()
