@@ -48,8 +48,8 @@ _LARGE_BYTES = 1 << 20
 class Pending:
     """A call that a gang was given."""
 
-    def __init__(self, gang: "Gang", references: Sequence[Any]) -> None:
-        self._gang, self._references = gang, references
+    def __init__(self, gang: "Gang", references: Sequence[Any], attempt: int) -> None:
+        self._gang, self._references, self._attempt = gang, references, attempt
         self._lock = threading.Lock()
         self._done: tuple[list[Any], BaseException | None] | None = None
 
@@ -68,7 +68,7 @@ class Pending:
         with self._lock:
             if self._done is None:
                 try:
-                    self._done = self._gang.outcome(self._references), None
+                    self._done = self._gang.outcome(self._references, self._attempt), None
                 except Exception as error:
                     self._done = [], error
                 self._references = ()
@@ -165,7 +165,7 @@ class Gang:
             references = [actor.run.remote(message) for actor in self._actors]
             if changes:
                 self.variables.expire()
-        return Pending(self, references)
+            return Pending(self, references, self._attempt)
 
     def call(self, closure: Callable[[], Any]) -> Any:
         """Has all processes call a closure that writes no variables; returns the first one's result."""
@@ -181,7 +181,7 @@ class Gang:
             self.variables.refresh_all()
             self._sender.reset()
 
-    def outcome(self, references: Sequence[Any]) -> list[Any]:
+    def outcome(self, references: Sequence[Any], attempt: int) -> list[Any]:
         """Waits for the replies to a call; see `Pending.results`."""
         try:
             replies = self._replies(references)
@@ -192,14 +192,21 @@ class Gang:
         if failed is not None and failed.error is not None:
             if any(one.error is None and not one.skipped for one in replies):
                 self._fail_alone(dict(enumerate(replies)))
-            with self._lock:
-                self._attempt += 1
+            self._note_error(attempt)
             if failed.made_variables:
                 raise MadeVariablesError("A variable was made in a process of a gang.")
             dumped, text = failed.error
             raise self._sender.load(dumped) from RemoteTraceback(text)
         self._wait_for_output(replies[0].printed)
-        if any(one.skipped for one in replies):
+        skipped = next((one for one in replies if one.skipped), None)
+        if skipped is not None:
+            if skipped.earlier is not None and not all(one.skipped for one in replies):
+                self._fail_alone(dict(enumerate(replies)))
+            # Where the call that failed had its result asked for, the error may be lost: Keras's callbacks do so in a thread.
+            if skipped.earlier is not None:
+                self._note_error(attempt)
+                dumped, text = skipped.earlier
+                raise self._sender.load(dumped) from RemoteTraceback(text)
             raise ClusterError(
                 "The call was not made, because an earlier one had failed: its error was raised, or will be."
             )
@@ -208,6 +215,12 @@ class Gang:
             jax.tree.map(self._stand_in, one, is_leaf=lambda leaf: isinstance(leaf, Placeholder))
             for one in loaded
         ]
+
+    def _note_error(self, attempt: int) -> None:
+        """Has later calls run again, once the program gets the error of an attempt."""
+        with self._lock:
+            if attempt == self._attempt:
+                self._attempt += 1
 
     @property
     def is_usable(self) -> bool:
@@ -254,7 +267,7 @@ class Gang:
                     replies[index] = ray.get(waiting.pop(index))
                 except RayActorError:
                     self._lose(index)
-            if waiting and any(one.error is not None for one in replies.values()):
+            if waiting and any(one.failure is not None for one in replies.values()):
                 until = until or time.monotonic() + _APART_SECONDS
                 if time.monotonic() > until:
                     self._fail_alone(replies)
@@ -262,9 +275,9 @@ class Gang:
 
     def _fail_alone(self, replies: Mapping[int, Reply]) -> NoReturn:
         """Ends the gang, since some processes have failed, and the others wait for them, or have other values now."""
-        failed = [index for index, one in replies.items() if one.error is not None]
+        failed = [index for index, one in replies.items() if one.failure is not None]
         names = " and ".join(self.names[index] for index in failed)
-        first = replies[failed[0]].error
+        first = replies[failed[0]].failure
         assert first is not None
         dumped, text = first
         error = self._sender.load(dumped)

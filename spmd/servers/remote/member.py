@@ -56,6 +56,7 @@ class Reply:
         error: pickled, and its traceback; None if the closure has returned.
         made_variables: whether it did not run since it would have made variables.
         skipped: whether it did not run since an earlier one failed.
+        earlier: the error of that one, if it was not that it made variables.
         printed: how many characters were printed so far.
     """
 
@@ -63,7 +64,13 @@ class Reply:
     error: tuple[bytes, str] | None = None
     made_variables: bool = False
     skipped: bool = False
+    earlier: tuple[bytes, str] | None = None
     printed: int = 0
+
+    @property
+    def failure(self) -> tuple[bytes, str] | None:
+        """The error of this call, or of the one for which it was skipped."""
+        return self.error or self.earlier
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,6 +116,7 @@ class MemberActor:
         mesh = make_mesh()
         self._receiver = Receiver(mesh, GangVariables(lambda closure: closure()))
         self._failed = -1
+        self._error: tuple[bytes, str] | None = None
         self._refused = self._refuses = False
         register_backing(lambda: self._refuse if self._refuses else None, slots=True)
         for adapter in adapters():
@@ -126,7 +134,7 @@ class MemberActor:
                 for prepare in preparing:
                     prepare()
                 if self._failed >= message.attempt:
-                    reply.skipped = True
+                    reply.skipped, reply.earlier = True, self._error
                     return reply
                 self._refuses, self._refused = True, False
                 result = closure()
@@ -139,6 +147,7 @@ class MemberActor:
             self._failed = message.attempt
             reply.made_variables = self._refused
             reply.error = dump_error(error), traceback.format_exc()
+            self._error = None if self._refused else reply.error
         finally:
             self._refuses = False
         reply.printed = self._printout.count

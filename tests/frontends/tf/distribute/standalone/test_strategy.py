@@ -148,6 +148,19 @@ def test_an_error_of_one_worker_ends_the_processes_and_the_program_goes_on(envir
 
 
 @pytest.mark.slow
+def test_an_error_of_fit_is_that_of_the_batch_that_failed(environment):
+    with serving(1, environment) as servers, servers.program("mistaken.py") as program:
+        output, _ = program.communicate(timeout=400)
+    *errors, steps = json.loads(
+        next(line for line in reversed(output.splitlines()) if line[:1] == "[")
+    )
+    assert len(errors) == 3
+    for error in errors:
+        assert re.match("ValueError: .*expected axis -1 of input shape to have value 4", error)
+    assert steps == 16
+
+
+@pytest.mark.slow
 def test_a_killed_fit_resumes_from_its_backup(environment, tmp_path):
     def fit(folder: str, *, kills: str = "no") -> dict[str, Any] | None:
         with servers.program("resuming.py", str(tmp_path / folder), kills) as program:
