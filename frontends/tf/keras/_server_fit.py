@@ -82,8 +82,8 @@ class WorkersLoop:
         batches = list(itertools.islice(data, steps))
         if len(batches) < steps:
             raise ValueError(
-                f"The dataset of a worker ended after {len(batches)} of {steps} batches that `fit` asked it for. Under a "
-                "ParameterServerStrategy datasets have no end: dataset.shuffle(n).repeat().batch(size)."
+                "The dataset of a worker ended before `fit` had made its steps. Under a ParameterServerStrategy each worker "
+                "reads a dataset of its own, which must not end: dataset.shuffle(n).repeat().batch(size)."
             )
         self.own_loop()([], iter(batches))
 

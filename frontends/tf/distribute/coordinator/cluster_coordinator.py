@@ -4,7 +4,7 @@ import contextlib
 import contextvars
 import functools
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -150,10 +150,18 @@ class ClusterCoordinator:
         Returns:
             The datasets. `iter` of it makes an iterator for each worker, to pass to `schedule`.
 
+        Raises:
+            TypeError: `dataset_fn` is neither a function nor a dataset.
+
         Source: `tf.distribute.coordinator.ClusterCoordinator.create_per_worker_dataset`.
         """
         make: Any = getattr(dataset_fn, "python_function", dataset_fn)
         if not callable(make):
+            if not isinstance(dataset_fn, Iterable):
+                raise TypeError(
+                    f"create_per_worker_dataset takes a function that returns a dataset, or a dataset, but got {dataset_fn!r}. "
+                    "Pass lambda: tf.data.Dataset.range(10).repeat()."
+                )
             make = functools.partial(_same, dataset_fn)
         strategy = self.strategy
 

@@ -88,6 +88,7 @@ class ParameterServerStrategy(Strategy):
                 scheduled one; with 0 they run one after the other. None, as in TensorFlow, for any number.
 
         Raises:
+            TypeError: `variable_partitioner` is no function.
             ValueError: `max_staleness` is no whole number from 0.
             ValueError: the cluster has several chiefs, or no worker or parameter server.
             ModuleNotFoundError: the servers are in other processes, and Ray is not installed.
@@ -101,6 +102,11 @@ class ParameterServerStrategy(Strategy):
             raise ValueError(
                 f"max_staleness must be a whole number from 0, or None for no bound, but is {max_staleness!r}. With "
                 "max_staleness=2, two other functions may update variables while one runs."
+            )
+        if variable_partitioner is not None and not callable(variable_partitioner):
+            raise TypeError(
+                f"variable_partitioner must be a function of shape and dtype, but is {variable_partitioner!r}. Write "
+                "tf.distribute.experimental.partitioners.FixedShardsPartitioner(num_shards=2)."
             )
         self.max_staleness = max_staleness
         if servers is None:

@@ -157,6 +157,13 @@ def test_a_dataset_is_read_by_each_worker_by_itself(strategy):
         coordinator.join()
 
 
+def test_what_is_no_dataset_is_refused_at_once(coordinator):
+    with pytest.raises(
+        TypeError, match="a function that returns a dataset, or a dataset, but got 3"
+    ):
+        coordinator.create_per_worker_dataset(3)
+
+
 def test_results_can_be_passed_on(coordinator):
     two = coordinator.schedule(lambda: tf.constant(2))
     assert coordinator.schedule(lambda x, y: x * y, args=(two,), kwargs={"y": 3}).fetch() == 6

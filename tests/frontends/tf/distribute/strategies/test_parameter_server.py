@@ -326,3 +326,8 @@ def test_without_staleness_several_workers_compute_what_one_does():
 def test_staleness_that_is_no_number_is_an_error(bound):
     with pytest.raises(ValueError, match="max_staleness must be a whole number"):
         tf.distribute.ParameterServerStrategy(max_staleness=bound)
+
+
+def test_a_partitioner_that_is_no_function_is_an_error():
+    with pytest.raises(TypeError, match=r"variable_partitioner must be a function .* but is 3"):
+        tf.distribute.ParameterServerStrategy(variable_partitioner=3)
