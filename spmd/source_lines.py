@@ -147,7 +147,7 @@ def shorten_traceback(error: BaseException) -> None:
     """Takes the frames of libraries out of an error's traceback, and out of those of its causes.
 
     The frame that raised stays if it is this package's and the error is of another's class: then it may be a
-    fault of this package. Ctrl-C is nobody's. `JAX_TRACEBACK_FILTERING=off` keeps all frames.
+    fault of this package. Ctrl-C is nobody's, and an error whose cause is of this package was raised elsewhere. `JAX_TRACEBACK_FILTERING=off` keeps all frames.
 
     Args:
         error: as it was caught.
@@ -199,7 +199,9 @@ def _shortened(error: BaseException) -> TracebackType | None:
     names = [frame.tb_frame.f_globals.get("__name__") for frame in frames]
     kept = [frame for frame, name in zip(frames, names, strict=True) if not is_library(name)]
     may_be_ours = not (
-        isinstance(error, KeyboardInterrupt) or is_own_package(type(error).__module__)
+        isinstance(error, KeyboardInterrupt)
+        or is_own_package(type(error).__module__)
+        or is_own_package(type(error.__cause__).__module__)
     )
     if names and is_own_package(names[-1]) and may_be_ours:
         kept.append(frames[-1])

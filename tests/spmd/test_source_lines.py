@@ -163,9 +163,19 @@ def test_all_frames_can_be_shown(mesh_of: MeshOf) -> None:
     assert len(_functions(error)) > 15
 
 
+def _with_cause(error: BaseException, cause: BaseException) -> BaseException:
+    error.__cause__ = cause
+    return error
+
+
 @pytest.mark.parametrize(
     ("raised", "last"),
-    [(KeyError("fault"), "broken"), (MeshError("stated"), "call"), (KeyboardInterrupt(), "call")],
+    [
+        (KeyError("fault"), "broken"),
+        (MeshError("stated"), "call"),
+        (KeyboardInterrupt(), "call"),
+        (_with_cause(KeyError("a worker's"), MeshError("its traceback")), "call"),
+    ],
 )
 def test_a_fault_of_this_package_names_its_line(raised: BaseException, last: str) -> None:
     own: dict[str, Any] = {"__name__": "spmd.fake"}
