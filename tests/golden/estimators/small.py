@@ -49,6 +49,7 @@ def form(line: str, *folders: str) -> str:
     for one in folders:
         line = line.replace(one, "DIR")
     line = re.sub(r"\d{4}-\d\d-\d\d[-T]\d\d:\d\d:\d\d", "DATE", line)
+    line = re.sub(r"(?<=global_step/sec: )\S+", "#", line)  # it may be whole: 1045
     line = re.sub(r"\d+\.\d+(e[+-]?\d+)?", "#", line)
     return re.sub(r"\b\d{10}\b", "TIME", line)
 
