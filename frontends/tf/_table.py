@@ -103,31 +103,17 @@ LAZY = {
 LAZY |= {name: f"frontends.tf.keras.{name}" for name in ("initializers", "optimizers")}
 
 # What TensorFlow 2 has in `tf.compat.v1` alone; scripts of TensorFlow 1 find it here.
-BORROWED: dict[str, str] = (
-    dict.fromkeys(
-        (
-            *(
-                "AUTO_REUSE",
-                "GraphKeys",
-                "VariableScope",
-                "add_to_collection",
-                "add_to_collections",
-            ),
-            *("get_collection", "get_collection_ref", "get_default_graph", "get_local_variable"),
-            *(
-                "get_variable",
-                "get_variable_scope",
-                "global_variables",
-                "layers",
-                "local_variables",
-            ),
-            *("logging", "model_variables", "moving_average_variables", "trainable_variables"),
-            *("arg_max", "arg_min", "assign_add", "assign_sub", "div", "multinomial"),
-            *("to_double", "to_float", "to_int32", "to_int64"),
-            *("truncated_normal_initializer", "glorot_uniform_initializer"),
-            *("glorot_normal_initializer", "variable_scope", "variance_scaling_initializer"),
-        ),
-        "frontends.tf.compat.v1",
-    )
-    | MOVED
+BORROWED: dict[str, str] = dict.fromkeys(
+    (
+        *("AUTO_REUSE", "GraphKeys", "VariableScope", "add_to_collection", "add_to_collections"),
+        *("get_collection", "get_collection_ref", "get_default_graph", "get_local_variable"),
+        *("get_variable", "get_variable_scope", "global_variables", "layers", "local_variables"),
+        *("logging", "model_variables", "moving_average_variables", "trainable_variables"),
+        *("arg_max", "arg_min", "assign_add", "assign_sub", "div", "multinomial"),
+        *("to_double", "to_float", "to_int32", "to_int64"),
+        *("truncated_normal_initializer", "glorot_uniform_initializer"),
+        *("glorot_normal_initializer", "variable_scope", "variance_scaling_initializer"),
+    ),
+    "frontends.tf.compat.v1",
 )
+BORROWED |= MOVED

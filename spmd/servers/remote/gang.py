@@ -200,16 +200,16 @@ class Gang:
         self._wait_for_output(replies[0].printed)
         skipped = next((one for one in replies if one.skipped), None)
         if skipped is not None:
-            if skipped.earlier is not None and not all(one.skipped for one in replies):
+            if skipped.earlier is None:
+                raise ClusterError(
+                    "The call was not made, because an earlier one had failed: its error was raised, or will be."
+                )
+            if not all(one.skipped for one in replies):
                 self._fail_alone(dict(enumerate(replies)))
             # Where the call that failed had its result asked for, the error may be lost: Keras's callbacks do so in a thread.
-            if skipped.earlier is not None:
-                self._note_error(attempt)
-                dumped, text = skipped.earlier
-                raise self._sender.load(dumped) from RemoteTraceback(text)
-            raise ClusterError(
-                "The call was not made, because an earlier one had failed: its error was raised, or will be."
-            )
+            self._note_error(attempt)
+            dumped, text = skipped.earlier
+            raise self._sender.load(dumped) from RemoteTraceback(text)
         loaded = [self._sender.load(one.result) for one in replies if one.result is not None]
         return [
             jax.tree.map(self._stand_in, one, is_leaf=lambda leaf: isinstance(leaf, Placeholder))
