@@ -131,7 +131,7 @@ def test_an_epoch_needs_a_length_and_workers_need_a_dataset():
 
 def test_a_dataset_that_ends_is_an_error():
     model = make_model(make_strategy(1))
-    with pytest.raises(ValueError, match=r"ended after 0 of 1 batches.*repeat\(\)"):
+    with pytest.raises(ValueError, match=r"The dataset of a worker ended.*repeat\(\)"):
         model.fit(data().take(3), steps_per_epoch=5, verbose=0)
 
 
