@@ -10,11 +10,14 @@ def enable_check_numerics(
 ) -> None:
     """Lets every operation that gives NaN raise FloatingPointError, and every program an error.
 
-    Infinity passes here, where TensorFlow raises: `tf.debugging.check_numerics` finds it.
+    Programs that have run before are compiled anew. Infinity passes here, where TensorFlow raises:
+    `tf.debugging.check_numerics` finds it.
 
     Source: `tf.debugging.enable_check_numerics`.
     """
-    jax.config.update("jax_debug_nans", True)
+    if not jax.config.jax_debug_nans:
+        jax.config.update("jax_debug_nans", True)
+        jax.clear_caches()  # compiled programs would run on without checks
 
 
 def disable_check_numerics() -> None:
