@@ -26,4 +26,8 @@ from frontends.tf.estimator.specs import TrainSpec as TrainSpec
 from frontends.tf.estimator.train_and_evaluate import train_and_evaluate as train_and_evaluate
 from frontends.tf.estimator.warm_start import WarmStartSettings as WarmStartSettings
 
-__getattr__, __dir__ = attributes("tf.estimator", exported_by(__name__))
+__getattr__, __dir__ = attributes(
+    "tf.estimator",
+    exported_by(__name__),
+    {"inputs": "frontends.tf.estimator.inputs"},
+)

@@ -17,12 +17,12 @@ from frontends.tf import nest
 from frontends.tf.compat.v1 import logging
 from frontends.tf.distribute.scope import get_strategy
 from frontends.tf.estimator import model_checkpoints
+from frontends.tf.estimator.batches import batches_of, call_with
 from frontends.tf.estimator.estimator_spec import EstimatorSpec, check_hooks
 from frontends.tf.estimator.hooks import SessionRunArgs, SessionRunContext, SessionRunValues
 from frontends.tf.estimator.hooks.basic import StepCounterHook, StopAtStepHook
 from frontends.tf.estimator.hooks.checkpoint_saver import CheckpointSaverHook
 from frontends.tf.estimator.hooks.own import LossHook, StopAfterHook, check_loss
-from frontends.tf.estimator.inputs import batches_of, call_with
 from frontends.tf.estimator.mode_keys import ModeKeys
 from frontends.tf.estimator.model_checkpoints import ModelCheckpoints
 from frontends.tf.estimator.model_step import ModelStep

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from frontends import tf
-from frontends.tf.estimator.inputs import batches_of, call_with
+from frontends.tf.estimator.batches import batches_of, call_with
 
 
 def test_three_values_are_an_error():
