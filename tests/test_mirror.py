@@ -14,7 +14,6 @@ WITHOUT = {
     "frontends/tf/autograph/experimental.py",
     "frontends/tf/autograph/status.py",
     "frontends/tf/autograph/symbols.py",
-    "frontends/tf/contrib/distribute.py",
     "frontends/tf/data/base.py",
     "frontends/tf/distribute/cluster_resolver/cloud_tpu.py",
     "frontends/tf/distribute/cluster_resolver/google_api.py",

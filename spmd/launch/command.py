@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from spmd.errors import LaunchError
-from spmd.launch.job import DEFAULT_PORT, RESTART_VARIABLE, Job, name_of
+from spmd.launch.job import DEFAULT_PORT, JOB_VARIABLE, RESTART_VARIABLE, Job, name_of
 from spmd.launch.manifests.hosts import read_hosts, render_hosts, roles_on
 from spmd.launch.manifests.jobset import render_jobset
 from spmd.launch.manifests.kubernetes import render_kubernetes
@@ -172,7 +172,7 @@ def _run(options: argparse.Namespace) -> int:
             f"Expected no --env {TOKEN_VARIABLE}=..., since a command line shows its secrets to everyone. Write the token to a "
             f"file that only you can read, and set {TOKEN_PATH_VARIABLE} to its path, or leave it out to have one made."
         )
-    for name in dict(options.env).keys() & {"TF_CONFIG", RESTART_VARIABLE}:
+    for name in dict(options.env).keys() & {"TF_CONFIG", RESTART_VARIABLE, JOB_VARIABLE}:
         raise LaunchError(
             f"Expected no --env {name}=..., since every task gets a value of its own. Leave it out; --workers, --chief and "
             "--evaluator say which tasks there are."

@@ -15,6 +15,8 @@ from spmd.topology import simulation_environment
 DEFAULT_PORT = 2222
 # Tells the script which attempt this is: 0 for the first, 1 after one restart.
 RESTART_VARIABLE = "JAXTRIBUTE_RESTART"
+# Names the job: the same for all tasks, and after a restart, and another one for each launch.
+JOB_VARIABLE = "JAXTRIBUTE_JOB"
 
 _NAME = re.compile(r"[a-z]([-a-z0-9]{0,38}[a-z0-9])?")
 

@@ -2,6 +2,7 @@
 
 import sys
 import time
+import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 
@@ -10,7 +11,7 @@ from spmd.launch.devices import devices_of_tasks
 from spmd.launch.gang import Gang
 from spmd.launch.gangs import Gangs
 from spmd.launch.guard import Guard
-from spmd.launch.job import RESTART_VARIABLE
+from spmd.launch.job import JOB_VARIABLE, RESTART_VARIABLE
 from spmd.launch.output import Printer
 from spmd.launch.process import Process
 from spmd.launch.restart_policy import RestartPolicy
@@ -69,12 +70,16 @@ def _supervise(
     printer: Printer,
 ) -> int:
     # A task that starts again alone has to be where the others look for it.
+    job = uuid.uuid4().hex
     lasting = lasting_addresses(len(roles.cluster)) if roles.ps else None
 
     def start(tasks: Sequence[Task], attempt: int, guard: Guard) -> list[Process]:
         cluster = cluster_of(roles.cluster, lasting or free_addresses(len(roles.cluster)))
         # Python buffers what it prints into a pipe, and loses the buffer when it is killed.
-        common = {"PYTHONUNBUFFERED": "1", **environment, RESTART_VARIABLE: str(attempt)}
+        common = {
+            **{"PYTHONUNBUFFERED": "1", **environment},
+            **{RESTART_VARIABLE: str(attempt), JOB_VARIABLE: job},
+        }
         command = [sys.executable, *words]
         own = [{**devices[task], "TF_CONFIG": write_tf_config(cluster, task)} for task in tasks]
         return [

@@ -122,3 +122,48 @@ def test_001_cats_vs_dogs(weights_of, run_python, tmp_path):
     results = weights_of("001_cats_vs_dogs", *changes, workers=2, devices=1, data=data)
     # Its many layers make more of the last bits, in which sums over processes differ.
     assert_equal(*results, atol=1e-3)
+
+
+MAIN = "tf.estimator.train_and_evaluate(estimator, train_spec, eval_spec)\n"
+
+
+@pytest.fixture
+def multi_worker_main(tmp_path):
+    """The estimator of seed 002, as every task of a cluster runs it: no folder is named."""
+    text = (SEEDS / "002_multi_worker.txt").read_text()
+    for old, new in (
+        ("import tensorflow as tf", "from frontends import tf"),
+        (
+            MAIN,
+            f"{MAIN}  print(estimator.config.task_type, estimator.get_variable_value('dense/kernel'))\n",
+        ),
+    ):
+        assert old in text
+        text = text.replace(old, new)
+    script = tmp_path / "main.py"
+    start = "tf.logging.set_verbosity(tf.logging.INFO)\n"
+    script.write_text(f"{text}\neval_input_fn = input_fn\n{start}model_main()\n")
+    return script
+
+
+@pytest.mark.slow
+def test_002_multi_worker(multi_worker_main, run_python):
+    """Three workers and an evaluator, which ends when they have, though no step is the last."""
+    done = run_python(
+        *("-m", "spmd.cli", "launch", "--workers", 3, "--evaluator", "--devices-per-worker", 2),
+        multi_worker_main,
+    )
+    lines = done.stdout.splitlines()
+    values = {line.partition("] ")[2] for line in lines if " [[" in line}
+    assert len([line for line in lines if " [[" in line]) == 4
+    assert {value.partition(" ")[0] for value in values} == {"worker", "evaluator"}
+    assert len({value.partition(" ")[2] for value in values}) == 1
+    assert done.stderr.count("Saving dict for global step 0: global_step = 0, loss = 0") == 1
+
+
+@pytest.mark.slow
+def test_002_multi_worker_by_hand(multi_worker_main, run_cluster):
+    """Each worker gets its TF_CONFIG from somebody else."""
+    tasks = run_cluster(multi_worker_main, workers=3, devices=2)
+    (printed,) = {task.lines[-1] for task in tasks}
+    assert printed.startswith("worker [[")

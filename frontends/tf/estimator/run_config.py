@@ -2,13 +2,14 @@
 
 import copy
 import os
-import tempfile
 from types import NoneType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from frontends.tf.compat.v1.session_config import ConfigProto
+from frontends.tf.distribute.distribute_config import DistributeConfig
+from frontends.tf.estimator.default_folder import default_folder
 from frontends.tf.train.cluster_spec import ClusterSpec
 from spmd.cluster import read_tf_config
 from spmd.typing import StrPath
@@ -25,22 +26,6 @@ _CHANGEABLE = frozenset(
         "checkpoint_save_graph_def",
     }
 )
-
-
-class DistributeConfig(NamedTuple):
-    """Strategies, and a cluster that runs the steps of a program outside of it.
-
-    Attributes:
-        train_distribute: strategy of training.
-        eval_distribute: strategy of evaluations.
-        remote_cluster: addresses of the cluster's tasks, by job.
-
-    Source: `tf.contrib.distribute.DistributeConfig`.
-    """
-
-    train_distribute: Any = None
-    eval_distribute: Any = None
-    remote_cluster: Any = None
 
 
 class RunConfig:
@@ -74,7 +59,8 @@ class RunConfig:
         """Describes a run.
 
         Args:
-            model_dir: folder of checkpoints and summaries; None makes a temporary one.
+            model_dir: folder of checkpoints and summaries; None makes a temporary one, which an evaluator on the same machine
+                finds.
             tf_random_seed: of initial values and dropout; None stands for 1, as TensorFlow's for the graph of a model function.
             save_summary_steps: how often summaries are written; None never.
             save_checkpoints_steps: how often checkpoints are written, in steps.
@@ -87,7 +73,8 @@ class RunConfig:
             device_fn: accepted, and not used: strategies place variables.
             protocol: accepted, and not used.
             eval_distribute: strategy of evaluations.
-            experimental_distribute: strategies, and a cluster outside of which this program runs.
+            experimental_distribute: strategies, and `remote_cluster`: the cluster that trains for this program, which is no task
+                of it.
             experimental_max_worker_delay_secs: accepted, and not used: workers do not wait for each other to start.
             session_creation_timeout_secs: accepted, and not used.
             checkpoint_save_graph_def: accepted, and not used: there is no graph to save.
@@ -125,7 +112,21 @@ class RunConfig:
             "service": None,
             "model_dir": None if model_dir is None else os.fspath(model_dir),
         }
+        self._take_strategies(experimental_distribute)
         self._check()
+
+    def _take_strategies(self, given: DistributeConfig | None) -> None:
+        """Takes the strategies of `experimental_distribute`."""
+        for name in ("train_distribute", "eval_distribute"):
+            strategy = getattr(given, name, None)
+            if strategy is None:
+                continue
+            if self._values[name] not in (None, strategy):
+                raise ValueError(
+                    f"Either `{name}` or `experimental_distribute.{name}` can be set, but both are: {self._values[name]!r} "
+                    f"and {strategy!r}."
+                )
+            self._values[name] = strategy
 
     def _check(self) -> None:
         if self.save_checkpoints_steps is not None and self.save_checkpoints_secs is not None:
@@ -173,6 +174,7 @@ class RunConfig:
             kwargs.setdefault("save_checkpoints_steps", None)
         new = copy.copy(self)
         new._values = {**self._values, **kwargs}
+        new._take_strategies(kwargs.get("experimental_distribute"))
         new._check()
         return new
 
@@ -188,7 +190,10 @@ class RunConfig:
                 "`model_dir` are set both in constructor and `RunConfig`, but with different values. In constructor: "
                 f"'{given}', in `RunConfig`: '{self.model_dir}'"
             )
-        return self.replace(model_dir=given or self.model_dir or tempfile.mkdtemp())
+        folder = given or self.model_dir
+        if folder is None:
+            folder = default_folder(self.cluster_spec, self.task_type, self.is_chief)
+        return self.replace(model_dir=folder)
 
     @property
     def cluster_spec(self) -> ClusterSpec:
@@ -211,6 +216,12 @@ class RunConfig:
         if "chief" in self._cluster.jobs or "master" in self._cluster.jobs:
             return self._task_type in ("chief", "master")
         return self._task_type == "worker" and self._task_id == 0
+
+    @property
+    def remote_cluster(self) -> ClusterSpec | None:
+        """The cluster that trains for this program, which is no task of it; None without one. Not a name of TensorFlow."""
+        cluster = getattr(self.experimental_distribute, "remote_cluster", None)
+        return None if cluster is None else ClusterSpec(cluster)
 
     @property
     def num_worker_replicas(self) -> int:

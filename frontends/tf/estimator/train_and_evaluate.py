@@ -1,14 +1,21 @@
 """`tf.estimator.train_and_evaluate`: training, with an evaluation after checkpoints."""
 
+import os
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from frontends.tf.compat.v1 import logging
+from frontends.tf.estimator.end_mark import EndMark
 from frontends.tf.estimator.estimator import Estimator, step_of
 from frontends.tf.estimator.hooks.checkpoint_saver import CheckpointSaverListener
+from frontends.tf.estimator.run_config import RunConfig
 from frontends.tf.estimator.specs import EvalSpec, TrainSpec
+from spmd.checkpoint import checkpoint_folder
+from spmd.topology import spans_processes
 
 _POLL_SECONDS = 1.0
+_FORMER_SECONDS = 60.0
 
 
 def train_and_evaluate(
@@ -16,8 +23,10 @@ def train_and_evaluate(
 ) -> tuple[dict[str, Any], list[Any]] | None:
     """Trains, and evaluates after checkpoints, as the task of this process in TF_CONFIG does.
 
-    Without a cluster, and with one worker alone, this process does both. In a cluster workers train, and the task
-    `evaluator` evaluates each checkpoint that it sees, up to that of `max_steps`.
+    Without a cluster, and with one worker alone, this process does both. In a cluster the chief and workers train, and the task
+    `evaluator` evaluates each checkpoint that it sees, up to that of `max_steps`, or to the last one when training has ended.
+
+    What differs here: an evaluator ends where `max_steps` is never reached, too, and evaluates the last checkpoint at once.
 
     Args:
         estimator: what is trained.
@@ -28,22 +37,47 @@ def train_and_evaluate(
         The last metrics and what exporters returned; None for a task of a cluster.
 
     Raises:
-        ValueError: the task's job is unknown, or an evaluator would never end.
+        ValueError: several workers are to train, and each would on its own.
 
     Source: `tf.estimator.train_and_evaluate`.
     """
     config = estimator.config
     if config.task_type == "evaluator":
         return _follow(estimator, train_spec, eval_spec)
-    if config.num_worker_replicas > 1 or "evaluator" in config.cluster_spec.jobs:
-        estimator.train(
-            train_spec.input_fn,
-            hooks=train_spec.hooks,
-            max_steps=train_spec.max_steps,
-            saving_listeners=train_spec.saving_listeners,
-        )
+    only_trains = config.num_worker_replicas > 1 or config.task_type == "chief"
+    if config.task_type != "master" and (only_trains or "evaluator" in config.cluster_spec.jobs):
+        _train(estimator, train_spec, [])
         return None
     return _train_and_evaluate_here(estimator, train_spec, eval_spec)
+
+
+def _train(estimator: Estimator, spec: TrainSpec, listeners: Sequence[Any]) -> None:
+    """Trains; tells an evaluator, if there may be one, when it has ended."""
+    config, mark = estimator.config, EndMark(estimator.model_dir, spec.max_steps)
+    _check_strategy(config)
+    marks = bool(config.cluster_spec) and config.is_chief
+    if marks:
+        mark.remove()
+    estimator.train(
+        spec.input_fn,
+        hooks=spec.hooks,
+        max_steps=spec.max_steps,
+        saving_listeners=[*spec.saving_listeners, *listeners],
+    )
+    if marks:
+        mark.write()
+
+
+def _check_strategy(config: RunConfig) -> None:
+    """Checks that workers train together."""
+    strategy = config.train_distribute
+    joined = strategy is not None and spans_processes(strategy.mesh)
+    if config.num_worker_replicas > 1 and not config.num_ps_replicas and not joined:
+        raise ValueError(
+            f"TF_CONFIG names {config.num_worker_replicas} workers, but train_distribute={strategy!r} trains on the devices of "
+            "this process only, so each worker would train a model of its own, in the same folder. Write "
+            "tf.estimator.RunConfig(train_distribute=tf.distribute.MultiWorkerMirroredStrategy())."
+        )
 
 
 class _Evaluation:
@@ -51,7 +85,8 @@ class _Evaluation:
 
     def __init__(self, estimator: Estimator, spec: EvalSpec, max_steps: int | None) -> None:
         self._estimator, self._spec, self._max_steps = estimator, spec, max_steps
-        self._path: str | None = None
+        # The checkpoint, and when it was written: one of the same step may take its place.
+        self._evaluated: tuple[str, int] | None = None
         self._started = 0.0
         self.metrics: dict[str, Any] = {}
         self.exports: list[Any] = []
@@ -63,10 +98,11 @@ class _Evaluation:
     def run(self) -> bool:
         """Evaluates the latest checkpoint, if it is a new one; tells whether training is over."""
         path = self._estimator.latest_checkpoint()
-        if path is None or path == self._path:
+        written = None if path is None else _time_of(path)
+        if path is None or written is None or (path, written) == self._evaluated:
             return False
         self._started = time.monotonic()
-        self._path = path
+        self._evaluated = path, written
         spec = self._spec
         self.metrics = self._estimator.evaluate(
             spec.input_fn, steps=spec.steps, hooks=spec.hooks, checkpoint_path=path, name=spec.name
@@ -111,27 +147,43 @@ def _train_and_evaluate_here(
 ) -> tuple[dict[str, Any], list[Any]]:
     logging.info("Running training and evaluation locally (non-distributed).")
     evaluation = _Evaluation(estimator, eval_spec, train_spec.max_steps)
-    estimator.train(
-        train_spec.input_fn,
-        hooks=train_spec.hooks,
-        max_steps=train_spec.max_steps,
-        saving_listeners=[*train_spec.saving_listeners, _Listener(evaluation)],
-    )
+    _train(estimator, train_spec, [_Listener(evaluation)])
     evaluation.run()
     return evaluation.metrics, evaluation.exports
 
 
 def _follow(estimator: Estimator, train_spec: TrainSpec, eval_spec: EvalSpec) -> None:
-    """Evaluates checkpoints until the last."""
-    if train_spec.max_steps is None:
-        raise ValueError(
-            "An evaluator ends when it has evaluated the checkpoint of max_steps, which TrainSpec does not name. Give it: "
-            "tf.estimator.TrainSpec(input_fn, max_steps=10000)."
-        )
-    latest = estimator.latest_checkpoint()
-    if latest is None or step_of(latest) < train_spec.max_steps:
+    """Evaluates checkpoints until the last: that of `max_steps`, or the latest when training has ended."""
+    max_steps = train_spec.max_steps
+    mark = EndMark(estimator.model_dir, max_steps)
+    former, start = mark.read(), time.monotonic()
+
+    def has_ended() -> bool:
+        if max_steps is not None and step_of(estimator.latest_checkpoint()) >= max_steps:
+            return True
+        # A mark that was there before may be of an earlier training in the same folder, until the chief has had time to remove it.
+        found, passed = mark.read(), time.monotonic() - start
+        return found is not None and (found != former or passed > _FORMER_SECONDS)
+
+    if not has_ended():
         logging.info(f"Waiting {eval_spec.start_delay_secs:f} secs before starting eval.")
-        time.sleep(eval_spec.start_delay_secs)
-    evaluation = _Evaluation(estimator, eval_spec, train_spec.max_steps)
-    while not evaluation.run():
-        time.sleep(max(_POLL_SECONDS, evaluation.wait_seconds()))
+        while not has_ended() and time.monotonic() < start + eval_spec.start_delay_secs:
+            time.sleep(_POLL_SECONDS)
+    evaluation = _Evaluation(estimator, eval_spec, max_steps)
+    while True:
+        is_last = (
+            has_ended()
+        )  # asked before the checkpoint is looked for, as one may still be written
+        if (is_last or evaluation.wait_seconds() <= 0) and evaluation.run():
+            return
+        if is_last:
+            return
+        time.sleep(_POLL_SECONDS)
+
+
+def _time_of(path: str) -> int | None:
+    """Returns when a checkpoint was written; None if it is gone meanwhile."""
+    try:
+        return os.stat(checkpoint_folder(path)).st_mtime_ns
+    except FileNotFoundError:
+        return None

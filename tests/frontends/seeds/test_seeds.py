@@ -199,6 +199,40 @@ def test_002_keras_api(run):
     assert output.endswith("(10, 1)\n")
 
 
+MODEL = "classifier = tf.estimator.Estimator(model_fn=model_fn, config=config)\n"
+
+
+def test_002_estimator(run):
+    """The document makes the estimator, and leaves open what is done with it."""
+    output = run(
+        "002_estimator",
+        (
+            MODEL,
+            f"{MODEL}classifier.train(input_fn=input_fn)\nprint(classifier.evaluate(input_fn=input_fn)['loss'])\n"
+            "print(next(classifier.predict(input_fn=input_fn))['logits'])\n",
+        ),
+    )
+    loss, logits = output.splitlines()
+    assert float(loss) < 1e-10
+    assert logits == "[1.]"
+
+
+def test_002_multi_worker(run):
+    """One process, without TF_CONFIG, trains and evaluates."""
+    call = "  tf.estimator.train_and_evaluate(estimator, train_spec, eval_spec)\n"
+    output = run(
+        "002_multi_worker",
+        (
+            call,
+            f"  print({call.strip()}[0]['loss'])\n  print(distribution.num_replicas_in_sync)\n"
+            "eval_input_fn = input_fn\nmodel_main()\n",
+        ),
+    )
+    loss, replicas = output.splitlines()
+    assert float(loss) < 1e-10
+    assert replicas == "2"
+
+
 @pytest.mark.slow
 def test_003_mirrored_strategy(run):
     output = run("003_mirrored_strategy")

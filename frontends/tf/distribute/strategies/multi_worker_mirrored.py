@@ -1,5 +1,7 @@
 """`tf.distribute.MultiWorkerMirroredStrategy`."""
 
+from typing import Any
+
 import spmd
 from frontends.tf.distribute.cluster_resolver import ClusterResolver, TFConfigClusterResolver
 from frontends.tf.distribute.cluster_resolver.base import cluster_of
@@ -7,6 +9,7 @@ from frontends.tf.distribute.connection import client_strategy
 from frontends.tf.distribute.joining import join
 from frontends.tf.distribute.options import CollectiveHints, CommunicationOptions
 from frontends.tf.distribute.strategy import Strategy
+from spmd.topology import all_devices
 
 
 class MultiWorkerMirroredStrategy(Strategy):
@@ -15,6 +18,9 @@ class MultiWorkerMirroredStrategy(Strategy):
     Each worker runs the same script. What it starts with comes from the first one: the chief, or worker
     0. A cluster of one worker, or none, is this process alone. A program that is no task of the cluster, and has connected to
     it by `tf.config.experimental_connect_to_cluster`, has its workers run the steps: see docs/standalone.md.
+
+    Attributes:
+        devices_per_worker: how many devices of each worker take part; None for all.
 
     Examples:
         >>> strategy = MultiWorkerMirroredStrategy()  # no TF_CONFIG here
@@ -25,6 +31,7 @@ class MultiWorkerMirroredStrategy(Strategy):
     """
 
     has_components = True
+    devices_per_worker: int | None = None
 
     def __new__(cls, *args: object, **kwargs: object) -> "MultiWorkerMirroredStrategy":
         """Returns a strategy whose replicas are elsewhere, if the program has connected to a cluster."""
@@ -62,4 +69,13 @@ class MultiWorkerMirroredStrategy(Strategy):
         cluster = cluster_of(self._cluster_resolver)
         if cluster is not None and not cluster.is_evaluator:
             join(cluster, options.timeout_seconds)
-        super().__init__(spmd.make_mesh(), collectives=options.collectives)
+        devices = None if self.devices_per_worker is None else _first(self.devices_per_worker)
+        super().__init__(spmd.make_mesh(devices), collectives=options.collectives)
+
+
+def _first(count: int) -> list[Any]:
+    """Lists the first devices of each process."""
+    by_process: dict[int, list[Any]] = {}
+    for device in all_devices():
+        by_process.setdefault(device.process_index, []).append(device)
+    return [device for devices in by_process.values() for device in devices[:count]]

@@ -75,3 +75,20 @@ def test_two_folders_are_an_error(tmp_path):
     with pytest.raises(ValueError, match="set both in constructor and `RunConfig`"):
         config.with_folder("b")
     assert config.with_folder("a").model_dir == "a"
+
+
+def test_strategies_may_come_with_a_cluster():
+    strategy = tf.distribute.OneDeviceStrategy("cpu:0")
+    given = tf.contrib.distribute.DistributeConfig(strategy, remote_cluster={"worker": ["a:1"]})
+    config = tf.estimator.RunConfig(experimental_distribute=given)
+    assert config.train_distribute is strategy
+    assert config.eval_distribute is None
+    assert config.remote_cluster == tf.train.ClusterSpec({"worker": ["a:1"]})
+    assert tf.estimator.RunConfig().remote_cluster is None
+    changed = config.replace(
+        experimental_distribute=tf.contrib.distribute.DistributeConfig(None, strategy)
+    )
+    assert changed.eval_distribute is strategy
+    other = tf.distribute.OneDeviceStrategy("cpu:1")
+    with pytest.raises(ValueError, match="Either `train_distribute` or"):
+        tf.estimator.RunConfig(train_distribute=other, experimental_distribute=given)

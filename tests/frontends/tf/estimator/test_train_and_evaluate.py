@@ -1,5 +1,6 @@
 """Training with evaluations in between."""
 
+import sys
 import threading
 import time
 
@@ -70,10 +71,51 @@ def test_an_evaluator_follows_checkpoints_until_the_last(tmp_path, monkeypatch, 
     assert exporter.exports[-1] == (6, True)
 
 
-def test_an_evaluator_that_would_never_end_is_an_error(tmp_path, monkeypatch):
-    config = '{"cluster": {"chief": ["a:1"]}, "task": {"type": "evaluator", "index": 0}}'
+EVALUATOR = '{"cluster": {"chief": ["a:1"]}, "task": {"type": "evaluator", "index": 0}}'
+CHIEF = '{"cluster": {"chief": ["a:1"]}, "task": {"type": "chief", "index": 0}}'
+
+
+def test_an_evaluator_ends_with_a_training_that_has_no_last_step(tmp_path, monkeypatch):
+    monkeypatch.setenv("TF_CONFIG", EVALUATOR)
+    evaluator = _estimator(tmp_path)
+    monkeypatch.setenv("TF_CONFIG", CHIEF)
+    chief = _estimator(tmp_path)
+    exporter = Noting()
+    train_spec = tf.estimator.TrainSpec(data(3))
+    # Long waits: the end of the training ends them.
+    eval_spec = tf.estimator.EvalSpec(data(), exporters=exporter, start_delay_secs=600)
+    specs = (train_spec, eval_spec)
+    follows = threading.Thread(target=tf.estimator.train_and_evaluate, args=(evaluator, *specs))
+    follows.start()
+    assert tf.estimator.train_and_evaluate(chief, *specs) is None
+    follows.join(60)
+    assert not follows.is_alive()
+    assert exporter.exports == [(6, False)]
+
+
+def test_an_evaluator_takes_a_training_of_before_for_the_last_one_after_a_while(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setenv("TF_CONFIG", CHIEF)
+    exporter = Noting()
+    specs = (
+        tf.estimator.TrainSpec(data(3)),
+        tf.estimator.EvalSpec(data(), exporters=exporter, start_delay_secs=0, throttle_secs=0),
+    )
+    tf.estimator.train_and_evaluate(_estimator(tmp_path), *specs)
+    monkeypatch.setenv("TF_CONFIG", EVALUATOR)
+    module = sys.modules[
+        "frontends.tf.estimator.train_and_evaluate"
+    ]  # the package has a function of its name
+    monkeypatch.setattr(module, "_FORMER_SECONDS", 0.5)
+    tf.estimator.train_and_evaluate(_estimator(tmp_path), *specs)
+    assert exporter.exports == [(6, False)]
+
+
+def test_workers_that_would_train_models_of_their_own_are_an_error(tmp_path, monkeypatch):
+    config = '{"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 1}}'
     monkeypatch.setenv("TF_CONFIG", config)
-    with pytest.raises(ValueError, match="which TrainSpec does not name"):
+    with pytest.raises(ValueError, match=r"names 2 workers, .* would train a model of its own"):
         tf.estimator.train_and_evaluate(
             _estimator(tmp_path), tf.estimator.TrainSpec(data()), tf.estimator.EvalSpec(data())
         )
