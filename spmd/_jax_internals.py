@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator, Sequence
 from typing import Any, cast
 
 from jax._src import ad_util, core, distributed, hardware_utils, xla_bridge
+from jax._src.export import shape_poly
 from jax._src.interpreters import partial_eval as pe
 from jax.core import ShapedArray
 from jax.extend.core import JaxprEqn, Literal, Var
@@ -223,7 +224,7 @@ def zero_cotangent(value: Any) -> Any:
 def constant_value(value: Any) -> Any:
     """Computes a traced value that follows from constants alone, such as the product of a shape's sizes.
 
-    Stands for `DynamicJaxprTracer.parent` and `get_const`, which have no public names.
+    Stands for `DynamicJaxprTracer.parent`, `get_const` and `jax._src.export.shape_poly.UnexpectedDimVar`, which have no public names.
 
     Args:
         value: an array, traced or not.
@@ -241,7 +242,11 @@ def constant_value(value: Any) -> Any:
         try:
             with core.eval_context():
                 found = step.primitive.bind(*inputs, **params)
-        except (NameError, NotImplementedError):  # a collective, of replicas that are not there
+        except (
+            NameError,  # a collective, of replicas that are not there
+            NotImplementedError,
+            shape_poly.UnexpectedDimVar,  # a size that the caller of an exported program chooses
+        ):
             return None
         results[id(step)] = found if step.primitive.multiple_results else [found]
     return _read(value, results)

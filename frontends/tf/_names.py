@@ -51,7 +51,6 @@ _TF1 = "It belongs to TensorFlow 1, of which only a few names exist here"
 # What to do instead, where the name alone finds nothing, or the wrong thing.
 _HINTS = {
     "tf.Session": f"{_TF1}: call the function itself, under @tf.function to compile it",
-    "tf.placeholder": f"{_TF1}: give the function a parameter",
     "tf.Graph": f"{_TF1}: @tf.function makes programs",
     "tf.global_variables_initializer": f"{_TF1}: variables have their values when they are made",
     "tf.contrib.layers.batch_norm": f"{_TF1}: use tf.layers.batch_normalization",

@@ -110,6 +110,7 @@ BORROWED: dict[str, str] = dict.fromkeys(
         *("get_variable", "get_variable_scope", "global_variables", "layers", "local_variables"),
         *("logging", "model_variables", "moving_average_variables", "trainable_variables"),
         *("arg_max", "arg_min", "assign_add", "assign_sub", "div", "multinomial"),
+        *("placeholder", "placeholder_with_default"),
         *("to_double", "to_float", "to_int32", "to_int64"),
         *("truncated_normal_initializer", "glorot_uniform_initializer"),
         *("glorot_normal_initializer", "variable_scope", "variance_scaling_initializer"),

@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
+from urllib.parse import quote
 
 import jax
 import numpy as np
@@ -87,13 +88,18 @@ def load(path: str | os.PathLike[str]) -> Artifact:
                 name,
                 _specs(described["inputs"]),
                 _specs(described["outputs"]),
-                read_program(folder / f"{name}.stablehlo", described["sha256"]),
+                read_program(folder / _file_of(name), described["sha256"]),
             )
             for name, described in manifest["endpoints"].items()
         }
         specs, state_specs = _specs(manifest[_WEIGHTS]), _specs(manifest[_STATE])
         weights = _read_arrays(folder / _WEIGHTS, specs)
         return Artifact(folder, endpoints, weights, specs, state_specs, manifest["notes"])
+
+
+def _file_of(name: str) -> str:
+    """Returns the name of an endpoint's file: the endpoint's own may have a slash or a colon in it."""
+    return f"{quote(name, safe=' ')}.stablehlo"
 
 
 def _specs(entries: Sequence[Mapping[str, Any]]) -> tuple[ArraySpec, ...]:
@@ -217,7 +223,7 @@ def save(
     }
     with _replaced(path) as folder:
         for name, (_, program) in programs.items():
-            (folder / f"{name}.stablehlo").write_bytes(program)
+            (folder / _file_of(name)).write_bytes(program)
         for part, pairs in arrays.items():
             if pairs:  # Orbax refuses to write nothing
                 with ocp.PyTreeCheckpointer() as checkpointer:

@@ -236,6 +236,18 @@ def test_collectives_are_no_constants(mesh_of: Any) -> None:
     assert found == [None]
 
 
+def test_sizes_that_the_caller_of_a_program_chooses_are_no_constants() -> None:
+    def run(x: Any) -> Any:
+        rows = jnp.arange(x.shape[0])
+        found.append(_jax_internals.constant_value(rows))
+        return rows
+
+    found: list[Any] = []
+    (rows,) = jax.export.symbolic_shape("rows,")
+    jax.export.export(jax.jit(run))(jax.ShapeDtypeStruct((rows,), np.float32))
+    assert found == [None]
+
+
 def test_whole_numbers_are_multiples_of_another() -> None:
     def run(i: Any, j: Any, x: Any) -> Any:
         form = _jax_internals.linear_form

@@ -104,7 +104,12 @@ def get_strategy() -> StrategyLike:
 
     Source: `tf.distribute.get_strategy`.
     """
-    return _CURRENT.get() or _default_makers[0]()
+    return _CURRENT.get() or default_strategy()
+
+
+def default_strategy() -> StrategyLike:
+    """Returns the default strategy, whichever is in force."""
+    return _default_makers[0]()
 
 
 def in_cross_replica_context() -> bool:

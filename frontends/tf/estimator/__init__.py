@@ -29,5 +29,5 @@ from frontends.tf.estimator.warm_start import WarmStartSettings as WarmStartSett
 __getattr__, __dir__ = attributes(
     "tf.estimator",
     exported_by(__name__),
-    {"inputs": "frontends.tf.estimator.inputs"},
+    {name: f"frontends.tf.estimator.{name}" for name in ("export", "inputs")},
 )

@@ -15,10 +15,11 @@ import numpy as np
 
 from frontends.tf import nest
 from frontends.tf.compat.v1 import logging
-from frontends.tf.distribute.scope import get_strategy
+from frontends.tf.distribute.scope import default_strategy, in_force
 from frontends.tf.estimator import model_checkpoints
 from frontends.tf.estimator.batches import batches_of, call_with
 from frontends.tf.estimator.estimator_spec import EstimatorSpec, check_hooks
+from frontends.tf.estimator.export.writing import copy_assets, receive, timestamped, write
 from frontends.tf.estimator.hooks import SessionRunArgs, SessionRunContext, SessionRunValues
 from frontends.tf.estimator.hooks.basic import StepCounterHook, StopAtStepHook
 from frontends.tf.estimator.hooks.checkpoint_saver import CheckpointSaverHook
@@ -269,6 +270,86 @@ class Estimator:
                 for index in range(len(jax.tree.leaves(rows)[0])):
                     yield nest.map_structure(lambda one, index=index: one[index], rows)
 
+    def export_saved_model(
+        self,
+        export_dir_base: StrPath,
+        serving_input_receiver_fn: Callable[[], Any],
+        assets_extra: Mapping[str, StrPath] | None = None,
+        as_text: bool = False,
+        checkpoint_path: StrPath | None = None,
+        experimental_mode: str = ModeKeys.PREDICT,
+    ) -> bytes:
+        """Writes what the model predicts to a new folder, which is named by the time. Blocks until it is on disk.
+
+        What differs here: the folder is none of TensorFlow's SavedModels, but holds a program for each signature; see
+        `tf.saved_model.save`. `tf.saved_model.load(path).signatures["serving_default"]` serves it. The
+        `serving_input_receiver_fn` is called several times.
+
+        Args:
+            export_dir_base: the folder to make the new one in.
+            serving_input_receiver_fn: returns a `tf.estimator.export.ServingInputReceiver` of placeholders.
+            assets_extra: files to copy, by their paths in the folder `assets.extra`.
+            as_text: accepted, and not used.
+            checkpoint_path: which checkpoint; None takes the latest.
+            experimental_mode: must be that of predictions.
+
+        Returns:
+            The path of the new folder, as bytes.
+
+        Raises:
+            ValueError: there is no checkpoint or no function, or it lacks values of the model; or `export_outputs` name no
+                default.
+            TypeError: the function or the model function returns something else.
+            NotImplementedError: another mode is named.
+            ExportError: the model cannot be exported.
+        """
+        if not serving_input_receiver_fn:
+            raise ValueError("An input_receiver_fn must be defined.")
+        if experimental_mode != ModeKeys.PREDICT:
+            raise NotImplementedError(
+                f"Only predictions are exported, but experimental_mode={experimental_mode!r} was given. Leave it out; to train "
+                "or evaluate elsewhere, copy the model_dir."
+            )
+        path = self._checkpoint_to_export(checkpoint_path)
+        target = timestamped(export_dir_base)
+        folder = target.with_name(f"temp-{target.name}")
+        strategy = default_strategy()
+        with in_force(strategy):
+            received = receive(serving_input_receiver_fn)
+            store, step = self._traced(
+                ModeKeys.PREDICT, strategy, (received.receiver.features, None)
+            )
+            logging.info(f"Restoring parameters from {path}")
+            try:
+                ModelCheckpoints(store, self.model_dir, self.config).restore(path)
+            except KeyError as error:
+                raise ValueError(
+                    "Could not load all requested variables from checkpoint. Please make sure your model_fn does not expect "
+                    f"variables that were not saved in the checkpoint {path}: {error}"
+                ) from error
+            write(folder, step, serving_input_receiver_fn, received)
+        copy_assets(folder, assets_extra or {})
+        folder.rename(target)
+        logging.info(f"SavedModel written to: {target}")
+        return os.fsencode(target)
+
+    export_savedmodel = export_saved_model
+
+    def _checkpoint_to_export(self, path: StrPath | None) -> str:
+        found = self.latest_checkpoint() if path is None else os.fspath(path)
+        if found is None and self._warm_start is not None:
+            start = self._warm_start
+            if isinstance(start, WarmStartSettings):
+                start = start.ckpt_to_initialize_from
+            found = os.fspath(start)
+            if os.path.isdir(found):
+                found = model_checkpoints.latest(found) or found
+        if found is None:
+            raise ValueError(
+                f"Couldn't find trained model at {self.model_dir}. Call train first, or give checkpoint_path."
+            )
+        return found
+
     def latest_checkpoint(self) -> str | None:
         """Returns the path of the latest checkpoint; None if there is none."""
         return model_checkpoints.latest(self.model_dir)
@@ -296,10 +377,8 @@ class Estimator:
 
     def _call(self, features: Any, labels: Any, mode: str, config: Any) -> EstimatorSpec:
         known: dict[str, Any] = {"mode": mode, "config": config, "params": dict(self.params)}
-        if labels is not None:
-            known["labels"] = labels
-        elif mode == ModeKeys.PREDICT:
-            known["labels"] = None
+        # Predictions have none, even if the dataset does.
+        known["labels"] = None if mode == ModeKeys.PREDICT else labels
         spec = call_with(functools.partial(self._model_fn, features), **known)
         if not isinstance(spec, EstimatorSpec):
             raise ValueError(f"model_fn should return an EstimatorSpec, but returned {spec!r}.")
@@ -309,7 +388,8 @@ class Estimator:
         return spec._replace(mode=mode)
 
     def _strategy(self, strategy: Any) -> Any:
-        return get_strategy() if strategy is None else strategy
+        """Returns what computes: not the strategy of a scope around, which a graph of TensorFlow's does not see."""
+        return default_strategy() if strategy is None else strategy
 
     @contextlib.contextmanager
     def _prepared(
@@ -320,8 +400,7 @@ class Estimator:
         Yields:
             What runs a step on a batch, the batches, and the session.
         """
-        scope = contextlib.nullcontext() if strategy is get_strategy() else strategy.scope()
-        with scope:
+        with in_force(default_strategy()), strategy.scope():
             batches = iter(
                 batches_of(
                     input_fn, strategy, mode=mode, params=dict(self.params), config=self.config
@@ -332,29 +411,7 @@ class Estimator:
                 raise ValueError(
                     "input_fn gives no batch. Let its dataset have at least one element."
                 )
-            store = VariableStore()
-            step = ModelStep(
-                lambda features, labels: self._call(features, labels, mode, self.config),
-                mode,
-                store,
-                scales_loss=mode == ModeKeys.TRAIN,
-            )
-
-            seed = self.config.tf_random_seed
-            set_seed(_GRAPH_SEED if seed is None else seed)
-            logging.info("Calling model_fn.")
-            try:
-                strategy.trace(step, first)
-            except TracedInitialValueError:
-                store.clear()
-                features, labels = jax.tree.map(
-                    lambda leaf: strategy.experimental_local_results(leaf)[0],
-                    first,
-                    is_leaf=is_per_replica,
-                )
-                step.make_variables(features, labels)
-                strategy.trace(step, first)
-            logging.info("Done calling model_fn.")
+            store, step = self._traced(mode, strategy, first)
             if mode == ModeKeys.EVAL:
                 logging.info(f"Starting evaluation at {time.strftime('%Y-%m-%dT%H:%M:%S')}")
             checkpoints = ModelCheckpoints(store, self.model_dir, self.config)
@@ -369,6 +426,32 @@ class Estimator:
                 itertools.chain([first], batches),
                 Session(store, strategy, step.made, checkpoints),
             )
+
+    def _traced(self, mode: str, strategy: Any, batch: Any) -> tuple[VariableStore, ModelStep]:
+        """Calls the model function for a batch, which makes its variables."""
+        store = VariableStore()
+        step = ModelStep(
+            lambda features, labels: self._call(features, labels, mode, self.config),
+            mode,
+            store,
+            scales_loss=mode == ModeKeys.TRAIN,
+        )
+        seed = self.config.tf_random_seed
+        set_seed(_GRAPH_SEED if seed is None else seed)
+        logging.info("Calling model_fn.")
+        try:
+            strategy.trace(step, batch)
+        except TracedInitialValueError:
+            store.clear()
+            features, labels = jax.tree.map(
+                lambda leaf: strategy.experimental_local_results(leaf)[0],
+                batch,
+                is_leaf=is_per_replica,
+            )
+            step.make_variables(features, labels)
+            strategy.trace(step, batch)
+        logging.info("Done calling model_fn.")
+        return store, step
 
     def _saving_hooks(self, listeners: Sequence[Any] | None) -> list[Any]:
         seconds, steps = self.config.save_checkpoints_secs, self.config.save_checkpoints_steps

@@ -1,6 +1,7 @@
 """`tf.saved_model.load`: models that predict without their code, by the program that was saved."""
 
 import functools
+import os
 import types
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,9 +9,9 @@ from typing import Any
 import jax
 
 from frontends.tf._typing import Nested, TensorLike
-from frontends.tf.ops.convert import convert_to_tensor
 from frontends.tf.saved_model.modules import ATTRIBUTES, FUNCTIONS, METHOD
 from frontends.tf.saved_model.options import LoadOptions
+from frontends.tf.saved_model.received import RECEIVED, array_of, specs_of
 from frontends.tf.variable import Variable
 from spmd import export
 from spmd.typing import StrPath
@@ -26,12 +27,23 @@ class Signature:
     Source: `tf.types.experimental.ConcreteFunction`.
     """
 
-    def __init__(self, endpoint: export.LoadedEndpoint, variables: list[Variable]) -> None:
-        """Makes the function; compiles nothing yet."""
-        self.inputs: Sequence[export.ArraySpec] = endpoint.inputs
+    def __init__(
+        self,
+        endpoint: export.LoadedEndpoint,
+        variables: list[Variable],
+        texts: Sequence[str] = (),
+    ) -> None:
+        """Makes the function; compiles nothing yet.
+
+        Args:
+            endpoint: the program.
+            variables: its weights.
+            texts: the inputs that are texts.
+        """
+        self.inputs: Sequence[export.ArraySpec] = specs_of(endpoint.inputs, texts)
         self.outputs: Sequence[export.ArraySpec] = endpoint.outputs
         # The engine follows `__wrapped__` when it looks for the variables that a step uses.
-        self.__wrapped__ = functools.partial(_run, endpoint, variables)
+        self.__wrapped__ = functools.partial(_run, endpoint, variables, self.inputs)
 
     def __call__(self, *args: TensorLike, **kwargs: TensorLike) -> dict[str, jax.Array]:
         """Computes the outputs.
@@ -64,9 +76,12 @@ class Signature:
 
 
 def _run(
-    endpoint: export.LoadedEndpoint, variables: list[Variable], inputs: Sequence[TensorLike]
+    endpoint: export.LoadedEndpoint,
+    variables: list[Variable],
+    specs: Sequence[export.ArraySpec],
+    inputs: Sequence[TensorLike],
 ) -> Any:
-    arrays = [_checked(spec, value) for spec, value in zip(endpoint.inputs, inputs, strict=True)]
+    arrays = [array_of(spec, value) for spec, value in zip(specs, inputs, strict=True)]
     outputs, changed = endpoint([variable.value() for variable in variables], arrays)
     for index, value in changed.items():
         variables[index].assign(value)
@@ -145,7 +160,7 @@ class LoadedFunction:
         self._name = name
         self._parameters = {parameter: len(tensors) for parameter, tensors in parameters}
         self._inputs = endpoint.inputs
-        self.__wrapped__ = functools.partial(_run, endpoint, variables)
+        self.__wrapped__ = functools.partial(_run, endpoint, variables, endpoint.inputs)
 
     def __call__(self, *args: Nested, **kwargs: Nested) -> Any:
         """Computes what the function returned.
@@ -246,7 +261,7 @@ def _restored(tree: Any) -> Any:
 
 
 def load(
-    export_dir: StrPath, tags: object = None, options: LoadOptions | None = None
+    export_dir: StrPath | bytes, tags: object = None, options: LoadOptions | None = None
 ) -> LoadedModel | LoadedModule:
     """Loads a model or a module without its code. Blocks until it is read; each process must call it.
 
@@ -262,7 +277,8 @@ def load(
 
     Source: `tf.saved_model.load`.
     """
-    artifact = export.load(export_dir)
+    # An estimator gives the path of its export as bytes.
+    artifact = export.load(os.fsdecode(export_dir))
     trainable = artifact.notes.get("trainable", [False] * len(artifact.weights))
     variables = [
         Variable(value, trainable=flag, name=spec.name)
@@ -272,33 +288,17 @@ def load(
     ]
     if FUNCTIONS in artifact.notes:
         return _module(artifact, variables)
+    received = artifact.notes.get(RECEIVED, {})
     signatures = {
-        name: Signature(endpoint, variables) for name, endpoint in artifact.endpoints.items()
+        name: Signature(endpoint, variables, received.get(name, ()))
+        for name, endpoint in artifact.endpoints.items()
     }
     return LoadedModel(signatures, variables)
 
 
-def contains_saved_model(export_dir: StrPath) -> bool:
+def contains_saved_model(export_dir: StrPath | bytes) -> bool:
     """Tells whether a directory holds a model that `load` can read.
 
     Source: `tf.saved_model.contains_saved_model`.
     """
-    return export.is_artifact(export_dir)
-
-
-def _checked(spec: export.ArraySpec, value: TensorLike) -> jax.Array:
-    array = convert_to_tensor(value)
-    if array.dtype.name != spec.dtype:
-        raise TypeError(
-            f"The input {spec} got elements of the type {array.dtype.name}. Convert it: "
-            f"tf.cast({spec.name}, tf.{spec.dtype})."
-        )
-    fits = array.ndim == len(spec.shape) and all(
-        size in (None, found) for size, found in zip(spec.shape, array.shape, strict=True)
-    )
-    if not fits:
-        raise ValueError(
-            f"The input {spec} got an array of shape {array.shape}. Reshape it, or save the model with "
-            "inputs of this shape."
-        )
-    return array
+    return export.is_artifact(os.fsdecode(export_dir))

@@ -65,7 +65,6 @@ def test_planned_names_say_so(module, name):
         ("tf", "reduce_men", r"Did you mean tf\.reduce_mean\?"),
         ("tf.math", "reduce_men", r"Did you mean tf\.math\.reduce_mean\?"),
         ("tf", "Session", "TensorFlow 1"),
-        ("tf", "placeholder", "TensorFlow 1"),
         ("tf.summary", "graph", "jax.jit"),
         ("tf.contrib", "data", "TensorFlow 2 dropped it"),
         ("tf.contrib.layers", "fully_connected", "use tf.layers.dense"),

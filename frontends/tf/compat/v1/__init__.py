@@ -14,9 +14,11 @@ from frontends.tf.compat.v1 import (
     losses,
     metrics,
     operations,
+    placeholders,
     session_config,
     variable_scopes,
 )
+from frontends.tf.ops.convert import picked
 
 
 def enable_eager_execution(*args: object, **kwargs: object) -> None:
@@ -35,6 +37,7 @@ __getattr__, __dir__ = attributes(
         **defined_in(session_config.__name__),
         **defined_in(collections.__name__),
         **defined_in(operations.__name__),
+        **picked(placeholders, "placeholder", "placeholder_with_default"),
         **defined_in(variable_scopes.__name__),
         **initializers.TOP_INITIALIZERS,
         "initializers": initializers,

@@ -117,7 +117,8 @@ def check_batch_sizes(outputs: Sequence[jax.Array], columns: Sequence[FeatureCol
     Raises:
         ValueError: they do not.
     """
-    sizes = {column.name: len(rows) for column, rows in zip(columns, outputs, strict=True)}
+    # Not len(), which takes no size that the caller of an exported program chooses.
+    sizes = {column.name: rows.shape[0] for column, rows in zip(columns, outputs, strict=True)}
     if len(set(sizes.values())) > 1:
         raise ValueError(
             f"Batch size (first dimension) of each feature must be same. Batch size of columns: {sizes}."
