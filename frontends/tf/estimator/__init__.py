@@ -3,6 +3,10 @@
 from frontends.tf._names import attributes, exported_by
 from frontends.tf.estimator.estimator import Estimator as Estimator
 from frontends.tf.estimator.estimator_spec import EstimatorSpec as EstimatorSpec
+from frontends.tf.estimator.exporters import BestExporter as BestExporter
+from frontends.tf.estimator.exporters import Exporter as Exporter
+from frontends.tf.estimator.exporters import FinalExporter as FinalExporter
+from frontends.tf.estimator.exporters import LatestExporter as LatestExporter
 from frontends.tf.estimator.hooks.basic import LoggingTensorHook as LoggingTensorHook
 from frontends.tf.estimator.hooks.basic import (
     NanLossDuringTrainingError as NanLossDuringTrainingError,

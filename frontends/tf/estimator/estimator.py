@@ -19,10 +19,14 @@ from frontends.tf.distribute.scope import default_strategy, in_force
 from frontends.tf.estimator import model_checkpoints
 from frontends.tf.estimator.batches import batches_of, call_with
 from frontends.tf.estimator.estimator_spec import EstimatorSpec, check_hooks
+from frontends.tf.estimator.events import event_writer, write_values
 from frontends.tf.estimator.export.writing import copy_assets, receive, timestamped, write
 from frontends.tf.estimator.hooks import SessionRunArgs, SessionRunContext, SessionRunValues
 from frontends.tf.estimator.hooks.basic import StepCounterHook, StopAtStepHook
-from frontends.tf.estimator.hooks.checkpoint_saver import CheckpointSaverHook
+from frontends.tf.estimator.hooks.checkpoint_saver import (
+    CheckpointSaverHook,
+    CheckpointSaverListener,
+)
 from frontends.tf.estimator.hooks.own import LossHook, StopAfterHook, check_loss
 from frontends.tf.estimator.mode_keys import ModeKeys
 from frontends.tf.estimator.model_checkpoints import ModelCheckpoints
@@ -154,7 +158,8 @@ class Estimator:
                     own.append(StepCounterHook(every, output_dir=self.model_dir))
                 own += spec.training_chief_hooks
             own += [*(hooks or ()), *limits, *([LossHook(every)] if every else ())]
-            own += [*spec.training_hooks, *self._saving_hooks(saving_listeners)]
+            own += spec.training_hooks
+            own += self._saving_hooks(own, saving_listeners or ())
             self._loop(run, batches, session, own)
             if session.outputs is not None:
                 logging.info(f"Loss for final step: {session.loss():.6g}.")
@@ -453,25 +458,35 @@ class Estimator:
         logging.info("Done calling model_fn.")
         return store, step
 
-    def _saving_hooks(self, listeners: Sequence[Any] | None) -> list[Any]:
+    def _saving_hooks(
+        self, hooks: Sequence[Any], listeners: Sequence[CheckpointSaverListener]
+    ) -> list[Any]:
+        """Makes the hook that saves, unless there is one; gives listeners to whichever saves."""
         seconds, steps = self.config.save_checkpoints_secs, self.config.save_checkpoints_steps
-        if not seconds and not steps:
-            return []
-        return [CheckpointSaverHook(self.model_dir, seconds, steps, listeners=listeners)]
+        found = [hook for hook in hooks if isinstance(hook, CheckpointSaverHook)]
+        made: list[CheckpointSaverHook] = []
+        if not found and (seconds or steps):
+            made.append(CheckpointSaverHook(self.model_dir, seconds, steps))
+        if listeners:
+            if not found and not made:
+                raise ValueError(
+                    "There should be a CheckpointSaverHook to use saving_listeners. Please set one of the "
+                    "RunConfig.save_checkpoints_steps or RunConfig.save_checkpoints_secs."
+                )
+            (found or made)[0].listen(listeners)
+        return made
 
     def _write(self, metrics: Mapping[str, Any], name: str | None, path: str | None) -> None:
         """Writes an evaluation's metrics where TensorBoard finds them."""
-        from frontends.tf import summary  # needs TensorBoard
-
         step = int(metrics["global_step"])
-        writer = summary.create_file_writer(self.eval_dir(name))
-        with writer.as_default():
-            for key, value in metrics.items():
-                if key != "global_step" and np.ndim(value) == 0:
-                    summary.scalar(key, value, step)
-        writer.close()
+        values = {key: value for key, value in metrics.items() if key != "global_step"}
         if path is not None:
             logging.info(f"Saving 'checkpoint_path' summary for global step {step}: {path}")
+            values["checkpoint_path"] = path
+        writer = event_writer(self.eval_dir(name))
+        write_values(writer, values, step)
+        if writer is not None:
+            writer.flush()  # others read it
 
     def _checkpoint_or_none(self, path: StrPath | None, act: str) -> str | None:
         found = self.latest_checkpoint() if path is None else os.fspath(path)

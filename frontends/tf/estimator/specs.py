@@ -88,7 +88,7 @@ class EvalSpec(_EvalFields):
             throttle_secs: how long to wait between two evaluations, at least.
 
         Raises:
-            ValueError: a number is out of range.
+            ValueError: a number is out of range, or two exporters have one name.
             TypeError: `input_fn` is no function, or a part is of another kind than said above.
         """
         if steps is not None and steps <= 0:
@@ -107,8 +107,13 @@ class EvalSpec(_EvalFields):
         if name is not None and not isinstance(name, str):
             raise TypeError(f"`name` must be string, given: {name!r}")
         for exporter in exporters:
-            if not hasattr(exporter, "export"):
+            if not hasattr(exporter, "export") or not hasattr(exporter, "name"):
                 raise TypeError(f"`exporters` must be exporters, found {exporter!r}.")
+        names = [exporter.name for exporter in exporters]
+        if None in names or len(set(names)) < len(names):
+            raise ValueError(
+                f"`exporters` must have unique names. Such a name cannot be `None`. All exporter names: {names}"
+            )
         return super().__new__(
             cls,
             _function(input_fn),

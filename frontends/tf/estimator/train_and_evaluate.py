@@ -20,7 +20,7 @@ _FORMER_SECONDS = 60.0
 
 def train_and_evaluate(
     estimator: Estimator, train_spec: TrainSpec, eval_spec: EvalSpec
-) -> tuple[dict[str, Any], list[Any]] | None:
+) -> tuple[dict[str, Any] | None, list[Any] | None] | None:
     """Trains, and evaluates after checkpoints, as the task of this process in TF_CONFIG does.
 
     Without a cluster, and with one worker alone, this process does both. In a cluster the chief and workers train, and the task
@@ -34,13 +34,25 @@ def train_and_evaluate(
         eval_spec: how to evaluate.
 
     Returns:
-        The last metrics and what exporters returned; None for a task of a cluster.
+        The last metrics and what exporters returned, None twice if `max_steps` had been reached before; None for a task of
+        a cluster.
 
     Raises:
+        TypeError: an argument is of another class.
         ValueError: several workers are to train, and each would on its own.
 
     Source: `tf.estimator.train_and_evaluate`.
     """
+    for name, given, kind in (
+        ("estimator", estimator, Estimator),
+        ("train_spec", train_spec, TrainSpec),
+        ("eval_spec", eval_spec, EvalSpec),
+    ):
+        if not isinstance(given, kind):
+            raise TypeError(
+                f"`{name}` must have type `tf.estimator.{kind.__name__}`. Got: {type(given)}"
+            )
+    logging.info("Not using Distribute Coordinator.")
     config = estimator.config
     if config.task_type == "evaluator":
         return _follow(estimator, train_spec, eval_spec)
@@ -88,8 +100,8 @@ class _Evaluation:
         # The checkpoint, and when it was written: one of the same step may take its place.
         self._evaluated: tuple[str, int] | None = None
         self._started = 0.0
-        self.metrics: dict[str, Any] = {}
-        self.exports: list[Any] = []
+        self.metrics: dict[str, Any] | None = None
+        self.exports: list[Any] | None = None
 
     def wait_seconds(self) -> float:
         """Returns how long to wait until the next evaluation may start."""
@@ -104,16 +116,17 @@ class _Evaluation:
         self._started = time.monotonic()
         self._evaluated = path, written
         spec = self._spec
-        self.metrics = self._estimator.evaluate(
+        metrics = self._estimator.evaluate(
             spec.input_fn, steps=spec.steps, hooks=spec.hooks, checkpoint_path=path, name=spec.name
         )
-        is_final = self._max_steps is not None and self.metrics["global_step"] >= self._max_steps
+        is_final = self._max_steps is not None and metrics["global_step"] >= self._max_steps
+        self.metrics = metrics
         self.exports = [
             exporter.export(
                 estimator=self._estimator,
                 export_path=f"{self._estimator.model_dir}/export/{exporter.name}",
                 checkpoint_path=path,
-                eval_result=self.metrics,
+                eval_result=metrics,
                 is_the_final_export=is_final,
             )
             for exporter in spec.exporters
@@ -141,14 +154,23 @@ class _Listener(CheckpointSaverListener):
             return
         self._evaluation.run()
 
+    def end(self, session: Any, global_step_value: int) -> None:
+        """See `CheckpointSaverListener.end`."""
+        self._evaluation.run()  # if the last checkpoint came too early after an evaluation
+
 
 def _train_and_evaluate_here(
     estimator: Estimator, train_spec: TrainSpec, eval_spec: EvalSpec
-) -> tuple[dict[str, Any], list[Any]]:
+) -> tuple[dict[str, Any] | None, list[Any] | None]:
+    config = estimator.config
     logging.info("Running training and evaluation locally (non-distributed).")
+    logging.info(
+        "Start train and evaluate loop. The evaluate will happen after every checkpoint. Checkpoint frequency is determined "
+        f"based on RunConfig arguments: save_checkpoints_steps {config.save_checkpoints_steps} or save_checkpoints_secs "
+        f"{config.save_checkpoints_secs}."
+    )
     evaluation = _Evaluation(estimator, eval_spec, train_spec.max_steps)
     _train(estimator, train_spec, [_Listener(evaluation)])
-    evaluation.run()
     return evaluation.metrics, evaluation.exports
 
 

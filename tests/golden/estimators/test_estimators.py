@@ -24,11 +24,11 @@ NOT_BUILT = {
         ),
         "The canned estimators are compared when they are all built.",
     ),
-    "estimator.train_and_evaluate@none": "It exports models, which is not built yet.",
     "estimator.programs@none": "Some of the programs use canned estimators and exporters.",
 }
 _KERAS = "A Keras metric is not taken for a pair of a value and an update."
 _FILES = "A checkpoint is a folder of its own format, and there is no graph to save."
+_EXPORT = "An export is a folder of its own format."
 # Cases that differ, and why.
 STATED = {
     "estimator.metrics@none/keras_mean": _KERAS,
@@ -46,6 +46,7 @@ STATED = {
     "estimator.log@none/train_again": (
         "Values are restored before the hooks are made, and logged in this order."
     ),
+    "estimator.train_and_evaluate@none/export/trained": _EXPORT,
     "estimator.files@none/train": _FILES,
     "estimator.files@none/keep_two": _FILES,
     "estimator.files@none/evaluate": _FILES,
@@ -66,6 +67,7 @@ SLOW = {
     "estimator.log@none",
     "estimator.files@none",
     "estimator.steps@none",
+    "estimator.train_and_evaluate@none",
 }
 
 

@@ -5,8 +5,9 @@ In a model function a summary is collected, and written every `save_summary_step
 """
 
 import os
+import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from frontends.tf._names import attributes, defined_in
 from frontends.tf._typing import TensorLike
@@ -179,6 +180,11 @@ class FileWriter:
     ) -> None:
         """Does nothing: there is no graph to show."""
 
+    @property
+    def closed(self) -> bool:
+        """Whether it takes no more events."""
+        return self._writer.closed
+
     def flush(self) -> None:
         """Writes the queue to the file."""
         self._writer.flush()
@@ -186,6 +192,34 @@ class FileWriter:
     def close(self) -> None:
         """Writes the queue and closes the file."""
         self._writer.close()
+
+
+class FileWriterCache:
+    """One writer for each folder, which all who write there share: TensorBoard reads files of a folder one after the other.
+
+    Source: `tf.compat.v1.summary.FileWriterCache`.
+    """
+
+    _writers: ClassVar[dict[str, FileWriter]] = {}
+    _lock = threading.Lock()
+
+    @classmethod
+    def get(cls, logdir: StrPath) -> FileWriter:
+        """Returns the writer of a folder; makes it the first time, and where it was closed or its folder deleted."""
+        folder = os.path.abspath(logdir)
+        with cls._lock:
+            found = cls._writers.get(folder)
+            if found is None or found.closed or not os.path.isdir(folder):
+                found = cls._writers[folder] = FileWriter(folder)
+            return found
+
+    @classmethod
+    def clear(cls) -> None:
+        """Closes all writers, and forgets them."""
+        with cls._lock:
+            for writer in cls._writers.values():
+                writer.close()
+            cls._writers.clear()
 
 
 def _summary(

@@ -1,12 +1,12 @@
 """Hooks that scripts use, and that estimators use themselves."""
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from frontends.tf.compat.v1 import logging
+from frontends.tf.estimator.events import event_writer, write_values
 from frontends.tf.estimator.hooks.session_run_hook import (
     SessionRunArgs,
     SessionRunContext,
@@ -176,9 +176,7 @@ class StepCounterHook(SessionRunHook):
     def begin(self) -> None:
         """See `SessionRunHook.begin`."""
         if self._writer is None and self._folder is not None:
-            from frontends.tf import summary  # needs TensorBoard
-
-            self._writer = summary.create_file_writer(os.fspath(self._folder))
+            self._writer = event_writer(self._folder)
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         """See `SessionRunHook.after_run`."""
@@ -190,11 +188,12 @@ class StepCounterHook(SessionRunHook):
 
     def _tell(self, speed: float, step: int) -> None:
         logging.info(f"global_step/sec: {speed:g}")
-        if self._writer is not None:
-            from frontends.tf import summary
+        write_values(self._writer, {"global_step/sec": speed}, step)
 
-            with self._writer.as_default():
-                summary.scalar("global_step/sec", speed, step)
+    def end(self, session: Any) -> None:
+        """See `SessionRunHook.end`."""
+        if self._writer is not None:
+            self._writer.flush()
 
 
 def _name(tensor: Any) -> str:

@@ -71,6 +71,10 @@ class CheckpointSaverHook(SessionRunHook):
         self._listeners = list(listeners or ())
         logging.info("Create CheckpointSaverHook.")
 
+    def listen(self, listeners: Sequence[CheckpointSaverListener]) -> None:
+        """Adds listeners that it does not have yet."""
+        self._listeners += [one for one in listeners if one not in self._listeners]
+
     def begin(self) -> None:
         """See `SessionRunHook.begin`."""
         for listener in self._listeners:

@@ -293,3 +293,29 @@ def test_variables_start_from_what_the_model_function_draws(tmp_path, devices):
     np.testing.assert_array_equal(drawn, again.get_variable_value("hidden/kernel"))
     before = first.evaluate(data())["loss"]
     assert trained("a", 60).evaluate(data())["loss"] < before / 2
+
+
+def test_a_hook_that_saves_takes_the_place_of_the_estimators_own(make, tmp_path):
+    saves = []
+
+    class Listener(tf.estimator.CheckpointSaverListener):
+        def after_save(self, session, global_step_value):
+            saves.append(int(global_step_value))
+
+    hook = tf.estimator.CheckpointSaverHook(tmp_path, save_steps=3)
+    estimator = make(save_checkpoints_steps=1)
+    estimator.train(data(10), [hook], steps=5, saving_listeners=[Listener()])
+    assert saves == [0, 3, 5]
+
+
+def test_listeners_need_a_hook_that_saves(make):
+    estimator = make(save_checkpoints_steps=None, save_checkpoints_secs=None)
+    with pytest.raises(ValueError, match="There should be a CheckpointSaverHook"):
+        estimator.train(data(), steps=1, saving_listeners=[tf.estimator.CheckpointSaverListener()])
+
+
+def test_the_scope_around_is_not_the_strategy(make, tmp_path):
+    with tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"]).scope():
+        make().train(data(), steps=1)
+    weight, bias, _ = by_hand(1)
+    assert values(make()) == pytest.approx([weight, bias], rel=1e-5)

@@ -30,6 +30,12 @@ def test_parts_of_another_kind_are_errors():
 
 
 def test_one_exporter_is_a_list():
-    exporter = SimpleNamespace(export=print)
+    exporter = SimpleNamespace(export=print, name="a")
     assert tf.estimator.EvalSpec(dict, exporters=exporter).exporters == (exporter,)
     assert tf.estimator.EvalSpec(dict).exporters == ()
+
+
+def test_exporters_have_names_of_their_own():
+    exporters = [SimpleNamespace(export=print, name="a") for _ in range(2)]
+    with pytest.raises(ValueError, match=r"unique names\..*\['a', 'a'\]"):
+        tf.estimator.EvalSpec(dict, exporters=exporters)

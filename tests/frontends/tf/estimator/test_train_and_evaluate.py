@@ -39,6 +39,21 @@ def test_checkpoints_are_evaluated_and_exported(tmp_path):
     assert metrics["global_step"] == 10
 
 
+def test_what_is_trained_already_is_not_evaluated(tmp_path):
+    _estimator(tmp_path).train(data(100), max_steps=2)
+    found = tf.estimator.train_and_evaluate(
+        _estimator(tmp_path),
+        tf.estimator.TrainSpec(data(100), max_steps=2),
+        tf.estimator.EvalSpec(data()),
+    )
+    assert found == (None, None)
+
+
+def test_arguments_are_checked(tmp_path):
+    with pytest.raises(TypeError, match=r"`train_spec` must have type `tf\.estimator\.TrainSpec`"):
+        tf.estimator.train_and_evaluate(_estimator(tmp_path), None, None)
+
+
 def test_evaluations_are_not_too_often(tmp_path):
     exporter = Noting()
     tf.estimator.train_and_evaluate(

@@ -3,6 +3,7 @@
 from frontends.tf import _names
 from frontends.tf.compat.v1.train import optimizers, schedules, steps
 from frontends.tf.compat.v1.train.optimizer import Optimizer
+from frontends.tf.compat.v1.train.summary_iterator import summary_iterator
 
 __getattr__, __dir__ = _names.attributes(
     "tf.compat.v1.train",
@@ -11,6 +12,7 @@ __getattr__, __dir__ = _names.attributes(
         **_names.defined_in(schedules.__name__),
         **_names.defined_in(steps.__name__),
         "Optimizer": Optimizer,
+        "summary_iterator": summary_iterator,
         "piecewise_constant_decay": schedules.piecewise_constant,
     },
     rest="frontends.tf.train",
