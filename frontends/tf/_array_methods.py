@@ -29,6 +29,7 @@ from frontends.tf._array_slices import with_traced_bounds
 from frontends.tf._typing import Device, ShapeLike
 from frontends.tf._user_view import as_dtype_seen, as_shape_seen, seen_by_users
 from frontends.tf.distribute.device_names import long_name
+from frontends.tf.graph import Graph, Operation, current_graph
 from frontends.tf.reference import Reference
 from frontends.tf.tensor_shape import TensorShape
 from frontends.tf.variable_slice import assigner
@@ -113,6 +114,38 @@ def _set_shape(self: Any, shape: ShapeLike) -> None:
         )
 
 
+def _name(self: Any) -> str:
+    """The name of a tensor of a model function, such as `"loss:0"`.
+
+    Raises:
+        AttributeError: this is no model function.
+
+    Source: `tf.Tensor.name`.
+    """
+    return _graph_of("name").name_of(self)
+
+
+def _op(self: Any) -> Operation:
+    """What stands for the operation of a model function that made a tensor; it has its name.
+
+    Raises:
+        AttributeError: this is no model function.
+
+    Source: `tf.Tensor.op`.
+    """
+    graph = _graph_of("op")
+    return graph.operation_named_after(graph.name_of(self))
+
+
+def _graph_of(attribute: str) -> Graph:
+    graph = current_graph()
+    if graph is None:
+        raise AttributeError(
+            f"Tensor.{attribute} is meaningless when eager execution is enabled: only tensors of a model function have it."
+        )
+    return graph
+
+
 def _assign(verb: str) -> property:
     """Makes the attribute of a variable's slice that assigns to it; other arrays do not have it."""
     return property(lambda self: assigner(self, verb))
@@ -123,6 +156,8 @@ _METHODS: dict[str, Any] = {
     "set_shape": _set_shape,
     "ref": lambda self: Reference(self),
     "experimental_ref": lambda self: Reference(self),
+    "name": property(_name),
+    "op": property(_op),
     "assign": _assign("assign"),
     "assign_add": _assign("assign_add"),
     "assign_sub": _assign("assign_sub"),

@@ -21,7 +21,6 @@ _PATHS = {
     ),
     "nn": ("depth_to_space", "space_to_depth"),
     "debugging": ("assert_non_negative", "assert_positive", "assert_type", "check_numerics"),
-    "io": ("gfile",),
 }
 
 # By TensorFlow 1's name: where it is now. A pair is a name and the one that it has now.

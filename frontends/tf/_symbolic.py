@@ -4,6 +4,8 @@
 fails on such a tensor, which has no value; only then are its arguments looked at. So a call with arrays costs
 nothing, and Keras is not imported.
 
+In a model function of TensorFlow 1, tensors have the names of the operations that make them.
+
 A function also fails if it needs a number that only the running program knows. A `tf.function` then runs as Python.
 """
 
@@ -16,6 +18,8 @@ from typing import Any
 
 from frontends.tf._typing import Nested
 from frontends.tf.data.tracing import run_as_python
+from frontends.tf.graph import current_graph
+from frontends.tf.ops.naming import Naming
 from frontends.tf.traced_values import needs_number
 
 # Recorded calls are saved by TensorFlow's name of the function, such as "tf.nn.relu".
@@ -42,10 +46,12 @@ def _recordable(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     if function in _RECORDABLE:
         return _RECORDABLE[function]
 
+    naming = Naming(name, function)
+
     @functools.wraps(function)
     def call(*args: Nested, **kwargs: Nested) -> Any:
         try:
-            return function(*args, **kwargs)
+            made = function(*args, **kwargs)
         except Exception as error:
             if not has_symbolic((args, kwargs)):
                 if needs_number(error):
@@ -54,6 +60,11 @@ def _recordable(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
                         "and programs have fixed shapes. Take sizes from x.shape or tf.shape(x)."
                     )
                 raise
+        else:
+            graph = current_graph()
+            if graph is not None:
+                naming.note(graph, made, args, kwargs)
+            return made
         # By its name: the module imports Keras, which whoever has a symbolic tensor has imported.
         record = importlib.import_module("frontends.tf.keras._symbolic").record
         return record(name, args, kwargs)

@@ -106,7 +106,13 @@ LAZY |= {name: f"frontends.tf.keras.{name}" for name in ("initializers", "optimi
 BORROWED: dict[str, str] = dict.fromkeys(
     (
         *("AUTO_REUSE", "GraphKeys", "VariableScope", "add_to_collection", "add_to_collections"),
-        *("get_collection", "get_collection_ref", "get_default_graph", "get_local_variable"),
+        *(
+            "get_collection",
+            "get_collection_ref",
+            "get_default_graph",
+            "gfile",
+            "get_local_variable",
+        ),
         *("get_variable", "get_variable_scope", "global_variables", "layers", "local_variables"),
         *("logging", "model_variables", "moving_average_variables", "trainable_variables"),
         *("arg_max", "arg_min", "assign_add", "assign_sub", "div", "multinomial"),

@@ -17,6 +17,7 @@ from frontends.tf.aggregation import (
 )
 from frontends.tf.distribute.device_names import devices_of, long_name
 from frontends.tf.distribute.scope import StrategyLike, WrongMeshError
+from frontends.tf.graph import Operation, current_graph
 from frontends.tf.ops.map_stream import require_no_write
 from frontends.tf.tensor_shape import TensorShape
 from frontends.tf.variable_component import VariableComponent, component_names
@@ -100,6 +101,25 @@ class HeldVariable(ArrayLike, spmd.Variable):
                 "Return the value from the step, and convert it outside."
             )
         return np.asarray(value)[()]
+
+    @property
+    def op(self) -> Operation:
+        """What stands for the operation that makes the variable in TensorFlow 1: it has its name, and does nothing.
+
+        Source: `tf.Variable.op`.
+        """
+        return Operation(str(self.name).removesuffix(":0"))
+
+    initializer = op
+
+    def initialized_value(self) -> Any:
+        """Returns the current value: variables have one from the first on.
+
+        Source: `tf.compat.v1.Variable.initialized_value`.
+        """
+        return self.read_value()
+
+    initial_value = property(initialized_value)
 
     @property
     def values(self) -> tuple[Any, ...]:
@@ -201,7 +221,9 @@ class HeldVariable(ArrayLike, spmd.Variable):
                 # In a tf.function this may be the only sign of the replicas that it is for.
                 raise WrongMeshError(frame.mesh, mesh)
         scoped = None if self._weight is None else self._weight.scoped_value()
-        return super()._get() if scoped is None else scoped
+        held = super()._get() if scoped is None else scoped
+        graph = current_graph()
+        return held if graph is None else graph.value_after(self, held)
 
     def _set(self, value: TensorLike) -> None:
         require_no_write()

@@ -38,12 +38,30 @@ from frontends.tf.graph import VariableStore
 from frontends.tf.ops.random import set_seed
 from frontends.tf.variable import TracedInitialValueError
 from spmd.replica import is_per_replica
+from spmd.topology import spans_processes
 from spmd.typing import StrPath
 
 # What a model function may take after the features.
 _PARAMETERS = ("labels", "mode", "params", "config")
 # TensorFlow's estimators give it to the graph of a model function.
 _GRAPH_SEED = 1
+
+
+class _Run:
+    """Runs a step on batches."""
+
+    def __init__(self, strategy: Any, step: ModelStep) -> None:
+        self._strategy, self._step = strategy, step
+
+    def fetch(self, names: set[str]) -> None:
+        """Has steps return the tensors of some names from now on."""
+        fetched = self._step.fetched
+        if fetched is not None and not names <= fetched:
+            self._step = self._step.fetching(names)
+
+    def __call__(self, batch: Any) -> Any:
+        """Runs a step; returns its outputs by name."""
+        return self._strategy.run(self._step, batch)
 
 
 class Estimator:
@@ -204,13 +222,10 @@ class Estimator:
                         "the same name."
                     )
 
-            def step(batch: Any) -> Any:
-                outputs = run(batch)
-                losses.append(strategy.reduce("MEAN", outputs["loss"], axis=None))
-                return outputs
-
             limits = [StopAfterHook(steps)] if steps else []
-            self._loop(step, batches, session, [*(hooks or ()), *limits, *spec.evaluation_hooks])
+            own = [*(hooks or ()), *limits, *spec.evaluation_hooks]
+            for outputs in self._steps_of(run, batches, session, own):
+                losses.append(strategy.reduce("MEAN", outputs["loss"], axis=None))
             metrics: dict[str, Any] = {
                 key: np.asarray(session.metric(value))[()]
                 for key, (value, _) in spec.eval_metric_ops.items()
@@ -399,7 +414,7 @@ class Estimator:
     @contextlib.contextmanager
     def _prepared(
         self, mode: str, strategy: Any, input_fn: Callable[..., Any], path: str | None = None
-    ) -> Iterator[tuple[Callable[[Any], Any], Iterator[Any], Session]]:
+    ) -> Iterator[tuple[_Run, Iterator[Any], Session]]:
         """Calls the model function for the first batch, and gives variables their values.
 
         Yields:
@@ -424,10 +439,13 @@ class Estimator:
             if path is not None:
                 logging.info(f"Restoring parameters from {path}")
                 checkpoints.restore(path)
-            elif self._warm_start is not None and mode == ModeKeys.TRAIN:
-                warm_start(store, self._warm_start)
+            else:
+                for variable, read in step.made.graph.starts.values():
+                    variable.assign(read())
+                if self._warm_start is not None and mode == ModeKeys.TRAIN:
+                    warm_start(store, self._warm_start)
             yield (
-                lambda batch: strategy.run(step, batch),
+                _Run(strategy, step),
                 itertools.chain([first], batches),
                 Session(store, strategy, step.made, checkpoints),
             )
@@ -440,6 +458,8 @@ class Estimator:
             mode,
             store,
             scales_loss=mode == ModeKeys.TRAIN,
+            # Tensors that nobody asks for cost memory. Processes run one program, whatever hooks each has.
+            fetched=None if spans_processes(strategy.mesh) else frozenset(),
         )
         seed = self.config.tf_random_seed
         set_seed(_GRAPH_SEED if seed is None else seed)
@@ -507,7 +527,7 @@ class Estimator:
 
     def _loop(
         self,
-        run: Callable[[Any], Any],
+        run: _Run,
         batches: Iterator[Any],
         session: Session,
         hooks: Sequence[Any],
@@ -518,7 +538,7 @@ class Estimator:
 
     def _steps_of(
         self,
-        run: Callable[[Any], Any],
+        run: _Run,
         batches: Iterator[Any],
         session: Session,
         hooks: Sequence[Any],
@@ -533,6 +553,7 @@ class Estimator:
             context = SessionRunContext(SessionRunArgs(session.made.spec.loss), session)
             asked = [hook.before_run(context) for hook in hooks]
             wanted = [None if args is None else session.read(args.fetches) for args in asked]
+            run.fetch(session.fetched(wanted))
             session.outputs = run(batch)
             session.count_step()
             for hook, fetches in zip(hooks, wanted, strict=True):

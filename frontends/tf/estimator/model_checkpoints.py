@@ -1,5 +1,6 @@
 """Checkpoints of an estimator: variables by name, in its folder."""
 
+import functools
 from typing import Any
 
 from frontends.tf.graph import VariableStore
@@ -10,7 +11,6 @@ from frontends.tf.train.checkpoint_state import latest_checkpoint
 from spmd.checkpoint import View, register_view
 
 _BASENAME = "model.ckpt"
-_PREFIX, _VALUE = "model/", "/.ATTRIBUTES/VARIABLE_VALUE"
 
 
 class ModelCheckpoints:
@@ -46,12 +46,8 @@ class ModelCheckpoints:
 def values_of(path: str) -> dict[str, Any]:
     """Returns what reads each value of a checkpoint, by the name of its variable."""
     reader = CheckpointReader(path)
-    found: dict[str, Any] = {}
-    for key in reader.get_variable_to_shape_map():
-        if key.startswith(_PREFIX) and key.endswith(_VALUE):
-            name = key[len(_PREFIX) : -len(_VALUE)].replace(".S", "/").replace("..", ".")
-            found[name] = lambda key=key: reader.get_tensor(key)
-    return found
+    names = reader.get_variable_to_shape_map()
+    return {name: functools.partial(reader.get_tensor, name) for name in names}
 
 
 def latest(folder: str) -> str | None:

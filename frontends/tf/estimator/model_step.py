@@ -2,7 +2,7 @@
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType
 from typing import Any
 
@@ -38,6 +38,7 @@ class ModelStep(Searched):
 
     Attributes:
         store: variables and optimizers of the model.
+        fetched: names of tensors that a step returns besides; None for all names that the model function gives.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class ModelStep(Searched):
         mode: str,
         store: VariableStore,
         scales_loss: bool,
+        fetched: frozenset[str] | None = None,
     ) -> None:
         """Describes a step.
 
@@ -54,8 +56,9 @@ class ModelStep(Searched):
             mode: one of `ModeKeys`.
             store: of the variables.
             scales_loss: whether gradients are those of the mean over replicas.
+            fetched: see `ModelStep`.
         """
-        self.store = store
+        self.store, self.fetched = store, fetched
         self._function, self._mode, self._scales_loss = function, mode, scales_loss
         self._hidden: list[Made] = _Hidden()
 
@@ -63,6 +66,11 @@ class ModelStep(Searched):
     def made(self) -> Made:
         """What the model function made."""
         return self._hidden[-1]
+
+    def fetching(self, names: Iterable[str]) -> "ModelStep":
+        """Returns a step that returns more tensors; it is compiled anew."""
+        fetched = (self.fetched or frozenset()).union(names)
+        return ModelStep(self._function, self._mode, self.store, self._scales_loss, fetched)
 
     def make_variables(self, features: Any, labels: Any) -> None:
         """Calls the model function on values, outside of a trace: what a trace computes cannot be an initial value.
@@ -101,8 +109,8 @@ class ModelStep(Searched):
             outputs[name] = tensor
             names[id(tensor)] = name, tensor
 
-        for name, tensor in graph.tensors.items():
-            output(name, tensor)
+        for name in sorted(graph.given if self.fetched is None else self.fetched):
+            output(name, graph.fetchable(name))
         for index, hook in enumerate(
             (
                 *(*spec.training_hooks, *spec.training_chief_hooks),

@@ -133,21 +133,29 @@ class Session:
             return None
         if isinstance(fetch, np.ndarray):  # a variable that was read before the step
             return fetch
-        if isinstance(fetch, str):
-            name = fetch if ":" in fetch else f"{fetch}:0"
-            if name in outputs:
-                return self._array(outputs[name])
-        found = self.made.names.get(id(fetch))
-        if found is not None and found[0] in outputs:
-            return self._array(outputs[found[0]])
+        name = self._name_of(fetch)
+        if name is not None and name in outputs:
+            return self._array(outputs[name])
         variable = self._variable(fetch)
         if variable is not None:
             return np.asarray(variable.value())
-        known = sorted(name for name in outputs if name.endswith(":0"))
+        known = sorted(self.graph.given)
         raise ValueError(
             f"{fetch!r} is neither a variable nor a tensor with a name in the model function. Name it: "
             f'tf.identity(x, name="x"). Named are: {", ".join(known) or "none"}.'
         )
+
+    def fetched(self, fetches: Any) -> set[str]:
+        """Lists the names of the model function's tensors in a structure of fetches."""
+        names = {self._name_of(one) for one in nest.flatten(fetches)}
+        return {name for name in names if name is not None and self.graph.has_tensor(name)}
+
+    def _name_of(self, fetch: Any) -> str | None:
+        """Returns the name of the output of a step that is meant."""
+        if isinstance(fetch, str):
+            return fetch if ":" in fetch else f"{fetch}:0"
+        found = self.made.names.get(id(fetch))
+        return self.graph.fetchable_name_of(fetch) if found is None else found[0]
 
     def _variable(self, fetch: Any) -> Any:
         """Returns the variable that is meant, or None; a tensor's name comes before a variable's."""

@@ -14,9 +14,14 @@ from jax.core import Tracer
 from frontends.tf import nest
 from frontends.tf.graph.operation import Operation
 from frontends.tf.graph.variable_store import VariableStore
+from spmd import _jax_internals
 from spmd.assigned import assigned
+from spmd.state import discover
 
 _CURRENT: "contextvars.ContextVar[Graph | None]" = contextvars.ContextVar("tf_graph", default=None)
+
+# What the names of tensors that only collections have begin with.
+_COLLECTION = "collection "
 
 
 class Graph:
@@ -28,10 +33,12 @@ class Graph:
         used: names of the variables that this graph has asked for.
         scopes: how often each variable scope was opened, from which default names of scopes follow.
         tensors: named tensors, by name with the output's number, such as `"loss:0"`.
+        given: the names of tensors that the model function has chosen.
         tape: records what gradients are asked of; None outside of training.
         loss_reduction: how the last loss of `tf.losses` was reduced, which tells an optimizer whether replicas' losses
             are to be added up or averaged; None without one.
         scales_loss: whether optimizers divide a loss that is no sum by the number of replicas, as under an estimator.
+        starts: variables that start with other values than their own, by name, with what reads these.
         kept: what objects that may outlive the graph, such as optimizers, have made for it.
 
     Source: `tf.Graph`.
@@ -51,20 +58,36 @@ class Graph:
         self.used: set[str] = set()
         self.scopes: collections.Counter[str] = collections.Counter()
         self.tensors: dict[str, Any] = {}
+        self.given: list[str] = []
         self.loss_reduction: str | None = None
+        self.starts: dict[str, tuple[Any, Callable[[], Any]]] = {}
         self.kept: dict[Any, Any] = {}
         # By the id of a tensor, which is kept with it: what runs when it is fetched.
         self._operations: dict[int, tuple[Any, Operation]] = {}
         # Likewise: what computes it from the state alone.
         self._values: dict[int, tuple[Any, Callable[[], Any]]] = {}
+        # By the id of a tensor, which `tensors` keeps: its first name.
+        self._names_of: dict[int, str] = {}
         self._names: collections.Counter[str] = collections.Counter()
         self._dependencies: list[tuple[Any, ...]] = []
+        self._trace = _jax_internals.trace_state()
+        # What variables hold after these, as far as that was asked, and in which trace.
+        self._after: tuple[Any, dict[int, Any]] | None = None
 
     def unique_name(self, name: str) -> str:
-        """Returns a name that no other operation or layer of the graph has: `dense`, `dense_1`, ..."""
-        count = self._names[name]
-        self._names[name] += 1
-        return self.unique_name(f"{name}_{count}") if count else name
+        """Returns a name that no other operation or layer of the graph has: `dense`, `dense_1`, ...
+
+        As in TensorFlow, names that differ in their case alone are one.
+        """
+        key = name.lower()
+        count = self._names[key]
+        self._names[key] += 1
+        if not count:
+            return name
+        while f"{key}_{count}" in self._names:
+            count += 1
+        self._names[f"{key}_{count}"] = 1
+        return f"{name}_{count}"
 
     def variable(
         self, name: str, make: Callable[[str], Any], collections: Iterable[str] | None = None
@@ -149,8 +172,64 @@ class Graph:
                 tensor, Operation(unique or "identity", None, self._controls())
             )
         if unique is not None:
-            self.tensors[f"{unique}:0"] = tensor
+            self._note(f"{unique}:0", tensor)
+            self.given.append(f"{unique}:0")
         return tensor
+
+    def note(self, made: Any, name: str, *, is_given: bool) -> None:
+        """Notes the names of what an operation has made, and that it runs after what `tf.control_dependencies` names.
+
+        Args:
+            made: a tensor, or a structure of tensors, whose names differ in their numbers.
+            name: of the operation, with its scopes; made unique.
+            is_given: whether the model function has chosen it.
+        """
+        if self._trace != _jax_internals.trace_state():
+            return  # in a loop or a branch, whose tensors nobody can fetch
+        operation: Operation | None = None
+        for index, tensor in enumerate(nest.flatten(made)):
+            if not isinstance(tensor, jax.Array) or (not is_given and id(tensor) in self._names_of):
+                continue
+            if operation is None:
+                operation = Operation(self.unique_name(name), None, self._controls())
+            full = f"{operation.name}:{index}"
+            self._note(full, tensor)
+            if is_given:
+                self.given.append(full)
+            if operation.inputs and id(tensor) not in self._operations:
+                self._operations[id(tensor)] = tensor, operation
+
+    def _note(self, name: str, tensor: jax.Array) -> None:
+        self.tensors[name] = tensor
+        self._names_of.setdefault(id(tensor), name)
+
+    def name_of(self, tensor: jax.Array) -> str:
+        """Returns a tensor's name, such as `"loss:0"`; gives it one if it has none."""
+        if id(tensor) not in self._names_of:
+            self._note(f"{self.unique_name('Tensor')}:0", tensor)
+        return self._names_of[id(tensor)]
+
+    def fetchable_name_of(self, tensor: Any) -> str | None:
+        """Returns what `fetchable` finds a tensor by; None if it has no name and is in no collection."""
+        found = self._names_of.get(id(tensor))
+        if found is not None:
+            return found
+        for key, items in self.collections.items():
+            for index, item in enumerate(items):
+                if item is tensor:
+                    return f"{_COLLECTION}{index} {key}"
+        return None
+
+    def has_tensor(self, name: str) -> bool:
+        """Tells whether `fetchable` finds a name."""
+        return name in self.tensors or name.startswith(_COLLECTION)
+
+    def fetchable(self, name: str) -> Any:
+        """Returns a tensor by its name, or by its place in a collection."""
+        if not name.startswith(_COLLECTION):
+            return self.tensors[name]
+        index, _, key = name.removeprefix(_COLLECTION).partition(" ")
+        return self.collections[key][int(index)]
 
     def operation_of(self, fetched: Any) -> Operation | None:
         """Returns what runs when something is fetched."""
@@ -180,17 +259,61 @@ class Graph:
         for leaf in nest.flatten(fetches):
             run(leaf)
 
+    def value_after(self, variable: Any, value: Any) -> Any:
+        """Returns what a variable holds after what `tf.control_dependencies` names, where it is read below that.
+
+        What comes before is traced for that; unless it is fetched, only its part in this value is computed.
+
+        Args:
+            variable: a `tf.Variable`.
+            value: what it holds now.
+        """
+        if not self._controls():
+            return value
+        if self._after is None or self._after[0] != _jax_internals.trace_state():
+            self._after = _jax_internals.trace_state(), self._values_after()
+        return self._after[1].get(id(variable), value)
+
+    def _values_after(self) -> dict[int, Any]:
+        """Runs the operations of the blocks around, and undoes it; returns what has changed, by the id of the variable."""
+        table, _ = discover(_nothing, [("store", self.store)])
+        before = table.read()
+        with table.lifted(before):
+            self.run(self._controls())
+            after = table.read()
+        variables = [slot.variable for slot in table.slots for _ in range(slot.count)]
+        found = zip(variables, before, after, strict=True)
+        return {id(variable): new for variable, old, new in found if new is not old}
+
     @contextlib.contextmanager
     def controlled(self, inputs: Any) -> Generator[None]:
         """Has the operations that are made in a block run after others; `tf.control_dependencies`."""
-        self._dependencies.append(tuple(inputs or ()))
+        if inputs is None:  # not after those of the blocks around, either
+            around, self._dependencies = self._dependencies, []
+        else:
+            around, self._dependencies = self._dependencies, [*self._dependencies, tuple(inputs)]
+        after, self._after = self._after, None
         try:
             yield
         finally:
-            self._dependencies.pop()
+            self._dependencies, self._after = around, after
 
     def _controls(self) -> tuple[Any, ...]:
         return tuple(one for some in self._dependencies for one in some)
+
+    def operation_named_after(self, name: str) -> Operation:
+        """Returns what stands for the operation that made a tensor or a variable of a name."""
+        tensor = self.tensors.get(name)
+        return Operation(name.partition(":")[0], None, () if tensor is None else (tensor,))
+
+    def get_operation_by_name(self, name: str) -> Operation:
+        """Returns the operation of a name, which stands for its tensors.
+
+        Raises:
+            KeyError: there is none.
+        """
+        self.get_tensor_by_name(f"{name}:0")
+        return self.operation_named_after(f"{name}:0")
 
     def get_tensor_by_name(self, name: str) -> Any:
         """Returns a tensor by its name, such as `"loss:0"`; a variable has its name, too.
@@ -214,14 +337,21 @@ class Graph:
         if scope is None:
             return items
         pattern = re.compile(scope)
-        names = {id(tensor): name for name, tensor in self.tensors.items()}
-        return [one for one in items if pattern.match(getattr(one, "name", names.get(id(one), "")))]
+
+        def name(item: Any) -> str:
+            return self._names_of.get(id(item)) or getattr(item, "name", "")
+
+        return [one for one in items if pattern.match(name(one))]
 
     @contextlib.contextmanager
     def as_default(self) -> Generator["Graph"]:
         """Makes it the graph of a block."""
         with assigned(_CURRENT, self):
             yield self
+
+
+def _nothing() -> None:
+    """A function that reaches no variables."""
 
 
 _DEFAULT = Graph()

@@ -9,7 +9,6 @@ import numpy as np
 
 from frontends.tf._typing import Axis, DTypeLike, Nested, ShapeLike, TensorLike
 from frontends.tf.dtypes import jax_dtype
-from frontends.tf.graph import current_graph
 from frontends.tf.ops.convert import (
     computed_now,
     convert_to_tensor,
@@ -206,11 +205,9 @@ def roll(input: TensorLike, shift: ShapeLike, axis: Axis, name: str | None = Non
 def identity(input: TensorLike, name: str | None = None) -> Any:
     """Returns the value as another array: a tape that watches the one does not know the other.
 
-    In a model function hooks find it by its name, and it runs what `tf.control_dependencies` names.
+    In a model function it runs what `tf.control_dependencies` names.
     """
-    copy = jnp.copy(convert_to_tensor(input))
-    graph = current_graph()
-    return copy if graph is None else graph.named(copy, name)
+    return jnp.copy(convert_to_tensor(input))
 
 
 def stop_gradient(input: TensorLike, name: str | None = None) -> Any:

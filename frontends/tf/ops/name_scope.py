@@ -6,6 +6,8 @@ from typing import Any
 
 import jax
 
+from frontends.tf.graph import current_graph
+
 # The scopes around the code that runs: the full name of each, and JAX's scope.
 _SCOPES: contextvars.ContextVar[tuple[tuple[str, Any], ...]] = contextvars.ContextVar(
     "tf_name_scopes", default=()
@@ -15,7 +17,8 @@ _SCOPES: contextvars.ContextVar[tuple[tuple[str, Any], ...]] = contextvars.Conte
 class name_scope:
     """Puts a name before those of variables, summaries and operations that are made in the block.
 
-    What differs here: entering gives the same name each time, in programs as well as outside.
+    In a model function of TensorFlow 1 a scope that is entered by the same name again is another one: `layer`, then `layer_1`.
+    Elsewhere, in programs as well as outside, it is the same one.
 
     Examples:
         >>> from frontends import tf
@@ -46,7 +49,7 @@ class name_scope:
 
     def __enter__(self) -> str:
         absolute = not self._name or self._name.endswith("/")
-        full = self._name if absolute else in_name_scope(f"{self._name}/")
+        full = self._name if absolute else f"{_unique(in_name_scope(self._name))}/"
         shown = self._name.strip("/")
         scope = jax.named_scope(shown) if shown else contextlib.nullcontext()
         scope.__enter__()
@@ -57,6 +60,11 @@ class name_scope:
         *around, (_, scope) = _SCOPES.get()
         _SCOPES.set(tuple(around))
         scope.__exit__(*error)
+
+
+def _unique(name: str) -> str:
+    graph = current_graph()
+    return name if graph is None else graph.unique_name(name)
 
 
 def in_name_scope(name: str) -> str:

@@ -4,6 +4,7 @@ from frontends.tf import _names
 from frontends.tf.train.checkpoint import Checkpoint as Checkpoint
 from frontends.tf.train.checkpoint_manager import CheckpointManager as CheckpointManager
 from frontends.tf.train.checkpoint_options import CheckpointOptions as CheckpointOptions
+from frontends.tf.train.checkpoint_reader import NewCheckpointReader as NewCheckpointReader
 from frontends.tf.train.checkpoint_reader import list_variables as list_variables
 from frontends.tf.train.checkpoint_reader import load_checkpoint as load_checkpoint
 from frontends.tf.train.checkpoint_reader import load_variable as load_variable
@@ -24,6 +25,7 @@ _TF1 = (
     *("GradientDescentOptimizer", "MomentumOptimizer", "Optimizer", "ProximalAdagradOptimizer"),
     *("ProximalGradientDescentOptimizer", "RMSPropOptimizer", "assert_global_step"),
     *("cosine_decay", "cosine_decay_restarts", "create_global_step", "exponential_decay"),
+    "init_from_checkpoint",
     *("get_global_step", "get_or_create_global_step", "global_step", "inverse_time_decay"),
     *("linear_cosine_decay", "natural_exp_decay", "noisy_linear_cosine_decay"),
     *("piecewise_constant", "piecewise_constant_decay", "polynomial_decay"),

@@ -11,10 +11,12 @@ from spmd.typing import StrPath
 
 # TensorFlow's names of variables' values end in it.
 _VALUE = "/.ATTRIBUTES/VARIABLE_VALUE"
+# Where the checkpoints of estimators have their variables, one of which is this.
+_MODEL, _STEP = "model/", "global_step"
 
 
 class CheckpointReader:
-    """Reads values of a checkpoint by name.
+    """Reads values of a checkpoint by name; in one of an estimator, names are those of its variables, as in TensorFlow.
 
     Source: `tf.train.load_checkpoint`.
     """
@@ -23,7 +25,12 @@ class CheckpointReader:
         """Lists the values, and reads none."""
         self._path = path
         with explained(path):
-            self._entries = {entry.name + _VALUE: entry for entry in list_arrays(path)}
+            entries = {entry.name: entry for entry in list_arrays(path)}
+        model = {name.removeprefix(_MODEL) for name in entries if name.startswith(_MODEL)}
+        if _STEP in model and not any("/" in name for name in model):
+            self._entries = {_plain(name): entries[_MODEL + name] for name in model}
+        else:
+            self._entries = {name + _VALUE: entry for name, entry in entries.items()}
 
     def get_variable_to_shape_map(self) -> dict[str, list[int]]:
         """Returns the shape of each value, by name."""
@@ -48,6 +55,22 @@ class CheckpointReader:
                 f"Key {tensor_str} not found in checkpoint {self._path}. It has: {', '.join(self._entries)}."
             )
         return read_array(self._path, self._entries[tensor_str])[()]
+
+
+def _plain(name: str) -> str:
+    """Undoes how a checkpoint writes a name with slashes as one part of a path."""
+    return name.replace(".S", "/").replace("..", ".")
+
+
+def NewCheckpointReader(filepattern: StrPath) -> CheckpointReader:
+    """Opens a checkpoint to read values by name; see `load_checkpoint`.
+
+    Raises:
+        FileNotFoundError: there is no checkpoint.
+
+    Source: `tf.compat.v1.train.NewCheckpointReader`.
+    """
+    return CheckpointReader(os.fspath(filepattern))
 
 
 def load_checkpoint(ckpt_dir_or_file: StrPath) -> CheckpointReader:

@@ -24,7 +24,16 @@ NOT_BUILT = {
         ),
         "The canned estimators are compared when they are all built.",
     ),
-    "estimator.programs@none": "Some of the programs use canned estimators and exporters.",
+}
+# Likewise, cases of runs that are compared.
+WAITING = {
+    **dict.fromkeys(
+        (
+            *("estimator.programs@none/census_wide_deep/", "estimator.programs@none/multi_head/"),
+            "estimator.programs@none/custom_metric/",
+        ),
+        "It uses canned estimators or their heads.",
+    ),
 }
 _KERAS = "A Keras metric is not taken for a pair of a value and an update."
 _FILES = "A checkpoint is a folder of its own format, and there is no graph to save."
@@ -68,6 +77,7 @@ SLOW = {
     "estimator.files@none",
     "estimator.steps@none",
     "estimator.train_and_evaluate@none",
+    "estimator.programs@none",
 }
 
 
@@ -78,6 +88,8 @@ def _differing(run):
     for case, thunk in SCENARIOS[scenario].cases(Setting(tf, setting)):
         cases.add(case)
         name = f"{run}/{case}"
+        if name.startswith(tuple(WAITING)):
+            continue
         ours, theirs = encode(outcome(thunk), tf), RECORDED[run][case]
         if agrees(case, ours, theirs) == (name in STATED):
             words = "agrees, but is stated to differ: " + STATED[name] if name in STATED else ""

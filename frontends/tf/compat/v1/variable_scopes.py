@@ -34,12 +34,13 @@ AUTO_REUSE = _Reuse.AUTO_REUSE
 Reuse = bool | _Reuse | None
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(eq=False)
 class VariableScope:
     """What holds for the variables of a scope.
 
     Attributes:
         name: before the names of its variables, without a slash at its end.
+        original_name_scope: before the names of its operations, with a slash at its end.
         reuse: True if variables are to exist, `tf.AUTO_REUSE` if they may, False or None if they may not.
         initializer: of variables that name none.
         regularizer: likewise.
@@ -55,11 +56,49 @@ class VariableScope:
     regularizer: Any = None
     constraint: Any = None
     dtype: DTypeLike = jnp.float32
+    original_name_scope: str = ""
 
     @property
-    def original_name_scope(self) -> str:
-        """The name, with a slash at its end."""
+    def prefix(self) -> str:
+        """The name, with a slash at its end; not a name of TensorFlow."""
         return f"{self.name}/" if self.name else ""
+
+    def reuse_variables(self) -> None:
+        """Has the scope reuse variables from now on."""
+        self.reuse = True
+
+    def set_initializer(self, initializer: Any) -> None:
+        """Sets the initializer."""
+        self.initializer = initializer
+
+    def set_regularizer(self, regularizer: Any) -> None:
+        """Sets the regularizer."""
+        self.regularizer = regularizer
+
+    def set_dtype(self, dtype: DTypeLike) -> None:
+        """Sets the dtype."""
+        self.dtype = dtype
+
+    def set_partitioner(self, partitioner: object) -> None:
+        """Does nothing: variables are divided by a strategy.
+
+        Args:
+            partitioner: accepted, and not used.
+        """
+
+    def set_caching_device(self, caching_device: object) -> None:
+        """Does nothing: XLA places what programs read.
+
+        Args:
+            caching_device: accepted, and not used.
+        """
+
+    def set_use_resource(self, use_resource: object) -> None:
+        """Does nothing: there is one kind of variables.
+
+        Args:
+            use_resource: accepted, and not used.
+        """
 
     def global_variables(self) -> list[Any]:
         """Lists the scope's variables."""
@@ -71,16 +110,15 @@ class VariableScope:
 
     def _below(self, key: str) -> list[Any]:
         every = default_graph().collections[key]
-        return [one for one in every if one.name.startswith(self.original_name_scope)]
+        return [one for one in every if one.name.startswith(self.prefix)]
 
 
-_TOP = VariableScope()
-_SCOPE = contextvars.ContextVar("tf_variable_scope", default=_TOP)
+_SCOPE = contextvars.ContextVar[VariableScope | None]("tf_variable_scope", default=None)
 
 
 def get_variable_scope() -> VariableScope:
-    """Returns the scope of the code that runs."""
-    return _SCOPE.get()
+    """Returns the scope of the code that runs; at the top, that of the model function's call."""
+    return _SCOPE.get() or default_graph().kept.setdefault(VariableScope, VariableScope())
 
 
 @contextlib.contextmanager
@@ -124,18 +162,19 @@ def variable_scope(
             "variable_scope(custom_getter=...) is not supported. Change what variables are used for instead: "
             "apply the function to what get_variable returns."
         )
-    around = _SCOPE.get()
+    around = get_variable_scope()
     if isinstance(name_or_scope, VariableScope):
         base, name = name_or_scope, name_or_scope.name
+        shown = name.rpartition("/")[2]
     else:
         if name_or_scope is None:
             if default_name is None:
                 raise ValueError(
                     "variable_scope needs a name: give it name_or_scope or default_name."
                 )
-            name = _unopened(f"{around.original_name_scope}{default_name}")
+            name, shown = _unopened(f"{around.prefix}{default_name}"), default_name
         else:
-            name = f"{around.original_name_scope}{name_or_scope}".rstrip("/")
+            name, shown = f"{around.prefix}{name_or_scope}".rstrip("/"), name_or_scope.rstrip("/")
         base = around
     scope = VariableScope(
         name,
@@ -146,8 +185,16 @@ def variable_scope(
         base.constraint if constraint is None else constraint,
         base.dtype if dtype is None else dtype,
     )
-    names = name_scope(f"{name}/") if auxiliary_name_scope and name else contextlib.nullcontext()
-    with assigned(_SCOPE, scope), _opened(name, again=name_or_scope is base), names:
+    names = (
+        name_scope(shown)
+        if auxiliary_name_scope and shown
+        else contextlib.nullcontext(scope.prefix)
+    )
+    with (
+        assigned(_SCOPE, scope),
+        _opened(name, again=name_or_scope is base),
+        names as scope.original_name_scope,
+    ):
         yield scope
 
 
@@ -216,8 +263,8 @@ def get_variable(
 
     Source: `tf.compat.v1.get_variable`.
     """
-    scope, graph = _SCOPE.get(), default_graph()
-    full = f"{scope.original_name_scope}{name}"
+    scope, graph = get_variable_scope(), default_graph()
+    full = f"{scope.prefix}{name}"
     variables = graph.store.variables
     if full in graph.used:
         if not scope.reuse:

@@ -12,6 +12,7 @@ v1 = tf.compat.v1
 def _store(value):
     with Graph().as_default() as graph:
         v1.get_variable("a.b/c_S/w", initializer=np.float32(value))
+        v1.train.create_global_step()
         v1.get_local_variable("count", [], initializer=tf.zeros_initializer())
     return graph.store
 
@@ -27,8 +28,8 @@ def test_variables_are_saved_by_name_and_local_ones_are_not(tmp_path):
         "model.ckpt-7",
         "model.ckpt-9",
     ]
-    values = values_of(paths[-1])
-    assert {name: float(read()) for name, read in values.items()} == {"a.b/c_S/w": 3.0}
+    values = {name: float(read()) for name, read in values_of(paths[-1]).items()}
+    assert values == {"a.b/c_S/w": 3.0, "global_step": 0.0}
     store = _store(0)
     ModelCheckpoints(store, str(tmp_path), config).restore(paths[-1])
     assert float(store.variables["a.b/c_S/w"].numpy()) == 3.0

@@ -31,7 +31,7 @@ def test_variables_are_read(tmp_path):
 
 def test_summaries_of_a_step_have_values(tmp_path):
     def function(features, labels):
-        tf.summary.scalar("sum", tf.reduce_sum(features))
+        tf.summary.scalar("total", tf.reduce_sum(features))
         tf.summary.text("words", "some")
         return tf.estimator.EstimatorSpec("train", loss=features[0], train_op=tf.no_op())
 
@@ -40,4 +40,4 @@ def test_summaries_of_a_step_have_values(tmp_path):
     outputs = strategy.run(step, (np.ones(3, np.float32), None))
     checkpoints = ModelCheckpoints(store, str(tmp_path), tf.estimator.RunConfig())
     session = Session(store, strategy, step.made, checkpoints)
-    assert session.summaries(outputs) == [("sum", "scalar", 3), ("words", "text", "some")]
+    assert session.summaries(outputs) == [("total", "scalar", 3), ("words", "text", "some")]

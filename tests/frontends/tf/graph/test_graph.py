@@ -43,6 +43,35 @@ def test_names_are_unique_in_a_graph():
     ]
 
 
+def test_names_are_those_of_tensorflow_where_a_number_is_taken_or_the_case_differs():
+    graph = Graph()
+    assert [graph.unique_name(name) for name in ("a", "a_1", "a", "Sum", "sum")] == [
+        *("a", "a_1", "a_2", "Sum", "sum_1"),
+    ]
+
+
+def test_a_variable_that_is_read_after_an_operation_has_its_new_value():
+    graph = Graph()
+
+    def step():
+        with graph.as_default():
+            v, w = (tf.Variable(1.0, name=name) for name in "vw")
+            add = v.assign_add(2.0)
+            with tf.control_dependencies([add]):
+                assert v + 0.0 == 3
+                assert w + 0.0 == 1
+                decay = w.assign_add(v)
+            with tf.control_dependencies(None):
+                assert v + 0.0 == 1
+            assert v + 0.0 == 1
+        assert v.numpy() == 1
+        graph.run(decay)
+        return v, w
+
+    v, w = step()
+    assert (v.numpy(), w.numpy()) == (3, 4)
+
+
 def test_a_value_can_be_computed_later_from_the_state():
     state, graph = [1.0], Graph()
     tensor = graph.with_value(jnp.ones(()), lambda: state[0])

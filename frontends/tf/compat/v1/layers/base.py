@@ -86,6 +86,7 @@ class Layer:
         self.losses: list[Any] = []
         self.updates: list[Operation] = []
         self._scope = self._given_scope
+        self._shown = ""  # its name scope, once it was entered
         self._weights: list[Variable] = []
 
     @property
@@ -153,8 +154,8 @@ class Layer:
         scope = self._place(kwargs.pop("scope", None))
         inputs = nest.map_structure(convert_to_tensor, inputs)
         reuse = True if self.built else self._reuse
-        shown = name_scope(scope.name.rpartition("/")[-1])
-        with variable_scope(scope, reuse=reuse, auxiliary_name_scope=False), shown:
+        shown = name_scope(self._shown or scope.name.rpartition("/")[-1])
+        with variable_scope(scope, reuse=reuse, auxiliary_name_scope=False), shown as self._shown:
             self._check(inputs)
             if not self.built:
                 self._build(inputs)
@@ -206,7 +207,7 @@ class Layer:
         self._enter_graph()
         scope = self._place(None)
         known = default_graph().used
-        new = f"{scope.original_name_scope}{name}" not in known
+        new = f"{scope.prefix}{name}" not in known
         with variable_scope(scope, reuse=self.built or self._reuse, auxiliary_name_scope=False):
             variable = get_variable(
                 name,

@@ -101,3 +101,33 @@ def test_a_shape_that_is_not_known_is_an_error():
         v1.get_variable("w")
     with pytest.raises(ValueError, match=r"new variable \(w\) must be fully defined"):
         v1.get_variable("w", [None, 2])
+
+
+def test_names_of_operations_are_new_where_a_scope_is_opened_again():
+    found = []
+    with Graph().as_default():
+        for _ in range(2):
+            with v1.variable_scope("layer", reuse=v1.AUTO_REUSE) as scope:
+                variable, made = v1.get_variable("w", []), tf.Variable(1.0, name="v")
+                found.append((scope.original_name_scope, variable.name, made.name))
+        with v1.variable_scope(scope) as again:
+            found.append(again.original_name_scope)
+    assert found == [
+        ("layer/", "layer/w:0", "layer/v:0"),
+        ("layer_1/", "layer/w:0", "layer_1/v:0"),
+        "layer_2/",
+    ]
+
+
+def test_a_scope_can_reuse_variables_from_some_line_on():
+    with Graph().as_default():
+        first = v1.get_variable("w", [])
+        v1.get_variable_scope().reuse_variables()
+        assert v1.get_variable("w", []) is first
+    with Graph().as_default(), v1.variable_scope("a") as scope:
+        scope.set_initializer(v1.constant_initializer(3.0))
+        second = v1.get_variable("w", [])
+        assert second.numpy() == 3
+        scope.reuse_variables()
+        assert v1.get_variable("w", []) is second
+    assert v1.get_variable_scope().reuse is False
