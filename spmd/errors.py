@@ -77,6 +77,19 @@ class ClusterConfigError(SpmdError, ValueError):
         self.key = key
 
 
+class DamagedFileError(SpmdError, ValueError):
+    """A file of data that is truncated, or whose content is not what its checksums say.
+
+    Attributes:
+        path: the file.
+        offset: where in it, once decompressed, what is damaged begins.
+    """
+
+    def __init__(self, message: str, path: str = "", offset: int = 0) -> None:
+        super().__init__(message)
+        self.path, self.offset = path, offset
+
+
 class ClusterStartError(SpmdError, RuntimeError):
     """Processes of a cluster did not find each other, or disagree about the cluster.
 

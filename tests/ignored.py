@@ -31,7 +31,7 @@ NAMESPACES = (
         "tf.summary",
         "tf.summary.experimental",
     ),
-    *("tf.io.gfile", "tf.keras"),
+    *("tf.io", "tf.io.gfile", "tf.sparse", "tf.keras"),
 )
 
 HEAD = """# Parameters without effect
@@ -122,7 +122,7 @@ def _functions() -> Iterator[tuple[str, Callable[..., Any]]]:
 
 
 def _is_ours(value: Any) -> bool:
-    return not isinstance(value, ModuleType) and value.__module__.startswith("frontends.")
+    return not isinstance(value, ModuleType) and (value.__module__ or "").startswith("frontends.")
 
 
 def _unread(function: Callable[..., Any]) -> list[str]:

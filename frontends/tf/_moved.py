@@ -21,6 +21,14 @@ _PATHS = {
     ),
     "nn": ("depth_to_space", "space_to_depth"),
     "debugging": ("assert_non_negative", "assert_positive", "assert_type", "check_numerics"),
+    "io": (
+        *("FixedLenFeature", "FixedLenSequenceFeature", "SparseFeature", "VarLenFeature"),
+        *("decode_base64", "decode_compressed", "decode_csv", "decode_raw", "encode_base64"),
+        *("matching_files", "parse_example", "parse_single_example"),
+        *("parse_single_sequence_example", "parse_tensor", "read_file", "serialize_tensor"),
+        "write_file",
+    ),
+    "sparse": (("sparse_reorder", "reorder"), ("sparse_tensor_to_dense", "to_dense")),
 }
 
 # By TensorFlow 1's name: where it is now. A pair is a name and the one that it has now.

@@ -59,15 +59,14 @@ _HINTS = {
     "tf.contrib.layers.max_pool2d": f"{_TF1}: use tf.layers.max_pooling2d",
     "tf.contrib.data": "TensorFlow 2 dropped it, too: use tf.data",
     "tf.lite": "jaxtribute trains only: export the weights",
-    "tf.io": "Use Python's open and pathlib, or tensorflow_datasets and Grain for records",
+    "tf.io": "Use Python's open and pathlib, or tf.io.gfile",
     "tf.summary.audio": "Write files with Python's wave, or the soundfile package",
     "tf.summary.graph": "XLA's programs are none of TensorFlow's graphs: use jax.jit(f).lower(x).as_text()",
     "tf.profiler": "Use jax.profiler",
     "tf.xla": "Every @tf.function is compiled by XLA already",
     "tf.RaggedTensor": "XLA needs rectangular arrays: pad, and make a mask with tf.sequence_mask",
     "tf.ragged": "XLA needs rectangular arrays: pad, and make a mask with tf.sequence_mask",
-    "tf.SparseTensor": "Use jax.experimental.sparse, or dense arrays",
-    "tf.sparse": "Use jax.experimental.sparse, or dense arrays",
+    "tf.sparse": "Use dense arrays: tf.sparse.to_dense, in a map of the dataset",
     "tf.strings": "JAX has no text arrays: use numpy.strings, in a map of the dataset",
     **dict.fromkeys(
         (

@@ -75,6 +75,7 @@ LAZY = {
             "io",
             "profiler",
             "saved_model",
+            "sparse",
             "summary",
             "sysconfig",
             "test",
@@ -111,6 +112,7 @@ BORROWED: dict[str, str] = dict.fromkeys(
             "get_collection_ref",
             "get_default_graph",
             "gfile",
+            "python_io",
             "get_local_variable",
         ),
         *("get_variable", "get_variable_scope", "global_variables", "layers", "local_variables"),
@@ -124,3 +126,4 @@ BORROWED: dict[str, str] = dict.fromkeys(
     "frontends.tf.compat.v1",
 )
 BORROWED |= MOVED
+BORROWED["SparseTensor"] = "frontends.tf.sparse"

@@ -2,7 +2,7 @@
 
 from frontends.tf.data.iterator import OutOfRangeError
 from frontends.tf.traced_values import OperatorNotAllowedInGraphError
-from spmd.errors import UnavailableError
+from spmd.errors import DamagedFileError, UnavailableError
 from spmd.servers import CancelledClosureError
 
 
@@ -21,6 +21,7 @@ class AbortedError(RuntimeError):
 
 
 CancelledError = CancelledClosureError
+DataLossError = DamagedFileError
 InvalidArgumentError = ValueError
 NotFoundError = FileNotFoundError
 
@@ -28,6 +29,7 @@ __all__ = [
     "AbortedError",
     "AlreadyExistsError",
     "CancelledError",
+    "DataLossError",
     "InvalidArgumentError",
     "NotFoundError",
     "OperatorNotAllowedInGraphError",

@@ -18,6 +18,7 @@ _BUILT_IN = {
     "OutOfRangeError": "IndexError",
     "NotFoundError": "FileNotFoundError",
     "FailedPreconditionError": "RuntimeError",
+    "DataLossError": "ValueError",
     "UnimplementedError": "NotImplementedError",
 }
 _NARROW = {"int64": "int32", "uint64": "uint32", "float64": "float32", "complex128": "complex64"}

@@ -79,7 +79,9 @@ def _array(value: Any) -> Any:
     if array.dtype.kind == "c":
         items: Any = [[_float(item.real), _float(item.imag)] for item in array.reshape(-1)]
     elif name == "string":
-        items = [i.decode() if isinstance(i, bytes) else i for i in array.reshape(-1)]
+        items = [
+            i.decode("utf8", "replace") if isinstance(i, bytes) else i for i in array.reshape(-1)
+        ]
     elif array.dtype.kind in "biu":
         items = array.reshape(-1).tolist()
     else:

@@ -20,6 +20,7 @@ from frontends.tf.data.constants import AUTOTUNE as AUTOTUNE
 from frontends.tf.data.constants import INFINITE_CARDINALITY as INFINITE_CARDINALITY
 from frontends.tf.data.constants import UNKNOWN_CARDINALITY as UNKNOWN_CARDINALITY
 from frontends.tf.data.dataset import Dataset as Dataset
+from frontends.tf.data.files import FixedLengthRecordDataset as FixedLengthRecordDataset
 from frontends.tf.data.files import TextLineDataset as TextLineDataset
 from frontends.tf.data.files import TFRecordDataset as TFRecordDataset
 from frontends.tf.data.options import Options as Options

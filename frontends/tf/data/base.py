@@ -194,17 +194,24 @@ def element_count(value: SupportsIndex, name: str) -> int | None:
     return None if number < 0 else number
 
 
-def map_function(value: Callable[..., Any], name: str) -> MapFunction:
+def map_function(
+    value: Callable[..., Any],
+    name: str,
+    wrapped: Callable[[Callable[..., Any]], Callable[..., Any]] | None = None,
+) -> MapFunction:
     """Prepares a function of elements, which may draw from `tf.random` where it is not compiled.
 
     Args:
         value: What the user passed.
         name: ``method: argument``, for the error.
+        wrapped: Makes of the function the one to call.
 
     Raises:
         TypeError: It cannot be called.
     """
     function, stream = converted(function_of(value, name)), MapStream()
+    if wrapped is not None:
+        function = wrapped(function)
 
     @contextlib.contextmanager
     def surroundings(traced: bool) -> Generator[None]:
@@ -212,6 +219,22 @@ def map_function(value: Callable[..., Any], name: str) -> MapFunction:
             yield
 
     return MapFunction(function, surroundings)
+
+
+def with_tuple_for_list(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Makes a function return a tuple where it returned a list of tensors; a list of numbers is an array."""
+
+    @functools.wraps(function)
+    def call(*components: Any) -> Any:
+        result = function(*components)
+        if type(result) is list and any(not isinstance(one, _PLAIN) for one in result):
+            return tuple(result)
+        return result
+
+    return call
+
+
+_PLAIN = (int, float, complex, str, list)
 
 
 def shuffle_order(

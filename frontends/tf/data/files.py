@@ -1,20 +1,26 @@
-"""Datasets of what stands in files: lines of text, and TFRecords."""
+"""Datasets of what stands in files: lines of text, TFRecords, and records of equal length."""
 
+import functools
 from typing import SupportsIndex
 
-from frontends.tf.data.constants import UNKNOWN_CARDINALITY
+from frontends.tf.data.base import integer
+from frontends.tf.data.constants import AUTOTUNE, UNKNOWN_CARDINALITY
 from frontends.tf.data.dataset import Dataset
 from spmd.input.pipeline import (
     Paths,
     Reader,
     check_compression,
     file_records,
+    fixed_length_records,
     is_reading_part,
     lines,
     own_files,
     paths,
     records,
 )
+
+# TensorFlow takes the number of cores; then the order would depend on the machine.
+_AT_ONCE = 8
 
 
 def TextLineDataset(
@@ -29,7 +35,9 @@ def TextLineDataset(
     Args:
         filenames: A path, a list of them, or a dataset of them.
         compression_type: None or `""`, `"GZIP"`, or `"ZLIB"`.
-        num_parallel_reads: Ignored: files are read in order.
+        buffer_size: Accepted; not used.
+        num_parallel_reads: How many files are read in turns, a line from each; None means one after the other, and
+            `AUTOTUNE` eight in turns, on every machine.
 
     Returns:
         A dataset of `bytes`, as in TensorFlow, without the ends of lines; of unknown cardinality.
@@ -49,7 +57,7 @@ def TextLineDataset(
 
     Source: ``tf.data.TextLineDataset``.
     """
-    return _of_files("TextLineDataset", filenames, compression_type, lines)
+    return _of_files("TextLineDataset", filenames, compression_type, lines, num_parallel_reads)
 
 
 def TFRecordDataset(
@@ -61,20 +69,22 @@ def TFRecordDataset(
 ) -> Dataset:
     r"""Reads the records of TFRecord files, one file after the other.
 
-    The checksums of lengths are verified, so that a file of another kind, or one that was cut off, is
-    noticed; those of the contents are not, since that takes long in Python.
+    All checksums are verified.
 
     Args:
         filenames: A path, a list of them, or a dataset of them.
         compression_type: None or `""`, `"GZIP"`, or `"ZLIB"`.
-        num_parallel_reads: Ignored: files are read in order.
+        buffer_size: How many bytes to read at once; at least 256 KiB.
+        num_parallel_reads: How many files are read in turns, a record from each; None means one after the other, and
+            `AUTOTUNE` eight in turns, on every machine.
 
     Returns:
         A dataset of `bytes`, of unknown cardinality. Reading it raises OSError where a file cannot be
-        read, and ValueError where it holds no records.
+        read, and `tf.errors.DataLossError` (a ValueError), which names the file and the byte, where it is damaged: after
+        the records before.
 
     Raises:
-        ValueError: `compression_type` is none of these.
+        ValueError: `compression_type` is none of these, or a number is too small.
 
     Examples:
         >>> import os, tempfile
@@ -88,13 +98,77 @@ def TFRecordDataset(
 
     Source: ``tf.data.TFRecordDataset``.
     """
-    return _of_files("TFRecordDataset", filenames, compression_type, records)
+    block = 0 if buffer_size is None else integer(buffer_size, "TFRecordDataset: buffer_size", 0)
+    read = functools.partial(records, block_size=block)
+    return _of_files("TFRecordDataset", filenames, compression_type, read, num_parallel_reads)
+
+
+def FixedLengthRecordDataset(
+    filenames: Paths | Dataset,
+    record_bytes: SupportsIndex,
+    header_bytes: SupportsIndex | None = None,
+    footer_bytes: SupportsIndex | None = None,
+    buffer_size: SupportsIndex | None = None,
+    compression_type: str | None = None,
+    num_parallel_reads: SupportsIndex | None = None,
+    name: str | None = None,
+) -> Dataset:
+    r"""Reads records of equal length from binary files, one file after the other.
+
+    Args:
+        filenames: A path, a list of them, or a dataset of them.
+        record_bytes: Bytes of a record.
+        header_bytes: Bytes before the first record of a file; None means 0.
+        footer_bytes: Bytes after the last one; None means 0.
+        buffer_size: Accepted; not used.
+        compression_type: None or `""`, `"GZIP"`, or `"ZLIB"`.
+        num_parallel_reads: As of `TFRecordDataset`.
+
+    Returns:
+        A dataset of `bytes`, of unknown cardinality. Reading it raises OSError where a file cannot be read, and
+        `tf.errors.DataLossError` (a ValueError) where it holds a part of a record.
+
+    Raises:
+        ValueError: `compression_type` is none of these, or a number is too small.
+
+    Examples:
+        >>> import os, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "data.bin")
+        ...     with open(path, "wb") as file:
+        ...         _ = file.write(b"head" + b"abcdef")
+        ...     print(list(FixedLengthRecordDataset(path, 3, header_bytes=4)))
+        [b'abc', b'def']
+
+    Source: ``tf.data.FixedLengthRecordDataset``.
+    """
+    read = functools.partial(
+        fixed_length_records,
+        size=integer(record_bytes, "FixedLengthRecordDataset: record_bytes", 1),
+        header=integer(header_bytes or 0, "FixedLengthRecordDataset: header_bytes", 0),
+        footer=integer(footer_bytes or 0, "FixedLengthRecordDataset: footer_bytes", 0),
+    )
+    return _of_files(
+        "FixedLengthRecordDataset", filenames, compression_type, read, num_parallel_reads
+    )
 
 
 def _of_files(
-    op_name: str, filenames: Paths | Dataset, compression: str | None, read: Reader
+    op_name: str,
+    filenames: Paths | Dataset,
+    compression: str | None,
+    read: Reader,
+    parallel: SupportsIndex | None,
 ) -> Dataset:
     check_compression(compression, op_name)
+    at_once = 1 if parallel is None else integer(parallel, f"{op_name}: num_parallel_reads")
+    if at_once == AUTOTUNE:
+        at_once = _AT_ONCE
+    elif at_once < 1:
+        raise ValueError(
+            f"{op_name}: num_parallel_reads must be None, tf.data.AUTOTUNE or at least 1, got {at_once}.\n"
+            "Fix: num_parallel_reads=tf.data.AUTOTUNE"
+        )
     if isinstance(filenames, Dataset):
         names = filenames
     elif is_reading_part():
@@ -103,7 +177,7 @@ def _of_files(
         names = Dataset.from_generator(lambda: own_files(paths(filenames)))
 
     return Dataset(
-        lambda: file_records(names._form(), lambda: names, compression, read),
+        lambda: file_records(names._form(), lambda: names, compression, read, at_once),
         UNKNOWN_CARDINALITY,
         orders=names._orders,
         options=names._options,

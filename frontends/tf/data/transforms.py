@@ -5,7 +5,13 @@ from typing import Any, Self, SupportsIndex
 
 from frontends.tf._typing import Nested
 from frontends.tf.data import cardinality
-from frontends.tf.data.base import DatasetBase, integer, map_function, returned_dataset
+from frontends.tf.data.base import (
+    DatasetBase,
+    integer,
+    map_function,
+    returned_dataset,
+    with_tuple_for_list,
+)
 from frontends.tf.data.constants import UNKNOWN_CARDINALITY
 from frontends.tf.data.parallel import worker_count
 from spmd.input.pipeline import Padding, enumerated, padded, rebatched
@@ -39,7 +45,8 @@ class Transforms(DatasetBase):
         ``jax_enable_x64`` is set. An integer that does not fit raises OverflowError.
 
         Args:
-            map_func: Takes an element; a tuple is spread over its arguments. Returns an element.
+            map_func: Takes an element; a tuple is spread over its arguments. Returns an element; a list with tensors in it,
+                as `tf.io.decode_csv` returns, counts as a tuple.
             num_parallel_calls: For functions that are not compiled: how many threads call them;
                 `AUTOTUNE` means one per core, None the reader's own. Compiled ones use all cores.
             deterministic: Ignored: elements keep their order.
@@ -66,7 +73,7 @@ class Transforms(DatasetBase):
 
         Source: ``tf.data.Dataset.map``.
         """
-        function = map_function(map_func, "map: map_func")
+        function = map_function(map_func, "map: map_func", with_tuple_for_list)
         workers = worker_count(num_parallel_calls)
         return self._derive(lambda form: form.map(function, workers), self._cardinality)
 

@@ -1,38 +1,10 @@
 """What columns need of serialized examples."""
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
-from frontends.tf.dtypes import DType
-
-
-class FixedLenFeature(NamedTuple):
-    """A feature of one shape.
-
-    Attributes:
-        shape: of an example's feature.
-        dtype: of its values.
-        default_value: where an example has none.
-
-    Source: `tf.io.FixedLenFeature`.
-    """
-
-    shape: Any
-    dtype: DType
-    default_value: Any = None
-
-
-class VarLenFeature(NamedTuple):
-    """A feature with as many values as each example has.
-
-    Attributes:
-        dtype: of its values.
-
-    Source: `tf.io.VarLenFeature`.
-    """
-
-    dtype: DType
-
+from frontends.tf.io.features import FixedLenFeature as FixedLenFeature
+from frontends.tf.io.features import VarLenFeature as VarLenFeature
 
 ParseSpec: TypeAlias = dict[str, FixedLenFeature | VarLenFeature]
 

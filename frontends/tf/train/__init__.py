@@ -1,4 +1,4 @@
-"""`tf.train`: checkpoints, the addresses of a cluster, moving averages, and the hooks that TensorFlow 1 had here."""
+"""`tf.train`: checkpoints, examples, the addresses of a cluster, moving averages, and the hooks that TensorFlow 1 had here."""
 
 from frontends.tf import _names
 from frontends.tf.train.checkpoint import Checkpoint as Checkpoint
@@ -30,9 +30,14 @@ _TF1 = (
     *("linear_cosine_decay", "natural_exp_decay", "noisy_linear_cosine_decay"),
     *("piecewise_constant", "piecewise_constant_decay", "polynomial_decay"),
 )
+_EXAMPLES = (
+    *("BytesList", "Example", "Feature", "FeatureList", "FeatureLists", "Features"),
+    *("FloatList", "Int64List", "SequenceExample"),
+)
 __getattr__, __dir__ = _names.attributes(
     "tf.train",
     _names.exported_by(__name__),
     borrowed=dict.fromkeys(_HOOKS, "frontends.tf.estimator")
+    | dict.fromkeys(_EXAMPLES, "frontends.tf.train.example")
     | dict.fromkeys(_TF1, "frontends.tf.compat.v1.train"),
 )

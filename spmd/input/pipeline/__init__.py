@@ -13,15 +13,17 @@ from spmd.input.pipeline.combine import drawn as drawn
 from spmd.input.pipeline.combine import enumerated as enumerated
 from spmd.input.pipeline.combine import mixed as mixed
 from spmd.input.pipeline.combine import zipped as zipped
+from spmd.input.pipeline.element import Stackable as Stackable
 from spmd.input.pipeline.element import leading_length as leading_length
 from spmd.input.pipeline.element import stack as stack
 from spmd.input.pipeline.element import to_element as to_element
 from spmd.input.pipeline.file_formats import Paths as Paths
 from spmd.input.pipeline.file_formats import Reader as Reader
 from spmd.input.pipeline.file_formats import check_compression as check_compression
+from spmd.input.pipeline.file_formats import fixed_length_records as fixed_length_records
 from spmd.input.pipeline.file_formats import lines as lines
+from spmd.input.pipeline.file_formats import opened as opened
 from spmd.input.pipeline.file_formats import paths as paths
-from spmd.input.pipeline.file_formats import records as records
 from spmd.input.pipeline.file_shards import FileShard as FileShard
 from spmd.input.pipeline.file_shards import is_reading_part as is_reading_part
 from spmd.input.pipeline.file_shards import own_files as own_files
@@ -47,6 +49,8 @@ from spmd.input.pipeline.origins import iterated as iterated
 from spmd.input.pipeline.origins import numbers as numbers
 from spmd.input.pipeline.origins import random_numbers as random_numbers
 from spmd.input.pipeline.padding import Padding as Padding
+from spmd.input.pipeline.record_files import framed as framed
+from spmd.input.pipeline.record_files import records as records
 from spmd.input.pipeline.shuffling import ShuffleOrder as ShuffleOrder
 from spmd.input.pipeline.shuffling import peeking as peeking
 from spmd.input.pipeline.spec import ArraySpec as ArraySpec

@@ -8,7 +8,7 @@ not structure but one component, an array.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import jax
 import numpy as np
@@ -24,6 +24,30 @@ Element: TypeAlias = Any
 Component: TypeAlias = Any
 # An element whose components have rows.
 Batch: TypeAlias = Any
+
+
+@runtime_checkable
+class Stackable(Protocol):
+    """A component of another kind that knows what a batch of such components is."""
+
+    @property
+    def ndim(self) -> int:
+        """How many axes it has."""
+        ...
+
+    @property
+    def row_count(self) -> int:
+        """Of a batch, how many components are in it."""
+        ...
+
+    def stacked(self, others: "Sequence[Any]") -> Any:
+        """Returns a batch of this component and others."""
+        ...
+
+    def rows(self) -> "Sequence[Any]":
+        """Returns the components of a batch."""
+        ...
+
 
 _NUMPY = (np.ndarray, np.generic)
 _NARROW: dict[type, tuple[type, type]] = {
@@ -123,6 +147,7 @@ def stack(elements: Sequence[Element]) -> Batch:
 def split(batch: Batch) -> Iterator[Element]:
     """Yields the rows of a batch, as views of it."""
     leaves, structure = jax.tree.flatten(batch)
+    leaves = [leaf.rows() if is_stackable(leaf) else leaf for leaf in leaves]
     for row in zip(*leaves, strict=True):
         yield jax.tree.unflatten(structure, row)
 
@@ -152,7 +177,7 @@ def leading_length(batch: Batch, op_name: str, scalar_fix: str) -> int:
     leaves = jax.tree.leaves(batch)
     if not leaves:
         raise ValueError(f"{op_name}: expected at least one array, got {batch!r}.")
-    shapes = [np.shape(leaf) for leaf in leaves]
+    shapes = [(leaf.row_count,) if is_stackable(leaf) else np.shape(leaf) for leaf in leaves]
     for number, shape in enumerate(shapes):
         if not shape:
             raise ValueError(
@@ -176,18 +201,26 @@ def component_names(element: Element) -> list[str]:
     return [jax.tree_util.keystr(path) or "the element" for path, _ in paths]
 
 
+def is_stackable(component: Component) -> bool:
+    """Tells whether a component is a `Stackable`, and not an array."""
+    if isinstance(component, (*_NUMPY, bytes)):
+        return False
+    return isinstance(component, Stackable)
+
+
 def dtype_of(component: Component) -> np.dtype:
     """Returns a component's dtype: `object` for what is not a NumPy value."""
     return component.dtype if isinstance(component, _NUMPY) else np.dtype(object)
 
 
 def _to_component(value: ArrayLike, narrow: bool) -> Component:
-    if type(value) is bytes:
-        return value
+    if isinstance(value, bytes) and not isinstance(value, np.generic):
+        return bytes(value)
     if isinstance(value, _NUMPY):
         return np.asarray(value)[()] if isinstance(value, np.ndarray) else value
     sample = _first_scalar(value)
-    array = np.asarray(value, dtype=object if type(sample) is bytes else None)
+    is_bytes = isinstance(sample, bytes) and not isinstance(sample, np.generic)
+    array = np.asarray(value, dtype=object if is_bytes else None)
     wide, small = _NARROW.get(type(sample), (None, None))
     if narrow and array.dtype == wide and integers_fit(array, np.dtype(small)):
         array = array.astype(small)
@@ -228,7 +261,12 @@ def _locked_copy(array: np.ndarray) -> np.ndarray:
 
 def _signature(element: Element) -> tuple[Any, ...]:
     leaves, structure = jax.tree.flatten(element)
-    return structure, *((np.shape(leaf), _dtype_class(leaf)) for leaf in leaves)
+    return structure, *((_shape_class(leaf), _dtype_class(leaf)) for leaf in leaves)
+
+
+def _shape_class(leaf: Component) -> Hashable:
+    """Returns what must be equal for two components to stack, beside `_dtype_class`."""
+    return (type(leaf), leaf.ndim) if is_stackable(leaf) else np.shape(leaf)
 
 
 def _dtype_class(leaf: Component) -> Hashable:
@@ -240,6 +278,8 @@ def _dtype_class(leaf: Component) -> Hashable:
 def _stack_component(leaves: Sequence[Component]) -> np.ndarray:
     if isinstance(leaves[0], _NUMPY):
         return np.stack(leaves)
+    if is_stackable(leaves[0]):
+        return leaves[0].stacked(leaves[1:])
     objects = np.empty(len(leaves), dtype=object)  # np.array would look inside the objects
     objects[:] = leaves
     return objects

@@ -1,21 +1,18 @@
-"""Formats of files: lines of text, and TFRecords.
+"""Files: their paths, compression, and the formats of lines and of records of equal length."""
 
-A TFRecord file is a sequence of records: the length (64 bits, little-endian), its masked CRC32C, the
-content, and the content's masked CRC32C.
-"""
-
-import contextlib
-import gzip
 import io
 import os
-import struct
 import zlib
 from collections.abc import Callable, Iterator
-from typing import IO, TypeAlias
+from typing import IO, TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from spmd.errors import DamagedFileError
 from spmd.typing import ArrayLike
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 # Yields the records of an open file.
 Reader: TypeAlias = Callable[[IO[bytes]], Iterator[bytes]]
@@ -23,8 +20,9 @@ Reader: TypeAlias = Callable[[IO[bytes]], Iterator[bytes]]
 Paths: TypeAlias = ArrayLike
 
 _COMPRESSIONS = (None, "", "GZIP", "ZLIB")
-_LENGTH = struct.Struct("<Q")
-_CRC = struct.Struct("<I")
+# What zlib calls the formats.
+_WINDOW_BITS = {"GZIP": 31, "ZLIB": 15}
+_BLOCK = 2**18
 
 
 def check_compression(compression: str | None, op_name: str) -> None:
@@ -48,62 +46,109 @@ def paths(filenames: Paths) -> Iterator[str]:
             yield os.fsdecode(each)
 
 
-def opened(path: Paths, compression: str | None) -> contextlib.AbstractContextManager[IO[bytes]]:
-    """Opens a file and decompresses it."""
+def opened(path: Paths, compression: str | None) -> IO[bytes]:
+    """Opens a file, on this machine or in a bucket, and decompresses it."""
     name = os.fsdecode(path.item() if isinstance(path, np.ndarray | np.generic) else path)
-    if compression == "GZIP":
-        return contextlib.closing(io.BufferedReader(gzip.GzipFile(name)))
-    if compression == "ZLIB":
-        with open(name, "rb") as packed:
-            return io.BytesIO(zlib.decompress(packed.read()))
-    return open(name, "rb")
+    if "://" in name:
+        from etils import epath  # takes long to import
+
+        file: IO[bytes] = epath.Path(name).open("rb")
+    else:
+        file = open(name, "rb")  # noqa: SIM115 (the caller closes it)
+    if not compression:
+        return file
+    return io.BufferedReader(_Decompressed(file, name, compression), _BLOCK)  # type: ignore[return-value]
 
 
-def lines(file: IO[bytes]) -> Iterator[bytes]:
-    """Yields the lines of a text file, without their ends."""
-    for line in file:
-        yield line.removesuffix(b"\n").removesuffix(b"\r")
+class _Decompressed(io.RawIOBase):
+    """The content of a compressed file."""
 
+    def __init__(self, file: IO[bytes], name: str, compression: str) -> None:
+        self.name = name
+        self._file = file
+        self._compression = compression
+        self._member = self._next_member()
+        self._rest = b""
 
-def records(file: IO[bytes]) -> Iterator[bytes]:
-    """Yields the records of a TFRecord file.
+    def readable(self) -> bool:
+        return True
 
-    Raises:
-        ValueError: The file is truncated, or of another format.
-    """
-    number = 0
-    while header := file.read(_LENGTH.size + _CRC.size):
-        length = header[: _LENGTH.size]
-        content = b""
-        if header[_LENGTH.size :] == _CRC.pack(_masked_crc32c(length)):
-            (size,) = _LENGTH.unpack(length)
-            content = file.read(size + _CRC.size)
-            if len(content) == size + _CRC.size:
-                number += 1
-                yield content[:size]
-                continue
-        raise ValueError(
-            f"TFRecordDataset: {getattr(file, 'name', 'the file')} is not a TFRecord file, or is damaged "
-            f"after {number} records.\nFix: compression_type='GZIP' if it is compressed, or write it "
-            "again."
+    def readinto(self, buffer: "WriteableBuffer", /) -> int:
+        view = memoryview(buffer).cast("B")
+        found = b""
+        while not found:
+            if self._member.eof:
+                self._rest = self._member.unused_data or self._file.read(_BLOCK)
+                if not self._rest:
+                    return 0
+                self._member = self._next_member()
+            packed = self._rest or self._file.read(_BLOCK)
+            if not packed:
+                if self._file.tell() == 0:
+                    return 0
+                raise self._error("it ends too early")
+            try:
+                found = self._member.decompress(packed, len(view))
+            except zlib.error as error:
+                raise self._error(str(error)) from None
+            self._rest = self._member.unconsumed_tail
+        view[: len(found)] = found
+        return len(found)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+    def _next_member(self) -> "zlib._Decompress":
+        return zlib.decompressobj(_WINDOW_BITS[self._compression])
+
+    def _error(self, reason: str) -> DamagedFileError:
+        offset = self._file.tell()
+        return DamagedFileError(
+            f"{self.name} is not compressed with {self._compression}, or is damaged before byte {offset}: {reason}.\n"
+            "Fix: compression_type=None if it is not compressed; else write it again.",
+            self.name,
+            offset,
         )
 
 
-def _crc_table() -> list[int]:
-    table: list[int] = []
-    for value in range(256):
-        for _ in range(8):
-            value = (value >> 1) ^ (0x82F63B78 if value & 1 else 0)
-        table.append(value)
-    return table
+def lines(file: IO[bytes]) -> Iterator[bytes]:
+    """Yields the lines of a text file, without their ends and without carriage returns."""
+    for line in file:
+        yield line.removesuffix(b"\n").replace(b"\r", b"")
 
 
-_TABLE = _crc_table()
+def fixed_length_records(
+    file: IO[bytes], size: int, header: int = 0, footer: int = 0
+) -> Iterator[bytes]:
+    """Yields the records of a file in which all have the same length.
 
+    Args:
+        file: is read from where it is.
+        size: bytes of a record.
+        header: bytes before the first one.
+        footer: bytes after the last one.
 
-def _masked_crc32c(data: bytes) -> int:
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc = _TABLE[(crc ^ byte) & 0xFF] ^ (crc >> 8)
-    crc ^= 0xFFFFFFFF
-    return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
+    Raises:
+        DamagedFileError: what is between header and footer is no whole number of records.
+    """
+    name = str(getattr(file, "name", "the file"))
+    rest = b""
+    if len(file.read(header)) < header:
+        raise DamagedFileError(f"{name} is shorter than its header of {header} bytes.", name, 0)
+    offset = header
+    count = max(1, _BLOCK // size)
+    while block := file.read(count * size):
+        rest += block
+        end = (len(rest) - footer) // size * size
+        for begin in range(0, end, size):
+            yield rest[begin : begin + size]
+        if end > 0:
+            offset, rest = offset + end, rest[end:]
+    if len(rest) != footer:
+        raise DamagedFileError(
+            f"{name}: expected records of {size} bytes between a header of {header} bytes and a footer of {footer}, "
+            f"found {len(rest)} bytes after byte {offset}.\nFix: record_bytes, or write the file again.",
+            name,
+            offset,
+        )

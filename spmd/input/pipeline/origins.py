@@ -3,6 +3,7 @@
 import functools
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from spmd.input.pipeline.element import Batch, Element, can_stack, stack, to_ele
 from spmd.input.pipeline.file_formats import Paths, Reader, opened
 from spmd.input.pipeline.forms import Form, found_spec
 from spmd.input.pipeline.lazy import Lazy
+from spmd.input.pipeline.nested import interleaved
 from spmd.input.pipeline.row_sources import ArraySource, RangeSource
 from spmd.input.pipeline.rows import Rows
 from spmd.input.pipeline.shuffling import ShuffleOrder, endless
@@ -75,7 +77,11 @@ def iterated(source: Iterable[object], *, finite: bool) -> Stream:
 
 
 def file_records(
-    names: Form, open_names: Callable[[], Iterable[Paths]], compression: str | None, read: Reader
+    names: Form,
+    open_names: Callable[[], Iterable[Paths]],
+    compression: str | None,
+    read: Reader,
+    at_once: int = 1,
 ) -> Stream:
     """Returns the records of files, one file after the other.
 
@@ -84,12 +90,16 @@ def file_records(
         open_names: Starts a pass over the names.
         compression: See `check_compression`.
         read: Takes the records out of an open file.
+        at_once: Read so many files in turns, a record from each.
     """
 
+    def of_file(name: Paths) -> Iterator[bytes]:
+        with opened(name, compression) as file:
+            yield from read(file)
+
     def open_pass() -> Iterator[bytes]:
-        for name in open_names():
-            with opened(name, compression) as file:
-                yield from read(file)
+        passes = map(of_file, open_names())
+        return chain.from_iterable(passes) if at_once == 1 else interleaved(passes, at_once, 1)
 
     spec = ArraySpec((), np.dtype(object))
     return ready(open_pass, lambda: spec, names)

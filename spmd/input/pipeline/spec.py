@@ -115,6 +115,8 @@ def result_spec(function: Callable[[Any], PyTree], spec: Specs) -> Specs:
 
 
 def _component_spec(leaf: elements.Component) -> ArraySpec:
+    if elements.is_stackable(leaf):
+        return ArraySpec((), np.dtype(object))
     return ArraySpec(getattr(leaf, "shape", ()), np.dtype(getattr(leaf, "dtype", object)))
 
 

@@ -14,7 +14,7 @@ import tensorflow_datasets as tfds
 from PIL import Image
 
 from frontends import tf
-from spmd.input.pipeline.file_formats import _masked_crc32c as checksum
+from spmd.input.pipeline.crc32c import masked_crc32c as checksum
 
 DATA = Path(__file__).resolve().parents[3] / "examples" / "data"
 

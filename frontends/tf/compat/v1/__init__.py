@@ -50,6 +50,7 @@ __getattr__, __dir__ = attributes(
         "distribute": "frontends.tf.compat.v1.distribute",
         "feature_column": "frontends.tf.compat.v1.feature_column",
         "gfile": "frontends.tf.compat.v1.gfile",
+        "python_io": "frontends.tf.compat.v1.python_io",
         "summary": "frontends.tf.compat.v1.summary",
         "train": "frontends.tf.compat.v1.train",
     },

@@ -1,28 +1,15 @@
-"""Files: paths, compression, lines and TFRecords."""
+"""Files: paths, compression, lines and records of equal length."""
 
 import gzip
 import io
 import pathlib
-import struct
 import zlib
 
 import numpy as np
 import pytest
 
+from spmd.errors import DamagedFileError
 from spmd.input.pipeline import file_formats as formats
-
-
-def record(content: bytes) -> bytes:
-    length = struct.pack("<Q", len(content))
-    checks = [struct.pack("<I", formats._masked_crc32c(data)) for data in (length, content)]
-    return length + checks[0] + content + checks[1]
-
-
-def test_the_checksum_is_that_of_the_format():
-    # The CRC32C of "123456789" is 0xe3069283 by RFC 3720; a masked one is rotated and moved.
-    crc = 0xE3069283
-    expected = ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
-    assert formats._masked_crc32c(b"123456789") == expected
 
 
 def test_paths():
@@ -46,13 +33,46 @@ def test_unknown_compression():
         formats.check_compression("LZ4", "read")
 
 
-def test_records():
-    assert list(formats.records(io.BytesIO(record(b"abc") + record(b"")))) == [b"abc", b""]
+def test_lines_lose_their_ends():
+    file = io.BytesIO(b"a\r\n\nb\rc\nlast")
+    assert list(formats.lines(file)) == [b"a", b"", b"bc", b"last"]
 
 
-@pytest.mark.parametrize("second", [record(b"abcdef")[:-1], b"x" * 40])
-def test_damaged_records(second):
-    reader = formats.records(io.BytesIO(record(b"abc") + second))
-    assert next(reader) == b"abc"
-    with pytest.raises(ValueError, match="damaged after 1 records"):
-        list(reader)
+@pytest.mark.parametrize(
+    ("compression", "press"), [("GZIP", gzip.compress), ("ZLIB", zlib.compress)]
+)
+def test_compressed_parts_follow_each_other(tmp_path, compression, press):
+    path, large = tmp_path / "file", bytes(range(256)) * 5000
+    path.write_bytes(press(b"abc") + press(large))
+    with formats.opened(path, compression) as file:
+        assert file.read() == b"abc" + large
+    path.write_bytes(b"")
+    with formats.opened(path, compression) as file:
+        assert file.read() == b""
+
+
+@pytest.mark.parametrize(
+    ("compression", "press"), [("GZIP", gzip.compress), ("ZLIB", zlib.compress)]
+)
+def test_damaged_compression_is_told(tmp_path, compression, press):
+    path = tmp_path / "file"
+    for content in (b"not compressed", press(b"abc" * 100)[:-5]):
+        path.write_bytes(content)
+        with (
+            formats.opened(path, compression) as file,
+            pytest.raises(DamagedFileError, match=f"is not compressed with {compression}") as error,
+        ):
+            file.read()
+        assert error.value.path == str(path)
+
+
+def test_records_of_equal_length():
+    read = formats.fixed_length_records
+    assert list(read(io.BytesIO(b"abcdef"), 2)) == [b"ab", b"cd", b"ef"]
+    assert list(read(io.BytesIO(b"HabcdFF"), 2, 1, 2)) == [b"ab", b"cd"]
+    assert list(read(io.BytesIO(b"HFF"), 2, 1, 2)) == []
+    large = bytes(range(256)) * 3000
+    assert b"".join(read(io.BytesIO(large), 3)) == large
+    for content, header in ((b"abc", 0), (b"H", 2)):
+        with pytest.raises(DamagedFileError):
+            list(read(io.BytesIO(content), 2, header))
