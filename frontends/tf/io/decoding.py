@@ -191,7 +191,7 @@ class CsvColumn:
             if not re.fullmatch(rb"[+-]?\d+", text):
                 raise ValueError
             found = int(text)
-            limits = np.iinfo(self.dtype)
+            limits = np.iinfo(self.dtype.type)  # type: ignore[arg-type]
             if not limits.min <= found <= limits.max:
                 raise ValueError
             return found

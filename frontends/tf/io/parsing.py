@@ -258,9 +258,8 @@ class _Sparse(Reader):
 
     def __init__(self, key: str, spec: SparseFeature) -> None:
         self._key = key
-        several = not isinstance(spec.index_key, str)
-        keys = list(spec.index_key) if several else [spec.index_key]
-        sizes = list(spec.size) if several else [spec.size]
+        given = spec.index_key
+        keys, sizes = ([given], [spec.size]) if isinstance(given, str) else (given, list(spec.size))
         if len(keys) != len(sizes):
             raise ValueError(
                 f"SparseFeature {key}: {len(keys)} index keys need as many sizes, got {len(sizes)}.\n"

@@ -4,7 +4,7 @@ import io
 import os
 import zlib
 from collections.abc import Callable, Iterator
-from typing import IO, TYPE_CHECKING, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -99,7 +99,7 @@ class _Decompressed(io.RawIOBase):
         self._file.close()
         super().close()
 
-    def _next_member(self) -> "zlib._Decompress":
+    def _next_member(self) -> Any:
         return zlib.decompressobj(_WINDOW_BITS[self._compression])
 
     def _error(self, reason: str) -> DamagedFileError:
