@@ -22,6 +22,7 @@ from frontends.tf.estimator.hooks.session_run_hook import SessionRunArgs as Sess
 from frontends.tf.estimator.hooks.session_run_hook import SessionRunContext as SessionRunContext
 from frontends.tf.estimator.hooks.session_run_hook import SessionRunHook as SessionRunHook
 from frontends.tf.estimator.hooks.session_run_hook import SessionRunValues as SessionRunValues
+from frontends.tf.estimator.hooks.summary_saver import SummarySaverHook as SummarySaverHook
 from frontends.tf.estimator.hooks.timer import SecondOrStepTimer as SecondOrStepTimer
 from frontends.tf.estimator.mode_keys import ModeKeys as ModeKeys
 from frontends.tf.estimator.run_config import RunConfig as RunConfig

@@ -27,7 +27,7 @@ from frontends.tf.estimator.hooks.checkpoint_saver import (
     CheckpointSaverHook,
     CheckpointSaverListener,
 )
-from frontends.tf.estimator.hooks.own import LossHook, StopAfterHook, check_loss
+from frontends.tf.estimator.hooks.own import LossHook, StopAfterHook, SummariesHook, check_loss
 from frontends.tf.estimator.mode_keys import ModeKeys
 from frontends.tf.estimator.model_checkpoints import ModelCheckpoints
 from frontends.tf.estimator.model_step import ModelStep
@@ -171,9 +171,12 @@ class Estimator:
             spec, every = session.made.spec, self.config.log_step_count_steps
             # In TensorFlow's order, on which it depends which hooks see that the training is to stop.
             own: list[Any] = []
+            if self.config.is_chief and every:
+                own.append(StepCounterHook(every, output_dir=self.model_dir))
+            if self.config.save_summary_steps:
+                folder = self.model_dir if self.config.is_chief else None
+                own.append(SummariesHook(self.config.save_summary_steps, folder))
             if self.config.is_chief:
-                if every:
-                    own.append(StepCounterHook(every, output_dir=self.model_dir))
                 own += spec.training_chief_hooks
             own += [*(hooks or ()), *limits, *([LossHook(every)] if every else ())]
             own += spec.training_hooks

@@ -8,13 +8,13 @@ from typing import Any
 
 from jax.core import Tracer
 
-from frontends.tf.compat.v1.collections import GraphKeys
 from frontends.tf.compat.v1.train.steps import get_or_create_global_step
 from frontends.tf.estimator.estimator_spec import EstimatorSpec
 from frontends.tf.estimator.mode_keys import ModeKeys
 from frontends.tf.gradient_tape import GradientTape
 from frontends.tf.graph import Graph, VariableStore
 from frontends.tf.ops.gradients import TapeNeeded
+from frontends.tf.summary.collected import ALL_SUMMARIES
 from spmd.state import Searched
 
 
@@ -119,9 +119,9 @@ class ModelStep(Searched):
         ):
             for path, tensor in _tensors_in(_reachable(hook)).items():
                 output(f"hook {index}/{path}", tensor)
-        for name, kind, tensor in graph.collections[GraphKeys.SUMMARIES]:
-            if kind != "text":  # which no step returns
-                output(f"summary {name}", tensor)
+        for summary in graph.collections[ALL_SUMMARIES]:
+            if summary.kind != "text":  # which no step returns
+                output(f"summary {summary.name}", summary.tensor)
         if spec.loss is not None:
             output("loss", spec.loss)
         with graph.as_default():

@@ -1,6 +1,6 @@
 """What hooks get in place of TensorFlow's session: values of variables, and of the last step."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from frontends.tf.estimator.mode_keys import ModeKeys
 from frontends.tf.estimator.model_checkpoints import ModelCheckpoints
 from frontends.tf.estimator.model_step import Made
 from frontends.tf.graph import Operation, VariableStore
+from frontends.tf.summary.collected import ALL_SUMMARIES, Summary
 from spmd.cluster import all_gather_small
 from spmd.topology import spans_processes
 
@@ -175,9 +176,27 @@ class Session:
         """Returns the first replica's value."""
         return np.asarray(self._strategy.experimental_local_results(value)[0])
 
-    def summaries(self, outputs: Mapping[str, Any]) -> list[tuple[str, str, Any]]:
-        """Returns name, kind and value of the summaries of a step."""
-        return [
-            (name, kind, tensor if kind == "text" else self._array(outputs[f"summary {name}"]))
-            for name, kind, tensor in self.made.graph.collections[GraphKeys.SUMMARIES]
-        ]
+    def summary(
+        self, names: Sequence[str] | None = None, values: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Makes a `tf.Summary` of the last step.
+
+        Args:
+            names: of summaries of the model function; None takes the collection `tf.GraphKeys.SUMMARIES`.
+            values: numbers to add, by tag.
+        """
+        from frontends.tf.summary.classic import encoded  # writes images
+
+        collections = self.made.graph.collections
+        wanted = collections[GraphKeys.SUMMARIES]
+        if names is not None:
+            wanted = [one for one in collections[ALL_SUMMARIES] if one.name in names]
+        arrays = {
+            one.name: one.tensor
+            if one.kind == "text"
+            else self._array(self.outputs[f"summary {one.name}"])
+            for one in wanted
+        }
+        # A summary of the model function with this tag stands for the number.
+        more = [Summary(tag, "scalar", None) for tag in values or () if tag not in arrays]
+        return encoded([*wanted, *more], {**(values or {}), **arrays})

@@ -16,10 +16,10 @@ In a model function of TensorFlow 1, a summary without a step is collected, and 
 """
 
 from frontends.tf import _names
-from frontends.tf.summary.ops import histogram as histogram
-from frontends.tf.summary.ops import image as image
-from frontends.tf.summary.ops import scalar as scalar
-from frontends.tf.summary.ops import text as text
+from frontends.tf.summary.either import histogram as histogram
+from frontends.tf.summary.either import image as image
+from frontends.tf.summary.either import scalar as scalar
+from frontends.tf.summary.either import text as text
 from frontends.tf.summary.ops import write as write
 from frontends.tf.summary.trace import trace_export as trace_export
 from frontends.tf.summary.trace import trace_off as trace_off
@@ -35,4 +35,7 @@ __getattr__, __dir__ = _names.attributes(
     "tf.summary",
     _names.exported_by(__name__),
     {"experimental": "frontends.tf.summary.experimental"},
+    borrowed=dict.fromkeys(
+        ("FileWriter", "FileWriterCache", "merge", "merge_all"), "frontends.tf.compat.v1.summary"
+    ),
 )

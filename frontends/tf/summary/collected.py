@@ -4,11 +4,13 @@ import re
 from typing import Any, NamedTuple
 
 from frontends.tf._typing import TensorLike
-from frontends.tf.compat.v1.collections import GraphKeys, add_to_collections
+from frontends.tf.compat.v1.collections import GraphKeys, add_to_collection, add_to_collections
 from frontends.tf.graph import current_graph
 from frontends.tf.ops.convert import convert_to_tensor
 from frontends.tf.ops.name_scope import in_name_scope
 
+# The collection of all summaries, whatever others they are in.
+ALL_SUMMARIES = "all_summaries"
 _NOT_IN_TAGS = re.compile(r"[^-/\w.]")
 
 
@@ -19,11 +21,13 @@ class Summary(NamedTuple):
         name: in the file.
         kind: `"scalar"`, `"histogram"`, `"image"` or `"text"`, as the functions of `tf.summary` are called.
         tensor: what the model function computed; a text is known already.
+        max_outputs: of images: how many are shown, which their names tell.
     """
 
     name: str
     kind: str
     tensor: Any
+    max_outputs: int | None = None
 
 
 def is_collected(step: TensorLike = None) -> bool:
@@ -32,7 +36,12 @@ def is_collected(step: TensorLike = None) -> bool:
 
 
 def collect(
-    name: str, kind: str, tensor: Any, collections: Any = None, family: str | None = None
+    name: str,
+    kind: str,
+    tensor: Any,
+    collections: Any = None,
+    family: str | None = None,
+    max_outputs: int | None = None,
 ) -> Summary:
     """Appends a summary to collections of the model function.
 
@@ -42,9 +51,11 @@ def collect(
         tensor: likewise.
         collections: names of collections; None for `tf.GraphKeys.SUMMARIES`.
         family: see `tag`.
+        max_outputs: see `Summary`.
     """
-    summary = Summary(tag(name, family), kind, convert_to_tensor(tensor))
+    summary = Summary(tag(name, family), kind, convert_to_tensor(tensor), max_outputs)
     add_to_collections([GraphKeys.SUMMARIES] if collections is None else collections, summary)
+    add_to_collection(ALL_SUMMARIES, summary)
     return summary
 
 

@@ -15,10 +15,9 @@ import numpy as np
 
 from frontends.tf._typing import TensorLike
 from frontends.tf.image import convert_image_dtype
-from frontends.tf.ops.convert import convert_to_tensor, is_tensor
+from frontends.tf.ops.convert import is_tensor
 from frontends.tf.ops.host_calls import call_back
 from frontends.tf.ops.name_scope import in_name_scope
-from frontends.tf.summary.collected import collect, is_collected
 from frontends.tf.summary.writer import (
     SummaryWriter,
     default_writer,
@@ -57,8 +56,6 @@ def scalar(
 
     Source: `tf.summary.scalar`.
     """
-    if is_collected(step):
-        return collect(name, "scalar", data)
 
     def check(value: Any) -> None:
         if value.shape != () or not _is_real(value.dtype):
@@ -93,8 +90,6 @@ def histogram(
 
     Source: `tf.summary.histogram`.
     """
-    if is_collected(step):
-        return collect(name, "histogram", data)
     count = _BUCKETS if buckets is None else max(buckets, 0)
     return _write(
         in_name_scope(name),
@@ -123,8 +118,6 @@ def image(
 
     Source: `tf.summary.image`.
     """
-    if is_collected(step):
-        return collect(name, "image", convert_to_tensor(data)[:max_outputs])
 
     def check(pixels: Any) -> None:
         if pixels.ndim != 4 or pixels.shape[3] not in (1, 2, 3, 4):
@@ -136,7 +129,7 @@ def image(
 
     def encode(pixels: Any) -> Any:
         height, width = pixels.shape[1:3]
-        return np.array([str(width).encode(), str(height).encode(), *map(_png, pixels)], object)
+        return np.array([str(width).encode(), str(height).encode(), *map(png, pixels)], object)
 
     def shown(pixels: Any) -> Any:
         return convert_image_dtype(pixels[:max_outputs], np.uint8, saturate=True)
@@ -155,8 +148,6 @@ def text(
 
     Source: `tf.summary.text`.
     """
-    if is_collected(step):
-        return collect(name, "text", data)
 
     def check(texts: Any) -> None:
         if texts.dtype.kind not in "OSU":
@@ -320,7 +311,8 @@ def _buckets(values: np.ndarray[Any, Any], count: int) -> Any:
     return np.stack([edges[:-1], edges[1:], counts], axis=1)
 
 
-def _png(pixels: np.ndarray[Any, Any]) -> bytes:
+def png(pixels: np.ndarray[Any, Any]) -> bytes:
+    """Encodes an image, `[height, width, channels]`."""
     from PIL import Image
 
     out = io.BytesIO()

@@ -18,7 +18,7 @@ from frontends.tf.train.moving_averages import ExponentialMovingAverage as Expon
 _HOOKS = (
     *("CheckpointSaverHook", "CheckpointSaverListener", "LoggingTensorHook", "NanTensorHook"),
     *("SecondOrStepTimer", "SessionRunArgs", "SessionRunContext", "SessionRunHook"),
-    *("SessionRunValues", "StepCounterHook", "StopAtStepHook"),
+    *("SessionRunValues", "StepCounterHook", "StopAtStepHook", "SummarySaverHook"),
 )
 _TF1 = (
     *("AdadeltaOptimizer", "AdagradOptimizer", "AdamOptimizer", "FtrlOptimizer"),
@@ -29,6 +29,7 @@ _TF1 = (
     *("get_global_step", "get_or_create_global_step", "global_step", "inverse_time_decay"),
     *("linear_cosine_decay", "natural_exp_decay", "noisy_linear_cosine_decay"),
     *("piecewise_constant", "piecewise_constant_decay", "polynomial_decay"),
+    "summary_iterator",
 )
 _EXAMPLES = (
     *("BytesList", "Example", "Feature", "FeatureList", "FeatureLists", "Features"),

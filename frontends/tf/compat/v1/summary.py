@@ -64,12 +64,12 @@ def image(
 ) -> Any:
     """Collects the first images of a batch, `[rows, height, width, channels]`, or writes them; see `scalar`.
 
-    Floats are taken as they are, from 0 to 1; TensorFlow stretches each image to the whole range.
+    In a model function each image of floats is stretched to the whole range; elsewhere they are taken as they are, from 0 to 1.
 
     Source: `tf.compat.v1.summary.image`.
     """
     first = convert_to_tensor(tensor)[:max_outputs]
-    return _summary("image", name, first, collections, family, ops.image)
+    return _summary("image", name, first, collections, family, ops.image, max_outputs)
 
 
 def text(name: str, tensor: TensorLike, collections: list[str] | None = None) -> Any:
@@ -229,9 +229,10 @@ def _summary(
     collections: list[str] | None,
     family: str | None,
     write: Callable[[str, TensorLike], Any],
+    max_outputs: int | None = None,
 ) -> Any:
     if is_collected():
-        return collect(name, kind, tensor, collections, family)
+        return collect(name, kind, tensor, collections, family, max_outputs)
     return write(name if family is None else f"{family}/{name}", tensor)
 
 

@@ -2,14 +2,18 @@
 
 import math
 import time
+from typing import Any
 
 from frontends.tf.compat.v1 import logging
+from frontends.tf.estimator.events import event_writer
 from frontends.tf.estimator.hooks.basic import NanLossDuringTrainingError
 from frontends.tf.estimator.hooks.session_run_hook import (
     SessionRunContext,
     SessionRunHook,
     SessionRunValues,
 )
+from frontends.tf.estimator.hooks.summary_saver import DueHook
+from frontends.tf.estimator.hooks.timer import SecondOrStepTimer
 
 
 def check_loss(loss: float) -> None:
@@ -44,6 +48,27 @@ class LossHook(SessionRunHook):
             logging.info(f"loss = {loss:.6g}, step = {self._step}{passed}")
             self._time = now
         self._count += 1
+
+
+class SummariesHook(DueHook):
+    """Writes the summaries of the model function, and the loss; all workers compute that, and one writes."""
+
+    def __init__(self, every: int, folder: str | None) -> None:
+        """Says how often, and where; None writes nothing."""
+        super().__init__(SecondOrStepTimer(every_steps=every))
+        self._folder = folder
+
+    def _act(self, session: Any) -> None:
+        loss = {"loss": session.loss()}
+        writer = None if self._folder is None else event_writer(self._folder)
+        if writer is not None:
+            writer.add_summary(session.summary(values=loss), session.global_step)
+
+    def end(self, session: Any) -> None:
+        """See `SessionRunHook.end`."""
+        writer = None if self._folder is None else event_writer(self._folder)
+        if writer is not None:
+            writer.flush()
 
 
 class StopAfterHook(SessionRunHook):

@@ -40,4 +40,9 @@ def test_summaries_of_a_step_have_values(tmp_path):
     outputs = strategy.run(step, (np.ones(3, np.float32), None))
     checkpoints = ModelCheckpoints(store, str(tmp_path), tf.estimator.RunConfig())
     session = Session(store, strategy, step.made, checkpoints)
-    assert session.summaries(outputs) == [("total", "scalar", 3), ("words", "text", "some")]
+    session.outputs = outputs
+    total, words, more = session.summary(values={"total": 5.0, "more": 4.0}).value
+    assert (total.tag, total.simple_value) == ("total", 3)
+    assert (words.tag, words.tensor.string_val) == ("words", [b"some"])
+    assert (more.tag, more.simple_value) == ("more", 4)
+    assert [one.tag for one in session.summary(["total"]).value] == ["total"]

@@ -6,7 +6,7 @@ import pytest
 
 from frontends import tf
 from frontends.tf.graph import Graph
-from frontends.tf.summary.collected import Summary, collect, is_collected, tag
+from frontends.tf.summary.collected import ALL_SUMMARIES, Summary, collect, is_collected, tag
 
 SUMMARIES = tf.compat.v1.GraphKeys.SUMMARIES
 
@@ -60,5 +60,5 @@ def test_tags_are_tensorflows(name, family, expected):
 def test_collections_are_those_that_are_named():
     with Graph().as_default() as graph:
         summary = collect("x", "scalar", 1.5, ["mine"])
-        assert graph.collections == {"mine": [summary]}
+        assert graph.collections == {"mine": [summary], ALL_SUMMARIES: [summary]}
         assert summary == Summary("x", "scalar", 1.5)
