@@ -26,7 +26,7 @@ def model(**hooks):
     """A model function with two summaries, and hooks of them."""
 
     def model_fn(features, labels, mode, params):
-        mean = tf.summary.scalar("mean", tf.reduce_mean(features))
+        mean = tf.summary.scalar("average", tf.reduce_mean(features))
         apart = tf.summary.histogram("apart", values=features, collections=["mine"])
         found = {name: [make(mean, apart)] for name, make in hooks.items()}
         return linear(features, labels, mode, params)._replace(**found)
@@ -42,7 +42,7 @@ def estimator(folder, model_fn, **config):
 def test_summaries_are_written_after_the_first_step_and_so_many_more(tmp_path):
     made = estimator(tmp_path, model(), save_summary_steps=3)
     made.train(data(10), steps=8)
-    assert written(tmp_path) == {step: ["mean", "loss"] for step in (1, 4, 7)}
+    assert written(tmp_path) == {step: ["average", "loss"] for step in (1, 4, 7)}
 
 
 def test_training_that_goes_on_writes_at_once(tmp_path):
@@ -86,7 +86,7 @@ def test_an_evaluation_writes_at_its_step(tmp_path):
     made = estimator(tmp_path, model(evaluation_hooks=hook), save_summary_steps=None)
     made.train(data(10), steps=3)
     made.evaluate(data(), steps=2)
-    assert written(tmp_path / "own") == {3: ["mean", "mean"]}
+    assert written(tmp_path / "own") == {3: ["average", "average"]}
 
 
 @pytest.mark.parametrize(
