@@ -36,6 +36,7 @@ from frontends.tf.estimator.session import Session
 from frontends.tf.estimator.warm_start import WarmStartSettings, warm_start
 from frontends.tf.graph import VariableStore
 from frontends.tf.ops.random import set_seed
+from frontends.tf.ops.random_stream import randomness_apart
 from frontends.tf.variable import TracedInitialValueError
 from spmd.replica import is_per_replica
 from spmd.topology import spans_processes
@@ -114,7 +115,7 @@ class Estimator:
                 "warm_start_from must be a string or a WarmStartSettings, instead got "
                 f"{type(warm_start_from)}"
             )
-        self.config = config.with_folder(model_dir)
+        self.config = config.with_folder(model_dir).connected()
         self.model_dir: str = self.config.model_dir
         self.params = dict(params or {})
         self._model_fn = model_fn
@@ -423,7 +424,9 @@ class Estimator:
         Yields:
             What runs a step on a batch, the batches, and the session.
         """
-        with in_force(default_strategy()), strategy.scope():
+        # An evaluation may come in the middle of training.
+        apart = randomness_apart() if mode == ModeKeys.EVAL else contextlib.nullcontext()
+        with apart, in_force(default_strategy()), strategy.scope():
             batches = iter(
                 batches_of(
                     input_fn, strategy, mode=mode, params=dict(self.params), config=self.config

@@ -15,6 +15,7 @@ from frontends.tf.gradient_tape import GradientTape
 from frontends.tf.graph import Graph, VariableStore
 from frontends.tf.ops.gradients import TapeNeeded
 from frontends.tf.summary.collected import ALL_SUMMARIES
+from spmd.servers import register_reducer
 from spmd.state import Searched
 
 
@@ -152,6 +153,9 @@ class _Hidden(list[Any]):
     """A list that a step does not search: what it holds is of a trace."""
 
     __slots__ = ("__weakref__",)
+
+
+register_reducer(_Hidden, lambda _: (_Hidden, ()))
 
 
 def _tensors_in(value: Any, path: str = "", depth: int = 3) -> dict[str, Any]:

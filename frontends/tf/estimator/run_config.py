@@ -10,6 +10,7 @@ import numpy as np
 from frontends.tf.compat.v1.session_config import ConfigProto
 from frontends.tf.distribute.distribute_config import DistributeConfig
 from frontends.tf.estimator.default_folder import default_folder
+from frontends.tf.estimator.remote_cluster import in_remote_cluster
 from frontends.tf.train.cluster_spec import ClusterSpec
 from spmd.cluster import read_tf_config
 from spmd.typing import StrPath
@@ -194,6 +195,31 @@ class RunConfig:
         if folder is None:
             folder = default_folder(self.cluster_spec, self.task_type, self.is_chief)
         return self.replace(model_dir=folder)
+
+    def connected(self) -> "RunConfig":
+        """Returns a copy whose strategies run in the remote cluster, which is connected to; as it is without one.
+
+        Raises:
+            ValueError: the strategy of training is none that runs there.
+        """
+        cluster = self.remote_cluster
+        if cluster is None:
+            return self
+        new = copy.copy(self)
+        new._values = {**self._values}
+        for name in ("train_distribute", "eval_distribute"):
+            strategy = self._values[name]
+            new._values[name] = None if strategy is None else in_remote_cluster(strategy, cluster)
+        if new.train_distribute is None:
+            raise ValueError(
+                "DistributeConfig(remote_cluster=...) has the cluster train, which takes a strategy. Add "
+                "train_distribute=tf.contrib.distribute.CollectiveAllReduceStrategy()."
+            )
+        # A copy of the configuration goes to the cluster, where the strategies of before are not.
+        new._values["experimental_distribute"] = DistributeConfig(
+            new.train_distribute, new.eval_distribute, cluster.as_dict()
+        )
+        return new
 
     @property
     def cluster_spec(self) -> ClusterSpec:

@@ -4,18 +4,20 @@ The stream is a variable of the engine: a key, and a count of draws. A step that
 it, so numbers differ from step to step; every replica folds in its index.
 """
 
+import contextlib
 import contextvars
 import functools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.core import Tracer
 
 import spmd
-from frontends.tf.ops.seeds import key_words, stream_entropy
+from frontends.tf.ops.seeds import key_words, seeds_apart, stream_entropy
 from spmd.assigned import assigned
 from spmd.replica import current_frame
 
@@ -87,6 +89,20 @@ def restart_stream() -> None:
     """Starts the stream over, from the global seed."""
     if "tf.random" in STREAM:
         STREAM["tf.random"].value = _Stream().value
+
+
+@contextlib.contextmanager
+def randomness_apart() -> Generator[None]:
+    """Lets a block have a global seed and a stream of its own: after it they are as before."""
+    before = np.array(STREAM["tf.random"].value) if "tf.random" in STREAM else None
+    with seeds_apart():
+        try:
+            yield
+        finally:
+            if before is not None:
+                STREAM["tf.random"].value = jnp.asarray(before)
+    if before is None:
+        restart_stream()
 
 
 def take_key() -> tuple[Any, Any]:

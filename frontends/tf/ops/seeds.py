@@ -14,9 +14,11 @@ set     set     the same in every run, and other numbers for another global seed
 ======  ======  ==========================================================================
 """
 
+import contextlib
 import dataclasses
 import operator
 import threading
+from collections.abc import Generator
 from typing import NamedTuple, SupportsIndex
 
 import numpy as np
@@ -65,6 +67,18 @@ class SeedSetting(NamedTuple):
 def seed_setting() -> SeedSetting:
     """Returns the setting of the global seed, for other processes to follow."""
     return SeedSetting(_GLOBAL.value, _GLOBAL.times)
+
+
+@contextlib.contextmanager
+def seeds_apart() -> Generator[None]:
+    """Lets a block have a global seed and counts of its own: after it they are as before."""
+    with _LOCK:
+        before = dataclasses.replace(_GLOBAL)
+    try:
+        yield
+    finally:
+        with _LOCK:
+            vars(_GLOBAL).update(vars(before))
 
 
 def require_seeds() -> None:

@@ -21,7 +21,7 @@ from frontends.tf.distribute.values import PerReplicaSpec
 from frontends.tf.dtypes import jax_dtype
 from spmd.assigned import assigned
 from spmd.replica import PerReplica
-from spmd.state import LIFTING, adapter_of, silently
+from spmd.state import LIFTING, Kind, adapter_of, silently
 from spmd.typing import LibraryVariable
 
 _MESH: ContextVar[Mesh | None] = ContextVar("making_variables", default=None)
@@ -41,10 +41,14 @@ def making(mesh: Mesh, variables: Iterable[LibraryVariable]) -> Generator[None]:
         mesh: a device of this process.
         variables: those that there are.
     """
-    before = [(one, adapter) for one in variables if (adapter := adapter_of(one)) is not None]
+    distinct = {id(one): one for one in variables}.values()
+    before = [(one, adapter) for one in distinct if (adapter := adapter_of(one)) is not None]
     values = [(one, adapter, adapter.get(one)) for one, adapter in before]
     try:
         with LIFTING, assigned(_MESH, mesh), silently():
+            for variable, adapter, value in values:
+                if adapter.kind(variable) is Kind.LOCAL:  # there is one replica here
+                    adapter.set(variable, jax.tree.map(lambda leaf: leaf[:1], value))
             yield
     finally:
         for variable, adapter, value in values:

@@ -26,6 +26,7 @@ from frontends.tf.ops.seeds import seed_setting
 from spmd.replica import CollectiveOptions, current_frame
 from spmd.servers import Reduced, keep_on_workers, register_reducer
 from spmd.servers.remote import Gang, MadeVariablesError, Pending, receiving
+from spmd.state import discover
 
 # By the addresses of the cluster: strategies of one program share the processes.
 _GANGS: dict[str, Gang] = {}
@@ -104,6 +105,14 @@ class StandaloneStrategy(MultiWorkerMirroredStrategy):
         if making.is_making():
             return self._trace(fn, args, dict(kwargs or {}))
         return self._method("run", fn, tuple(args), dict(kwargs or {}))
+
+    def trace(self, fn: Callable[..., Any], args: Sequence[Nested] = ()) -> None:
+        """Traces a function here, which makes its variables; see `Strategy.trace`."""
+        self.gang.variables.refresh_all()
+        table, _ = discover(fn)
+        with making.making(self.mesh, [*self.gang.variables.all(), *table.variables]):
+            self._trace(fn, _as_zeros(tuple(args)), {})
+        self.gang.reset()
 
     def run_steps(self, fn: Callable[[Any], Any], iterator: Iterator[Any], steps: int) -> Any:
         """Runs a training step on each of the next batches, in the cluster; see `Strategy.run_steps`."""

@@ -86,6 +86,39 @@ def test_an_evaluator_follows_checkpoints_until_the_last(tmp_path, monkeypatch, 
     assert exporter.exports[-1] == (6, True)
 
 
+def test_an_evaluation_within_training_is_one_by_itself(tmp_path):
+    """It computes on one device, and does not change what training draws."""
+
+    def model_fn(features, labels, mode):
+        if mode == tf.estimator.ModeKeys.EVAL:
+            evaluated.append(tf.distribute.get_strategy().num_replicas_in_sync)
+        drawn = tf.random.uniform([])
+        loss = tf.reduce_mean(tf.layers.dense(features, 1) ** 2)
+        step = tf.train.get_or_create_global_step()
+        train_op = tf.assign_add(step, 1)
+        hook = tf.train.LoggingTensorHook({"drawn": drawn}, 1, formatter=numbers.append)
+        return tf.estimator.EstimatorSpec(mode, None, loss, train_op, training_hooks=[hook])
+
+    def train(interval):
+        folder = tmp_path / str(interval)
+        strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+        config = tf.estimator.RunConfig(
+            folder, save_checkpoints_steps=interval, train_distribute=strategy
+        )
+        numbers.clear()
+        tf.estimator.train_and_evaluate(
+            tf.estimator.Estimator(model_fn, config=config),
+            tf.estimator.TrainSpec(data(100), max_steps=6),
+            tf.estimator.EvalSpec(data(), throttle_secs=0),
+        )
+        return [float(one["drawn"]) for one in numbers]
+
+    evaluated, numbers = [], []
+    assert train(2) == train(100)
+    assert {*evaluated} == {1}
+    assert len({*map(str, numbers)}) == 6
+
+
 EVALUATOR = '{"cluster": {"chief": ["a:1"]}, "task": {"type": "evaluator", "index": 0}}'
 CHIEF = '{"cluster": {"chief": ["a:1"]}, "task": {"type": "chief", "index": 0}}'
 

@@ -20,12 +20,18 @@ class Servers:
         cluster: their addresses, in JSON.
     """
 
-    def __init__(self, workers: int, environment: Mapping[str, str], servers: int = 0) -> None:
-        """Starts workers and parameter servers."""
+    def __init__(
+        self,
+        workers: int,
+        environment: Mapping[str, str],
+        servers: int = 0,
+        script: Path | None = None,
+    ) -> None:
+        """Starts workers and parameter servers, by a script that reads TF_CONFIG instead of `jaxtribute server`."""
         addresses = free_addresses(workers + servers)
         jobs = {"worker": addresses[:workers], "ps": addresses[workers:]}
         self.cluster = json.dumps({job: listed for job, listed in jobs.items() if listed})
-        self._environment = environment
+        self._environment, self._script = environment, script
         self._processes: dict[tuple[str, int], subprocess.Popen[bytes]] = {}
         for job, listed in jobs.items():
             for index in range(len(listed)):
@@ -33,6 +39,13 @@ class Servers:
 
     def start(self, index: int, job: str = "worker") -> None:
         """Starts a task."""
+        if self._script is not None:
+            config = {"cluster": json.loads(self.cluster), "task": {"type": job, "index": index}}
+            environment = {**self._environment, "TF_CONFIG": json.dumps(config)}
+            self._processes[job, index] = subprocess.Popen(
+                [sys.executable, str(self._script)], cwd=ROOT, env=environment
+            )
+            return
         command = ["server", "--cluster", self.cluster, "--job", job, "--index", str(index)]
         self._processes[job, index] = subprocess.Popen(
             [sys.executable, "-m", "spmd.cli", *command], cwd=ROOT, env=self._environment
@@ -62,9 +75,11 @@ class Servers:
 
 
 @contextlib.contextmanager
-def serving(workers: int, environment: Mapping[str, str], servers: int = 0) -> Generator[Servers]:
+def serving(
+    workers: int, environment: Mapping[str, str], servers: int = 0, script: Path | None = None
+) -> Generator[Servers]:
     """Runs a cluster for a `with` block, whose processes have these environment variables."""
-    tasks = Servers(workers, environment, servers)
+    tasks = Servers(workers, environment, servers, script)
     try:
         yield tasks
     finally:
