@@ -18,6 +18,12 @@ from frontends.tf.estimator.hooks.checkpoint_saver import CheckpointSaverHook as
 from frontends.tf.estimator.hooks.checkpoint_saver import (
     CheckpointSaverListener as CheckpointSaverListener,
 )
+from frontends.tf.estimator.hooks.feed_fn import FeedFnHook as FeedFnHook
+from frontends.tf.estimator.hooks.final_ops import FinalOpsHook as FinalOpsHook
+from frontends.tf.estimator.hooks.global_step_waiter import (
+    GlobalStepWaiterHook as GlobalStepWaiterHook,
+)
+from frontends.tf.estimator.hooks.profiler import ProfilerHook as ProfilerHook
 from frontends.tf.estimator.hooks.session_run_hook import SessionRunArgs as SessionRunArgs
 from frontends.tf.estimator.hooks.session_run_hook import SessionRunContext as SessionRunContext
 from frontends.tf.estimator.hooks.session_run_hook import SessionRunHook as SessionRunHook
@@ -34,5 +40,5 @@ from frontends.tf.estimator.warm_start import WarmStartSettings as WarmStartSett
 __getattr__, __dir__ = attributes(
     "tf.estimator",
     exported_by(__name__),
-    {name: f"frontends.tf.estimator.{name}" for name in ("export", "inputs")},
+    {name: f"frontends.tf.estimator.{name}" for name in ("experimental", "export", "inputs")},
 )

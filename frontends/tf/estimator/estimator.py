@@ -214,10 +214,33 @@ class Estimator:
             raise ValueError(f"Must specify steps > 0, given: {steps}")
         check_hooks(hooks or ())
         path = self._checkpoint_or_none(checkpoint_path, "evaluate")
+        return self._evaluate(input_fn, steps, hooks or (), name, path)
+
+    def evaluate_values(
+        self,
+        values: Mapping[str, Any],
+        input_fn: Callable[..., Any],
+        steps: int | None = None,
+        hooks: Sequence[Any] = (),
+        name: str | None = None,
+    ) -> dict[str, Any]:
+        """Evaluates values of variables, by name, that no checkpoint holds; not a name of TensorFlow. See `evaluate`."""
+        return self._evaluate(input_fn, steps, hooks, name, None, values)
+
+    def _evaluate(
+        self,
+        input_fn: Callable[..., Any],
+        steps: int | None,
+        hooks: Sequence[Any],
+        name: str | None,
+        path: str | None,
+        values: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
         strategy = self._strategy(self.config.eval_distribute)
         start = time.monotonic()
         losses: list[Any] = []
-        with self._prepared(ModeKeys.EVAL, strategy, input_fn, path) as (run, batches, session):
+        prepared = self._prepared(ModeKeys.EVAL, strategy, input_fn, path, values)
+        with prepared as (run, batches, session):
             spec = session.made.spec
             for key in ("loss", "global_step"):
                 if key in spec.eval_metric_ops:
@@ -227,7 +250,7 @@ class Estimator:
                     )
 
             limits = [StopAfterHook(steps)] if steps else []
-            own = [*(hooks or ()), *limits, *spec.evaluation_hooks]
+            own = [*hooks, *limits, *spec.evaluation_hooks]
             for outputs in self._steps_of(run, batches, session, own):
                 losses.append(strategy.reduce("MEAN", outputs["loss"], axis=None))
             metrics: dict[str, Any] = {
@@ -378,6 +401,10 @@ class Estimator:
         """Returns the path of the latest checkpoint; None if there is none."""
         return model_checkpoints.latest(self.model_dir)
 
+    def latest_step(self) -> int:
+        """Returns the global step of the latest checkpoint; 0 without one. Not a name of TensorFlow."""
+        return step_of(self.latest_checkpoint())
+
     def get_variable_names(self) -> list[str]:
         """Lists the names of the variables of the latest checkpoint.
 
@@ -417,7 +444,12 @@ class Estimator:
 
     @contextlib.contextmanager
     def _prepared(
-        self, mode: str, strategy: Any, input_fn: Callable[..., Any], path: str | None = None
+        self,
+        mode: str,
+        strategy: Any,
+        input_fn: Callable[..., Any],
+        path: str | None = None,
+        values: Mapping[str, Any] | None = None,
     ) -> Iterator[tuple[_Run, Iterator[Any], Session]]:
         """Calls the model function for the first batch, and gives variables their values.
 
@@ -442,7 +474,11 @@ class Estimator:
                 logging.info(f"Starting evaluation at {time.strftime('%Y-%m-%dT%H:%M:%S')}")
             checkpoints = ModelCheckpoints(store, self.model_dir, self.config)
             path = path or self.latest_checkpoint()
-            if path is not None:
+            if values is not None:
+                for key, variable in store.saved().items():
+                    if key in values:
+                        variable.assign(values[key])
+            elif path is not None:
                 logging.info(f"Restoring parameters from {path}")
                 checkpoints.restore(path)
             else:

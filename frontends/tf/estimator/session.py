@@ -167,6 +167,20 @@ class Session:
             return self._store.variables.get(name.removesuffix(":0"))
         return fetch if hasattr(fetch, "assign") else None
 
+    def saved_values(self) -> dict[str, Any]:
+        """Returns arrays of the variables that checkpoints hold, by name; waits for the last step."""
+        return {name: np.asarray(one.value()) for name, one in self._store.saved().items()}
+
+    def final(self, fetches: Any) -> Any:
+        """Returns arrays, after the last step, in the structure of fetches: of variables, metrics, and the step's outputs."""
+
+        def read(fetch: Any) -> Any:
+            if self.graph.has_value(fetch):
+                return np.asarray(self.metric(fetch))
+            return self.values(fetch, self.outputs or {})
+
+        return nest.map_structure(read, fetches)
+
     def loss(self) -> float:
         """Returns the loss of the last step; waits for it."""
         mean = self._strategy.reduce("MEAN", self.outputs["loss"], axis=None)

@@ -148,6 +148,10 @@ class Graph:
         self._values[id(tensor)] = tensor, compute
         return tensor
 
+    def has_value(self, tensor: Any) -> bool:
+        """Tells whether a tensor is one of the state alone; see `with_value`."""
+        return id(tensor) in self._values
+
     def value_of(self, tensor: Any) -> Any:
         """Computes a tensor of the state alone, as the state is now; what no step computes is returned as it is.
 

@@ -19,6 +19,8 @@ _HOOKS = (
     *("CheckpointSaverHook", "CheckpointSaverListener", "LoggingTensorHook", "NanTensorHook"),
     *("SecondOrStepTimer", "SessionRunArgs", "SessionRunContext", "SessionRunHook"),
     *("SessionRunValues", "StepCounterHook", "StopAtStepHook", "SummarySaverHook"),
+    *("FeedFnHook", "FinalOpsHook", "GlobalStepWaiterHook", "NanLossDuringTrainingError"),
+    "ProfilerHook",
 )
 _TF1 = (
     *("AdadeltaOptimizer", "AdagradOptimizer", "AdamOptimizer", "FtrlOptimizer"),
