@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from spmd.cluster import RESTART_VARIABLE
 from spmd.errors import LaunchError
-from spmd.launch.job import DEFAULT_PORT, JOB_VARIABLE, RESTART_VARIABLE, Job, name_of
+from spmd.launch.job import DEFAULT_PORT, JOB_VARIABLE, Job, name_of
 from spmd.launch.manifests.hosts import read_hosts, render_hosts, roles_on
 from spmd.launch.manifests.jobset import render_jobset
 from spmd.launch.manifests.kubernetes import render_kubernetes

@@ -13,8 +13,6 @@ from spmd.topology import simulation_environment
 
 # TensorFlow's own default, and that of Kubeflow's training operator.
 DEFAULT_PORT = 2222
-# Tells the script which attempt this is: 0 for the first, 1 after one restart.
-RESTART_VARIABLE = "JAXTRIBUTE_RESTART"
 # Names the job: the same for all tasks, and after a restart, and another one for each launch.
 JOB_VARIABLE = "JAXTRIBUTE_JOB"
 

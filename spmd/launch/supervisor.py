@@ -6,12 +6,12 @@ import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 
-from spmd.cluster import Task
+from spmd.cluster import RESTART_VARIABLE, Task
 from spmd.launch.devices import devices_of_tasks
 from spmd.launch.gang import Gang
 from spmd.launch.gangs import Gangs
 from spmd.launch.guard import Guard
-from spmd.launch.job import JOB_VARIABLE, RESTART_VARIABLE
+from spmd.launch.job import JOB_VARIABLE
 from spmd.launch.output import Printer
 from spmd.launch.process import Process
 from spmd.launch.restart_policy import RestartPolicy

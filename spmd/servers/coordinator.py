@@ -95,6 +95,9 @@ class Coordinator:
     closures that wait are cancelled, and the error is raised by the next `schedule` or `join`; then all may go on.
     What ends a thread, such as SystemExit, does not leave a closure: it is raised as a RuntimeError.
 
+    Attributes:
+        lost: how often a worker was lost while it had a closure, which may have changed variables, and runs again.
+
     Examples:
         >>> class Here:
         ...     at_once = 1
@@ -128,7 +131,7 @@ class Coordinator:
         # Those that run, if their overlap is bounded.
         self._in_flight: list[_Closure] = []
         self._queue: collections.deque[_Closure] = collections.deque()
-        self._running = 0
+        self._running = self.lost = 0
         self._error: BaseException | None = None
         self._stopped = False
         self._changed = threading.Condition(threading.RLock())
@@ -185,11 +188,16 @@ class Coordinator:
             self._raise_error()
             return not self._queue and not self._running
 
-    def stop(self, wait_seconds: float = 0.0) -> None:
+    def wait(self, results: Sequence[RemoteValue]) -> None:
+        """Blocks until one of some results is there, or an error in place of it."""
+        with self._changed:
+            self._changed.wait_for(lambda: any(result.done() for result in results))
+
+    def stop(self, wait_seconds: float | None = 0.0) -> None:
         """Ends the threads, once they have run what they are running; what waits is cancelled.
 
         Args:
-            wait_seconds: how long to wait for each of them.
+            wait_seconds: how long to wait for each of them; None for any time.
         """
         with self._changed:
             self._stopped = True
@@ -278,6 +286,7 @@ class Coordinator:
         except WorkerLostError as error:
             with self._changed:
                 count = len(waiting)
+                self.lost += count
                 for closure in waiting:
                     closure.lost += 1
                 self._queue.extendleft(reversed(waiting))

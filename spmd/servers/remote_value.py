@@ -38,6 +38,10 @@ class RemoteValue:
         """Tells whether the result, or an error, is there."""
         return self._done.is_set()
 
+    def has_failed(self) -> bool:
+        """Tells whether there will be no result: an error is there in its place."""
+        return self._error is not None
+
     def get(self, timeout: float | None = None) -> Any:
         """Returns the result; blocks until it is there.
 

@@ -1,5 +1,6 @@
 """`tf.distribute.Server`: a task of a cluster of parameter servers and workers."""
 
+from collections.abc import Collection
 from typing import Any
 
 from frontends.tf.train.cluster_spec import ClusterSpec, Tasks
@@ -107,12 +108,21 @@ class Server:
 
         Source: `tf.distribute.Server.join`.
         """
+        self.serve(until_done=False)
+
+    def serve(self, *, until_done: bool) -> None:
+        """Serves as `join` does.
+
+        Args:
+            until_done: whether to return when a coordinator has said that training is over, and has left.
+        """
         _SERVERS.pop(self._address, None)
         remote = remote_package()
         name, jobs = f"{self.job_name}_{self.task_index}", jobs_of(self._cluster)
         head = remote.head_of(jobs)
         source = source_of(self._cluster, "the cluster that tf.distribute.Server was given")
-        remote.serve(name, self._address, head, remote.name_of(head, jobs), source)
+        head_name = remote.name_of(head, jobs)
+        remote.serve(name, self._address, head, head_name, source, until_done=until_done)
 
 
 def server_at(address: str) -> Server | None:
@@ -120,12 +130,16 @@ def server_at(address: str) -> Server | None:
     return _SERVERS.get(address)
 
 
-def connected(cluster: ClusterSpec) -> Any:
-    """Connects this process, as the coordinator, to the servers and workers of a cluster; waits for them."""
+def connected(cluster: ClusterSpec, own: Collection[str] = ()) -> Any:
+    """Connects this process, as the coordinator, to the servers and workers of a cluster; waits for them.
+
+    Args:
+        cluster: all tasks.
+        own: names of those that this process is itself, such as `"worker_0"`.
+    """
     source = source_of(cluster, "the cluster that the program gives")
-    return remote_package().RemoteCluster(
-        jobs_of(cluster), source, is_chief="chief" in cluster.jobs
-    )
+    jobs = jobs_of(cluster)
+    return remote_package().RemoteCluster(jobs, source, is_chief="chief" in jobs, own=own)
 
 
 def source_of(cluster: ClusterSpec, otherwise: str) -> str:
@@ -138,9 +152,11 @@ def source_of(cluster: ClusterSpec, otherwise: str) -> str:
 
 
 def jobs_of(cluster: ClusterSpec) -> dict[str, list[str]]:
-    """Lists the addresses of a cluster's tasks, by job."""
+    """Lists the addresses of a cluster's tasks, by job; the chief's former name was `master`."""
     return {
-        job: [address for address in cluster.job_tasks(job) if address is not None]
+        "chief" if job == "master" else job: [
+            address for address in cluster.job_tasks(job) if address is not None
+        ]
         for job in cluster.jobs
     }
 

@@ -16,6 +16,7 @@ import numpy as np
 from frontends.tf import nest
 from frontends.tf.compat.v1 import logging
 from frontends.tf.distribute.scope import default_strategy, in_force
+from frontends.tf.distribute.strategies.parameter_server import ParameterServerStrategy
 from frontends.tf.estimator import model_checkpoints
 from frontends.tf.estimator.batches import batches_of, call_with
 from frontends.tf.estimator.estimator_spec import EstimatorSpec, check_hooks
@@ -32,6 +33,7 @@ from frontends.tf.estimator.mode_keys import ModeKeys
 from frontends.tf.estimator.model_checkpoints import ModelCheckpoints
 from frontends.tf.estimator.model_step import ModelStep
 from frontends.tf.estimator.run_config import RunConfig
+from frontends.tf.estimator.server_training import coordinate, serve, serves, uses_servers
 from frontends.tf.estimator.session import Session
 from frontends.tf.estimator.warm_start import WarmStartSettings, warm_start
 from frontends.tf.graph import VariableStore
@@ -52,17 +54,21 @@ class _Run:
     """Runs a step on batches."""
 
     def __init__(self, strategy: Any, step: ModelStep) -> None:
-        self._strategy, self._step = strategy, step
+        self._strategy, self.step = strategy, step
 
     def fetch(self, names: set[str]) -> None:
         """Has steps return the tensors of some names from now on."""
-        fetched = self._step.fetched
+        fetched = self.step.fetched
         if fetched is not None and not names <= fetched:
-            self._step = self._step.fetching(names)
+            self.step = self.step.fetching(names)
 
     def __call__(self, batch: Any) -> Any:
         """Runs a step; returns its outputs by name."""
-        return self._strategy.run(self._step, batch)
+        return self._strategy.run(self.step, batch)
+
+
+# Runs steps on batches, with a session and hooks.
+_Loop = Callable[[_Run, Iterator[Any], Session, Sequence[Any]], None]
 
 
 class Estimator:
@@ -166,9 +172,30 @@ class Estimator:
             logging.info("Skipping training since max_steps has already saved.")
             return self
         check_hooks(hooks or ())
-        strategy = self._strategy(self.config.train_distribute)
+        if serves(self.config):
+            serve(self.config)
+            return self
+        limits = [StopAtStepHook(steps, max_steps)] if steps or max_steps else []
+
+        def train(strategy: Any, loop: _Loop, input_fn: Callable[..., Any]) -> None:
+            self._train(strategy, loop, input_fn, [*(hooks or ()), *limits], saving_listeners)
+
+        if uses_servers(self.config):
+            coordinate(self.config, input_fn, self.params, train)
+        else:
+            train(self._strategy(self.config.train_distribute), self._loop, input_fn)
+        return self
+
+    def _train(
+        self,
+        strategy: Any,
+        loop: _Loop,
+        input_fn: Callable[..., Any],
+        hooks: Sequence[Any],
+        saving_listeners: Sequence[Any] | None,
+    ) -> None:
+        """Trains under a strategy, by a loop that runs steps with hooks."""
         with self._prepared(ModeKeys.TRAIN, strategy, input_fn) as (run, batches, session):
-            limits = [StopAtStepHook(steps, max_steps)] if steps or max_steps else []
             spec, every = session.made.spec, self.config.log_step_count_steps
             # In TensorFlow's order, on which it depends which hooks see that the training is to stop.
             own: list[Any] = []
@@ -179,13 +206,12 @@ class Estimator:
                 own.append(SummariesHook(self.config.save_summary_steps, folder))
             if self.config.is_chief:
                 own += spec.training_chief_hooks
-            own += [*(hooks or ()), *limits, *([LossHook(every)] if every else ())]
+            own += [*hooks, *([LossHook(every)] if every else ())]
             own += spec.training_hooks
             own += self._saving_hooks(own, saving_listeners or ())
-            self._loop(run, batches, session, own)
+            loop(run, batches, session, own)
             if session.outputs is not None:
                 logging.info(f"Loss for final step: {session.loss():.6g}.")
-        return self
 
     def evaluate(
         self,
@@ -440,6 +466,8 @@ class Estimator:
 
     def _strategy(self, strategy: Any) -> Any:
         """Returns what computes: not the strategy of a scope around, which a graph of TensorFlow's does not see."""
+        if isinstance(strategy, ParameterServerStrategy) and not strategy.is_local:
+            strategy = None  # only training uses the servers: one machine evaluates
         return default_strategy() if strategy is None else strategy
 
     @contextlib.contextmanager

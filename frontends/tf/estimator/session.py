@@ -28,6 +28,8 @@ class Session:
         global_step: as far as is known without waiting for the last steps.
         has_unsaved: whether steps have trained since variables were saved.
         outputs: what the last step gave, by name; None before the first.
+        is_alone: whether no step runs; on parameter servers some may while hooks are called.
+        increment: by how much a step moves the global step; None before one has run.
     """
 
     def __init__(
@@ -46,8 +48,8 @@ class Session:
         self.global_step = self._first = self.read_global_step()
         self.has_unsaved = False
         self.outputs: Any = None
-        # By how much a step moves the global step; known once one has run.
-        self._increment: int | None = None
+        self.increment: int | None = None
+        self.is_alone = True
 
     @property
     def is_training(self) -> bool:
@@ -59,22 +61,22 @@ class Session:
         if not self.is_training:
             return
         self.has_unsaved = True
-        if self._increment is None:
-            self._increment = self.read_global_step() - self._first
-            if not self._increment:
+        if self.increment is None:
+            self.increment = self.read_global_step() - self._first
+            if not self.increment:
                 logging.warning(
                     "It seems that global step (tf.train.get_global_step) has not been increased. Give it to "
                     "optimizer.minimize(loss, global_step=tf.train.get_global_step())."
                 )
-        self.global_step += self._increment
+        self.global_step += self.increment
 
     def agrees(self, is_due: bool) -> bool:
         """Tells whether something that depends on a clock is due: by that of process 0, where several run the steps.
 
-        They ask each other every so many steps only; between, nothing is due.
+        They ask each other every so many steps only; between, and while a step runs, nothing is due.
         """
         if not spans_processes(self._strategy.mesh):
-            return is_due
+            return is_due and self.is_alone
         if self.global_step % _ASK_STEPS:
             return False
         return all_gather_small("estimator", str(is_due))[0] == str(True)
@@ -99,6 +101,10 @@ class Session:
         """Reads the global step; waits for the last step."""
         variable = self._store.variables.get(_GLOBAL_STEP)
         return 0 if variable is None else int(np.asarray(variable.value()))
+
+    def write_global_step(self) -> None:
+        """Sets the variable to the global step as it is known."""
+        self._store.variables[_GLOBAL_STEP].assign(self.global_step)
 
     def run(self, fetches: Any, feed_dict: Any = None) -> Any:
         """Reads variables; nothing is computed.

@@ -10,6 +10,7 @@ from frontends.tf.estimator.end_mark import EndMark
 from frontends.tf.estimator.estimator import Estimator, step_of
 from frontends.tf.estimator.hooks.checkpoint_saver import CheckpointSaverListener
 from frontends.tf.estimator.run_config import RunConfig
+from frontends.tf.estimator.server_training import uses_servers
 from frontends.tf.estimator.specs import EvalSpec, TrainSpec
 from spmd.checkpoint import checkpoint_folder
 from spmd.topology import spans_processes
@@ -56,7 +57,9 @@ def train_and_evaluate(
     config = estimator.config
     if config.task_type == "evaluator":
         return _follow(estimator, train_spec, eval_spec)
-    only_trains = config.num_worker_replicas > 1 or config.task_type == "chief"
+    only_trains = (
+        config.num_worker_replicas > 1 or config.task_type == "chief" or uses_servers(config)
+    )
     if config.task_type != "master" and (only_trains or "evaluator" in config.cluster_spec.jobs):
         _train(estimator, train_spec, [])
         return None
@@ -116,9 +119,19 @@ class _Evaluation:
         self._started = time.monotonic()
         self._evaluated = path, written
         spec = self._spec
-        metrics = self._estimator.evaluate(
-            spec.input_fn, steps=spec.steps, hooks=spec.hooks, checkpoint_path=path, name=spec.name
-        )
+        try:
+            metrics = self._estimator.evaluate(
+                spec.input_fn,
+                steps=spec.steps,
+                hooks=spec.hooks,
+                checkpoint_path=path,
+                name=spec.name,
+            )
+        except FileNotFoundError:
+            # It may have made room for newer ones before it was read.
+            if self._estimator.latest_checkpoint() == path:
+                raise
+            return False
         is_final = self._max_steps is not None and metrics["global_step"] >= self._max_steps
         self.metrics = metrics
         self.exports = [

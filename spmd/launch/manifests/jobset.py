@@ -2,7 +2,8 @@
 
 from collections import Counter
 
-from spmd.launch.job import RESTART_VARIABLE, Job
+from spmd.cluster import RESTART_VARIABLE
+from spmd.launch.job import Job
 from spmd.launch.manifests.kubernetes import RESTARTS_ALONE, indexed_job, job_of_pods_alone
 from spmd.launch.manifests.pod import (
     Manifest,

@@ -2,8 +2,8 @@
 
 from collections import Counter
 
-from spmd.cluster import RETRYABLE_EXIT_CODE
-from spmd.launch.job import RESTART_VARIABLE, Job
+from spmd.cluster import RESTART_VARIABLE, RETRYABLE_EXIT_CODE
+from spmd.launch.job import Job
 from spmd.launch.manifests.pod import (
     Manifest,
     PodOptions,

@@ -8,8 +8,9 @@ import json
 import shlex
 from collections.abc import Sequence
 
+from spmd.cluster import RESTART_VARIABLE
 from spmd.errors import LaunchError
-from spmd.launch.job import RESTART_VARIABLE, Job
+from spmd.launch.job import Job
 from spmd.launch.write_tf_config import cluster_of
 
 _HEAD = r"""#!/bin/bash

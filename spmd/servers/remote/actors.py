@@ -17,7 +17,7 @@ from spmd.servers.remote.channel import Channel, FailedCallError, ServedChannel,
 from spmd.servers.remote.errors import MadeVariablesError, ServerLostError
 from spmd.servers.remote.health import BEAT_SECONDS, Health, lost, reason_of
 from spmd.servers.remote.messages import parts_of, unpack
-from spmd.servers.remote.nodes import print_to_task, tell_of_program
+from spmd.servers.remote.nodes import print_to_task, tell_done, tell_of_program
 from spmd.servers.remote.shared_objects import Package, Receiver, dumps
 from spmd.servers.remote.worker_variables import WorkerVariables
 from spmd.servers.rules import Array, Rule
@@ -66,6 +66,10 @@ class StoreActor(Store):
     def take_rules(self, rules: bytes) -> None:
         """See `Store.add_rules`."""
         self.add_rules(pickle.loads(rules))  # noqa: S301 -- over Ray's authenticated channel
+
+    def finish(self) -> None:
+        """Tells the task that the program is done."""
+        tell_done()
 
     @ray.method(concurrency_group="beat")
     def beat(self) -> None:
@@ -247,6 +251,10 @@ class WorkerActor:
         except BaseException as error:  # what the closures did is lost
             reply = Reply([], (dump_error(error), traceback.format_exc()))
         return reply
+
+    def finish(self) -> None:
+        """Tells the task that the program is done."""
+        tell_done()
 
     @ray.method(concurrency_group="beat")
     def beat(self) -> None:

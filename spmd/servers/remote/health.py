@@ -108,6 +108,11 @@ class Health:
         if self._loss is not None:
             raise ServerLostError(self._loss)
 
+    @property
+    def has_stopped(self) -> bool:
+        """Whether the cluster has ended."""
+        return self._stopped.is_set()
+
     def fail(self, error: ServerLostError) -> ServerLostError:
         """Has the cluster end, since a server was lost; returns an error that tells of the first one."""
         with self._lock:

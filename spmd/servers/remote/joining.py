@@ -64,7 +64,7 @@ def join(jobs: Mapping[str, Sequence[str]], source: str, *, is_chief: bool) -> N
     head = head_of(jobs)
     if _connection is not None and _connection.head == head and is_joined():
         return
-    _leave()
+    leave()
     nodes.check_token(head)
     source = RAY_ADDRESS_VARIABLE if ray_address(os.environ) else source
     with nodes.addresses_from(source):
@@ -125,7 +125,7 @@ def _client(head: str, task: str, source: str) -> tuple[str, nodes.Node]:
 def leave_if_lost() -> None:
     """Leaves a cluster whose head is gone, before Ray ends this process for it."""
     if not is_joined():
-        _leave()
+        leave()
 
 
 def _address_towards(head: str) -> str:
@@ -135,7 +135,8 @@ def _address_towards(head: str) -> str:
         return probe.getsockname()[0]
 
 
-def _leave() -> None:
+def leave() -> None:
+    """Leaves the cluster that this process is in, if any."""
     global _connection
     if _connection is not None:
         try:
@@ -150,4 +151,4 @@ def _leave() -> None:
 def _leave_at_exit() -> None:
     # Who presses Ctrl-C now gets what they ask for: the program ends.
     with contextlib.suppress(KeyboardInterrupt):
-        _leave()
+        leave()

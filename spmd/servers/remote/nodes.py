@@ -50,6 +50,8 @@ _REFUSED = "AuthenticationError"
 DASHBOARD = "JAXTRIBUTE_RAY_DASHBOARD"
 # Names the folder with the open files of the process that a node belongs to.
 OUTPUT = "JAXTRIBUTE_TASK_OUTPUT"
+# Names the pipe by which a process of a node tells the node's task that its program is done.
+_DONE = "JAXTRIBUTE_TASK_DONE"
 
 
 class Node:
@@ -59,7 +61,9 @@ class Node:
         name: of the task.
     """
 
-    def __init__(self, name: str, host: str, head: str, port: int = 0) -> None:
+    def __init__(
+        self, name: str, host: str, head: str, port: int = 0, done: "_Done | None" = None
+    ) -> None:
         """Starts a node; blocks until it runs.
 
         Args:
@@ -67,12 +71,13 @@ class Node:
             host: name or address of this machine, where the node listens.
             head: `"host:port"` of the head.
             port: where the node listens; the head's own, if this is the head.
+            done: learns that a program is done.
 
         Raises:
             ClusterError: Ray does not start.
             TokenError: the head refuses the token.
         """
-        self.name = name
+        self.name, self._done = name, done
         host = resolved(host)
         command = [sys.executable, "-P", str(_HERE / "_ray.py"), "start", "--block"]
         command += [f"--node-ip-address={host}", "--num-cpus=0", "--disable-usage-stats"]
@@ -98,7 +103,8 @@ class Node:
                 | os.environ
                 | environment(host)
                 | NODE_SETTINGS
-                | {OUTPUT: f"/proc/{os.getpid()}/fd"},
+                | {OUTPUT: f"/proc/{os.getpid()}/fd"}
+                | ({} if done is None else {_DONE: done.path}),
             )
             assert self._process.stdout is not None
             lines: list[str] = []
@@ -116,7 +122,7 @@ class Node:
         )
 
     def wait(self, head: str | None = None) -> None:
-        """Blocks until the node ends, or its head does.
+        """Blocks until the node ends, or its head does, or a program that is done has left.
 
         Ray waits for a head to come back, and takes long to tell a new one from it.
 
@@ -126,8 +132,10 @@ class Node:
         output: Any = self._process.stdout
         connection = None if head is None else _connection_to(head)
         while head is None or connection is not None:
-            watched = [output] if connection is None else [output, connection]
+            watched = [one for one in (output, connection, self._done) if one is not None]
             readable, _, _ = select.select(watched, [], [])
+            if self._done in readable and self._done is not None and self._done.has_left():
+                break
             if output in readable and not output.read1():
                 self._process.wait()
                 break
@@ -151,7 +159,42 @@ class Node:
         self._process.stdout.close()
 
 
-def serve(name: str, address: str, head: str, head_name: str, source: str) -> None:
+class _Done:
+    """Learns from the processes of a node that their program is done, and has left.
+
+    Attributes:
+        path: what they write to, and hold open until they end.
+        is_done: whether they have written.
+    """
+
+    def __init__(self) -> None:
+        self._reader, self._writer = os.pipe()
+        self.path = f"/proc/{os.getpid()}/fd/{self._writer}"
+        self.is_done = False
+
+    def fileno(self) -> int:
+        """Returns what `select` waits for."""
+        return self._reader
+
+    def has_left(self) -> bool:
+        """Reads what there is; tells whether all who wrote have ended."""
+        if not os.read(self._reader, 4096):
+            return True
+        if not self.is_done:
+            self.is_done = True
+            os.close(self._writer)  # the other end is closed now when theirs are
+        return False
+
+    def close(self) -> None:
+        """Closes the pipe."""
+        os.close(self._reader)
+        if not self.is_done:
+            os.close(self._writer)
+
+
+def serve(
+    name: str, address: str, head: str, head_name: str, source: str, *, until_done: bool = False
+) -> None:
     """Runs the node of a task, cluster after cluster, until SIGTERM ends this process; prints once that it serves.
 
     Args:
@@ -160,6 +203,7 @@ def serve(name: str, address: str, head: str, head_name: str, source: str) -> No
         head: `"host:port"` of the head, which may be this task.
         head_name: what the head is, for messages, as `joining.name_of` says it.
         source: where the addresses come from, likewise.
+        until_done: whether to return when a program has said that it is done (`RemoteCluster.finish`), and has left.
 
     Raises:
         AddressInUseError: something else listens at the task's address.
@@ -171,6 +215,7 @@ def serve(name: str, address: str, head: str, head_name: str, source: str) -> No
         environment(host)  # now: a node that cannot start is tried again and again
     _end_when_asked()
     message, serves = "", False
+    done = _Done() if until_done else None
     while True:
         wait_until_free(name, address)
         if address != head and serves:
@@ -178,7 +223,7 @@ def serve(name: str, address: str, head: str, head_name: str, source: str) -> No
         elif address != head:
             wait_for_head(head, head_name, source)
         try:
-            node = Node(name, host, numeric(head), port)
+            node = Node(name, host, numeric(head), port, done)
         except TokenError:
             raise
         except ClusterError as error:  # the head has just gone, or a former process still ends
@@ -193,6 +238,9 @@ def serve(name: str, address: str, head: str, head_name: str, source: str) -> No
                 node.wait(None if address == head else head)
             finally:
                 node.close()
+            if done is not None and done.is_done:
+                done.close()
+                return
         time.sleep(_POLL_SECONDS)
 
 
@@ -286,6 +334,12 @@ def tell_of_program() -> None:
         output = os.open(f"{os.environ[OUTPUT]}/1", os.O_WRONLY | os.O_APPEND)
         os.write(output, b"A program has connected.\n")
         os.close(output)
+
+
+def tell_done() -> None:
+    """Tells the task of this process's node, if it waits for that, that the program is done; again when this process ends."""
+    with contextlib.suppress(KeyError, OSError):
+        os.write(os.open(os.environ[_DONE], os.O_WRONLY), b"done")  # stays open
 
 
 def environment(host: str) -> dict[str, str]:

@@ -38,7 +38,7 @@ from spmd.assigned import assigned
 from spmd.servers.reducers import Reduced, fill, is_kept, plainly, reducer_of
 from spmd.servers.remote.reached import path_to
 from spmd.servers.variables import Place
-from spmd.state import adapter_of, refreshed, undisturbed
+from spmd.state import LIFTING, adapter_of, refreshed, undisturbed
 from spmd.typing import LibraryVariable
 
 _ALIGNED = 64  # as JAX needs memory that it takes over
@@ -141,7 +141,8 @@ class Sender:
         Raises:
             TypeError: one of them reaches an object that cannot be copied.
         """
-        with self._lock:
+        # A worker that is a thread of this process may be tracing with the variables that are packed.
+        with self._lock, LIFTING:
             self._send_modules_by_value()
             while self._dead:
                 self._drop(*self._dead.pop())

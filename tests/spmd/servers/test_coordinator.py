@@ -291,3 +291,27 @@ def test_stop_cancels_what_waits(coordinate):
     assert running.get(timeout=10) == 1
     with pytest.raises(CancelledClosureError):
         waiting.get(timeout=10)
+
+
+def test_it_counts_closures_that_a_lost_worker_had(coordinate):
+    worker = Worker()
+    worker.lose_next = True
+    coordinator = coordinate(worker)
+    coordinator.schedule(lambda: 1)
+    coordinator.join()
+    assert (coordinator.lost, worker.ran) == (1, 1)
+
+
+def test_waiting_for_one_of_several(coordinate):
+    ends = threading.Event()
+    coordinator = coordinate(Worker(), Worker())
+    slow, fast = coordinator.schedule(ends.wait), coordinator.schedule(lambda: 1)
+    coordinator.wait([slow, fast])
+    assert (slow.done(), fast.done()) == (False, True)
+    ends.set()
+    failing = coordinator.schedule(lambda: 1 / 0)
+    coordinator.wait([failing])
+    assert failing.has_failed()
+    assert not fast.has_failed()
+    with pytest.raises(ZeroDivisionError):
+        coordinator.join()

@@ -48,11 +48,18 @@ class ClusterCoordinator:
 
         Raises:
             ValueError: the strategy is no `ParameterServerStrategy`.
+            RuntimeError: this process is a task that serves.
         """
         if not isinstance(strategy, ParameterServerStrategy):
             raise ValueError(
                 "Only `tf.distribute.experimental.ParameterServerStrategy` is supported to work with `ClusterCoordinator` "
                 f"currently, but got {strategy!r}. Make one: tf.distribute.ParameterServerStrategy(cluster_resolver)."
+            )
+        if not strategy.is_connected:
+            raise RuntimeError(
+                "TF_CONFIG says that this process is a task that serves or evaluates, and its strategy is not connected. Make "
+                "a ClusterCoordinator in the chief, and serve in the others: tf.distribute.Server(cluster, job_name=job, "
+                "task_index=index).join()."
             )
         if strategy.coordinator is None:
             self = strategy.coordinator = super().__new__(cls)
@@ -170,6 +177,23 @@ class ClusterCoordinator:
                 return make()
 
         return PerWorkerDataset(make_in_scope, strategy.num_workers)
+
+    @property
+    def lost(self) -> int:
+        """How often a worker was lost while it had a function, which may have changed variables, and runs again."""
+        return self._coordinator.lost
+
+    def wait(self, results: Sequence[RemoteValue]) -> None:
+        """Blocks until one of some results is there, or an error in place of it."""
+        self._coordinator.wait([result.engine_value for result in results])
+
+    def stop(self, wait_seconds: float | None) -> None:
+        """Cancels what waits, and waits for what runs; nothing can be scheduled any more.
+
+        Args:
+            wait_seconds: how long to wait for each worker; None for any time.
+        """
+        self._coordinator.stop(wait_seconds)
 
     def send_anew(self) -> None:
         """Has the workers get models and functions anew, as they are now."""

@@ -7,7 +7,11 @@ from typing import Any
 import numpy as np
 
 import spmd
-from frontends.tf.distribute.cluster_resolver import ClusterResolver, TFConfigClusterResolver
+from frontends.tf.distribute.cluster_resolver import (
+    ClusterResolver,
+    SimpleClusterResolver,
+    TFConfigClusterResolver,
+)
 from frontends.tf.distribute.connection import connected_cluster
 from frontends.tf.distribute.scope import get_strategy, has_strategy
 from frontends.tf.distribute.server import Server, connected, server_at
@@ -25,6 +29,8 @@ from spmd.state import register_backing
 from spmd.typing import LibraryVariable
 
 Partitioner = Callable[..., Sequence[int]]
+# Jobs of tasks that do not coordinate.
+_OTHER_TASKS = ("worker", "ps", "evaluator")
 
 
 class ParameterServerStrategy(Strategy):
@@ -48,6 +54,8 @@ class ParameterServerStrategy(Strategy):
         server_variables: the engine's backing of the variables.
         max_staleness: how many functions may run while another one does; None for any number.
         is_copy: whether this is what a worker's process has of it.
+        is_connected: whether this process is to coordinate; a task that serves, or evaluates, makes the strategy as all do that
+            run the same script, and leaves it to an estimator.
         coordinator: the `ClusterCoordinator` of the strategy, once there is one.
 
     Examples:
@@ -69,6 +77,7 @@ class ParameterServerStrategy(Strategy):
     cluster: Any = None
     is_copy: bool = False
     is_local: bool = False
+    is_connected: bool = True
     combines_values = False
 
     def __init__(
@@ -77,7 +86,7 @@ class ParameterServerStrategy(Strategy):
         variable_partitioner: Partitioner | None = None,
         max_staleness: int | None = None,
     ) -> None:
-        """Connects to the servers of a cluster.
+        """Connects to the servers of a cluster, unless TF_CONFIG says that this task is one of them, or evaluates.
 
         Args:
             cluster_resolver: says which tasks there are; None reads TF_CONFIG, or takes the cluster that the program has
@@ -108,17 +117,49 @@ class ParameterServerStrategy(Strategy):
                 f"variable_partitioner must be a function of shape and dtype, but is {variable_partitioner!r}. Write "
                 "tf.distribute.experimental.partitioners.FixedShardsPartitioner(num_shards=2)."
             )
-        self.max_staleness = max_staleness
+        self.max_staleness, self._partitioner = max_staleness, variable_partitioner
         if servers is None:
-            self.cluster = connected(cluster)
-            servers = self.cluster.stores
-        self.num_workers = cluster.num_tasks("worker") if cluster else 1
-        self._num_servers = len(servers)
-        self._partitioner = variable_partitioner
+            is_task = isinstance(self._cluster_resolver, TFConfigClusterResolver)
+            self.is_connected = not (is_task and self._cluster_resolver.task_type in _OTHER_TASKS)
+            if self.is_connected:
+                self.cluster = connected(cluster)
+                servers = self.cluster.stores
         self.is_local = self.combines_values = not cluster
+        self._set_up(servers or [], cluster.num_tasks("worker") if cluster else 1)
+
+    @staticmethod
+    def with_own_worker(
+        cluster: ClusterSpec, own: tuple[str, int], like: "ParameterServerStrategy | None" = None
+    ) -> "ParameterServerStrategy":
+        """Makes the strategy of a task that coordinates, and is a worker too, as that of an estimator is.
+
+        Args:
+            cluster: all tasks.
+            own: the job and the index of this one.
+            like: another strategy, whose options are taken, and whose connection, if it has one.
+
+        Returns:
+            The strategy. Functions of the worker that is this process run on a thread of it.
+        """
+        self = object.__new__(ParameterServerStrategy)
+        self.max_staleness = None if like is None else like.max_staleness
+        self._partitioner = None if like is None else like._partitioner
+        self._cluster_resolver = SimpleClusterResolver(cluster)
+        servers = _servers_of(cluster, own)
+        if servers is None:
+            known = None if like is None else like.cluster
+            is_usable = known is not None and not known.has_ended and own[0] != "worker"
+            self.cluster = known if is_usable else connected(cluster, [f"{own[0]}_{own[1]}"])
+            servers = self.cluster.stores
+        workers = cluster.num_tasks("worker") if "worker" in cluster.jobs else 0
+        self._set_up(servers, workers + (own[0] != "worker"))
+        return self
+
+    def _set_up(self, servers: Sequence[Any], num_workers: int) -> None:
+        self.num_workers, self._num_servers = num_workers, len(servers)
         devices = spmd.topology.local_devices()
-        super().__init__(spmd.make_mesh(devices if self.is_local else devices[:1]))
-        shards = None if variable_partitioner is None else self._shards
+        Strategy.__init__(self, spmd.make_mesh(devices if self.is_local else devices[:1]))
+        shards = None if self._partitioner is None else self._shards
         self.server_variables = ServerVariables(servers, shards)
 
     def _shards(self, shape: Sequence[int], dtype: Any) -> int:
@@ -138,8 +179,13 @@ class ParameterServerStrategy(Strategy):
         return f"{type(self).__name__}({self.num_workers} workers, {self._num_servers} parameter servers)"
 
 
-def _servers_of(cluster: ClusterSpec) -> list[Store] | None:
-    """Finds the parameter servers in this process; without a cluster, makes one. None if they are in others."""
+def _servers_of(cluster: ClusterSpec, own: tuple[str, int] | None = None) -> list[Store] | None:
+    """Finds the parameter servers in this process; without a cluster, makes one. None if they are in others.
+
+    Args:
+        cluster: all tasks.
+        own: the job and the index of a task that this process is, if it is to be a worker, too.
+    """
     if not cluster:
         return [Store()]
     if "chief" in cluster.jobs and cluster.num_tasks("chief") > 1:
@@ -150,7 +196,9 @@ def _servers_of(cluster: ClusterSpec) -> list[Store] | None:
     found: dict[str, list[Server | None]] = {}
     for job in ("worker", "ps"):
         addresses = cluster.job_tasks(job) if job in cluster.jobs else []
-        if not addresses:
+        if own is not None and job == "worker":
+            addresses = [one for index, one in enumerate(addresses) if own != (job, index)]
+        elif not addresses:
             raise ValueError(
                 f"ParameterServerStrategy needs at least one task of the job {job!r}, but the cluster is {cluster!r}. Add "
                 f'"{job}": ["host:port"] to it.'
@@ -183,7 +231,7 @@ def _in_worker(num_workers: int, num_servers: int) -> ParameterServerStrategy:
 def _bind() -> Callable[[LibraryVariable], None] | None:
     """Returns what makes new variables live on servers, in the scope of a strategy that has some."""
     strategy = get_strategy() if has_strategy() else None
-    if not isinstance(strategy, ParameterServerStrategy):
+    if not isinstance(strategy, ParameterServerStrategy) or not strategy.is_connected:
         return None
     return lambda variable: _bind_to(strategy.server_variables, variable)
 

@@ -19,6 +19,9 @@ from frontends.tf.estimator.hooks.timer import SecondOrStepTimer
 class StopAtStepHook(SessionRunHook):
     """Stops at a step, or after a number of them.
 
+    Attributes:
+        last_step: the step; None as long as it is not known.
+
     Source: `tf.compat.v1.train.StopAtStepHook`.
     """
 
@@ -34,16 +37,16 @@ class StopAtStepHook(SessionRunHook):
         """
         if (num_steps is None) == (last_step is None):
             raise ValueError("One of num_steps or last_step must be specified, and not both.")
-        self._num_steps, self._last_step = num_steps, last_step
+        self._num_steps, self.last_step = num_steps, last_step
 
     def after_create_session(self, session: Any, coord: Any) -> None:
         """See `SessionRunHook.after_create_session`."""
-        if self._num_steps is not None:
-            self._last_step = session.global_step + self._num_steps
+        if self.last_step is None and self._num_steps is not None:
+            self.last_step = session.global_step + self._num_steps
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         """See `SessionRunHook.after_run`."""
-        if self._last_step is not None and run_context.session.global_step >= self._last_step:
+        if self.last_step is not None and run_context.session.global_step >= self.last_step:
             run_context.request_stop()
 
 

@@ -75,6 +75,14 @@ class CheckpointSaverHook(SessionRunHook):
         """Adds listeners that it does not have yet."""
         self._listeners += [one for one in listeners if one not in self._listeners]
 
+    def next_step(self) -> int | None:
+        """Returns the step after which it saves next; None if that depends on the time."""
+        return self._timer.next_step()
+
+    def is_due(self, step: int) -> bool:
+        """Tells whether it saves after a step."""
+        return self._timer.should_trigger_for_step(step)
+
     def begin(self) -> None:
         """See `SessionRunHook.begin`."""
         for listener in self._listeners:

@@ -29,6 +29,12 @@ class SecondOrStepTimer:
         self._step: int | None = None
         self._time = 0.0
 
+    def next_step(self) -> int | None:
+        """Returns the step of the next trigger; None if that depends on the time."""
+        if self._steps is None or self._step is None:
+            return None
+        return self._step + self._steps
+
     def should_trigger_for_step(self, step: int) -> bool:
         """Tells whether enough has passed at a step; not twice at the same one."""
         if self._step is None:

@@ -34,7 +34,7 @@ def linear(features, labels, mode, params):
     return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op, training_hooks=hooks)
 
 
-def data(repeat=1, batch=4):
+def data(repeat: int | None = 1, batch=4):
     return lambda: tf.data.Dataset.from_tensor_slices((X, Y)).repeat(repeat).batch(batch)
 
 

@@ -94,6 +94,43 @@ def test_the_end_of_a_node_is_noticed(node):
     node.wait()
 
 
+def test_a_task_learns_that_its_program_is_done_and_then_that_it_has_left(monkeypatch):
+    done = nodes._Done()
+    monkeypatch.setenv("JAXTRIBUTE_TASK_DONE", done.path)
+    code = "import sys; from spmd.servers.remote.nodes import tell_done; tell_done(); print(flush=True); sys.stdin.read()"
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as actor:
+        assert actor.stdout is not None
+        assert actor.stdout.readline()
+        assert not done.has_left()
+        assert done.is_done
+        actor.communicate()
+    assert done.has_left()
+    done.close()
+    nodes.tell_done()  # nobody listens any more
+
+
+def test_a_server_that_serves_until_a_program_is_done_returns(monkeypatch):
+    class Node:
+        def __init__(self, name, host, head, port, done):
+            self.done = done
+
+        def wait(self, head):
+            descriptor = os.open(self.done.path, os.O_WRONLY)
+            os.write(descriptor, b"done")
+            assert not self.done.has_left()
+            os.close(descriptor)
+            assert self.done.has_left()
+
+        def close(self):
+            pass
+
+    monkeypatch.setattr(nodes, "Node", Node)
+    (address,) = free_addresses(1)
+    nodes.serve("ps_0", address, address, "ps 0", "TF_CONFIG", until_done=True)
+
+
 def test_several_machines_need_a_token(monkeypatch, tmp_path):
     monkeypatch.delenv("RAY_AUTH_TOKEN_PATH", raising=False)
     monkeypatch.delenv("RAY_AUTH_TOKEN", raising=False)

@@ -36,3 +36,13 @@ def test_one_interval_is_given():
         with pytest.raises(ValueError, match="Either every_secs or every_steps"):
             SecondOrStepTimer(**given)
     assert tf.estimator
+
+
+def test_the_next_step():
+    timer = SecondOrStepTimer(every_steps=3)
+    assert timer.next_step() is None
+    timer.update_last_triggered_step(4)
+    assert timer.next_step() == 7
+    timer = SecondOrStepTimer(every_secs=3)
+    timer.update_last_triggered_step(4)
+    assert timer.next_step() is None

@@ -1,0 +1,100 @@
+"""Training with parameter servers: what each task of the cluster does.
+
+One task *coordinates*: the chief, or the first worker of a cluster without one. It computes as well, as TensorFlow 1's chief
+does. All other workers, and the parameter servers, *serve*: they run what the coordinator sends.
+"""
+
+import functools
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from frontends.tf.compat.v1 import logging
+from frontends.tf.distribute.input import InputContext
+from frontends.tf.distribute.server import Server
+from frontends.tf.distribute.strategies.parameter_server import ParameterServerStrategy
+from frontends.tf.estimator.batches import batches_of, call_with
+from frontends.tf.estimator.mode_keys import ModeKeys
+from frontends.tf.estimator.run_config import RunConfig
+from frontends.tf.estimator.server_loop import ServerLoop
+from spmd.cluster import RESTART_VARIABLE
+from spmd.errors import UnavailableError
+
+
+def uses_servers(config: RunConfig) -> bool:
+    """Tells whether training is asynchronous, on parameter servers.
+
+    Raises:
+        ValueError: there are parameter servers, and the strategy has no use for them.
+    """
+    strategy = config.train_distribute
+    if not config.num_ps_replicas:
+        return False
+    if strategy is not None and not isinstance(strategy, ParameterServerStrategy):
+        raise ValueError(
+            f'The cluster in TF_CONFIG has the job "ps", parameter servers, but {type(strategy).__name__} keeps variables in '
+            "the workers. Leave them out of the cluster, or train with "
+            "RunConfig(train_distribute=tf.distribute.ParameterServerStrategy())."
+        )
+    return True
+
+
+def serves(config: RunConfig) -> bool:
+    """Tells whether this task serves while another one coordinates."""
+    return uses_servers(config) and not config.is_chief
+
+
+def serve(config: RunConfig) -> None:
+    """Serves until the training is over; under a launcher, which ends tasks itself, until it does so."""
+    server = Server(config.cluster_spec, config.task_type, config.task_id, start=False)
+    server.serve(until_done=RESTART_VARIABLE not in os.environ)
+
+
+def coordinate(
+    config: RunConfig,
+    input_fn: Callable[..., Any],
+    params: dict[str, Any],
+    train: Callable[[ParameterServerStrategy, ServerLoop, Callable[..., Any]], None],
+) -> None:
+    """Trains in the workers; goes on from the last checkpoint when a parameter server was lost, once it is back.
+
+    Args:
+        config: of the estimator.
+        input_fn: each worker calls it.
+        params: of the estimator.
+        train: makes variables or restores them, and calls the loop; given the strategy, the loop and the `input_fn` of this worker.
+    """
+    own = config.task_type, config.task_id
+    known = {"mode": ModeKeys.TRAIN, "params": params, "config": config}
+    while True:
+        strategy = ParameterServerStrategy.with_own_worker(
+            config.cluster_spec, own, config.train_distribute
+        )
+        workers = strategy.num_workers
+        own_worker = config.task_id if config.task_type == "worker" else workers - 1
+        own_input = functools.partial(_input, input_fn, own_worker, workers)
+
+        def batches(worker: int, strategy: Any = strategy, workers: int = workers) -> Iterator[Any]:
+            input_of_worker = functools.partial(_input, input_fn, worker, workers)
+            return batches_of(input_of_worker, strategy, **known)
+
+        try:
+            train(strategy, ServerLoop(strategy, batches, own_worker), own_input)
+        except UnavailableError as error:
+            logging.warning(f"{error}\nTraining goes on from the last checkpoint.")
+            continue
+        break
+    if strategy.cluster is not None:
+        strategy.cluster.finish()
+
+
+def _input(
+    input_fn: Callable[..., Any],
+    worker: int,
+    workers: int,
+    input_context: InputContext,
+    **known: Any,
+) -> Any:
+    """Calls an `input_fn` for one of several workers."""
+    context = InputContext(workers, worker, input_context.num_replicas_in_sync)
+    return call_with(input_fn, input_context=context, **known)
