@@ -1,6 +1,32 @@
 """`tf.estimator`: model functions of TensorFlow 1, trained on this engine."""
 
 from frontends.tf._names import attributes, exported_by
+from frontends.tf.estimator.canned.baseline import BaselineClassifier as BaselineClassifier
+from frontends.tf.estimator.canned.baseline import BaselineEstimator as BaselineEstimator
+from frontends.tf.estimator.canned.baseline import BaselineRegressor as BaselineRegressor
+from frontends.tf.estimator.canned.combined import (
+    DNNLinearCombinedClassifier as DNNLinearCombinedClassifier,
+)
+from frontends.tf.estimator.canned.combined import (
+    DNNLinearCombinedEstimator as DNNLinearCombinedEstimator,
+)
+from frontends.tf.estimator.canned.combined import (
+    DNNLinearCombinedRegressor as DNNLinearCombinedRegressor,
+)
+from frontends.tf.estimator.canned.dnn import DNNClassifier as DNNClassifier
+from frontends.tf.estimator.canned.dnn import DNNEstimator as DNNEstimator
+from frontends.tf.estimator.canned.dnn import DNNRegressor as DNNRegressor
+from frontends.tf.estimator.canned.heads import BinaryClassHead as BinaryClassHead
+from frontends.tf.estimator.canned.heads import Head as Head
+from frontends.tf.estimator.canned.heads import LogisticRegressionHead as LogisticRegressionHead
+from frontends.tf.estimator.canned.heads import MultiClassHead as MultiClassHead
+from frontends.tf.estimator.canned.heads import MultiHead as MultiHead
+from frontends.tf.estimator.canned.heads import MultiLabelHead as MultiLabelHead
+from frontends.tf.estimator.canned.heads import PoissonRegressionHead as PoissonRegressionHead
+from frontends.tf.estimator.canned.heads import RegressionHead as RegressionHead
+from frontends.tf.estimator.canned.linear import LinearClassifier as LinearClassifier
+from frontends.tf.estimator.canned.linear import LinearEstimator as LinearEstimator
+from frontends.tf.estimator.canned.linear import LinearRegressor as LinearRegressor
 from frontends.tf.estimator.estimator import Estimator as Estimator
 from frontends.tf.estimator.estimator_spec import EstimatorSpec as EstimatorSpec
 from frontends.tf.estimator.exporters import BestExporter as BestExporter

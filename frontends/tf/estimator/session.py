@@ -135,6 +135,11 @@ class Session:
         """Returns arrays in the structure of fetches, of variables and of a step's outputs."""
         return nest.map_structure(lambda one: self._value(one, outputs), fetches)
 
+    def output(self, tensor: Any) -> list[Any]:
+        """Returns what the last step computed for a tensor on each replica here, without waiting for it."""
+        name, _ = self.made.names[id(tensor)]
+        return list(self._strategy.experimental_local_results(self.outputs[name]))
+
     def _value(self, fetch: Any, outputs: Mapping[str, Any]) -> Any:
         if isinstance(fetch, Operation):
             return None

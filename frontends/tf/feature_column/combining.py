@@ -5,7 +5,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from frontends.tf.distribute.variable_parts import holder_of
 from frontends.tf.feature_column.column import Ids
+from frontends.tf.graph import current_graph
 from frontends.tf.ops.nn import embedding_lookup
 
 COMBINERS = ("mean", "sqrtn", "sum")
@@ -39,6 +41,12 @@ def combined_rows(table: Any, ids: Ids, combiner: str, max_norm: float | None = 
     counts = ids.valid
     if ids.weights is not None and combiner != "sum":
         counts &= ids.weights > 0
+    graph = current_graph()
+    if graph is not None:
+        # In TensorFlow a row that is in no bucket looks up the first one, and drops it.
+        none = jnp.where(counts.any(-1), -1, 0)
+        numbers = jnp.concatenate([jnp.where(counts, ids.values, -1).ravel(), none.ravel()])
+        graph.note_lookup(holder_of(table), numbers)
     rows = embedding_lookup(table, jnp.where(counts, ids.values, 0), max_norm)
     weights = counts.astype(rows.dtype)
     if ids.weights is not None:

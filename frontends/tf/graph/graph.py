@@ -32,6 +32,7 @@ class Graph:
         collections: lists by name, such as `"losses"`.
         used: names of the variables that this graph has asked for.
         scopes: how often each variable scope was opened, from which default names of scopes follow.
+        partitioned: names of the variables that TensorFlow would make in parts.
         tensors: named tensors, by name with the output's number, such as `"loss:0"`.
         given: the names of tensors that the model function has chosen.
         tape: records what gradients are asked of; None outside of training.
@@ -56,6 +57,7 @@ class Graph:
         self.scales_loss = False
         self.collections: dict[str, list[Any]] = collections.defaultdict(list)
         self.used: set[str] = set()
+        self.partitioned: set[str] = set()
         self.scopes: collections.Counter[str] = collections.Counter()
         self.tensors: dict[str, Any] = {}
         self.given: list[str] = []
@@ -64,6 +66,8 @@ class Graph:
         self.kept: dict[Any, Any] = {}
         # By the id of a tensor, which is kept with it: what runs when it is fetched.
         self._operations: dict[int, tuple[Any, Operation]] = {}
+        # By the id of a variable, which is kept with it: numbers of its rows.
+        self._looked_up: dict[int, tuple[Any, list[jax.Array]]] = {}
         # Likewise: what computes it from the state alone.
         self._values: dict[int, tuple[Any, Callable[[], Any]]] = {}
         # By the id of a tensor, which `tensors` keeps: its first name.
@@ -115,6 +119,25 @@ class Graph:
         for key in dict.fromkeys(keys):
             self.collections[key].append(variable)
         return variable
+
+    def note_lookup(self, variable: Any, rows: jax.Array) -> None:
+        """Takes note of the rows of a variable that are looked up: an optimizer may leave the others alone.
+
+        Args:
+            variable: a table.
+            rows: their numbers, of any shape; -1 for none.
+        """
+        _, found = self._looked_up.setdefault(id(variable), (variable, []))
+        found.append(rows.ravel())
+
+    def looked_up(self, variable: Any, count: int) -> jax.Array | None:
+        """Tells which of a variable's `count` rows are looked up, a bool for each; None if that was not noted."""
+        if id(variable) not in self._looked_up:
+            return None
+        _, found = self._looked_up[id(variable)]
+        rows = jnp.concatenate(found)
+        nowhere = jnp.where(rows < 0, count, rows)
+        return jnp.zeros(count, bool).at[nowhere].set(True, mode="drop")
 
     def operation(
         self, name: str, effect: Callable[[], Any] | None = None, inputs: Iterable[Any] = ()

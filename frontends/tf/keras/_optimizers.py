@@ -8,12 +8,13 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from keras import ops
+from keras import ops, optimizers
 
 from frontends.tf._typing import TensorLike, VariableLike
 from frontends.tf.distribute.scope import in_cross_replica_context
 from frontends.tf.distribute.variable_parts import whole_pairs, whole_variables
 from frontends.tf.gradient_tape import GradientTape
+from frontends.tf.graph import current_graph
 from frontends.tf.keras._weights import as_weight
 from frontends.tf.variable import Variable
 from spmd.integrations.keras import Method, Optimizer
@@ -30,9 +31,27 @@ def take_lr(
 ) -> None:
     """Wraps `Optimizer.__init__`: takes `lr=`, and a learning rate that is an integer or an array."""
     rate = learning_rate if lr is None else lr
-    if isinstance(rate, (numbers.Real, jax.Array, np.ndarray)):
+    if isinstance(rate, jax.Array) and current_graph() is not None:
+        rate = TracedRate(rate)
+    elif isinstance(rate, (numbers.Real, jax.Array, np.ndarray)):
         rate = float(rate)
     make(self, rate, *args, **kwargs)
+
+
+class TracedRate(optimizers.schedules.LearningRateSchedule):
+    """A learning rate that a model function computes: a tensor of the step that is traced."""
+
+    def __init__(self, rate: jax.Array) -> None:
+        """Holds the tensor."""
+        self.rate = rate
+
+    def __call__(self, step: object) -> jax.Array:
+        """Returns the tensor, whatever the step."""
+        return self.rate
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns no options: a tensor has none."""
+        return {}
 
 
 def take_no_name(make: Method, /, self: Any, *args: object, **kwargs: Any) -> None:

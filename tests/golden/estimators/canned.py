@@ -124,7 +124,7 @@ def embedding_weights() -> dict[str, Any]:
     }
 
 
-_INPUTS = 2 + 1 + 4 + 4 + 10 + 2 + 3  # of dense_columns
+INPUTS = 2 + 1 + 4 + 4 + 10 + 2 + 3  # of dense_columns
 
 
 @dataclasses.dataclass(frozen=True)
@@ -170,7 +170,7 @@ class _Generation:
         )
 
 
-def _generation(s: Setting, old: bool) -> _Generation:
+def generation(s: Setting, old: bool) -> _Generation:
     return _Generation(s.tf, old)
 
 
@@ -180,7 +180,7 @@ def _kinds(kinds: int) -> dict[str, Any]:
 
 
 def linear(s: Setting, old: bool) -> Iterator[Case]:
-    g = _generation(s, old)
+    g = generation(s, old)
     made = columns(s.tf)
     for name in _LINEAR:
         yield from g.runs(
@@ -214,7 +214,7 @@ def linear(s: Setting, old: bool) -> Iterator[Case]:
 
 
 def network(s: Setting, old: bool) -> Iterator[Case]:
-    g = _generation(s, old)
+    g = generation(s, old)
     hidden = (4, 3)
     for name, kinds, options in (
         ("adagrad_default/binary", 2, {}),
@@ -228,7 +228,7 @@ def network(s: Setting, old: bool) -> Iterator[Case]:
         ("adam_by_name/binary", 2, {"optimizer": "Adam"}),
     ):
         units = options.get("label_dimension", kinds if kinds > 2 else 1)
-        y = {"dnn": network_weights(_INPUTS, hidden, units), "embeddings": embedding_weights()}
+        y = {"dnn": network_weights(INPUTS, hidden, units), "embeddings": embedding_weights()}
         if units == 2:
             yield from _two_numbers(g, f"{name}/", hidden, y["dnn"] | y["embeddings"], options)
             continue
@@ -267,7 +267,7 @@ def _two_numbers(
 
 
 def combined(s: Setting, old: bool) -> Iterator[Case]:
-    g = _generation(s, old)
+    g = generation(s, old)
     made, hidden = columns(s.tf), (4, 3)
     wide = ("bucketized", "vocabulary", "crossed")
     sgd = lambda: {"linear_optimizer": g.sgd(0.02), "dnn_optimizer": g.sgd(0.05)}  # noqa: E731
@@ -280,7 +280,7 @@ def combined(s: Setting, old: bool) -> Iterator[Case]:
         ("sgd/weighted", 2, sgd() | {"weight_column": "weight"}),
     ):
         units = kinds if kinds > 2 else 1
-        weights = network_weights(_INPUTS, hidden, units) | embedding_weights()
+        weights = network_weights(INPUTS, hidden, units) | embedding_weights()
         yield from g.runs(
             f"{name}/",
             g.names.DNNLinearCombinedClassifier if kinds else g.names.DNNLinearCombinedRegressor,

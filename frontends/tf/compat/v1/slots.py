@@ -46,8 +46,13 @@ def make_slot(
         aggregation: see `tf.Variable`.
     """
     beside = variable if isinstance(variable, str) else name_of(variable)
-    with graph.as_default(), variable_scope(None, f"{beside}/{name}") as scope:
-        return make_unseen(graph, scope.name, initial, bind, aggregation)
+    part = f"{beside}/part_0" if beside in graph.partitioned else beside
+    with graph.as_default(), variable_scope(None, f"{part}/{name}") as scope:
+        full = scope.name
+    if part != beside:
+        # TensorFlow cuts off as many characters, whatever scope is around: it calls slots `t_0/Adagrad` in the scope `dnn`.
+        full = f"{beside}/{full[len(part) + 1 :]}"
+    return make_unseen(graph, full, initial, bind, aggregation)
 
 
 def make_unseen(

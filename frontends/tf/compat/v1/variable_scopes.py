@@ -46,6 +46,8 @@ class VariableScope:
         regularizer: likewise.
         constraint: likewise.
         dtype: likewise.
+        partitioner: None, unless TensorFlow would divide its variables: here they stay whole, but optimizers name their slots
+            as TensorFlow does then.
 
     Source: `tf.compat.v1.VariableScope`.
     """
@@ -56,6 +58,7 @@ class VariableScope:
     regularizer: Any = None
     constraint: Any = None
     dtype: DTypeLike = jnp.float32
+    partitioner: Any = None
     original_name_scope: str = ""
 
     @property
@@ -80,11 +83,8 @@ class VariableScope:
         self.dtype = dtype
 
     def set_partitioner(self, partitioner: object) -> None:
-        """Does nothing: variables are divided by a strategy.
-
-        Args:
-            partitioner: accepted, and not used.
-        """
+        """Sets the partitioner, by which slots are named."""
+        self.partitioner = partitioner
 
     def set_caching_device(self, caching_device: object) -> None:
         """Does nothing: XLA places what programs read.
@@ -148,6 +148,7 @@ def variable_scope(
         reuse: True if variables are to exist, `tf.AUTO_REUSE` if they may; None leaves that of the scope around.
         dtype: of variables that name none.
         constraint: likewise.
+        partitioner: see `VariableScope`.
 
     Yields:
         The scope.
@@ -184,6 +185,7 @@ def variable_scope(
         base.regularizer if regularizer is None else regularizer,
         base.constraint if constraint is None else constraint,
         base.dtype if dtype is None else dtype,
+        base.partitioner if partitioner is None else partitioner,
     )
     names = (
         name_scope(shown)
@@ -295,6 +297,8 @@ def get_variable(
             )
     variable = _checked(full, variables[full], shape)
     graph.used.add(full)
+    if (partitioner or scope.partitioner) is not None and len(variable.shape):
+        graph.partitioned.add(full)
     add_to_collections(
         [GraphKeys.GLOBAL_VARIABLES] if collections is None else collections, variable
     )

@@ -7,7 +7,7 @@ those that are trained. In a model function they belong to its estimator, under 
 import dataclasses
 import functools
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import jax
@@ -35,7 +35,7 @@ _SUMS = ("weighted_sum", "sum")
 
 
 @dataclasses.dataclass(eq=False)
-class _Slots(Searched):
+class Slots(Searched):
     """What an optimizer keeps, in a model function or outside of all.
 
     Attributes:
@@ -64,7 +64,7 @@ class Optimizer(Searched):
 
     What differs here: gradients of rows that a model looks up (`tf.gather`) are of all rows, with zeros. So momentum,
     averages and penalties move rows that were not looked up, which TensorFlow leaves alone; gradient descent, Adam and
-    Adagrad give the same numbers.
+    Adagrad give the same numbers. Of feature columns, only the rows that a batch looks up move, as in TensorFlow.
 
     Source: `tf.compat.v1.train.Optimizer`.
     """
@@ -86,7 +86,7 @@ class Optimizer(Searched):
         if not name:
             raise ValueError("Must specify the optimizer name")
         self._name = name
-        self._outside = _Slots(Graph(), uuid.uuid4().hex)
+        self._outside = Slots(Graph(), uuid.uuid4().hex)
 
     def get_name(self) -> str:
         """Returns the name."""
@@ -312,15 +312,26 @@ class Optimizer(Searched):
         """Lists what their own names end with."""
         return (self._name,) * len(self._slot_names())
 
-    def _kept(self) -> _Slots:
+    def _kept(self) -> Slots:
         graph = current_graph()
         if graph is None:
             return self._outside
         if self not in graph.kept:
-            graph.kept[self] = _Slots(graph, graph.unique_name(self._name))
+            graph.kept[self] = Slots(graph, graph.unique_name(self._name))
         return graph.kept[self]
 
-    def _change(self, kept: _Slots, gradient: Any, variable: VariableLike) -> Change:
+    def _make_slot(
+        self,
+        kept: Slots,
+        holder: VariableLike,
+        op_name: str,
+        initial: Callable[[], jax.Array],
+        bind: Callable[[Variable], None],
+    ) -> Variable:
+        """Makes a slot of a variable, or finds it."""
+        return make_slot(kept.graph, holder, op_name, initial, bind)
+
+    def _change(self, kept: Slots, gradient: Any, variable: VariableLike) -> Change:
         """Describes the update of a variable, and makes its slots if it has none."""
         holder, formula = holder_of(variable), self._formula()
         constraint = getattr(variable, "constraint", None)
@@ -331,7 +342,7 @@ class Optimizer(Searched):
         slots = kept.find(holder)
         if slots is None:
             slots = [
-                _bound(kept.graph, holder, rule, position, op_name)
+                self._make_slot(kept, holder, op_name, *_bound(holder, rule, position))
                 for position, op_name in enumerate(self._op_names())
             ]
             if slots:
@@ -343,13 +354,23 @@ class Optimizer(Searched):
                     f"Cannot use a constraint function on a sparse variable: {name_of(holder)}."
                 )
             gradient, rows = dense(gradient, holder, formula)
+        elif not formula.updates_all_rows:
+            rows = _rows_of(kept.graph, holder, gradient)
         return Change(holder, jnp.asarray(gradient), rows, slots, rule)
 
 
+def _rows_of(graph: Graph, holder: VariableLike, gradient: Any) -> jax.Array | None:
+    """Tells which rows TensorFlow would update: those that were looked up, and others that have a gradient all the same."""
+    rows = graph.looked_up(holder, gradient.shape[0]) if gradient.ndim else None
+    if rows is None:
+        return None
+    return rows | jnp.any(gradient.reshape(gradient.shape[0], -1) != 0, axis=1)
+
+
 def _bound(
-    graph: Graph, holder: VariableLike, rule: UpdateRule, position: int, op_name: str
-) -> Variable:
-    """Makes a slot, which lives where its variable does."""
+    holder: VariableLike, rule: UpdateRule, position: int
+) -> tuple[Callable[[], jax.Array], Callable[[Variable], None]]:
+    """Returns what makes the first value of a slot, and what has it live where its variable does."""
     value = value_of(holder)
     start = rule.formula.initial()[position]
 
@@ -360,8 +381,7 @@ def _bound(
         else:
             backing.bind_slot(slot, holder, rule.key, position)
 
-    initial = functools.partial(_initial, value.shape, start, value.dtype)
-    return make_slot(graph, holder, op_name, initial, bind)
+    return functools.partial(_initial, value.shape, start, value.dtype), bind
 
 
 def _initial(shape: tuple[int, ...], start: float, dtype: Any) -> jax.Array:
