@@ -20,7 +20,7 @@ STAMP := $(VENV)/.installed-
 # Compiled modules are kept (git ignores them): the tests start hundreds of processes.
 unexport PYTHONDONTWRITEBYTECODE
 .NOTPARALLEL:
-.PHONY: demo test lint docs bench golden golden-estimators clean help
+.PHONY: demo test lint docs bench golden golden-estimators usage clean help
 .PRECIOUS: $(STAMP)%
 
 demo: $(STAMP)examples  ## train MNIST on two simulated devices (examples/mnist.py)
@@ -52,6 +52,9 @@ golden: $(PEERS)/.installed  ## record what real TensorFlow computes (tests/gold
 
 golden-estimators: $(ESTIMATOR)/.installed  ## record what TensorFlow 2.15's estimators do (tests/golden/estimators)
 	$(ESTIMATOR)/bin/python -m tests.golden.estimators.record $(ARGS)
+
+usage: $(STAMP)test  ## count which of TensorFlow's names the repositories in a folder use (ARGS="FOLDER")
+	$(PY) -m tests.usage $(ARGS)
 
 clean:  ## remove caches and outputs (the virtual environment stays: rm -r .venv)
 	rm -rf .cache .hypothesis .pytest_cache .ruff_cache build dist site examples/output

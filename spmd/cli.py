@@ -2,7 +2,9 @@
 
 A *subcommand* is one function: its name is the command's name, the first line of its docstring the
 help text. It adds its arguments to the parser that it receives, and returns a function that runs once
-they are parsed. `COMMANDS` lists the subcommands; adding one there is all it takes.
+they are parsed. `COMMANDS` lists the subcommands; adding one there is all it takes. Other packages, such as a front end, add
+theirs as entry points of the group `jaxtribute.commands`: these are imported only when they are asked for, by name or by
+the list that `--help` prints.
 """
 
 import argparse
@@ -25,6 +27,7 @@ from spmd.errors import ClusterConfigError, SpmdError
 from spmd.launch import launch
 from spmd.plan import plan_command
 
+_ENTRY_POINTS = "jaxtribute.commands"
 _PACKAGES = ("jaxtribute", "jax", "jaxlib", "flax", "optax", "orbax-checkpoint", "grain", "keras")
 
 Run = Callable[[argparse.Namespace], int]
@@ -128,6 +131,25 @@ COMMANDS: tuple[Callable[[argparse.ArgumentParser], Run], ...] = (
     plan_command,
     server,
 )
+
+
+def commands_for(words: Sequence[str]) -> dict[str, Callable[[argparse.ArgumentParser], Run]]:
+    """Gathers the subcommands, by name; imports another package's only if it may be meant.
+
+    Args:
+        words: the words after `jaxtribute`.
+
+    Examples:
+        >>> list(commands_for(["info"]))
+        ['info', 'launch', 'plan', 'server']
+    """
+    commands = {command.__name__.replace("_", "-"): command for command in COMMANDS}
+    wanted = words[0] if words else "--help"
+    if wanted in commands or wanted == "--version":
+        return commands
+    added = metadata.entry_points(group=_ENTRY_POINTS)
+    asked = [one for one in added if one.name == wanted]
+    return commands | {one.name: one.load() for one in asked or added}
 
 
 def served_task(
@@ -312,12 +334,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--version", action="version", version=f"jaxtribute {version}")
     parser.set_defaults(run=None)
     subparsers = parser.add_subparsers(metavar="COMMAND")
-    for command in COMMANDS:
-        name = command.__name__.replace("_", "-")
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    for name, command in commands_for(words).items():
         summary = (command.__doc__ or "").partition("\n")[0]
         subparser = subparsers.add_parser(name, help=summary, description=summary)
         subparser.set_defaults(run=command(subparser))
-    words = list(sys.argv[1:] if arguments is None else arguments)
     for_script: list[str] = []
     if words[:1] == ["plan"] and "--" in words:
         # argparse would take options of the script for ours.

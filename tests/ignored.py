@@ -6,14 +6,15 @@ The page lists what a function never reads, under the names by which scripts rea
 all ignore, is left out.
 """
 
-import ast
 import importlib
 import inspect
-import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
+
+from frontends.tf.check.accepted import ACCEPTED
+from frontends.tf.check.unread import unread_parameters
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "ignored.md"
 
@@ -48,23 +49,6 @@ Options that are accepted as a whole:
 
 | options | because |
 |---|---|
-| `tf.function(jit_compile=, experimental_...)` | programs are always compiled, for the shapes that come |
-| `tf.distribute.RunOptions` | batches of any size are padded and masked |
-| `tf.distribute.InputOptions`, all but `experimental_replication_mode` | batches are always placed on the devices ahead of use |
-| `tf.distribute.experimental.CommunicationOptions(implementation=)` | XLA takes NCCL on GPUs and gloo on processors |
-| `tf.distribute.CrossDeviceOps`, all but `HierarchicalCopyAllReduce` | XLA chooses the algorithm |
-| `tf.saved_model.SaveOptions`, `tf.saved_model.LoadOptions` | there is one way of saving and loading |
-| `tf.train.CheckpointOptions(experimental_io_device=, experimental_sharding_callback=)` | each process writes files of its own |
-| `tf.data.Options`, all but `experimental_distribute.auto_shard_policy` | they steer TensorFlow's runtime |
-| `tf.config.LogicalDeviceConfiguration(experimental_priority=, experimental_device_ordinal=)` | JAX's devices have none |
-| `tf.config.optimizer.set_jit`, `tf.config.optimizer.set_experimental_options` | XLA compiles and optimizes every program |
-| `tf.config.threading.set_inter_op_parallelism_threads` | XLA schedules the operations of a program |
-| `tf.config.experimental.set_synchronous_execution` | reading a value waits for it |
-| `tf.config.experimental.set_device_policy` | operands on other devices are copied |
-| `tf.config.experimental.enable_mlir_bridge`, `disable_mlir_bridge` | programs are MLIR always |
-| `tf.device` in a program | the strategy says where it runs |
-| `tf.xla.experimental.jit_scope` | XLA compiles every program |
-| `tf.profiler.experimental.ProfilerOptions(delay_ms=)` | a trace begins when it is started |
 """
 
 
@@ -76,7 +60,7 @@ def ignored_parameters() -> dict[str, tuple[str, ...]]:
         if function in seen:
             continue
         seen.add(function)
-        unread = tuple(_unread(function))
+        unread = unread_parameters(function)
         if unread:
             found[name] = unread
     return found
@@ -84,7 +68,7 @@ def ignored_parameters() -> dict[str, tuple[str, ...]]:
 
 def page(found: dict[str, tuple[str, ...]]) -> str:
     """Returns the text of the page."""
-    lines = [HEAD]
+    lines = [HEAD + "".join(f"| {one} | {one.because} |\n" for one in ACCEPTED)]
     for namespace, rows in _by_namespace(found).items():
         lines += [f"## {namespace}\n", "| function | ignored |", "|---|---|"]
         lines += [f"| `{name}` | {', '.join(f'`{p}`' for p in rows[name])} |" for name in rows]
@@ -123,25 +107,6 @@ def _functions() -> Iterator[tuple[str, Callable[..., Any]]]:
 
 def _is_ours(value: Any) -> bool:
     return not isinstance(value, ModuleType) and (value.__module__ or "").startswith("frontends.")
-
-
-def _unread(function: Callable[..., Any]) -> list[str]:
-    """Lists the parameters that a function never reads."""
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function)))).body[0]
-    except (OSError, TypeError, SyntaxError):
-        return []
-    if not isinstance(tree, ast.FunctionDef):
-        return []
-    arguments = tree.args
-    names = [
-        *(each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)),
-        *(each.arg for each in (arguments.vararg, arguments.kwarg) if each is not None),
-    ]
-    if getattr(function, "__isabstractmethod__", False):
-        return []
-    read = {node.id for part in tree.body for node in ast.walk(part) if isinstance(node, ast.Name)}
-    return [each for each in names if each not in read | {"self", "cls", "name"}]
 
 
 if __name__ == "__main__":

@@ -184,6 +184,26 @@ def unknown_name(module: str, name: str, existing: Iterable[str]) -> str:
     return f"{text} Open an issue if you need it."
 
 
+def unknown_keras_name(
+    module: str, name: str, existing: Iterable[str], hints: Mapping[str, str]
+) -> str:
+    """Says what to use instead of a name that `tf.keras` does not have.
+
+    Args:
+        module: TensorFlow's name of the module, such as `"tf.keras.layers"`.
+        name: the name that was looked up in it.
+        existing: the names that the module has.
+        hints: what to do instead of a name that Keras 3 does not have, by its full name.
+
+    Returns:
+        The message of the error.
+    """
+    full = f"{module}.{name}"
+    if full in hints:
+        return f"{full} is not part of Keras 3. {hints[full]}."
+    return unknown_name(module, name, existing)
+
+
 def _elsewhere(name: str) -> str | None:
     for where, namespace in _JAX.items():
         if name in dir(namespace) and callable(getattr(namespace, name)):

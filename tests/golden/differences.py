@@ -33,6 +33,8 @@ class Difference:
         value: the result as JSON, if it is the same in all cases.
         results: else, the result for each pattern of cases.
         setting: else, the setting in which TensorFlow gives what ours gives in all of them.
+        uses: names whose uses it concerns, for `jaxtribute check`; `(+parameter)` behind a name stands for calls that pass
+            the parameter, `(-parameter)` for those that do not.
     """
 
     title: str
@@ -45,6 +47,7 @@ class Difference:
     value: str | None = None
     results: dict[str, str] | None = None
     setting: str | None = None
+    uses: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         stated = (self.error, self.value, self.results, self.setting)
@@ -77,7 +80,10 @@ class Difference:
 def load() -> list[Difference]:
     """Reads the stated differences."""
     stated = tomllib.loads(_FILE.read_text())
-    return [Difference(**one | {"cases": tuple(one["cases"])}) for one in stated["difference"]]
+    return [
+        Difference(**one | {key: tuple(one.get(key, ())) for key in ("cases", "uses")})
+        for one in stated["difference"]
+    ]
 
 
 def find(stated: list[Difference], case: str) -> Difference | None:

@@ -203,3 +203,48 @@ def test_a_server_between_machines_needs_a_token() -> None:
     assert result.returncode == 2
     assert "set RAY_AUTH_TOKEN_PATH" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+class _Added:
+    """An entry point; counts how often it is imported."""
+
+    name = "greet"
+
+    def __init__(self) -> None:
+        self.loads = 0
+
+    def load(self) -> Any:
+        self.loads += 1
+
+        def greet(parser: Any) -> Any:
+            """Greet somebody."""
+            parser.add_argument("whom")
+            return lambda options: print(f"hello {options.whom}") or 3
+
+        return greet
+
+
+@pytest.fixture
+def added(monkeypatch: pytest.MonkeyPatch) -> _Added:
+    entry = _Added()
+    groups = {"jaxtribute.commands": [entry]}
+    monkeypatch.setattr(cli.metadata, "entry_points", lambda group: groups[group])
+    return entry
+
+
+def test_another_package_adds_a_subcommand(
+    added: _Added, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["greet", "you"]) == 3
+    assert capsys.readouterr().out == "hello you\n"
+    assert cli.main([]) == 2
+    assert "Greet somebody." in capsys.readouterr().err
+
+
+def test_added_subcommands_are_imported_only_when_asked_for(added: _Added) -> None:
+    assert list(cli.commands_for(["info"])) == ["info", "launch", "plan", "server"]
+    with pytest.raises(SystemExit):
+        cli.main(["--version"])
+    assert added.loads == 0
+    assert "greet" in cli.commands_for(["--help"])
+    assert added.loads == 1

@@ -13,7 +13,7 @@ from typing import Any
 # Keras's own version of its names for TensorFlow's `tf.keras`. It is no public name of Keras.
 from keras._tf_keras import keras as api
 
-from frontends.tf._names import unknown_name
+from frontends.tf._names import unknown_keras_name
 
 Attributes = tuple[Callable[[str], Any], Callable[[], list[str]]]
 
@@ -67,11 +67,9 @@ def _attributes(
             return added[name]
         full = f"{module}.{name}"
         # First: Keras keeps some names that work on TensorFlow only.
-        if full in hints:
-            raise AttributeError(f"{full} is not part of Keras 3. {hints[full]}.")
-        if hasattr(source, name):
+        if full not in hints and hasattr(source, name):
             return getattr(source, name)
-        raise AttributeError(unknown_name(module, name, list_names()))
+        raise AttributeError(unknown_keras_name(module, name, list_names(), hints))
 
     return get, list_names
 

@@ -1,0 +1,127 @@
+"""The subcommand `jaxtribute check`: parses its options and acts on them."""
+
+import argparse
+import gc
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from rich.console import Console
+
+from frontends.tf.check.fixes import changed_file
+from frontends.tf.check.output import as_github, as_json, print_report, print_summary
+from frontends.tf.check.report import Report, report_on
+from frontends.tf.check.sources import files_in
+from frontends.tf.check.summary import summarize
+
+_EXAMPLES = """\
+examples:
+  what a script will find here:
+    jaxtribute check train.py
+
+  the script with its import lines changed, beside it as train_jaxtribute.py:
+    jaxtribute check --fix train.py
+
+  all scripts and notebooks of a project, changed where they are:
+    jaxtribute check --fix --in-place .
+
+  notes in a pull request, from a job on GitHub:
+    jaxtribute check --format github .
+
+Nothing of a script is run. What only running shows stays unknown: names that
+are made up at run time, and methods of what a function was given.
+
+The exit status is 0 if all names are found, 1 if some are missing or a file
+cannot be read, and 2 if nothing could be checked.
+"""
+_COPY = "_jaxtribute"
+
+
+def check(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], int]:
+    """Read TensorFlow scripts and notebooks, and say which names work here, differ or are missing.
+
+    Args:
+        parser: the parser of this subcommand; its arguments are added here.
+
+    Returns:
+        A function that checks, prints, and returns the exit status.
+    """
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = _EXAMPLES
+    parser.add_argument(
+        "paths", nargs="+", type=Path, metavar="PATH", help="scripts, notebooks and folders of them"
+    )
+    parser.add_argument(
+        "--format", choices=("table", "json", "github"), default="table", help="default: table"
+    )
+    parser.add_argument(
+        "--summary", action="store_true", help="print only the counts over all files"
+    )
+    parser.add_argument(
+        "--fix",
+        action="store_true",
+        help=f"write a copy with the import lines changed, NAME{_COPY}.py",
+    )
+    parser.add_argument(
+        "--in-place", action="store_true", help="with --fix: change the files themselves"
+    )
+
+    def run(options: argparse.Namespace) -> int:
+        problem = _problem(options)
+        if problem:
+            print(f"jaxtribute check: {problem}", file=sys.stderr)
+            return 2
+        console = Console(highlight=False)
+        reports: list[Report] = []
+        gc.freeze()  # what importing made would be looked through again and again
+        for path in files_in(options.paths):
+            report = report_on(path)
+            reports.append(report)
+            is_shown = report.is_tensorflow or path in options.paths
+            if is_shown and options.format == "table" and not options.summary:
+                print_report(report, console)
+        gc.unfreeze()
+        if not reports:
+            print("jaxtribute check: no .py and no .ipynb file there", file=sys.stderr)
+            return 2
+        summary = summarize(reports)
+        if options.format == "json":
+            print(as_json(reports, summary))
+        elif options.format == "github":
+            print(as_github(reports))
+        elif len(reports) > 1 or options.summary:
+            print_summary(summary, console)
+        if options.fix:
+            return max(_write(reports, options.in_place), 0 if summary.runs else 1)
+        return 0 if summary.runs else 1
+
+    return run
+
+
+def _problem(options: argparse.Namespace) -> str:
+    if options.in_place and not options.fix:
+        return "--in-place goes with --fix"
+    absent = [str(path) for path in options.paths if not path.exists()]
+    return f"there is no {', '.join(absent)}" if absent else ""
+
+
+def _write(reports: Iterable[Report], in_place: bool) -> int:
+    """Writes the changed files; returns 2 if a file that stands there already would be lost."""
+    status = 0
+    for report in reports:
+        if not report.changes or report.source is None:
+            continue
+        path = report.path
+        target = path if in_place else path.with_stem(path.stem + _COPY)
+        text = changed_file(report.source, report.changes)
+        if not in_place and target.exists() and target.read_text() != text:
+            print(
+                f"jaxtribute check: {target} exists: remove it, or write --in-place",
+                file=sys.stderr,
+            )
+            status = 2
+            continue
+        # Bytes, so that the ends of lines stay what they are.
+        target.write_bytes(text.encode(report.source.encoding))
+        print(f"wrote {target}", file=sys.stderr)
+    return status

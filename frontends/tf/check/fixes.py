@@ -1,0 +1,154 @@
+"""Scripts with their import lines changed: the only lines that `jaxtribute check --fix` changes."""
+
+import ast
+import dataclasses
+import itertools
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from frontends.tf.check.imports import Imported
+from frontends.tf.check.sources import Source, cells_of
+from frontends.tf.check.uses import Import
+
+
+@dataclasses.dataclass(frozen=True)
+class Change:
+    """An import statement to change.
+
+    Attributes:
+        line: where the statement begins, from 1.
+        end: the line where it ends.
+        start_byte: where it begins in its first line, in bytes of UTF-8.
+        end_byte: where it ends in its last line.
+        old: the statement.
+        new: what to write for it.
+    """
+
+    line: int
+    end: int
+    start_byte: int
+    end_byte: int
+    old: str
+    new: str
+
+
+def changes_in(text: str, imports: Iterable[Import]) -> list[Change]:
+    r"""Lists the import statements to change in a script.
+
+    Args:
+        text: of the script.
+        imports: its statements that import TensorFlow, or this front end.
+
+    Examples:
+        >>> from frontends.tf.check.uses import uses_in
+        >>> text = "import numpy as np, tensorflow as tf"
+        >>> [one.new for one in changes_in(text, uses_in(text).imports)]
+        ['import numpy as np\nfrom frontends import tf']
+    """
+    lines = text.split("\n")
+    return [change for each in imports if (change := _change(lines, each)) is not None]
+
+
+def changed(text: str, changes: Iterable[Change]) -> str:
+    r"""Makes the changes.
+
+    Args:
+        text: of the script.
+        changes: to make in it.
+
+    Examples:
+        >>> from frontends.tf.check.uses import uses_in
+        >>> text = "import tensorflow as tf  # 2.x\n"
+        >>> changed(text, changes_in(text, uses_in(text).imports))
+        'from frontends import tf  # 2.x\n'
+    """
+    lines = text.split("\n")
+    for change in sorted(changes, key=lambda one: (one.line, one.start_byte), reverse=True):
+        before = lines[change.line - 1].encode()[: change.start_byte].decode()
+        after = lines[change.end - 1].encode()[change.end_byte :].decode()
+        new = f"{before}{change.new}{after}".split("\n")
+        lines[change.line - 1 : change.end] = new
+    return "\n".join(lines)
+
+
+def changed_file(source: Source, changes: Iterable[Change]) -> str:
+    """Writes the whole file, a script or a notebook, with the changes made.
+
+    Args:
+        source: the file.
+        changes: to make in its code.
+    """
+    if source.notebook is None:
+        return changed(source.text, changes)
+    notebook: dict[str, Any] = json.loads(json.dumps(source.notebook))
+    by_cell: dict[int, list[Change]] = {}
+    for change in changes:
+        cell, inner = source.cells[change.line - 1]
+        moved = dataclasses.replace(change, line=inner, end=inner + change.end - change.line)
+        by_cell.setdefault(cell, []).append(moved)
+    for number, text in list(cells_of(notebook)):
+        if number in by_cell:
+            cell = notebook["cells"][number - 1]
+            new = changed(text, by_cell[number])
+            cell["source"] = new if isinstance(cell["source"], str) else new.splitlines(True)
+    return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+
+
+def _change(lines: list[str], each: Import) -> Change | None:
+    node = each.statement
+    assert node.end_lineno is not None
+    assert node.end_col_offset is not None
+    if not any(one is not None and one.module for one in each.names):
+        return None
+    whole = lines[node.lineno - 1 : node.end_lineno]
+    whole[-1] = whole[-1].encode()[: node.end_col_offset].decode()
+    whole[0] = whole[0].encode()[node.col_offset :].decode()
+    old = "\n".join(whole)
+    new = _with_module(old, node, each.names) or _written_anew(lines, node, each.names)
+    if new == old:
+        return None
+    return Change(node.lineno, node.end_lineno, node.col_offset, node.end_col_offset, old, new)
+
+
+def _with_module(
+    old: str, node: ast.Import | ast.ImportFrom, names: Iterable[Imported | None]
+) -> str | None:
+    """Changes the module alone, so that lines and comments stay, if nothing else has to change."""
+    if not isinstance(node, ast.ImportFrom) or node.module is None:
+        return None
+    modules = {one.module if one is not None else None for one in names}
+    module = next(iter(modules))
+    same = all(
+        one is not None and one.name == alias.name
+        for one, alias in zip(names, node.names, strict=True)
+    )
+    if len(modules) > 1 or module is None or not same:
+        return None
+    return old.replace(node.module, module, 1)
+
+
+def _written_anew(
+    lines: list[str], node: ast.Import | ast.ImportFrom, names: Iterable[Imported | None]
+) -> str:
+    def statement_of(pair: tuple[ast.alias, Imported | None]) -> str:
+        one = pair[1]
+        if one is not None and one.module is not None:
+            return f"from {one.module} import"
+        if isinstance(node, ast.Import):
+            return "import"
+        return f"from {'.' * node.level}{node.module or ''} import"
+
+    def written(alias: ast.alias, one: Imported | None) -> str:
+        return one.written if one is not None and one.module is not None else ast.unparse(alias)
+
+    pairs = list(zip(node.names, names, strict=True))
+    statements = [
+        f"{head} {', '.join(written(*pair) for pair in group)}"
+        for head, group in itertools.groupby(pairs, key=statement_of)
+    ]
+    indent = lines[node.lineno - 1].encode()[: node.col_offset].decode()
+    assert node.end_lineno is not None
+    rest = lines[node.end_lineno - 1].encode()[node.end_col_offset :].decode().strip()
+    is_alone = not indent.strip() and not rest.startswith(";")
+    return (f"\n{indent}" if is_alone else "; ").join(statements)

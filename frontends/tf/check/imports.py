@@ -1,0 +1,140 @@
+"""Import statements that bring TensorFlow's names into a script, and what to write instead.
+
+    import tensorflow as tf                         from frontends import tf
+    from tensorflow.keras import layers as L        from frontends.tf.keras import layers as L
+    import tensorflow.compat.v1 as tf               from frontends.tf.compat import v1 as tf
+
+Statements that import this front end are read too, and stay as they are.
+"""
+
+import ast
+import dataclasses
+
+from frontends.tf.check import names
+
+# Python's modules whose names are those of `tf`; the first one that fits counts.
+_ROOTS = (
+    ("tensorflow.compat.v2", "tf"),
+    ("tensorflow.python.keras", "tf.keras"),
+    ("tensorflow.contrib.keras", "tf.keras"),
+    ("tensorflow_core", "tf"),
+    ("tensorflow", "tf"),
+    ("frontends.tf", "tf"),
+)
+_INTERNALS = ("tensorflow.python", "tensorflow_core.python", "tensorflow.core")
+
+
+@dataclasses.dataclass(frozen=True)
+class Imported:
+    """One name that an import statement binds.
+
+    Attributes:
+        bound: the name in the script; `"*"` for all names of the module.
+        path: TensorFlow's name for it, such as `"tf.keras.layers"`.
+        module: Python's module to import it from; None if there is none, or if the statement imports this front end already.
+        name: its name in that module.
+        problem: why it cannot be imported; empty if it can.
+    """
+
+    bound: str
+    path: str
+    module: str | None = None
+    name: str = ""
+    problem: str = ""
+
+    @property
+    def written(self) -> str:
+        """The name as an import statement has it behind `import`."""
+        return self.name if self.name == self.bound else f"{self.name} as {self.bound}"
+
+
+def imported(statement: ast.Import | ast.ImportFrom) -> list[Imported | None]:
+    """Lists the names of TensorFlow that a statement binds; None stands for each name of another module.
+
+    Args:
+        statement: an import statement.
+
+    Examples:
+        >>> (one,) = imported(ast.parse("import tensorflow.keras.backend as K").body[0])
+        >>> one.path, one.module, one.written
+        ('tf.keras.backend', 'frontends.tf.keras', 'backend as K')
+    """
+    if isinstance(statement, ast.Import):
+        return [_plain(alias) for alias in statement.names]
+    if statement.level or statement.module is None:
+        return [None for _ in statement.names]
+    return [_from(statement.module, alias) for alias in statement.names]
+
+
+def _plain(alias: ast.alias) -> Imported | None:
+    path = tensorflow_path(alias.name)
+    if path is None or (alias.asname is None and alias.name.startswith("frontends")):
+        return None
+    if alias.asname is not None:
+        return _entry(alias.name, alias.asname, path)
+    # It binds the first part alone, and the others are its attributes.
+    root, problem = alias.name.split(".")[0], _problem(alias.name, path)
+    if problem:
+        return Imported(root, _shown(alias.name, path), problem=problem)
+    return Imported(root, "tf", "frontends", "tf")
+
+
+def _from(module: str, alias: ast.alias) -> Imported | None:
+    bound = alias.asname or alias.name
+    if module == "frontends":
+        return Imported(bound, "tf") if alias.name == "tf" else None
+    owner = tensorflow_path(module)
+    if owner is None:
+        return None
+    if alias.name == "*":
+        text = f"A star import brings only a part of {owner}'s names: import {owner} itself."
+        return Imported("*", f"{owner}.*", problem=text)
+    full = f"{module}.{alias.name}"
+    return _entry(full, bound, tensorflow_path(full) or f"{owner}.{alias.name}")
+
+
+def _entry(module: str, bound: str, path: str) -> Imported:
+    problem = _problem(module, path)
+    owner, _, name = path.rpartition(".")
+    if module.startswith("frontends."):
+        return Imported(bound, path, problem=problem)
+    if not owner:
+        return Imported(bound, path, "frontends", "tf")
+    return Imported(bound, _shown(module, path), names.python_module(owner), name, problem)
+
+
+def _shown(module: str, path: str) -> str:
+    return module if _is_internal(module, path) else path
+
+
+def _is_internal(module: str, path: str) -> bool:
+    return not path.startswith("tf.keras") and any(
+        module == one or module.startswith(f"{one}.") for one in _INTERNALS
+    )
+
+
+def tensorflow_path(module: str) -> str | None:
+    """Gives TensorFlow's name of one of Python's modules; None if it is none of TensorFlow's.
+
+    Args:
+        module: as in `import module`.
+
+    Examples:
+        >>> tensorflow_path("tensorflow.keras.layers")
+        'tf.keras.layers'
+        >>> tensorflow_path("tensorflow_datasets") is None
+        True
+    """
+    for root, path in _ROOTS:
+        if module == root or module.startswith(f"{root}."):
+            return path + module[len(root) :]
+    return None
+
+
+def _problem(module: str, path: str) -> str:
+    found = names.find(path)
+    if not found.is_missing:
+        return ""
+    if _is_internal(module, path):
+        return f"{module} is one of TensorFlow's internals, which do not exist here. Use a public name."
+    return found.message

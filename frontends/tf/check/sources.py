@@ -1,0 +1,141 @@
+"""Scripts and notebooks as text that Python can parse, with the places of its lines.
+
+A *place* is a line of a script, or a cell of a notebook and a line in it.
+"""
+
+import dataclasses
+import json
+import os
+import re
+import tokenize
+from collections.abc import Iterable, Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+_SUFFIXES = (".py", ".ipynb")
+# Folders that hold other people's code, or copies.
+_SKIPPED = {"__pycache__", "node_modules", "site-packages", "build", "dist"}
+# What IPython takes for a magic, for the shell, or for help.
+_MAGIC = re.compile(r"\s*([%!]|\?|[\w.]+\s*=\s*[%!]|[\w.]+\?{1,2}\s*$)")
+
+
+class UnreadableError(Exception):
+    """A file that is no Python and no notebook."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Source:
+    """What Python runs of a file.
+
+    Attributes:
+        path: of the file.
+        text: the code; of a notebook all cells, one behind the other.
+        cells: of a notebook, the number of each line's cell, and the line in it.
+        notebook: what the file of a notebook holds.
+        encoding: of the file.
+    """
+
+    path: Path
+    text: str
+    cells: tuple[tuple[int, int], ...] = ()
+    notebook: dict[str, Any] | None = None
+    encoding: str = "utf-8"
+
+    def place(self, line: int) -> str:
+        """Names a line, for people.
+
+        Args:
+            line: of `text`, from 1.
+
+        Examples:
+            >>> Source(Path("a.py"), "x").place(1)
+            '1'
+            >>> Source(Path("a.ipynb"), "x", cells=((3, 1),)).place(1)
+            'cell 3, 1'
+        """
+        if not self.cells:
+            return str(line)
+        cell, inner = self.cells[min(line, len(self.cells)) - 1]
+        return f"cell {cell}, {inner}"
+
+
+def files_in(paths: Iterable[Path]) -> Iterator[Path]:
+    """Lists scripts and notebooks: those that are named, and all in the folders that are named.
+
+    Args:
+        paths: of files and folders, which exist. Hidden folders, virtual environments and folders of copies are skipped.
+    """
+    for path in paths:
+        if not path.is_dir():
+            yield path
+            continue
+        for folder, folders, names in os.walk(path):
+            folders[:] = sorted(
+                name
+                for name in folders
+                if name not in _SKIPPED
+                and not name.startswith(".")
+                and not (Path(folder) / name / "pyvenv.cfg").exists()
+            )
+            yield from (Path(folder) / name for name in sorted(names) if name.endswith(_SUFFIXES))
+
+
+def read(path: Path) -> Source:
+    """Reads a script or a notebook.
+
+    Args:
+        path: of the file.
+
+    Raises:
+        UnreadableError: it cannot be decoded, or is no notebook.
+        OSError: it cannot be read.
+    """
+    data = path.read_bytes()
+    if path.suffix == ".ipynb":
+        return _notebook(path, data)
+    try:
+        encoding, _ = tokenize.detect_encoding(BytesIO(data).readline)
+        return Source(path, data.decode(encoding), encoding=encoding)
+    except (SyntaxError, UnicodeDecodeError, LookupError) as error:
+        raise UnreadableError(f"not text that Python can read: {error}") from None
+
+
+def cells_of(notebook: dict[str, Any]) -> Iterator[tuple[int, str]]:
+    """Lists the code of a notebook: the number of each cell, counted from 1, and its text.
+
+    Args:
+        notebook: what the file holds.
+    """
+    for number, cell in enumerate(notebook.get("cells", ()), 1):
+        if cell.get("cell_type") == "code":
+            source = cell.get("source", "")
+            yield number, source if isinstance(source, str) else "".join(source)
+
+
+def _notebook(path: Path, data: bytes) -> Source:
+    try:
+        notebook = json.loads(data)
+        if not isinstance(notebook, dict) or not isinstance(notebook.get("cells"), list):
+            raise ValueError("it has no cells (format 4 has)")
+    except ValueError as error:
+        raise UnreadableError(f"not a notebook: {error}") from None
+    lines: list[str] = []
+    places: list[tuple[int, int]] = []
+    for number, text in cells_of(notebook):
+        inner = text.split("\n")
+        lines += ["pass"] * len(inner) if text.lstrip().startswith("%%") else _without_magics(inner)
+        places += [(number, line) for line in range(1, len(inner) + 1)]
+    return Source(path, "\n".join(lines) + "\n", tuple(places), notebook)
+
+
+def _without_magics(lines: list[str]) -> list[str]:
+    """Replaces what only IPython understands by as many lines that do nothing."""
+    replaced: list[str] = []
+    goes_on = False
+    for line in lines:
+        is_magic = goes_on or _MAGIC.match(line) is not None
+        goes_on = is_magic and line.endswith("\\")
+        indent = line[: len(line) - len(line.lstrip())]
+        replaced.append(f"{indent}pass" if is_magic else line)
+    return replaced

@@ -1,0 +1,80 @@
+"""What needs care is found, and nothing else."""
+
+import textwrap
+
+import pytest
+
+from frontends.tf.check.care import findings_in
+from frontends.tf.check.uses import uses_in
+
+
+def found(text):
+    return [(one.line, one.name) for one in findings_in(uses_in(textwrap.dedent(text)))]
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("import tensorflow_addons as tfa", "tensorflow_addons"),
+        ("from tensorflow_hub import KerasLayer", "tensorflow_hub"),
+        ("import horovod.tensorflow.keras as hvd", "horovod"),
+        ("os.environ['TF_XLA_FLAGS'] = 'x'", "TF_XLA_FLAGS"),
+        ("os.environ.setdefault('TF_DETERMINISTIC_OPS', '1')", "TF_DETERMINISTIC_OPS"),
+        ("os.putenv('TF_USE_LEGACY_KERAS', '1')", "TF_USE_LEGACY_KERAS"),
+        ("os.environ['CUDA_VISIBLE_DEVICES'] = '0'", "CUDA_VISIBLE_DEVICES"),
+        ("os.environ['KERAS_BACKEND'] = 'tensorflow'", "KERAS_BACKEND"),
+    ],
+)
+def test_lines_that_need_care(line, name):
+    assert found(line) == [(1, name)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import tensorflow_datasets as tfds",
+        "import horovod.torch as hvd",
+        "import tensorflow_probability.substrates.jax as tfp",
+        "from tensorflow_probability.substrates import jax as tfp",
+        "os.environ['TF_CPP_MIN_LOG_LEVEL'] = '3'",
+        "os.environ['KERAS_BACKEND'] = 'jax'",
+        "os.environ['TF_CONFIG'] = x",
+        "import keras",
+        "print(1)",
+    ],
+)
+def test_lines_that_need_none(line):
+    assert found(line) == []
+
+
+def test_keras_before_tf():
+    assert found("import keras\nimport tensorflow as tf") == [(1, "import keras")]
+    assert found("import tensorflow as tf\nimport keras") == []
+
+
+def test_devices():
+    text = """
+    import tensorflow as tf
+    tf.distribute.MirroredStrategy(["/gpu:0", "/gpu:1"])
+    tf.distribute.MirroredStrategy(devices=devices)
+    tf.distribute.MirroredStrategy()
+    with tf.device("/gpu:0"):
+        pass
+    """
+    assert found(text) == [(3, "tf.distribute.MirroredStrategy"), (6, "tf.device")]
+
+
+def test_effects_in_functions_that_a_strategy_traces():
+    text = """
+    import tensorflow as tf
+    strategy = tf.distribute.MirroredStrategy()
+    def step(x):
+        print(x)
+        return x.numpy()
+    def loop():
+        strategy.run(step, args=(1,))
+    """
+    assert found(text) == [(5, "print"), (6, ".numpy()")]
+    # TensorFlow traces this one, too.
+    assert found(text.replace("    def loop", "    @tf.function\n    def loop")) == []
+    assert found(text.replace("strategy.run", "other.run")) == []

@@ -1,0 +1,85 @@
+"""Import lines are changed, and nothing else."""
+
+import json
+
+import pytest
+
+from frontends.tf.check.fixes import changed, changed_file, changes_in
+from frontends.tf.check.sources import read
+from frontends.tf.check.uses import uses_in
+
+
+def fixed(text):
+    return changed(text, changes_in(text, uses_in(text).imports))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("import tensorflow as tf", "from frontends import tf"),
+        ("import tensorflow as tf  # 2.x", "from frontends import tf  # 2.x"),
+        ("import tensorflow.keras.layers as L", "from frontends.tf.keras import layers as L"),
+        (
+            "if x:\n    import tensorflow as tf, os\n",
+            "if x:\n    from frontends import tf\n    import os\n",
+        ),
+        ("x = 'ü'; import os, tensorflow as tf", "x = 'ü'; import os; from frontends import tf"),
+        (
+            "from tensorflow.keras.layers import (\n    Dense,  # one\n    Dropout,\n)\n",
+            "from frontends.tf.keras.layers import (\n    Dense,  # one\n    Dropout,\n)\n",
+        ),
+        (
+            "from tensorflow import keras as k, float32",
+            "from frontends.tf import keras as k, float32",
+        ),
+        (
+            "from tensorflow.compat import v1 as tf1, v2 as tf",
+            "from frontends.tf.compat import v1 as tf1\nfrom frontends import tf",
+        ),
+        ("import os, \\\n    tensorflow as tf\nx", "import os\nfrom frontends import tf\nx"),
+        ("import tensorflow as tf\r\nx\r\n", "from frontends import tf\r\nx\r\n"),
+    ],
+)
+def test_changes(old, new):
+    assert fixed(old) == new
+    assert fixed(new) == new
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from tensorflow.python.ops import math_ops",
+        "from tensorflow import *",
+        "import tensorflow_datasets as tfds",
+        "from frontends import tf",
+        "from .tensorflow import x",
+    ],
+)
+def test_what_stays(text):
+    assert fixed(text) == text
+
+
+def test_a_name_that_is_missing_is_asked_of_this_front_end():
+    # Its error says what to use instead.
+    old = "from tensorflow.keras.layers import Dense, CuDNNGRU"
+    assert fixed(old) == "from frontends.tf.keras.layers import Dense, CuDNNGRU"
+
+
+def test_cells_of_a_notebook(tmp_path):
+    path = tmp_path / "a.ipynb"
+    cells = [
+        {"cell_type": "markdown", "source": "import tensorflow as tf"},
+        {
+            "cell_type": "code",
+            "source": ["%pip x\n", "import tensorflow as tf\n", "tf.ü"],
+            "outputs": [],
+        },
+        {"cell_type": "code", "source": "from tensorflow import keras", "outputs": []},
+    ]
+    path.write_text(json.dumps({"cells": cells, "nbformat": 4}))
+    source = read(path)
+    text = changed_file(source, changes_in(source.text, uses_in(source.text).imports))
+    cells[1]["source"][1] = "from frontends import tf\n"
+    cells[2]["source"] = "from frontends.tf import keras"
+    assert json.loads(text) == {"cells": cells, "nbformat": 4}
+    assert "ü" in text
