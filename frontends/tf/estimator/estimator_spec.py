@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import jax
 
 from frontends.tf.estimator.hooks import SessionRunHook
+from frontends.tf.estimator.keras_metrics import is_keras_metric, pair_of
 from frontends.tf.estimator.mode_keys import ModeKeys
 from frontends.tf.graph import Operation
 
@@ -53,7 +54,8 @@ class EstimatorSpec(_Fields):
             predictions: tensor, or dict of tensors, with a row for each row of the features; needed to predict.
             loss: a number; needed to train and to evaluate.
             train_op: what `optimizer.minimize` returns, or a group of such operations; needed to train.
-            eval_metric_ops: pairs of a value and an update operation, as functions of `tf.metrics` return them, by name.
+            eval_metric_ops: pairs of a value and an update operation, as functions of `tf.metrics` return them, or metrics of Keras
+                that were updated, by name.
             export_outputs: what `export_saved_model` writes, by name.
             training_chief_hooks: hooks of the chief alone.
             training_hooks: hooks of all workers.
@@ -94,9 +96,12 @@ class EstimatorSpec(_Fields):
                 raise TypeError(f"{name} must be a dict, given: {given!r}")
         for hooks in (training_chief_hooks, training_hooks, evaluation_hooks, prediction_hooks):
             check_hooks(hooks or ())
-        metrics = dict(eval_metric_ops or {})
+        metrics = {
+            name: pair_of(one) if is_keras_metric(one) else one
+            for name, one in (eval_metric_ops or {}).items()
+        }
         for name, pair in metrics.items():
-            if not hasattr(pair, "update_state") and not (
+            if not (
                 isinstance(pair, tuple)
                 and len(pair) == 2
                 and all(_is_tensor(one) or isinstance(one, Operation) for one in pair)

@@ -35,13 +35,10 @@ WAITING = {
         "It uses canned estimators or their heads.",
     ),
 }
-_KERAS = "A Keras metric is not taken for a pair of a value and an update."
 _FILES = "A checkpoint is a folder of its own format, and there is no graph to save."
 _EXPORT = "An export is a folder of its own format."
 # Cases that differ, and why.
 STATED = {
-    "estimator.metrics@none/keras_mean": _KERAS,
-    "estimator.metrics@none/keras_auc": _KERAS,
     "estimator.errors@none/wrong_mode": "A mode that is none is refused; TensorFlow does not look at it.",
     "estimator.errors@none/metric_of_numbers": (
         "A `TypeError` says what a metric is; TensorFlow fails by accident, with an `AttributeError`."
