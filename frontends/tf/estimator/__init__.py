@@ -1,6 +1,7 @@
 """`tf.estimator`: model functions of TensorFlow 1, trained on this engine."""
 
 from frontends.tf._names import attributes, exported_by
+from frontends.tf.estimator.added_metrics import add_metrics as add_metrics
 from frontends.tf.estimator.canned.baseline import BaselineClassifier as BaselineClassifier
 from frontends.tf.estimator.canned.baseline import BaselineEstimator as BaselineEstimator
 from frontends.tf.estimator.canned.baseline import BaselineRegressor as BaselineRegressor
@@ -27,6 +28,12 @@ from frontends.tf.estimator.canned.heads import RegressionHead as RegressionHead
 from frontends.tf.estimator.canned.linear import LinearClassifier as LinearClassifier
 from frontends.tf.estimator.canned.linear import LinearEstimator as LinearEstimator
 from frontends.tf.estimator.canned.linear import LinearRegressor as LinearRegressor
+from frontends.tf.estimator.canned.parsing import (
+    classifier_parse_example_spec as classifier_parse_example_spec,
+)
+from frontends.tf.estimator.canned.parsing import (
+    regressor_parse_example_spec as regressor_parse_example_spec,
+)
 from frontends.tf.estimator.estimator import Estimator as Estimator
 from frontends.tf.estimator.estimator_spec import EstimatorSpec as EstimatorSpec
 from frontends.tf.estimator.exporters import BestExporter as BestExporter

@@ -84,6 +84,7 @@ class Estimator:
         config: a `RunConfig`.
         model_dir: folder of checkpoints and summaries.
         params: what the model function is given.
+        warm_start_from: where values for variables come from, without a checkpoint in the folder.
 
     Source: `tf.estimator.Estimator`.
     """
@@ -125,7 +126,7 @@ class Estimator:
         self.model_dir: str = self.config.model_dir
         self.params = dict(params or {})
         self._model_fn = model_fn
-        self._warm_start = warm_start_from
+        self.warm_start_from = warm_start_from
         # By mode: the step, its store, and what runs it.
         self._steps: dict[str, ModelStep] = {}
         logging.info(f"Using config: {vars(self.config)['_values']}")
@@ -410,8 +411,8 @@ class Estimator:
 
     def _checkpoint_to_export(self, path: StrPath | None) -> str:
         found = self.latest_checkpoint() if path is None else os.fspath(path)
-        if found is None and self._warm_start is not None:
-            start = self._warm_start
+        if found is None and self.warm_start_from is not None:
+            start = self.warm_start_from
             if isinstance(start, WarmStartSettings):
                 start = start.ckpt_to_initialize_from
             found = os.fspath(start)
@@ -512,8 +513,8 @@ class Estimator:
             else:
                 for variable, read in step.made.graph.starts.values():
                     variable.assign(read())
-                if self._warm_start is not None and mode == ModeKeys.TRAIN:
-                    warm_start(store, self._warm_start)
+                if self.warm_start_from is not None and mode == ModeKeys.TRAIN:
+                    warm_start(store, self.warm_start_from)
             yield (
                 _Run(strategy, step),
                 itertools.chain([first], batches),
