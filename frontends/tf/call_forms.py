@@ -94,7 +94,9 @@ class CallForms:
             None
             if numbers_by_name
             else ()
-            if inspect.Parameter.empty in by_position[count:]  # an argument is missing
+            if any(
+                each is inspect.Parameter.empty for each in by_position[count:]
+            )  # an argument is missing
             else _plain_or_none(by_position[count:])
             for count in range(len(by_position) + 1)
         ]

@@ -1,6 +1,7 @@
-"""`tf.io`: files, records, and the values in serialized examples, tensors and texts; all on the host."""
+"""`tf.io`: files, records, pictures, and the values in serialized examples, tensors and texts; all on the host."""
 
 from frontends.tf import _names
+from frontends.tf.image import coding
 from frontends.tf.io import gfile
 from frontends.tf.io.decoding import decode_base64 as decode_base64
 from frontends.tf.io.decoding import decode_compressed as decode_compressed
@@ -28,7 +29,7 @@ from frontends.tf.io.tensors import serialize_tensor as serialize_tensor
 
 __getattr__, __dir__ = _names.attributes(
     "tf.io",
-    {"gfile": gfile} | _names.exported_by(__name__),
+    {"gfile": gfile} | _names.defined_in(coding.__name__) | _names.exported_by(__name__),
     borrowed=dict.fromkeys(
         ("TFRecordCompressionType", "tf_record_iterator"), "frontends.tf.io.record_writer"
     ),

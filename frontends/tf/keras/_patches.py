@@ -15,6 +15,11 @@ import keras.src.layers.preprocessing.normalization
 import keras.src.legacy.backend
 import keras.src.legacy.layers
 import keras.src.losses.losses
+import keras.src.utils.audio_dataset_utils
+import keras.src.utils.dataset_utils
+import keras.src.utils.image_dataset_utils
+import keras.src.utils.text_dataset_utils
+import keras.src.utils.timeseries_dataset_utils
 from keras.src.legacy.saving import legacy_h5_format
 from keras.src.models import functional
 from keras.src.trainers import data_adapters
@@ -28,6 +33,7 @@ from frontends.tf.keras import (
     _autograph,
     _backup,
     _dataset_adapter,
+    _directories,
     _export,
     _files,
     _fit,
@@ -210,6 +216,29 @@ def patches() -> tuple[Patch, ...]:
         replace(
             *(keras.src.layers.preprocessing.discretization, "tf", frontends.tf),
             "adapt takes datasets of tf.data",
+        ),
+        # Datasets of files.
+        *(
+            replace(module, "tf", frontends.tf, "functions make datasets of tf.data")
+            for module in (
+                keras.src.utils.audio_dataset_utils,
+                keras.src.utils.image_dataset_utils,
+                keras.src.utils.text_dataset_utils,
+                keras.src.utils.timeseries_dataset_utils,
+            )
+        ),
+        replace(
+            *(keras.src.utils.dataset_utils, "labels_to_dataset_tf", _directories.make_labels),
+            "Keras's own imports TensorFlow",
+            "labels label_mode num_classes",
+        ),
+        around(
+            *(keras.src.utils.image_dataset_utils, "_load_image_tf", _directories.load_image),
+            "Keras's own imports TensorFlow",
+        ),
+        replace(
+            *(keras.src.utils.text_dataset_utils, "_path_to_string_content_tf"),
+            *(_directories.load_text, "there are no operations on texts", "path max_length"),
         ),
         *(
             around(cls, "__init__", _autograph.convert_methods, "Keras 2 converts users' methods")

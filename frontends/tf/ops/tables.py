@@ -6,8 +6,8 @@ import jax
 import jax.numpy as jnp
 
 from frontends.tf._names import defined_in
-from frontends.tf.dtypes import cast
 from frontends.tf.ops import clip, linalg, math, nn, ranking, segments
+from frontends.tf.ops.casting import cast
 from frontends.tf.ops.convert import activation, binary, picked, reduction, same_names, unary
 from frontends.tf.ops.creation import eye
 

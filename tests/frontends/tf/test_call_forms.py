@@ -4,8 +4,10 @@ import functools
 import itertools
 from typing import Any
 
+import numpy as np
 import pytest
 
+from frontends import tf
 from frontends.tf.call_forms import CallForms
 
 THING = object()
@@ -97,3 +99,8 @@ def test_a_wrapper_takes_what_the_wrapper_takes():
     def wrapper(*args, **kwargs): ...
 
     assert CallForms(wrapper).one((1,), {}) == ((1,), {})
+
+
+def test_a_default_may_be_an_array():
+    table = np.ones((1, 3), np.float32)
+    assert float(tf.function(lambda x, t=table: x + t[0, 0])(tf.constant(1.0))) == 2

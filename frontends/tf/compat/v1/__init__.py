@@ -52,6 +52,7 @@ __getattr__, __dir__ = attributes(
         "feature_column": "frontends.tf.compat.v1.feature_column",
         "gfile": "frontends.tf.compat.v1.gfile",
         "python_io": "frontends.tf.compat.v1.python_io",
+        "image": "frontends.tf.compat.v1.image",
         "summary": "frontends.tf.compat.v1.summary",
         "train": "frontends.tf.compat.v1.train",
     },

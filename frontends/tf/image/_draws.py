@@ -1,0 +1,80 @@
+"""Random numbers of augmentation: JAX's, and in map functions that run on elements NumPy's, which need no program."""
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+
+from frontends.tf import random
+from frontends.tf.data.tracing import in_map_on_host
+from frontends.tf.ops.map_stream import next_key
+from frontends.tf.ops.seeds import check_global_seed, key_words, op_entropy
+
+
+def drawn(seed: int | None, shape: Sequence[int] = (), low: float = 0.0, high: float = 1.0) -> Any:
+    """Draws floats from an interval.
+
+    Args:
+        seed: of the operation.
+        shape: of the result.
+        low: the lowest.
+        high: the end, which is not drawn.
+
+    Returns:
+        float32.
+
+    Raises:
+        RuntimeError: in a map function that is traced; it then runs on elements.
+    """
+    if not in_map_on_host():
+        return random.uniform(shape, low, high, seed=seed)
+    return _generator(seed).random(shape, np.float32) * np.float32(high - low) + np.float32(low)
+
+
+def drawn_integer(seed: int | None, low: int, high: int) -> Any:
+    """Draws an integer from an interval, without its end."""
+    if not in_map_on_host():
+        return random.uniform([], low, high, jnp.int32, seed)
+    return int(_generator(seed).integers(low, high))
+
+
+def stateless(
+    seed: Sequence[int], shape: Sequence[int] = (), low: float = 0.0, high: float = 1.0
+) -> Any:
+    """Draws floats from an interval, the same ones for the same seed, wherever it is called."""
+    return _on_host_in_maps(_uniform(jnp.asarray(seed), tuple(shape)) * (high - low) + low)
+
+
+def stateless_integer(seed: Sequence[int], low: int, high: int) -> Any:
+    """Draws an integer from an interval without its end, the same one for the same seed."""
+    return _on_host_in_maps(_integer(jnp.asarray(seed), low, high))
+
+
+def _generator(seed: int | None) -> np.random.Generator:
+    if seed is None:
+        check_global_seed()
+    words, number = next_key()
+    if seed is not None:
+        words = key_words(op_entropy(seed, "tf.image"))
+    # Philox is made of a key at once; other generators stretch a seed first, which takes longer than the draw.
+    key = np.asarray([words[0] << 32 | words[1], number], np.uint64)
+    return np.random.Generator(np.random.Philox(key=key))
+
+
+def _on_host_in_maps(value: Any) -> Any:
+    concrete = in_map_on_host() and not isinstance(value, Tracer)
+    return np.asarray(value) if concrete else value
+
+
+@functools.partial(jax.jit, static_argnums=1)
+def _uniform(seed: Any, shape: tuple[int, ...]) -> Any:
+    return random.stateless_uniform(shape, seed)
+
+
+@jax.jit
+def _integer(seed: Any, low: Any, high: Any) -> Any:
+    return random.stateless_uniform([], seed, low, high, jnp.int32)
