@@ -1,6 +1,6 @@
 """Parameters of the front end that are accepted without effect: what docs/ignored.md lists.
 
-    python -m tests.ignored           # writes the page
+    python -m tests.ignored           # writes the page, and what `jaxtribute check` knows (tests/check_facts.py)
 
 The page lists what a function never reads, under the names by which scripts reach the function. `name`, which nearly
 all ignore, is left out.
@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from frontends.tf.check.accepted import ACCEPTED
 from frontends.tf.check.unread import unread_parameters
+from tests import check_facts
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "ignored.md"
 
@@ -111,3 +112,4 @@ def _is_ours(value: Any) -> bool:
 
 if __name__ == "__main__":
     PAGE.write_text(page(ignored_parameters()))
+    check_facts.main([])

@@ -28,6 +28,7 @@ class Found:
         value: the object, for an instance its class; None where Keras is not imported for it.
         keras_class: a class of `keras_names`, for an instance its class.
         message: of a missing name, what its error says; of another, what has to be installed for it.
+        may_be_subclass: of an instance, whether it may be one of a subclass that the script defines.
     """
 
     path: str
@@ -35,6 +36,7 @@ class Found:
     value: Any = None
     keras_class: str | None = None
     message: str = ""
+    may_be_subclass: bool = False
 
     @property
     def is_missing(self) -> bool:
@@ -43,7 +45,7 @@ class Found:
 
 
 ROOT = Found("tf", "module", tf)
-_of_instances: dict[tuple[str, str], Found] = {}
+_of_instances: dict[tuple[str, str, bool], Found] = {}
 
 
 @functools.cache
@@ -76,7 +78,7 @@ def member(owner: Found, name: str) -> Found:
         return find(f"{owner.path}.{name}")
     if owner.kind != "instance":
         return _member(owner, name)
-    known = owner.path, name
+    known = owner.path, name, owner.may_be_subclass
     if known not in _of_instances:
         _of_instances[known] = _member(owner, name)
     return _of_instances[known]
@@ -91,7 +93,7 @@ def _member(owner: Found, name: str) -> Found:
     if owner.keras_class is not None:
         if name in keras_names.members(owner.keras_class):
             return Found(path, "function")
-        if keras_names.has_more(owner.keras_class):
+        if owner.may_be_subclass or keras_names.has_more(owner.keras_class):
             return Found(path, "unknown")
         return _missing(path, f"{owner.path} has no attribute {name} in Keras 3.")
     if owner.kind == "instance":
@@ -191,7 +193,8 @@ def _of_instance(owner: Found, name: str) -> Found:
     try:
         value = getattr(cls, name)
     except AttributeError as error:
-        if _answers_for_others(cls) or name in stored.attributes(cls):
+        answers = owner.may_be_subclass or _answers_for_others(cls)
+        if answers or name in stored.attributes(cls):
             return Found(path, "unknown")
         return _missing(path, _said(owner, name, error))
     # The class does not tell what a property gives.

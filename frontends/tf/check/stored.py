@@ -23,12 +23,14 @@ def attributes(cls: type) -> frozenset[str]:
 
 @functools.cache
 def own_attributes(cls: type) -> frozenset[str]:
-    """Lists what the methods of a class itself assign to `self`, and what it annotates.
+    """Lists what the methods of a class itself assign to `self`, what it annotates, and the fields of a protocol buffer.
 
     Args:
         cls: the class; of one without source, as those written in C, only annotations are known.
     """
     annotated = {*vars(cls).get("__annotations__", {}), *vars(cls).get("__slots__", ())}
+    if "DESCRIPTOR" in vars(cls):
+        return frozenset(annotated.union(vars(cls)["DESCRIPTOR"].fields_by_name))
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(cls)))
     except (OSError, TypeError, SyntaxError):

@@ -109,6 +109,8 @@ class _Scope:
     parent: "_Scope | None"
     is_class: bool = False
     bound: dict[str, list[Found | None]] = dataclasses.field(default_factory=dict)
+    # All that they ever are: functions are called at one time or another.
+    ever: dict[str, list[Found | None]] = dataclasses.field(default_factory=dict)
 
 
 class _Reader:
@@ -151,7 +153,9 @@ class _Reader:
         before = len(self.uses)
         found = self._value(annotation)
         del self.uses[before:]
-        return names.made(found) if found is not None and found.kind == "class" else None
+        if found is None or found.kind != "class":
+            return None
+        return dataclasses.replace(found, kind="instance", may_be_subclass=True)
 
     # ------------------------------------------------------------------ statements
     def _statements(self, statements: Iterable[ast.stmt], catches_imports: bool = False) -> None:
@@ -295,12 +299,13 @@ class _Reader:
             known.append(found)
         else:
             self._scope.bound[name] = [found]
+        self._scope.ever.setdefault(name, []).append(found)
 
     def _look_up(self, name: str) -> Found | None:
         scope: _Scope | None = self._scope
         while scope is not None:
             if name in scope.bound:
-                return _agreed(scope.bound[name])
+                return _agreed((scope.bound if scope is self._scope else scope.ever)[name])
             scope = scope.parent
         return None
 

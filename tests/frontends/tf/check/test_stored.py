@@ -1,5 +1,7 @@
 """Attributes that methods store."""
 
+from google.protobuf import struct_pb2
+
 from frontends.tf.check.stored import attributes, own_attributes
 
 
@@ -22,3 +24,7 @@ def test_attributes_of_a_class_and_its_bases():
 
 def test_a_class_without_source_has_none():
     assert attributes(int) == frozenset()
+
+
+def test_fields_of_a_protocol_buffer():
+    assert own_attributes(struct_pb2.Value) >= {"number_value", "string_value"}

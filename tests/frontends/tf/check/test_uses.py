@@ -93,9 +93,6 @@ def test_methods_of_objects():
     assert missing("with tf.GradientTape() as t:\n  t.gradients(1)") == [
         "tf.GradientTape.gradients"
     ]
-    assert missing("def f(s: tf.distribute.Strategy):\n  s.no_such()") == [
-        "tf.distribute.Strategy.no_such"
-    ]
     assert missing("m = tf.keras.Sequential()\nm.fit_generator(x)") == [
         "tf.keras.Sequential.fit_generator"
     ]
@@ -146,3 +143,16 @@ def test_what_a_script_asks_for_first_is_guarded():
 def test_getattr_with_a_name():
     assert paths('getattr(tf, "cast")') == ["tf.cast"]
     assert paths('getattr(tf, "gone", None)') == []
+
+
+def test_a_variable_that_is_two_things_in_turn_is_not_known_in_functions():
+    text = "o = tf.keras.optimizers.Adam()\ndef f(): o.update(1)\no = optax.adam(1)\n"
+    assert missing(text) == []
+    assert missing("o = tf.keras.optimizers.Adam()\no.update(1)\no = 1") == [
+        "tf.keras.optimizers.Adam.update"
+    ]
+
+
+def test_a_parameter_may_be_of_a_subclass():
+    assert missing("def f(m: tf.keras.Model, d: tf.distribute.Strategy): m.config, d.mine") == []
+    assert paths("def f(s: tf.distribute.Strategy): s.run(g)")[-1] == "tf.distribute.Strategy.run"
