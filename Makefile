@@ -42,8 +42,8 @@ lint: $(STAMP)test $(STAMP)lint  ## check style, formatting and types
 docs: $(STAMP)docs  ## build the documentation into site/, broken links are errors
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict $(ARGS)
 
-bench: $(STAMP)test $(PEERS)/.installed-torch  ## compare speed with TensorFlow, PyTorch and Keras (ARGS="mnist_fit": one of them)
-	$(PY) -m tests.benchmarks --peers "$(PEERS)/bin/python" $(ARGS)
+bench: $(STAMP)test $(PEERS)/.installed-torch $(ESTIMATOR)/.installed  ## compare speed with TensorFlow, PyTorch and Keras (ARGS="mnist_fit": one of them)
+	$(PY) -m tests.benchmarks --peers "$(PEERS)/bin/python" --estimator "$(ESTIMATOR)/bin/python" $(ARGS)
 
 golden: $(PEERS)/.installed  ## record what real TensorFlow computes (tests/golden), and write docs/compat.md
 	$(PEERS)/bin/python -m tests.golden.record $(ARGS)

@@ -42,6 +42,7 @@ def model_fn(features, labels, mode):
         return tf.estimator.EstimatorSpec(mode, predictions=predictions)
 
     loss = tf.losses.sparse_softmax_cross_entropy(labels=labels, logits=logits)
+    tf.identity(loss, name="own_loss")
 
     if mode == tf.estimator.ModeKeys.EVAL:
         metrics = {"accuracy": tf.metrics.accuracy(labels=labels, predictions=classes)}
@@ -66,7 +67,7 @@ class Progress(tf.train.SessionRunHook):
     def before_run(self, run_context):
         self.done += 1
         if self.done % self.every == 0:
-            return tf.train.SessionRunArgs(run_context.original_args.fetches)
+            return tf.train.SessionRunArgs("own_loss:0")
 
     def after_run(self, run_context, run_values):
         if run_values.results is not None:

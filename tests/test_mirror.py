@@ -91,6 +91,7 @@ WHOLE = {
     "spmd/plan/test_programs.py": "what XLA makes of the examples for a TPU and for GPUs",
     "spmd/step/test_parity.py": "steps against loops by hand",
     "frontends/tf/distribute/coordinator/test_first_use.py": "what workers first get of a program",
+    "frontends/tf/estimator/test_strategies.py": "estimators under each strategy",
     "frontends/tf/estimator/test_seed.py": "programs of a document, as they stand",
     "spmd/test_imports.py": "what importing does",
     "spmd/topology/test_many_devices.py": "the engine on more devices than cores",

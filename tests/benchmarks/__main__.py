@@ -43,12 +43,16 @@ def main() -> None:
     parser.add_argument("names", nargs="*", help=f"which: {', '.join(names)}")
     parser.add_argument("--output", type=Path, default=ROOT / "docs" / "benchmarks")
     parser.add_argument("--peers", type=Path, default=ROOT / ".venv-peers" / "bin" / "python")
+    parser.add_argument(
+        "--estimator", type=Path, default=ROOT / ".venv-estimator" / "bin" / "python"
+    )
     arguments = parser.parse_args()
     unknown = set(arguments.names) - set(names)
     if unknown:
         parser.error(f"there is no {', '.join(sorted(unknown))}; choose from {', '.join(names)}")
-    if not arguments.peers.exists():
-        parser.error(f"there is no {arguments.peers}; `make bench` makes it")
+    for path in (arguments.peers, arguments.estimator):
+        if not path.exists():
+            parser.error(f"there is no {path}; `make bench` makes it")
     arguments.output.mkdir(parents=True, exist_ok=True)
     console, ours = Console(), _machine()
     with tempfile.TemporaryDirectory() as directory:
@@ -56,9 +60,12 @@ def main() -> None:
         _write_digits(digits)
         for name in arguments.names or names:
             console.rule(WORKLOADS[name].title if name in WORKLOADS else name)
-            machine = f"{ours}; {_versions(arguments.peers)}" if name in WORKLOADS else ours
+            machine = ours
             if name in WORKLOADS:
-                rows = list(compare(WORKLOADS[name], str(arguments.peers), digits))
+                workload = WORKLOADS[name]
+                peers = arguments.estimator if workload.has_estimators else arguments.peers
+                machine = f"{ours}; {_versions(peers)}"
+                rows = list(compare(workload, str(peers), digits))
             elif name == "startup":
                 rows = list(startup())
             else:

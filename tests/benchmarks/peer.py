@@ -5,6 +5,7 @@ that they call `tf`: TensorFlow's own, or ours.
 """
 
 import importlib
+import importlib.util
 import os
 import sys
 from typing import Any
@@ -25,8 +26,10 @@ def front_end(name: str, devices: int) -> Any:
     if name == "none":
         return None
     if name == "tensorflow":
-        # With Keras 3 custom loops of MirroredStrategy fail on several CPU devices.
-        os.environ |= {"TF_USE_LEGACY_KERAS": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
+        os.environ |= {"TF_CPP_MIN_LOG_LEVEL": "3"}
+        if importlib.util.find_spec("tf_keras"):
+            # With Keras 3 custom loops of MirroredStrategy fail on several CPU devices.
+            os.environ |= {"TF_USE_LEGACY_KERAS": "1"}
         import tensorflow as tf
     else:
         from frontends import tf

@@ -50,6 +50,7 @@ class Workload:
         processes: how many processes each program consists of.
         rounds: how often each takes its turn.
         only: numbers of devices on which a program takes part; without an entry, all.
+        has_estimators: whether the peer is TensorFlow 2.15, the last one that has them.
     """
 
     title: str
@@ -59,6 +60,7 @@ class Workload:
     processes: int = 1
     rounds: int = 9
     only: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    has_estimators: bool = False
 
 
 def _both(name: str) -> dict[str, Program]:
@@ -79,6 +81,14 @@ WORKLOADS = {
         {**_both("mnist.fit"), KERAS: Program("mnist.keras_alone")},
         {TENSORFLOW: 1.2, KERAS: 3},
         devices=(1, 2),
+    ),
+    "mnist_estimator": Workload(
+        "MNIST CNN, Estimator.train, batch 128",
+        _both("estimators.mnist"),
+        {TENSORFLOW: 1.5},
+        devices=(1, 2),
+        rounds=5,
+        has_estimators=True,
     ),
     "mlp_loop": Workload(
         "MLP 784-256-128-10, custom loop, 64 rows a replica",

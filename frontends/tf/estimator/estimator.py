@@ -624,7 +624,8 @@ class Estimator:
             context = SessionRunContext(SessionRunArgs(session.made.spec.loss), session)
             asked = [hook.before_run(context) for hook in hooks]
             wanted = [None if args is None else session.read(args.fetches) for args in asked]
-            run.fetch(session.fetched(wanted))
+            if any(fetches is not None for fetches in wanted):
+                run.fetch(session.fetched(wanted))
             session.outputs = run(batch)
             session.count_step()
             for hook, fetches in zip(hooks, wanted, strict=True):
