@@ -1,6 +1,5 @@
 """`tf.distribute.Server`: a task of a cluster of parameter servers and workers."""
 
-from collections.abc import Collection
 from typing import Any
 
 from frontends.tf.train.cluster_spec import ClusterSpec, Tasks
@@ -130,16 +129,17 @@ def server_at(address: str) -> Server | None:
     return _SERVERS.get(address)
 
 
-def connected(cluster: ClusterSpec, own: Collection[str] = ()) -> Any:
+def connected(cluster: ClusterSpec, own: tuple[str, int] | None = None) -> Any:
     """Connects this process, as the coordinator, to the servers and workers of a cluster; waits for them.
 
     Args:
         cluster: all tasks.
-        own: names of those that this process is itself, such as `"worker_0"`.
+        own: the job and the index of the task that this process is, if it has no server of its own.
     """
     source = source_of(cluster, "the cluster that the program gives")
     jobs = jobs_of(cluster)
-    return remote_package().RemoteCluster(jobs, source, is_chief="chief" in jobs, own=own)
+    names = [] if own is None else [f"{own[0]}_{own[1]}"]
+    return remote_package().RemoteCluster(jobs, source, is_chief="chief" in jobs, own=names)
 
 
 def source_of(cluster: ClusterSpec, otherwise: str) -> str:

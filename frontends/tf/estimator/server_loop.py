@@ -31,16 +31,17 @@ _STOP_SECONDS = 1.0
 class WorkerBatches(PerWorkerValues):
     """An iterator over batches for each worker, which makes its own."""
 
-    def __init__(self, make: Callable[[int], Iterator[Any]], own: int, batches: Any) -> None:
+    def __init__(
+        self, make: Callable[[int], Iterator[Any]], made: dict[int, Iterator[Any]]
+    ) -> None:
         """Takes what makes them.
 
         Args:
             make: returns the batches of a worker; called in its process.
-            own: the worker that is this process.
-            batches: those of this worker.
+            made: those of workers in this process, as far as there are some.
         """
         super().__init__(())
-        self._make, self._made = make, {own: batches}
+        self._make, self._made = make, made
 
     def of_worker(self, worker: int) -> Any:
         """Returns the iterator of one worker."""
@@ -86,14 +87,14 @@ class ServerLoop:
     """Runs steps with hooks, as `Estimator` does without servers."""
 
     def __init__(
-        self, strategy: Any, make_batches: Callable[[int], Iterator[Any]], own: int
+        self, strategy: Any, make_batches: Callable[[int], Iterator[Any]], own: int | None
     ) -> None:
         """Prepares for a training.
 
         Args:
             strategy: its `ParameterServerStrategy`.
             make_batches: returns the batches of a worker; called in its process.
-            own: the worker that is this process.
+            own: the worker that is this process; None if none is.
         """
         self._strategy, self._workers = strategy, strategy.num_workers
         self._coordinator = ClusterCoordinator(strategy)
@@ -119,7 +120,7 @@ class ServerLoop:
 
         Args:
             run: has the step.
-            batches: those of this process.
+            batches: those of this process, which a worker takes if one is here.
             session: of the training.
             hooks: called around steps.
 
@@ -139,13 +140,14 @@ class ServerLoop:
                 hook.begin()
         for hook in hooks:
             hook.after_create_session(session, None)
-        own = WorkerBatches(self._make_batches, self._own, batches)
+        made = {} if self._own is None else {self._own: batches}
+        all_batches = WorkerBatches(self._make_batches, made)
         step = _Step(self._strategy, run.step)
         # Hooks of a step are called when others are under way, so these return what later hooks may ask for.
         names = set(session.graph.given)
 
         def schedule() -> RemoteValue:
-            return self._coordinator.schedule(step, args=(own, self._ended))
+            return self._coordinator.schedule(step, args=(all_batches, self._ended))
 
         while True:
             context = SessionRunContext(SessionRunArgs(session.made.spec.loss), session)

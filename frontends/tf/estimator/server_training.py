@@ -1,7 +1,8 @@
 """Training with parameter servers: what each task of the cluster does.
 
 One task *coordinates*: the chief, or the first worker of a cluster without one. It computes as well, as TensorFlow 1's chief
-does. All other workers, and the parameter servers, *serve*: they run what the coordinator sends.
+does. All other workers, and the parameter servers, *serve*: they run what the coordinator sends. The coordinator may also be a
+program that is no task of the cluster, all of which serves then (`DistributeConfig(remote_cluster=...)`).
 """
 
 import functools
@@ -17,6 +18,7 @@ from frontends.tf.estimator.batches import batches_of, call_with
 from frontends.tf.estimator.mode_keys import ModeKeys
 from frontends.tf.estimator.run_config import RunConfig
 from frontends.tf.estimator.server_loop import ServerLoop
+from frontends.tf.train.cluster_spec import ClusterSpec
 from spmd.cluster import RESTART_VARIABLE
 from spmd.errors import UnavailableError
 
@@ -28,11 +30,11 @@ def uses_servers(config: RunConfig) -> bool:
         ValueError: there are parameter servers, and the strategy has no use for them.
     """
     strategy = config.train_distribute
-    if not config.num_ps_replicas:
+    if "ps" not in _cluster_of(config).jobs:
         return False
     if strategy is not None and not isinstance(strategy, ParameterServerStrategy):
         raise ValueError(
-            f'The cluster in TF_CONFIG has the job "ps", parameter servers, but {type(strategy).__name__} keeps variables in '
+            f'The cluster has the job "ps", parameter servers, but {type(strategy).__name__} keeps variables in '
             "the workers. Leave them out of the cluster, or train with "
             "RunConfig(train_distribute=tf.distribute.ParameterServerStrategy())."
         )
@@ -64,15 +66,16 @@ def coordinate(
         params: of the estimator.
         train: makes variables or restores them, and calls the loop; given the strategy, the loop and the `input_fn` of this worker.
     """
-    own = config.task_type, config.task_id
+    own = None if config.remote_cluster else (config.task_type, config.task_id)
     known = {"mode": ModeKeys.TRAIN, "params": params, "config": config}
     while True:
-        strategy = ParameterServerStrategy.with_own_worker(
-            config.cluster_spec, own, config.train_distribute
+        strategy = ParameterServerStrategy.coordinating(
+            _cluster_of(config), own, config.train_distribute
         )
-        workers = strategy.num_workers
-        own_worker = config.task_id if config.task_type == "worker" else workers - 1
-        own_input = functools.partial(_input, input_fn, own_worker, workers)
+        workers, own_worker = strategy.num_workers, None
+        if own is not None:
+            own_worker = own[1] if own[0] == "worker" else workers - 1
+        own_input = functools.partial(_input, input_fn, own_worker or 0, workers)
 
         def batches(worker: int, strategy: Any = strategy, workers: int = workers) -> Iterator[Any]:
             input_of_worker = functools.partial(_input, input_fn, worker, workers)
@@ -86,6 +89,10 @@ def coordinate(
         break
     if strategy.cluster is not None:
         strategy.cluster.finish()
+
+
+def _cluster_of(config: RunConfig) -> ClusterSpec:
+    return config.remote_cluster or config.cluster_spec
 
 
 def _input(

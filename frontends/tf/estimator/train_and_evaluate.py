@@ -57,9 +57,8 @@ def train_and_evaluate(
     config = estimator.config
     if config.task_type == "evaluator":
         return _follow(estimator, train_spec, eval_spec)
-    only_trains = (
-        config.num_worker_replicas > 1 or config.task_type == "chief" or uses_servers(config)
-    )
+    is_served = uses_servers(config) and config.remote_cluster is None
+    only_trains = config.num_worker_replicas > 1 or config.task_type == "chief" or is_served
     if config.task_type != "master" and (only_trains or "evaluator" in config.cluster_spec.jobs):
         _train(estimator, train_spec, [])
         return None

@@ -128,14 +128,16 @@ class ParameterServerStrategy(Strategy):
         self._set_up(servers or [], cluster.num_tasks("worker") if cluster else 1)
 
     @staticmethod
-    def with_own_worker(
-        cluster: ClusterSpec, own: tuple[str, int], like: "ParameterServerStrategy | None" = None
+    def coordinating(
+        cluster: ClusterSpec,
+        own: tuple[str, int] | None,
+        like: "ParameterServerStrategy | None" = None,
     ) -> "ParameterServerStrategy":
-        """Makes the strategy of a task that coordinates, and is a worker too, as that of an estimator is.
+        """Makes the strategy of an estimator's coordinator.
 
         Args:
             cluster: all tasks.
-            own: the job and the index of this one.
+            own: the job and the index of the task that this process is, which then is a worker, too; None if it is none.
             like: another strategy, whose options are taken, and whose connection, if it has one.
 
         Returns:
@@ -148,11 +150,11 @@ class ParameterServerStrategy(Strategy):
         servers = _servers_of(cluster, own)
         if servers is None:
             known = None if like is None else like.cluster
-            is_usable = known is not None and not known.has_ended and own[0] != "worker"
-            self.cluster = known if is_usable else connected(cluster, [f"{own[0]}_{own[1]}"])
-            servers = self.cluster.stores
+            if known is None or known.has_ended:
+                known = connected(cluster, own)
+            self.cluster, servers = known, known.stores
         workers = cluster.num_tasks("worker") if "worker" in cluster.jobs else 0
-        self._set_up(servers, workers + (own[0] != "worker"))
+        self._set_up(servers, workers + (own is not None and own[0] != "worker"))
         return self
 
     def _set_up(self, servers: Sequence[Any], num_workers: int) -> None:

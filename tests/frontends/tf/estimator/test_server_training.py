@@ -111,6 +111,28 @@ def test_training_goes_on_when_a_server_was_lost(cluster, tmp_path, monkeypatch)
     assert seen.ends == 1
 
 
+def test_a_program_that_is_no_task_has_the_cluster_train(cluster, monkeypatch, tmp_path):
+    cluster("nobody", worker=2, ps=1)
+    jobs = json.loads(os.environ["TF_CONFIG"])["cluster"]
+    monkeypatch.delenv("TF_CONFIG")
+    given = tf.contrib.distribute.DistributeConfig(
+        train_distribute=tf.contrib.distribute.ParameterServerStrategy(), remote_cluster=jobs
+    )
+    config = tf.estimator.RunConfig(experimental_distribute=given, save_checkpoints_steps=4)
+    made = tf.estimator.Estimator(model_fn, str(tmp_path), config)
+    saved, workers = Saved(), set()
+
+    def input_fn(input_context):
+        workers.add(input_context.input_pipeline_id)
+        return data(None)()
+
+    train_spec = tf.estimator.TrainSpec(input_fn, max_steps=10, saving_listeners=[saved])
+    metrics, _ = tf.estimator.train_and_evaluate(made, train_spec, tf.estimator.EvalSpec(data()))
+    assert metrics["global_step"] == 10
+    assert workers == {0, 1}
+    assert saved.steps == [(step, step) for step in (0, 4, 8, 10)]
+
+
 def test_strategies_without_servers_have_no_use_for_them(monkeypatch, tmp_path):
     be("ps", monkeypatch)
     made = estimator(tmp_path, train_distribute=tf.distribute.MirroredStrategy(["cpu:0"]))
