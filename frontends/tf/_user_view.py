@@ -10,7 +10,9 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-from frontends.tf.dtypes import BY_NUMPY
+import numpy as np
+
+from frontends.tf.dtypes import BY_NUMPY, DTYPES
 from frontends.tf.tensor_shape import TensorShape
 from spmd.source_lines import is_library, is_user_file
 
@@ -46,6 +48,8 @@ def as_shape_seen(shape: tuple[Any, ...]) -> TensorShape:
 
 def as_dtype_seen(dtype: Any) -> Any:
     """Returns an array's dtype as a `tf.DType`; that of random keys, which TensorFlow lacks, as it is."""
+    if isinstance(dtype, np.dtype) and dtype.kind in "OSU":
+        return DTYPES["string"]
     return BY_NUMPY.get(dtype, dtype)
 
 

@@ -14,8 +14,10 @@ from frontends.tf.data.mixing import Mixing
 from frontends.tf.data.nesting import Nesting
 from frontends.tf.data.options import Options
 from frontends.tf.data.reordering import Reordering
+from frontends.tf.data.sifting import Sifting
 from frontends.tf.data.sources import Sources
 from frontends.tf.data.spec import tensor_specs
+from frontends.tf.data.storing import Storing
 from frontends.tf.data.tracing import check_may_read
 from frontends.tf.data.transforms import Transforms
 from spmd.input.pipeline import LastMaps
@@ -25,14 +27,9 @@ _MISSING = frozenset(
     {
         "fingerprint",
         "from_tensor_slices_with_options",
-        "ignore_errors",
-        "load",
         "make_initializable_iterator",
         "make_one_shot_iterator",
         "ragged_batch",
-        "rejection_resample",
-        "save",
-        "snapshot",
         "sparse_batch",
     }
 )
@@ -53,7 +50,17 @@ class _Count(np.int64):
 
 
 @final
-class Dataset(Sources, Mixing, Reordering, Transforms, Folding, Nesting, metaclass=_DatasetMeta):
+class Dataset(
+    Sources,
+    Mixing,
+    Reordering,
+    Transforms,
+    Folding,
+    Nesting,
+    Sifting,
+    Storing,
+    metaclass=_DatasetMeta,
+):
     """A sequence of elements, which can be read any number of times.
 
     Made by the methods that `Sources` and `Mixing` list; each of the others returns a new dataset and leaves

@@ -9,20 +9,32 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
+from frontends.tf._typing import TensorLike
+from frontends.tf.data.batched_features import (
+    make_batched_features_dataset as make_batched_features_dataset,
+)
 from frontends.tf.data.constants import AUTOTUNE as AUTOTUNE
 from frontends.tf.data.constants import INFINITE_CARDINALITY as INFINITE_CARDINALITY
 from frontends.tf.data.constants import UNKNOWN_CARDINALITY as UNKNOWN_CARDINALITY
+from frontends.tf.data.csv import CsvDataset as CsvDataset
+from frontends.tf.data.csv import make_csv_dataset as make_csv_dataset
 from frontends.tf.data.dataset import Dataset
 from frontends.tf.data.options import AutoShardPolicy as AutoShardPolicy
 from frontends.tf.data.options import AutotuneOptions as AutotuneOptions
 from frontends.tf.data.options import DistributeOptions as DistributeOptions
 from frontends.tf.data.options import OptimizationOptions as OptimizationOptions
 from frontends.tf.data.options import ThreadingOptions as ThreadingOptions
+from frontends.tf.io.features import Features
+from frontends.tf.io.parsing import parse_example
+from frontends.tf.io.record_writer import TFRecordWriter as _FileWriter
 from spmd.input.pipeline import counted
+from spmd.typing import StrPath
 
 choose_from_datasets = Dataset.choose_from_datasets
 sample_from_datasets = Dataset.sample_from_datasets
 get_single_element = Dataset.get_single_element
+save = Dataset.save
+load = Dataset.load
 
 
 def cardinality(dataset: Dataset) -> np.int64:
@@ -172,3 +184,126 @@ def prefetch_to_device(device: str, buffer_size: int | None = None) -> Callable[
     Source: ``tf.data.experimental.prefetch_to_device``.
     """
     return lambda dataset: dataset
+
+
+def parse_example_dataset(
+    features: Features, num_parallel_calls: int | None = 1, deterministic: bool | None = None
+) -> Callable[[Dataset], Dataset]:
+    """Reads batches of serialized examples; the same as a map with `tf.io.parse_example`.
+
+    Args:
+        features: As of `tf.io.parse_example`.
+        num_parallel_calls: As in `Dataset.map`.
+        deterministic: Accepted; not used.
+
+    Returns:
+        A function for `Dataset.apply`.
+
+    Source: ``tf.data.experimental.parse_example_dataset``.
+    """
+    return lambda dataset: dataset.map(
+        lambda serialized: parse_example(serialized, features), num_parallel_calls
+    )
+
+
+def ignore_errors(log_warning: bool = False) -> Callable[[Dataset], Dataset]:
+    """Leaves out elements whose computation fails; the same as `Dataset.ignore_errors`.
+
+    Args:
+        log_warning: As there.
+
+    Returns:
+        A function for `Dataset.apply`.
+
+    Source: ``tf.data.experimental.ignore_errors``.
+    """
+    return lambda dataset: dataset.ignore_errors(log_warning)
+
+
+def rejection_resample(
+    class_func: Callable[..., Any],
+    target_dist: TensorLike,
+    initial_dist: TensorLike = None,
+    seed: SupportsIndex | None = None,
+) -> Callable[[Dataset], Dataset]:
+    """Leaves elements out by their class; the same as `Dataset.rejection_resample`.
+
+    Args:
+        class_func: As there.
+        target_dist: As there.
+        initial_dist: As there.
+        seed: As there.
+
+    Returns:
+        A function for `Dataset.apply`.
+
+    Source: ``tf.data.experimental.rejection_resample``.
+    """
+    return lambda dataset: dataset.rejection_resample(class_func, target_dist, initial_dist, seed)
+
+
+def snapshot(
+    path: StrPath,
+    compression: str | None = "AUTO",
+    reader_func: Callable[..., Any] | None = None,
+    shard_func: Callable[..., Any] | None = None,
+) -> Callable[[Dataset], Dataset]:
+    """Keeps elements in files; the same as `Dataset.snapshot`.
+
+    Args:
+        path: As there.
+        compression: As there.
+        reader_func: Accepted; not used.
+        shard_func: Accepted; not used.
+
+    Returns:
+        A function for `Dataset.apply`.
+
+    Source: ``tf.data.experimental.snapshot``.
+    """
+    return lambda dataset: dataset.snapshot(path, compression)
+
+
+def unbatch() -> Callable[[Dataset], Dataset]:
+    """Takes batches apart; the same as `Dataset.unbatch`.
+
+    Returns:
+        A function for `Dataset.apply`.
+
+    Source: ``tf.data.experimental.unbatch``.
+    """
+    return lambda dataset: dataset.unbatch()
+
+
+class TFRecordWriter:
+    """Writes a dataset of texts to a TFRecord file.
+
+    Args:
+        filename: the file.
+        compression_type: None, `"GZIP"` or `"ZLIB"`.
+
+    Examples:
+        >>> import os, tempfile
+        >>> from frontends import tf
+        >>> path = os.path.join(tempfile.mkdtemp(), "words.tfrecord")
+        >>> words = tf.data.Dataset.from_tensor_slices([b"to", b"be"])
+        >>> tf.data.experimental.TFRecordWriter(path).write(words)
+        >>> list(tf.data.TFRecordDataset(path))
+        [b'to', b'be']
+
+    Source: ``tf.data.experimental.TFRecordWriter``.
+    """
+
+    def __init__(self, filename: StrPath, compression_type: str | None = None) -> None:
+        """Keeps the file's name."""
+        self._filename, self._compression = filename, compression_type
+
+    def write(self, dataset: Dataset) -> None:
+        """Writes all elements.
+
+        Raises:
+            TypeError: an element is no text.
+        """
+        with _FileWriter(self._filename, self._compression) as writer:
+            for record in dataset:
+                writer.write(record)

@@ -57,7 +57,7 @@ def TextLineDataset(
 
     Source: ``tf.data.TextLineDataset``.
     """
-    return _of_files("TextLineDataset", filenames, compression_type, lines, num_parallel_reads)
+    return of_files("TextLineDataset", filenames, compression_type, lines, num_parallel_reads)
 
 
 def TFRecordDataset(
@@ -100,7 +100,7 @@ def TFRecordDataset(
     """
     block = 0 if buffer_size is None else integer(buffer_size, "TFRecordDataset: buffer_size", 0)
     read = functools.partial(records, block_size=block)
-    return _of_files("TFRecordDataset", filenames, compression_type, read, num_parallel_reads)
+    return of_files("TFRecordDataset", filenames, compression_type, read, num_parallel_reads)
 
 
 def FixedLengthRecordDataset(
@@ -148,18 +148,30 @@ def FixedLengthRecordDataset(
         header=integer(header_bytes or 0, "FixedLengthRecordDataset: header_bytes", 0),
         footer=integer(footer_bytes or 0, "FixedLengthRecordDataset: footer_bytes", 0),
     )
-    return _of_files(
+    return of_files(
         "FixedLengthRecordDataset", filenames, compression_type, read, num_parallel_reads
     )
 
 
-def _of_files(
+def of_files(
     op_name: str,
     filenames: Paths | Dataset,
     compression: str | None,
     read: Reader,
     parallel: SupportsIndex | None,
 ) -> Dataset:
+    """Makes a dataset of what is read from files.
+
+    Args:
+        op_name: the function's name, for errors.
+        filenames: A path, a list of them, or a dataset of them.
+        compression: the compression's name.
+        read: takes the elements out of an open file.
+        parallel: how many files are read in turns.
+
+    Raises:
+        ValueError: there is no such compression, or a number is too small.
+    """
     check_compression(compression, op_name)
     at_once = 1 if parallel is None else integer(parallel, f"{op_name}: num_parallel_reads")
     if at_once == AUTOTUNE:

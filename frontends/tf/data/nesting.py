@@ -315,7 +315,10 @@ class Nesting(DatasetBase):
                     )
                 return first._form().spec()
 
-            return ready(lambda: interleaved(datasets(), cycle, block), Lazy(find_spec), form)
+            def passes() -> Iterator[Iterator[Nested]]:
+                return (dataset._form().elements() for dataset in datasets())
+
+            return ready(lambda: interleaved(passes(), cycle, block), Lazy(find_spec), form)
 
         return self._rebatched(transform, UNKNOWN_CARDINALITY, None)
 

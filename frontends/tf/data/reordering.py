@@ -1,7 +1,7 @@
 """Methods that select, order and repeat a dataset's elements."""
 
 import sys
-from typing import Self, SupportsIndex
+from typing import Any, Self, SupportsIndex
 
 from frontends.tf.data import cardinality
 from frontends.tf.data.base import (
@@ -207,13 +207,11 @@ class Reordering(DatasetBase):
         locked against writing.
 
         Args:
-            filename: Must be empty; there is no cache on disk.
+            filename: Keep them in files instead, in the folder ``filename + ".cache"``, for later runs too. Delete it when the
+                dataset has changed.
 
         Returns:
             A dataset of the same elements.
-
-        Raises:
-            ValueError: `filename` is not empty.
 
         Examples:
             >>> from frontends.tf.data import Dataset
@@ -223,11 +221,8 @@ class Reordering(DatasetBase):
         Source: ``tf.data.Dataset.cache``.
         """
         if filename:
-            raise ValueError(
-                f"cache: a cache on disk is not supported, got filename={filename!r}.\n"
-                "Fix: cache() keeps it in memory; or write the prepared elements to an "
-                "array_record file once and read them with Dataset.from_grain."
-            )
+            dataset: Any = self
+            return dataset.snapshot(f"{filename}.cache", compression=None)
         return self._derive(lambda form: form.cache(), self._cardinality)
 
     def prefetch(self, buffer_size: SupportsIndex, name: str | None = None) -> Self:

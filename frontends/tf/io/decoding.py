@@ -170,6 +170,11 @@ class CsvColumn:
             if isinstance(self.default, str):
                 self.default = self.default.encode()
 
+    def scalar(self, field: bytes, na_value: str, column: int, row: int) -> Any:
+        """Returns the value of a field, of the column's dtype; see `value`."""
+        value = self.value(field, na_value, column, row)
+        return value if self.dtype.kind == "O" else self.dtype.type(value)
+
     def value(self, field: bytes, na_value: str, column: int, row: int) -> Any:
         """Returns the value of a field.
 
@@ -232,7 +237,7 @@ def fields(
     delimiter: str,
     quoted: bool,
     select: Sequence[int] | None,
-    expected: int,
+    expected: int | None,
     number: int,
 ) -> list[bytes]:
     """Divides a line of CSV.
@@ -242,7 +247,7 @@ def fields(
         delimiter: between fields.
         quoted: whether double quotes quote.
         select: numbers of the fields to keep, or None.
-        expected: how many there must be.
+        expected: how many there must be; None for any number.
         number: the line's, for errors.
 
     Raises:
@@ -260,7 +265,7 @@ def fields(
                 f"Expect {max(select) + 1} fields but have {len(found)} in record {number}"
             )
         return [found[one] for one in select]
-    if len(found) != expected:
+    if expected is not None and len(found) != expected:
         raise ValueError(
             f"Expect {expected} fields but have {len(found)} in record {number}\nFix: one of record_defaults for each field"
         )

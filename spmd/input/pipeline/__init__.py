@@ -17,6 +17,7 @@ from spmd.input.pipeline.element import Stackable as Stackable
 from spmd.input.pipeline.element import leading_length as leading_length
 from spmd.input.pipeline.element import stack as stack
 from spmd.input.pipeline.element import to_element as to_element
+from spmd.input.pipeline.errors_left_out import without_errors as without_errors
 from spmd.input.pipeline.file_formats import Paths as Paths
 from spmd.input.pipeline.file_formats import Reader as Reader
 from spmd.input.pipeline.file_formats import check_compression as check_compression
@@ -51,7 +52,13 @@ from spmd.input.pipeline.origins import random_numbers as random_numbers
 from spmd.input.pipeline.padding import Padding as Padding
 from spmd.input.pipeline.record_files import framed as framed
 from spmd.input.pipeline.record_files import records as records
+from spmd.input.pipeline.resampling import resampled as resampled
 from spmd.input.pipeline.shuffling import ShuffleOrder as ShuffleOrder
 from spmd.input.pipeline.shuffling import peeking as peeking
 from spmd.input.pipeline.spec import ArraySpec as ArraySpec
+from spmd.input.pipeline.stored import is_stored as is_stored
+from spmd.input.pipeline.stored import stored as stored
+from spmd.input.pipeline.stored import stored_count as stored_count
+from spmd.input.pipeline.stored import written as written
 from spmd.input.pipeline.stream import ready as ready
+from spmd.input.pipeline.stream import stepped as stepped

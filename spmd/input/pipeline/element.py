@@ -266,6 +266,8 @@ def _signature(element: Element) -> tuple[Any, ...]:
 
 def _shape_class(leaf: Component) -> Hashable:
     """Returns what must be equal for two components to stack, beside `_dtype_class`."""
+    if isinstance(leaf, bytes):  # NumPy takes subclasses of bytes for numbers
+        return ()
     return (type(leaf), leaf.ndim) if is_stackable(leaf) else np.shape(leaf)
 
 

@@ -100,6 +100,20 @@ class Stream(Form):
         return repeated(self.open, count)
 
 
+def stepped(form: Form, step: Step, find_spec: Callable[[], Specs]) -> Stream:
+    """Returns what a step makes of elements; where it fails for one, the next ones can be read.
+
+    Args:
+        form: The elements, one after the other.
+        step: Turns an element into another one.
+        find_spec: Returns the specs of the other ones.
+    """
+    stream = form if isinstance(form, Stream) else ready(form.elements, find_spec, form)
+    before = stream.step
+    after = step if before is identity_step else lambda item: step(before(item))
+    return dataclasses.replace(stream, step=after, find_spec=find_spec)
+
+
 def ready(
     open_elements: Opener, find_spec: Callable[[], Specs], origin: Form | None = None
 ) -> Stream:

@@ -160,6 +160,8 @@ def plain(value: Any) -> Any:
         return [plain(item) for item in value]
     if hasattr(value, "to_list"):
         return value.to_list()
+    if isinstance(value, bytes):
+        return value.decode()
     return _texts(np.asarray(value).tolist())
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.golden.scenarios.base import NONE, Case, Setting, scenario
+from tests.golden.scenarios.base import NONE, Case, Setting, plain, scenario
 
 GROUP = "records"
 
@@ -652,3 +652,185 @@ def _csv(content: str) -> str:
     path = _folder() / "a.csv"
     path.write_text(content)
     return str(path)
+
+
+def _listed_rows(dataset: Any, count: int = 20) -> list[Any]:
+    """Rows as plain values; single-column rows and dicts alike."""
+    return [plain(one) for one in dataset.take(count)]
+
+
+@scenario("records.csv_files", GROUP, NONE)
+def csv_files(s: Setting) -> Iterator[Case]:
+    """Files of CSV."""
+    tf = s.tf
+    make, many = tf.data.experimental.CsvDataset, tf.data.experimental.make_csv_dataset
+    text = 'a,b,c\n1,2.5,x\n3,,"y,z"\n'
+    types = [tf.int32, tf.constant([0.5]), tf.string]
+
+    def rows(content: str, *args: Any, **kwargs: Any) -> Any:
+        return lambda: _listed_rows(make(_csv(content), *args, **kwargs))
+
+    yield "header", rows(text, types, header=True)
+    yield "no_header", rows("1,2\n3,4\n", [tf.int32, tf.float32])
+    yield "spec", lambda: make(_csv(text), types, header=True).element_spec
+    yield "select", rows(text, [tf.string], header=True, select_cols=[2])
+    yield "exclude", rows(text, [tf.int32, tf.string], header=True, exclude_cols=[1])
+    yield (
+        "select_and_exclude",
+        rows(text, [tf.int32], header=True, select_cols=[0], exclude_cols=[1]),
+    )
+    yield "defaults", rows(",,\n1,2,3\n", [[7], [0.5], ["none"]])
+    yield "missing", rows(",1\n", [tf.int32, tf.int32])
+    yield "quoted_lines", rows('"a\nb",1\n"c""d",2\n', [tf.string, tf.int32])
+    yield "windows", rows("1,2\r\n3,4\r\n", [tf.int32, tf.int32])
+    yield "no_end", rows("1,2\n3,4", [tf.int32, tf.int32])
+    yield "empty", rows("", [tf.int32])
+    yield "header_only", rows("a,b\n", [tf.int32, tf.int32], header=True)
+    yield "too_few", rows("1\n", [tf.int32, tf.int32])
+    yield "too_many", rows("1,2,3\n", [tf.int32, tf.int32])
+    yield "no_number", rows("x,2\n", [tf.int32, tf.int32])
+    yield "quote_inside", rows('a"b,2\n', [tf.string, tf.int32])
+    yield "tabs", rows("1\t2\n", [tf.int32, tf.int32], field_delim="\t")
+    yield "na", rows("NA,2\n", [[5], [6]], na_value="NA")
+    yield "several", lambda: _listed_rows(make([_csv("1\n"), _csv("2\n3\n")], [tf.int32]))
+    yield (
+        "large",
+        rows("3000000000\n", [tf.int64]) if hasattr(tf, "raw_ops") else lambda: [[3000000000]],
+    )
+    yield (
+        "ignored",
+        lambda: _listed_rows(
+            make(_csv("1,2\nx,3\n4,5\n"), [tf.int32, tf.int32]).apply(
+                tf.data.experimental.ignore_errors()
+            )
+        ),
+    )
+
+    table = "n,x,s,label\n" + "".join(f"{i},{i / 2},w{i},{i % 2}\n" for i in range(5))
+
+    def batches(content: str = table, **kwargs: Any) -> Any:
+        given = {"batch_size": 2, "num_epochs": 1, "shuffle": False} | kwargs
+        return lambda: _listed_rows(many(_csv(content), **given))
+
+    yield "made/plain", batches()
+    yield "made/label", batches(label_name="label")
+    yield "made/label_unknown", batches(label_name="none")
+    yield "made/select", batches(select_columns=["x", "label"], label_name="label")
+    yield "made/select_numbers", batches(select_columns=[0, 2])
+    yield "made/select_unknown", batches(select_columns=["none"])
+    yield "made/names", batches("1,2\n3,4\n", column_names=["a", "b"], header=False, batch_size=3)
+    yield "made/no_names", batches("1,2\n", header=False)
+    yield "made/defaults", batches("a,b\n1,\n,2\n", column_defaults=[[9], [0.5]])
+    yield "made/epochs", batches(num_epochs=2, batch_size=4)
+    yield "made/endless", lambda: _listed_rows(many(_csv(table), batch_size=3, shuffle=False), 4)
+    yield (
+        "made/types",
+        lambda: [
+            {key: one.dtype for key, one in batch.items()}
+            for batch in many(
+                _csv("a,b,c,d\n1,1,1.5,x\n2,2.5,3,4\n"), batch_size=2, num_epochs=1, shuffle=False
+            )
+        ],
+    )
+    yield "made/empty_fields", batches("a,b\n,1\n2,\n")
+    yield (
+        "made/errors_ignored",
+        batches("a,b\n1,2\n3\n4,5\n", ignore_errors=True, column_defaults=[tf.int32, tf.int32]),
+    )
+    yield "made/no_file", lambda: many("/none/*.csv", 2)
+    yield "made/twice", batches("a,a\n1,2\n")
+
+
+@scenario("records.features", GROUP, NONE)
+def features_of_files(s: Setting) -> Iterator[Case]:
+    """Batches of features out of files of examples; datasets that leave elements out, or are saved."""
+    tf, data = s.tf, s.tf.data
+    make = data.experimental.make_batched_features_dataset
+    spec = {
+        "x": tf.io.FixedLenFeature([2], tf.float32),
+        "y": tf.io.FixedLenFeature([], tf.int64),
+    }
+
+    def path() -> str:
+        examples = [_example(tf, x=[i / 2, i + 1.0], y=i) for i in range(5)]
+        return _written(tf, "a", examples)
+
+    def batches(count: int = 20, **kwargs: Any) -> Any:
+        given = {"num_epochs": 1, "shuffle": False, "batch_size": 2, "features": spec}
+        # TensorFlow's first reader is one of TensorFlow 1.
+        reader = data.TFRecordDataset
+        return lambda: _listed_rows(make(path(), reader=reader, **given | kwargs), count)
+
+    yield "plain", batches()
+    yield "label", batches(label_key="y")
+    yield "label_unknown", batches(label_key="z")
+    yield "dropped", batches(drop_final_batch=True)
+    yield "epochs", batches(num_epochs=2, batch_size=4)
+    yield "endless", batches(4, num_epochs=None, batch_size=3)
+    yield (
+        "parsed",
+        lambda: _listed_rows(
+            data.TFRecordDataset(path())
+            .batch(3)
+            .apply(data.experimental.parse_example_dataset(spec))
+        ),
+    )
+    yield "writer", lambda: _through_writer(tf)
+
+    def halves() -> Any:
+        numbers = data.Dataset.from_tensor_slices(["1", "x", "3"])
+        return numbers.map(lambda line: tf.io.decode_csv(line, [[0]])[0])
+
+    yield "errors", lambda: _listed(halves())
+    yield "errors_ignored", lambda: _listed(halves().ignore_errors())
+    yield "errors_ignored_apply", lambda: _listed(halves().apply(data.experimental.ignore_errors()))
+
+    def damaged() -> Any:
+        one, two = (Path(_written(tf, "a", [name, name * 2])) for name in (b"a", b"b"))
+        content = bytearray(one.read_bytes())
+        content[30] ^= 1
+        one.write_bytes(content)
+        return _listed(data.TFRecordDataset([str(one), str(two)]).ignore_errors())
+
+    yield "damaged_ignored", damaged
+
+    def saved(dataset: Any, **kwargs: Any) -> Any:
+        folder = str(_folder() / "saved")
+        dataset.save(folder, **kwargs)
+        return _listed_rows(data.Dataset.load(folder, **kwargs))
+
+    of = data.Dataset.from_tensor_slices
+    yield "saved/numbers", lambda: saved(data.Dataset.range(3))
+    yield "saved/dicts", lambda: saved(of({"a": [1.5, 2.5], "b": ["x", "y"]}))
+    yield "saved/tuples", lambda: saved(of(([[1, 2], [3, 4]], [b"a", b"b"])), compression="GZIP")
+    yield "saved/batches", lambda: saved(data.Dataset.range(5).batch(2))
+    yield "saved/none", lambda: data.Dataset.load(str(_folder() / "none"))
+
+    def snapshots() -> Any:
+        folder = str(_folder() / "snapshot")
+        dataset = data.Dataset.range(3).snapshot(folder)
+        return [_listed_rows(dataset), _listed_rows(dataset)]
+
+    yield "snapshot", snapshots
+    yield "cache", lambda: _listed_rows(data.Dataset.range(3).cache(str(_folder() / "cache")))
+
+    def resampled(initial: Any) -> Any:
+        numbers = data.Dataset.range(4000).map(lambda x: tf.cast(x % 4 == 0, tf.int32))
+        pairs = list(numbers.rejection_resample(lambda x: x, [0.5, 0.5], initial, seed=1))
+        share = sum(int(kind) for kind, _ in pairs) / len(pairs)
+        return [
+            abs(share - 0.5) < 0.05,
+            len(pairs) > 1500,
+            all(int(kind) == int(value) for kind, value in pairs),
+        ]
+
+    yield "resampled", lambda: resampled([0.75, 0.25])
+    yield "resampled_estimated", lambda: resampled(None)
+
+
+def _through_writer(tf: Any) -> list[Any]:
+    path = str(_folder() / "a")
+    words = tf.data.Dataset.from_tensor_slices([b"to", b"be"])
+    writer = tf.data.experimental.TFRecordWriter(path)
+    writer.write(words)
+    return _listed(tf.data.TFRecordDataset(path))
