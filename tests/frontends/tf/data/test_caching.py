@@ -109,8 +109,3 @@ class TestRows:
         cached = Dataset.range(5).batch(2).map(lambda x: x + 1).cache()
         assert [x.tolist() for x in cached] == [x.tolist() for x in cached] == [[1, 2], [3, 4], [5]]
         assert list(Dataset.range(4).batch(2).cache().unbatch()) == [0, 1, 2, 3]
-
-
-def test_a_file_is_refused():
-    with pytest.raises(ValueError, match=r"(?s)filename='/tmp/x'.*cache\(\) keeps it in memory"):
-        Dataset.range(3).cache("/tmp/x")
