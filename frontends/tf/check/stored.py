@@ -29,8 +29,9 @@ def own_attributes(cls: type) -> frozenset[str]:
         cls: the class; of one without source, as those written in C, only annotations are known.
     """
     annotated = {*vars(cls).get("__annotations__", {}), *vars(cls).get("__slots__", ())}
-    if "DESCRIPTOR" in vars(cls):
-        return frozenset(annotated.union(vars(cls)["DESCRIPTOR"].fields_by_name))
+    descriptor = vars(cls).get("DESCRIPTOR")
+    if descriptor is not None:  # their common base class has none
+        return frozenset(annotated.union(descriptor.fields_by_name))
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(cls)))
     except (OSError, TypeError, SyntaxError):

@@ -27,4 +27,4 @@ def test_a_class_without_source_has_none():
 
 
 def test_fields_of_a_protocol_buffer():
-    assert own_attributes(struct_pb2.Value) >= {"number_value", "string_value"}
+    assert attributes(struct_pb2.Value) >= {"number_value", "string_value"}
