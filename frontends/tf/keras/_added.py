@@ -9,7 +9,7 @@ import keras
 from frontends.tf import random
 from frontends.tf._typing import DTypeLike
 from frontends.tf.dtypes import jax_dtype
-from frontends.tf.keras import _backend_functions, _export, _legacy_optimizers
+from frontends.tf.keras import _backend_functions, _estimator, _export, _legacy_optimizers
 from frontends.tf.keras._backup import BackupAndRestore
 from frontends.tf.keras._dataset_creator import DatasetCreator
 from frontends.tf.keras._dense_features import DenseFeatures
@@ -91,6 +91,7 @@ _LOOKUPS = {cls.__name__: cls for cls in (Hashing, IntegerLookup, StringLookup)}
 
 NAMES: dict[str, dict[str, Any]] = {
     **_export.NAMES,
+    "": {**_export.NAMES.get("", {}), "estimator": _estimator},
     "backend": _backend_functions.TABLE,
     "callbacks": {cls.__name__: cls for cls in (BackupAndRestore, ModelCheckpoint, TensorBoard)},
     "callbacks.experimental": {"BackupAndRestore": BackupAndRestore},
@@ -141,7 +142,6 @@ HINTS = {
     "tf.keras.backend.print_tensor": "Use tf.print",
     "tf.keras.backend.rnn": "Use tf.keras.layers.RNN with a cell",
     "tf.keras.backend.set_session": "There are no sessions: call functions, and x.numpy()",
-    "tf.keras.estimator": "Train with model.fit, or with tf.distribute",
     "tf.keras.layers.CuDNNGRU": "Use tf.keras.layers.GRU",
     "tf.keras.layers.CuDNNLSTM": "Use tf.keras.layers.LSTM",
     "tf.keras.layers.LocallyConnected1D": "Write it as a layer over keras.ops",
