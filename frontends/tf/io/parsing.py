@@ -190,7 +190,12 @@ class _Fixed(Reader):
         result = np.empty((len(examples), *self._shape), self._lists.dtype)
         if self._shape:
             for row, example in enumerate(examples):
-                result[row] = self.one(example)
+                values = self._lists.values(example)
+                if values is None or len(values) != self._count:
+                    values = self.one(example)
+                elif len(self._shape) > 1:
+                    values = self._lists.as_array(values).reshape(self._shape)
+                result[row] = values
         else:
             result[:] = [self.one(example) for example in examples]
         return result

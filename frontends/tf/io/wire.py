@@ -49,6 +49,7 @@ def floats(data: bytes, start: int, stop: int) -> np.ndarray:
     begin = _packed(data, start, stop)
     if begin < 0 or (stop - begin) % 4:
         return np.array(_read_by_protobuf(data, start, stop, "FloatList"), np.float32)
+    # A copy, which is aligned and may be written to.
     return np.frombuffer(data, "<f4", (stop - begin) // 4, begin).astype(np.float32)
 
 

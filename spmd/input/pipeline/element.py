@@ -137,6 +137,10 @@ def stack(elements: Sequence[Element]) -> Batch:
         TypeError: The elements differ in structure, or a component in dtype.
         ValueError: A component differs in shape.
     """
+    if all(
+        type(element) is bytes for element in elements
+    ):  # records: asking for structures takes longer
+        return _stack_component(elements)
     if not can_stack(elements):
         raise _stack_error(elements)
     columns = zip(*map(jax.tree.leaves, elements), strict=True)
