@@ -40,6 +40,14 @@ _READERS: dict[int, Callable[[bytes, int, int], Any]] = {
 }
 
 
+_parsers: list[Callable[[Any, Features], dict[str, Any] | None]] = []
+
+
+def register_parser(parse: Callable[[Any, Features], dict[str, Any] | None]) -> None:
+    """Registers what reads a batch of examples that are no texts; it returns None of what it does not know."""
+    _parsers.append(parse)
+
+
 def parse_single_example(
     serialized: TensorLike,
     features: Features,
@@ -93,13 +101,17 @@ def parse_example(
         example_names: accepted; not used.
 
     Returns:
-        As `parse_single_example`, with a first axis for the examples.
+        As `parse_single_example`, with a first axis for the examples. Of a placeholder, which a `serving_input_receiver_fn`
+        makes: placeholders of the values, `VarLenFeature`s padded to the longest.
 
     Raises:
         ValueError: as of `parse_single_example`.
 
     Source: `tf.io.parse_example`.
     """
+    for parse in _parsers:
+        if (parsed := parse(serialized, features)) is not None:
+            return parsed
     texts, shape = texts_of(serialized, "parse_example: serialized")
     if len(shape) > 1:
         raise ValueError(

@@ -11,7 +11,7 @@ import jax
 from frontends.tf._typing import Nested, TensorLike
 from frontends.tf.saved_model.modules import ATTRIBUTES, FUNCTIONS, METHOD
 from frontends.tf.saved_model.options import LoadOptions
-from frontends.tf.saved_model.received import RECEIVED, array_of, specs_of
+from frontends.tf.saved_model.received import RECEIVED, Received
 from frontends.tf.variable import Variable
 from spmd import export
 from spmd.typing import StrPath
@@ -31,21 +31,23 @@ class Signature:
         self,
         endpoint: export.LoadedEndpoint,
         variables: list[Variable],
-        texts: Sequence[str] = (),
+        notes: Mapping[str, Any],
     ) -> None:
         """Makes the function; compiles nothing yet.
 
         Args:
             endpoint: the program.
             variables: its weights.
-            texts: the inputs that are texts.
+            notes: what else is known of the inputs.
         """
-        self.inputs: Sequence[export.ArraySpec] = specs_of(endpoint.inputs, texts)
-        self.outputs: Sequence[export.ArraySpec] = endpoint.outputs
+        received = Received(endpoint, notes)
+        self.inputs: Sequence[export.ArraySpec] = received.specs
+        self.outputs: Sequence[export.ArraySpec] = received.outputs
+        self._received = received
         # The engine follows `__wrapped__` when it looks for the variables that a step uses.
-        self.__wrapped__ = functools.partial(_run, endpoint, variables, self.inputs)
+        self.__wrapped__ = functools.partial(_run, endpoint, variables, received)
 
-    def __call__(self, *args: TensorLike, **kwargs: TensorLike) -> dict[str, jax.Array]:
+    def __call__(self, *args: TensorLike, **kwargs: TensorLike) -> dict[str, Any]:
         """Computes the outputs.
 
         Args:
@@ -70,7 +72,7 @@ class Signature:
             )
         outputs = self.__wrapped__([kwargs[name] for name in names])
         return {
-            spec.name: leaf
+            spec.name: self._received.given(spec.name, leaf)
             for spec, leaf in zip(self.outputs, jax.tree.leaves(outputs), strict=True)
         }
 
@@ -78,10 +80,10 @@ class Signature:
 def _run(
     endpoint: export.LoadedEndpoint,
     variables: list[Variable],
-    specs: Sequence[export.ArraySpec],
+    received: Received,
     inputs: Sequence[TensorLike],
 ) -> Any:
-    arrays = [array_of(spec, value) for spec, value in zip(specs, inputs, strict=True)]
+    arrays = received.arrays(inputs)
     outputs, changed = endpoint([variable.value() for variable in variables], arrays)
     for index, value in changed.items():
         variables[index].assign(value)
@@ -160,7 +162,8 @@ class LoadedFunction:
         self._name = name
         self._parameters = {parameter: len(tensors) for parameter, tensors in parameters}
         self._inputs = endpoint.inputs
-        self.__wrapped__ = functools.partial(_run, endpoint, variables, endpoint.inputs)
+        received = Received(endpoint, {})
+        self.__wrapped__ = functools.partial(_run, endpoint, variables, received)
 
     def __call__(self, *args: Nested, **kwargs: Nested) -> Any:
         """Computes what the function returned.
@@ -238,7 +241,7 @@ def _module(artifact: export.Artifact, variables: list[Variable]) -> LoadedModul
     for name, parameters in artifact.notes[FUNCTIONS].items():
         endpoint = endpoints.pop(METHOD.format(name=name))
         functions[name] = LoadedFunction(name, endpoint, variables, parameters)
-    signatures = {name: Signature(one, variables) for name, one in endpoints.items()}
+    signatures = {name: Signature(one, variables, {}) for name, one in endpoints.items()}
     tree: dict[Any, Any] = {}
     for path, index in artifact.notes[ATTRIBUTES]:
         *above, last = path
@@ -290,7 +293,7 @@ def load(
         return _module(artifact, variables)
     received = artifact.notes.get(RECEIVED, {})
     signatures = {
-        name: Signature(endpoint, variables, received.get(name, ()))
+        name: Signature(endpoint, variables, received.get(name, {}))
         for name, endpoint in artifact.endpoints.items()
     }
     return LoadedModel(signatures, variables)

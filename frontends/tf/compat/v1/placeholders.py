@@ -19,6 +19,8 @@ import numpy as np
 from frontends.tf._typing import DTypeLike, ShapeLike, TensorLike
 from frontends.tf.dtypes import DType, as_dtype, jax_dtype
 from frontends.tf.graph import current_graph
+from frontends.tf.io.features import Features, FixedLenFeature, VarLenFeature
+from frontends.tf.io.parsing import register_parser
 from frontends.tf.ops.convert import convert_to_tensor
 from frontends.tf.tensor_shape import TensorShape
 from spmd.assigned import assigned
@@ -52,6 +54,7 @@ class Placeholders:
 
     Attributes:
         made: all of them.
+        parsed: of placeholders of serialized examples, by their index: by key, the feature, and the index of what stands for it.
     """
 
     def __init__(self, fed: dict[int, Any] | None = None) -> None:
@@ -61,6 +64,7 @@ class Placeholders:
             fed: values by the order in which placeholders are made; others get zeros, or their default.
         """
         self.made: list[Placeholder] = []
+        self.parsed: dict[int, dict[str, tuple[Any, int]]] = {}
         self._fed = fed or {}
 
     def make(self, shape: tuple[int | None, ...], dtype: str, default: Any) -> Any:
@@ -78,6 +82,33 @@ class Placeholders:
             if one.value is value:
                 return index
         return None
+
+    def parse(self, index: int, features: Features) -> dict[str, Any]:
+        """Makes placeholders of what a placeholder's examples hold; programs take that, as they cannot read examples.
+
+        Args:
+            index: of the placeholder.
+            features: what to read, by key.
+
+        Raises:
+            NotImplementedError: a feature is neither a `FixedLenFeature` nor a `VarLenFeature`.
+        """
+        rows = self.made[index].shape[:1]
+        found: dict[str, Any] = {}
+        self.parsed[index] = {}
+        for key, feature in features.items():
+            if isinstance(feature, FixedLenFeature):
+                shape = (*rows, *TensorShape(feature.shape))
+            elif isinstance(feature, VarLenFeature):
+                shape = (*rows, None)
+            else:
+                raise NotImplementedError(
+                    f"An exported program reads FixedLenFeature and VarLenFeature of examples, but {key!r} is {feature!r}. Read it "
+                    "as a tf.io.VarLenFeature."
+                )
+            self.parsed[index][key] = feature, len(self.made)
+            found[key] = self.make(shape, _name(feature.dtype), None)
+        return found
 
     @contextlib.contextmanager
     def as_current(self) -> Generator["Placeholders"]:
@@ -121,6 +152,16 @@ for _operator in (
 ):
     setattr(UnfedPlaceholder, f"__{_operator}__", _refuse)
     setattr(UnfedPlaceholder, f"__r{_operator}__", _refuse)
+
+
+def _parsed(value: Any, features: Features) -> dict[str, Any] | None:
+    """Makes placeholders of what the examples of a placeholder hold; None, if the value is no placeholder."""
+    current = _CURRENT.get()
+    index = None if current is None else current.index_of(value)
+    return None if current is None or index is None else current.parse(index, features)
+
+
+register_parser(_parsed)
 
 
 def placeholder(dtype: DTypeLike, shape: ShapeLike = None, name: str | None = None) -> Any:

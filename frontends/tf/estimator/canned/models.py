@@ -143,7 +143,7 @@ class Bias(Model):
 
 
 def _rows(feature: Any) -> int:
-    return len(feature) if isinstance(feature, Texts) else jnp.shape(feature)[0]
+    return (feature.shape if isinstance(feature, Texts) else jnp.shape(feature))[0]
 
 
 def summarize(values: jax.Array, name: str) -> None:

@@ -11,6 +11,9 @@ from frontends.tf.estimator.export.receivers import (
     TensorServingInputReceiver as TensorServingInputReceiver,
 )
 from frontends.tf.estimator.export.receivers import (
+    build_parsing_serving_input_receiver_fn as build_parsing_serving_input_receiver_fn,
+)
+from frontends.tf.estimator.export.receivers import (
     build_raw_serving_input_receiver_fn as build_raw_serving_input_receiver_fn,
 )
 

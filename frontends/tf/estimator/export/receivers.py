@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 
 from frontends.tf.compat.v1.placeholders import placeholder
 from frontends.tf.dtypes import as_dtype
+from frontends.tf.io.features import Features
+from frontends.tf.io.parsing import parse_example
 from frontends.tf.tensor_shape import TensorShape
 
 
@@ -101,6 +103,27 @@ def build_raw_serving_input_receiver_fn(
             for name, tensor in features.items()
         }
         return ServingInputReceiver(made, made)
+
+    return serving_input_receiver_fn
+
+
+def build_parsing_serving_input_receiver_fn(
+    feature_spec: Features, default_batch_size: int | None = None
+) -> Callable[[], ServingInputReceiver]:
+    """Makes a `serving_input_receiver_fn` that takes serialized examples, under the name `examples`.
+
+    What differs here: whoever loads the export reads them on the host, and gives the program their values.
+
+    Args:
+        feature_spec: what to read, by key.
+        default_batch_size: how many examples there are; None leaves it open.
+
+    Source: `tf.estimator.export.build_parsing_serving_input_receiver_fn`.
+    """
+
+    def serving_input_receiver_fn() -> ServingInputReceiver:
+        examples = placeholder("string", [default_batch_size], name="input_example_tensor")
+        return ServingInputReceiver(parse_example(examples, feature_spec), {"examples": examples})
 
     return serving_input_receiver_fn
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from frontends.tf.compat.v1 import logging
 from frontends.tf.compat.v1.placeholders import Placeholder, Placeholders
+from frontends.tf.estimator.class_names import ClassNames
 from frontends.tf.estimator.export.outputs import SignatureDef, outputs_of
 from frontends.tf.estimator.export.receivers import (
     ServingInputReceiver,
@@ -17,7 +18,7 @@ from frontends.tf.estimator.export.receivers import (
 from frontends.tf.estimator.model_step import ModelStep
 from frontends.tf.feature_column import Texts
 from frontends.tf.ops.convert import convert_to_tensor
-from frontends.tf.saved_model.received import RECEIVED, described
+from frontends.tf.saved_model.received import RECEIVED, described, value_of
 from frontends.tf.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 from spmd import export
 from spmd.state import StateTable, discover
@@ -80,16 +81,28 @@ def write(path: StrPath, step: ModelStep, function: Receive, received: Received)
     endpoints: dict[str, export.Endpoint] = {}
     notes: dict[str, Any] = {}
     for name, signature in _signatures(step, received.receiver).items():
-        chosen = {
-            label: _index_of(received.placeholders, tensor)
-            for label, tensor in signature.inputs.items()
-        }
+        chosen: dict[str, int] = {}
+        examples: dict[str, Any] = {}
+        for label, tensor in signature.inputs.items():
+            index = _index_of(received.placeholders, tensor)
+            parsed = received.placeholders.parsed.get(index)
+            if parsed is None:
+                chosen[label] = index
+            else:
+                examples[label] = {key: feature for key, (feature, _) in parsed.items()}
+                chosen |= {value_of(label, key): one for key, (_, one) in parsed.items()}
         made = {label: received.placeholders.made[index] for label, index in chosen.items()}
         endpoints[name] = export.Endpoint(
             _program(step, table, function, name, chosen),
             [_spec(label, one) for label, one in made.items()],
         )
-        notes[name] = described({label: (one.shape, one.dtype) for label, one in made.items()})
+        texts = [label for label, one in made.items() if one.dtype == "string"]
+        names = {
+            label: one.names
+            for label, one in signature.outputs.items()
+            if isinstance(one, ClassNames)
+        }
+        notes[name] = described(texts, examples, names)
     weights = [
         (str(getattr(one, "name", "variable")).partition(":")[0], value)
         for one, value in zip(table.variables, table.read(), strict=True)
@@ -156,7 +169,8 @@ def _program(
             step(received.receiver.features, None)
             signature = _served(step, received.receiver, name)
             outputs = {
-                label: convert_to_tensor(tensor) for label, tensor in signature.outputs.items()
+                label: tensor.ids if isinstance(tensor, ClassNames) else convert_to_tensor(tensor)
+                for label, tensor in signature.outputs.items()
             }
             after = table.read()
         columns = enumerate(zip(weights, after, strict=True))
@@ -187,9 +201,9 @@ def _index_of(placeholders: Placeholders, tensor: Any) -> int:
     return index
 
 
-def _check_fed(placeholders: Placeholders, fed: Mapping[int, Any], name: str) -> None:
+def _check_fed(placeholders: Placeholders, fed: dict[int, Any], name: str) -> None:
     for index, one in enumerate(placeholders.made):
-        if index not in fed and one.default is None:
+        if index not in (fed | placeholders.parsed) and one.default is None:
             raise ValueError(
                 f"The serving_input_receiver_fn makes a placeholder {one.dtype}{list(one.shape)} that is none of the "
                 f"receiver_tensors of the signature {name!r}, so nothing feeds it. Add it to receiver_tensors, or make it with "

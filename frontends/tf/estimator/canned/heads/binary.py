@@ -78,7 +78,7 @@ class BinaryClassHead(TaskHead):
         wanted, scores = check_keys(keys, _KEYS), checks.check_logits(logits, 1)
         both = jnp.concatenate([jnp.zeros_like(scores), scores], -1)
         ids = jnp.argmax(both, -1)[..., None]
-        every = all_ids(len(scores), 2)
+        every = all_ids(scores.shape[0], 2)
         names = of_numbers(2) if self._vocabulary is None else self._vocabulary.words
         found = {
             "logits": scores,

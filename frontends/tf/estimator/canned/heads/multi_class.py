@@ -76,7 +76,7 @@ class MultiClassHead(TaskHead):
         """
         wanted, scores = check_keys(keys, _KEYS), checks.check_logits(logits, self._count)
         ids = jnp.argmax(scores, -1)[..., None]
-        every = all_ids(len(scores), self._count)
+        every = all_ids(scores.shape[0], self._count)
         names = of_numbers(self._count) if self._vocabulary is None else self._vocabulary.words
         found = {
             "logits": scores,

@@ -103,7 +103,7 @@ class MultiLabelHead(TaskHead):
         found = {
             "logits": scores,
             "probabilities": jax.nn.sigmoid(scores),
-            "classes": ClassNames(all_ids(len(scores), self._count), names),
+            "classes": ClassNames(all_ids(scores.shape[0], self._count), names),
         }
         return {key: found[key] for key in found if key in wanted}
 

@@ -46,6 +46,26 @@ def test_a_shape_is_needed():
         tf.placeholder(tf.float32)
 
 
+def test_what_examples_hold_has_placeholders_of_its_own():
+    spec = {
+        "x": tf.io.FixedLenFeature([3], tf.float32),
+        "words": tf.io.VarLenFeature(tf.string),
+    }
+    with Placeholders().as_current() as placeholders:
+        found = tf.io.parse_example(tf.placeholder(tf.string, [None]), spec)
+        with pytest.raises(NotImplementedError, match="reads FixedLenFeature and VarLenFeature"):
+            tf.io.parse_example(
+                tf.placeholder(tf.string, [None]), {"x": tf.io.RaggedFeature(tf.int64)}
+            )
+    assert found["x"].shape == (2, 3)
+    assert isinstance(found["words"], Texts)
+    assert [one.shape for one in placeholders.made[1:3]] == [(None, 3), (None, None)]
+    assert {key: index for key, (_, index) in placeholders.parsed[0].items()} == {
+        "x": 1,
+        "words": 2,
+    }
+
+
 def test_elsewhere_they_only_describe():
     x = tf.placeholder(tf.float32, [None, 2], name="x")
     assert (x.get_shape().as_list(), x.dtype, x.name) == ([None, 2], tf.float32, "x")

@@ -34,6 +34,18 @@ def test_a_raw_receiver_has_a_placeholder_for_each_feature():
         ]
 
 
+def test_a_parsing_receiver_takes_examples():
+    spec = {"x": tf.io.FixedLenFeature([3], tf.float32)}
+    with Placeholders().as_current() as placeholders:
+        made = export.build_parsing_serving_input_receiver_fn(spec)()
+    assert list(made.receiver_tensors) == ["examples"]
+    assert made.features["x"].shape == (2, 3)
+    assert [(one.shape, one.dtype) for one in placeholders.made] == [
+        ((None,), "string"),
+        ((None, 3), "float32"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [

@@ -134,6 +134,45 @@ def test_texts_are_inputs_by_their_fingerprints(exported):
         serve(fruit=X)
 
 
+def test_classifiers_of_examples_name_their_classes(tmp_path):
+    columns = [
+        tf.feature_column.numeric_column("x"),
+        tf.feature_column.indicator_column(
+            tf.feature_column.categorical_column_with_vocabulary_list("fruit", ["fig", "plum"])
+        ),
+    ]
+    rows = {"x": X[:, 0], "fruit": np.array(["fig", "plum"] * 4)}
+    batches = lambda: tf.data.Dataset.from_tensors((rows, np.arange(8) % 2))  # noqa: E731
+    estimator = e.LinearClassifier(columns, tmp_path, label_vocabulary=None)
+    estimator.train(batches, steps=1)
+    expected = list(estimator.predict(batches))[:3]
+    receive = e.export.build_parsing_serving_input_receiver_fn(
+        tf.feature_column.make_parse_example_spec(columns)
+    )
+    path = estimator.export_saved_model(tmp_path / "exports", receive)
+    signatures = tf.saved_model.load(path).signatures
+    examples = [
+        tf.train.Example(
+            features=tf.train.Features(
+                feature={
+                    "x": tf.train.Feature(float_list=tf.train.FloatList(value=[x])),
+                    "fruit": tf.train.Feature(
+                        bytes_list=tf.train.BytesList(value=[fruit.encode()])
+                    ),
+                }
+            )
+        ).SerializeToString()
+        for x, fruit in zip(rows["x"][:3], rows["fruit"][:3], strict=True)
+    ]
+    found = signatures["serving_default"](inputs=tf.constant(examples))
+    assert found["classes"].tolist() == [[b"0", b"1"]] * 3
+    np.testing.assert_allclose(
+        found["scores"], [row["probabilities"] for row in expected], rtol=1e-5
+    )
+    found = signatures["predict"](examples=examples)
+    assert found["classes"].tolist() == [row["classes"].tolist() for row in expected]
+
+
 def test_features_may_be_computed_of_what_is_received(exported):
     def receive():
         pixels = tf.placeholder(tf.uint8, [None, 2])
