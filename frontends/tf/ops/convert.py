@@ -110,6 +110,11 @@ def _rank(dtype: DTypeLike) -> int:
 
 def _as_numpy(value: TensorLike) -> np.ndarray:
     array = np.asarray(value)
+    if array.dtype.kind == "S" and not isinstance(value, np.ndarray | np.generic):
+        # NumPy's own texts end at their last byte that is not zero; serialized messages may end with zeros.
+        whole = np.asarray(value, object)
+        if any(item.endswith(b"\0") for item in whole.flat):
+            array = whole
     if array.dtype.kind == "O" and not all(isinstance(item, str | bytes) for item in array.flat):
         raise ValueError(
             f"Attempt to convert a value ({repr(value)[:80]}) with an unsupported type "

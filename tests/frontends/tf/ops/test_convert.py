@@ -131,3 +131,10 @@ def test_what_follows_from_constants_is_known_in_a_program() -> None:
 def test_what_depends_on_an_argument_is_not_known() -> None:
     with pytest.warns(UserWarning, match=r"runs as Python.* tf\.zeros needs, as a size"):
         assert tf.function(lambda n: tf.zeros([n + 1]))(tf.constant(3)).shape == (4,)
+
+
+def test_bytes_keep_their_zeros_at_the_end():
+    found = tf.convert_to_tensor([b"a\0", b"b"])
+    assert found.tolist() == [b"a\0", b"b"]
+    assert tf.convert_to_tensor(b"a\0").item() == b"a\0"
+    assert tf.convert_to_tensor([b"a", b"b"]).dtype.kind == "S"
