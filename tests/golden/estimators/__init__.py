@@ -6,6 +6,7 @@ data (`data/estimators`) of their own, since another TensorFlow computes them.
 
 from tests.golden.estimators import (
     canned,
+    canned_heads,
     custom,
     errors,
     exporting,
@@ -21,6 +22,7 @@ from tests.golden.estimators.base import SCENARIOS
 __all__ = [
     "SCENARIOS",
     "canned",
+    "canned_heads",
     "custom",
     "errors",
     "exporting",
