@@ -139,4 +139,10 @@ WORKLOADS = {
         _both("input.mnist"),
         {TENSORFLOW: 2},
     ),
+    "picture_input": Workload(
+        "Input alone: 600 JPEGs of 250 x 300, resized to 224, flipped, shuffle, batch 32, onto 2 devices",
+        _both("input.pictures"),
+        {TENSORFLOW: 1.0},
+        devices=(2,),
+    ),
 }

@@ -1,6 +1,7 @@
 """Random numbers of augmentation: JAX's, and in map functions that run on elements NumPy's, which need no program."""
 
 import functools
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -54,15 +55,30 @@ def stateless_integer(seed: Sequence[int], low: int, high: int) -> Any:
     return _on_host_in_maps(_integer(jnp.asarray(seed), low, high))
 
 
+class _Philox(threading.local):
+    """The generator of one thread: to set its state takes less time than to make another."""
+
+    def __init__(self) -> None:
+        self.bits = np.random.Philox(0)
+        self.generator = np.random.Generator(self.bits)
+        self.state: Any = self.bits.state
+
+
+_PHILOX = _Philox()
+
+
 def _generator(seed: int | None) -> np.random.Generator:
+    """Returns the generator of the next draw."""
     if seed is None:
         check_global_seed()
     words, number = next_key()
     if seed is not None:
         words = key_words(op_entropy(seed, "tf.image"))
-    # Philox is made of a key at once; other generators stretch a seed first, which takes longer than the draw.
-    key = np.asarray([words[0] << 32 | words[1], number], np.uint64)
-    return np.random.Generator(np.random.Philox(key=key))
+    state = _PHILOX.state
+    state["state"]["key"][:] = words[0] << 32 | words[1], number
+    state["state"]["counter"][:] = 0
+    _PHILOX.bits.state = state
+    return _PHILOX.generator
 
 
 def _on_host_in_maps(value: Any) -> Any:

@@ -1,6 +1,8 @@
 """Resizing in NumPy: nothing is compiled, whatever the sizes, and other threads run meanwhile."""
 
 import functools
+import itertools
+import math
 import threading
 from typing import Any
 
@@ -20,10 +22,10 @@ class _Scratch(threading.local):
 
     def arrays(self, *shapes: tuple[int, ...]) -> list[np.ndarray[Any, Any]]:
         """Returns arrays that do not overlap; they hold until the next call."""
-        sizes = [int(np.prod(shape)) for shape in shapes]
+        sizes = list(map(math.prod, shapes))
         if self.memory.size < sum(sizes):
             self.memory = np.empty(sum(sizes), np.float32)
-        ends = np.cumsum(sizes)
+        ends = itertools.accumulate(sizes)
         return [
             self.memory[end - size : end].reshape(shape)
             for end, size, shape in zip(ends, sizes, shapes, strict=True)

@@ -1,6 +1,10 @@
 """Flips, turns and transposes of images."""
 
+import functools
+from typing import Any
+
 import jax
+import numpy as np
 
 from frontends.tf._typing import TensorLike
 from frontends.tf.image._library import given, library_of
@@ -13,9 +17,9 @@ def flip_left_right(image: TensorLike) -> jax.Array:
 
     Source: `tf.image.flip_left_right`.
     """
-    _, x = library_of(image)
+    xp, x = library_of(image)
     check_rank("tf.image.flip_left_right", x)
-    return given(x[..., ::-1, :])
+    return given(mirrored_on_host(x, -2) if xp is np else x[..., ::-1, :])
 
 
 def flip_up_down(image: TensorLike) -> jax.Array:
@@ -54,3 +58,17 @@ def transpose_image(image: TensorLike, name: str | None = None) -> jax.Array:
     Source: `tf.compat.v1.image.transpose_image`.
     """
     return transpose(image)
+
+
+def mirrored_on_host(x: np.ndarray[Any, Any], axis: int) -> np.ndarray[Any, Any]:
+    """Mirrors images of NumPy; rows stay together in memory, as whatever comes next reads them."""
+    if axis == -3:
+        return x[..., ::-1, :, :]
+    width, channels = x.shape[-2:]
+    rows = x.reshape(*x.shape[:-2], width * channels)
+    return rows.take(_mirror(width, channels), -1).reshape(x.shape)
+
+
+@functools.lru_cache(256)
+def _mirror(width: int, channels: int) -> np.ndarray[Any, Any]:
+    return np.arange(width * channels).reshape(width, channels)[::-1].ravel()

@@ -21,6 +21,7 @@ from frontends.tf.image.adjusting import (
     adjust_jpeg_quality,
     adjust_saturation,
 )
+from frontends.tf.image.orientation import mirrored_on_host
 from frontends.tf.ops.convert import static_shape
 
 
@@ -396,12 +397,11 @@ def _flipped(function: str, image: TensorLike, axis: int, draw: Callable[[Any], 
     xp, x = library_of(image)
     check_rank(function, x)
     flips = draw(x.shape[:-3]) < 0.5
-    mirrored = xp.flip(x, axis)
     if xp is np and not isinstance(flips, Tracer) and x.ndim == 3:
-        return given(mirrored if flips else x)
+        return given(mirrored_on_host(x, axis) if flips else x)
     if isinstance(flips, Tracer):
         xp = jax.numpy
-    return given(xp.where(flips[..., None, None, None], mirrored, x))
+    return given(xp.where(flips[..., None, None, None], xp.flip(x, axis), x))
 
 
 def _check_delta(function: str, delta: float, most: float = np.inf) -> None:

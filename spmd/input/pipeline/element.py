@@ -7,6 +7,7 @@ not structure but one component, an array.
 **Batch**: an element whose every component has one more axis in front, of the same length.
 """
 
+import itertools
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
@@ -50,6 +51,8 @@ class Stackable(Protocol):
 
 
 _NUMPY = (np.ndarray, np.generic)
+# Arrays of so many bytes get fresh memory from the system.
+_LARGE = 2**16
 _NARROW: dict[type, tuple[type, type]] = {
     int: (np.int64, np.int32),
     float: (np.float64, np.float32),
@@ -146,6 +149,42 @@ def stack(elements: Sequence[Element]) -> Batch:
     columns = zip(*map(jax.tree.leaves, elements), strict=True)
     structure = jax.tree.structure(elements[0])
     return jax.tree.unflatten(structure, [_stack_component(column) for column in columns])
+
+
+def stack_as_made(elements: Iterator[Element], count: int) -> Batch:
+    """Makes a batch of elements that are made one after the other.
+
+    Large ones are copied at once, while caches hold them, and the memory of one serves for the next: fresh memory for
+    each costs more than copying.
+
+    Args:
+        elements: as for `stack`.
+        count: how many there are.
+
+    Raises:
+        TypeError: as for `stack`.
+        ValueError: as for `stack`.
+    """
+    first = next(elements)
+    leaves, structure = jax.tree.flatten(first)
+    if not any(isinstance(leaf, np.ndarray) and leaf.nbytes >= _LARGE for leaf in leaves):
+        return stack([first, *elements])
+    signature = _signature(first)
+    columns: list[Any] = [
+        np.empty((count, *leaf.shape), leaf.dtype) if _is_numbers(leaf) else [None] * count
+        for leaf in leaves
+    ]
+    for number, element in enumerate(itertools.chain([first], elements)):
+        if _signature(element) != signature:
+            raise _stack_error([first] * number + [element])
+        for column, leaf in zip(columns, jax.tree.leaves(element), strict=True):
+            column[number] = leaf
+    made = [_stack_component(each) if isinstance(each, list) else each for each in columns]
+    return jax.tree.unflatten(structure, made)
+
+
+def _is_numbers(leaf: Component) -> bool:
+    return isinstance(leaf, _NUMPY) and leaf.dtype.kind not in "OSU"
 
 
 def split(batch: Batch) -> Iterator[Element]:

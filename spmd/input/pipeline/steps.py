@@ -5,7 +5,15 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias, final
 
 from spmd.input.pipeline.chunks import Chunk
-from spmd.input.pipeline.element import Batch, Element, can_stack, first_rows, split, stack
+from spmd.input.pipeline.element import (
+    Batch,
+    Element,
+    can_stack,
+    first_rows,
+    split,
+    stack,
+    stack_as_made,
+)
 from spmd.input.pipeline.forms import Form, Item
 from spmd.input.pipeline.map_function import MapFunction
 from spmd.input.pipeline.row_sources import RowSource
@@ -80,6 +88,8 @@ class Mapped:
                 batch = stack(rows + rows[-1:] * (full - len(rows)))
             if batch is not None and not function.traces(row_spec(spec_of(batch))):
                 rows, batch = list(split(batch))[: len(items)], None
+            if batch is None and function is self.functions[-1]:
+                return stack_as_made(map(function.one, rows), len(rows))
             if batch is None:
                 rows = [function.one(row) for row in rows]
             else:

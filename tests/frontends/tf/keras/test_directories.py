@@ -97,3 +97,22 @@ def test_a_model_is_trained_on_a_folder(folder):
         model.compile("sgd", keras.losses.BinaryCrossentropy(from_logits=True))
     history = model.fit(images(folder, label_mode="binary"), epochs=2, verbose=0)
     assert np.isfinite(history.history["loss"]).all()
+
+
+@pytest.mark.filterwarnings("ignore:Please import:DeprecationWarning")  # of Keras's own code
+def test_a_generator_of_the_former_keras(folder):
+    keras = tf.keras
+    generator = keras.preprocessing.image.ImageDataGenerator(
+        rescale=1 / 255, rotation_range=10, horizontal_flip=True, validation_split=0.2
+    )
+    flow = generator.flow_from_directory(
+        str(folder / "images"),
+        target_size=(6, 9),
+        batch_size=4,
+        class_mode="sparse",
+        subset="training",
+    )
+    assert flow.class_indices == {"cats": 0, "dogs": 1}
+    model = keras.Sequential([keras.layers.GlobalAveragePooling2D(), keras.layers.Dense(2)])
+    model.compile("sgd", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    assert np.isfinite(model.fit(flow, epochs=1, verbose=0).history["loss"]).all()

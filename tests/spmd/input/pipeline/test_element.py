@@ -79,3 +79,26 @@ def test_copies():
 def test_component_names():
     assert elements.component_names({"a": (1, 2)}) == ["['a'][0]", "['a'][1]"]
     assert elements.component_names(1) == ["the element"]
+
+
+def test_large_elements_are_stacked_as_they_are_made():
+    made = []
+
+    def rows(count):
+        for number in range(count):
+            made.append(number)
+            yield np.full((200, 100), number, np.float32), np.int32(number), f"{number}".encode()
+
+    images, numbers, texts = elements.stack_as_made(rows(3), 3)
+    assert images.shape == (3, 200, 100)
+    assert images[:, 0, 0].tolist() == numbers.tolist() == [0, 1, 2]
+    assert texts.tolist() == [b"0", b"1", b"2"]
+    assert numbers.dtype == np.int32
+
+
+def test_an_element_of_another_shape_is_named():
+    rows = [np.zeros((200, 100)), np.zeros((200, 100)), np.zeros((200, 99))]
+    with pytest.raises(
+        ValueError, match=r"\(200, 100\) in element 0 of the batch, \(200, 99\) in element 2"
+    ):
+        elements.stack_as_made(iter(rows), 3)
