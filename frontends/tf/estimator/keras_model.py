@@ -94,7 +94,10 @@ class _Model:
         self._values = {one.path: np.asarray(one) for one in model.variables}
         self._optimizer = functools.partial(optimizer_of, model.optimizer)
         compiled = model.get_compile_config()
-        self._metrics, self._loss_weights = compiled.get("metrics"), compiled.get("loss_weights")
+        self._given_metrics, self._loss_weights = (
+            compiled.get("metrics"),
+            compiled.get("loss_weights"),
+        )
         outputs = getattr(model, "output_names", None)
         self._outputs: list[str] = list(outputs) if outputs else [model.layers[-1].name]
 
@@ -218,7 +221,7 @@ class _Model:
         return found
 
     def _metrics_of_outputs(self) -> Mapping[str, Any]:
-        given = self._metrics or []
+        given = self._given_metrics or []
         if isinstance(given, Mapping):
             return given
         are_lists = any(isinstance(one, (list, tuple)) for one in given)

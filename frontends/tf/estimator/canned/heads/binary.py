@@ -105,7 +105,7 @@ class BinaryClassHead(TaskHead):
     def _losses(self, labels: jax.Array, logits: jax.Array) -> jax.Array:
         return nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
 
-    def _metrics(self) -> Metrics:
+    def _streaming_metrics(self) -> Metrics:
         method = {} if self._is_v1 else {"summation_method": "careful_interpolation"}
         found = {
             "accuracy": of_pair(metrics.accuracy, "accuracy"),

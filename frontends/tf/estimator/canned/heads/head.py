@@ -294,7 +294,7 @@ class TaskHead(Head):
         found = {self._key("average_loss"): mean("average_loss")}
         if regularization_losses is not None:
             found[self._key("regularization_loss")] = mean("regularization_loss")
-        return found | {self._key(key): one for key, one in self._metrics().items()}
+        return found | {self._key(key): one for key, one in self._streaming_metrics().items()}
 
     def _examples(
         self, logits: jax.Array, labels: Any, features: Mapping[str, Any] | None
@@ -338,7 +338,7 @@ class TaskHead(Head):
         """Computes the losses of examples."""
 
     @abc.abstractmethod
-    def _metrics(self) -> Metrics:
+    def _streaming_metrics(self) -> Metrics:
         """Makes the metrics of the task."""
 
     @abc.abstractmethod

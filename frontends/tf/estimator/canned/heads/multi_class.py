@@ -105,7 +105,7 @@ class MultiClassHead(TaskHead):
             ..., None
         ]
 
-    def _metrics(self) -> Metrics:
+    def _streaming_metrics(self) -> Metrics:
         return {"accuracy": of_pair(metrics.accuracy, "accuracy")}
 
     def _update(self, found: Metrics, labels: jax.Array, logits: jax.Array, weights: Any) -> None:

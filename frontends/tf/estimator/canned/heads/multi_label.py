@@ -122,7 +122,7 @@ class MultiLabelHead(TaskHead):
         losses = nn.sigmoid_cross_entropy_with_logits(labels=targets, logits=logits)
         return jnp.mean(losses, -1, keepdims=True)
 
-    def _metrics(self) -> Metrics:
+    def _streaming_metrics(self) -> Metrics:
         found = _areas("")
         for threshold in self._thresholds:
             for kind in ("accuracy", "precision", "recall"):

@@ -86,7 +86,7 @@ class RegressionHead(TaskHead):
     def _losses(self, labels: jax.Array, logits: jax.Array) -> jax.Array:
         return squared_difference_(labels, logits)
 
-    def _metrics(self) -> Metrics:
+    def _streaming_metrics(self) -> Metrics:
         return {key: mean(key) for key in ("prediction/mean", "label/mean")}
 
     def _update(self, found: Metrics, labels: jax.Array, logits: jax.Array, weights: Any) -> None:

@@ -42,7 +42,7 @@ class KerasLikeOptimizer(Optimizer):
         """
         super().__init__(False, f"training/{rule.name}")
         self.iterations: VariableLike | None = None
-        self._rule, self._learning_rate = rule, learning_rate
+        self._rule, self._given_rate = rule, learning_rate
         self._decay, self._clips = decay, dict(clips or {})
 
     def apply_gradients(
@@ -104,11 +104,11 @@ class KerasLikeOptimizer(Optimizer):
 
     def _scalars(self) -> Sequence[Any]:
         settings = {**self._rule.settings, "decay": self._decay}
-        if not callable(self._learning_rate):
-            settings["learning_rate"] = self._learning_rate
+        if not callable(self._given_rate):
+            settings["learning_rate"] = self._given_rate
         read = {name: self._setting(name, one).value() for name, one in settings.items()}
         count = jnp.asarray(self._count().value())
-        rate = self._learning_rate(count) if callable(self._learning_rate) else None
+        rate = self._given_rate(count) if callable(self._given_rate) else None
         rate = read["learning_rate"] if rate is None else jnp.asarray(rate, jnp.float32)
         steps = count.astype(jnp.float32)
         if self._decay:
