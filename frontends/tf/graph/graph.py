@@ -16,7 +16,7 @@ from frontends.tf.graph.operation import Operation
 from frontends.tf.graph.variable_store import VariableStore
 from spmd import _jax_internals
 from spmd.assigned import assigned
-from spmd.state import discover
+from spmd.state import Recorder, discover, recording
 
 _CURRENT: "contextvars.ContextVar[Graph | None]" = contextvars.ContextVar("tf_graph", default=None)
 
@@ -305,7 +305,8 @@ class Graph:
         """Runs the operations of the blocks around, and undoes it; returns what has changed, by the id of the variable."""
         table, _ = discover(_nothing, [("store", self.store)])
         before = table.read()
-        with table.lifted(before):
+        # What is undone is nothing to send to parameter servers.
+        with table.lifted(before), recording(Recorder({}, predicts=True)):
             self.run(self._controls())
             after = table.read()
         variables = [slot.variable for slot in table.slots for _ in range(slot.count)]

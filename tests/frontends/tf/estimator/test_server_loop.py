@@ -4,6 +4,7 @@ import pytest
 from frontends import tf
 from frontends.tf.distribute.coordinator import cluster_coordinator
 from spmd.servers import WorkerLostError
+from tests.frontends.tf.estimator import test_strategies
 from tests.frontends.tf.estimator.clusters import cluster as cluster
 from tests.frontends.tf.estimator.models import data
 
@@ -211,3 +212,41 @@ def test_rows_that_are_looked_up_are_trained(cluster, tmp_path):
     made.train(lambda: tf.data.Dataset.from_tensors(([1, 5], [0.0, 0.0])).repeat(), max_steps=4)
     rows = made.get_variable_value("table")[:, 0]
     assert (rows < 1).tolist() == [index in (1, 5) for index in range(8)]
+
+
+def normalized(folder):
+    """A model function whose moving averages are updated beside an optimizer."""
+    return tf.estimator.Estimator(test_strategies.model_fn, folder), test_strategies.input_fn(4)
+
+
+def wide_and_deep(folder):
+    """An estimator of TensorFlow's own, of texts."""
+    words = np.array(["a", "b", "c", "d"] * 4)
+    column = tf.feature_column.categorical_column_with_vocabulary_list("word", ["a", "b", "c"])
+    made = tf.estimator.DNNLinearCombinedClassifier(
+        folder,
+        linear_feature_columns=[column],
+        dnn_feature_columns=[
+            tf.feature_column.embedding_column(column, 2, initializer=tf.ones_initializer())
+        ],
+        dnn_hidden_units=[4],
+    )
+    rows = {"word": words}, np.array([0, 1, 1, 0] * 4)
+    return made, lambda: tf.data.Dataset.from_tensor_slices(rows).repeat().batch(4)
+
+
+@pytest.mark.parametrize("make", [normalized, wide_and_deep])
+def test_models_of_all_kinds_are_trained(make, cluster, tmp_path):
+    found = []
+    for jobs in ({}, {"worker": 1, "ps": 1}, {"worker": 2, "ps": 1}):
+        if jobs:
+            cluster(**jobs)
+        made, input_fn = make(str(tmp_path / str(jobs)))
+        made.train(input_fn, max_steps=8)
+        names = made.get_variable_names()
+        found.append({name: made.get_variable_value(name) for name in names})
+    alone, one, several = found
+    assert alone.keys() == one.keys() == several.keys()
+    for name, value in alone.items():
+        np.testing.assert_allclose(one[name], value, rtol=1e-3, atol=1e-5, err_msg=name)
+    assert several["global_step"] == 8
