@@ -12,13 +12,22 @@ _PATHS = {
     "math": (
         *("confusion_matrix", "count_nonzero", "erf", "expm1", "floordiv", "floormod", "is_finite"),
         *("is_inf", "is_nan", "log1p", "log_sigmoid", "mod", "reciprocal", "rsqrt", "segment_mean"),
+        *("angle", "bincount", "conj", "digamma", "erfc", "igamma", "igammac", "imag", "lbeta"),
+        *("invert_permutation", "lgamma", "real", "rint", "segment_max", "segment_min"),
+        *("segment_prod", "unsorted_segment_max", "unsorted_segment_min", "unsorted_segment_prod"),
+        *("unsorted_segment_sqrt_n", "cumprod", "reduce_euclidean_norm"),
         *("segment_sum", "squared_difference", "unsorted_segment_mean", "unsorted_segment_sum"),
     ),
     "linalg": (
         *(("matrix_inverse", "inv"), ("matrix_determinant", "det"), ("matrix_solve", "solve")),
         *(("matrix_band_part", "band_part"), ("matrix_diag", "diag"), "trace", "global_norm"),
-        ("matrix_diag_part", "diag_part"),
+        *(("matrix_diag_part", "diag_part"), ("matrix_set_diag", "set_diag"), "matrix_transpose"),
+        *("cholesky", "cholesky_solve", "cross", "qr", "svd", ("self_adjoint_eig", "eigh")),
+        *(("self_adjoint_eigvals", "eigvalsh"), ("matrix_triangular_solve", "triangular_solve")),
+        *(("diag", "tensor_diag"), ("diag_part", "tensor_diag_part"), "logdet"),
+        ("matrix_solve_ls", "lstsq"),
     ),
+    "signal": (*("fft", "ifft", "fft2d", "ifft2d", "fft3d", "ifft3d"),),
     "nn": ("depth_to_space", "space_to_depth"),
     "debugging": ("assert_non_negative", "assert_positive", "assert_type", "check_numerics"),
     "io": (

@@ -50,7 +50,11 @@ _TF1 = "It belongs to TensorFlow 1, of which only a few names exist here"
 
 # What to do instead, where the name alone finds nothing, or the wrong thing.
 _HINTS = {
-    "tf.Session": f"{_TF1}: call the function itself, under @tf.function to compile it",
+    **dict.fromkeys(
+        ("tf.Session", "tf.InteractiveSession", "tf.train.MonitoredTrainingSession"),
+        f"{_TF1}: instead of sess.run, call the function itself, under @tf.function to compile it; or make of the graph a model "
+        "function, and train a tf.estimator.Estimator",
+    ),
     "tf.Graph": f"{_TF1}: @tf.function makes programs",
     "tf.global_variables_initializer": f"{_TF1}: variables have their values when they are made",
     "tf.contrib.layers.batch_norm": f"{_TF1}: use tf.layers.batch_normalization",
@@ -83,8 +87,6 @@ _HINTS = {
     "tf.audio": "Decode audio outside of the program, for example with the soundfile package",
     "tf.signal": "Use jax.numpy.fft and jax.scipy.signal",
     "tf.histogram_fixed_width": "Use jnp.histogram",
-    "tf.nn.depthwise_conv2d": "Use jax.lax.conv_general_dilated with feature_group_count",
-    "tf.nn.conv2d_transpose": "Use jax.lax.conv_transpose",
 }
 
 
@@ -174,7 +176,9 @@ def unknown_name(module: str, name: str, existing: Iterable[str]) -> str:
             f"{full} is planned, with support for clusters, and does not exist yet. On one machine use "
             "tf.distribute.MirroredStrategy(), which takes GPUs and TPUs."
         )
-    hint = _HINTS.get(full) or _HINTS.get(module) or _elsewhere(name)
+    hint = (
+        _HINTS.get(full.replace("tf.compat.v1.", "tf.")) or _HINTS.get(module) or _elsewhere(name)
+    )
     close = difflib.get_close_matches(name, existing, n=1, cutoff=0.75)
     text = f"{full} is not part of jaxtribute."
     if hint:

@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from frontends.tf._old_arguments import renamed
 from frontends.tf._typing import Nested
 from frontends.tf.data.tracing import run_as_python
 from frontends.tf.graph import current_graph
@@ -53,6 +54,9 @@ def _recordable(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         try:
             made = function(*args, **kwargs)
         except Exception as error:
+            former = renamed(function, kwargs) if kwargs and type(error) is TypeError else None
+            if former is not None:
+                return call(*args, **former)
             if not has_symbolic((args, kwargs)):
                 if needs_number(error):
                     run_as_python(

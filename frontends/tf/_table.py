@@ -96,6 +96,7 @@ LAZY = {
             "nest",
             "nn",
             "random",
+            "signal",
             "version",
         ),
     )
@@ -116,7 +117,13 @@ BORROWED: dict[str, str] = dict.fromkeys(
             "get_local_variable",
         ),
         *("get_variable", "get_variable_scope", "global_variables", "layers", "local_variables"),
-        *("logging", "model_variables", "moving_average_variables", "trainable_variables"),
+        *(
+            "logging",
+            "model_variables",
+            "moving_average_variables",
+            "setdiff1d",
+            "trainable_variables",
+        ),
         *("arg_max", "arg_min", "assign_add", "assign_sub", "div", "multinomial"),
         *("placeholder", "placeholder_with_default"),
         *("to_double", "to_float", "to_int32", "to_int64"),

@@ -153,8 +153,14 @@ def _require_replica(name: str) -> None:
         )
 
 
+# What TensorFlow 1 had here.
+_TF1 = (
+    *("bidirectional_dynamic_rnn", "dynamic_rnn", "relu_layer", "rnn_cell", "static_rnn"),
+    *("softmax_cross_entropy_with_logits_v2", "static_bidirectional_rnn", "xw_plus_b"),
+)
 __getattr__, __dir__ = attributes(
     "tf.nn",
     recordable("tf.nn", across_devices(NN)),
     present=("compute_average_loss", "scale_regularization_loss"),
+    borrowed=dict.fromkeys(_TF1, "frontends.tf.compat.v1.nn"),
 )

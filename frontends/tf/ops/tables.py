@@ -6,7 +6,20 @@ import jax
 import jax.numpy as jnp
 
 from frontends.tf._names import defined_in
-from frontends.tf.ops import clip, linalg, math, nn, ranking, segments
+from frontends.tf.ops import (
+    activations,
+    clip,
+    convolutions,
+    decompositions,
+    linalg,
+    math,
+    nn,
+    ranking,
+    reversal,
+    sampled_losses,
+    segments,
+    special,
+)
 from frontends.tf.ops.casting import cast
 from frontends.tf.ops.convert import activation, binary, picked, reduction, same_names, unary
 from frontends.tf.ops.creation import eye
@@ -19,7 +32,12 @@ COMMON: dict[str, Any] = {
     **same_names(binary, jnp, "logical_and", "logical_or", "multiply", "not_equal", "subtract"),
     **picked(math, "add_n", "atan2", "cumsum"),
     **picked(ranking, "argmax", "argmin"),
+    **picked(special, "scalar_mul"),
     "abs": unary(math.abs_),
+    "acosh": unary(jnp.arccosh),
+    "asinh": unary(jnp.arcsinh),
+    "atanh": unary(jnp.arctanh),
+    "truediv": binary(jnp.true_divide),
     "acos": unary(jnp.arccos),
     "asin": unary(jnp.arcsin),
     "atan": unary(jnp.arctan),
@@ -44,7 +62,9 @@ TF: dict[str, Any] = COMMON | {
     **defined_in(clip.__name__),
     **picked(linalg, "einsum", "matmul", "norm", "tensordot"),
     **picked(ranking, "argsort", "sort"),
+    **picked(reversal, "reverse_sequence"),
     "cast": cast,
+    "complex": special.complex_,
 }
 
 
@@ -54,6 +74,17 @@ MATH: dict[str, Any] = COMMON | {
     **picked(math, "count_nonzero", "cumprod", "divide_no_nan"),
     **defined_in(segments.__name__),
     **picked(ranking, "confusion_matrix", "in_top_k", "top_k"),
+    **picked(special, "angle", "bincount", "imag", "invert_permutation", "lbeta", "real", "rint"),
+    "conj": unary(jnp.conj),
+    "digamma": unary(jax.scipy.special.digamma),
+    "erfc": unary(jax.scipy.special.erfc),
+    "erfinv": unary(jax.scipy.special.erfinv),
+    "igamma": binary(jax.scipy.special.gammainc),
+    "igammac": binary(jax.scipy.special.gammaincc),
+    "lgamma": unary(jax.scipy.special.gammaln),
+    "softsign": activations.softsign,
+    "xdivy": binary(lambda x, y: jnp.where(x == 0, 0, x / jnp.where(x == 0, 1, y))),
+    "xlogy": binary(jax.scipy.special.xlogy),
     "erf": unary(jax.scipy.special.erf),
     "floordiv": binary(jnp.floor_divide),
     "floormod": binary(jnp.mod),
@@ -64,6 +95,7 @@ MATH: dict[str, Any] = COMMON | {
     "log_sigmoid": unary(jax.nn.log_sigmoid),
     "multiply_no_nan": binary(lambda x, y: jnp.where(jnp.equal(y, 0), 0, jnp.multiply(x, y))),
     "reciprocal": unary(math.masked_gradient(jnp.reciprocal)),
+    "zero_fraction": activations.zero_fraction,
     "reduce_euclidean_norm": reduction(math.euclidean_norm_),
     "reduce_std": reduction(math.std_),
     "reduce_variance": reduction(jnp.var),
@@ -73,11 +105,25 @@ MATH: dict[str, Any] = COMMON | {
 }
 
 
-LINALG: dict[str, Any] = {"eye": eye, **defined_in(linalg.__name__)}
+LINALG: dict[str, Any] = {
+    "eye": eye,
+    "cross": special.cross,
+    **{
+        name: one
+        for name, one in defined_in(decompositions.__name__).items()
+        if not isinstance(one, type)
+    },
+    **defined_in(linalg.__name__),
+}
 
 
 NN: dict[str, Any] = {
     **defined_in(nn.__name__),
+    **defined_in(activations.__name__),
+    **defined_in(convolutions.__name__),
+    **picked(sampled_losses, "nce_loss", "sampled_softmax_loss"),
+    "lrn": activations.local_response_normalization,
+    "log_sigmoid": unary(jax.nn.log_sigmoid),
     **same_names(activation, jax.nn, "elu", "relu", "relu6", "softplus"),
     "avg_pool": nn.avg_pool2d,
     "in_top_k": ranking.in_top_k,

@@ -7,6 +7,7 @@ data (`data/estimators`) of their own, since another TensorFlow computes them.
 from tests.golden.estimators import (
     canned,
     canned_heads,
+    cells,
     custom,
     errors,
     exporting,
@@ -23,6 +24,7 @@ __all__ = [
     "SCENARIOS",
     "canned",
     "canned_heads",
+    "cells",
     "custom",
     "errors",
     "exporting",

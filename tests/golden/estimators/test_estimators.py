@@ -74,6 +74,7 @@ SLOW = {
     "estimator.steps@none",
     "estimator.train_and_evaluate@none",
     "estimator.programs@none",
+    "estimator.cells@none",
 }
 
 

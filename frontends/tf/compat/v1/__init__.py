@@ -50,6 +50,7 @@ __getattr__, __dir__ = attributes(
         "distribute": "frontends.tf.compat.v1.distribute",
         "estimator": "frontends.tf.compat.v1.estimator",
         "feature_column": "frontends.tf.compat.v1.feature_column",
+        "nn": "frontends.tf.compat.v1.nn",
         "gfile": "frontends.tf.compat.v1.gfile",
         "python_io": "frontends.tf.compat.v1.python_io",
         "image": "frontends.tf.compat.v1.image",

@@ -4,10 +4,12 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
 
 from frontends.tf import math, random
 from frontends.tf._typing import DTypeLike, TensorLike
-from frontends.tf.dtypes import cast
+from frontends.tf.dtypes import cast, jax_dtype
 from frontends.tf.ops.convert import convert_to_tensor
 
 
@@ -98,3 +100,23 @@ def multinomial(
     Source: `tf.compat.v1.multinomial`.
     """
     return random.categorical(logits, num_samples, output_dtype, seed)
+
+
+def setdiff1d(
+    x: TensorLike, y: TensorLike, index_dtype: DTypeLike = "int32", name: str | None = None
+) -> tuple[jax.Array, jax.Array]:
+    """Lists the elements of a vector that another one lacks, and their places.
+
+    Raises:
+        ValueError: the elements are known only when the program runs, and so is how many are left.
+
+    Source: `tf.compat.v1.setdiff1d`.
+    """
+    first, second = convert_to_tensor(x), convert_to_tensor(y)
+    if isinstance(first, Tracer) or isinstance(second, Tracer):
+        raise ValueError(
+            "tf.setdiff1d finds a number of elements that only the running program knows, and programs have fixed shapes. Make a "
+            "mask: ~tf.reduce_any(x[:, None] == y, axis=1)."
+        )
+    (places,) = np.nonzero(~np.isin(np.asarray(first), np.asarray(second)))
+    return first[places], jnp.asarray(places, jax_dtype(index_dtype))

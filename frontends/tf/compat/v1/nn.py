@@ -1,0 +1,286 @@
+"""`tf.compat.v1.nn`: functions of `tf.nn` with the parameters that TensorFlow 1 has, and what only it has."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from frontends.tf import nn
+from frontends.tf._names import attributes, defined_in
+from frontends.tf._symbolic import recordable
+from frontends.tf._typing import Axis, ShapeLike, TensorLike
+from frontends.tf.compat.v1 import rnn, rnn_cell
+from frontends.tf.ops import windows
+from frontends.tf.ops.convert import convert_to_tensor
+from frontends.tf.ops.indexing import gather
+
+
+def dropout(
+    x: TensorLike,
+    keep_prob: float | None = None,
+    noise_shape: ShapeLike = None,
+    seed: int | None = None,
+    name: str | None = None,
+    rate: float | None = None,
+) -> jax.Array:
+    """Zeroes a fraction of the elements, and scales up the rest.
+
+    Args:
+        x: floats of any shape.
+        keep_prob: the fraction that stays.
+        noise_shape: of the choices, which broadcast.
+        seed: of this operation.
+        rate: the fraction that goes, instead of `keep_prob`.
+
+    Raises:
+        ValueError: both fractions are given, or none.
+
+    Source: `tf.compat.v1.nn.dropout`.
+    """
+    if (keep_prob is None) == (rate is None):
+        raise ValueError(
+            "`rate` must be provided, or keep_prob, and not both: tf.nn.dropout(x, rate=0.5)."
+        )
+    gone = rate if rate is not None else 1.0 - (keep_prob or 0.0)
+    return nn.dropout(x, gone, noise_shape, seed)
+
+
+def moments(
+    x: TensorLike,
+    axes: Axis,
+    shift: object = None,
+    name: str | None = None,
+    keep_dims: bool | None = None,
+    keepdims: bool | None = None,
+) -> tuple[jax.Array, jax.Array]:
+    """Computes mean and variance.
+
+    Args:
+        x: of any shape.
+        axes: over which.
+        shift: accepted, and not used, as in TensorFlow.
+        keep_dims: whether these axes stay, of size 1.
+        keepdims: the same.
+
+    Source: `tf.compat.v1.nn.moments`.
+    """
+    return nn.moments(x, axes, keepdims=bool(keepdims or keep_dims))
+
+
+def softmax_cross_entropy_with_logits_v2(
+    labels: TensorLike,
+    logits: TensorLike,
+    axis: int | None = None,
+    name: str | None = None,
+    dim: int | None = None,
+) -> jax.Array:
+    """Computes the cross entropy of probabilities and logits, one number an example.
+
+    Args:
+        labels: probabilities of the classes.
+        logits: of their shape.
+        axis: of the classes; None means the last.
+        dim: the same.
+
+    Source: `tf.compat.v1.nn.softmax_cross_entropy_with_logits_v2`.
+    """
+    along = dim if axis is None else axis
+    return nn.softmax_cross_entropy_with_logits(labels, logits, -1 if along is None else along)
+
+
+def softmax_cross_entropy_with_logits(
+    labels: TensorLike,
+    logits: TensorLike,
+    dim: int = -1,
+    name: str | None = None,
+    axis: int | None = None,
+) -> jax.Array:
+    """Computes the cross entropy of probabilities and logits; no gradient flows to the labels.
+
+    Args:
+        labels: probabilities of the classes.
+        logits: of their shape.
+        dim: axis of the classes.
+        axis: the same.
+
+    Source: `tf.compat.v1.nn.softmax_cross_entropy_with_logits`.
+    """
+    fixed = jax.lax.stop_gradient(convert_to_tensor(labels))
+    return nn.softmax_cross_entropy_with_logits(fixed, logits, dim if axis is None else axis)
+
+
+def sparse_softmax_cross_entropy_with_logits(
+    labels: TensorLike,
+    logits: TensorLike,
+    name: str | None = None,
+) -> jax.Array:
+    """Computes the cross entropy of class numbers and logits, one number an example.
+
+    Args:
+        labels: numbers of classes.
+        logits: with one axis more.
+
+    Source: `tf.compat.v1.nn.sparse_softmax_cross_entropy_with_logits`.
+    """
+    return nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
+
+
+def sigmoid_cross_entropy_with_logits(
+    labels: TensorLike,
+    logits: TensorLike,
+    name: str | None = None,
+) -> jax.Array:
+    """Computes the cross entropy of independent probabilities and logits, one number an entry.
+
+    Args:
+        labels: probabilities.
+        logits: of their shape.
+
+    Source: `tf.compat.v1.nn.sigmoid_cross_entropy_with_logits`.
+    """
+    return nn.sigmoid_cross_entropy_with_logits(labels, logits)
+
+
+def conv2d(
+    input: TensorLike,
+    filter: TensorLike = None,
+    strides: ShapeLike = None,
+    padding: windows.Padding | None = None,
+    use_cudnn_on_gpu: bool = True,
+    data_format: str = "NHWC",
+    dilations: ShapeLike = (1, 1, 1, 1),
+    name: str | None = None,
+    filters: TensorLike = None,
+) -> jax.Array:
+    """Convolves images.
+
+    Args:
+        input: images.
+        filter: shape `[height, width, channels in, channels out]`.
+        strides: a number, two, or one for each axis.
+        padding: `"SAME"`, `"VALID"`, or sizes before and after each axis.
+        use_cudnn_on_gpu: accepted, and not used.
+        data_format: `"NHWC"` or `"NCHW"`.
+        dilations: in the form of `strides`.
+        filters: the same as `filter`.
+
+    Source: `tf.compat.v1.nn.conv2d`.
+    """
+    kernel = filters if filter is None else filter
+    return nn.conv2d(
+        *(input, kernel, 1 if strides is None else strides, padding or "VALID"),
+        *(data_format, dilations),
+    )
+
+
+def max_pool(
+    value: TensorLike,
+    ksize: ShapeLike = None,
+    strides: ShapeLike = None,
+    padding: windows.Padding = "VALID",
+    data_format: str = "NHWC",
+    name: str | None = None,
+    input: TensorLike = None,
+) -> jax.Array:
+    """Takes the largest number of each window; see `tf.nn.max_pool`.
+
+    Args:
+        value: images.
+        ksize: size of the window.
+        strides: distances of the windows.
+        padding: `"SAME"` or `"VALID"`.
+        data_format: `"NHWC"` or `"NCHW"`.
+        input: the same as `value`.
+
+    Source: `tf.compat.v1.nn.max_pool`.
+    """
+    return nn.max_pool(value if input is None else input, ksize, strides, padding, data_format)
+
+
+def avg_pool(
+    value: TensorLike,
+    ksize: ShapeLike = None,
+    strides: ShapeLike = None,
+    padding: windows.Padding = "VALID",
+    data_format: str = "NHWC",
+    name: str | None = None,
+    input: TensorLike = None,
+) -> jax.Array:
+    """Takes the mean of each window; see `max_pool`.
+
+    Source: `tf.compat.v1.nn.avg_pool`.
+    """
+    return nn.avg_pool(value if input is None else input, ksize, strides, padding, data_format)
+
+
+def embedding_lookup(
+    params: Any,
+    ids: TensorLike,
+    partition_strategy: str = "mod",
+    name: str | None = None,
+    validate_indices: bool = True,
+    max_norm: float | None = None,
+) -> Any:
+    """Takes rows of a table, or of one that is divided into several.
+
+    Args:
+        params: a table, or a list of its parts.
+        ids: numbers of rows.
+        partition_strategy: how rows are dealt to the parts: `"mod"`, in turns, or `"div"`, one part after another.
+        validate_indices: accepted, and not used.
+        max_norm: norm down to which rows are scaled; None leaves them.
+
+    Raises:
+        ValueError: the strategy is another one.
+
+    Source: `tf.compat.v1.nn.embedding_lookup`.
+    """
+    parts = list(params) if isinstance(params, list | tuple) else [params]
+    if partition_strategy not in ("mod", "div"):
+        raise ValueError(
+            f"Unrecognized partition strategy: {partition_strategy}. Must be one of either `mod` or `div`."
+        )
+    if len(parts) > 1:
+        arrays = [convert_to_tensor(part) for part in parts]
+        table = jnp.concatenate(arrays)
+        if partition_strategy == "mod":
+            count = len(parts)
+            starts = jnp.cumsum(jnp.array([0, *(len(one) for one in arrays[:-1])]))
+            rows = convert_to_tensor(ids)
+            ids = gather(starts, rows % count) + rows // count
+        parts = [table]
+    return nn.embedding_lookup(parts[0], ids, max_norm)
+
+
+def xw_plus_b(
+    x: TensorLike, weights: TensorLike, biases: TensorLike, name: str | None = None
+) -> jax.Array:
+    """Computes `x @ weights + biases`.
+
+    Args:
+        x: shape (rows, inputs).
+        weights: shape (inputs, outputs).
+        biases: shape (outputs,).
+
+    Source: `tf.compat.v1.nn.xw_plus_b`.
+    """
+    return jnp.matmul(convert_to_tensor(x), convert_to_tensor(weights)) + convert_to_tensor(biases)
+
+
+def relu_layer(
+    x: TensorLike, weights: TensorLike, biases: TensorLike, name: str | None = None
+) -> jax.Array:
+    """Computes `relu(x @ weights + biases)`; see `xw_plus_b`.
+
+    Source: `tf.compat.v1.nn.relu_layer`.
+    """
+    return nn.relu(xw_plus_b(x, weights, biases))
+
+
+globals().update(recordable("tf.compat.v1.nn", defined_in(__name__)))
+__getattr__, __dir__ = attributes(
+    "tf.compat.v1.nn",
+    defined_in(rnn.__name__) | {"rnn_cell": rnn_cell},
+    present=defined_in(__name__),
+    rest="frontends.tf.nn",
+)
