@@ -107,6 +107,13 @@ LAZY |= {name: f"frontends.tf.keras.{name}" for name in ("initializers", "optimi
 # What TensorFlow 2 has in `tf.compat.v1` alone; scripts of TensorFlow 1 find it here.
 BORROWED: dict[str, str] = dict.fromkeys(
     (
+        *("app", "flags", "Print", "reset_default_graph"),
+        *("disable_control_flow_v2", "disable_eager_execution", "disable_resource_variables"),
+        *("disable_v2_behavior", "disable_v2_tensorshape", "enable_control_flow_v2"),
+        *("enable_eager_execution", "enable_resource_variables", "enable_v2_behavior"),
+        *("enable_v2_tensorshape", "orthogonal_initializer", "scatter_add", "scatter_div"),
+        *("scatter_max", "scatter_min", "scatter_mul", "scatter_nd_add", "scatter_nd_sub"),
+        *("scatter_nd_update", "scatter_sub", "scatter_update"),
         *("AUTO_REUSE", "GraphKeys", "VariableScope", "add_to_collection", "add_to_collections"),
         *(
             "get_collection",

@@ -16,28 +16,20 @@ from frontends.tf.compat.v1 import (
     operations,
     placeholders,
     session_config,
+    switches,
     variable_scopes,
 )
 from frontends.tf.ops.convert import picked
 
-
-def enable_eager_execution(*args: object, **kwargs: object) -> None:
-    """Does nothing: code runs eagerly outside of programs."""
-
-
-def enable_v2_behavior() -> None:
-    """Does nothing: there is no other."""
-
-
 __getattr__, __dir__ = attributes(
     "tf.compat.v1",
     {
-        **defined_in(__name__),
         **defined_in(assigning.__name__),
         **defined_in(session_config.__name__),
         **defined_in(collections.__name__),
         **defined_in(operations.__name__),
         **picked(placeholders, "placeholder", "placeholder_with_default"),
+        **defined_in(switches.__name__),
         **defined_in(variable_scopes.__name__),
         **initializers.TOP_INITIALIZERS,
         "initializers": initializers,
@@ -47,6 +39,8 @@ __getattr__, __dir__ = attributes(
         "metrics": metrics,
     },
     {
+        "app": "frontends.tf.compat.v1.app",
+        "flags": "frontends.tf.compat.v1.flags",
         "distribute": "frontends.tf.compat.v1.distribute",
         "estimator": "frontends.tf.compat.v1.estimator",
         "feature_column": "frontends.tf.compat.v1.feature_column",

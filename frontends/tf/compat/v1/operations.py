@@ -1,5 +1,7 @@
 """Operations that only TensorFlow 1 has."""
 
+import sys
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -10,6 +12,7 @@ from jax.core import Tracer
 from frontends.tf import math, random
 from frontends.tf._typing import DTypeLike, TensorLike
 from frontends.tf.dtypes import cast, jax_dtype
+from frontends.tf.ops.control_flow import print_
 from frontends.tf.ops.convert import convert_to_tensor
 
 
@@ -120,3 +123,54 @@ def setdiff1d(
         )
     (places,) = np.nonzero(~np.isin(np.asarray(first), np.asarray(second)))
     return first[places], jnp.asarray(places, jax_dtype(index_dtype))
+
+
+def Print(
+    input_: TensorLike,
+    data: Sequence[TensorLike],
+    message: str | None = None,
+    first_n: int | None = None,
+    summarize: int | None = None,
+    name: str | None = None,
+) -> jax.Array:
+    """Prints values to standard error each time that it runs; see `tf.print`. It prints whether or not the result is used.
+
+    Args:
+        input_: what is returned.
+        data: what to print.
+        message: in front of it.
+        first_n: how often to print; None, or a negative number, is always. Each program that is compiled counts anew.
+        summarize: how many items to show at the ends of each dimension; None shows three, and -1 all.
+
+    Returns:
+        `input_`.
+
+    Source: `tf.compat.v1.Print`.
+    """
+    limit = None if first_n is None or first_n < 0 else first_n
+    print_(
+        *(() if message is None else (message,)),
+        *data,
+        output_stream=_Counted(limit),
+        summarize=3 if summarize is None else summarize,
+    )
+    return convert_to_tensor(input_)
+
+
+class _Counted:
+    """Standard error, for some texts; each ends with `flush`."""
+
+    def __init__(self, limit: int | None) -> None:
+        self._left = limit
+        self._text = ""
+
+    def write(self, text: str) -> None:
+        self._text += text
+
+    def flush(self) -> None:
+        text, self._text = self._text, ""
+        if self._left is None or self._left > 0:
+            sys.stderr.write(text)
+            sys.stderr.flush()
+        if self._left:
+            self._left -= 1

@@ -57,3 +57,15 @@ def test_names_that_moved(module, old, new):
     for part in new.split("."):
         expected = getattr(expected, part)
     assert getattr(module, old) is expected
+
+
+def test_print_prints_in_programs_and_returns_its_input(capfd):
+    @tf.function
+    def double(x):
+        return 2 * tf.Print(x, [x, tf.reduce_sum(x)], message="x: ", first_n=2, summarize=1)
+
+    for i in range(3):
+        assert double(tf.constant([1.0 + i, 2.0, 3.0, 4.0])).numpy()[0] == 2 + 2 * i
+    assert capfd.readouterr().err == "x:  [1 ... 4] 10\nx:  [2 ... 4] 11\n"
+    assert tf.Print(3, ["text"]) == 3
+    assert capfd.readouterr().err == "text\n"
