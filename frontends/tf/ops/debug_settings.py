@@ -15,9 +15,8 @@ def enable_check_numerics(
 
     Source: `tf.debugging.enable_check_numerics`.
     """
-    if not jax.config.read("jax_debug_nans"):
-        jax.config.update("jax_debug_nans", True)
-        jax.clear_caches()  # compiled programs would run on without checks
+    jax.config.update("jax_debug_nans", True)
+    jax.clear_caches()  # compiled programs would run on without checks
 
 
 def disable_check_numerics() -> None:
