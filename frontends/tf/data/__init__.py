@@ -23,6 +23,10 @@ from frontends.tf.data.dataset import Dataset as Dataset
 from frontends.tf.data.files import FixedLengthRecordDataset as FixedLengthRecordDataset
 from frontends.tf.data.files import TextLineDataset as TextLineDataset
 from frontends.tf.data.files import TFRecordDataset as TFRecordDataset
+from frontends.tf.data.one_shot import (
+    make_initializable_iterator as make_initializable_iterator,
+)
+from frontends.tf.data.one_shot import make_one_shot_iterator as make_one_shot_iterator
 from frontends.tf.data.options import Options as Options
 from frontends.tf.data.options import ThreadingOptions as ThreadingOptions
 from frontends.tf.data.spec import DatasetSpec as DatasetSpec

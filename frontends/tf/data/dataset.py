@@ -12,6 +12,7 @@ from frontends.tf.data.folding import Folding
 from frontends.tf.data.iterator import DatasetIterator
 from frontends.tf.data.mixing import Mixing
 from frontends.tf.data.nesting import Nesting
+from frontends.tf.data.one_shot import make_initializable_iterator, make_one_shot_iterator
 from frontends.tf.data.options import Options
 from frontends.tf.data.reordering import Reordering
 from frontends.tf.data.sifting import Sifting
@@ -27,8 +28,6 @@ _MISSING = frozenset(
     {
         "fingerprint",
         "from_tensor_slices_with_options",
-        "make_initializable_iterator",
-        "make_one_shot_iterator",
         "ragged_batch",
         "sparse_batch",
     }
@@ -129,6 +128,20 @@ class Dataset(
         """
         check_may_read()
         return DatasetIterator(self._form().elements(), self, show=lambda element: element)
+
+    def make_one_shot_iterator(self) -> Any:
+        """Makes an iterator; see `tf.compat.v1.data.make_one_shot_iterator`.
+
+        Source: ``tf.compat.v1.data.Dataset.make_one_shot_iterator``.
+        """
+        return make_one_shot_iterator(self)
+
+    def make_initializable_iterator(self, shared_name: str | None = None) -> Any:
+        """Makes an iterator; see `tf.compat.v1.data.make_initializable_iterator`.
+
+        Source: ``tf.compat.v1.data.Dataset.make_initializable_iterator``.
+        """
+        return make_initializable_iterator(self, shared_name)
 
     def with_options(self, options: Options, name: str | None = None) -> Self:
         """Returns the dataset with settings, which override those that it has.

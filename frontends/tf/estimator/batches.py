@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from frontends.tf import data
+from frontends.tf.data.one_shot import input_of
 from frontends.tf.feature_column import prepared
 
 
@@ -21,7 +22,7 @@ def batches_of(input_fn: Callable[..., Any], strategy: Any, **known: Any) -> Ite
     """Iterates over batches for all replicas: each of them gets what one call of the dataset's iterator gives.
 
     Args:
-        input_fn: returns a dataset, or features and labels that are the same for each step.
+        input_fn: returns a dataset, or what an iterator's `get_next` gave, or features and labels that are the same for each step.
         strategy: of the replicas.
         **known: what `input_fn` may take.
 
@@ -30,7 +31,7 @@ def batches_of(input_fn: Callable[..., Any], strategy: Any, **known: Any) -> Ite
     """
 
     def dataset(context: Any) -> Any:
-        found = call_with(input_fn, input_context=context, **known)
+        found = input_of(lambda: call_with(input_fn, input_context=context, **known))
         if not isinstance(found, data.Dataset):
             found = data.Dataset.from_tensors(found).repeat()
         return prepared(found)

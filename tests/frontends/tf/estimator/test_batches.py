@@ -64,3 +64,18 @@ def test_texts_become_what_a_step_can_take():
             lambda features, labels: (features["name"] == "b", labels == "x"), element
         )
         assert [one.numpy().tolist() for one in equal] == [[False, True], [True, False]]
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_an_element_of_an_iterator_stands_for_all_batches(count):
+    strategy = tf.distribute.MirroredStrategy([f"/cpu:{i}" for i in range(count)])
+
+    def input_fn(params):
+        rows = tf.data.Dataset.range(8).batch(params["size"])
+        return {"x": rows.make_one_shot_iterator().get_next() + 1}, None
+
+    batches = list(batches_of(input_fn, strategy, params={"size": 2}))
+    assert len(batches) == 4 // count
+    first = strategy.experimental_local_results(batches[0][0]["x"])
+    assert [np.asarray(one).tolist() for one in first] == [[1, 2], [3, 4]][:count]
+    assert all(labels is None for _, labels in batches)

@@ -13,6 +13,11 @@ tf.disable_v2_behavior()
 tf.flags.DEFINE_integer("steps", 1, "how many")
 tf.flags.DEFINE_string("folder", None, "where")
 def main(argv):
+    import logging
+    from absl import logging as absl_logging
+    absl_logging.info("of the script")
+    logging.getLogger("jax._src.x").info("of a library")
+    logging.getLogger("jax._src.x").warning("worth a look")
     print(argv[1:], tf.flags.FLAGS.steps, tf.flags.FLAGS.folder)
     return 3
 if __name__ == "__main__":
@@ -38,6 +43,9 @@ def test_main_gets_the_rest_and_ends_the_program(tmp_path, arguments, status, pr
     assert (ended.returncode, ended.stdout.strip()) == (status, printed), ended.stderr
     assert "INFO:tensorflow:to be seen" in ended.stderr
     assert ended.stderr.count("to be seen") == 1
+    assert ("of the script" in ended.stderr) is (status == 3)
+    assert ("worth a look" in ended.stderr) is (status == 3)
+    assert "of a library" not in ended.stderr
     assert ("Flag --folder must have a value" in ended.stderr) is (status == 1)
 
 
