@@ -59,7 +59,6 @@ _HINTS = {
     "tf.global_variables_initializer": f"{_TF1}: variables have their values when they are made",
     "tf.contrib.layers.batch_norm": f"{_TF1}: use tf.layers.batch_normalization",
     "tf.contrib.layers.conv2d": f"{_TF1}: use tf.layers.conv2d",
-    "tf.contrib.layers.fully_connected": f"{_TF1}: use tf.layers.dense",
     "tf.contrib.layers.max_pool2d": f"{_TF1}: use tf.layers.max_pooling2d",
     "tf.contrib.data": "TensorFlow 2 dropped it, too: use tf.data",
     "tf.lite": "jaxtribute trains only: export the weights",

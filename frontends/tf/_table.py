@@ -62,7 +62,7 @@ TABLE: dict[str, Any] = {
     **picked(debugging, "Assert", "assert_equal", "assert_greater", "assert_less"),
     **INITIALIZERS,
     "name_scope": name_scope.name_scope,
-    "assert_rank": checks.assert_rank,
+    **picked(checks, "assert_rank", "assert_rank_at_least", "assert_rank_in"),
     "newaxis": None,
 }
 
@@ -107,6 +107,7 @@ LAZY |= {name: f"frontends.tf.keras.{name}" for name in ("initializers", "optimi
 # What TensorFlow 2 has in `tf.compat.v1` alone; scripts of TensorFlow 1 find it here.
 BORROWED: dict[str, str] = dict.fromkeys(
     (
+        *("ConfigProto", "GPUOptions", "GraphOptions", "OptimizerOptions"),
         *("app", "flags", "Print", "reset_default_graph"),
         *("disable_control_flow_v2", "disable_eager_execution", "disable_resource_variables"),
         *("disable_v2_behavior", "disable_v2_tensorshape", "enable_control_flow_v2"),
@@ -140,4 +141,5 @@ BORROWED: dict[str, str] = dict.fromkeys(
     "frontends.tf.compat.v1",
 )
 BORROWED |= MOVED
+BORROWED["VERSION"] = "frontends.tf.version"
 BORROWED["SparseTensor"] = "frontends.tf.sparse"

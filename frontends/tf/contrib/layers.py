@@ -1,19 +1,24 @@
-"""`tf.contrib.layers`: its initializers and regularizers; layers are those of `tf.layers`."""
+"""`tf.contrib.layers`: its initializers and regularizers, and `fully_connected`; other layers are those of `tf.layers`."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from frontends.tf import nn
 from frontends.tf._names import attributes, defined_in
 from frontends.tf._typing import DTypeLike, TensorLike
 from frontends.tf.compat.v1 import layers
+from frontends.tf.compat.v1.collections import GraphKeys, add_to_collections
 from frontends.tf.compat.v1.initializers.base import FloatInitializer, truncated_normal
+from frontends.tf.compat.v1.initializers.constants import Zeros
 from frontends.tf.compat.v1.initializers.scaling import fans
+from frontends.tf.compat.v1.variable_scopes import get_variable, variable_scope
 from frontends.tf.ops.convert import convert_to_tensor
+from frontends.tf.ops.linalg import tensordot
 from frontends.tf.ops.nn import l2_loss
 
 _Regularizer = Callable[[TensorLike], jax.Array | None]
@@ -137,6 +142,74 @@ def sum_regularizer(
         )
 
     return total
+
+
+def fully_connected(
+    inputs: TensorLike,
+    num_outputs: int,
+    activation_fn: Callable[..., Any] | None = nn.relu,
+    normalizer_fn: Callable[..., Any] | None = None,
+    normalizer_params: Mapping[str, Any] | None = None,
+    weights_initializer: Any = None,
+    weights_regularizer: _Regularizer | None = None,
+    biases_initializer: Any = Zeros,
+    biases_regularizer: _Regularizer | None = None,
+    reuse: bool | None = None,
+    variables_collections: Any = None,
+    outputs_collections: Any = None,
+    trainable: bool = True,
+    scope: Any = None,
+) -> Any:
+    """Multiplies the last dimension by a matrix; its variables are `weights` and `biases`, where `tf.layers.dense` has others.
+
+    Args:
+        inputs: of shape (..., inputs).
+        num_outputs: size of the last dimension of the result.
+        activation_fn: `tf.nn.relu`, if it is left out; None is linear.
+        normalizer_fn: in place of biases.
+        normalizer_params: its arguments, by name.
+        weights_initializer: None is `xavier_initializer()`.
+        weights_regularizer: its penalty goes to the collection `tf.GraphKeys.REGULARIZATION_LOSSES`.
+        biases_initializer: None leaves biases out.
+        biases_regularizer: as that of the weights.
+        reuse: see `tf.variable_scope`.
+        variables_collections: names of collections for the variables, or a dict with them by `"weights"` and `"biases"`.
+        outputs_collections: names of collections for the result, or one name.
+        trainable: whether optimizers change the variables.
+        scope: name, or scope; without one it is `fully_connected`, numbered.
+
+    Returns:
+        Array of shape (..., num_outputs).
+
+    Source: `tf.contrib.layers.fully_connected`.
+    """
+    inputs = convert_to_tensor(inputs)
+
+    def variable(name: str, shape: list[int], initializer: Any, regularizer: Any) -> Any:
+        further = variables_collections
+        if isinstance(further, Mapping):
+            further = further.get(name)
+        collections = [GraphKeys.GLOBAL_VARIABLES, *(further or ())]
+        return get_variable(
+            name, shape, inputs.dtype, initializer, regularizer, trainable, collections
+        )
+
+    with variable_scope(scope, "fully_connected", [inputs], reuse=reuse):
+        initializer = weights_initializer or xavier_initializer()
+        shape = [inputs.shape[-1], num_outputs]
+        weights = variable("weights", shape, initializer, weights_regularizer)
+        outputs = tensordot(inputs, weights, 1)
+        if normalizer_fn is not None:
+            outputs = normalizer_fn(outputs, **(normalizer_params or {}))
+        elif biases_initializer is not None:
+            outputs = nn.bias_add(
+                outputs, variable("biases", [num_outputs], biases_initializer, biases_regularizer)
+            )
+        if activation_fn is not None:
+            outputs = activation_fn(outputs)
+    if outputs_collections is not None:
+        add_to_collections(outputs_collections, outputs)
+    return outputs
 
 
 def _checked(scale: float) -> float:

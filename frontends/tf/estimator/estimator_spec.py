@@ -59,7 +59,7 @@ class EstimatorSpec(_Fields):
             export_outputs: what `export_saved_model` writes, by name.
             training_chief_hooks: hooks of the chief alone.
             training_hooks: hooks of all workers.
-            scaffold: only its `saver` is looked at in TensorFlow; nothing here.
+            scaffold: without effect; see `tf.train.Scaffold`.
             evaluation_hooks: hooks of an evaluation.
             prediction_hooks: hooks of predictions.
 

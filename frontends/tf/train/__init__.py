@@ -27,7 +27,7 @@ _TF1 = (
     *("GradientDescentOptimizer", "MomentumOptimizer", "Optimizer", "ProximalAdagradOptimizer"),
     *("ProximalGradientDescentOptimizer", "RMSPropOptimizer", "assert_global_step"),
     *("cosine_decay", "cosine_decay_restarts", "create_global_step", "exponential_decay"),
-    "init_from_checkpoint",
+    *("Saver", "Scaffold", "init_from_checkpoint"),
     *("get_global_step", "get_or_create_global_step", "global_step", "inverse_time_decay"),
     *("linear_cosine_decay", "natural_exp_decay", "noisy_linear_cosine_decay"),
     *("piecewise_constant", "piecewise_constant_decay", "polynomial_decay"),

@@ -68,7 +68,7 @@ def test_planned_names_say_so(module, name):
         ("tf.compat.v1", "InteractiveSession", r"tf\.estimator\.Estimator"),
         ("tf.summary", "graph", "jax.jit"),
         ("tf.contrib", "data", "TensorFlow 2 dropped it"),
-        ("tf.contrib.layers", "fully_connected", "use tf.layers.dense"),
+        ("tf.contrib.layers", "conv2d", "use tf.layers.conv2d"),
         ("tf", "lite", "trains only"),
         ("tf.feature_column", "sequence_numeric_column", "pad the sequences"),
         ("tf", "no_such_name_at_all", "Open an issue"),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from frontends import tf
+from frontends.tf.graph import Graph
 
 contrib = tf.contrib.layers
 WEIGHTS = np.float32([[1, -2], [3, 0]])
@@ -44,4 +45,38 @@ def test_what_does_not_exist_is_an_error():
     with pytest.raises(ValueError, match="Unknown mode FAN: expected one of"):
         contrib.variance_scaling_initializer(mode="FAN")
     with pytest.raises(AttributeError, match=r"use tf\.layers"):
-        _ = contrib.fully_connected
+        _ = contrib.conv2d
+
+
+def test_fully_connected():
+    inputs = np.ones((2, 5, 3), np.float32)
+    with Graph().as_default():
+        penalty = contrib.l2_regularizer(1.0)
+        first = contrib.fully_connected(inputs, 4, weights_regularizer=penalty)
+        second = contrib.fully_connected(
+            *(first, 2, None),
+            weights_initializer=tf.ones_initializer(),
+            biases_initializer=tf.constant_initializer(3.0),
+            variables_collections={"biases": ["mine"]},
+            outputs_collections="outputs",
+            trainable=False,
+        )
+        with tf.variable_scope("top"):
+            contrib.fully_connected(inputs, 4, None, lambda x, by: x * by, {"by": 2}, scope="out")
+            contrib.fully_connected(inputs, 4, biases_initializer=None, scope="out", reuse=True)
+        names = [variable.name for variable in tf.global_variables()]
+        weights, biases = tf.trainable_variables()[:2]
+        assert tf.trainable_variables()[2].name == names[-1]
+        assert len(tf.get_collection(tf.GraphKeys.REGULARIZATION_LOSSES)) == 1
+        assert tf.get_collection("mine") == [tf.global_variables()[3]]
+        assert tf.get_collection("outputs")[0] is second
+    assert names == [
+        *("fully_connected/weights:0", "fully_connected/biases:0"),
+        *("fully_connected_1/weights:0", "fully_connected_1/biases:0", "top/out/weights:0"),
+    ]
+    np.testing.assert_allclose(
+        first, np.maximum(inputs @ weights.numpy() + biases.numpy(), 0), rtol=1e-5
+    )
+    np.testing.assert_allclose(
+        second, np.repeat(np.sum(first, -1, keepdims=True) + 3, 2, -1), rtol=1e-5
+    )

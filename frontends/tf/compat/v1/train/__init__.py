@@ -1,7 +1,7 @@
 """`tf.compat.v1.train`: optimizers, the global step, learning rates and checkpoints of TensorFlow 1, and all of `tf.train`."""
 
 from frontends.tf import _names
-from frontends.tf.compat.v1.train import optimizers, restoring, schedules, steps
+from frontends.tf.compat.v1.train import optimizers, restoring, scaffold, schedules, steps
 from frontends.tf.compat.v1.train.optimizer import Optimizer
 from frontends.tf.compat.v1.train.summary_iterator import summary_iterator
 
@@ -10,6 +10,7 @@ __getattr__, __dir__ = _names.attributes(
     {
         **_names.defined_in(optimizers.__name__),
         **_names.defined_in(restoring.__name__),
+        **_names.defined_in(scaffold.__name__),
         **_names.defined_in(schedules.__name__),
         **_names.defined_in(steps.__name__),
         "Optimizer": Optimizer,

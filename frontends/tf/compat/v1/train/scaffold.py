@@ -1,0 +1,89 @@
+"""`tf.compat.v1.train.Scaffold` and `Saver`: what model functions hand to an `EstimatorSpec`; estimators need neither."""
+
+from typing import Any, NoReturn
+
+_REMEDY = (
+    "Estimators write and read their checkpoints themselves. Elsewhere write tf.train.Checkpoint(model=model).save(path), and "
+    "restore(path)."
+)
+
+
+class Saver:
+    """What would write checkpoints in a session.
+
+    One that a `tf.train.Scaffold` holds has no effect: an estimator writes all variables, as
+    `tf.estimator.RunConfig(keep_checkpoint_max, save_checkpoints_steps)` says.
+
+    Source: `tf.compat.v1.train.Saver`.
+    """
+
+    def __init__(self, var_list: Any = None, *args: object, **kwargs: object) -> None:
+        """Takes all arguments of TensorFlow's, and uses none."""
+
+    def save(self, *args: object, **kwargs: object) -> NoReturn:
+        """Raises an error that says what to write.
+
+        Raises:
+            NotImplementedError: always.
+        """
+        raise NotImplementedError(
+            f"tf.train.Saver.save writes variables of a session, of which there are none. {_REMEDY}"
+        )
+
+    def restore(self, *args: object, **kwargs: object) -> NoReturn:
+        """Raises an error that says what to write.
+
+        Raises:
+            NotImplementedError: always.
+        """
+        raise NotImplementedError(
+            "tf.train.Saver.restore reads variables of a session, of which there are none. In a model function write "
+            f"tf.train.init_from_checkpoint(path, {{'/': '/'}}). {_REMEDY}"
+        )
+
+
+class Scaffold:
+    """What a session would run before it trains. Operations have no effect: variables have their values when they are made.
+
+    Attributes:
+        saver: as given.
+
+    Source: `tf.compat.v1.train.Scaffold`.
+    """
+
+    def __init__(
+        self,
+        init_op: object = None,
+        init_feed_dict: object = None,
+        init_fn: object = None,
+        ready_op: object = None,
+        ready_for_local_init_op: object = None,
+        local_init_op: object = None,
+        summary_op: object = None,
+        saver: Saver | None = None,
+        copy_from_scaffold: object = None,
+        local_init_feed_dict: object = None,
+    ) -> None:
+        """Keeps the saver.
+
+        Args:
+            init_op: without effect, as are the other operations.
+            init_feed_dict: without effect.
+            init_fn: must be None.
+            ready_op: without effect.
+            ready_for_local_init_op: without effect.
+            local_init_op: without effect.
+            summary_op: without effect: summaries are written as the estimator's `RunConfig` says.
+            saver: see `Saver`.
+            copy_from_scaffold: without effect.
+            local_init_feed_dict: without effect.
+
+        Raises:
+            NotImplementedError: there is an `init_fn`, which would get a session.
+        """
+        if init_fn is not None:
+            raise NotImplementedError(
+                "tf.train.Scaffold(init_fn=...) is called with a session, of which there are none. To begin with values of another "
+                "checkpoint, write tf.train.init_from_checkpoint(path, {'/': '/'}) in the model function."
+            )
+        self.saver = saver
