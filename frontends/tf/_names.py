@@ -56,7 +56,12 @@ _HINTS = {
         "function, and train a tf.estimator.Estimator",
     ),
     "tf.Graph": f"{_TF1}: @tf.function makes programs",
-    "tf.global_variables_initializer": f"{_TF1}: variables have their values when they are made",
+    **dict.fromkeys(
+        tuple(f"tf.{kind}_variables_initializer" for kind in ("global", "local")),
+        f"{_TF1}: variables have their values when they are made",
+    ),
+    "tf.string_split": f"{_TF1}: use numpy.strings or str.split, in a map of the dataset",
+    "tf.contrib.layers.optimize_loss": f"{_TF1}: use tf.train.AdamOptimizer(rate).minimize(loss, tf.train.get_global_step())",
     "tf.contrib.layers.batch_norm": f"{_TF1}: use tf.layers.batch_normalization",
     "tf.contrib.layers.conv2d": f"{_TF1}: use tf.layers.conv2d",
     "tf.contrib.layers.max_pool2d": f"{_TF1}: use tf.layers.max_pooling2d",

@@ -49,7 +49,6 @@ def test_multinomial_draws_classes_of_rows():
         ("rsqrt", "math.rsqrt"),
         ("matrix_diag", "linalg.diag"),
         ("py_func", "numpy_function"),
-        ("gfile", "io.gfile"),
     ],
 )
 def test_names_that_moved(module, old, new):
