@@ -160,7 +160,9 @@ class Variable(ScatteredVariable, metaclass=_FoundInGraphs):
             super().__init__(stacked, kind="local", name=name)
         else:
             super().__init__(value, name=name)
-        self._made_in_step()
+        # Keras makes a layer's variables while it infers shapes, in a trace within that of the model function.
+        graph = current_graph()
+        self._made_in_step(None if graph is None else graph.trace)
 
     def ref(self) -> Reference:
         """Returns an object that stands for the variable in sets and dictionaries.

@@ -142,17 +142,20 @@ class Variable:
         name = f"{self.name!r}, " if self.name else ""
         return f"Variable({name}{shown}, kind={self.kind!r})"
 
-    def _made_in_step(self) -> None:
+    def _made_in_step(self, trace: object = None) -> None:
         """Lets the step that made the variable use it, and gives it its value back afterwards.
 
         If the step can reach the variable when it is over, it is traced again, with the variable lifted.
+
+        Args:
+            trace: the one that may write it; None for that of the caller.
         """
         frame = current_frame()
         if frame is not None and frame.turns is None:
             initial = self._value
             if self.kind == "local" and frame.in_replica:
                 self._value = jax.tree.map(lambda each: each[replica_id()], initial)
-            self._frame, self._trace = frame, trace_state()
+            self._frame, self._trace = frame, trace_state() if trace is None else trace
             frame.made.append((self, functools.partial(self._leave_step, initial)))
 
     def _leave_step(self, value: PyTree) -> None:

@@ -41,6 +41,7 @@ class Graph:
         scales_loss: whether optimizers divide a loss that is no sum by the number of replicas, as under an estimator.
         starts: variables that start with other values than their own, by name, with what reads these.
         kept: what objects that may outlive the graph, such as optimizers, have made for it.
+        trace: the trace of JAX that builds it.
 
     Source: `tf.Graph`.
     """
@@ -74,7 +75,7 @@ class Graph:
         self._names_of: dict[int, str] = {}
         self._names: collections.Counter[str] = collections.Counter()
         self._dependencies: list[tuple[Any, ...]] = []
-        self._trace = _jax_internals.trace_state()
+        self.trace: object = _jax_internals.trace_state()
         # What variables hold after these, as far as that was asked, and in which trace.
         self._after: tuple[Any, dict[int, Any]] | None = None
 
@@ -211,7 +212,7 @@ class Graph:
             name: of the operation, with its scopes; made unique.
             is_given: whether the model function has chosen it.
         """
-        if self._trace != _jax_internals.trace_state():
+        if self.trace != _jax_internals.trace_state():
             return  # in a loop or a branch, whose tensors nobody can fetch
         operation: Operation | None = None
         for index, tensor in enumerate(nest.flatten(made)):

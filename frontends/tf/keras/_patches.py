@@ -18,6 +18,7 @@ import keras.src.losses.losses
 import keras.src.utils.audio_dataset_utils
 import keras.src.utils.dataset_utils
 import keras.src.utils.image_dataset_utils
+import keras.src.utils.naming
 import keras.src.utils.text_dataset_utils
 import keras.src.utils.timeseries_dataset_utils
 from keras.src.legacy.saving import legacy_h5_format
@@ -37,6 +38,7 @@ from frontends.tf.keras import (
     _export,
     _files,
     _fit,
+    _in_graphs,
     _keras_2,
     _logits,
     _lookup,
@@ -78,6 +80,7 @@ def patches() -> tuple[Patch, ...]:
     keras_3 = "Keras 3 has it under another name"
     workers = "a loop of several processes agrees on what it reads and writes"
     parts = "a variable may be divided among parameter servers"
+    functions = "a model function finds the variables of an earlier call"
     prefixes = "TensorFlow's paths have no ending"
     tensor, sizes = keras.KerasTensor, "Keras 3 does not know the values of symbolic sizes"
     lr = property(_optimizers.get_lr, _optimizers.set_lr)
@@ -114,6 +117,15 @@ def patches() -> tuple[Patch, ...]:
             "Keras 2 takes arguments by position that are no tensors, and lists of numbers",
             "self args",
         ),
+        around(layer, "__call__", _in_graphs.call_in_graph, functions),
+        around(
+            *(layer, "add_weight", _in_graphs.add_in_graph, functions),
+            "self args shape initializer dtype",
+        ),
+        around(keras.src.utils.naming, "uniquify", _in_graphs.name_in_graph, functions, "name"),
+        around(keras.random.SeedGenerator, "next", _in_graphs.draw_in_graph, functions),
+        add(layer, "updates", property(_in_graphs.updates), functions),
+        add(layer, "get_updates_for", _in_graphs.get_updates_for, functions),
         around(
             *(layer, "add_weight", _keras_2.take_name_first),
             "Keras 2 takes the name first, and TensorFlow's enumerations",

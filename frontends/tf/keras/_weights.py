@@ -4,7 +4,7 @@ Keras keeps lists of variables of its own class. A `tf.Variable` is in them as a
 whose value is that of the `tf.Variable`. So both change together, and a step lifts the `tf.Variable`.
 
 Internals of Keras, which tests/frontends/tf/keras/test_weights.py runs on every supported version:
-`Variable._value` and `._initialize_with_initializer`, `Tracker.track` and the stateless scope.
+`Variable._value`, `._direct_assign` and `._initialize_with_initializer`, `Tracker.track` and the stateless scope.
 """
 
 import functools
@@ -18,12 +18,15 @@ from keras.src.utils.tracking import is_tracking_enabled
 
 from frontends.tf import nest
 from frontends.tf._typing import Nested, TensorLike, VariableLike
+from frontends.tf.graph import current_graph
 from frontends.tf.module import Module
 from frontends.tf.variable import Variable
 from spmd.integrations.keras import KerasObject, Method
 from spmd.replica import in_replica
 
 _BASE: Any = keras.Variable
+# By what a graph keeps the variables that layers assign, each with the operation that does.
+UPDATES = "updates of Keras's layers"
 
 
 class Weight(_BASE):
@@ -73,6 +76,14 @@ class Weight(_BASE):
         else:
             # All replicas hold the same new value: there is nothing to aggregate.
             variable._set(jnp.asarray(value, variable.dtype))
+
+    def _direct_assign(self, value: TensorLike) -> None:
+        graph = current_graph()
+        if graph is None:
+            super()._direct_assign(value)
+            return
+        new = self.stands_for.assign(value)  # once it is fetched
+        graph.kept.setdefault(UPDATES, []).append((self.stands_for, graph.operation_of(new)))
 
     def scoped_value(self) -> Any:
         """Returns the value in Keras's stateless scope; None outside of one."""

@@ -57,7 +57,7 @@ def normal(
     name: str | None = None,
 ) -> jax.Array:
     """Draws from a normal distribution; see `tf.random.normal`."""
-    return _normal(_key(seed), shape, mean, stddev, dtype)
+    return _normal(draw_key(seed), shape, mean, stddev, dtype)
 
 
 def truncated_normal(
@@ -70,7 +70,7 @@ def truncated_normal(
 ) -> jax.Array:
     """Draws from a normal distribution, within two deviations; see `tf.random.truncated_normal`."""
     dtype = jax_dtype(dtype)
-    drawn = jax.random.truncated_normal(_key(seed), -2.0, 2.0, static_shape(shape), dtype)
+    drawn = jax.random.truncated_normal(draw_key(seed), -2.0, 2.0, static_shape(shape), dtype)
     return drawn * jnp.asarray(stddev, dtype) + jnp.asarray(mean, dtype)
 
 
@@ -87,12 +87,12 @@ def uniform(
     Raises:
         ValueError: integers are to be drawn, and `maxval` is not given.
     """
-    return _uniform(lambda: _key(seed), shape, minval, maxval, dtype)
+    return _uniform(lambda: draw_key(seed), shape, minval, maxval, dtype)
 
 
 def shuffle(value: TensorLike, seed: int | None = None, name: str | None = None) -> jax.Array:
     """Shuffles an array along its first axis; see `tf.random.shuffle`."""
-    return jax.random.permutation(_key(seed), jnp.asarray(value))
+    return jax.random.permutation(draw_key(seed), jnp.asarray(value))
 
 
 def categorical(
@@ -111,7 +111,7 @@ def categorical(
     if logits.ndim != 2:
         raise ValueError(f"logits should be a matrix, got shape {logits.shape}.")
     shape = (num_samples, logits.shape[0])
-    drawn = jax.random.categorical(_key(seed), logits, axis=-1, shape=shape).T
+    drawn = jax.random.categorical(draw_key(seed), logits, axis=-1, shape=shape).T
     return drawn.astype(jax.dtypes.canonicalize_dtype(jnp.int64 if dtype is None else dtype))
 
 
@@ -150,7 +150,8 @@ def stateless_uniform(
     return _uniform(lambda: _stateless_key(seed), shape, minval, maxval, dtype)
 
 
-def _key(seed: int | None) -> jax.Array:
+def draw_key(seed: int | None) -> jax.Array:
+    """Takes a key from the stream, another one on each replica; with a seed, from one of its own."""
     if seed is None:
         check_global_seed()
     words, number = next_key() if in_map() else take_key()

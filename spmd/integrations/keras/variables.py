@@ -71,6 +71,8 @@ def _check_lifted(variable: Variable, verb: str) -> None:
     if frame.turns is not None:
         frame.turns.adopt(variable, lambda: None)
         return
+    if storage_of(variable) is not variable:
+        return  # the variable that stores the value is checked itself
     if isinstance(variable._value, jax.Array) and not isinstance(variable._value, Tracer):
         raise StateError(
             f"The step {verb} the Keras variable {variable.path!r}, which it did not find among the "

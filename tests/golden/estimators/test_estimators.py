@@ -60,6 +60,8 @@ SLOW = {
     "canned.multi_head@none",
     "estimator.network@none",
     "estimator.network@n2",
+    "estimator.keras_layers@none",
+    "estimator.keras_layers@n2",
     "estimator.layers@none",
     "estimator.metrics@none",
     "estimator.optimizers@none",
