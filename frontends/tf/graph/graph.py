@@ -271,21 +271,28 @@ class Graph:
 
         Their effects see no graph: what they assign is assigned at once.
         """
-        done: set[int] = set()
-
-        def run(fetched: Any) -> None:
-            operation = self.operation_of(fetched)
-            if operation is None or id(operation) in done:
-                return
-            done.add(id(operation))
-            for each in operation.inputs:
-                run(each)
+        for operation in self._operations_of(fetches):
             # What changes the state now must not be put off once more.
             with assigned(_CURRENT, None):
                 operation.apply()
 
+    def _operations_of(self, fetches: Any) -> list[Operation]:
+        """Lists the operations of a structure of operations and tensors, each once, after those before it."""
+        found: dict[int, Operation] = {}
+        begun: set[int] = set()
+
+        def visit(fetched: Any) -> None:
+            operation = self.operation_of(fetched)
+            if operation is None or id(operation) in begun:
+                return
+            begun.add(id(operation))
+            for each in operation.inputs:
+                visit(each)
+            found[id(operation)] = operation
+
         for leaf in nest.flatten(fetches):
-            run(leaf)
+            visit(leaf)
+        return list(found.values())
 
     def value_after(self, variable: Any, value: Any) -> Any:
         """Returns what a variable holds after what `tf.control_dependencies` names, where it is read below that.
@@ -304,7 +311,9 @@ class Graph:
 
     def _values_after(self) -> dict[int, Any]:
         """Runs the operations of the blocks around, and undoes it; returns what has changed, by the id of the variable."""
-        table, _ = discover(_nothing, [("store", self.store)])
+        # They may change variables that are not in the store.
+        effects = [(one.name, one.effect) for one in self._operations_of(self._controls())]
+        table, _ = discover(_nothing, [("store", self.store), *effects])
         before = table.read()
         # What is undone is nothing to send to parameter servers.
         with table.lifted(before), recording(Recorder({}, predicts=True)):

@@ -13,6 +13,7 @@ class Operation:
     Attributes:
         name: shown in messages and found by hooks.
         inputs: operations, or tensors with operations, that run before.
+        effect: changes the state; None for an operation that only groups others.
 
     Source: `tf.Operation`.
     """
@@ -27,16 +28,15 @@ class Operation:
 
         Args:
             name: of the operation.
-            effect: changes the state; None for an operation that only groups others.
+            effect: see `Operation`.
             inputs: see `Operation`.
         """
-        self.name, self.inputs = name, tuple(inputs)
-        self._effect = effect
+        self.name, self.inputs, self.effect = name, tuple(inputs), effect
 
     def apply(self) -> None:
         """Changes the state, whatever comes before."""
-        if self._effect is not None:
-            self._effect()
+        if self.effect is not None:
+            self.effect()
 
     def __repr__(self) -> str:
         return f"<tf.Operation {self.name!r}>"

@@ -96,7 +96,7 @@ def _read_fast(library: Any, function: str, data: bytes, options: JpegOptions) -
     """Decodes with simplejpeg; None if it cannot do it as TensorFlow does."""
     try:
         height, width, space, _ = library.decode_jpeg_header(data, strict=False)
-    except ValueError:
+    except (ValueError, KeyError):  # the second one for a header that ends too soon
         return None
     if space not in ("Gray", "YCbCr", "RGB"):
         return None

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from frontends import tf
-from frontends.tf.graph import Graph, default_graph
+from frontends.tf.graph import Graph
 from tests.frontends.tf.compat.v1.train.models import Model, run
 from tests.frontends.tf.distribute.replicas import mirrored
 
@@ -68,7 +68,7 @@ def test_a_model_function_averages_after_training(replicas):
 @pytest.mark.parametrize("debiased", [False, True])
 def test_a_model_function_averages_a_tensor_over_replicas(debiased):
     def model_fn(x, y):
-        loss = default_graph().named(tf.reduce_sum(x), "loss")
+        loss = tf.identity(tf.reduce_sum(x), name="loss")
         return loss, Average(0.75, zero_debias=debiased).apply([loss])
 
     model = Model(model_fn)
