@@ -1,5 +1,6 @@
 """Functions about numbers by TensorFlow's names: of `tf.*`, `tf.math`, `tf.linalg` and `tf.nn`."""
 
+import operator
 from typing import Any
 
 import jax
@@ -23,16 +24,19 @@ from frontends.tf.ops import (
 from frontends.tf.ops.casting import cast
 from frontends.tf.ops.convert import activation, binary, picked, reduction, same_names, unary
 from frontends.tf.ops.creation import eye
+from frontends.tf.ops.text_comparison import of_texts_too
 
 # In tf.* and in tf.math. TensorFlow 1 had tf.log, too. `round` rounds half to even in both libraries.
 COMMON: dict[str, Any] = {
     **same_names(unary, jnp, "ceil", "cos", "cosh", "exp", "floor", "log", "logical_not"),
     **same_names(unary, jnp, "negative", "round", "sign", "sin", "sinh", "square", "tan", "tanh"),
-    **same_names(binary, jnp, "add", "equal", "greater", "greater_equal", "less", "less_equal"),
-    **same_names(binary, jnp, "logical_and", "logical_or", "multiply", "not_equal", "subtract"),
+    **same_names(binary, jnp, "add", "greater", "greater_equal", "less", "less_equal"),
+    **same_names(binary, jnp, "logical_and", "logical_or", "multiply", "subtract"),
     **picked(math, "add_n", "atan2", "cumsum"),
     **picked(ranking, "argmax", "argmin"),
     **picked(special, "scalar_mul"),
+    "equal": of_texts_too(binary(jnp.equal), operator.eq),
+    "not_equal": of_texts_too(binary(jnp.not_equal), operator.ne),
     "abs": unary(math.abs_),
     "acosh": unary(jnp.arccosh),
     "asinh": unary(jnp.arcsinh),
