@@ -19,13 +19,7 @@ RUNS = [f"{one.name}@{setting}" for one in SCENARIOS.values() for setting in one
 NOT_BUILT = {"canned.heads@none": "It is recorded, and was not compared yet."}
 # Likewise, cases of runs that are compared.
 WAITING = {
-    **dict.fromkeys(
-        (
-            *("estimator.programs@none/census_wide_deep/", "estimator.programs@none/multi_head/"),
-            "estimator.programs@none/custom_metric/",
-        ),
-        "It uses canned estimators or their heads.",
-    ),
+    "estimator.programs@none/custom_metric/": "It computes a metric from the values of two others.",
 }
 _FILES = "A checkpoint is a folder of its own format, and there is no graph to save."
 _EXPORT = "An export is a folder of its own format."
