@@ -60,8 +60,8 @@ def find(path: str) -> Found:
         'function'
         >>> find("tf.keras.layers.Dense").kind
         'class'
-        >>> find("tf.kron.x")
-        Found(path='tf.kron', kind='missing', value=None, keras_class=None, message='tf.kron is not part of jaxtribute. JAX has it: use jnp.kron, or open an issue.')
+        >>> find("tf.kron.x").message
+        'tf.kron is not part of jaxtribute. JAX has it: use jnp.kron, or open an issue.'
     """
     owner, _, name = path.rpartition(".")
     return _member(find(owner), name) if owner else ROOT
