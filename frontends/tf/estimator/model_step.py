@@ -86,7 +86,7 @@ class ModelStep(Searched):
         """Calls the model function; with a tape, even where there is to be none, if it asks for gradients."""
         tape = GradientTape(persistent=True) if has_tape else None
         graph = Graph(self.store, tape)
-        graph.scales_loss = self._scales_loss
+        graph.scales_loss, graph.is_saved = self._scales_loss, True
         with graph.as_default(), tape or contextlib.nullcontext():
             get_or_create_global_step()
             try:

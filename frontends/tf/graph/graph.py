@@ -39,6 +39,7 @@ class Graph:
         loss_reduction: how the last loss of `tf.losses` was reduced, which tells an optimizer whether replicas' losses
             are to be added up or averaged; None without one.
         scales_loss: whether optimizers divide a loss that is no sum by the number of replicas, as under an estimator.
+        is_saved: whether the store's variables are all that is saved, as under an estimator.
         starts: variables that start with other values than their own, by name, with what reads these.
         kept: what objects that may outlive the graph, such as optimizers, have made for it.
         trace: the trace of JAX that builds it.
@@ -55,7 +56,7 @@ class Graph:
         """
         self.store = VariableStore() if store is None else store
         self.tape = tape
-        self.scales_loss = False
+        self.scales_loss = self.is_saved = False
         self.collections: dict[str, list[Any]] = collections.defaultdict(list)
         self.used: set[str] = set()
         self.partitioned: set[str] = set()

@@ -69,6 +69,8 @@ def _find(graph: Graph, layer: KerasObject, weight: KerasObject) -> None:
     variable = holder_of(weight)
     name = str(variable.name).removesuffix(":0")
     if graph.store.variables.get(name) is not variable:
+        if not graph.is_saved:
+            return
         raise ValueError(
             f"The layer {layer.name!r} has the variable {weight.path!r}, which is none of this call of the model function: it was "
             "made outside, or for another mode. Make the layer in the model function, which finds its variables again: "
