@@ -1,3 +1,5 @@
+"""The steps of an estimator on parameter servers of this process."""
+
 import numpy as np
 import pytest
 

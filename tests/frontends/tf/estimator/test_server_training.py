@@ -1,3 +1,5 @@
+"""Estimators on parameter servers, by the roles of TF_CONFIG, some in processes of their own."""
+
 import json
 import os
 import re
