@@ -182,7 +182,10 @@ class ServerLoop:
                 break
             self._wait()
             if not self._came and self._all_ended():
-                return False
+                while self._flying:  # one may have ended just after it was looked at
+                    self._wait()
+                if not self._came:
+                    return False
         session.outputs = self._came.popleft()
         self._count(session)
         # A checkpoint is of a moment at which no step runs.

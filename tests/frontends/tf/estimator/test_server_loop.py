@@ -5,7 +5,7 @@ import pytest
 
 from frontends import tf
 from frontends.tf.distribute.coordinator import cluster_coordinator
-from spmd.servers import WorkerLostError
+from spmd.servers import RemoteValue, WorkerLostError
 from tests.frontends.tf.estimator import test_strategies
 from tests.frontends.tf.estimator.clusters import cluster as cluster
 from tests.frontends.tf.estimator.models import data
@@ -200,6 +200,24 @@ def test_a_train_op_that_counts_no_steps_ends_with_the_data(cluster, tmp_path):
     made = tf.estimator.Estimator(model_fn, str(tmp_path)).train(data(repeat=2), [seen])
     assert len(seen.steps) == 8
     assert made.get_variable_value("global_step") == 0
+
+
+def test_a_step_that_is_seen_after_the_end_of_the_data_counts(cluster, tmp_path, monkeypatch):
+    seen_once, done = set(), RemoteValue.done
+
+    def later(self):
+        """Tells of a step when it is asked for the second time, and at once of the end of a worker's data."""
+        if not done(self) or isinstance(self.get(), int) or id(self) in seen_once:
+            return done(self)
+        seen_once.add(id(self))
+        return False
+
+    cluster(worker=2, ps=1)
+    monkeypatch.setattr(RemoteValue, "done", later)
+    monkeypatch.setattr(tf.distribute.coordinator.ClusterCoordinator, "wait", lambda *_: None)
+    seen = Seen()
+    estimator(tmp_path).train(data(repeat=2), [seen])
+    assert len(seen.steps) == 8
 
 
 def test_rows_that_are_looked_up_are_trained(cluster, tmp_path):

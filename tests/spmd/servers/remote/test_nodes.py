@@ -64,6 +64,7 @@ def test_a_host_may_become_known_later(monkeypatch):
 def node():
     """A node that runs, without Ray."""
     node = object.__new__(nodes.Node)
+    node._done = None
     command = [sys.executable, "-c", "import signal; print('ready', flush=True); signal.pause()"]
     node._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     yield node
