@@ -9,6 +9,7 @@ with `jax.value_and_grad`; a gradient that nobody asks for leaves parts that XLA
 
 import contextlib
 import dataclasses
+import weakref
 from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import Any
 
@@ -66,8 +67,9 @@ class Recording:
         self._outputs: set[int] = set()
         self._paused = False
         self._entered = False
-        # By id, variables that were written, and what they held before.
-        self._former: dict[int, tuple[Any, list[Any]]] = {}
+        # By id, variables that were written, and what they held before. A recording that is kept keeps no variable alive
+        # that was made after it; the next one of its id is another.
+        self._former: dict[int, tuple[Callable[[], Any], list[Any]]] = {}
 
     @contextlib.contextmanager
     def recording(self) -> Generator[None]:
@@ -97,9 +99,12 @@ class Recording:
             value: what it holds.
         """
         # The first value may be a target itself; of a trace that this is no part of, it must not be kept.
-        first = id(variable) not in self._former and not isinstance(value, Tracer)
-        if id(value) in self._inputs or first:
-            self._former.setdefault(id(variable), (variable, []))[1].append(value)
+        owner, values = self._former.get(id(variable), (None, []))
+        if owner is None or owner() is not variable:
+            owner, values = _reference(variable), []
+        if id(value) in self._inputs or not (values or isinstance(value, Tracer)):
+            values.append(value)
+            self._former[id(variable)] = owner, values
 
     def former(self, variable: Any) -> list[Any]:
         """Lists what a variable held since the recording began.
@@ -107,7 +112,8 @@ class Recording:
         Args:
             variable: any library's.
         """
-        return list(self._former.get(id(variable), (None, []))[1])
+        owner, values = self._former.get(id(variable), (None, []))
+        return list(values) if owner is not None and owner() is variable else []
 
     def detached(self, value: Any) -> Any:
         """Returns what a variable is to hold: no gradient goes through its writing.
@@ -270,6 +276,13 @@ class Recording:
 
         self._keep(_Operation(inputs, outputs, constant, pull_list))
         return like_result(outputs)
+
+
+def _reference(variable: Any) -> Callable[[], Any]:
+    try:
+        return weakref.ref(variable)
+    except TypeError:  # Flax's variables take none
+        return lambda: variable
 
 
 def _is_differentiable(value: Any) -> bool:

@@ -1,6 +1,8 @@
 """A recording's gradient is `jax.grad`'s, for the same work: eagerly and compiled, through every kind of
 operation."""
 
+import weakref
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -159,6 +161,19 @@ def test_an_error_of_the_user_stays_the_users():
     recording = Recording()
     with pytest.raises(TypeError, match="incompatible shapes"), recording.recording():
         jnp.ones(3) + jnp.ones(4)
+
+
+def test_a_recording_that_is_kept_keeps_no_variable_that_is_written_later():
+    recording = Recording()
+    with recording.recording():
+        pass
+    for start in range(3):  # the next one may have the id of the last
+        variable = spmd.Variable(jnp.full(2, start))
+        variable.value = jnp.zeros(2)
+        assert [list(one) for one in recording.former(variable)] == [[start, start]]
+        gone = weakref.ref(variable)
+        del variable
+        assert gone() is None
 
 
 def test_flax_modules_may_change_under_a_recording():
