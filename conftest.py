@@ -18,9 +18,16 @@ def compiles_fast(config: pytest.Config) -> bool:
     """Whether the quick or the slow part runs: they compile without optimizations, and start processes fast.
 
     Everything else compiles and starts as users' programs do: doctests, examples, the demo, a test that is run
-    by name, and in `.ci/run` the tests that compare numbers, once more.
+    by name, and with `--optimized`, as `.ci/run` has it, the tests that compare numbers, once more.
     """
-    return config.getoption("markexpr") in ("not slow", "slow")
+    parts = config.getoption("markexpr") in ("not slow", "slow")
+    return parts and not config.getoption("optimized")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds our option."""
+    words = "compile as users' programs do, whichever part of the tests runs"
+    parser.addoption("--optimized", action="store_true", help=words)
 
 
 def pytest_configure(config: pytest.Config) -> None:

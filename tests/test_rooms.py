@@ -77,6 +77,7 @@ def f(self, a, b: Any, *, c: int, **d: Any) -> None:
     assert rooms.size_of(source) == rooms.Size(1, code=4, docstrings=3, parameters=4, bare=2)
 
 
+@pytest.mark.slow
 def test_sizes_add_up() -> None:
     found = rooms.sizes()
     total = found.pop("all")

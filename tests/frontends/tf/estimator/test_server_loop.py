@@ -255,7 +255,7 @@ def wide_and_deep(folder):
     return made, lambda: tf.data.Dataset.from_tensor_slices(rows).repeat().batch(4)
 
 
-@pytest.mark.parametrize("make", [normalized, wide_and_deep])
+@pytest.mark.parametrize("make", [normalized, pytest.param(wide_and_deep, marks=pytest.mark.slow)])
 def test_models_of_all_kinds_are_trained(make, cluster, tmp_path):
     found = []
     for jobs in ({}, {"worker": 1, "ps": 1}, {"worker": 2, "ps": 1}):

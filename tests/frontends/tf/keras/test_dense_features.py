@@ -60,7 +60,10 @@ def test_it_gives_what_input_layer_gives():
     assert list(outputs) == sorted(COLUMNS, key=lambda column: column.name)
 
 
-@pytest.mark.parametrize("make", [Subclassed, sequential, functional])
+@pytest.mark.parametrize(
+    "make",
+    [sequential, *(pytest.param(one, marks=pytest.mark.slow) for one in (Subclassed, functional))],
+)
 def test_models_train_with_texts_of_arrays_and_datasets(make):
     losses = []
     for source in ("arrays", "dataset", "prepared"):

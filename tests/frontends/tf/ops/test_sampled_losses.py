@@ -15,13 +15,13 @@ from frontends.tf.ops.sampled_losses import (
 def test_counts_are_those_of_the_samples(sampler, unique):
     tf.random.set_seed(1)
     every = np.arange(10)[:, None]
-    counts, runs = np.zeros(10), 200
+    counts, runs = np.zeros(10), 60
     for _ in range(runs):
         found, expected, of_sampled = sampler(every, 1, 4, unique, 10)
         counts += np.bincount(found, minlength=10)
         assert not unique or len(set(np.asarray(found))) == 4
         np.testing.assert_allclose(of_sampled, np.asarray(expected)[np.asarray(found), 0])
-    np.testing.assert_allclose(counts / runs, np.asarray(expected)[:, 0], atol=0.15)
+    np.testing.assert_allclose(counts / runs, np.asarray(expected)[:, 0], atol=0.25)
 
 
 def test_samples_are_drawn_by_default():

@@ -134,6 +134,7 @@ def test_a_lost_worker_is_an_error_and_the_program_goes_on(environment):
     assert lost["counts"] == [25.0, 30.0]
 
 
+@pytest.mark.slow
 def test_an_error_of_one_worker_ends_the_processes_and_the_program_goes_on(environment):
     with serving(2, environment) as servers, servers.program("failing.py") as program:
         output, _ = program.communicate(timeout=400)
