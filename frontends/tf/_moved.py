@@ -29,7 +29,12 @@ _PATHS = {
     ),
     "signal": (*("fft", "ifft", "fft2d", "ifft2d", "fft3d", "ifft3d"),),
     "nn": ("depth_to_space", "space_to_depth"),
-    "debugging": ("assert_non_negative", "assert_positive", "assert_type", "check_numerics"),
+    "debugging": (
+        *("assert_non_negative", "assert_positive", "assert_type", "check_numerics"),
+        *("assert_greater_equal", "assert_integer", "assert_less_equal", "assert_near"),
+        *("assert_negative", "assert_non_positive", "assert_none_equal", "assert_proper_iterable"),
+        *("assert_same_float_dtype", "assert_scalar", "is_numeric_tensor"),
+    ),
     "io": (
         *("FixedLenFeature", "FixedLenSequenceFeature", "SparseFeature", "VarLenFeature"),
         *("decode_base64", "decode_compressed", "decode_csv", "decode_raw", "encode_base64"),

@@ -2,7 +2,7 @@
 
 import math
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn
 
 import jax
@@ -15,8 +15,8 @@ class TensorShape(tuple[int | None, ...]):
     """A shape; None is a dimension that is not known.
 
     It is a tuple: it equals one, hashes like one, and whatever takes a tuple takes it. As in TensorFlow, a
-    slice of it and the sum with a list are shapes, and it equals a list of the same sizes. Unlike
-    TensorFlow's, the shape `[]` is false, as an empty tuple is.
+    slice of it and the sum with a list are shapes, and it equals a list of the same sizes. Sizes have the
+    attribute `value`, as in TensorFlow 1. Unlike TensorFlow's, the shape `[]` is false, as an empty tuple is.
 
     Examples:
         >>> from frontends import tf
@@ -61,7 +61,7 @@ class TensorShape(tuple[int | None, ...]):
     @property
     def dims(self) -> "list[Dimension] | None":
         """The dimensions, as objects that have their size as `value`; None if the rank is not known."""
-        return [Dimension(size) for size in self]
+        return [Dimension(size) for size in tuple.__iter__(self)]
 
     def as_list(self) -> list[int | None]:
         """Returns the sizes as a list.
@@ -69,7 +69,7 @@ class TensorShape(tuple[int | None, ...]):
         Raises:
             ValueError: the rank is not known.
         """
-        return list(self)
+        return list(tuple.__iter__(self))
 
     def is_fully_defined(self) -> bool:
         """Tells whether every dimension is known."""
@@ -177,7 +177,10 @@ class TensorShape(tuple[int | None, ...]):
 
     def __getitem__(self, key: Any) -> Any:
         found = tuple.__getitem__(self, key)
-        return _made(found) if isinstance(key, slice) else found
+        return _made(found) if isinstance(key, slice) else _seen(found)
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(_seen, tuple.__iter__(self))
 
     def __add__(self, other: ShapeLike) -> "TensorShape":  # pyright: ignore[reportIncompatibleMethodOverride]
         return self.concatenate(other) if _is_shape(other) else NotImplemented
@@ -260,6 +263,17 @@ class _UnknownShape(TensorShape):
 UNKNOWN: TensorShape = tuple.__new__(_UnknownShape)
 
 
+class _Size(int):
+    """A size that a shape gives: a number, which scripts of TensorFlow 1 ask for its `value`."""
+
+    __slots__ = ()
+
+    @property
+    def value(self) -> int:
+        """The number."""
+        return int(self)
+
+
 class Dimension:
     """A size of a shape, as an object.
 
@@ -281,7 +295,7 @@ class Dimension:
     def __index__(self) -> int:
         if self.value is None:
             raise TypeError("The size of this dimension is not known.")
-        return self.value
+        return int(self.value)
 
     def __eq__(self, other: object) -> bool:
         return self.value == (other.value if isinstance(other, Dimension) else other)
@@ -293,6 +307,11 @@ class Dimension:
         return f"Dimension({self.value})"
 
 
+def _seen(size: Any) -> Any:
+    """Gives a size the attribute `value`; not what is no number, such as a symbol."""
+    return _Size(size) if type(size) is int else size
+
+
 def _size(value: Any) -> Any:
     if isinstance(value, Dimension):
         value = value.value
@@ -301,7 +320,7 @@ def _size(value: Any) -> Any:
     if jax.export.is_symbolic_dim(value):
         return value
     try:
-        size = operator.index(value)
+        size = int(operator.index(value))
     except TypeError:
         raise TypeError(
             "Dimension value must be integer or None or have an __index__ method, got value "

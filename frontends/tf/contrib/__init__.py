@@ -1,6 +1,13 @@
-"""`tf.contrib`: what TensorFlow 1 kept there, of distribution strategies and for weights of layers."""
+"""`tf.contrib`: what TensorFlow 1 kept there and estimators used: strategies, TPUs, layers, hyperparameters, and former names of `tf`."""
 
 from frontends.tf._names import attributes
 from frontends.tf.contrib import distribute, layers
 
-__getattr__, __dir__ = attributes("tf.contrib", {"distribute": distribute, "layers": layers})
+_LAZY = {
+    **{
+        name: f"frontends.tf.contrib.{name}"
+        for name in ("data", "estimator", "framework", "rnn", "slim", "summary", "tpu", "training")
+    },
+    "cluster_resolver": "frontends.tf.distribute.cluster_resolver",
+}
+__getattr__, __dir__ = attributes("tf.contrib", {"distribute": distribute, "layers": layers}, _LAZY)

@@ -1,7 +1,8 @@
-"""`tf.contrib.layers`: its initializers and regularizers, and `fully_connected`; other layers are those of `tf.layers`."""
+"""`tf.contrib.layers`: its initializers, regularizers and layers, and `optimize_loss`."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import jax
@@ -12,11 +13,18 @@ from frontends.tf import nn
 from frontends.tf._names import attributes, defined_in
 from frontends.tf._typing import DTypeLike, TensorLike
 from frontends.tf.compat.v1 import layers
-from frontends.tf.compat.v1.collections import GraphKeys, add_to_collections
 from frontends.tf.compat.v1.initializers.base import FloatInitializer, truncated_normal
 from frontends.tf.compat.v1.initializers.constants import Zeros
 from frontends.tf.compat.v1.initializers.scaling import fans
-from frontends.tf.compat.v1.variable_scopes import get_variable, variable_scope
+from frontends.tf.compat.v1.variable_scopes import variable_scope
+from frontends.tf.contrib.arg_scopes import add_arg_scope
+from frontends.tf.contrib.layer_variables import (
+    Collections,
+    Initializer,
+    Scope,
+    collected,
+    layer_variable,
+)
 from frontends.tf.ops.convert import convert_to_tensor
 from frontends.tf.ops.linalg import tensordot
 from frontends.tf.ops.nn import l2_loss
@@ -144,21 +152,22 @@ def sum_regularizer(
     return total
 
 
+@add_arg_scope
 def fully_connected(
     inputs: TensorLike,
     num_outputs: int,
     activation_fn: Callable[..., Any] | None = nn.relu,
     normalizer_fn: Callable[..., Any] | None = None,
     normalizer_params: Mapping[str, Any] | None = None,
-    weights_initializer: Any = None,
+    weights_initializer: Initializer = None,
     weights_regularizer: _Regularizer | None = None,
-    biases_initializer: Any = Zeros,
+    biases_initializer: Initializer = Zeros,
     biases_regularizer: _Regularizer | None = None,
     reuse: bool | None = None,
-    variables_collections: Any = None,
-    outputs_collections: Any = None,
+    variables_collections: Collections = None,
+    outputs_collections: Collections = None,
     trainable: bool = True,
-    scope: Any = None,
+    scope: Scope = None,
 ) -> Any:
     """Multiplies the last dimension by a matrix; its variables are `weights` and `biases`, where `tf.layers.dense` has others.
 
@@ -184,32 +193,33 @@ def fully_connected(
     Source: `tf.contrib.layers.fully_connected`.
     """
     inputs = convert_to_tensor(inputs)
-
-    def variable(name: str, shape: list[int], initializer: Any, regularizer: Any) -> Any:
-        further = variables_collections
-        if isinstance(further, Mapping):
-            further = further.get(name)
-        collections = [GraphKeys.GLOBAL_VARIABLES, *(further or ())]
-        return get_variable(
-            name, shape, inputs.dtype, initializer, regularizer, trainable, collections
-        )
-
     with variable_scope(scope, "fully_connected", [inputs], reuse=reuse):
-        initializer = weights_initializer or xavier_initializer()
-        shape = [inputs.shape[-1], num_outputs]
-        weights = variable("weights", shape, initializer, weights_regularizer)
+        weights = layer_variable(
+            "weights",
+            [inputs.shape[-1], num_outputs],
+            inputs.dtype,
+            weights_initializer or xavier_initializer(),
+            weights_regularizer,
+            trainable,
+            variables_collections,
+        )
         outputs = tensordot(inputs, weights, 1)
         if normalizer_fn is not None:
             outputs = normalizer_fn(outputs, **(normalizer_params or {}))
         elif biases_initializer is not None:
-            outputs = nn.bias_add(
-                outputs, variable("biases", [num_outputs], biases_initializer, biases_regularizer)
+            biases = layer_variable(
+                "biases",
+                [num_outputs],
+                inputs.dtype,
+                biases_initializer,
+                biases_regularizer,
+                trainable,
+                variables_collections,
             )
+            outputs = nn.bias_add(outputs, biases)
         if activation_fn is not None:
             outputs = activation_fn(outputs)
-    if outputs_collections is not None:
-        add_to_collections(outputs_collections, outputs)
-    return outputs
+    return collected(outputs, outputs_collections)
 
 
 def _checked(scale: float) -> float:
@@ -224,6 +234,23 @@ def _nothing(weights: TensorLike) -> None:
     """Penalizes nothing."""
 
 
+_BORROWED = {
+    **dict.fromkeys(
+        ("avg_pool2d", "conv2d", "convolution2d", "max_pool2d"), "frontends.tf.contrib.convolutions"
+    ),
+    **dict.fromkeys(("batch_norm", "layer_norm"), "frontends.tf.contrib.normalization"),
+    **dict.fromkeys(
+        ("dropout", "embed_sequence", "one_hot_encoding"), "frontends.tf.contrib.small_layers"
+    ),
+    "optimize_loss": "frontends.tf.contrib.optimize_loss",
+}
 __getattr__, __dir__ = attributes(
-    "tf.contrib.layers", {**defined_in(__name__), "flatten": layers.flatten}
+    "tf.contrib.layers",
+    {
+        **defined_in(__name__),
+        "flatten": layers.flatten,
+        "linear": partial(fully_connected, activation_fn=None),
+        "relu": partial(fully_connected, activation_fn=nn.relu),
+    },
+    borrowed=_BORROWED,
 )

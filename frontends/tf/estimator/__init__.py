@@ -73,5 +73,8 @@ from frontends.tf.estimator.warm_start import WarmStartSettings as WarmStartSett
 __getattr__, __dir__ = attributes(
     "tf.estimator",
     exported_by(__name__),
-    {name: f"frontends.tf.estimator.{name}" for name in ("experimental", "export", "inputs")},
+    {
+        name: f"frontends.tf.estimator.{name}"
+        for name in ("experimental", "export", "inputs", "tpu")
+    },
 )

@@ -1,6 +1,7 @@
 """`tf.estimator.Estimator`: a model function, trained, evaluated and asked for predictions."""
 
 import contextlib
+import copy
 import functools
 import inspect
 import itertools
@@ -15,6 +16,7 @@ import numpy as np
 
 from frontends.tf import nest
 from frontends.tf.compat.v1 import logging
+from frontends.tf.compat.v1.slots import name_of, value_of
 from frontends.tf.distribute.scope import default_strategy, in_force
 from frontends.tf.distribute.strategies.parameter_server import ParameterServerStrategy
 from frontends.tf.estimator import model_checkpoints
@@ -94,7 +96,7 @@ class Estimator:
         model_fn: Callable[..., EstimatorSpec],
         model_dir: StrPath | None = None,
         config: RunConfig | None = None,
-        params: Mapping[str, Any] | None = None,
+        params: Any = None,
         warm_start_from: Any = None,
     ) -> None:
         """Describes an estimator; nothing is made yet.
@@ -104,7 +106,7 @@ class Estimator:
                 `tf.estimator.EstimatorSpec`.
             model_dir: folder; None takes that of the configuration, or makes a temporary one.
             config: how to run.
-            params: a copy is given to the model function.
+            params: a dict, or an object such as `tf.contrib.training.HParams`, of which the model function gets a copy.
             warm_start_from: path of a checkpoint, or a `tf.estimator.WarmStartSettings`: values for variables, if the
                 folder has no checkpoint.
 
@@ -124,7 +126,7 @@ class Estimator:
             )
         self.config = config.with_folder(model_dir).connected()
         self.model_dir: str = self.config.model_dir
-        self.params = dict(params or {})
+        self.params: Any = copy.deepcopy(params or {})
         self._model_fn = model_fn
         self.warm_start_from = warm_start_from
         # By mode: the step, its store, and what runs it.
@@ -182,7 +184,8 @@ class Estimator:
             self._train(strategy, loop, input_fn, [*(hooks or ()), *limits], saving_listeners)
 
         if uses_servers(self.config):
-            coordinate(self.config, input_fn, self.params, train)
+            params = self._params_for(ModeKeys.TRAIN, of_model=False)
+            coordinate(self.config, input_fn, params, train)
         else:
             train(self._strategy(self.config.train_distribute), self._loop, input_fn)
         return self
@@ -396,6 +399,7 @@ class Estimator:
             logging.info(f"Restoring parameters from {path}")
             try:
                 ModelCheckpoints(store, self.model_dir, self.config).restore(path)
+                model_checkpoints.restore_by_name(_renamed(step), path)
             except KeyError as error:
                 raise ValueError(
                     "Could not load all requested variables from checkpoint. Please make sure your model_fn does not expect "
@@ -453,11 +457,22 @@ class Estimator:
         """Returns the folder of an evaluation's summaries."""
         return os.path.join(self.model_dir, "eval" if not name else f"eval_{name}")
 
+    def _params_for(self, mode: str, *, of_model: bool) -> Any:
+        """Returns a copy of the parameters for the model function or an `input_fn`, which may change it."""
+        return copy.deepcopy(self.params)
+
+    def _scales_loss(self, mode: str) -> bool:
+        """Tells whether gradients are those of the mean over replicas."""
+        return mode == ModeKeys.TRAIN
+
     def _call(self, features: Any, labels: Any, mode: str, config: Any) -> EstimatorSpec:
-        known: dict[str, Any] = {"mode": mode, "config": config, "params": dict(self.params)}
+        params = self._params_for(mode, of_model=True)
+        known: dict[str, Any] = {"mode": mode, "config": config, "params": params}
         # Predictions have none, even if the dataset does.
         known["labels"] = None if mode == ModeKeys.PREDICT else labels
         spec = call_with(functools.partial(self._model_fn, features), **known)
+        if hasattr(spec, "as_estimator_spec"):
+            spec = spec.as_estimator_spec()
         if not isinstance(spec, EstimatorSpec):
             raise ValueError(f"model_fn should return an EstimatorSpec, but returned {spec!r}.")
         if mode == ModeKeys.TRAIN and spec.train_op is None:
@@ -490,7 +505,11 @@ class Estimator:
         with apart, in_force(default_strategy()), strategy.scope():
             batches = iter(
                 batches_of(
-                    input_fn, strategy, mode=mode, params=dict(self.params), config=self.config
+                    input_fn,
+                    strategy,
+                    mode=mode,
+                    params=self._params_for(mode, of_model=False),
+                    config=self.config,
                 )
             )
             first = next(batches, None)
@@ -504,22 +523,32 @@ class Estimator:
             checkpoints = ModelCheckpoints(store, self.model_dir, self.config)
             path = path or self.latest_checkpoint()
             if values is not None:
-                for key, variable in store.saved().items():
+                for key, variable in {**store.saved(), **_renamed(step)}.items():
                     if key in values:
                         variable.assign(values[key])
             elif path is not None:
                 logging.info(f"Restoring parameters from {path}")
                 checkpoints.restore(path)
+                if mode != ModeKeys.TRAIN:
+                    model_checkpoints.restore_by_name(_renamed(step), path)
             else:
-                for variable, read in step.made.graph.starts.values():
+                graph = step.made.graph
+                for variable, read in graph.starts.values():
                     variable.assign(read())
                 if self.warm_start_from is not None and mode == ModeKeys.TRAIN:
                     warm_start(store, self.warm_start_from)
-            yield (
-                _Run(strategy, step),
-                itertools.chain([first], batches),
-                Session(store, strategy, step.made, checkpoints),
-            )
+                for copy_, variable in graph.copies:
+                    if name_of(copy_) not in graph.starts:
+                        copy_.assign(value_of(variable))
+            try:
+                yield (
+                    _Run(strategy, step),
+                    itertools.chain([first], batches),
+                    Session(store, strategy, step.made, checkpoints),
+                )
+            finally:
+                for writer in store.writers.values():
+                    writer.close()
 
     def _traced(self, mode: str, strategy: Any, batch: Any) -> tuple[VariableStore, ModelStep]:
         """Calls the model function for a batch, which makes its variables."""
@@ -528,7 +557,7 @@ class Estimator:
             lambda features, labels: self._call(features, labels, mode, self.config),
             mode,
             store,
-            scales_loss=mode == ModeKeys.TRAIN,
+            scales_loss=self._scales_loss(mode),
             # Tensors that nobody asks for cost memory. Processes run one program, whatever hooks each has.
             fetched=None if spans_processes(strategy.mesh) else frozenset(),
         )
@@ -645,9 +674,7 @@ class Estimator:
             hook.end(session)
 
 
-def _check_parameters(
-    model_fn: Callable[..., EstimatorSpec], params: Mapping[str, Any] | None
-) -> None:
+def _check_parameters(model_fn: Callable[..., EstimatorSpec], params: Any) -> None:
     """Checks what a model function takes beside the features."""
     parameters = inspect.signature(model_fn).parameters
     if any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
@@ -666,6 +693,11 @@ def _check_parameters(
             f"model_fn ({model_fn}) has following not expected args: {strange}. Expected are features and "
             f"{', '.join(_PARAMETERS)}."
         )
+
+
+def _renamed(step: ModelStep) -> dict[str, Any]:
+    """Returns the variables to which a saver gives what a checkpoint has under other names, such as averages."""
+    return getattr(getattr(step.made.spec.scaffold, "saver", None), "names", {})
 
 
 def _shown(value: Any) -> str:

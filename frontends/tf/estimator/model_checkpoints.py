@@ -1,6 +1,7 @@
 """Checkpoints of an estimator: variables by name, in its folder."""
 
 import functools
+from collections.abc import Mapping
 from typing import Any
 
 from frontends.tf.graph import VariableStore
@@ -48,6 +49,22 @@ def values_of(path: str) -> dict[str, Any]:
     reader = CheckpointReader(path)
     names = reader.get_variable_to_shape_map()
     return {name: functools.partial(reader.get_tensor, name) for name in names}
+
+
+def restore_by_name(variables: Mapping[str, Any], path: str) -> None:
+    """Gives variables what a checkpoint has under some names.
+
+    Raises:
+        KeyError: it lacks a name.
+    """
+    values = values_of(path) if variables else {}
+    for name, variable in variables.items():
+        if name not in values:
+            raise KeyError(
+                f"The checkpoint {path} has no variable {name!r}, from which tf.train.Saver is to restore one. It has: "
+                f"{', '.join(sorted(values))}."
+            )
+        variable.assign(values[name]())
 
 
 def latest(folder: str) -> str | None:

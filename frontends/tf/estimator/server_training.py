@@ -55,7 +55,7 @@ def serve(config: RunConfig) -> None:
 def coordinate(
     config: RunConfig,
     input_fn: Callable[..., Any],
-    params: dict[str, Any],
+    params: Any,
     train: Callable[[ParameterServerStrategy, ServerLoop, Callable[..., Any]], None],
 ) -> None:
     """Trains in the workers; goes on from the last checkpoint when a parameter server was lost, once it is back.

@@ -41,6 +41,7 @@ class Graph:
         scales_loss: whether optimizers divide a loss that is no sum by the number of replicas, as under an estimator.
         is_saved: whether the store's variables are all that is saved, as under an estimator.
         starts: variables that start with other values than their own, by name, with what reads these.
+        copies: variables that start with the values that others start with: pairs of these two.
         kept: what objects that may outlive the graph, such as optimizers, have made for it.
         trace: the trace of JAX that builds it.
 
@@ -65,6 +66,7 @@ class Graph:
         self.given: list[str] = []
         self.loss_reduction: str | None = None
         self.starts: dict[str, tuple[Any, Callable[[], Any]]] = {}
+        self.copies: list[tuple[Any, Any]] = []
         self.kept: dict[Any, Any] = {}
         # By the id of a tensor, which is kept with it: what runs when it is fetched.
         self._operations: dict[int, tuple[Any, Operation]] = {}

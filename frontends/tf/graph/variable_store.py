@@ -14,12 +14,14 @@ class VariableStore(Searched):
         variables: by name, in the order in which they were made.
         objects: optimizers and their like, by name.
         local: names of the variables that checkpoints do not hold.
+        writers: what writes summaries, by its folder and the end of the file's name.
     """
 
     def __init__(self) -> None:
         self.variables: dict[str, VariableLike] = {}
         self.objects: dict[str, Any] = {}
         self.local: set[str] = set()
+        self.writers: dict[Any, Any] = {}
 
     def saved(self) -> dict[str, VariableLike]:
         """Returns the variables that checkpoints hold, by name."""

@@ -13,6 +13,11 @@ from frontends.tf._names import attributes, defined_in
 from spmd.typing import StrPath
 
 
+def _path(path: StrPath | bytes) -> epath.Path:
+    """Makes a path; of bytes as well, which an estimator's export returns."""
+    return epath.Path(os.fsdecode(path) if isinstance(path, bytes) else path)
+
+
 def GFile(name: StrPath, mode: str = "r") -> IO[Any]:
     """Opens a file; modes are those of `open`.
 
@@ -21,7 +26,7 @@ def GFile(name: StrPath, mode: str = "r") -> IO[Any]:
 
     Source: `tf.io.gfile.GFile`.
     """
-    return epath.Path(name).open(mode)
+    return _path(name).open(mode)
 
 
 def exists(path: StrPath) -> bool:
@@ -29,7 +34,7 @@ def exists(path: StrPath) -> bool:
 
     Source: `tf.io.gfile.exists`.
     """
-    return epath.Path(path).exists()
+    return _path(path).exists()
 
 
 def isdir(path: StrPath) -> bool:
@@ -37,7 +42,7 @@ def isdir(path: StrPath) -> bool:
 
     Source: `tf.io.gfile.isdir`.
     """
-    return epath.Path(path).is_dir()
+    return _path(path).is_dir()
 
 
 def listdir(path: StrPath) -> list[str]:
@@ -48,7 +53,7 @@ def listdir(path: StrPath) -> list[str]:
 
     Source: `tf.io.gfile.listdir`.
     """
-    return sorted(each.name for each in epath.Path(path).iterdir())
+    return sorted(each.name for each in _path(path).iterdir())
 
 
 def glob(pattern: StrPath | Sequence[StrPath]) -> list[str]:
@@ -67,7 +72,7 @@ def glob(pattern: StrPath | Sequence[StrPath]) -> list[str]:
     """
     found: list[str] = []
     for one in [pattern] if isinstance(pattern, (str, os.PathLike)) else pattern:
-        path = epath.Path(one)
+        path = _path(one)
         base = epath.Path(path.anchor) if path.is_absolute() else epath.Path()
         found += sorted(map(os.fspath, base.glob(os.fspath(path)[len(path.anchor) :])))
     return found
@@ -78,7 +83,7 @@ def makedirs(path: StrPath) -> None:
 
     Source: `tf.io.gfile.makedirs`.
     """
-    epath.Path(path).mkdir(parents=True, exist_ok=True)
+    _path(path).mkdir(parents=True, exist_ok=True)
 
 
 def mkdir(path: StrPath) -> None:
@@ -89,7 +94,7 @@ def mkdir(path: StrPath) -> None:
 
     Source: `tf.io.gfile.mkdir`.
     """
-    epath.Path(path).mkdir()
+    _path(path).mkdir()
 
 
 def remove(path: StrPath) -> None:
@@ -100,7 +105,7 @@ def remove(path: StrPath) -> None:
 
     Source: `tf.io.gfile.remove`.
     """
-    epath.Path(path).unlink()
+    _path(path).unlink()
 
 
 def rmtree(path: StrPath) -> None:
@@ -111,7 +116,7 @@ def rmtree(path: StrPath) -> None:
 
     Source: `tf.io.gfile.rmtree`.
     """
-    epath.Path(path).rmtree()
+    _path(path).rmtree()
 
 
 def rename(src: StrPath, dst: StrPath, overwrite: bool = False) -> None:
@@ -128,7 +133,7 @@ def rename(src: StrPath, dst: StrPath, overwrite: bool = False) -> None:
     Source: `tf.io.gfile.rename`.
     """
     _make_way(dst, overwrite)
-    epath.Path(src).replace(dst)
+    _path(src).replace(dst)
 
 
 def copy(src: StrPath, dst: StrPath, overwrite: bool = False) -> None:
@@ -145,7 +150,7 @@ def copy(src: StrPath, dst: StrPath, overwrite: bool = False) -> None:
     Source: `tf.io.gfile.copy`.
     """
     _make_way(dst, overwrite)
-    epath.Path(src).copy(dst, overwrite=True)
+    _path(src).copy(dst, overwrite=True)
 
 
 def stat(path: StrPath) -> Any:
@@ -156,7 +161,7 @@ def stat(path: StrPath) -> Any:
 
     Source: `tf.io.gfile.stat`.
     """
-    return epath.Path(path).stat()
+    return _path(path).stat()
 
 
 def walk(
@@ -180,7 +185,7 @@ def join(path: StrPath, *paths: StrPath) -> str:
 
     Source: `tf.io.gfile.join`.
     """
-    return os.fspath(epath.Path(path).joinpath(*paths))
+    return os.fspath(_path(path).joinpath(*paths))
 
 
 def _make_way(path: StrPath, overwrite: bool) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import jax
 
 from frontends.tf.device_spec import DeviceSpec
+from frontends.tf.graph import current_graph
 from spmd import _jax_internals
 from spmd.errors import MeshError
 from spmd.topology import find_devices
@@ -26,12 +27,13 @@ def device(device_name: object) -> Generator[None]:
 
     Args:
         device_name: a device string, a `tf.DeviceSpec`, a `tf.config.LogicalDevice`, or None for the default device. An
-            unknown device is passed over while `tf.config.get_soft_device_placement()` is True.
+            unknown device is passed over while `tf.config.get_soft_device_placement()` is True. In a model function it may
+            be a function that chooses devices, which is not called.
 
     Raises:
         ValueError: it is no device string; it names another process; or there is no such device, and soft placement is
             off.
-        RuntimeError: it is a function.
+        RuntimeError: it is a function, and this is no model function.
 
     Examples:
         >>> from frontends import tf
@@ -43,9 +45,12 @@ def device(device_name: object) -> Generator[None]:
     Source: `tf.device`.
     """
     if callable(device_name):
-        raise RuntimeError(
-            "tf.device does not support functions. Name the device: with tf.device('/gpu:0'):"
-        )
+        if current_graph() is None:
+            raise RuntimeError(
+                "tf.device does not support functions. Name the device: with tf.device('/gpu:0'):"
+            )
+        yield  # such as TensorFlow 1's replica_device_setter
+        return
     spec = None if device_name is None else _spec(device_name)
     if _jax_internals.is_tracing():
         yield

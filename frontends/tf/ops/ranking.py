@@ -83,9 +83,14 @@ def top_k(
 def in_top_k(
     targets: TensorLike, predictions: TensorLike, k: int, name: str | None = None
 ) -> jax.Array:
-    """Tells for each row whether its target's entry is finite and fewer than k entries are larger."""
+    """Tells for each row whether its target's entry is finite and fewer than k entries are larger.
+
+    The first two may come in TensorFlow 1's order, too: predictions are a matrix, and targets are none.
+    """
     scores = convert_to_tensor(predictions)
     rows = convert_to_tensor(targets)
+    if rows.ndim == 2 and scores.ndim == 1:
+        scores, rows = rows, scores
     mine = jnp.take_along_axis(scores, rows[:, None], axis=1)
     return (rows >= 0) & jnp.isfinite(mine[:, 0]) & (jnp.sum(scores > mine, axis=1) < k)
 

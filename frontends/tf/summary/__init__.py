@@ -36,6 +36,7 @@ __getattr__, __dir__ = _names.attributes(
     _names.exported_by(__name__),
     {"experimental": "frontends.tf.summary.experimental"},
     borrowed=dict.fromkeys(
-        ("FileWriter", "FileWriterCache", "merge", "merge_all"), "frontends.tf.compat.v1.summary"
+        ("FileWriter", "FileWriterCache", "all_v2_summary_ops", "merge", "merge_all"),
+        "frontends.tf.compat.v1.summary",
     ),
 )

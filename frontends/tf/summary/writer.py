@@ -20,6 +20,7 @@ from jax.core import Tracer
 
 from frontends.tf._step_state import SUMMARIES
 from frontends.tf._typing import TensorLike
+from frontends.tf.graph import current_graph
 from spmd import _jax_internals
 from spmd.assigned import assigned
 from spmd.replica import current_frame
@@ -161,7 +162,7 @@ def create_file_writer(
     filename_suffix: str | None = None,
     name: str | None = None,
 ) -> SummaryWriter:
-    """Makes a new event file, and its folder.
+    """Makes a new event file, and its folder; in a model function, which is called several times, one for all calls.
 
     Args:
         logdir: a local folder.
@@ -194,8 +195,12 @@ def create_file_writer(
         raise ValueError(
             f"logdir must be a local folder, but it is {folder!r}. Write to one, and copy it there."
         )
-    os.makedirs(folder, exist_ok=True)
     suffix = ".v2" if filename_suffix is None else filename_suffix
+    graph = current_graph()
+    known = None if graph is None else graph.store.writers.get((folder, suffix))
+    if known is not None and not known.closed:
+        return known
+    os.makedirs(folder, exist_ok=True)
     file_name = (
         f"events.out.tfevents.{int(time.time())}.{socket.gethostname()}.{os.getpid()}."
         f"{next(_FILES)}{suffix}"
@@ -204,6 +209,8 @@ def create_file_writer(
     writer = SummaryWriter(record_writer.RecordWriter(file), max_queue, flush_millis)
     writer.append(event_pb2.Event(file_version="brain.Event:2"))
     writer.flush()
+    if graph is not None:
+        graph.store.writers[folder, suffix] = writer
     return writer
 
 

@@ -171,6 +171,7 @@ class ExponentialMovingAverage(Searched):
         counted = None
         if variable:
             graph.collections[GraphKeys.MOVING_AVERAGE_VARIABLES].append(of)
+            graph.copies.append((held, of))
         elif self._zero_debias:
             counted = (
                 make_slot(graph, name_of(held), "biased", start),

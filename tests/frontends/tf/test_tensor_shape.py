@@ -128,3 +128,11 @@ def test_copies(shape):
 def test_a_program_may_return_one():
     assert jax.jit(lambda x: x.shape)(jnp.ones((2, 3))) == (2, 3)
     assert jax.tree.map(lambda size: size + 1, tf.ones([2, 3]).shape) == (3, 4)
+
+
+def test_sizes_have_a_value_as_in_tensorflow_1():
+    shape = tf.ones([2, 3]).shape
+    assert shape[-1].value == 3
+    assert [size.value for size in shape] == [2, 3]
+    assert tf.reshape(tf.ones(6), [-1, shape[1]]).shape == (2, 3)
+    assert type(shape.as_list()[0]) is int

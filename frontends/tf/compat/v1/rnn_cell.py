@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
+import jax.export
 import jax.numpy as jnp
 
 from frontends.tf import nest
@@ -71,9 +72,8 @@ class RNNCell(Layer):
 
     def zero_state(self, batch_size: Any, dtype: DTypeLike) -> Any:
         """Makes a state of zeros for a number of rows."""
-        return nest.map_structure(
-            lambda size: jnp.zeros((int(batch_size), int(size)), dtype), self.state_size
-        )
+        rows = batch_size if jax.export.is_symbolic_dim(batch_size) else int(batch_size)
+        return nest.map_structure(lambda size: jnp.zeros((rows, int(size)), dtype), self.state_size)
 
 
 class _Gated(RNNCell):
@@ -136,7 +136,9 @@ class BasicRNNCell(_Gated):
     def call(self, inputs: Any, state: Any) -> Any:
         """See `RNNCell.__call__`."""
         both = jnp.concatenate([inputs, convert_to_tensor(state)], 1)
-        output = self._activation(jnp.dot(both, self._kernel.value()) + self._bias.value())
+        output = self._activation(
+            jnp.dot(both, convert_to_tensor(self._kernel)) + convert_to_tensor(self._bias)
+        )
         return output, output
 
 
@@ -328,16 +330,16 @@ class LSTMCell(_Gated):
         i, j, f, o = jnp.split(_affine([inputs, h], self._weights_of_gates), 4, axis=1)
         f = f + self._forget_bias
         if self._peeps:
-            of_f, of_i, _ = (one.value() for one in self._diagonals)
+            of_f, of_i, _ = (convert_to_tensor(one) for one in self._diagonals)
             f, i = f + of_f * c, i + of_i * c
         c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * self._activation(j)
         if self._cell_clip is not None:
             c = jnp.clip(c, -self._cell_clip, self._cell_clip)
         if self._peeps:
-            o = o + self._diagonals[2].value() * c
+            o = o + convert_to_tensor(self._diagonals[2]) * c
         h = jax.nn.sigmoid(o) * self._activation(c)
         if self._num_proj:
-            h = jnp.dot(h, self._projection.value())
+            h = jnp.dot(h, convert_to_tensor(self._projection))
             if self._proj_clip is not None:
                 h = jnp.clip(h, -self._proj_clip, self._proj_clip)
         return h, _joined(c, h, self._state_is_tuple)
@@ -524,7 +526,9 @@ class DeviceWrapper(_Wrapper):
 
 def _affine(parts: Sequence[Any], weights: tuple[Any, Any]) -> jax.Array:
     kernel, bias = weights
-    return jnp.dot(jnp.concatenate(list(parts), 1), kernel.value()) + bias.value()
+    return jnp.dot(jnp.concatenate(list(parts), 1), convert_to_tensor(kernel)) + convert_to_tensor(
+        bias
+    )
 
 
 def _halves(state: Any, is_tuple: bool, first: int | None = None) -> tuple[Any, Any]:

@@ -107,6 +107,14 @@ def merge_all(
     return merge(get_collection(key, scope)) or None
 
 
+def all_v2_summary_ops() -> list[Any]:
+    """Returns an empty list: summaries with a step are written when the program runs, without being fetched.
+
+    Source: `tf.compat.v1.summary.all_v2_summary_ops`.
+    """
+    return []
+
+
 class FileWriter:
     """Appends to an event file.
 

@@ -4,6 +4,7 @@ import contextlib
 import contextvars
 import dataclasses
 import enum
+import functools
 import itertools
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
@@ -16,6 +17,7 @@ from frontends.tf.aggregation import VariableAggregation, VariableSynchronizatio
 from frontends.tf.compat.v1.collections import GraphKeys, add_to_collection, add_to_collections
 from frontends.tf.compat.v1.initializers.constants import Zeros
 from frontends.tf.compat.v1.initializers.scaling import GlorotUniform
+from frontends.tf.dtypes import as_dtype
 from frontends.tf.graph import default_graph
 from frontends.tf.ops.name_scope import name_scope
 from frontends.tf.tensor_shape import TensorShape
@@ -48,6 +50,7 @@ class VariableScope:
         dtype: likewise.
         partitioner: None, unless TensorFlow would divide its variables: here they stay whole, but optimizers name their slots
             as TensorFlow does then.
+        custom_getter: see `variable_scope`.
 
     Source: `tf.compat.v1.VariableScope`.
     """
@@ -60,6 +63,7 @@ class VariableScope:
     dtype: DTypeLike = jnp.float32
     partitioner: Any = None
     original_name_scope: str = ""
+    custom_getter: Any = None
 
     @property
     def prefix(self) -> str:
@@ -85,6 +89,10 @@ class VariableScope:
     def set_partitioner(self, partitioner: object) -> None:
         """Sets the partitioner, by which slots are named."""
         self.partitioner = partitioner
+
+    def set_custom_getter(self, custom_getter: Any) -> None:
+        """Sets the function that makes variables."""
+        self.custom_getter = custom_getter
 
     def set_caching_device(self, caching_device: object) -> None:
         """Does nothing: XLA places what programs read.
@@ -149,20 +157,17 @@ def variable_scope(
         dtype: of variables that name none.
         constraint: likewise.
         partitioner: see `VariableScope`.
+        custom_getter: called in the place of `get_variable`, with what makes or finds the variable (`getter`) and its
+            arguments, by name; what it returns is what `get_variable` gives. That of a scope around is `getter` to one inside.
 
     Yields:
         The scope.
 
     Raises:
-        ValueError: there is no name; or `custom_getter` is given, which is not called here.
+        ValueError: there is no name.
 
     Source: `tf.compat.v1.variable_scope`.
     """
-    if custom_getter is not None:
-        raise ValueError(
-            "variable_scope(custom_getter=...) is not supported. Change what variables are used for instead: "
-            "apply the function to what get_variable returns."
-        )
     around = get_variable_scope()
     if isinstance(name_or_scope, VariableScope):
         base, name = name_or_scope, name_or_scope.name
@@ -186,6 +191,7 @@ def variable_scope(
         base.constraint if constraint is None else constraint,
         base.dtype if dtype is None else dtype,
         base.partitioner if partitioner is None else partitioner,
+        custom_getter=_chained(custom_getter, base.custom_getter),
     )
     names = (
         name_scope(shown)
@@ -237,7 +243,7 @@ def get_variable(
     partitioner: object = None,
     validate_shape: bool = True,
     use_resource: object = None,
-    custom_getter: object = None,
+    custom_getter: Callable[..., Any] | None = None,
     constraint: Any = None,
     synchronization: VariableSynchronization = VariableSynchronization.AUTO,
     aggregation: VariableAggregation = VariableAggregation.NONE,
@@ -258,6 +264,7 @@ def get_variable(
         constraint: see `tf.Variable`.
         synchronization: see `tf.Variable`.
         aggregation: see `tf.Variable`.
+        custom_getter: see `variable_scope`; in the place of that of the scope.
 
     Raises:
         ValueError: the scope is to reuse a variable that does not exist, or not to reuse one that does; or the shape is
@@ -265,54 +272,104 @@ def get_variable(
 
     Source: `tf.compat.v1.get_variable`.
     """
-    scope, graph = get_variable_scope(), default_graph()
-    full = f"{scope.prefix}{name}"
+    scope = get_variable_scope()
+    getter = custom_getter or scope.custom_getter
+    arguments: dict[str, Any] = {
+        "name": f"{scope.prefix}{name}",
+        "shape": shape,
+        "dtype": scope.dtype if dtype is None else dtype,
+        "initializer": scope.initializer if initializer is None else initializer,
+        "regularizer": regularizer or scope.regularizer,
+        "reuse": scope.reuse,
+        "trainable": trainable,
+        "collections": collections,
+        "partitioner": partitioner or scope.partitioner,
+        "constraint": constraint or scope.constraint,
+        "synchronization": synchronization,
+        "aggregation": aggregation,
+    }
+    if getter is None:
+        return _get(**arguments)
+    arguments["dtype"] = as_dtype(arguments["dtype"])
+    return getter(
+        getter=_get,
+        **arguments,
+        caching_device=caching_device,
+        validate_shape=validate_shape,
+        use_resource=use_resource,
+    )
+
+
+def _get(
+    name: str,
+    shape: ShapeLike = None,
+    dtype: DTypeLike = jnp.float32,
+    initializer: Any = None,
+    regularizer: Any = None,
+    reuse: Reuse = None,
+    trainable: bool | None = None,
+    collections: Sequence[str] | None = None,
+    caching_device: object = None,
+    partitioner: object = None,
+    validate_shape: bool = True,
+    use_resource: object = None,
+    constraint: Any = None,
+    synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+    aggregation: VariableAggregation = VariableAggregation.NONE,
+) -> Variable:
+    """Makes or finds a variable by its whole name; parameters in the order in which a custom getter may hand them on."""
+    graph = default_graph()
     variables = graph.store.variables
-    if full in graph.used:
-        if not scope.reuse:
+    if name in graph.used:
+        if not reuse:
             raise ValueError(
-                f"Variable {full} already exists, disallowed. Did you mean to set reuse=True or "
+                f"Variable {name} already exists, disallowed. Did you mean to set reuse=True or "
                 "reuse=tf.AUTO_REUSE in VarScope?"
             )
-        return _checked(full, variables[full], shape)
-    if scope.reuse is True:
+        return _checked(name, variables[name], shape)
+    if reuse is True:
         raise ValueError(
-            f"Variable {full} does not exist, or was not created with tf.get_variable(). Did you mean to set "
+            f"Variable {name} does not exist, or was not created with tf.get_variable(). Did you mean to set "
             "reuse=tf.AUTO_REUSE in VarScope?"
         )
-    if full not in variables:
+    if name not in variables:
         with name_scope(""):  # the name is whole
-            variables[full] = new_variable(
-                _initial(
-                    full,
-                    shape,
-                    scope.dtype if dtype is None else dtype,
-                    scope.initializer if initializer is None else initializer,
-                ),
+            variables[name] = new_variable(
+                _initial(name, shape, dtype, initializer),
                 trainable=trainable,
-                name=full,
-                constraint=constraint or scope.constraint,
+                name=name,
+                constraint=constraint,
                 synchronization=synchronization,
                 aggregation=aggregation,
             )
-    variable = _checked(full, variables[full], shape)
-    graph.used.add(full)
-    if (partitioner or scope.partitioner) is not None and len(variable.shape):
-        graph.partitioned.add(full)
+    variable = _checked(name, variables[name], shape)
+    graph.used.add(name)
+    if partitioner is not None and len(variable.shape):
+        graph.partitioned.add(name)
     add_to_collections(
         [GraphKeys.GLOBAL_VARIABLES] if collections is None else collections, variable
     )
     is_local = collections is not None and GraphKeys.LOCAL_VARIABLES in collections
     if is_local:
-        graph.store.local.add(full)
+        graph.store.local.add(name)
     if variable.trainable and not is_local:
         add_to_collection(GraphKeys.TRAINABLE_VARIABLES, variable)
-    regularizer = regularizer or scope.regularizer
     if regularizer is not None:
         loss = regularizer(variable)
         if loss is not None:
             add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
     return variable
+
+
+def _chained(inner: Any, outer: Any) -> Any:
+    """Makes of the getters of two scopes one: the outer one is the getter of the inner one."""
+    if inner is None or outer is None or inner is outer:
+        return outer if inner is None else inner
+
+    def chained(getter: Any, *args: Any, **kwargs: Any) -> Any:
+        return inner(functools.partial(outer, getter), *args, **kwargs)
+
+    return chained
 
 
 def get_local_variable(name: str, *args: Any, **kwargs: Any) -> Variable:

@@ -45,7 +45,7 @@ def test_what_does_not_exist_is_an_error():
     with pytest.raises(ValueError, match="Unknown mode FAN: expected one of"):
         contrib.variance_scaling_initializer(mode="FAN")
     with pytest.raises(AttributeError, match=r"use tf\.layers"):
-        _ = contrib.conv2d
+        _ = contrib.separable_conv2d
 
 
 def test_fully_connected():

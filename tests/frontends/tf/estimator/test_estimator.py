@@ -319,3 +319,16 @@ def test_the_scope_around_is_not_the_strategy(make, tmp_path):
         make().train(data(), steps=1)
     weight, bias, _ = by_hand(1)
     assert values(make()) == pytest.approx([weight, bias], rel=1e-5)
+
+
+def test_a_model_function_may_change_its_parameters(make, tmp_path):
+    def model_fn(features, labels, mode, params):
+        params["more"].append(params["rate"])
+        assert params["more"] == [0.1]
+        return linear(features, labels, mode, params)
+
+    params = {"rate": 0.1, "more": []}
+    estimator = tf.estimator.Estimator(model_fn, tmp_path, params=params)
+    estimator.train(data(), steps=1)
+    estimator.train(data(), steps=1)
+    assert estimator.params["more"] == params["more"] == []

@@ -57,3 +57,8 @@ def test_its_names_are_listed():
     names = dir(gfile)
     assert {"GFile", "exists", "walk"} <= set(names)
     assert not {"os", "epath", "attributes", "_make_way"} & set(names)
+
+
+def test_paths_may_be_bytes(tmp_path):
+    assert gfile.exists(bytes(tmp_path))
+    assert not gfile.exists(bytes(tmp_path / "no"))

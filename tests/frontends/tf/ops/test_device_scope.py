@@ -4,6 +4,7 @@ import jax
 import pytest
 
 from frontends import tf
+from frontends.tf.graph import Graph
 
 
 @pytest.fixture(autouse=True)
@@ -78,3 +79,8 @@ def test_devices_that_there_are_not():
 def test_no_devices(name, error, message):
     with pytest.raises(error, match=message), tf.device(name):
         pass
+
+
+def test_a_model_function_may_have_devices_be_chosen():
+    with Graph().as_default(), tf.device(lambda operation: "/gpu:0"):
+        assert float(tf.ones([])) == 1

@@ -32,6 +32,7 @@ def test_in_top_k():
     np.testing.assert_array_equal(tf.math.in_top_k(order[:, 1], X, k=1), [False] * 3)
     ties_and_nan = [[1.0, 1.0, 1.0], [np.nan, np.inf, 0.0]]
     np.testing.assert_array_equal(tf.nn.in_top_k([2, 1], ties_and_nan, 1), [True, False])
+    np.testing.assert_array_equal(tf.nn.in_top_k(ties_and_nan, [2, 1], 1), [True, False])
 
 
 def test_confusion_matrix():

@@ -9,6 +9,7 @@ from frontends.tf.compat.v1.layers.arguments import axes_of, padding_of, sizes_o
 from frontends.tf.compat.v1.layers.functional import functional
 from frontends.tf.compat.v1.layers.input_spec import InputSpec
 from frontends.tf.ops import windows
+from frontends.tf.ops.convert import convert_to_tensor
 
 
 class _Window(AffineLayer):
@@ -116,7 +117,7 @@ class _Convolution(_Window):
         """Convolves the input."""
         outputs = windows.convolution(
             inputs,
-            self.kernel.value(),
+            convert_to_tensor(self.kernel),
             self.strides,
             self.padding,
             self._axes,
@@ -195,7 +196,7 @@ class _TransposedConvolution(_Window):
     def call(self, inputs: Any) -> Any:
         """Convolves the input backwards."""
         outputs = windows.transposed_convolution(
-            inputs, self.kernel.value(), self.strides, self.padding, self._axes
+            inputs, convert_to_tensor(self.kernel), self.strides, self.padding, self._axes
         )
         return self._finished(outputs, self._axes)
 
@@ -283,12 +284,14 @@ class _SeparableConvolution(_Window):
 
     def call(self, inputs: Any) -> Any:
         """Convolves twice."""
-        kernel = self.depthwise_kernel.value()
+        kernel = convert_to_tensor(self.depthwise_kernel)
         grouped = jnp.reshape(kernel, (*self.kernel_size, 1, -1))
         deep = windows.convolution(
             inputs, grouped, self.strides, self.padding, self._axes, self.dilation_rate
         )
-        mixed = windows.convolution(deep, self.pointwise_kernel.value(), 1, "VALID", self._axes)
+        mixed = windows.convolution(
+            deep, convert_to_tensor(self.pointwise_kernel), 1, "VALID", self._axes
+        )
         return self._finished(mixed, self._axes)
 
 

@@ -15,7 +15,7 @@ from frontends.tf.compat.v1.layers.base import Layer
 from frontends.tf.compat.v1.layers.functional import functional
 from frontends.tf.compat.v1.layers.input_spec import InputSpec
 from frontends.tf.ops import nn
-from frontends.tf.ops.convert import known
+from frontends.tf.ops.convert import convert_to_tensor, known
 
 
 class Dense(AffineLayer):
@@ -76,7 +76,7 @@ class Dense(AffineLayer):
 
     def call(self, inputs: Any) -> Any:
         """Computes the output, of the shape of the input but for its last axis."""
-        return self._finished(jnp.dot(inputs, self.kernel.value()))
+        return self._finished(jnp.dot(inputs, convert_to_tensor(self.kernel)))
 
 
 dense = functional(Dense, __name__, "dense")

@@ -18,6 +18,7 @@ from frontends.tf.compat.v1.layers.padding import beside, rows_of
 from frontends.tf.compat.v1.variable_scopes import Reuse
 from frontends.tf.dtypes import jax_dtype
 from frontends.tf.graph import Operation, current_graph
+from frontends.tf.ops.convert import convert_to_tensor
 from frontends.tf.ops.name_scope import in_name_scope
 from frontends.tf.variable import Variable
 
@@ -168,7 +169,7 @@ class BatchNormalization(Layer):
         shape = [size if axis in axes else 1 for axis, size in enumerate(inputs.shape)]
 
         def spread(variable: Variable) -> jax.Array:
-            return jnp.reshape(variable.value(), shape)
+            return jnp.reshape(convert_to_tensor(variable), shape)
 
         x = inputs.astype(jnp.promote_types(inputs.dtype, jnp.float32))
         mean, variance = spread(self.moving_mean), spread(self.moving_variance)

@@ -4,6 +4,8 @@ A *formula* computes new values of a gradient, an *optimizer* holds its settings
 those that are trained. In a model function they belong to its estimator, under their names; elsewhere to the optimizer.
 """
 
+import contextlib
+import contextvars
 import dataclasses
 import functools
 import uuid
@@ -27,11 +29,19 @@ from frontends.tf.graph import Graph, Operation, current_graph
 from frontends.tf.indexed_slices import IndexedSlices
 from frontends.tf.ops.name_scope import in_name_scope
 from frontends.tf.variable import Variable
+from spmd.assigned import assigned
 from spmd.state import Searched, Update, back_new, backing_of
 
 _Pairs = list[tuple[Any, VariableLike]]
 # Reductions of losses that a sum over replicas continues.
 _SUMS = ("weighted_sum", "sum")
+# Whether the gradients that are applied are sums over the replicas.
+_SUMMED = contextvars.ContextVar("tf_gradients_summed", default=False)
+
+
+def summed_already() -> contextlib.AbstractContextManager[Any]:
+    """Has optimizers take what they apply in the block for sums over the replicas."""
+    return assigned(_SUMMED, True)
 
 
 @dataclasses.dataclass(eq=False)
@@ -120,13 +130,21 @@ class Optimizer(Searched):
 
         Source: `tf.compat.v1.train.Optimizer.minimize`.
         """
-        pairs = self.compute_gradients(loss, var_list, gate_gradients, grad_loss=grad_loss)
+        # By name, as a subclass may take them in another order.
+        pairs = self.compute_gradients(
+            loss,
+            var_list=var_list,
+            gate_gradients=gate_gradients,
+            aggregation_method=aggregation_method,
+            colocate_gradients_with_ops=colocate_gradients_with_ops,
+            grad_loss=grad_loss,
+        )
         if pairs and all(gradient is None for gradient, _ in pairs):
             raise ValueError(
                 "No gradients provided for any variable, check your graph for ops that do not support gradients, "
                 f"between variables {[name_of(one) for _, one in pairs]} and loss {loss}."
             )
-        return self.apply_gradients(pairs, global_step, name)
+        return self.apply_gradients(pairs, global_step=global_step, name=name)
 
     def compute_gradients(
         self,
@@ -233,14 +251,15 @@ class Optimizer(Searched):
         kept, powers = self._kept(), list[tuple[Variable, jax.Array]]()
         for power, base in self._shared():
             if power not in kept.shared:
-                name = kept.graph.unique_name(in_name_scope(power))
-                kept.shared[power] = make_unseen(kept.graph, name, functools.partial(_called, base))
+                full = kept.graph.unique_name(in_name_scope(power))
+                kept.shared[power] = make_unseen(kept.graph, full, functools.partial(_called, base))
             powers.append((kept.shared[power], jnp.asarray(_called(base), jnp.float32)))
         changes = [self._change(kept, gradient, variable) for gradient, variable in pairs]
+        sums = not (skip_gradients_aggregation or _SUMMED.get())
 
         def effect() -> None:
             values = [power.value() for power, _ in powers]
-            apply_changes(changes, [*scalars, *values], not skip_gradients_aggregation)
+            apply_changes(changes, [*scalars, *values], sums)
             for (power, base), value in zip(powers, values, strict=True):
                 write(power, value * base, Update(power, "multiply", base))
             if global_step is not None:

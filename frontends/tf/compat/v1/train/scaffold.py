@@ -1,5 +1,6 @@
 """`tf.compat.v1.train.Scaffold` and `Saver`: what model functions hand to an `EstimatorSpec`; estimators need neither."""
 
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
 _REMEDY = (
@@ -11,14 +12,25 @@ _REMEDY = (
 class Saver:
     """What would write checkpoints in a session.
 
-    One that a `tf.train.Scaffold` holds has no effect: an estimator writes all variables, as
-    `tf.estimator.RunConfig(keep_checkpoint_max, save_checkpoints_steps)` says.
+    Of one that a `tf.train.Scaffold` holds, evaluations and predictions use the names under which they are to find
+    variables in a checkpoint, such as those of `tf.train.ExponentialMovingAverage.variables_to_restore`. In training an
+    estimator writes all variables, as `tf.estimator.RunConfig(keep_checkpoint_max, save_checkpoints_steps)` says.
+
+    Attributes:
+        names: variables by their names in a checkpoint, if `var_list` gives such; not a name of TensorFlow.
 
     Source: `tf.compat.v1.train.Saver`.
     """
 
     def __init__(self, var_list: Any = None, *args: object, **kwargs: object) -> None:
-        """Takes all arguments of TensorFlow's, and uses none."""
+        """Takes all arguments of TensorFlow's.
+
+        Args:
+            var_list: variables by their names in a checkpoint; of a list each has its own name.
+            *args: accepted, and not used.
+            **kwargs: accepted, and not used.
+        """
+        self.names: dict[str, Any] = dict(var_list) if isinstance(var_list, Mapping) else {}
 
     def save(self, *args: object, **kwargs: object) -> NoReturn:
         """Raises an error that says what to write.

@@ -1,5 +1,6 @@
 """Cells of recurrent networks; recorded cases hold their numbers to TensorFlow's."""
 
+import jax.export
 import numpy as np
 import pytest
 
@@ -45,3 +46,13 @@ def test_what_is_not_supported_says_what_to_write():
         rnn_cell.MultiRNNCell([rnn_cell.GRUCell(3)], state_is_tuple=False)
     with pytest.raises(ValueError, match="at least one cell"):
         rnn_cell.MultiRNNCell([])
+
+
+def test_an_exported_program_leaves_the_number_of_rows_open(graph):
+    def function(x):
+        return rnn_cell.LSTMCell(3).zero_state(tf.shape(x)[0], tf.float32)
+
+    (rows,) = jax.export.symbolic_shape("rows")
+    x = jax.ShapeDtypeStruct((rows, 2), "float32")
+    found = jax.export.export(jax.jit(function))(x)
+    assert [one.shape for one in found.out_avals] == [(rows, 3)] * 2

@@ -131,3 +131,26 @@ def test_a_scope_can_reuse_variables_from_some_line_on():
         scope.reuse_variables()
         assert v1.get_variable("w", []) is second
     assert v1.get_variable_scope().reuse is False
+
+
+def test_custom_getters_wrap_one_another():
+    seen = []
+
+    def half(getter, name, *args, **kwargs):
+        seen.append((name, kwargs["dtype"], kwargs["trainable"]))
+        return getter(name, *args, **kwargs) * 0.5
+
+    def named(getter, name, **kwargs):
+        return getter(f"{name}_named", **kwargs)
+
+    with Graph().as_default(), v1.variable_scope("a", custom_getter=half):
+        with v1.variable_scope("b", custom_getter=named):
+            found = v1.get_variable("w", [2], initializer=tf.ones_initializer(), trainable=False)
+        y = v1.layers.dense(tf.ones([1, 2]), 1, kernel_initializer=tf.ones_initializer())
+        alone = v1.get_variable("v", [1], custom_getter=named)
+        names = [one.op.name for one in v1.global_variables()]
+    assert found.tolist() == [0.5, 0.5]
+    assert y.tolist() == [[1.0]]
+    assert alone.op.name == "a/v_named"
+    assert names == ["a/b/w_named", "a/dense/kernel", "a/dense/bias", "a/v_named"]
+    assert seen[0] == ("a/b/w_named", tf.float32, False)

@@ -309,3 +309,29 @@ def test_a_name_and_slots():
     assert [str(one.name) for one in optimizer.variables()] == ["w/Own:0", "w/Own_1:0", "w/Own_2:0"]
     assert optimizer.get_slot(w, "mg").name == "w/Own_1:0"
     assert optimizer.get_slot(w, "other") is None
+
+
+def test_a_subclass_gets_arguments_by_their_names():
+    given = []
+
+    class Noted(v1.train.GradientDescentOptimizer):
+        """Notes what it is called with."""
+
+        def compute_gradients(self, loss, var_list=None, **kwargs):
+            given.append(sorted(kwargs))
+            return super().compute_gradients(loss, var_list, **kwargs)
+
+    variable = tf.Variable(1.0)
+    Noted(0.5).minimize(lambda: variable * 2.0, var_list=[variable])
+    assert float(variable) == 0
+    names = ["aggregation_method", "colocate_gradients_with_ops", "gate_gradients", "grad_loss"]
+    assert given == [names]
+
+
+def test_names_of_two_optimizers_are_numbered_alike():
+    with Graph(tape=tf.GradientTape(persistent=True)).as_default() as graph, graph.tape:
+        for name in ("a", "b"):
+            variable = v1.get_variable(name, [])
+            v1.train.AdamOptimizer().minimize(variable * 2.0, var_list=[variable])
+        powers = {one.op.name for one in v1.global_variables() if "power" in one.op.name}
+    assert powers == {f"beta{i}_power{end}" for i in (1, 2) for end in ("", "_1")}
