@@ -42,7 +42,25 @@ _PATHS = {
         *("parse_single_sequence_example", "parse_tensor", "read_file", "serialize_tensor"),
         "write_file",
     ),
-    "sparse": (("sparse_reorder", "reorder"), ("sparse_tensor_to_dense", "to_dense")),
+    "strings": (
+        *("as_string", "regex_replace"),
+        *(("string_join", "join"), ("string_lower", "lower"), ("string_upper", "upper")),
+        *(("string_strip", "strip"), ("string_length", "length")),
+        ("string_to_hash_bucket_fast", "to_hash_bucket_fast"),
+        ("string_to_hash_bucket_strong", "to_hash_bucket_strong"),
+    ),
+    "compat.v1.strings": (
+        ("string_to_number", "to_number"),
+        ("string_to_hash_bucket", "to_hash_bucket"),
+    ),
+    "sparse": (
+        *(("sparse_reorder", "reorder"), ("sparse_tensor_to_dense", "to_dense")),
+        *(("sparse_fill_empty_rows", "fill_empty_rows"), ("sparse_mask", "mask")),
+        *(("sparse_maximum", "maximum"), ("sparse_minimum", "minimum")),
+        *(("sparse_reshape", "reshape"), ("sparse_retain", "retain"), ("sparse_slice", "slice")),
+        *(("sparse_softmax", "softmax"), ("sparse_tensor_dense_matmul", "sparse_dense_matmul")),
+        *(("sparse_to_indicator", "to_indicator"), ("sparse_transpose", "transpose")),
+    ),
 }
 
 # By TensorFlow 1's name: where it is now. A pair is a name and the one that it has now.

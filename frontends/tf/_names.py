@@ -60,7 +60,6 @@ _HINTS = {
         tuple(f"tf.{kind}_variables_initializer" for kind in ("global", "local")),
         f"{_TF1}: variables have their values when they are made",
     ),
-    "tf.string_split": f"{_TF1}: use numpy.strings or str.split, in a map of the dataset",
     "tf.contrib.layers.separable_conv2d": f"{_TF1}: use tf.layers.separable_conv2d",
     "tf.contrib.layers.instance_norm": f"{_TF1}: use tf.contrib.layers.layer_norm, or keras.layers.GroupNormalization(groups=-1)",
     "tf.contrib.learn": f"{_TF1}: use tf.estimator, and tf.estimator.train_and_evaluate for Experiment and learn_runner.run",
@@ -78,10 +77,7 @@ _HINTS = {
     "tf.summary.graph": "XLA's programs are none of TensorFlow's graphs: use jax.jit(f).lower(x).as_text()",
     "tf.profiler": "Use jax.profiler",
     "tf.xla": "Every @tf.function is compiled by XLA already",
-    "tf.RaggedTensor": "XLA needs rectangular arrays: pad, and make a mask with tf.sequence_mask",
-    "tf.ragged": "XLA needs rectangular arrays: pad, and make a mask with tf.sequence_mask",
     "tf.sparse": "Use dense arrays: tf.sparse.to_dense, in a map of the dataset",
-    "tf.strings": "JAX has no text arrays: use numpy.strings, in a map of the dataset",
     **dict.fromkeys(
         (
             "tf.feature_column.sequence_numeric_column",
@@ -93,7 +89,6 @@ _HINTS = {
         "Columns of sequences are for sparse tensors, which XLA has not: pad the sequences, and use keras.layers.Embedding and "
         "Masking",
     ),
-    "tf.lookup": "Use a dict or numpy.searchsorted, in a map of the dataset",
     "tf.audio": "Decode audio outside of the program, for example with the soundfile package",
     "tf.signal": "Use jax.numpy.fft and jax.scipy.signal",
     "tf.histogram_fixed_width": "Use jnp.histogram",

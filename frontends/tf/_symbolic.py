@@ -6,6 +6,8 @@ nothing, and Keras is not imported.
 
 In a model function of TensorFlow 1, tensors have the names of the operations that make them.
 
+A function fails on texts, ragged and sparse tensors as well, which are on the host alone; see `_host_values.py`.
+
 A function also fails if it needs a number that only the running program knows. A `tf.function` then runs as Python.
 """
 
@@ -16,6 +18,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from frontends.tf._host_values import called_on_host
 from frontends.tf._old_arguments import renamed
 from frontends.tf._typing import Nested
 from frontends.tf.data.tracing import run_as_python
@@ -58,6 +61,9 @@ def _recordable(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
             if former is not None:
                 return call(*args, **former)
             if not has_symbolic((args, kwargs)):
+                on_host = called_on_host(name, call, args, kwargs)
+                if on_host is not NotImplemented:
+                    return on_host
                 if needs_number(error):
                     run_as_python(
                         f"{name} needs, as a size, an axis or a count, a number that only the running program knows, "

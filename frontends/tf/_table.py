@@ -74,8 +74,12 @@ LAZY = {
             "keras",
             "io",
             "profiler",
+            "lookup",
+            "ragged",
             "saved_model",
+            "sets",
             "sparse",
+            "strings",
             "summary",
             "sysconfig",
             "test",
@@ -143,3 +147,14 @@ BORROWED: dict[str, str] = dict.fromkeys(
 BORROWED |= MOVED
 BORROWED["VERSION"] = "frontends.tf.version"
 BORROWED["SparseTensor"] = "frontends.tf.sparse"
+BORROWED |= dict.fromkeys(
+    (
+        *("SparseTensorValue", "sparse_add", "sparse_concat", "sparse_reduce_max"),
+        *("sparse_reduce_sum", "sparse_to_dense"),
+    ),
+    "frontends.tf.compat.v1.sparse",
+)
+BORROWED |= dict.fromkeys(("RaggedTensor", "RaggedTensorSpec"), "frontends.tf.ragged")
+BORROWED |= dict.fromkeys(
+    ("string_split", "substr", "reduce_join"), "frontends.tf.compat.v1.strings"
+)

@@ -1,4 +1,4 @@
-"""The hash functions of strings that TensorFlow uses for buckets: FarmHash's fingerprint, and SipHash."""
+"""The hash functions of strings that TensorFlow uses for buckets: FarmHash's fingerprint, SipHash and MurmurHash."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -55,6 +55,22 @@ def fingerprint(data: bytes) -> int:
     if size <= 64:
         return _up_to_64(data)
     return _longer(data)
+
+
+def murmurhash(data: bytes) -> int:
+    """Returns the hash of bytes by which TensorFlow's first function of buckets goes, MurmurHash of 64 bits.
+
+    Source: `tf.strings.to_hash_bucket`.
+    """
+    factor, whole = 0xC6A4A7935BD1E995, len(data) // 8 * 8
+    found = 0xDECAFCAFFE ^ (len(data) * factor & _MASK)
+    for at in range(0, whole, 8):
+        word = int.from_bytes(data[at : at + 8], "little") * factor & _MASK
+        found = (found ^ ((word ^ word >> 47) * factor & _MASK)) * factor & _MASK
+    if data[whole:]:
+        found = (found ^ int.from_bytes(data[whole:], "little")) * factor & _MASK
+    found = (found ^ found >> 47) * factor & _MASK
+    return found ^ found >> 47
 
 
 def siphash(data: bytes, key0: int, key1: int) -> int:

@@ -7,6 +7,8 @@ import jax
 
 # What becomes a tensor: an array, a variable, a number, or nested lists of numbers.
 TensorLike: TypeAlias = Any
+# What functions of the host take: texts, arrays, nested lists of them, ragged and sparse tensors.
+HostLike: TypeAlias = Any
 # A dtype of `tf`, of NumPy or JAX, or the name of one.
 DTypeLike: TypeAlias = Any
 # One axis, or several.

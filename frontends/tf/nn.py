@@ -162,5 +162,8 @@ __getattr__, __dir__ = attributes(
     "tf.nn",
     recordable("tf.nn", across_devices(NN)),
     present=("compute_average_loss", "scale_regularization_loss"),
-    borrowed=dict.fromkeys(_TF1, "frontends.tf.compat.v1.nn"),
+    borrowed=dict.fromkeys(_TF1, "frontends.tf.compat.v1.nn")
+    | dict.fromkeys(
+        ("embedding_lookup_sparse", "safe_embedding_lookup_sparse"), "frontends.tf.sparse.products"
+    ),
 )

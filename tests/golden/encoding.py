@@ -61,7 +61,7 @@ def encode(value: Any, tf: Any) -> Any:
     if isinstance(value, tf.distribute.DistributedValues):
         return {"per_replica": [inner(item) for item in value.values]}
     if hasattr(value, "flat_values"):
-        return {"ragged": value.to_list()}
+        return {"ragged": inner(value.to_list())}
     if hasattr(value, "dense_shape"):
         return {"slices": {"values": inner(value.values), "indices": inner(value.indices)}}
     if hasattr(value, "numpy"):

@@ -1,4 +1,4 @@
-"""`tf.contrib`: what TensorFlow 1 kept there and estimators used: strategies, TPUs, layers, hyperparameters, and former names of `tf`."""
+"""`tf.contrib`: what TensorFlow 1 kept there and estimators used: strategies, TPUs, layers, hyperparameters, tables, and former names of `tf`."""
 
 from frontends.tf._names import attributes
 from frontends.tf.contrib import distribute, layers
@@ -6,7 +6,10 @@ from frontends.tf.contrib import distribute, layers
 _LAZY = {
     **{
         name: f"frontends.tf.contrib.{name}"
-        for name in ("data", "estimator", "framework", "rnn", "slim", "summary", "tpu", "training")
+        for name in (
+            *("data", "estimator", "framework", "lookup", "rnn", "slim", "summary", "tpu"),
+            "training",
+        )
     },
     "cluster_resolver": "frontends.tf.distribute.cluster_resolver",
 }

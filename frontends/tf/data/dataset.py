@@ -28,7 +28,6 @@ _MISSING = frozenset(
     {
         "fingerprint",
         "from_tensor_slices_with_options",
-        "ragged_batch",
         "sparse_batch",
     }
 )

@@ -9,7 +9,7 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from frontends.tf._typing import TensorLike
+from frontends.tf._typing import DTypeLike, TensorLike
 from frontends.tf.data.batched_features import (
     make_batched_features_dataset as make_batched_features_dataset,
 )
@@ -35,6 +35,26 @@ sample_from_datasets = Dataset.sample_from_datasets
 get_single_element = Dataset.get_single_element
 save = Dataset.save
 load = Dataset.load
+
+
+def dense_to_ragged_batch(
+    batch_size: SupportsIndex,
+    drop_remainder: bool = False,
+    row_splits_dtype: DTypeLike = "int64",
+) -> Callable[[Dataset], Dataset]:
+    """Stacks elements whose components differ in size, as ragged tensors; see `Dataset.ragged_batch`.
+
+    Args:
+        batch_size: At least 1.
+        drop_remainder: Drop a last batch of fewer elements.
+        row_splits_dtype: Accepted; splits have int64.
+
+    Returns:
+        A function for `Dataset.apply`.
+
+    Source: ``tf.data.experimental.dense_to_ragged_batch``.
+    """
+    return lambda dataset: dataset.ragged_batch(batch_size, drop_remainder)
 
 
 def cardinality(dataset: Dataset) -> np.int64:

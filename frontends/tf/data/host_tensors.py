@@ -55,11 +55,40 @@ class HostTensor(_TensorMethods, np.ndarray):
         _DTYPE.__get__, lambda self: as_dtype_seen(_DTYPE.__get__(self)), "Type of the elements."
     ).setter(lambda self, dtype: _DTYPE.__set__(self, dtype))
 
+    def numpy(self) -> Any:
+        """Returns NumPy's own array, a copy, or scalar; texts as bytes."""
+        array = np.array(self)
+        return np.char.encode(array).astype(object)[()] if array.dtype.kind == "U" else array[()]
+
     def __getitem__(self, index: Any) -> Any:
         return as_tensors(np.ndarray.__getitem__(self, index))
 
+    def __eq__(self, other: Any) -> Any:
+        return _compared(self, other, "__eq__")
+
+    def __ne__(self, other: Any) -> Any:
+        return _compared(self, other, "__ne__")
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
+
     def __repr__(self) -> str:
         return repr(self.view(np.ndarray))
+
+
+def _compared(array: HostTensor, other: Any, method: str) -> Any:
+    """Compares arrays; texts of Python's are those of bytes, as in TensorFlow."""
+    if np.ndarray.dtype.__get__(array).kind in "OSU":
+        other = _in_bytes(np.asarray(other))
+        array = _in_bytes(np.asarray(array)).view(HostTensor)
+    return getattr(np.ndarray, method)(array, other)
+
+
+def _in_bytes(array: np.ndarray) -> np.ndarray:
+    texts = array.astype(object)
+    if array.dtype.kind == "U" or any(isinstance(one, str) for one in texts.flat):
+        for index, one in np.ndenumerate(texts):
+            texts[index] = one.encode() if isinstance(one, str) else one
+    return texts
 
 
 def _scalar(kind: type[Any], plain: Callable[[Any], Any] | None = None) -> type[Any]:
@@ -78,12 +107,43 @@ def _scalar(kind: type[Any], plain: Callable[[Any], Any] | None = None) -> type[
 
 
 class Text(_TensorMethods, bytes):
-    """A text, as TensorFlow has it, with a tensor's methods."""
+    """A text that ends with a zero, with a tensor's methods; `_NumpyText` stands for all others."""
 
     def numpy(self) -> bytes:
         """Returns Python's own bytes."""
         return bytes(self)
 
+    def __eq__(self, other: object) -> Any:
+        return _same_text(self, other)
+
+    def __ne__(self, other: object) -> Any:
+        return _other_text(self, other)
+
+    __hash__ = bytes.__hash__
+
+
+def _same_text(text: bytes, other: Any) -> Any:
+    """Compares a text; Python's are those of bytes, as in TensorFlow."""
+    if isinstance(other, str | bytes):
+        given = other.encode() if isinstance(other, str) else bytes(other)
+        return np.bool_(bytes(text) == given)
+    return NotImplemented
+
+
+def _other_text(text: bytes, other: Any) -> Any:
+    same = _same_text(text, other)
+    return same if same is NotImplemented else ~same
+
+
+def _as_text(text: bytes) -> Any:
+    # NumPy reads no subclass of bytes but its own, whose zeros at the end it drops where it reads them.
+    return Text(text) if text.endswith(b"\0") else _NumpyText(text)
+
+
+_NumpyText: Any = _scalar(np.bytes_, lambda text: bytes(text))
+_NumpyText.__eq__, _NumpyText.__ne__ = _same_text, _other_text
+_NumpyText.__hash__ = bytes.__hash__
+_NumpyText.__repr__ = lambda text: repr(bytes(text))
 
 _KINDS = (
     *(np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64),
@@ -94,7 +154,7 @@ _WRAPPERS: dict[type, Callable[[Any], Any]] = {
     np.ndarray: lambda array: array.view(HostTensor),
     # NumPy has no subclasses of its booleans.
     np.bool_: lambda flag: np.asarray(flag).view(HostTensor),
-    bytes: Text,
+    bytes: _as_text,
     # TensorFlow's texts are bytes.
     np.str_: _scalar(np.str_, lambda text: str(text).encode()),
     **{kind: _scalar(kind) for kind in _KINDS},

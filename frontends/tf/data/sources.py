@@ -18,6 +18,8 @@ from spmd.input.pipeline import (
     Paths,
     array_rows,
     generated,
+    in_memory,
+    is_stackable,
     iterated,
     leading_length,
     numbers,
@@ -25,6 +27,7 @@ from spmd.input.pipeline import (
     paths,
     random_numbers,
     ready,
+    split,
     stack,
     to_element,
     zipped,
@@ -65,6 +68,8 @@ class Sources(DatasetBase):
         length = leading_length(
             arrays, "from_tensor_slices", "from_tensors(value) makes a dataset of one element"
         )
+        if length and any(map(is_stackable, jax.tree.leaves(arrays))):
+            return cls(lambda: in_memory(list(split(arrays))), length)
         return cls(lambda: array_rows(arrays, length), length)
 
     @classmethod
@@ -87,7 +92,10 @@ class Sources(DatasetBase):
 
         Source: ``tf.data.Dataset.from_tensors``.
         """
-        arrays = stack([to_element(tensors)])
+        element = to_element(tensors)
+        if any(map(is_stackable, jax.tree.leaves(element))):
+            return cls(lambda: in_memory([element]), 1)
+        arrays = stack([element])
         leading_length(arrays, "from_tensors", "")
         return cls(lambda: array_rows(arrays, 1), 1)
 

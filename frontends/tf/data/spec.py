@@ -100,9 +100,7 @@ def declared_spec(
                 "from_generator: output_types and output_shapes are the old way to say what "
                 "output_signature says; got both.\nFix: keep output_signature."
             )
-        return jax.tree.map(
-            lambda leaf: ArraySpec(leaf.shape, as_dtype(leaf.dtype)), output_signature
-        )
+        return jax.tree.map(_declared, output_signature)
     if output_types is None:
         if output_shapes is not None:
             raise TypeError(
@@ -115,3 +113,9 @@ def declared_spec(
     return jax.tree.map(
         lambda dtype, shape: ArraySpec(shape, as_dtype(dtype)), output_types, output_shapes
     )
+
+
+def _declared(leaf: Any) -> ArraySpec:
+    if hasattr(leaf, "ragged_rank"):  # a RaggedTensorSpec
+        return ArraySpec(None, np.dtype(object))
+    return ArraySpec(leaf.shape, as_dtype(leaf.dtype))

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Self, SupportsIndex
 
-from frontends.tf._typing import Nested
+from frontends.tf._typing import DTypeLike, Nested
 from frontends.tf.data import cardinality
 from frontends.tf.data.base import (
     DatasetBase,
@@ -14,7 +14,8 @@ from frontends.tf.data.base import (
 )
 from frontends.tf.data.constants import UNKNOWN_CARDINALITY
 from frontends.tf.data.parallel import worker_count
-from spmd.input.pipeline import Padding, enumerated, padded, rebatched
+from frontends.tf.ragged.batches import ragged_stack
+from spmd.input.pipeline import Padding, batched_by, enumerated, padded, rebatched
 
 
 class Transforms(DatasetBase):
@@ -184,6 +185,47 @@ class Transforms(DatasetBase):
 
         return self._rebatched(
             lambda form: padded(form, size, drop, padding),
+            cardinality.batch(self._cardinality, size, drop),
+            size,
+        )
+
+    def ragged_batch(
+        self,
+        batch_size: SupportsIndex,
+        drop_remainder: bool = False,
+        row_splits_dtype: DTypeLike = "int64",
+        name: str | None = None,
+    ) -> Self:
+        """Stacks elements whose components differ in size, as ragged tensors.
+
+        Components without axes become arrays, and so do arrays in memory that a compiled map has made, whose sizes are known to
+        be the same.
+
+        Args:
+            batch_size: At least 1.
+            drop_remainder: Drop a last batch of fewer elements.
+            row_splits_dtype: Accepted; splits have int64.
+
+        Returns:
+            A dataset of batches, whose components are `tf.RaggedTensor`s in host memory.
+
+        Raises:
+            TypeError: `batch_size` is not an integer.
+            ValueError: `batch_size` is below 1.
+
+        Examples:
+            >>> from frontends.tf.data import Dataset
+            >>> import numpy as np
+            >>> counts = Dataset.range(1, 4).map(lambda x: np.full(int(x), x))
+            >>> [batch.to_list() for batch in counts.ragged_batch(2)]
+            [[[1], [2, 2]], [[3, 3, 3]]]
+
+        Source: ``tf.data.Dataset.ragged_batch``.
+        """
+        size = integer(batch_size, "ragged_batch: batch_size", minimum=1)
+        drop = bool(drop_remainder)
+        return self._rebatched(
+            lambda form: batched_by(form, size, drop, ragged_stack),
             cardinality.batch(self._cardinality, size, drop),
             size,
         )

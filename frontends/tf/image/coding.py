@@ -11,7 +11,7 @@ import numpy as np
 from jax.core import Tracer
 
 from frontends.tf._typing import DTypeLike, TensorLike
-from frontends.tf.data.host_tensors import Text
+from frontends.tf.data.host_tensors import as_tensors
 from frontends.tf.dtypes import jax_dtype
 from frontends.tf.image import png
 from frontends.tf.image._library import given, on_host
@@ -291,7 +291,7 @@ def encode_jpeg(
     y_density: int = 300,
     xmp_metadata: str = "",
     name: str | None = None,
-) -> Text:
+) -> Any:
     """Encodes an image as JPEG, on the host.
 
     Args:
@@ -334,7 +334,7 @@ def encode_jpeg(
         dpi=(x_density * scale, y_density * scale),
         **options,
     )
-    return Text(encoded)
+    return as_tensors(encoded)
 
 
 def encode_png(image: TensorLike, compression: int = -1, name: str | None = None) -> Any:
@@ -364,12 +364,12 @@ def encode_png(image: TensorLike, compression: int = -1, name: str | None = None
         return found
     pixels = _to_encode(function, images, (np.uint8, np.uint16), (1, 2, 3, 4))
     if pixels.dtype == np.uint16:
-        return Text(png.write_wide(pixels, int(compression)))
+        return as_tensors(png.write_wide(pixels, int(compression)))
     out = io.BytesIO()
     flat = np.ascontiguousarray(pixels[..., 0] if pixels.shape[-1] == 1 else pixels)
     level = 6 if compression == -1 else int(compression)
     pillow().fromarray(flat).save(out, "PNG", compress_level=level)
-    return Text(out.getvalue())
+    return as_tensors(out.getvalue())
 
 
 def _to_encode(

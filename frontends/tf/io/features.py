@@ -1,5 +1,6 @@
 """What to read from an example under a key: the configurations that `tf.io.parse_example` and its like take."""
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
@@ -72,15 +73,46 @@ class SparseFeature(NamedTuple):
     already_sorted: bool = False
 
 
+@dataclasses.dataclass(frozen=True)
+class _RowSplits:
+    key: str
+
+
+@dataclasses.dataclass(frozen=True)
+class _RowLengths:
+    key: str
+
+
+@dataclasses.dataclass(frozen=True)
+class _RowStarts:
+    key: str
+
+
+@dataclasses.dataclass(frozen=True)
+class _RowLimits:
+    key: str
+
+
+@dataclasses.dataclass(frozen=True)
+class _ValueRowIds:
+    key: str
+
+
+@dataclasses.dataclass(frozen=True)
+class _UniformRowLength:
+    length: int
+
+
 class RaggedFeature(NamedTuple):
-    """A feature with rows of different lengths, for which there is nothing here: parsing it says what to write instead.
+    """A feature with as many values as each example has; a `tf.RaggedTensor` when a batch is parsed.
 
     Attributes:
         dtype: of its values.
         value_key: the key of the values; None means the feature's own.
-        partitions: how they are divided.
-        row_splits_dtype: of the divisions.
-        validate: whether these are checked.
+        partitions: how an example's values are divided into rows, the outermost first: `RaggedFeature.RowLengths(key)` and its
+            like name the key of integers.
+        row_splits_dtype: accepted; splits have int64.
+        validate: whether the rows are checked.
 
     Source: `tf.io.RaggedFeature`.
     """
@@ -90,6 +122,13 @@ class RaggedFeature(NamedTuple):
     partitions: Sequence[Any] = ()
     row_splits_dtype: DTypeLike = "int32"
     validate: bool = False
+
+    RowSplits = _RowSplits
+    RowLengths = _RowLengths
+    RowStarts = _RowStarts
+    RowLimits = _RowLimits
+    ValueRowIds = _ValueRowIds
+    UniformRowLength = _UniformRowLength
 
 
 Feature: TypeAlias = (

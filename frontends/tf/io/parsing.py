@@ -25,6 +25,7 @@ from frontends.tf.io.features import (
     VarLenFeature,
 )
 from frontends.tf.io.host_values import texts_of
+from frontends.tf.ragged.ragged_tensor import RaggedTensor, stacked_rows
 from frontends.tf.sparse.ops import reorder
 from frontends.tf.sparse.sparse_tensor import SparseTensor
 
@@ -62,11 +63,11 @@ def parse_single_example(
         example_names: accepted; not used.
 
     Returns:
-        By key, arrays in host memory; `VarLenFeature` and `SparseFeature` give a `tf.SparseTensor`. Integers are int64
-        until a map function returns them.
+        By key, arrays in host memory; `VarLenFeature` and `SparseFeature` give a `tf.SparseTensor`, and `RaggedFeature` a
+        `tf.RaggedTensor`. Integers are int64 until a map function returns them.
 
     Raises:
-        ValueError: it is no example, or a feature is missing, of another type or another size; a `RaggedFeature`.
+        ValueError: it is no example, or a feature is missing, of another type or another size.
 
     Examples:
         >>> from frontends import tf
@@ -315,6 +316,44 @@ class _Sparse(Reader):
         return sparse if self._sorted else reorder(sparse)
 
 
+class _Ragged(Reader):
+    """Reads a `RaggedFeature`."""
+
+    def __init__(self, key: str, spec: RaggedFeature) -> None:
+        self._lists = _Lists(spec.value_key or key, spec.dtype)
+        self._partitions = [
+            (
+                type(one).__name__,
+                one.length if hasattr(one, "length") else _Lists(one.key, np.int64),
+            )
+            for one in reversed(tuple(spec.partitions))
+        ]
+        self._validate = spec.validate
+
+    def one(self, example: Scanned) -> Any:
+        made: Any = self._lists.array(example)
+        for kind, given in self._partitions:
+            argument = given.array(example) if isinstance(given, _Lists) else given
+            made = _DIVIDED[kind](made, argument, validate=self._validate)
+        return made
+
+    def many(self, examples: Sequence[Scanned]) -> Any:
+        found = [self.one(example) for example in examples]
+        if not found:
+            return RaggedTensor.from_row_lengths(np.empty(0, self._lists.dtype), [])
+        return found[0].stacked(found[1:]) if self._partitions else stacked_rows(found)
+
+
+_DIVIDED: dict[str, Callable[..., Any]] = {
+    "_RowSplits": RaggedTensor.from_row_splits,
+    "_RowLengths": RaggedTensor.from_row_lengths,
+    "_RowStarts": RaggedTensor.from_row_starts,
+    "_RowLimits": RaggedTensor.from_row_limits,
+    "_ValueRowIds": RaggedTensor.from_value_rowids,
+    "_UniformRowLength": RaggedTensor.from_uniform_row_length,
+}
+
+
 class Plan:
     """What to read from examples.
 
@@ -372,18 +411,9 @@ def _reader(key: str, spec: Any) -> Reader:
         case SparseFeature():
             return _Sparse(key, spec)
         case RaggedFeature():
-            raise ValueError(ragged(key))
+            return _Ragged(key, spec)
     raise ValueError(
         f"Invalid feature {key}:{spec!r:.80}.\nFix: features[{key!r}] = tf.io.FixedLenFeature(shape, dtype)"
-    )
-
-
-def ragged(key: str) -> str:
-    """Says what to write instead of a `RaggedFeature`."""
-    return (
-        f"Feature {key}: there are no ragged tensors here: XLA needs rectangular arrays.\nFix: "
-        "tf.io.FixedLenSequenceFeature([], dtype, allow_missing=True), which parse_example pads to the longest of a batch; "
-        "or tf.io.VarLenFeature(dtype), with tf.sparse.to_dense"
     )
 
 

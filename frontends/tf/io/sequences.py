@@ -16,7 +16,7 @@ from frontends.tf.io.features import (
     VarLenFeature,
 )
 from frontends.tf.io.host_values import texts_of
-from frontends.tf.io.parsing import objects, padded, plan_of, ragged
+from frontends.tf.io.parsing import objects, padded, plan_of
 from frontends.tf.sparse.sparse_tensor import SparseTensor
 
 _LISTS = {"string": "bytes_list", "float32": "float_list", "int64": "int64_list"}
@@ -190,7 +190,10 @@ def _readers(features: Features | None) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, spec in sorted((features or {}).items()):
         if isinstance(spec, RaggedFeature):
-            raise ValueError(ragged(key))
+            raise ValueError(
+                f"Feature {key}: a RaggedFeature is for tf.io.parse_example; sequences have none here.\nFix: "
+                "tf.io.FixedLenSequenceFeature([], dtype), which is padded to the longest, or tf.io.VarLenFeature(dtype)"
+            )
         if type(spec) not in _KINDS:
             raise ValueError(
                 f"Unsupported feature list {key}: {spec!r:.80}.\n"

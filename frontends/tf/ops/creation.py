@@ -9,6 +9,7 @@ import numpy as np
 from jax.core import Tracer
 
 from frontends.tf._typing import DTypeLike, ShapeLike, TensorLike
+from frontends.tf.data.host_tensors import HostTensor
 from frontends.tf.dtypes import jax_dtype
 from frontends.tf.ops.convert import (
     convert_to_tensor,
@@ -25,10 +26,14 @@ def constant(
 ) -> Any:
     """Makes an array of a value; a scalar fills `shape`."""
     tensor = convert_to_tensor(value, dtype)
+    if isinstance(tensor, np.ndarray):  # of texts
+        tensor = tensor.view(HostTensor)
     if shape is None:
         return tensor
     sizes = static_shape(shape)
-    return jnp.broadcast_to(tensor, sizes) if tensor.size == 1 else tensor.reshape(sizes)
+    if tensor.size != 1:
+        return tensor.reshape(sizes)
+    return (np if isinstance(tensor, np.ndarray) else jnp).broadcast_to(tensor, sizes)
 
 
 def zeros(shape: ShapeLike, dtype: DTypeLike = "float32", name: str | None = None) -> jax.Array:

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from frontends.tf._typing import TensorLike
+from frontends.tf._typing import HostLike, TensorLike
+from frontends.tf.data.host_arrays import host_array
 from frontends.tf.data.host_tensors import as_tensors
 from frontends.tf.sparse.sparse_tensor import SparseTensor, dense
 
@@ -31,7 +32,7 @@ def to_dense(
 
     Source: `tf.sparse.to_dense`.
     """
-    sparse = _checked(sp_input, "to_dense")
+    sparse = checked(sp_input, "to_dense")
     indices, shape = np.asarray(sparse.indices), np.asarray(sparse.dense_shape)
     outside = ((indices < 0) | (indices >= shape)).any(axis=1)
     if outside.any():
@@ -49,7 +50,7 @@ def from_dense(tensor: TensorLike, name: str | None = None) -> SparseTensor:
 
     Source: `tf.sparse.from_dense`.
     """
-    array = np.asarray(tensor)
+    array = host_array(tensor, "tf.sparse.from_dense")
     kept = array.astype(bool) if array.dtype.kind in "OSU" else array != 0
     return SparseTensor(np.argwhere(kept), array[kept], array.shape)
 
@@ -62,13 +63,18 @@ def reorder(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:
 
     Source: `tf.sparse.reorder`.
     """
-    sparse = _checked(sp_input, "reorder")
+    sparse = checked(sp_input, "reorder")
     indices = np.asarray(sparse.indices)
     order = np.lexsort(indices.T[::-1])
     return SparseTensor(indices[order], np.asarray(sparse.values)[order], sparse.dense_shape)
 
 
-def _checked(value: Any, op_name: str) -> SparseTensor:
+def checked(value: HostLike, op_name: str) -> SparseTensor:
+    """Returns a sparse tensor as it is.
+
+    Raises:
+        TypeError: it is something else.
+    """
     if isinstance(value, SparseTensor):
         return value
     raise TypeError(

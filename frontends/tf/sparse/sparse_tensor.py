@@ -8,9 +8,15 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from frontends.tf._typing import DTypeLike, TensorLike
+from frontends.tf._typing import TensorLike
+from frontends.tf.data.host_arrays import check_on_host, host_array
 from frontends.tf.data.host_tensors import as_tensors
 from frontends.tf.tensor_shape import TensorShape
+
+_NOT_DENSE = (
+    "A tf.SparseTensor is in host memory, and here an array is needed: steps and models get dense arrays.\n"
+    "Fix: dataset.map(tf.sparse.to_dense)"
+)
 
 
 @final
@@ -39,9 +45,10 @@ class SparseTensor:
 
     def __init__(self, indices: TensorLike, values: TensorLike, dense_shape: TensorLike) -> None:
         """Keeps them as arrays of NumPy."""
+        check_on_host((indices, dense_shape), "SparseTensor")
         shape = np.asarray(dense_shape, np.int64)
         where = np.asarray(indices, np.int64)
-        found = _values(values)
+        found = host_array(values, "SparseTensor: values").view(np.ndarray)
         if not where.size and where.ndim != 2:
             where = where.reshape(0, len(shape))
         if where.ndim != 2 or found.ndim != 1 or where.shape != (len(found), len(shape)):
@@ -116,6 +123,32 @@ class SparseTensor:
             for at in places
         ]
 
+    @classmethod
+    def from_value(cls, sparse_tensor_value: Any) -> "SparseTensor":
+        """Makes a sparse tensor of what has its parts, such as a `tf.compat.v1.SparseTensorValue`.
+
+        Source: `tf.SparseTensor.from_value`.
+        """
+        return cls(
+            sparse_tensor_value.indices, sparse_tensor_value.values, sparse_tensor_value.dense_shape
+        )
+
+    def __mul__(self, other: TensorLike) -> "SparseTensor":
+        return self._times(np.multiply, other)
+
+    def __truediv__(self, other: TensorLike) -> "SparseTensor":
+        return self._times(np.true_divide, other)
+
+    def _times(self, function: Any, other: TensorLike) -> "SparseTensor":
+        array = np.broadcast_to(host_array(other, "SparseTensor"), tuple(self._dense_shape))
+        return self.with_values(function(self._values, array[tuple(self._indices.T)]))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        raise TypeError(_NOT_DENSE)
+
+    def __jax_array__(self) -> Any:
+        raise TypeError(_NOT_DENSE)
+
     def __repr__(self) -> str:
         return (
             f"SparseTensor(indices={self._indices.tolist()}, values={self._values}, "
@@ -136,13 +169,3 @@ def dense(sparse: SparseTensor, default: Any = None) -> np.ndarray:
     array = np.full(tuple(sparse._dense_shape), default, values.dtype)
     array[tuple(sparse._indices.T)] = values
     return array
-
-
-def _values(values: DTypeLike) -> np.ndarray:
-    array = np.asarray(values)
-    if isinstance(values, np.ndarray) or hasattr(values, "__jax_array__"):
-        return array
-    if array.dtype.kind in "SU":
-        return np.array([one.encode() if isinstance(one, str) else one for one in values], object)
-    narrow = {np.dtype(np.int64): np.int32, np.dtype(np.float64): np.float32}
-    return array.astype(narrow.get(array.dtype, array.dtype)) if isinstance(values, list) else array

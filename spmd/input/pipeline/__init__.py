@@ -6,6 +6,7 @@ the machinery behind a front end's datasets; it is imported by front ends alone,
 `import spmd` does not pay for it.
 """
 
+from spmd.input.pipeline.batching import batched_by as batched_by
 from spmd.input.pipeline.batching import padded as padded
 from spmd.input.pipeline.batching import rebatched as rebatched
 from spmd.input.pipeline.combine import concatenated as concatenated
@@ -14,7 +15,9 @@ from spmd.input.pipeline.combine import enumerated as enumerated
 from spmd.input.pipeline.combine import mixed as mixed
 from spmd.input.pipeline.combine import zipped as zipped
 from spmd.input.pipeline.element import Stackable as Stackable
+from spmd.input.pipeline.element import is_stackable as is_stackable
 from spmd.input.pipeline.element import leading_length as leading_length
+from spmd.input.pipeline.element import split as split
 from spmd.input.pipeline.element import stack as stack
 from spmd.input.pipeline.element import to_element as to_element
 from spmd.input.pipeline.errors_left_out import without_errors as without_errors

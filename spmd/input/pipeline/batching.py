@@ -1,10 +1,10 @@
 """Batches of elements that differ in size, and batches of another size."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from spmd.input.batch import in_groups
-from spmd.input.pipeline.element import stack
-from spmd.input.pipeline.forms import Form
+from spmd.input.pipeline.element import Batch, Element, stack
+from spmd.input.pipeline.forms import Form, found_spec
 from spmd.input.pipeline.padding import Padding
 from spmd.input.pipeline.rows import Rows
 from spmd.input.pipeline.spec import batch_spec
@@ -27,6 +27,31 @@ def padded(form: Form, size: int, drop_remainder: bool, padding: Padding) -> Str
         lambda: padding.spec(form.spec(), rows, exact),
         form,
     )
+
+
+def batched_by(
+    form: Form,
+    size: int,
+    drop_remainder: bool,
+    make: Callable[[Sequence[Element], bool], Batch],
+) -> Stream:
+    """Makes each batch with a function.
+
+    Args:
+        form: The elements.
+        size: How many elements a full batch has.
+        drop_remainder: Leave a smaller last batch out.
+        make: Takes elements, and whether all elements of the form have the same sizes.
+    """
+    exact = isinstance(form, Rows)
+    made = ready(
+        lambda: (
+            make(group, exact) for group in in_groups(form.elements(), [size], drop_remainder)
+        ),
+        found_spec(lambda: made),
+        form,
+    )
+    return made
 
 
 def rebatched(form: Form, sizes: Sequence[int], drop_remainder: bool) -> Form:

@@ -51,6 +51,7 @@ class Stackable(Protocol):
 
 
 _NUMPY = (np.ndarray, np.generic)
+_PLAIN = frozenset({np.ndarray, bytes, str})
 # Arrays of so many bytes get fresh memory from the system.
 _LARGE = 2**16
 _NARROW: dict[type, tuple[type, type]] = {
@@ -184,7 +185,7 @@ def stack_as_made(elements: Iterator[Element], count: int) -> Batch:
 
 
 def _is_numbers(leaf: Component) -> bool:
-    return isinstance(leaf, _NUMPY) and leaf.dtype.kind not in "OSU"
+    return isinstance(leaf, _NUMPY) and leaf.dtype.kind not in "OSU" and not is_stackable(leaf)
 
 
 def split(batch: Batch) -> Iterator[Element]:
@@ -245,8 +246,8 @@ def component_names(element: Element) -> list[str]:
 
 
 def is_stackable(component: Component) -> bool:
-    """Tells whether a component is a `Stackable`, and not an array."""
-    if isinstance(component, (*_NUMPY, bytes)):
+    """Tells whether a component is a `Stackable`; an array of NumPy's own is none."""
+    if type(component) in _PLAIN or isinstance(component, np.generic):  # Stackable costs more
         return False
     return isinstance(component, Stackable)
 
@@ -257,8 +258,10 @@ def dtype_of(component: Component) -> np.dtype:
 
 
 def _to_component(value: ArrayLike, narrow: bool) -> Component:
-    if isinstance(value, bytes) and not isinstance(value, np.generic):
+    if isinstance(value, bytes) and type(value) is not np.bytes_:
         return bytes(value)
+    if is_stackable(value) and not isinstance(value, np.ndarray):
+        return value
     if isinstance(value, _NUMPY):
         return np.asarray(value)[()] if isinstance(value, np.ndarray) else value
     sample = _first_scalar(value)
@@ -321,10 +324,10 @@ def _dtype_class(leaf: Component) -> Hashable:
 
 
 def _stack_component(leaves: Sequence[Component]) -> np.ndarray:
-    if isinstance(leaves[0], _NUMPY):
-        return np.stack(leaves)
     if is_stackable(leaves[0]):
         return leaves[0].stacked(leaves[1:])
+    if isinstance(leaves[0], _NUMPY):
+        return np.stack(leaves)
     objects = np.empty(len(leaves), dtype=object)  # np.array would look inside the objects
     objects[:] = leaves
     return objects

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from spmd.input.pipeline.element import Component, Element, owned, to_element
+from spmd.input.pipeline.element import Component, Element, is_stackable, owned, to_element
 from spmd.input.pipeline.forms import found_spec
 from spmd.input.pipeline.spec import ArraySpec, PartialShape, Specs
 from spmd.input.pipeline.stream import Stream, ready
@@ -52,6 +52,8 @@ def _convert(value: PyTree, spec: Specs, path: str) -> Element:
 
 
 def _convert_component(value: ArrayLike, spec: ArraySpec, name: str) -> Component:
+    if is_stackable(value):
+        return value
     if isinstance(value, str | bytes):
         component = np.asarray(to_element(value))
         if spec.dtype.kind not in "OUS":

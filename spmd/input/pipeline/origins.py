@@ -5,10 +5,18 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 
+import jax
 import numpy as np
 
 from spmd.input.pipeline import chunks
-from spmd.input.pipeline.element import Batch, Element, can_stack, stack, to_element
+from spmd.input.pipeline.element import (
+    Batch,
+    Element,
+    can_stack,
+    is_stackable,
+    stack,
+    to_element,
+)
 from spmd.input.pipeline.file_formats import Paths, Reader, opened
 from spmd.input.pipeline.forms import Form, found_spec
 from spmd.input.pipeline.lazy import Lazy
@@ -63,8 +71,8 @@ def random_numbers(order: ShuffleOrder) -> Stream:
 
 
 def in_memory(members: Sequence[Element]) -> Form:
-    """Returns elements in memory, one at least; as rows if they can be stacked."""
-    if can_stack(members):
+    """Returns elements in memory, one at least; as rows if they are arrays that can be stacked."""
+    if can_stack(members) and not any(map(is_stackable, jax.tree.leaves(members[0]))):
         return array_rows(stack(members), len(members))
     spec = Lazy(lambda: functools.reduce(common_spec, map(spec_of, members)))
     return ready(lambda: iter(members), spec)

@@ -116,6 +116,8 @@ def result_spec(function: Callable[[Any], PyTree], spec: Specs) -> Specs:
 
 def _component_spec(leaf: elements.Component) -> ArraySpec:
     if elements.is_stackable(leaf):
+        if isinstance(leaf, np.ndarray):  # the number of its rows varies
+            return ArraySpec((None, *leaf.shape[1:]), leaf.dtype)
         return ArraySpec((), np.dtype(object))
     return ArraySpec(getattr(leaf, "shape", ()), np.dtype(getattr(leaf, "dtype", object)))
 

@@ -48,6 +48,7 @@ __getattr__, __dir__ = attributes(
         "gfile": "frontends.tf.compat.v1.gfile",
         "python_io": "frontends.tf.compat.v1.python_io",
         "image": "frontends.tf.compat.v1.image",
+        "strings": "frontends.tf.compat.v1.strings",
         "summary": "frontends.tf.compat.v1.summary",
         "train": "frontends.tf.compat.v1.train",
     },

@@ -79,8 +79,8 @@ def test_a_dataset_is_true_even_if_empty_or_infinite():
 
 
 def test_missing_method_names_what_exists():
-    with pytest.raises(AttributeError, match=r"Dataset\.ragged_batch exists in TensorFlow and not"):
-        Dataset.range(3).ragged_batch(2)  # pyright: ignore[reportCallIssue]
+    with pytest.raises(AttributeError, match=r"Dataset\.sparse_batch exists in TensorFlow and not"):
+        Dataset.range(3).sparse_batch(2)  # pyright: ignore[reportCallIssue]
     with pytest.raises(AttributeError, match="from_tensor_slices, from_tensors"):
         Dataset.from_tensor_slices_with_options("x")  # pyright: ignore[reportCallIssue]
     with pytest.raises(AttributeError, match="no attribute 'bacth'"):

@@ -50,11 +50,6 @@ def test_texts_that_end_in_zeros_are_batched_whole():
         assert next(iter(made))["s"].tolist() == [b"a\0\0", b"bc\0"]
 
 
-def test_ragged_features_say_what_to_write():
-    with pytest.raises(ValueError, match=r"Fix: tf\.io\.FixedLenSequenceFeature"):
-        tf.io.parse_single_example(b"", {"x": tf.io.RaggedFeature(tf.float32)})
-
-
 def test_columns_say_what_to_parse():
     columns = [
         tf.feature_column.numeric_column("age", default_value=0.0),

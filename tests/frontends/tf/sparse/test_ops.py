@@ -34,7 +34,7 @@ def test_from_dense():
     sparse = tf.sparse.from_dense(array)
     assert sparse.indices.tolist() == [[0, 1], [1, 0]]
     np.testing.assert_array_equal(tf.sparse.to_dense(sparse), array)
-    assert tf.sparse.from_dense(np.array(["", "b"])).values.tolist() == ["b"]
+    assert tf.sparse.from_dense(np.array(["", "b"])).values.tolist() == [b"b"]
 
 
 def test_what_is_dense_already():

@@ -1,0 +1,395 @@
+"""Tables that find a value for each key, on the host. Tables of integers whose keys do not change also work in steps."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+
+from frontends.tf._text_hashes import fingerprint
+from frontends.tf._typing import DTypeLike, HostLike, TensorLike
+from frontends.tf.data.host_arrays import check_on_host, host_array, shown
+from frontends.tf.dtypes import DType, as_dtype, jax_dtype
+from frontends.tf.lookup.initializers import Initializer
+from frontends.tf.ragged.ragged_tensor import RaggedTensor
+from frontends.tf.sparse.sparse_tensor import SparseTensor
+
+
+class _Table:
+    """What all tables have.
+
+    Attributes:
+        key_dtype: of the keys.
+        value_dtype: of the values.
+        name: of the table.
+        initializer: None; tables are filled when they are made.
+    """
+
+    initializer = init = None
+    _wrong_keys: type[Exception] = TypeError
+
+    def __init__(self, key_dtype: DTypeLike, value_dtype: DTypeLike, name: str | None) -> None:
+        self.key_dtype, self.value_dtype = as_dtype(key_dtype), as_dtype(value_dtype)
+        self.name = name or type(self).__name__
+        self._entries: dict[Any, Any] = {}
+
+    def lookup(self, keys: HostLike, name: str | None = None) -> Any:
+        """Returns the values of keys.
+
+        Args:
+            keys: an array, a `tf.RaggedTensor` or a `tf.SparseTensor`.
+
+        Raises:
+            TypeError: they have another dtype.
+
+        Source: `tf.lookup.StaticHashTable.lookup`.
+        """
+        if isinstance(keys, RaggedTensor):
+            return keys.with_flat_values(self.lookup(keys.flat_values))
+        if isinstance(keys, SparseTensor):
+            return keys.with_values(self.lookup(keys.values))
+        if isinstance(keys, Tracer):
+            return self._in_program(keys)
+        return shown(self._found(self._checked(keys)))
+
+    def __getitem__(self, keys: HostLike) -> Any:
+        """Returns the values of keys; see `lookup`."""
+        return self.lookup(keys)
+
+    def size(self, name: str | None = None) -> Any:
+        """Returns the number of entries, int64."""
+        return shown(np.int64(len(self._entries)))
+
+    def export(self, name: str | None = None) -> tuple[Any, Any]:
+        """Returns all keys and all values.
+
+        Source: `tf.lookup.StaticHashTable.export`.
+        """
+        keys = _array(list(self._entries), self.key_dtype)
+        return shown(keys), shown(_array(list(self._entries.values()), self.value_dtype))
+
+    def _found(self, keys: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+    def _in_program(self, keys: HostLike) -> Any:
+        check_on_host(keys, f"{type(self).__name__}.lookup")
+
+    def _checked(self, keys: TensorLike) -> np.ndarray:
+        array = host_array(keys, f"{type(self).__name__}: keys")
+        given = as_dtype(array.dtype)
+        whole = given.is_integer and self.key_dtype.is_integer
+        if given.name != self.key_dtype.name and not whole and array.size:
+            raise self._wrong_keys(
+                f"Dtype of argument `keys` must be {self.key_dtype.name}, received: {given.name}."
+            )
+        return array
+
+
+class StaticHashTable(_Table):
+    """A table whose entries do not change.
+
+    Args:
+        initializer: what it is filled with.
+        default_value: of the keys that it has not.
+
+    Raises:
+        RuntimeError: a key comes twice, with different values.
+
+    Examples:
+        >>> from frontends import tf
+        >>> words = tf.lookup.KeyValueTensorInitializer(
+        ...     ["fig", "plum"], tf.constant([0, 1], tf.int64)
+        ... )
+        >>> tf.lookup.StaticHashTable(words, default_value=-1).lookup(["plum", "pear"]).tolist()
+        [1, -1]
+
+    Source: `tf.lookup.StaticHashTable`.
+    """
+
+    def __init__(
+        self,
+        initializer: Initializer,
+        default_value: TensorLike,
+        name: str | None = None,
+        experimental_is_anonymous: bool = False,
+    ) -> None:
+        """Fills the table."""
+        super().__init__(initializer.key_dtype, initializer.value_dtype, name)
+        self._default = host_array(
+            default_value, "StaticHashTable: default_value", self.value_dtype
+        ).reshape(())[()]
+        keys, values = initializer.pairs()
+        for key, value in zip(keys.tolist(), values.tolist(), strict=True):
+            if self._entries.setdefault(key, value) != value:
+                raise RuntimeError(
+                    f"HashTable has different value for same key. Key {key!r} has {self._entries[key]!r} and trying to add value {value!r}"
+                )
+
+    @property
+    def default_value(self) -> Any:
+        """The value of the keys that the table has not."""
+        return shown(self._default)
+
+    def _found(self, keys: np.ndarray) -> np.ndarray:
+        get, default = self._entries.get, self._default
+        return _array(
+            [get(key, default) for key in keys.reshape(-1).tolist()], self.value_dtype
+        ).reshape(keys.shape)
+
+    def _in_program(self, keys: HostLike) -> Any:
+        if not (self.key_dtype.is_integer and self.value_dtype.name != "string" and self._entries):
+            return super()._in_program(keys)
+        known, values = (
+            np.asarray(host_array(list(each), "lookup"))
+            for each in (self._entries, self._entries.values())
+        )
+        order = np.argsort(known)
+        sorted_keys = jnp.asarray(known[order].astype(jax_dtype(self.key_dtype)))
+        sorted_values = jnp.asarray(values[order].astype(jax_dtype(self.value_dtype)))
+        places = jnp.clip(jnp.searchsorted(sorted_keys, keys), 0, len(known) - 1)
+        default = jnp.asarray(self._default, sorted_values.dtype)
+        return jnp.where(sorted_keys[places] == keys, sorted_values[places], default)
+
+
+class StaticVocabularyTable(_Table):
+    """A table of the numbers of words, which gives all other words to buckets behind them.
+
+    Args:
+        initializer: what it is filled with: words and int64; None for buckets alone.
+        num_oov_buckets: how many buckets there are for other words.
+        lookup_key_dtype: of the keys that are looked up; integers are looked up by their digits.
+
+    Raises:
+        TypeError: the dtypes are others.
+        ValueError: there are no buckets.
+
+    Source: `tf.lookup.StaticVocabularyTable`.
+    """
+
+    def __init__(
+        self,
+        initializer: Initializer | None,
+        num_oov_buckets: int,
+        lookup_key_dtype: DTypeLike = None,
+        name: str | None = None,
+        experimental_is_anonymous: bool = False,
+    ) -> None:
+        """Fills the table."""
+        if num_oov_buckets <= 0:
+            raise ValueError(
+                f"`num_oov_buckets` must be > 0; use StaticHashTable. Received: {num_oov_buckets}"
+            )
+        key_dtype: Any = "string" if lookup_key_dtype is None else lookup_key_dtype
+        if initializer is not None:
+            if not initializer.value_dtype.is_integer:
+                raise TypeError(
+                    f"Invalid `value_dtype`, expected int64 but got {initializer.value_dtype.name}."
+                )
+            key_dtype = initializer.key_dtype if lookup_key_dtype is None else lookup_key_dtype
+        super().__init__(key_dtype, "int64", name)
+        self._buckets = num_oov_buckets
+        if initializer is not None:
+            keys, values = initializer.pairs()
+            self._entries = dict(zip(keys.tolist(), values.tolist(), strict=True))
+
+    def size(self, name: str | None = None) -> Any:
+        """Returns the number of words and buckets, int64."""
+        return shown(np.int64(len(self._entries) + self._buckets))
+
+    def _found(self, keys: np.ndarray) -> np.ndarray:
+        found = [self._number(key) for key in keys.reshape(-1).tolist()]
+        return np.array(found, np.int64).reshape(keys.shape)
+
+    def _number(self, key: HostLike) -> int:
+        number = self._entries.get(key)
+        if number is not None:
+            return number
+        text = key if isinstance(key, bytes) else str(key).encode()
+        return fingerprint(text) % self._buckets + len(self._entries)
+
+
+class _Changing(_Table):
+    """A table whose entries change, on the host."""
+
+    _wrong_keys = ValueError
+
+    def __init__(
+        self,
+        key_dtype: DTypeLike,
+        value_dtype: DTypeLike,
+        default_value: TensorLike,
+        name: str | None,
+    ) -> None:
+        super().__init__(key_dtype, value_dtype, name)
+        self._default = host_array(default_value, "default_value", self.value_dtype)
+
+    def insert(self, keys: TensorLike, values: TensorLike, name: str | None = None) -> None:
+        """Sets the values of keys.
+
+        Args:
+            keys: an array.
+            values: one for each, of the shape of `default_value`.
+
+        Raises:
+            ValueError: they do not fit, or the keys have another dtype.
+
+        Source: `tf.lookup.experimental.MutableHashTable.insert`.
+        """
+        found = self._checked(keys)
+        given = host_array(values, "insert: values", self.value_dtype)
+        if given.shape != (*found.shape, *self._default.shape):
+            raise ValueError(
+                f"Expected shape {[*found.shape, *self._default.shape]} for value, got {list(given.shape)}"
+            )
+        rows = given.reshape(-1, *self._default.shape)
+        for key, row in zip(found.reshape(-1).tolist(), rows, strict=True):
+            self._insert(key, row)
+
+    def remove(self, keys: TensorLike, name: str | None = None) -> None:
+        """Takes keys out; those that are not there do not matter.
+
+        Raises:
+            ValueError: they have another dtype.
+
+        Source: `tf.lookup.experimental.MutableHashTable.remove`.
+        """
+        for key in self._checked(keys).reshape(-1).tolist():
+            self._remove(key)
+
+    def _insert(self, key: HostLike, value: HostLike) -> None:
+        self._entries[key] = value
+
+    def _remove(self, key: HostLike) -> None:
+        self._entries.pop(key, None)
+
+    def export(self, name: str | None = None) -> tuple[Any, Any]:
+        """Returns all keys and all values."""
+        keys = _array(list(self._entries), self.key_dtype)
+        return shown(keys), shown(self._rows(self._entries.values()))
+
+    def _found(self, keys: np.ndarray) -> np.ndarray:
+        rows = self._rows(
+            self._entries.get(key, self._default) for key in keys.reshape(-1).tolist()
+        )
+        return rows.reshape((*keys.shape, *self._default.shape))
+
+    def _rows(self, values: Iterable[Any]) -> np.ndarray:
+        found = list(values)
+        array = np.empty((len(found), *self._default.shape), self._default.dtype)
+        for number, value in enumerate(found):
+            array[number] = value[()] if isinstance(value, np.ndarray) else value
+        return array
+
+
+class MutableHashTable(_Changing):
+    """A table whose entries change.
+
+    Args:
+        key_dtype: of the keys.
+        value_dtype: of the values.
+        default_value: of the keys that it has not; its shape is that of all values.
+        checkpoint: accepted; tables are written to no checkpoints here.
+        experimental_is_anonymous: accepted.
+
+    Source: `tf.lookup.experimental.MutableHashTable`.
+    """
+
+    def __init__(
+        self,
+        key_dtype: DTypeLike,
+        value_dtype: DTypeLike,
+        default_value: TensorLike,
+        name: str = "MutableHashTable",
+        checkpoint: bool = True,
+        experimental_is_anonymous: bool = False,
+    ) -> None:
+        """Makes an empty table."""
+        super().__init__(key_dtype, value_dtype, default_value, name)
+
+    def lookup(
+        self, keys: HostLike, dynamic_default_values: TensorLike = None, name: str | None = None
+    ) -> Any:
+        """Returns the values of keys.
+
+        Args:
+            keys: an array, a `tf.RaggedTensor` or a `tf.SparseTensor`.
+            dynamic_default_values: of the keys that the table has not, one for each; None means the default.
+
+        Raises:
+            ValueError: they have another dtype.
+
+        Source: `tf.lookup.experimental.MutableHashTable.lookup`.
+        """
+        if dynamic_default_values is None:
+            return super().lookup(keys)
+        found = self._checked(keys)
+        defaults = host_array(dynamic_default_values, "dynamic_default_values", self.value_dtype)
+        rows = np.broadcast_to(defaults, (*found.shape, *self._default.shape)).reshape(
+            -1, *self._default.shape
+        )
+        pairs = zip(found.reshape(-1).tolist(), rows, strict=True)
+        given = self._rows(self._entries.get(key, row) for key, row in pairs)
+        return shown(given.reshape((*found.shape, *self._default.shape)))
+
+
+class DenseHashTable(_Changing):
+    """A table whose entries change, and two of whose keys are reserved.
+
+    Args:
+        key_dtype: of the keys.
+        value_dtype: of the values.
+        default_value: of the keys that it has not; its shape is that of all values.
+        empty_key: a key that is never inserted.
+        deleted_key: another one.
+        initial_num_buckets: accepted; a dict of Python grows by itself.
+        checkpoint: accepted; tables are written to no checkpoints here.
+        experimental_is_anonymous: accepted.
+
+    Raises:
+        ValueError: both keys are the same.
+
+    Source: `tf.lookup.experimental.DenseHashTable`.
+    """
+
+    def __init__(
+        self,
+        key_dtype: DTypeLike,
+        value_dtype: DTypeLike,
+        default_value: TensorLike,
+        empty_key: TensorLike,
+        deleted_key: TensorLike,
+        initial_num_buckets: int | None = None,
+        name: str = "MutableDenseHashTable",
+        checkpoint: bool = True,
+        experimental_is_anonymous: bool = False,
+    ) -> None:
+        """Makes an empty table."""
+        super().__init__(key_dtype, value_dtype, default_value, name)
+        reserved = [
+            host_array(one, "DenseHashTable", key_dtype) for one in (empty_key, deleted_key)
+        ]
+        self._reserved = [one.reshape(-1)[0] for one in reserved]
+        if self._reserved[0] == self._reserved[1]:
+            raise ValueError("Empty and deleted keys cannot be equal")
+
+    def insert_or_assign(
+        self, keys: TensorLike, values: TensorLike, name: str | None = None
+    ) -> None:
+        """Sets the values of keys; see `insert`."""
+        self.insert(keys, values)
+
+    def erase(self, keys: TensorLike, name: str | None = None) -> None:
+        """Takes keys out; see `remove`."""
+        self.remove(keys)
+
+    def _checked(self, keys: TensorLike) -> np.ndarray:
+        array = super()._checked(keys)
+        for kind, reserved in zip(("empty_key", "deleted_key"), self._reserved, strict=True):
+            if (array == reserved).any():
+                raise ValueError(f"Using the {kind} as a table key is not allowed")
+        return array
+
+
+def _array(values: list[Any], dtype: DType) -> np.ndarray:
+    return host_array(values, "a table", dtype)

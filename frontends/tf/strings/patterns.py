@@ -1,0 +1,226 @@
+r"""Regular expressions in RE2's syntax, by Python's `re`.
+
+RE2 knows no look-around and no back references; what both know means the same, but for a few escapes, which are
+translated: `\pL` and `\p{L}`, `\z`, `\Q...\E`, `[[:alpha:]]`, and `$`, which is the very end of the text here. `\d`, `\w`,
+`\s` and `\b` are ASCII's, and a dot is a character of UTF-8.
+"""
+
+import functools
+import logging
+import re
+import sys
+import unicodedata
+from typing import NamedTuple
+
+_LOGGER = logging.getLogger(__name__)
+
+_POSIX = {
+    "alnum": "0-9A-Za-z",
+    "alpha": "A-Za-z",
+    "ascii": r"\x00-\x7F",
+    "blank": r"\t ",
+    "cntrl": r"\x00-\x1F\x7F",
+    "digit": "0-9",
+    "graph": "!-~",
+    "lower": "a-z",
+    "print": " -~",
+    "punct": r"!-/:-@\[-`{-~",
+    "space": r"\t\n\v\f\r ",
+    "upper": "A-Z",
+    "word": "0-9A-Za-z_",
+    "xdigit": "0-9A-Fa-f",
+}
+_SPACE = r"\t\n\f\r "
+_GROUP = re.compile(r"\[:(\^?)(\w+):\]")
+_FLAGS = re.compile(r"\(\?([a-zA-Z]+)\)")
+
+
+@functools.lru_cache(maxsize=256)
+def compiled(pattern: bytes) -> re.Pattern[str]:
+    """Compiles a pattern.
+
+    Raises:
+        ValueError: it is no pattern of RE2, or has what Python's `re` has not.
+    """
+    text = pattern.decode("utf-8", "surrogateescape")
+    if re.search(r"(?<!\\)\(\?(<?[=!]|P=)|(?<!\\)\\[1-9]", text):
+        raise ValueError(
+            f"Invalid pattern: {text}, error: invalid perl operator: RE2 has no look-around and no back references."
+        )
+    try:
+        return re.compile(_translated(text), re.ASCII)
+    except re.error as error:
+        raise ValueError(f"Invalid pattern: {text}, error: {error}") from None
+
+
+@functools.lru_cache(maxsize=256)
+def rewritten(rewrite: bytes, groups: int) -> "Rewrite":
+    r"""Takes a replacement apart: texts, and the numbers of groups, such as `\1`."""
+    parts: list[str | int] = []
+    for literal, escape in re.findall(
+        r"([^\\]+)|\\(.?)", rewrite.decode("utf-8", "surrogateescape"), re.S
+    ):
+        if literal:
+            parts.append(literal)
+        elif escape == "\\":
+            parts.append("\\")
+        elif escape.isdigit():
+            parts.append(int(escape))
+        else:
+            _LOGGER.warning(
+                "invalid rewrite pattern: %r: expected a digit or \\ behind \\", rewrite
+            )
+            return Rewrite(tuple(parts), is_whole=False)
+    if any(isinstance(part, int) and part > groups for part in parts):
+        _LOGGER.warning(
+            "rewrite pattern %r names a group, and there are %d: nothing is replaced",
+            rewrite,
+            groups,
+        )
+        return Rewrite(None, is_whole=False)
+    return Rewrite(tuple(parts), is_whole=True)
+
+
+class Rewrite(NamedTuple):
+    """What replaces a match.
+
+    Attributes:
+        parts: texts, and numbers of groups; None if nothing is to be replaced, since there is no such group.
+        is_whole: whether there are further parts, which are no replacement. RE2 then leaves a single match as it is, and
+            replaces all matches by the parts before.
+    """
+
+    parts: tuple[str | int, ...] | None
+    is_whole: bool
+
+
+def replaced(pattern: re.Pattern[str], rewrite: Rewrite, text: bytes, *, everywhere: bool) -> bytes:
+    """Replaces what a pattern matches.
+
+    Args:
+        pattern: see `compiled`.
+        rewrite: see `rewritten`.
+        text: where to replace.
+        everywhere: whether to go on after the first match.
+    """
+    if rewrite.parts is None or not (everywhere or rewrite.is_whole):
+        return text
+    given = text.decode("utf-8", "surrogateescape")
+    made, end = [], 0
+    for match in pattern.finditer(given):
+        # RE2 takes no empty match right behind another one.
+        if match.start() == match.end() == end and made:
+            continue
+        made.append(given[end : match.start()])
+        made += [part if isinstance(part, str) else match[part] or "" for part in rewrite.parts]
+        end = match.end()
+        if not everywhere:
+            break
+    return ("".join(made) + given[end:]).encode("utf-8", "surrogateescape")
+
+
+def _translated(text: str) -> str:
+    made, at, in_class, flags = [], 0, False, ""
+    multiline = any("m" in match[1] for match in _FLAGS.finditer(text))
+    while at < len(text):
+        char = text[at]
+        if char == "\\" and at + 1 < len(text):
+            piece, at = _escape(text, at, in_class)
+            made.append(piece)
+            continue
+        group = _GROUP.match(text, at) if in_class else None
+        if group is not None and group[2] in _POSIX:
+            made.append(_POSIX[group[2]] if not group[1] else _outside(_POSIX[group[2]]))
+            at = group.end()
+            continue
+        if not in_class and (flag := _FLAGS.match(text, at)):
+            # Python takes flags of the whole pattern at its beginning alone.
+            flags += flag[1].replace("U", "")
+            at = flag.end()
+            continue
+        if char == "[":
+            made.append("\\[" if in_class else "[")
+            if not in_class:
+                in_class = True
+                for special in ("^", "]"):
+                    if text[at + 1 : at + 2] == special:
+                        made.append("^" if special == "^" else "\\]")
+                        at += 1
+        elif char == "]" and in_class:
+            in_class = False
+            made.append("]")
+        elif char == "$" and not in_class and not multiline:
+            made.append(r"\Z")
+        else:
+            made.append("\\" + char if in_class and char in "&~|" else char)
+        at += 1
+    return (f"(?{flags})" if flags else "") + "".join(made)
+
+
+def _escape(text: str, at: int, in_class: bool) -> tuple[str, int]:
+    """Translates what begins with a backslash; returns it and where it ends."""
+    char = text[at + 1]
+    if char in "pP":
+        named = re.compile(r"\{(\^?)(\w+)\}|(\w)").match(text, at + 2)
+        if named is None:
+            raise ValueError(
+                f"Invalid pattern: {text}, error: invalid character class range: \\{char}"
+            )
+        outside = (char == "P") != (named[1] == "^")
+        ranges = _category(named[2] or named[3], outside)
+        return (ranges if in_class else f"[{ranges}]"), named.end()
+    if char == "Q" and not in_class:
+        end = text.find(r"\E", at)
+        end = len(text) if end < 0 else end
+        return re.escape(text[at + 2 : end]), end + 2
+    if char == "x" and text[at + 2 : at + 3] == "{":
+        end = text.index("}", at)
+        return re.escape(chr(int(text[at + 3 : end], 16))), end + 1
+    if char in "sS":
+        if in_class:
+            return (_SPACE if char == "s" else r"\S"), at + 2
+        return (f"[{_SPACE}]" if char == "s" else f"[^{_SPACE}]"), at + 2
+    translated = {"z": r"\Z", "A": r"\A", "C": "."}.get(char)
+    if translated is None:
+        letters = "abBdDfnrtvwWx0123456789"
+        translated = f"\\{char}" if char in letters or not char.isalnum() else None
+    if translated is None or char == "Z":
+        raise ValueError(f"Invalid pattern: {text}, error: invalid escape sequence: \\{char}")
+    return translated, at + 2
+
+
+def _outside(ranges: str) -> str:
+    inside = re.compile(f"[{ranges}]")
+    return _ranges([not inside.match(chr(code)) for code in range(128)]) + "\\x80-\U0010ffff"
+
+
+@functools.cache
+def _category(name: str, outside: bool) -> str:
+    """Returns the characters of a general category, such as L or Lu, as a class without its brackets."""
+    known = {unicodedata.category(chr(code)) for code in range(0x3000)}
+    if name not in known | {one[0] for one in known}:
+        raise ValueError(
+            f"Invalid pattern: error: invalid character class range: \\p{{{name}}}: general categories such as L or Lu are "
+            "known here, and no scripts. Write the range: [\\x{370}-\\x{3FF}]"
+        )
+    return _ranges(
+        [
+            unicodedata.category(chr(code)).startswith(name) != outside
+            for code in range(sys.maxunicode + 1)
+        ]
+    )
+
+
+def _ranges(inside: list[bool]) -> str:
+    made, start = [], None
+    for code, is_in in enumerate([*inside, False]):
+        if is_in and start is None:
+            start = code
+        elif not is_in and start is not None:
+            made.append(f"{_literal(start)}-{_literal(code - 1)}")
+            start = None
+    return "".join(made)
+
+
+def _literal(code: int) -> str:
+    return f"\\U{code:08x}"

@@ -1,0 +1,317 @@
+"""Functions of texts and the characters in them, on the host."""
+
+import functools
+import unicodedata
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from frontends.tf._typing import HostLike, TensorLike
+from frontends.tf.data.host_arrays import each, host_array, integers, shown
+from frontends.tf.ragged.ragged_tensor import RaggedTensor
+from frontends.tf.strings.mapping import in_parts, on_each
+
+_REPLACEMENT = 0xFFFD
+_OUTPUTS = ("UTF-8", "UTF-16-BE", "UTF-32-BE")
+_CODECS = {"UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}
+# A character: its code, and where it is in the text.
+_Found = tuple[int, int, int]
+
+
+def unicode_decode(
+    input: HostLike,
+    input_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = _REPLACEMENT,
+    replace_control_characters: bool = False,
+    name: str | None = None,
+) -> Any:
+    """Returns the characters of texts, as numbers.
+
+    Args:
+        input: texts.
+        input_encoding: such as `"UTF-8"`.
+        errors: what becomes of bytes that are no character: `"replace"`, `"ignore"` or `"strict"`.
+        replacement_char: what replaces them.
+        replace_control_characters: whether to replace control characters as well.
+
+    Returns:
+        A vector of int32 for a single text; else a `tf.RaggedTensor`.
+
+    Raises:
+        ValueError: the encoding or `errors` is unknown; or with `"strict"`, a text is not as encoded.
+
+    Source: `tf.strings.unicode_decode`.
+    """
+    read = _reader(input_encoding, errors, replacement_char, replace_control_characters)
+    return _codes(read, input, "unicode_decode")
+
+
+def unicode_decode_with_offsets(
+    input: HostLike,
+    input_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = _REPLACEMENT,
+    replace_control_characters: bool = False,
+    name: str | None = None,
+) -> tuple[Any, Any]:
+    """Returns the characters of texts, and in which byte each begins; see `unicode_decode`.
+
+    Source: `tf.strings.unicode_decode_with_offsets`.
+    """
+    read = _reader(input_encoding, errors, replacement_char, replace_control_characters)
+    op_name = "unicode_decode_with_offsets"
+    return _codes(read, input, op_name), _offsets(read, input, op_name)
+
+
+def unicode_split(
+    input: HostLike,
+    input_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = _REPLACEMENT,
+    name: str | None = None,
+) -> Any:
+    """Takes texts apart into characters; see `unicode_decode`.
+
+    Source: `tf.strings.unicode_split`.
+    """
+    read = _reader(input_encoding, errors, replacement_char, False)
+    return _pieces(read, input, input_encoding, "unicode_split")
+
+
+def unicode_split_with_offsets(
+    input: HostLike,
+    input_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = _REPLACEMENT,
+    name: str | None = None,
+) -> tuple[Any, Any]:
+    """Takes texts apart into characters, and says in which byte each begins; see `unicode_decode`.
+
+    Source: `tf.strings.unicode_split_with_offsets`.
+    """
+    read = _reader(input_encoding, errors, replacement_char, False)
+    op_name = "unicode_split_with_offsets"
+    return _pieces(read, input, input_encoding, op_name), _offsets(read, input, op_name)
+
+
+def unicode_encode(
+    input: HostLike,
+    output_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = _REPLACEMENT,
+    name: str | None = None,
+) -> Any:
+    """Makes texts of characters; see `unicode_decode`.
+
+    Args:
+        input: numbers, of which the last dimension makes a text; an array or a ragged tensor.
+        output_encoding: `"UTF-8"`, `"UTF-16-BE"` or `"UTF-32-BE"`.
+        errors: what becomes of numbers that are no character.
+        replacement_char: what replaces them.
+
+    Raises:
+        ValueError: an argument is unknown; or with `"strict"`, a number is no character.
+
+    Source: `tf.strings.unicode_encode`.
+    """
+    write = _writer(output_encoding)
+    keep = _handler(errors, replacement_char)
+
+    def text(codes: list[int]) -> bytes:
+        kept = (code if _is_valid(code) else keep(f"code point {code}") for code in codes)
+        return write([code for code in kept if code is not None])
+
+    if isinstance(input, RaggedTensor):
+        if isinstance(input.values, RaggedTensor):
+            return input.with_values(
+                unicode_encode(input.values, output_encoding, errors, replacement_char)
+            )
+        if np.ndim(input.values) > 1:
+            return input.with_values(
+                unicode_encode(input.values, output_encoding, errors, replacement_char)
+            )
+        rows = input.to_list()
+        shape: tuple[int, ...] = (len(rows),)
+    else:
+        array = integers(input, "tf.strings.unicode_encode: input")
+        if not array.ndim:
+            raise ValueError(
+                "unicode_encode: input must have one dimension at least, got a scalar."
+            )
+        shape = array.shape[:-1]
+        rows = array.reshape(int(np.prod(shape)), array.shape[-1]).tolist()
+    found = np.empty(len(rows), object)
+    found[:] = [text(row) for row in rows]
+    return shown(found.reshape(shape))
+
+
+def unicode_transcode(
+    input: HostLike,
+    input_encoding: str,
+    output_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = _REPLACEMENT,
+    replace_control_characters: bool = False,
+    name: str | None = None,
+) -> Any:
+    """Writes texts in another encoding; see `unicode_decode` and `unicode_encode`.
+
+    Source: `tf.strings.unicode_transcode`.
+    """
+    read = _reader(input_encoding, errors, replacement_char, replace_control_characters)
+    write = _writer(output_encoding)
+    return on_each(
+        lambda text: write([code for code, _, _ in read(text)]),
+        input,
+        "tf.strings.unicode_transcode: input",
+    )
+
+
+def unicode_script(input: TensorLike, name: str | None = None) -> Any:
+    """Returns the scripts of characters, by ICU's numbers; -1 for numbers that are no character.
+
+    Args:
+        input: characters, as numbers; an array or a ragged tensor.
+
+    Source: `tf.strings.unicode_script`. The script is taken from the character's name, which for letters is the same.
+    """
+    if isinstance(input, RaggedTensor):
+        return input.with_flat_values(unicode_script(input.flat_values))
+    codes = host_array(input, "tf.strings.unicode_script: input")
+    return shown(each(_script, codes, np.int32))
+
+
+# ICU's numbers. A script's name begins the names of its characters.
+_SCRIPTS = {
+    **{"ARABIC": 2, "ARMENIAN": 3, "BENGALI": 4, "BOPOMOFO": 5, "CHEROKEE": 6, "COPTIC": 7},
+    **{"CYRILLIC": 8, "DESERET": 9, "DEVANAGARI": 10, "ETHIOPIC": 11, "GEORGIAN": 12},
+    **{"GOTHIC": 13, "GREEK": 14, "GUJARATI": 15, "GURMUKHI": 16, "CJK": 17, "HANGUL": 18},
+    **{"HEBREW": 19, "HIRAGANA": 20, "KANNADA": 21, "KATAKANA": 22, "KHMER": 23, "LAO": 24},
+    **{"LATIN": 25, "MALAYALAM": 26, "MONGOLIAN": 27, "MYANMAR": 28, "OGHAM": 29},
+    **{"OLD ITALIC": 30, "ORIYA": 31, "RUNIC": 32, "SINHALA": 33, "SYRIAC": 34, "TAMIL": 35},
+    **{"TELUGU": 36, "THAANA": 37, "THAI": 38, "TIBETAN": 39, "YI": 41, "TAGALOG": 42},
+}
+_INHERITED = 1
+
+
+@functools.cache
+def _script(code: int) -> int:
+    if not 0 <= code <= 0x10FFFF:
+        return -1
+    char = chr(code)
+    name = unicodedata.name(char, "")
+    if name.startswith("COMBINING") or name.startswith("VARIATION SELECTOR"):
+        return _INHERITED
+    if not unicodedata.category(char).startswith(("L", "M", "Nl")) and code not in (0xBA, 0xAA):
+        return 0
+    name = name.removeprefix("HALFWIDTH ").removeprefix("FULLWIDTH ")
+    words = name.split(" ")
+    if char in "ªº":
+        return _SCRIPTS["LATIN"]
+    return _SCRIPTS.get(words[0], _SCRIPTS.get(" ".join(words[:2]), 0))
+
+
+def _codes(read: Callable[[bytes], list[_Found]], input: HostLike, op_name: str) -> Any:
+    return in_parts(
+        lambda text: [code for code, _, _ in read(text)],
+        input,
+        f"tf.strings.{op_name}: input",
+        np.int32,
+    )
+
+
+def _offsets(read: Callable[[bytes], list[_Found]], input: HostLike, op_name: str) -> Any:
+    return in_parts(
+        lambda text: [start for _, start, _ in read(text)],
+        input,
+        f"tf.strings.{op_name}: input",
+        np.int64,
+    )
+
+
+def _pieces(
+    read: Callable[[bytes], list[_Found]], input: HostLike, encoding: str, op_name: str
+) -> Any:
+    def pieces(text: bytes) -> list[bytes]:
+        return [_encoded(code, encoding) for code, _, _ in read(text)]
+
+    return in_parts(pieces, input, f"tf.strings.{op_name}: input")
+
+
+def _encoded(code: int, encoding: str) -> bytes:
+    return chr(code).encode(_CODECS.get(encoding, encoding), "replace")
+
+
+def _reader(
+    encoding: str, errors: str, replacement: int, controls: bool
+) -> Callable[[bytes], list[_Found]]:
+    """Makes the function that finds the characters of a text."""
+    codec = _CODECS.get(encoding, encoding)
+    try:
+        "".encode(codec)
+    except LookupError:
+        raise ValueError(f"Could not create converter for input encoding: {encoding}") from None
+    keep = _handler(errors, replacement)
+
+    def read(text: bytes) -> list[_Found]:
+        found: list[_Found] = []
+        for char, start, stop in _characters(text, codec):
+            if char is None:
+                code = keep(f"bytes at {start} of {text!r:.60}")
+            elif controls and char < " ":
+                code = replacement
+            else:
+                code = ord(char)
+            if code is not None:
+                found.append((code, start, stop))
+        return found
+
+    return read
+
+
+def _characters(text: bytes, codec: str) -> list[tuple[str | None, int, int]]:
+    """Finds characters, or None for bytes that are none, and where they begin and end."""
+    found: list[tuple[str | None, int, int]] = []
+    at = 0
+    while at < len(text):
+        try:
+            part, bad = text[at:].decode(codec), None
+        except UnicodeDecodeError as error:
+            part = text[at : at + error.start].decode(codec)
+            bad = at + error.start, at + error.end
+        for char in part:
+            size = len(char.encode(codec)) if codec not in ("utf-16", "utf-32") else 2
+            found.append((char, at, at + size))
+            at += size
+        if bad is not None:
+            found.append((None, *bad))
+            at = bad[1]
+    return found
+
+
+def _handler(errors: str, replacement: int) -> Callable[[str], int | None]:
+    """Returns what stands for what is no character; None leaves it out."""
+    if errors not in ("replace", "ignore", "strict"):
+        raise ValueError(f"errors must be one of replace, ignore, strict, got {errors!r}.")
+    if not _is_valid(replacement):
+        raise ValueError(f"replacement_char out of unicode codepoint range: {replacement}")
+
+    def keep(what: str) -> int | None:
+        if errors == "strict":
+            raise ValueError(f"Invalid formatting on input string: {what}")
+        return replacement if errors == "replace" else None
+
+    return keep
+
+
+def _is_valid(code: int) -> bool:
+    return 0 <= code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF
+
+
+def _writer(encoding: str) -> Callable[[list[int]], bytes]:
+    if encoding not in _OUTPUTS:
+        raise ValueError(f"output_encoding must be one of {', '.join(_OUTPUTS)}, got {encoding!r}.")
+    codec = _CODECS.get(encoding, "utf-8")
+    return lambda codes: "".join(map(chr, codes)).encode(codec)

@@ -1,0 +1,32 @@
+"""Functions of `tf` on texts, ragged and sparse tensors; tests/golden compares their results with TensorFlow's."""
+
+import numpy as np
+import pytest
+
+from frontends import tf
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        tf.constant(["a", "b"]),
+        tf.ragged.constant([[1], [2, 3]]),
+        tf.SparseTensor([[0]], [1], [2]),
+    ],
+)
+def test_what_has_no_meaning_raises_the_error_of_arrays(value):
+    with pytest.raises((TypeError, ValueError)):
+        tf.matmul(value, value)
+
+
+def test_a_function_that_is_compiled_runs_as_python_with_texts():
+    table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(["a"], [7]), -1)
+
+    @tf.function
+    def number(x):
+        return table.lookup(tf.strings.as_string(x)), x + 1
+
+    with pytest.warns(UserWarning, match="runs as Python"):
+        found, after = number(tf.constant([1, 2]))
+    np.testing.assert_array_equal(found, [-1, -1])
+    np.testing.assert_array_equal(after, [2, 3])
