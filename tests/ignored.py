@@ -34,6 +34,7 @@ NAMESPACES = (
         "tf.summary.experimental",
     ),
     *("tf.io", "tf.io.gfile", "tf.sparse", "tf.keras"),
+    *("tf.strings", "tf.ragged", "tf.lookup", "tf.lookup.experimental", "tf.sets"),
 )
 
 HEAD = """# Parameters without effect

@@ -112,7 +112,9 @@ class Texts:
         )
 
     def __repr__(self) -> str:
-        return f"Texts(shape={self.shape})"
+        # Keras shows a batch with texts instead of arrays in it.
+        known = hasattr(self.words, "shape")
+        return f"Texts(shape={self.shape})" if known else f"Texts({self.words})"
 
     def tree_flatten(self) -> tuple[tuple[Any], None]:
         """Takes it apart for JAX."""

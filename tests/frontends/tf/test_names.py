@@ -69,7 +69,6 @@ def test_planned_names_say_so(module, name):
         ("tf.summary", "graph", "jax.jit"),
         ("tf.contrib", "learn", "train_and_evaluate"),
         ("tf", "local_variables_initializer", "have their values when they are made"),
-        ("tf", "string_split", "in a map of the dataset"),
         ("tf.contrib.layers", "separable_conv2d", "use tf.layers.separable_conv2d"),
         ("tf", "lite", "trains only"),
         ("tf.feature_column", "sequence_numeric_column", "pad the sequences"),

@@ -21,4 +21,4 @@ def test_one_entry_goes_with_all_of_a_row():
 @pytest.mark.parametrize("other", [np.ones((2, 3, 4)), np.ones(2)])
 def test_shapes_must_fit(other):
     with pytest.raises(ValueError, match="broadcast"):
-        ROWS + other
+        _ = ROWS + other

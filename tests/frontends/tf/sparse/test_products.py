@@ -33,7 +33,7 @@ def test_rows_without_ids_give_the_default():
 
 
 def test_a_sparse_matrix_is_a_constant_of_a_step():
-    sparse = tf.SparseTensor([[0, 1], [1, 2]], np.float32([2, 3]), [2, 3])
+    sparse = tf.SparseTensor([[0, 1], [1, 2]], np.array([2, 3], np.float32), [2, 3])
     strategy = tf.distribute.MirroredStrategy(["CPU:0"])
     found = strategy.run(lambda x: tf.sparse.sparse_dense_matmul(sparse, x), (tf.constant(TABLE),))
     np.testing.assert_allclose(found, [[6, 8], [15, 18]])
