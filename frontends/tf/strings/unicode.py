@@ -1,14 +1,16 @@
 """Functions of texts and the characters in them, on the host."""
 
 import functools
-import unicodedata
+import json
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from frontends.tf._typing import HostLike, TensorLike
-from frontends.tf.data.host_arrays import each, host_array, integers, shown
+from frontends.tf.data.host_arrays import integers, shown
 from frontends.tf.ragged.ragged_tensor import RaggedTensor
 from frontends.tf.strings.mapping import in_parts, on_each
 
@@ -175,42 +177,21 @@ def unicode_script(input: TensorLike, name: str | None = None) -> Any:
     Args:
         input: characters, as numbers; an array or a ragged tensor.
 
-    Source: `tf.strings.unicode_script`. The script is taken from the character's name, which for letters is the same.
+    Source: `tf.strings.unicode_script`.
     """
     if isinstance(input, RaggedTensor):
         return input.with_flat_values(unicode_script(input.flat_values))
-    codes = host_array(input, "tf.strings.unicode_script: input")
-    return shown(each(_script, codes, np.int32))
-
-
-# ICU's numbers. A script's name begins the names of its characters.
-_SCRIPTS = {
-    **{"ARABIC": 2, "ARMENIAN": 3, "BENGALI": 4, "BOPOMOFO": 5, "CHEROKEE": 6, "COPTIC": 7},
-    **{"CYRILLIC": 8, "DESERET": 9, "DEVANAGARI": 10, "ETHIOPIC": 11, "GEORGIAN": 12},
-    **{"GOTHIC": 13, "GREEK": 14, "GUJARATI": 15, "GURMUKHI": 16, "CJK": 17, "HANGUL": 18},
-    **{"HEBREW": 19, "HIRAGANA": 20, "KANNADA": 21, "KATAKANA": 22, "KHMER": 23, "LAO": 24},
-    **{"LATIN": 25, "MALAYALAM": 26, "MONGOLIAN": 27, "MYANMAR": 28, "OGHAM": 29},
-    **{"OLD ITALIC": 30, "ORIYA": 31, "RUNIC": 32, "SINHALA": 33, "SYRIAC": 34, "TAMIL": 35},
-    **{"TELUGU": 36, "THAANA": 37, "THAI": 38, "TIBETAN": 39, "YI": 41, "TAGALOG": 42},
-}
-_INHERITED = 1
+    codes = integers(input, "tf.strings.unicode_script: input")
+    starts, scripts = _scripts()
+    found = scripts[np.searchsorted(starts, codes, "right") - 1]
+    return shown(np.where((codes < 0) | (codes > sys.maxunicode), np.int32(-1), found))
 
 
 @functools.cache
-def _script(code: int) -> int:
-    if not 0 <= code <= 0x10FFFF:
-        return -1
-    char = chr(code)
-    name = unicodedata.name(char, "")
-    if name.startswith("COMBINING") or name.startswith("VARIATION SELECTOR"):
-        return _INHERITED
-    if not unicodedata.category(char).startswith(("L", "M", "Nl")) and code not in (0xBA, 0xAA):
-        return 0
-    name = name.removeprefix("HALFWIDTH ").removeprefix("FULLWIDTH ")
-    words = name.split(" ")
-    if char in "ªº":
-        return _SCRIPTS["LATIN"]
-    return _SCRIPTS.get(words[0], _SCRIPTS.get(" ".join(words[:2]), 0))
+def _scripts() -> tuple[np.ndarray, np.ndarray]:
+    """Returns where runs of characters of one script begin, and their scripts: the Unicode standard's, in ICU's numbers."""
+    runs = np.array(json.loads(Path(__file__).with_name("scripts.json").read_text()))
+    return runs[:, 0], runs[:, 1].astype(np.int32)
 
 
 def _codes(read: Callable[[bytes], list[_Found]], input: HostLike, op_name: str) -> Any:
