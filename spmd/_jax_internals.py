@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, cast
 
+import numpy as np
 from jax._src import ad_util, core, distributed, hardware_utils, xla_bridge
 from jax._src.export import shape_poly
 from jax._src.interpreters import partial_eval as pe
@@ -17,6 +18,8 @@ from spmd.source_lines import is_user_file
 
 # Operations that are run to find a constant, and the elements that one of them may take: shapes are made of fewer.
 _MOST_FOLDED, _LARGEST_FOLDED = 64, 1 << 16
+# Which only change what replicas are known to share.
+_CASTS = frozenset({"pvary", "pcast"})
 _LINEAR = frozenset({"add", "sub", "mul", "neg", "convert_element_type"})
 
 Operate = Callable[[Callable[..., Any], Sequence[Any]], Any]
@@ -279,6 +282,94 @@ def _read(value: Any, results: dict[int, Any]) -> Any:
         return _read(value.get_const(), results)
     outputs: list[Any] = value.parent.outvars
     return results[id(value.parent)][outputs.index(value.val)]
+
+
+def computed_from(
+    values: Sequence[Any],
+    is_source: Callable[[Any], bool] = lambda _: False,
+    seen: dict[int, Any] | None = None,
+) -> list[Any]:
+    """Lists the traced values that some values are computed from, and these themselves, in the order of computation.
+
+    Stands for `DynamicJaxprTracer.parent` and `get_const`, see `constant_value`. What runs in a loop or a branch counts as one operation.
+
+    Args:
+        values: arrays, traced or not.
+        is_source: tells of a traced value that it does not matter what it is computed from.
+        seen: by their ids, values that are left out; those that are found are added.
+    """
+    begun = {} if seen is None else seen
+    found: list[Any] = []
+    waiting = [(value, False) for value in reversed(values)]
+    while waiting:
+        value, is_done = waiting.pop()
+        if is_done:
+            found.append(value)
+        elif isinstance(value, pe.DynamicJaxprTracer) and id(value) not in begun:
+            begun[id(value)] = value
+            waiting.append((value, True))
+            if not is_source(value):
+                inputs = value.parent.in_tracers if value.parent else [value.get_const()]
+                waiting += [(one, False) for one in reversed(inputs)]
+    return found
+
+
+def recomputation(
+    value: Any, source: Callable[[Any], Callable[[], Any] | None]
+) -> Callable[[], Any] | None:
+    """Makes a function that computes a traced value outside of its trace, from values that it is computed from.
+
+    Stands for `DynamicJaxprTracer.parent` and `get_const`, see `constant_value`.
+
+    Args:
+        value: what to compute. Its trace must not have ended.
+        source: gives for a traced value a function that computes it; None if only the trace can.
+
+    Returns:
+        The function; None if the value depends on another input of the program, has effects, or is of a collective.
+    """
+    order = computed_from([value], lambda one: source(one) is not None)
+    sources: dict[int, Callable[[], Any]] = {}
+    constants: dict[int, Any] = {}
+    steps: dict[int, Any] = {}
+    for one in order:
+        step, found = one.parent, source(one)
+        if found is not None:
+            sources[id(one.val)] = found
+        elif step is None:
+            constant = one.get_const()
+            if constant is None:
+                return None
+            is_number = (
+                not isinstance(constant, core.Tracer)
+                and core.typeof(constant).dtype.kind in "biufc"
+            )
+            # Its type knows of the trace's mesh.
+            constants[id(one.val)] = np.asarray(constant) if is_number else constant
+        elif step.effects or "axis_name" in step.params or "axis_index_groups" in step.params:
+            return None
+        else:
+            steps[id(step)] = step
+
+    def read(one: Any, results: dict[int, Any]) -> Any:
+        while isinstance(one, pe.DynamicJaxprTracer):
+            if id(one.val) in results:
+                return results[id(one.val)]
+            one = constants[id(one.val)]
+        return one
+
+    def compute() -> Any:
+        results = {key: found() for key, found in sources.items()}
+        for step in steps.values():
+            made: Any = [read(one, results) for one in step.in_tracers]
+            if step.primitive.name not in _CASTS:
+                params = step.primitive.get_bind_params(step.params)
+                made = step.primitive.bind(*made, **params)
+                made = made if step.primitive.multiple_results else [made]
+            results.update((id(var), new) for var, new in zip(step.outvars, made, strict=True))
+        return read(value, results)
+
+    return compute
 
 
 def linear_form(value: Any) -> tuple[Any, int, int] | None:

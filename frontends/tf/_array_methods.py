@@ -29,7 +29,7 @@ from frontends.tf._array_slices import with_traced_bounds
 from frontends.tf._typing import Device, ShapeLike
 from frontends.tf._user_view import as_dtype_seen, as_shape_seen, seen_by_users
 from frontends.tf.distribute.device_names import long_name
-from frontends.tf.graph import Graph, Operation, current_graph
+from frontends.tf.graph import Graph, Operation, nearest_graph
 from frontends.tf.reference import Reference
 from frontends.tf.tensor_shape import TensorShape
 from frontends.tf.variable_slice import assigner
@@ -138,7 +138,7 @@ def _op(self: Any) -> Operation:
 
 
 def _graph_of(attribute: str) -> Graph:
-    graph = current_graph()
+    graph = nearest_graph()
     if graph is None:
         raise AttributeError(
             f"Tensor.{attribute} is meaningless when eager execution is enabled: only tensors of a model function have it."

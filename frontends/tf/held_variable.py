@@ -17,11 +17,12 @@ from frontends.tf.aggregation import (
 )
 from frontends.tf.distribute.device_names import devices_of, long_name
 from frontends.tf.distribute.scope import StrategyLike, WrongMeshError
-from frontends.tf.graph import Operation, current_graph
+from frontends.tf.graph import Operation, condition, current_graph
 from frontends.tf.ops.map_stream import require_no_write
 from frontends.tf.tensor_shape import TensorShape
 from frontends.tf.variable_component import VariableComponent, component_names
 from spmd.replica import ArrayLike, PerReplica, TracedPerReplica, current_frame, in_replica
+from spmd.state import Update, describing
 from spmd.topology import layout_of, place
 
 
@@ -227,5 +228,12 @@ class HeldVariable(ArrayLike, spmd.Variable):
 
     def _set(self, value: TensorLike) -> None:
         require_no_write()
-        if self._weight is None or not self._weight.set_scoped(value):
+        if self._weight is not None and self._weight.set_scoped(value):
+            return
+        changes = condition()
+        if changes is None:
+            super()._set(value)
+            return
+        value = jnp.where(changes, value, self._get())
+        with describing(Update(self, "set", value)):
             super()._set(value)

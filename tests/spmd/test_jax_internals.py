@@ -285,3 +285,23 @@ def test_only_names_of_axes_are_no_side_effects() -> None:
     found = [(one.primitive.name, _jax_internals.has_side_effects(one)) for one in equations]
     assert found == [("debug_callback", True), ("axis_index", False)]
     assert all(one.effects for one in equations)
+
+
+def test_a_value_is_computed_again_outside_of_its_trace_from_what_is_known() -> None:
+    made: list[Any] = []
+
+    @jax.jit
+    def step(x: Any, y: Any) -> Any:
+        chosen = jax.lax.cond(x > 1, lambda: jnp.tanh(x) * jnp.arange(2.0)[1], lambda: x)
+        known = {id(x): lambda: jnp.float32(3)}
+        for value in (chosen + 1, chosen + y, x, jnp.float32(2)):
+            made.append(_jax_internals.recomputation(value, lambda one: known.get(id(one))))
+        order = _jax_internals.computed_from([chosen + 1, y])
+        assert [order[0] is x, order[-1] is y, len(order)] == [True, True, len(set(map(id, order)))]
+        assert _jax_internals.computed_from([x, 7, y], seen={id(x): x}) == [y]
+        return chosen
+
+    step(2.0, 1.0)
+    first, of_batch, itself, constant = made
+    assert of_batch is None
+    assert [float(one()) for one in (first, itself, constant)] == pytest.approx([1.995055, 3, 2])

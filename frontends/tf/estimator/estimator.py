@@ -64,9 +64,9 @@ class _Run:
         if fetched is not None and not names <= fetched:
             self.step = self.step.fetching(names)
 
-    def __call__(self, batch: Any) -> Any:
+    def __call__(self, batch: Any, *further: Any) -> Any:
         """Runs a step; returns its outputs by name."""
-        return self._strategy.run(self.step, batch)
+        return self._strategy.run(self.step, (*batch, *further))
 
 
 # Runs steps on batches, with a session and hooks.
@@ -282,12 +282,13 @@ class Estimator:
             limits = [StopAfterHook(steps)] if steps else []
             own = [*hooks, *limits, *spec.evaluation_hooks]
             for outputs in self._steps_of(run, batches, session, own):
-                losses.append(strategy.reduce("MEAN", outputs["loss"], axis=None))
+                losses.append(strategy.reduce("SUM", outputs["loss and count"], axis=None))
             metrics: dict[str, Any] = {
                 key: np.asarray(session.metric(value))[()]
                 for key, (value, _) in spec.eval_metric_ops.items()
             }
-            metrics["loss"] = np.mean([np.asarray(one) for one in losses], dtype=np.float32)
+            sums = np.stack([np.asarray(one) for one in losses]).sum(axis=0)
+            metrics["loss"] = sums[0] / sums[1]
             metrics["global_step"] = np.int64(session.global_step)
         logging.info(f"Inference Time : {time.monotonic() - start:.5f}s")
         logging.info(f"Finished evaluation at {time.strftime('%Y-%m-%d-%H:%M:%S')}")
@@ -647,31 +648,36 @@ class Estimator:
         with session.graph.as_default():
             for hook in hooks:
                 hook.begin()
-        for hook in hooks:
-            hook.after_create_session(session, None)
+        with session.graph.in_session():
+            for hook in hooks:
+                hook.after_create_session(session, None)
         for batch in batches:
-            context = SessionRunContext(SessionRunArgs(session.made.spec.loss), session)
-            asked = [hook.before_run(context) for hook in hooks]
+            context = SessionRunContext(SessionRunArgs(session.fetches), session)
+            with session.graph.in_session():
+                asked = [hook.before_run(context) for hook in hooks]
             wanted = [None if args is None else session.read(args.fetches) for args in asked]
             if any(fetches is not None for fetches in wanted):
                 run.fetch(session.fetched(wanted))
-            session.outputs = run(batch)
+            session.outputs = run(batch, *session.arguments())
             session.count_step()
-            for hook, fetches in zip(hooks, wanted, strict=True):
-                results = None if fetches is None else session.values(fetches, session.outputs)
-                hook.after_run(context, SessionRunValues(results))
+            with session.graph.in_session():
+                for hook, fetches in zip(hooks, wanted, strict=True):
+                    results = None if fetches is None else session.values(fetches, session.outputs)
+                    hook.after_run(context, SessionRunValues(results))
             yield session.outputs
             if context.stop_requested:
                 break
         else:
             # TensorFlow finds that the batches have ended when it runs a step.
-            context = SessionRunContext(SessionRunArgs(session.made.spec.loss), session)
-            for hook in hooks:
-                hook.before_run(context)
+            context = SessionRunContext(SessionRunArgs(session.fetches), session)
+            with session.graph.in_session():
+                for hook in hooks:
+                    hook.before_run(context)
         if session.is_training and session.outputs is not None:
             check_loss(session.loss())
-        for hook in hooks:
-            hook.end(session)
+        with session.graph.in_session():
+            for hook in hooks:
+                hook.end(session)
 
 
 def _check_parameters(model_fn: Callable[..., EstimatorSpec], params: Any) -> None:

@@ -2,17 +2,20 @@
 
 import contextlib
 import dataclasses
+import functools
 from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType
 from typing import Any
 
+import jax.numpy as jnp
 from jax.core import Tracer
 
+from frontends.tf.compat.v1.metrics.streaming import received_rows
 from frontends.tf.compat.v1.train.steps import get_or_create_global_step
 from frontends.tf.estimator.estimator_spec import EstimatorSpec
 from frontends.tf.estimator.mode_keys import ModeKeys
 from frontends.tf.gradient_tape import GradientTape
-from frontends.tf.graph import Graph, VariableStore
+from frontends.tf.graph import Graph, Operation, VariableStore
 from frontends.tf.ops.gradients import TapeNeeded
 from frontends.tf.summary.collected import ALL_SUMMARIES
 from spmd.servers import register_reducer
@@ -26,12 +29,14 @@ class Made:
     Attributes:
         graph: names and collections.
         spec: what it returned.
-        names: by the id of a tensor that is an output of the step: its name there. The tensors are kept.
+        names: by the id of a tensor that is an output of the step, or of an operation: its name there. Both are kept.
+        optional: of these names, those with effects that only happen in steps of which they are asked.
     """
 
     graph: Graph
     spec: EstimatorSpec
     names: dict[int, tuple[str, Any]]
+    optional: list[str]
 
 
 class ModelStep(Searched):
@@ -99,8 +104,14 @@ class ModelStep(Searched):
                     ) from None
         return self._call(features, labels, has_tape=True)
 
-    def __call__(self, features: Any, labels: Any) -> dict[str, Any]:
-        """Calls the model function in a trace, and runs what the mode runs; returns what can be fetched, by name."""
+    def __call__(self, features: Any, labels: Any, asked: Any = None) -> dict[str, Any]:
+        """Calls the model function in a trace, and runs what the mode runs; returns what can be fetched, by name.
+
+        Args:
+            features: of one replica.
+            labels: of one replica.
+            asked: whether each of `Made.optional` is asked for; None asks for none.
+        """
         is_training = self._mode == ModeKeys.TRAIN
         graph, spec = self._call(features, labels, has_tape=is_training)
         outputs: dict[str, Any] = {}
@@ -118,22 +129,62 @@ class ModelStep(Searched):
                 *(*spec.evaluation_hooks, *spec.prediction_hooks),
             )
         ):
-            for path, tensor in _tensors_in(_reachable(hook)).items():
-                output(f"hook {index}/{path}", tensor)
+            for path, found in _fetchable_in(_reachable(hook)).items():
+                name = f"hook {index}/{path}"
+                if isinstance(found, Operation):
+                    names[id(found)] = name, found
+                else:
+                    output(name, found)
         for summary in graph.collections[ALL_SUMMARIES]:
             if summary.kind != "text":  # which no step returns
                 output(f"summary {summary.name}", summary.tensor)
         if spec.loss is not None:
             output("loss", spec.loss)
+        for _, tensor in names.values():
+            graph.keep_value(tensor)
+        if is_training:
+            fetches = [spec.train_op, spec.loss]
+        elif self._mode == ModeKeys.EVAL:
+            fetches = [[update for _, update in spec.eval_metric_ops.values()], spec.loss]
+            for value, _ in spec.eval_metric_ops.values():
+                graph.keep_value(value)
+            has_batch, loss = received_rows(), jnp.asarray(spec.loss, jnp.float32)
+            counts = jnp.ones(()) if has_batch is None else has_batch.astype(jnp.float32)
+            outputs["loss and count"] = jnp.stack([jnp.where(counts, loss, 0), counts])
+        else:
+            fetches = outputs["predictions"] = spec.predictions
         with graph.as_default():
-            if is_training:
-                graph.run(spec.train_op)
-            elif self._mode == ModeKeys.EVAL:
-                graph.run([update for _, update in spec.eval_metric_ops.values()])
-            else:
-                outputs["predictions"] = spec.predictions
-        self._hidden[:] = [Made(graph, spec, names)]
+            optional = _run(graph, fetches, dict(names.values()), asked)
+        self._hidden[:] = [Made(graph, spec, names, optional)]
         return outputs
+
+
+def _run(graph: Graph, fetches: Any, named: Mapping[str, Any], asked: Any) -> list[str]:
+    """Runs what each step runs, and, if they are asked for, the operations of other tensors.
+
+    Args:
+        graph: of the model function.
+        fetches: what each step runs.
+        named: other tensors and operations, by name.
+        asked: see `ModelStep`.
+
+    Returns:
+        The names of those whose operations do not run in each step.
+    """
+    always = graph.operations_of(fetches)
+    known = {id(one) for one in always}
+    further = {
+        name: [one for one in graph.operations_of(fetched) if id(one) not in known]
+        for name, fetched in named.items()
+    }
+    optional = [name for name, operations in further.items() if operations]
+    graph.apply(always)
+    if asked is not None and optional:
+        for operation in graph.operations_of([further[name] for name in optional]):
+            if id(operation) not in known:
+                flags = [asked[i] for i, name in enumerate(optional) if operation in further[name]]
+                graph.apply([operation], functools.reduce(jnp.logical_or, flags))
+    return optional
 
 
 def _reachable(hook: Any) -> dict[str, Any]:
@@ -158,9 +209,9 @@ class _Hidden(list[Any]):
 register_reducer(_Hidden, lambda _: (_Hidden, ()))
 
 
-def _tensors_in(value: Any, path: str = "", depth: int = 3) -> dict[str, Any]:
-    """Finds the tensors of a trace in the attributes of a hook."""
-    if isinstance(value, Tracer):
+def _fetchable_in(value: Any, path: str = "", depth: int = 3) -> dict[str, Any]:
+    """Finds the tensors of a trace, and operations, in the attributes of a hook."""
+    if isinstance(value, (Tracer, Operation)):
         return {path: value}
     items: Any = ()
     if isinstance(value, Mapping):
@@ -170,5 +221,5 @@ def _tensors_in(value: Any, path: str = "", depth: int = 3) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if depth:
         for key, item in items:
-            found |= _tensors_in(item, f"{path}/{key}", depth - 1)
+            found |= _fetchable_in(item, f"{path}/{key}", depth - 1)
     return found

@@ -73,14 +73,18 @@ class _Step:
     def __init__(self, strategy: Any, step: ModelStep) -> None:
         self.strategy, self.step = strategy, step
 
-    def __call__(self, batches: Iterator[Any], ended: frozenset[int]) -> Any:
+    def __call__(
+        self, batches: Iterator[Any], ended: frozenset[int], further: tuple[Any, ...]
+    ) -> Any:
         """Returns what the step gives; or the number of the worker, if it has no batch any more."""
         worker = current_worker()
         if worker in ended:
             time.sleep(_IDLE_SECONDS)
             return worker
         batch = next(batches, None)
-        return worker if batch is None else self.strategy.run(self.step, batch)
+        if batch is None:
+            return worker
+        return self.strategy.run(self.step, (*batch, *further))
 
 
 class ServerLoop:
@@ -138,8 +142,9 @@ class ServerLoop:
         with session.graph.as_default():
             for hook in hooks:
                 hook.begin()
-        for hook in hooks:
-            hook.after_create_session(session, None)
+        with session.graph.in_session():
+            for hook in hooks:
+                hook.after_create_session(session, None)
         made = {} if self._own is None else {self._own: batches}
         all_batches = WorkerBatches(self._make_batches, made)
         step = _Step(self._strategy, run.step)
@@ -147,11 +152,14 @@ class ServerLoop:
         names = set(session.graph.given)
 
         def schedule() -> RemoteValue:
-            return self._coordinator.schedule(step, args=(all_batches, self._ended))
+            return self._coordinator.schedule(
+                step, args=(all_batches, self._ended, session.arguments())
+            )
 
         while True:
-            context = SessionRunContext(SessionRunArgs(session.made.spec.loss), session)
-            asked = [hook.before_run(context) for hook in hooks]
+            context = SessionRunContext(SessionRunArgs(session.fetches), session)
+            with session.graph.in_session():
+                asked = [hook.before_run(context) for hook in hooks]
             wanted = [None if args is None else session.read(args.fetches) for args in asked]
             names |= session.fetched(wanted)
             run.fetch(names)
@@ -159,16 +167,18 @@ class ServerLoop:
                 step = _Step(self._strategy, run.step)
             if not self._take(schedule, session, hooks):
                 break
-            for hook, fetches in zip(hooks, wanted, strict=True):
-                results = None if fetches is None else session.values(fetches, session.outputs)
-                hook.after_run(context, SessionRunValues(results))
+            with session.graph.in_session():
+                for hook, fetches in zip(hooks, wanted, strict=True):
+                    results = None if fetches is None else session.values(fetches, session.outputs)
+                    hook.after_run(context, SessionRunValues(results))
             if context.stop_requested:
                 break
         self._finish(session)
         if session.outputs is not None:
             check_loss(session.loss())
-        for hook in hooks:
-            hook.end(session)
+        with session.graph.in_session():
+            for hook in hooks:
+                hook.end(session)
 
     def _take(
         self, schedule: Callable[[], RemoteValue], session: Session, hooks: Sequence[Any]

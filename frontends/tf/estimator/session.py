@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from jax.core import Tracer
 
 from frontends.tf import nest
 from frontends.tf.compat.v1 import logging
@@ -30,6 +31,7 @@ class Session:
         outputs: what the last step gave, by name; None before the first.
         is_alone: whether no step runs; on parameter servers some may while hooks are called.
         increment: by how much a step moves the global step; None before one has run.
+        asked: names of what is fetched of the next step.
     """
 
     def __init__(
@@ -50,11 +52,23 @@ class Session:
         self.outputs: Any = None
         self.increment: int | None = None
         self.is_alone = True
+        self.asked: set[str] = set()
 
     @property
     def is_training(self) -> bool:
         """Whether steps train."""
         return self.made.spec.mode == ModeKeys.TRAIN
+
+    @property
+    def fetches(self) -> Any:
+        """What each step runs, as TensorFlow has it: the training operation and the loss, or an operation that updates metrics."""
+        spec = self.made.spec
+        if spec.mode == ModeKeys.TRAIN:
+            return [spec.train_op, spec.loss]
+        if spec.mode == ModeKeys.PREDICT:
+            return spec.predictions
+        updates = [update for _, update in spec.eval_metric_ops.values()]
+        return [Operation("group_deps", None, updates)]
 
     def count_step(self) -> None:
         """Counts a step that was dispatched; waits for the first one, to see by how much it moves the global step."""
@@ -107,10 +121,10 @@ class Session:
         self._store.variables[_GLOBAL_STEP].assign(self.global_step)
 
     def run(self, fetches: Any, feed_dict: Any = None) -> Any:
-        """Reads variables; nothing is computed.
+        """Reads variables, and computes what follows from them alone; no step runs.
 
         Args:
-            fetches: variables, or a structure of them.
+            fetches: variables, tensors of the model function that hooks have, or a structure of them.
 
         Raises:
             ValueError: something else is asked for, or fed.
@@ -120,14 +134,26 @@ class Session:
                 "session.run(feed_dict=...) needs placeholders, which there are not. Give the model function what it "
                 "needs through its features or params."
             )
-        return self.values(fetches, {})
+        return nest.map_structure(self._run, fetches)
+
+    def _run(self, fetch: Any) -> Any:
+        variable = self._variable(fetch)
+        if variable is not None:
+            return np.asarray(variable.value())[()]
+        tensor = self.graph.tensors.get(self._name_of(fetch)) if isinstance(fetch, str) else fetch
+        if isinstance(tensor, Tracer) and not self.graph.has_value(tensor):
+            raise ValueError(
+                f"session.run({fetch!r}) cannot compute what depends on a batch, or changes variables. Have the step do it: return "
+                "tf.train.SessionRunArgs(x) from before_run, and take run_values.results in after_run."
+            )
+        return self._value(fetch, {}) if tensor is None else np.asarray(self.metric(tensor))[()]
 
     def read(self, fetches: Any) -> Any:
         """Puts arrays for the variables of a structure: as they are before a step, as TensorFlow reads them in it."""
 
         def read(fetch: Any) -> Any:
             variable = self._variable(fetch)
-            return fetch if variable is None else np.asarray(variable.value())
+            return fetch if variable is None else np.asarray(variable.value())[()]
 
         return nest.map_structure(read, fetches)
 
@@ -143,14 +169,14 @@ class Session:
     def _value(self, fetch: Any, outputs: Mapping[str, Any]) -> Any:
         if isinstance(fetch, Operation):
             return None
-        if isinstance(fetch, np.ndarray):  # a variable that was read before the step
+        if isinstance(fetch, (np.ndarray, np.generic)):  # a variable that was read before the step
             return fetch
         name = self._name_of(fetch)
         if name is not None and name in outputs:
             return self._array(outputs[name])
         variable = self._variable(fetch)
         if variable is not None:
-            return np.asarray(variable.value())
+            return np.asarray(variable.value())[()]
         known = sorted(self.graph.given)
         raise ValueError(
             f"{fetch!r} is neither a variable nor a tensor with a name in the model function. Name it: "
@@ -158,16 +184,30 @@ class Session:
         )
 
     def fetched(self, fetches: Any) -> set[str]:
-        """Lists the names of the model function's tensors in a structure of fetches."""
-        names = {self._name_of(one) for one in nest.flatten(fetches)}
-        return {name for name in names if name is not None and self.graph.has_tensor(name)}
+        """Lists the names of the model function's tensors in a structure of fetches; takes note of what is asked for."""
+        found = (self._name_of(one) for one in nest.flatten(fetches))
+        names = {name for name in found if name is not None}
+        self.asked |= names
+        return {name for name in names if self.graph.has_tensor(name)}
+
+    def ask_summaries(self, names: Sequence[str] | None = None) -> None:
+        """Takes note that `summary` is called after the next step."""
+        self.asked |= {f"summary {one.name}" for one in self._summaries(names)}
+
+    def arguments(self) -> tuple[Any, ...]:
+        """Returns what a step takes after the batch, and forgets what it was asked for."""
+        asked, self.asked = self.asked, set()
+        optional = self.made.optional
+        return (np.array([name in asked for name in optional]),) if optional else ()
 
     def _name_of(self, fetch: Any) -> str | None:
         """Returns the name of the output of a step that is meant."""
         if isinstance(fetch, str):
             return fetch if ":" in fetch else f"{fetch}:0"
         found = self.made.names.get(id(fetch))
-        return self.graph.fetchable_name_of(fetch) if found is None else found[0]
+        if found is None:
+            return None if isinstance(fetch, Operation) else self.graph.fetchable_name_of(fetch)
+        return found[0]
 
     def _variable(self, fetch: Any) -> Any:
         """Returns the variable that is meant, or None; a tensor's name comes before a variable's."""
@@ -199,7 +239,7 @@ class Session:
 
     def _array(self, value: Any) -> Any:
         """Returns the first replica's value."""
-        return np.asarray(self._strategy.experimental_local_results(value)[0])
+        return np.asarray(self._strategy.experimental_local_results(value)[0])[()]
 
     def summary(
         self, names: Sequence[str] | None = None, values: Mapping[str, Any] | None = None
@@ -212,10 +252,7 @@ class Session:
         """
         from frontends.tf.summary.classic import encoded  # writes images
 
-        collections = self.made.graph.collections
-        wanted = collections[GraphKeys.SUMMARIES]
-        if names is not None:
-            wanted = [one for one in collections[ALL_SUMMARIES] if one.name in names]
+        wanted = self._summaries(names)
         arrays = {
             one.name: one.tensor
             if one.kind == "text"
@@ -225,3 +262,9 @@ class Session:
         # A summary of the model function with this tag stands for the number.
         more = [Summary(tag, "scalar", None) for tag in values or () if tag not in arrays]
         return encoded([*wanted, *more], {**(values or {}), **arrays})
+
+    def _summaries(self, names: Sequence[str] | None) -> list[Summary]:
+        collections = self.made.graph.collections
+        if names is None:
+            return collections[GraphKeys.SUMMARIES]
+        return [one for one in collections[ALL_SUMMARIES] if one.name in names]

@@ -19,6 +19,12 @@ from spmd.assigned import assigned
 from spmd.state import Recorder, discover, recording
 
 _CURRENT: "contextvars.ContextVar[Graph | None]" = contextvars.ContextVar("tf_graph", default=None)
+# The graph that hooks find; they build nothing.
+_SESSION: "contextvars.ContextVar[Graph | None]" = contextvars.ContextVar(
+    "tf_session", default=None
+)
+# Whether what operations change now is to be changed, as a traced number; None means yes.
+_CONDITION: "contextvars.ContextVar[Any]" = contextvars.ContextVar("tf_condition", default=None)
 
 # What the names of tensors that only collections have begin with.
 _COLLECTION = "collection "
@@ -74,6 +80,8 @@ class Graph:
         self._looked_up: dict[int, tuple[Any, list[jax.Array]]] = {}
         # Likewise: what computes it from the state alone.
         self._values: dict[int, tuple[Any, Callable[[], Any]]] = {}
+        # By the id of what a variable held when it was read, which is kept with it.
+        self._reads: dict[int, tuple[Any, Any]] = {}
         # By the id of a tensor, which `tensors` keeps: its first name.
         self._names_of: dict[int, str] = {}
         self._names: collections.Counter[str] = collections.Counter()
@@ -175,8 +183,21 @@ class Graph:
         self._values[id(tensor)] = tensor, compute
         return tensor
 
+    def keep_value(self, tensor: Any) -> None:
+        """Notes how to compute a tensor later, if it follows from the state alone; called before the trace has ended."""
+        if isinstance(tensor, Tracer) and id(tensor) not in self._values:
+            compute = _jax_internals.recomputation(tensor, self._source)
+            if compute is not None:
+                self._values[id(tensor)] = tensor, compute
+
+    def _source(self, tensor: Any) -> Callable[[], Any] | None:
+        """Returns what computes a tensor of the state alone, if it is a variable's value or was noted; see `with_value`."""
+        if id(tensor) in self._values:
+            return self._values[id(tensor)][1]
+        return self._reads[id(tensor)][1].value if id(tensor) in self._reads else None
+
     def has_value(self, tensor: Any) -> bool:
-        """Tells whether a tensor is one of the state alone; see `with_value`."""
+        """Tells whether a tensor is one of the state alone; see `with_value` and `keep_value`."""
         return id(tensor) in self._values
 
     def value_of(self, tensor: Any) -> Any:
@@ -190,8 +211,8 @@ class Graph:
             return found[1]()
         if isinstance(tensor, Tracer):
             raise ValueError(
-                f"{tensor} is computed from a batch, so it has no value after all of them. Take the value of a metric, such "
-                "as tf.metrics.mean(x)[0]."
+                f"{tensor} is computed from a batch, so it has no value after all of them. Compute it from variables and from "
+                "values of metrics, such as tf.metrics.mean(x)[0]."
             )
         return tensor
 
@@ -263,35 +284,49 @@ class Graph:
         return self.collections[key][int(index)]
 
     def operation_of(self, fetched: Any) -> Operation | None:
-        """Returns what runs when something is fetched."""
+        """Returns what runs when something is fetched, apart from what it is computed from."""
         if isinstance(fetched, Operation):
             return fetched
         found = self._operations.get(id(fetched))
         return None if found is None else found[1]
 
     def run(self, fetches: Any) -> None:
-        """Runs the operations of a structure of operations and tensors, each once, after those before it.
+        """Runs the operations of a structure; see `operations_of`."""
+        self.apply(self.operations_of(fetches))
 
-        Their effects see no graph: what they assign is assigned at once.
+    def apply(self, operations: Iterable[Operation], condition: Any = None) -> None:
+        """Runs operations as they are given. Their effects see no graph: what they assign is assigned at once.
+
+        Args:
+            operations: in their order.
+            condition: whether they change anything, known when the step runs; None always.
         """
-        for operation in self._operations_of(fetches):
+        for operation in operations:
             # What changes the state now must not be put off once more.
-            with assigned(_CURRENT, None):
+            with assigned(_CURRENT, None), assigned(_CONDITION, condition):
                 operation.apply()
 
-    def _operations_of(self, fetches: Any) -> list[Operation]:
-        """Lists the operations of a structure of operations and tensors, each once, after those before it."""
+    def operations_of(self, fetches: Any) -> list[Operation]:
+        """Lists what runs when a structure of operations and tensors is fetched, each once, after those before it.
+
+        A tensor is computed from others, whose operations run, too.
+        """
         found: dict[int, Operation] = {}
         begun: set[int] = set()
+        seen: dict[int, Any] = {}
 
         def visit(fetched: Any) -> None:
-            operation = self.operation_of(fetched)
-            if operation is None or id(operation) in begun:
+            if not isinstance(fetched, Operation):
+                for tensor in [*_jax_internals.computed_from([fetched], seen=seen)] or [fetched]:
+                    operation = self.operation_of(tensor)
+                    if operation is not None:
+                        visit(operation)
                 return
-            begun.add(id(operation))
-            for each in operation.inputs:
-                visit(each)
-            found[id(operation)] = operation
+            if id(fetched) not in begun:
+                begun.add(id(fetched))
+                for each in fetched.inputs:
+                    visit(each)
+                found[id(fetched)] = fetched
 
         for leaf in nest.flatten(fetches):
             visit(leaf)
@@ -306,6 +341,8 @@ class Graph:
             variable: a `tf.Variable`.
             value: what it holds now.
         """
+        if isinstance(value, Tracer):
+            self._reads[id(value)] = value, variable
         if not self._controls():
             return value
         if self._after is None or self._after[0] != _jax_internals.trace_state():
@@ -315,7 +352,7 @@ class Graph:
     def _values_after(self) -> dict[int, Any]:
         """Runs the operations of the blocks around, and undoes it; returns what has changed, by the id of the variable."""
         # They may change variables that are not in the store.
-        effects = [(one.name, one.effect) for one in self._operations_of(self._controls())]
+        effects = [(one.name, one.effect) for one in self.operations_of(self._controls())]
         table, _ = discover(_nothing, [("store", self.store), *effects])
         before = table.read()
         # What is undone is nothing to send to parameter servers.
@@ -390,6 +427,10 @@ class Graph:
         with assigned(_CURRENT, self):
             yield self
 
+    def in_session(self) -> contextlib.AbstractContextManager[Any]:
+        """Has code of a block find what the graph holds, such as `tf.train.get_global_step()`, while it runs at once."""
+        return assigned(_SESSION, self)
+
 
 def _nothing() -> None:
     """A function that reaches no variables."""
@@ -403,6 +444,16 @@ def current_graph() -> Graph | None:
     return _CURRENT.get()
 
 
+def condition() -> Any:
+    """Returns whether variables are to be changed now, which only the running step knows; None where they are."""
+    return _CONDITION.get()
+
+
+def nearest_graph() -> Graph | None:
+    """Returns the graph that is being built, or that of the steps around which hooks run; None elsewhere."""
+    return _CURRENT.get() or _SESSION.get()
+
+
 def default_graph() -> Graph:
-    """Returns the graph that is being built, or that of the program."""
-    return _CURRENT.get() or _DEFAULT
+    """Returns the graph that is being built, or that of the steps around which hooks run, or that of the program."""
+    return nearest_graph() or _DEFAULT

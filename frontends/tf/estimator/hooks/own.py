@@ -58,6 +58,9 @@ class SummariesHook(DueHook):
         super().__init__(SecondOrStepTimer(every_steps=every))
         self._folder = folder
 
+    def _prepare(self, session: Any) -> None:
+        session.ask_summaries()
+
     def _act(self, session: Any) -> None:
         loss = {"loss": session.loss()}
         writer = None if self._folder is None else event_writer(self._folder)

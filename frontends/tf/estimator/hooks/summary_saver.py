@@ -32,6 +32,8 @@ class DueHook(SessionRunHook):
         """See `SessionRunHook.before_run`."""
         step = self._next_step
         self._is_due = step is None or self._timer.should_trigger_for_step(step)
+        if self._is_due:
+            self._prepare(run_context.session)
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         """See `SessionRunHook.after_run`."""
@@ -40,6 +42,10 @@ class DueHook(SessionRunHook):
             self._timer.update_last_triggered_step(session.global_step)
             self._act(session)
         self._next_step = session.global_step + 1
+
+    @abc.abstractmethod
+    def _prepare(self, session: Any) -> None:
+        """Says, before a step, what it needs of it."""
 
     @abc.abstractmethod
     def _act(self, session: Any) -> None:
@@ -90,6 +96,9 @@ class SummarySaverHook(DueHook):
         """See `SessionRunHook.end`."""
         if self._writer is not None:
             self._writer.flush()
+
+    def _prepare(self, session: Any) -> None:
+        session.ask_summaries(_names(self._summaries))
 
     def _act(self, session: Any) -> None:
         if self._writer is not None:

@@ -68,6 +68,31 @@ def test_an_evaluation_is_the_mean_over_batches(make):
     )
 
 
+def test_a_metric_is_computed_of_others(make):
+    def model_fn(features, labels, mode):
+        metrics = tf.compat.v1.metrics
+        mean, largest = metrics.mean(features), metrics.mean_tensor(tf.reduce_max(features, 0))
+        shares = {"share": (largest[0] / mean[0], tf.group(mean[1], largest[1]))}
+        shares["again"] = tf.identity(shares["share"][0]), 2 * mean[1] - largest[1]
+        return tf.estimator.EstimatorSpec(mode, None, mean[0], eval_metric_ops=shares)
+
+    found = tf.estimator.Estimator(model_fn).evaluate(data())
+    assert found["share"] == found["again"] == pytest.approx([5 / 3.5], rel=1e-6)
+
+
+def test_a_replica_without_a_batch_counts_for_nothing(tmp_path):
+    def model_fn(features, labels, mode):
+        loss = tf.reduce_mean(labels)
+        metrics = {"mean": tf.compat.v1.metrics.mean(loss)}
+        return tf.estimator.EstimatorSpec(mode, None, loss, eval_metric_ops=metrics)
+
+    strategy = tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+    config = tf.estimator.RunConfig(eval_distribute=strategy)
+    found = tf.estimator.Estimator(model_fn, tmp_path, config).evaluate(data(batch=3))
+    means = [np.mean(Y[i : i + 3]) for i in (0, 3, 6)]  # two replicas have one in the last step
+    assert [found["loss"], found["mean"]] == pytest.approx([np.mean(means)] * 2, rel=1e-6)
+
+
 def test_predictions_are_rows_or_batches(make):
     estimator = make(rate=0.0).train(data(), steps=1)
     features = lambda: tf.data.Dataset.from_tensor_slices(X).batch(3)  # noqa: E731
@@ -229,6 +254,47 @@ def test_hooks_get_what_they_ask_for(make):
     results = made[-1].calls[2:4]  # it may be traced several times
     assert [float(one["loss"]) for one in results] == pytest.approx(losses, rel=1e-5)
     assert [int(one["step"]) for one in results] == [0, 1]
+
+
+class EveryOther(tf.estimator.SessionRunHook):
+    """Fetches in every other step, as TensorFlow's hooks do, with what they find in the graph."""
+
+    def __init__(self, mean, double):
+        self.mean, self.double, self.found = mean, double, []
+
+    def before_run(self, run_context):
+        step, (_, loss) = tf.compat.v1.train.get_global_step(), run_context.original_args.fetches
+        with pytest.raises(ValueError, match="cannot compute what depends on a batch"):
+            run_context.session.run(loss)
+        self.asks = run_context.session.run(step) % 2 == 0
+        args = tf.estimator.SessionRunArgs({"a": self.mean, "b": [loss, {"c": step}]})
+        return args if self.asks else None
+
+    def after_run(self, run_context, run_values):
+        if self.asks:
+            (loss, step), mean = run_values.results["b"], run_values.results["a"]
+            assert run_context.session.run([self.double]) == [2 * step["c"] + 2]
+            self.found.append((step["c"], float(mean), float(loss)))
+
+
+def test_a_metric_moves_when_it_is_fetched(make):
+    made = []
+
+    def model_fn(features, labels, mode, params):
+        def hooks(loss):
+            mean = tf.identity(tf.compat.v1.metrics.mean(loss)[1], name="mean")
+            made.append(EveryOther(mean, 2 * tf.compat.v1.train.get_global_step()))
+            return made[-1:]
+
+        return linear(features, labels, mode, {**params, "hooks": hooks})
+
+    make(model_fn=model_fn).train(data(10), steps=4)
+    losses = by_hand(4)[2]
+    (found,) = [hook.found for hook in made if hook.found]
+    assert found == [
+        (0, pytest.approx(losses[0]), pytest.approx(losses[0])),
+        (2, pytest.approx(np.mean(losses[:3:2])), pytest.approx(losses[2])),
+    ]
 
 
 def test_a_name_that_no_tensor_has_is_an_error(make):

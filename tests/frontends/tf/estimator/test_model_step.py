@@ -62,6 +62,31 @@ def test_what_a_hook_has_of_the_function_around_its_class_can_be_fetched():
     assert outputs.keys() == {"loss", "hook 0//before_run/double"}
 
 
+def test_what_is_fetched_only_sometimes_runs_only_then():
+    def function(features, labels):
+        mean, update = v1.metrics.mean(features)
+        percent = tf.identity(100 * update, name="percent")
+        tf.summary.scalar("before", mean)
+        counted = v1.get_variable("counted", [], initializer=tf.zeros_initializer())
+        hooks = [Hook(counted.assign_add(1)), Hook(tf.group(counted.assign_add(10), percent))]
+        spec = tf.estimator.EstimatorSpec
+        return spec("train", None, mean * 0, tf.no_op(), training_hooks=hooks)
+
+    store, strategy = VariableStore(), tf.distribute.get_strategy()
+    step = ModelStep(function, "train", store, scales_loss=False, fetched=frozenset(["percent:0"]))
+    strategy.trace(step, (np.ones(2, np.float32), None))
+    names = ["percent:0", "hook 0//tensors", "hook 1//tensors"]
+    assert step.made.optional == names
+    found = []
+    for batch, asked in ((1, [1, 0, 0]), (3, [0, 1, 0]), (5, [0, 0, 1]), (6, [1, 0, 1])):
+        given = np.full(2, batch, np.float32), None, np.array(asked, bool)
+        outputs = strategy.run(step, given)
+        percent = float(strategy.experimental_local_results(outputs["percent:0"])[0])
+        found.append((percent, float(store.variables["counted"].numpy())))
+    assert [count for _, count in found] == [0, 1, 11, 21]
+    assert [found[0][0], found[3][0]] == [100, 400]
+
+
 @pytest.mark.parametrize("mode", ["train", "infer"])
 def test_gradients_can_be_taken_in_each_mode(mode):
     def function(features, labels):

@@ -58,7 +58,7 @@ class Seen(Hook):
         return tf.train.SessionRunArgs(run_context.original_args.fetches)
 
     def after_run(self, run_context, run_values):
-        self.losses.append(float(run_values.results))
+        self.losses.append(float(run_values.results[1]))
         self.steps.append(run_context.session.global_step)
         if len(self.steps) == self.stop_at:
             run_context.request_stop()

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import pytest
 
 from frontends import tf
-from frontends.tf.graph import Graph, current_graph
+from frontends.tf.graph import Graph, current_graph, default_graph
 
 
 def test_an_operation_runs_once_after_those_before_it_and_only_if_it_is_fetched():
@@ -87,6 +87,58 @@ def test_a_value_of_a_batch_cannot_be_computed_later():
         return batch
 
     jax.jit(step)(jnp.ones(2))
+
+
+def test_what_follows_from_the_state_alone_can_be_computed_later():
+    graph, large = Graph(), jnp.arange(3.0)
+
+    @jax.jit
+    def step(batch):
+        total = graph.with_value(batch.sum(), lambda: jnp.float32(4))
+        share = tf.where(total > 1, total / 8 + large[2], tf.zeros_like(total))
+        kept = [tf.identity(share), jnp.float32(3) + share, share + batch[0]]
+        for one in kept:
+            graph.keep_value(one)
+        return kept
+
+    step(jnp.ones(2))
+    assert sorted(float(compute()) for _, compute in graph._values.values()) == [2.5, 4.0, 5.5]
+
+
+def test_a_tensor_runs_what_it_is_computed_from():
+    ran = []
+
+    @jax.jit
+    def step(x):
+        with Graph().as_default() as graph:
+            first = graph.operation("first", lambda: ran.append("first"))
+            read = graph.with_effect(x, first)
+            chosen = tf.cond(x > 0, lambda: read * 2, lambda: x)
+            other = graph.with_effect(x, graph.operation("other", lambda: ran.append("other")))
+            graph.run([chosen + 1, x])
+            graph.run(tf.group(other - chosen))
+        return x
+
+    step(1.0)
+    assert ran == ["first", "other", "first"]
+
+
+def test_a_condition_of_the_running_step_leaves_variables_as_they_are():
+    v = tf.Variable(1.0)
+    with Graph().as_default() as graph:
+        add = v.assign_add(2.0)
+    for condition, value in ((False, 1), (True, 3), (None, 5)):
+        graph.apply(graph.operations_of(add), condition)
+        assert v.numpy() == value
+
+
+def test_hooks_find_the_graph_of_the_steps_and_build_nothing_in_it():
+    graph = Graph()
+    with graph.as_default():
+        x = graph.named(jnp.ones(2), "x")
+    with graph.in_session():
+        assert (default_graph(), current_graph(), x.name) == (graph, None, "x:0")
+    assert default_graph() is not graph
 
 
 def test_a_collection_is_filtered_by_the_names_of_tensors():

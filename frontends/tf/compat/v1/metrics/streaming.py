@@ -13,7 +13,7 @@ from frontends.tf.compat.v1.collections import GraphKeys, add_to_collections
 from frontends.tf.graph import Graph, current_graph
 from frontends.tf.ops.name_scope import in_name_scope, name_scope
 from frontends.tf.variable import Variable, new_variable
-from spmd.replica import in_replica
+from spmd.replica import current_frame, has_rows, in_replica
 
 Metric = tuple[Any, Any]
 
@@ -51,7 +51,9 @@ def streamed(
         The value and the update; see the package.
     """
     of_update = compute_update or compute
-    graph = current_graph()
+    graph, has_batch = current_graph(), received_rows()
+    if has_batch is not None:
+        sums = {key: jnp.where(has_batch, added, 0) for key, added in sums.items()}
     if graph is None:
         total = (reduced(one, _SUM) if in_replica() else one for one in sums.values())
         return compute(*total), of_update(*sums.values())
@@ -105,3 +107,11 @@ def _variable(graph: Graph, name: str, shape: tuple[int, ...]) -> Variable:
 
 def _of_all_replicas(variable: Variable, held: jax.Array) -> jax.Array:
     return reduced(held, _SUM) if variable.kind == "local" and in_replica() else held
+
+
+def received_rows() -> jax.Array | None:
+    """Tells in a replica whether it got rows: one of several may have none of the last batch. None where there is no other."""
+    frame = current_frame()
+    if frame is None or not frame.masks or frame.layout.replicas == 1:
+        return None
+    return has_rows(frame.masks)
