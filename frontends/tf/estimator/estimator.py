@@ -31,6 +31,7 @@ from frontends.tf.estimator.hooks.checkpoint_saver import (
     CheckpointSaverListener,
 )
 from frontends.tf.estimator.hooks.own import LossHook, StopAfterHook, SummariesHook, check_loss
+from frontends.tf.estimator.kept_evaluation import KeptEvaluation, evaluation_key
 from frontends.tf.estimator.mode_keys import ModeKeys
 from frontends.tf.estimator.model_checkpoints import ModelCheckpoints
 from frontends.tf.estimator.model_step import ModelStep
@@ -129,8 +130,7 @@ class Estimator:
         self.params: Any = copy.deepcopy(params or {})
         self._model_fn = model_fn
         self.warm_start_from = warm_start_from
-        # By mode: the step, its store, and what runs it.
-        self._steps: dict[str, ModelStep] = {}
+        self._kept: KeptEvaluation | None = None
         logging.info(f"Using config: {vars(self.config)['_values']}")
 
     @property
@@ -518,11 +518,15 @@ class Estimator:
                 raise ValueError(
                     "input_fn gives no batch. Let its dataset have at least one element."
                 )
-            store, step = self._traced(mode, strategy, first)
-            if mode == ModeKeys.EVAL:
-                logging.info(f"Starting evaluation at {time.strftime('%Y-%m-%dT%H:%M:%S')}")
-            checkpoints = ModelCheckpoints(store, self.model_dir, self.config)
             path = path or self.latest_checkpoint()
+            kept = None
+            if mode == ModeKeys.EVAL:
+                kept = self._kept_evaluation(strategy, first, path, values)
+                store, step = kept.store, kept.step
+                logging.info(f"Starting evaluation at {time.strftime('%Y-%m-%dT%H:%M:%S')}")
+            else:
+                store, step = self._traced(mode, strategy, first)
+            checkpoints = ModelCheckpoints(store, self.model_dir, self.config)
             if values is not None:
                 for key, variable in {**store.saved(), **_renamed(step)}.items():
                     if key in values:
@@ -541,15 +545,47 @@ class Estimator:
                 for copy_, variable in graph.copies:
                     if name_of(copy_) not in graph.starts:
                         copy_.assign(value_of(variable))
+            run = _Run(strategy, step)
             try:
                 yield (
-                    _Run(strategy, step),
+                    run,
                     itertools.chain([first], batches),
                     Session(store, strategy, step.made, checkpoints),
                 )
             finally:
                 for writer in store.writers.values():
                     writer.close()
+            if kept is not None and kept.is_usable:
+                kept.step = run.step  # hooks may have asked for more
+                self._kept = kept
+
+    def _kept_evaluation(
+        self,
+        strategy: Any,
+        batch: Any,
+        path: str | None,
+        values: Mapping[str, Any] | None,
+    ) -> KeptEvaluation:
+        """Returns what the last evaluation has traced, where the model function would make the same; else traces it.
+
+        See `_prepared` for the arguments.
+        """
+        key = evaluation_key(self._model_fn, self.params, strategy, batch)
+        # Another thread may evaluate, too, and an error leaves nothing.
+        kept, self._kept = self._kept, None
+        if kept is None or not kept.serves(key, path, values):
+            store, step = self._traced(ModeKeys.EVAL, strategy, batch)
+            return KeptEvaluation(key, store, step, strategy)
+        self._begin_randomness()
+        # What TensorFlow's log says, whose evaluations build a graph each time.
+        logging.info("Calling model_fn.")
+        logging.info("Done calling model_fn.")
+        kept.reset()
+        return kept
+
+    def _begin_randomness(self) -> None:
+        seed = self.config.tf_random_seed
+        set_seed(_GRAPH_SEED if seed is None else seed)
 
     def _traced(self, mode: str, strategy: Any, batch: Any) -> tuple[VariableStore, ModelStep]:
         """Calls the model function for a batch, which makes its variables."""
@@ -562,8 +598,7 @@ class Estimator:
             # Tensors that nobody asks for cost memory. Processes run one program, whatever hooks each has.
             fetched=None if spans_processes(strategy.mesh) else frozenset(),
         )
-        seed = self.config.tf_random_seed
-        set_seed(_GRAPH_SEED if seed is None else seed)
+        self._begin_randomness()
         logging.info("Calling model_fn.")
         try:
             strategy.trace(step, batch)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 from jax.core import Tracer
 
@@ -104,7 +105,9 @@ class ModelStep(Searched):
                     ) from None
         return self._call(features, labels, has_tape=True)
 
-    def __call__(self, features: Any, labels: Any, asked: Any = None) -> dict[str, Any]:
+    def __call__(
+        self, features: Any, labels: Any, asked: jax.Array | None = None
+    ) -> dict[str, Any]:
         """Calls the model function in a trace, and runs what the mode runs; returns what can be fetched, by name.
 
         Args:
@@ -159,7 +162,9 @@ class ModelStep(Searched):
         return outputs
 
 
-def _run(graph: Graph, fetches: Any, named: Mapping[str, Any], asked: Any) -> list[str]:
+def _run(
+    graph: Graph, fetches: Any, named: Mapping[str, Any], asked: jax.Array | None
+) -> list[str]:
     """Runs what each step runs, and, if they are asked for, the operations of other tensors.
 
     Args:

@@ -183,20 +183,20 @@ class Graph:
         self._values[id(tensor)] = tensor, compute
         return tensor
 
-    def keep_value(self, tensor: Any) -> None:
+    def keep_value(self, tensor: object) -> None:
         """Notes how to compute a tensor later, if it follows from the state alone; called before the trace has ended."""
         if isinstance(tensor, Tracer) and id(tensor) not in self._values:
             compute = _jax_internals.recomputation(tensor, self._source)
             if compute is not None:
                 self._values[id(tensor)] = tensor, compute
 
-    def _source(self, tensor: Any) -> Callable[[], Any] | None:
+    def _source(self, tensor: object) -> Callable[[], Any] | None:
         """Returns what computes a tensor of the state alone, if it is a variable's value or was noted; see `with_value`."""
         if id(tensor) in self._values:
             return self._values[id(tensor)][1]
         return self._reads[id(tensor)][1].value if id(tensor) in self._reads else None
 
-    def has_value(self, tensor: Any) -> bool:
+    def has_value(self, tensor: object) -> bool:
         """Tells whether a tensor is one of the state alone; see `with_value` and `keep_value`."""
         return id(tensor) in self._values
 
@@ -283,7 +283,7 @@ class Graph:
         index, _, key = name.removeprefix(_COLLECTION).partition(" ")
         return self.collections[key][int(index)]
 
-    def operation_of(self, fetched: Any) -> Operation | None:
+    def operation_of(self, fetched: object) -> Operation | None:
         """Returns what runs when something is fetched, apart from what it is computed from."""
         if isinstance(fetched, Operation):
             return fetched
@@ -294,7 +294,9 @@ class Graph:
         """Runs the operations of a structure; see `operations_of`."""
         self.apply(self.operations_of(fetches))
 
-    def apply(self, operations: Iterable[Operation], condition: Any = None) -> None:
+    def apply(
+        self, operations: Iterable[Operation], condition: jax.Array | bool | None = None
+    ) -> None:
         """Runs operations as they are given. Their effects see no graph: what they assign is assigned at once.
 
         Args:
