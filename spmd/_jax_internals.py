@@ -315,7 +315,7 @@ def computed_from(
 
 
 def recomputation(
-    value: Any, source: Callable[[Any], Callable[[], Any] | None]
+    value: object, source: Callable[[Any], Callable[[], Any] | None]
 ) -> Callable[[], Any] | None:
     """Makes a function that computes a traced value outside of its trace, from values that it is computed from.
 
@@ -351,7 +351,7 @@ def recomputation(
         else:
             steps[id(step)] = step
 
-    def read(one: Any, results: dict[int, Any]) -> Any:
+    def read(one: object, results: dict[int, Any]) -> Any:
         while isinstance(one, pe.DynamicJaxprTracer):
             if id(one.val) in results:
                 return results[id(one.val)]

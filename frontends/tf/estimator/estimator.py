@@ -17,7 +17,7 @@ import numpy as np
 from frontends.tf import nest
 from frontends.tf.compat.v1 import logging
 from frontends.tf.compat.v1.slots import name_of, value_of
-from frontends.tf.distribute.scope import default_strategy, in_force
+from frontends.tf.distribute.scope import StrategyLike, default_strategy, in_force
 from frontends.tf.distribute.strategies.parameter_server import ParameterServerStrategy
 from frontends.tf.estimator import model_checkpoints
 from frontends.tf.estimator.batches import batches_of, call_with
@@ -45,7 +45,7 @@ from frontends.tf.ops.random_stream import randomness_apart
 from frontends.tf.variable import TracedInitialValueError
 from spmd.replica import is_per_replica
 from spmd.topology import spans_processes
-from spmd.typing import StrPath
+from spmd.typing import PyTree, StrPath
 
 # What a model function may take after the features.
 _PARAMETERS = ("labels", "mode", "params", "config")
@@ -561,8 +561,8 @@ class Estimator:
 
     def _kept_evaluation(
         self,
-        strategy: Any,
-        batch: Any,
+        strategy: StrategyLike,
+        batch: PyTree,
         path: str | None,
         values: Mapping[str, Any] | None,
     ) -> KeptEvaluation:

@@ -7,6 +7,7 @@ import numpy as np
 from jax.core import Tracer
 
 from frontends.tf import nest
+from frontends.tf._typing import Nested
 from frontends.tf.compat.v1 import logging
 from frontends.tf.compat.v1.collections import GraphKeys
 from frontends.tf.estimator.mode_keys import ModeKeys
@@ -101,7 +102,7 @@ class Session:
         self.has_unsaved = False
         return path
 
-    def metric(self, value: Any) -> Any:
+    def metric(self, value: object) -> Any:
         """Computes the value of a metric from its variables as they are."""
         with self.graph.as_default():
             return self.graph.value_of(value)
@@ -120,7 +121,7 @@ class Session:
         """Sets the variable to the global step as it is known."""
         self._store.variables[_GLOBAL_STEP].assign(self.global_step)
 
-    def run(self, fetches: Any, feed_dict: Any = None) -> Any:
+    def run(self, fetches: Nested, feed_dict: Mapping[Any, Any] | None = None) -> Any:
         """Reads variables, and computes what follows from them alone; no step runs.
 
         Args:
@@ -136,7 +137,7 @@ class Session:
             )
         return nest.map_structure(self._run, fetches)
 
-    def _run(self, fetch: Any) -> Any:
+    def _run(self, fetch: object) -> Any:
         variable = self._variable(fetch)
         if variable is not None:
             return np.asarray(variable.value())[()]
@@ -183,7 +184,7 @@ class Session:
             f'tf.identity(x, name="x"). Named are: {", ".join(known) or "none"}.'
         )
 
-    def fetched(self, fetches: Any) -> set[str]:
+    def fetched(self, fetches: Nested) -> set[str]:
         """Lists the names of the model function's tensors in a structure of fetches; takes note of what is asked for."""
         found = (self._name_of(one) for one in nest.flatten(fetches))
         names = {name for name in found if name is not None}
@@ -209,7 +210,7 @@ class Session:
             return None if isinstance(fetch, Operation) else self.graph.fetchable_name_of(fetch)
         return found[0]
 
-    def _variable(self, fetch: Any) -> Any:
+    def _variable(self, fetch: object) -> Any:
         """Returns the variable that is meant, or None; a tensor's name comes before a variable's."""
         if isinstance(fetch, str):
             name = fetch if ":" in fetch else f"{fetch}:0"

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from jax.core import Tracer
 
 from frontends.tf import nest
+from frontends.tf._typing import Nested
 from frontends.tf.graph.operation import Operation
 from frontends.tf.graph.variable_store import VariableStore
 from spmd import _jax_internals
@@ -200,7 +201,7 @@ class Graph:
         """Tells whether a tensor is one of the state alone; see `with_value` and `keep_value`."""
         return id(tensor) in self._values
 
-    def value_of(self, tensor: Any) -> Any:
+    def value_of(self, tensor: object) -> Any:
         """Computes a tensor of the state alone, as the state is now; what no step computes is returned as it is.
 
         Raises:
@@ -290,7 +291,7 @@ class Graph:
         found = self._operations.get(id(fetched))
         return None if found is None else found[1]
 
-    def run(self, fetches: Any) -> None:
+    def run(self, fetches: Nested) -> None:
         """Runs the operations of a structure; see `operations_of`."""
         self.apply(self.operations_of(fetches))
 
@@ -308,7 +309,7 @@ class Graph:
             with assigned(_CURRENT, None), assigned(_CONDITION, condition):
                 operation.apply()
 
-    def operations_of(self, fetches: Any) -> list[Operation]:
+    def operations_of(self, fetches: Nested) -> list[Operation]:
         """Lists what runs when a structure of operations and tensors is fetched, each once, after those before it.
 
         A tensor is computed from others, whose operations run, too.
