@@ -126,11 +126,8 @@ def shown(array: Any) -> Any:
 
 def each(function: Callable[[Any], Any], array: np.ndarray, dtype: Any = object) -> np.ndarray:
     """Applies a function to each entry of an array of objects."""
-    found = np.empty(array.shape, dtype)
-    flat = found.reshape(-1)
-    for number, item in enumerate(array.reshape(-1).tolist()):
-        flat[number] = function(item)
-    return found
+    items = array.reshape(-1).tolist()
+    return np.fromiter(map(function, items), dtype, len(items)).reshape(array.shape)
 
 
 def zero_of(dtype: np.dtype) -> Any:
@@ -149,15 +146,21 @@ def _is_large(array: np.ndarray) -> bool:
 
 
 def _as_bytes(array: np.ndarray, what: str) -> np.ndarray:
-    found = np.empty(array.shape, object)
-    flat = found.reshape(-1)
-    for number, item in enumerate(array.reshape(-1).tolist()):
-        if isinstance(item, str):
-            item = item.encode()
-        elif not isinstance(item, bytes):
-            raise ValueError(
-                f"{what}: expected numbers or texts in rows of equal length, got {type(item).__name__}.\n"
-                "Fix: tf.ragged.constant(rows) for rows of different lengths."
-            )
-        flat[number] = bytes(item)
-    return found
+    items = array.reshape(-1).tolist()
+    kinds = set(map(type, items))
+    if kinds <= {bytes}:
+        return array if array.dtype.kind == "O" else array.astype(object)
+    if kinds <= {str}:
+        return _objects([item.encode() for item in items], array.shape)
+    wrong = [kind.__name__ for kind in kinds if not issubclass(kind, str | bytes)]
+    if wrong:
+        raise ValueError(
+            f"{what}: expected numbers or texts in rows of equal length, got {wrong[0]}.\n"
+            "Fix: tf.ragged.constant(rows) for rows of different lengths."
+        )
+    texts = [item.encode() if isinstance(item, str) else bytes(item) for item in items]
+    return _objects(texts, array.shape)
+
+
+def _objects(items: list[Any], shape: tuple[int, ...]) -> np.ndarray:
+    return np.fromiter(items, object, len(items)).reshape(shape)

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from frontends.tf._text_hashes import fingerprint
+from frontends.tf._text_hashes import fingerprints
 from frontends.tf._typing import DTypeLike, HostLike, TensorLike
 from frontends.tf.data.host_arrays import check_on_host, host_array, shown
 from frontends.tf.dtypes import DType, as_dtype, jax_dtype
@@ -198,15 +198,17 @@ class StaticVocabularyTable(_Table):
         return shown(np.int64(len(self._entries) + self._buckets))
 
     def _found(self, keys: np.ndarray) -> np.ndarray:
-        found = [self._number(key) for key in keys.reshape(-1).tolist()]
-        return np.array(found, np.int64).reshape(keys.shape)
+        items = keys.reshape(-1).tolist()
+        found = np.array([self._entries.get(key, -1) for key in items], np.int64)
+        unknown = np.flatnonzero(found < 0)
+        texts = [_as_text(items[place]) for place in unknown]
+        buckets = fingerprints(texts) % np.uint64(self._buckets)
+        found[unknown] = buckets.astype(np.int64) + len(self._entries)
+        return found.reshape(keys.shape)
 
-    def _number(self, key: HostLike) -> int:
-        number = self._entries.get(key)
-        if number is not None:
-            return number
-        text = key if isinstance(key, bytes) else str(key).encode()
-        return fingerprint(text) % self._buckets + len(self._entries)
+
+def _as_text(key: Any) -> bytes:
+    return key if isinstance(key, bytes) else str(key).encode()
 
 
 class _Changing(_Table):

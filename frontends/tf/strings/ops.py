@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from frontends.tf._text_hashes import fingerprint, murmurhash, siphash
+from frontends.tf._text_hashes import fingerprints, murmurhash, siphash
 from frontends.tf._typing import Axis, DTypeLike, HostLike, TensorLike
 from frontends.tf.data.host_arrays import (
     check_on_host,
@@ -441,7 +441,12 @@ def to_hash_bucket_fast(input: HostLike, num_buckets: int, name: str | None = No
 
     Source: `tf.strings.to_hash_bucket_fast`.
     """
-    return _hashed(fingerprint, input, num_buckets, "to_hash_bucket_fast")
+    if isinstance(input, RaggedTensor):
+        return input.with_flat_values(to_hash_bucket_fast(input.flat_values, num_buckets))
+    count = _bucket_count(num_buckets, "to_hash_bucket_fast")
+    texts = text_array(input, "tf.strings.to_hash_bucket_fast: input")
+    found = fingerprints(texts.reshape(-1).tolist()) % np.uint64(count)
+    return shown(found.astype(np.int64).reshape(texts.shape))
 
 
 def to_hash_bucket_strong(
@@ -479,12 +484,17 @@ def to_hash_bucket(input: HostLike, num_buckets: int, name: str | None = None) -
 def _hashed(
     hash_of: Callable[[bytes], int], input: HostLike, num_buckets: int, op_name: str
 ) -> Any:
-    count = int(num_buckets)
-    if count < 1:
-        raise ValueError(f"{op_name}: num_buckets must be at least 1, got {count}.")
+    count = _bucket_count(num_buckets, op_name)
     return on_each(
         lambda text: hash_of(text) % count, input, f"tf.strings.{op_name}: input", np.int64
     )
+
+
+def _bucket_count(num_buckets: int, op_name: str) -> int:
+    count = int(num_buckets)
+    if count < 1:
+        raise ValueError(f"{op_name}: num_buckets must be at least 1, got {count}.")
+    return count
 
 
 def as_string(

@@ -1,6 +1,8 @@
 """Hash functions of strings; tests/golden compares them with TensorFlow's for strings of all lengths."""
 
 import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
 
 from frontends.tf import _text_hashes
 
@@ -18,3 +20,9 @@ def test_buckets_keep_the_shape_and_depend_on_the_salt():
     assert ((plain >= 0) & (plain < 1000)).all()
     assert (_text_hashes.buckets(text, 1000, 7) == _text_hashes.buckets(text, 1000, [7, 7])).all()
     assert (_text_hashes.buckets(text, 1000, 7) != plain).any()
+
+
+@given(st.lists(st.binary(max_size=80), max_size=20))
+def test_many_texts_at_once_have_the_same_fingerprints(texts):
+    expected = [_text_hashes.fingerprint(text) for text in texts]
+    assert _text_hashes.fingerprints(texts).tolist() == expected
