@@ -314,6 +314,10 @@ def computed_from(
     return found
 
 
+class _DependsOnInput(Exception):
+    """A value depends on an input of the program; most do, so the search for it ends at the first one."""
+
+
 def recomputation(
     value: object, source: Callable[[Any], Callable[[], Any] | None]
 ) -> Callable[[], Any] | None:
@@ -328,7 +332,18 @@ def recomputation(
     Returns:
         The function; None if the value depends on another input of the program, has effects, or is of a collective.
     """
-    order = computed_from([value], lambda one: source(one) is not None)
+
+    def is_source(one: Any) -> bool:
+        if source(one) is not None:
+            return True
+        if one.parent is None and one.get_const() is None:
+            raise _DependsOnInput
+        return False
+
+    try:
+        order = computed_from([value], is_source)
+    except _DependsOnInput:
+        return None
     sources: dict[int, Callable[[], Any]] = {}
     constants: dict[int, Any] = {}
     steps: dict[int, Any] = {}
@@ -338,8 +353,6 @@ def recomputation(
             sources[id(one.val)] = found
         elif step is None:
             constant = one.get_const()
-            if constant is None:
-                return None
             is_number = (
                 not isinstance(constant, core.Tracer)
                 and core.typeof(constant).dtype.kind in "biufc"
