@@ -19,6 +19,7 @@ import numpy as np
 from jax.core import Tracer
 
 from frontends.tf._typing import Axis, DTypeLike, Nested, ShapeLike, TensorLike
+from frontends.tf.data.host_tensors import HostTensor
 from frontends.tf.dtypes import DType, as_dtype, fits, jax_dtype, require_room
 from spmd import _jax_internals
 from spmd.replica import is_per_replica
@@ -67,7 +68,7 @@ def convert_to_tensor(
         return jnp.asarray(value)
     array = _as_numpy(value)
     if array.dtype.kind in "OSU":
-        return array
+        return array.view(HostTensor)
     if not isinstance(value, np.ndarray | np.generic):
         array = _narrow(array)
     require_room(array, array.dtype)
@@ -90,7 +91,7 @@ def _of_dtype(value: TensorLike, dtype: DType) -> Any:
     if text != (dtype.name == "string"):
         raise TypeError(f"Cannot convert {repr(value)[:80]} to an array of dtype {dtype.name}.")
     if text:
-        return array
+        return array.view(HostTensor)
     # NumPy's arrays are cast, as in TensorFlow, and in an empty list nothing is cut off.
     whole = isinstance(value, np.ndarray | np.generic) or not array.size
     if not whole and _rank(array.dtype) > _rank(dtype.dtype):

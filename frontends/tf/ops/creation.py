@@ -9,7 +9,6 @@ import numpy as np
 from jax.core import Tracer
 
 from frontends.tf._typing import DTypeLike, ShapeLike, TensorLike
-from frontends.tf.data.host_tensors import HostTensor
 from frontends.tf.dtypes import jax_dtype
 from frontends.tf.ops.convert import (
     convert_to_tensor,
@@ -26,8 +25,6 @@ def constant(
 ) -> Any:
     """Makes an array of a value; a scalar fills `shape`."""
     tensor = convert_to_tensor(value, dtype)
-    if isinstance(tensor, np.ndarray):  # of texts
-        tensor = tensor.view(HostTensor)
     if shape is None:
         return tensor
     sizes = static_shape(shape)

@@ -137,4 +137,4 @@ def test_bytes_keep_their_zeros_at_the_end():
     found = tf.convert_to_tensor([b"a\0", b"b"])
     assert found.tolist() == [b"a\0", b"b"]
     assert tf.convert_to_tensor(b"a\0").item() == b"a\0"
-    assert tf.convert_to_tensor([b"a", b"b"]).dtype.kind == "S"
+    assert tf.convert_to_tensor([b"a", b"b"]).dtype.name == "string"
