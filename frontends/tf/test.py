@@ -1,4 +1,4 @@
-"""`tf.test`: whether there are GPUs, and whether the installed JAX can use them."""
+"""`tf.test`: unit tests, whether there are GPUs, and whether the installed JAX can use them."""
 
 from collections.abc import Sequence
 
@@ -88,4 +88,13 @@ def is_built_with_xla() -> bool:
     return True
 
 
-__getattr__, __dir__ = attributes("tf.test", defined_in(__name__))
+__getattr__, __dir__ = attributes(
+    "tf.test",
+    defined_in(__name__),
+    borrowed={
+        "TestCase": "frontends.tf.test_case",
+        "main": "unittest",
+        "mock": "unittest",
+        "get_temp_dir": "tempfile:mkdtemp",
+    },
+)

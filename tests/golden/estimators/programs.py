@@ -25,6 +25,7 @@ def _shared_body(inputs: int) -> dict[str, list[int]]:
 
 
 _EMBEDDED = "dnn/input_from_feature_columns/input_layer/occupation_embedding/embedding_weights"
+_LAYER = "bert/encoder/layer_0"
 _CROSSED = {"education_X_occupation": 30, "age_bucketized_X_education_X_occupation": 30}
 _WIDE = {"education": 4, "marital_status": 3, "workclass": 3, "occupation": 20, "age_bucketized": 7}
 # The trained variables of each program, but for those that it makes zero itself.
@@ -78,6 +79,37 @@ _SHAPES: dict[str, dict[str, list[int]]] = {
         **_dense("pooler", 4, 8),
         "output_weights": [3, 8],
         "output_bias": [3],
+    },
+    "bert_classifier": {
+        "bert/embeddings/word_embeddings": [12, 8],
+        "bert/embeddings/position_embeddings": [16, 8],
+        **_dense("bert/pooler/dense", 8, 8),
+        **{
+            key: shape
+            for name in ("query", "key", "value", "dense")
+            for key, shape in _dense(f"{_LAYER}/attention/{name}", 8, 8).items()
+        },
+        **_dense(f"{_LAYER}/intermediate", 8, 16),
+        **_dense(f"{_LAYER}/output", 16, 8),
+        "output_weights": [2, 8],
+        "output_bias": [2],
+    },
+    "towers": {
+        "resnet/conv1/kernel": [3, 3, 3, 4],
+        "resnet/conv1/bias": [4],
+        "resnet/local3/weights": [64, 8],
+        "resnet/local3/biases": [8],
+        "resnet/softmax_w": [8, 3],
+        "resnet/softmax_b": [3],
+    },
+    "host_call": {
+        "mnas/stem/kernel": [3, 3, 3, 4],
+        "mnas/bn/gamma": [4],
+        "mnas/bn/beta": [4],
+        "mnas/depthwise_kernel": [3, 3, 4, 1],
+        "mnas/se/kernel": [1, 1, 4, 4],
+        "mnas/se/bias": [4],
+        **_dense("mnas/dense", 4, 3),
     },
 }
 

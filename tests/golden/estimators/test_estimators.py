@@ -16,6 +16,7 @@ from tests.golden.scenarios.base import Setting
 RECORDED = recording.load(recording.ESTIMATORS)
 RUNS = [f"{one.name}@{setting}" for one in SCENARIOS.values() for setting in one.settings]
 _FILES = "A checkpoint is a folder of its own format, and there is no graph to save."
+_TPU_LOG = "A `TPUEstimator` logs losses without a TPU, too."
 _EXPORT = "An export is a folder of its own format."
 # Cases that differ, and why.
 STATED = {
@@ -33,6 +34,8 @@ STATED = {
         "Values are restored before the hooks are made, and logged in this order."
     ),
     "estimator.train_and_evaluate@none/export/trained": _EXPORT,
+    "estimator.programs@none/bert_classifier/losses": _TPU_LOG,
+    "estimator.programs@none/host_call/losses": _TPU_LOG,
     "estimator.files@none/train": _FILES,
     "estimator.files@none/keep_two": _FILES,
     "estimator.files@none/evaluate": _FILES,
