@@ -554,7 +554,7 @@ class Estimator:
                 )
             finally:
                 for writer in store.writers.values():
-                    writer.close()
+                    writer.flush()  # a program that is kept goes on writing to it
             if kept is not None and kept.is_usable:
                 kept.step = run.step  # hooks may have asked for more
                 self._kept = kept
