@@ -18,6 +18,7 @@ from spmd.lowering.few_channels import few_channels_kernel_gradient, one_channel
 from spmd.lowering.memory import keep_freed_memory
 from spmd.lowering.pointwise import pointwise, pointwise_kernel_gradient
 from spmd.lowering.pooling import Pooling, max_pool_gradient
+from spmd.lowering.spectral import spectral_kernel_gradient, spectral_work
 from spmd.lowering.substitution import Substitution
 
 # A rewrite emits code for each position of the window; a larger window would make too much.
@@ -25,6 +26,13 @@ _MAX_WINDOW = 49
 
 # Rows of the matrix that the copies of an image with few channels make; with more, XLA is as good.
 _MAX_COPIES = 32
+
+# Positions in the window of an image with one channel. XLA computes its sum of so many terms again wherever the gradient needs
+# the result, as that of activation and pooling does.
+_MAX_TERMS = 9
+
+# Pixels in a row or column of what is transformed: rounding errors grow with their number.
+_MAX_PIXELS = 40
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,6 +48,10 @@ class Thresholds:
         channels: in and out, for a pointwise convolution.
         outputs: of a convolution of one channel, which are computed side by side.
         side: outputs and batch for its kernel gradient; XLA does well below.
+        transformed: for a kernel gradient by transforms.
+        gain: work of the gradient, as a multiple of that of the transforms.
+        images: in a batch, likewise.
+        pixels: of all images, for each pair of channels in and out, likewise.
     """
 
     work: int = 2**16
@@ -48,6 +60,10 @@ class Thresholds:
     channels: int = 16
     outputs: int = 8
     side: int = 32
+    transformed: int = 2**25
+    gain: float = 0.9
+    images: int = 32
+    pixels: float = 1 / 12
 
 
 Rewrite: TypeAlias = Callable[..., jax.Array]
@@ -81,7 +97,7 @@ def for_cpu(program: ClosedJaxpr, thresholds: Thresholds = Thresholds()) -> Clos
     """Replaces operations of a program with rewrites that are faster on a processor.
 
     Looks into loops, branches and called functions as well. Results are XLA's, bit for bit for
-    pooling, and up to the order of sums for convolutions.
+    pooling, and up to the order of sums, or the rounding of transforms, for convolutions.
 
     Args:
         program: a traced program.
@@ -178,13 +194,34 @@ def _ungrouped(conv: Convolution, thresholds: Thresholds) -> Rewrite | None:
         return None
     if math.prod(conv.out_spatial) == 1:
         return pointwise_kernel_gradient if conv.work >= thresholds.sum_of_products else None
-    if channels == 1 and math.prod(conv.window) <= _MAX_COPIES:
+    if channels == 1 and math.prod(conv.window) <= _MAX_TERMS:
         return one_channel if outputs >= thresholds.outputs else None
     # In the gradient by the kernel, batch and channels have changed places.
     is_gradient = math.prod(conv.out_spatial) < math.prod(conv.window)
     few = conv.lhs_shape[0] * math.prod(conv.out_spatial) <= _MAX_COPIES
     many = min(channels, outputs) >= thresholds.side
-    return few_channels_kernel_gradient if is_gradient and few and many else None
+    if not is_gradient:
+        return None
+    if few:
+        return few_channels_kernel_gradient if many else None
+    return spectral_kernel_gradient if _pays_by_transforms(conv, thresholds) else None
+
+
+def _pays_by_transforms(conv: Convolution, thresholds: Thresholds) -> bool:
+    """Tells whether XLA takes longer for a kernel gradient than its transforms do."""
+    if conv.rank != 2 or math.prod(conv.strides) > 1 or math.prod(conv.rhs_dilation) > 1:
+        return False
+    is_cut = any(low < 0 for low, _ in conv.padding)
+    if is_cut or max(*conv.lhs_shape[1:-1], *conv.window) > _MAX_PIXELS:
+        return False
+    images, outputs = conv.rhs_shape[-2:]
+    pixels, pairs = images * math.prod(conv.window), conv.lhs_shape[0] * outputs
+    return (
+        conv.work >= thresholds.transformed
+        and conv.work >= thresholds.gain * spectral_work(conv)
+        and images >= thresholds.images
+        and pixels >= thresholds.pixels * pairs
+    )
 
 
 def _is_real(dtype: DTypeLike) -> bool:

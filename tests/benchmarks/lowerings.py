@@ -40,12 +40,18 @@ CONVOLUTIONS = [
     ("pointwise, large", (16, 14, 14, 1024), (1, 1, 1024, 256), 1, "SAME", 1),
     ("pointwise, strided", (16, 28, 28, 512), (1, 1, 512, 256), 2, "SAME", 1),
     ("pointwise, few channels", (16, 32, 32, 3), (1, 1, 3, 8), 1, "SAME", 1),
+    ("5x5, MNIST", (128, 14, 14, 32), (5, 5, 32, 64), 1, "SAME", 1),
+    ("3x3, MNIST", (64, 26, 26, 32), (3, 3, 32, 64), 1, "VALID", 1),
+    ("3x3, CIFAR", (64, 32, 32, 32), (3, 3, 32, 32), 1, "SAME", 1),
+    ("3x3, ResNet", (32, 14, 14, 256), (3, 3, 256, 256), 1, "SAME", 1),
+    ("5x5, LeNet", (32, 28, 28, 6), (5, 5, 6, 16), 1, "VALID", 1),
     ("pointwise, small", (2, 8, 8, 4), (1, 1, 4, 8), 1, "SAME", 1),
 ]
 
 # Name, image, window, strides, padding.
 POOLINGS = [
     ("MNIST", (128, 26, 26, 32), 2, 2, "VALID"),
+    ("MNIST, 28x28", (128, 28, 28, 32), 2, 2, "VALID"),
     ("ResNet", (16, 112, 112, 64), 3, 2, "SAME"),
     ("Inception", (16, 28, 28, 192), 3, 1, "SAME"),
     ("AlexNet", (8, 27, 27, 96), 3, 2, "VALID"),

@@ -12,7 +12,18 @@ from spmd.lowering import Thresholds, for_cpu
 
 LAYOUT = ("NHWC", "HWIO", "NHWC")
 # Rewrites small operations too, which are quick to test.
-ANY = Thresholds(work=0, sum_of_products=0, product=0, channels=0, outputs=0, side=0)
+ANY = Thresholds(
+    work=0,
+    sum_of_products=0,
+    product=0,
+    channels=0,
+    outputs=0,
+    side=0,
+    transformed=0,
+    gain=0,
+    images=0,
+    pixels=0,
+)
 FORMS = {
     "pointwise",
     "pointwise_kernel_gradient",
@@ -22,6 +33,7 @@ FORMS = {
     "one_channel",
     "few_channels_kernel_gradient",
     "max_pool_gradient",
+    "spectral_kernel_gradient",
 }
 
 

@@ -32,9 +32,3 @@ def test_kernel_gradient_of_two_channels():
     plain, better, taken = both(run, numbers(2, 8, 8, 2), numbers(3, 3, 2, 4))
     assert taken == ["few_channels_kernel_gradient"]
     assert_close(plain, better)
-
-
-def test_many_channels_are_left_to_xla():
-    run = convolution(window_strides=(1, 1), padding="SAME")
-    *_, taken = both(run, numbers(2, 8, 8, 16), numbers(3, 3, 16, 8))
-    assert taken == []
