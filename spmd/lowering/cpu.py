@@ -18,7 +18,11 @@ from spmd.lowering.few_channels import few_channels_kernel_gradient, one_channel
 from spmd.lowering.memory import keep_freed_memory
 from spmd.lowering.pointwise import pointwise, pointwise_kernel_gradient
 from spmd.lowering.pooling import Pooling, max_pool_gradient
-from spmd.lowering.spectral import spectral_kernel_gradient, spectral_work
+from spmd.lowering.spectral import (
+    spectral_convolution,
+    spectral_kernel_gradient,
+    spectral_work,
+)
 from spmd.lowering.substitution import Substitution
 
 # A rewrite emits code for each position of the window; a larger window would make too much.
@@ -48,9 +52,10 @@ class Thresholds:
         channels: in and out, for a pointwise convolution.
         outputs: of a convolution of one channel, which are computed side by side.
         side: outputs and batch for its kernel gradient; XLA does well below.
-        transformed: for a kernel gradient by transforms.
-        gain: work of the gradient, as a multiple of that of the transforms.
-        images: in a batch, likewise.
+        transformed: for transforms of a convolution.
+        gain: work of a convolution, as a multiple of that of its transforms.
+        kernel_gain: likewise, of a kernel gradient.
+        images: in a batch, for transforms.
         pixels: of all images, for each pair of channels in and out, likewise.
     """
 
@@ -61,7 +66,8 @@ class Thresholds:
     outputs: int = 8
     side: int = 32
     transformed: int = 2**25
-    gain: float = 0.9
+    gain: float = 3.5
+    kernel_gain: float = 0.9
     images: int = 32
     pixels: float = 1 / 12
 
@@ -200,27 +206,31 @@ def _ungrouped(conv: Convolution, thresholds: Thresholds) -> Rewrite | None:
     is_gradient = math.prod(conv.out_spatial) < math.prod(conv.window)
     few = conv.lhs_shape[0] * math.prod(conv.out_spatial) <= _MAX_COPIES
     many = min(channels, outputs) >= thresholds.side
-    if not is_gradient:
-        return None
-    if few:
+    if is_gradient and few:
         return few_channels_kernel_gradient if many else None
-    return spectral_kernel_gradient if _pays_by_transforms(conv, thresholds) else None
+    if not _pays_by_transforms(conv, is_gradient, thresholds):
+        return None
+    return spectral_kernel_gradient if is_gradient else spectral_convolution
 
 
-def _pays_by_transforms(conv: Convolution, thresholds: Thresholds) -> bool:
-    """Tells whether XLA takes longer for a kernel gradient than its transforms do."""
+def _pays_by_transforms(conv: Convolution, is_gradient: bool, thresholds: Thresholds) -> bool:
+    """Tells whether XLA takes longer for a convolution, or for the gradient by a kernel, than transforms do."""
     if conv.rank != 2 or math.prod(conv.strides) > 1 or math.prod(conv.rhs_dilation) > 1:
         return False
     is_cut = any(low < 0 for low, _ in conv.padding)
     if is_cut or max(*conv.lhs_shape[1:-1], *conv.window) > _MAX_PIXELS:
         return False
-    images, outputs = conv.rhs_shape[-2:]
-    pixels, pairs = images * math.prod(conv.window), conv.lhs_shape[0] * outputs
+    batch, (features, outputs) = conv.lhs_shape[0], conv.rhs_shape[-2:]
+    if is_gradient:
+        images, pixels, channels = features, math.prod(conv.window), batch
+    else:
+        images, pixels, channels = batch, math.prod(conv.out_spatial), features
+    gain = thresholds.kernel_gain if is_gradient else thresholds.gain
     return (
         conv.work >= thresholds.transformed
-        and conv.work >= thresholds.gain * spectral_work(conv)
+        and conv.work >= gain * spectral_work(conv)
         and images >= thresholds.images
-        and pixels >= thresholds.pixels * pairs
+        and images * pixels >= thresholds.pixels * channels * outputs
     )
 
 

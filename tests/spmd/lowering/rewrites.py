@@ -1,5 +1,6 @@
 """Runs a function as XLA lowers it, and with the rewrites for processors."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -20,7 +21,8 @@ ANY = Thresholds(
     outputs=0,
     side=0,
     transformed=0,
-    gain=0,
+    gain=math.inf,  # it takes any convolution that no other rewrite takes: see test_spectral.py
+    kernel_gain=0,
     images=0,
     pixels=0,
 )
@@ -34,6 +36,7 @@ FORMS = {
     "few_channels_kernel_gradient",
     "max_pool_gradient",
     "spectral_kernel_gradient",
+    "spectral_convolution",
 }
 
 
@@ -57,18 +60,21 @@ def convolution(**options: Any) -> Callable[[jax.Array, jax.Array], list[jax.Arr
     return run
 
 
-def both(function: Callable[..., Any], *operands: Any) -> tuple[list[Any], list[Any], list[str]]:
+def both(
+    function: Callable[..., Any], *operands: Any, thresholds: Thresholds = ANY
+) -> tuple[list[Any], list[Any], list[str]]:
     """Runs a function both ways.
 
     Args:
         function: of arrays.
         *operands: for it.
+        thresholds: how large an operation must be.
 
     Returns:
         Results as XLA lowers it, results with the rewrites, and the names of the rewrites that were taken.
     """
     program = jax.make_jaxpr(function)(*operands)
-    better = for_cpu(program, ANY)
+    better = for_cpu(program, thresholds)
     leaves = jax.tree.leaves(operands)
     plain = jax.jit(jaxpr_as_fun(program))(*leaves)
     return plain, jax.jit(jaxpr_as_fun(better))(*leaves), taken(better)

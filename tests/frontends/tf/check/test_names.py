@@ -48,7 +48,7 @@ def test_every_name_of_tf_distribute_is_right():
     "path",
     [
         *("tf.Session", "tf.kron", "tf.math.kron", "tf.keras.layers.CuDNNGRU", "tf.keras.Modell"),
-        *("tf.keras.backend.get_session", "tf.lite.Interpreter", "tf.contrib.data", "tf.lite"),
+        *("tf.keras.backend.get_session", "tf.lite.Interpreter", "tf.contrib.seq2seq", "tf.lite"),
         *("tf.compat.v1.Sessionn", "tf.losses.nothing", "tf.distribute.experimental.rpc.Server"),
         "tf.data.Dataset.nothing",
     ],
