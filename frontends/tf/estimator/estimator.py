@@ -7,7 +7,7 @@ import inspect
 import itertools
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from types import NoneType
 from typing import Any
 
@@ -131,6 +131,7 @@ class Estimator:
         self._model_fn = model_fn
         self.warm_start_from = warm_start_from
         self._kept: KeptEvaluation | None = None
+        self._keeps_evaluations = False
         logging.info(f"Using config: {vars(self.config)['_values']}")
 
     @property
@@ -254,8 +255,25 @@ class Estimator:
         hooks: Sequence[Any] = (),
         name: str | None = None,
     ) -> dict[str, Any]:
-        """Evaluates values of variables, by name, that no checkpoint holds; not a name of TensorFlow. See `evaluate`."""
+        """Evaluates values of variables, by name, that no checkpoint holds; not a name of TensorFlow.
+
+        What is traced is kept for the next call. See `evaluate`.
+        """
         return self._evaluate(input_fn, steps, hooks, name, None, values)
+
+    @contextlib.contextmanager
+    def keeping_evaluations(self) -> Generator[None]:
+        """Has evaluations in a `with` block keep what they trace for the next one; not a name of TensorFlow.
+
+        The model function is called once, so what it reads of its module must not change in the block.
+        """
+        before, self._keeps_evaluations = self._keeps_evaluations, True
+        try:
+            yield
+        finally:
+            self._keeps_evaluations = before
+            if not before:
+                self._kept = None
 
     def _evaluate(
         self,
@@ -555,7 +573,8 @@ class Estimator:
             finally:
                 for writer in store.writers.values():
                     writer.flush()  # a program that is kept goes on writing to it
-            if kept is not None and kept.is_usable:
+            keeps = self._keeps_evaluations or values is not None
+            if kept is not None and kept.is_usable and keeps:
                 kept.step = run.step  # hooks may have asked for more
                 self._kept = kept
 
@@ -566,7 +585,7 @@ class Estimator:
         path: str | None,
         values: Mapping[str, Any] | None,
     ) -> KeptEvaluation:
-        """Returns what the last evaluation has traced, where the model function would make the same; else traces it.
+        """Returns what the last evaluation has traced, if it was kept, and is of the same arguments; else traces it.
 
         See `_prepared` for the arguments.
         """

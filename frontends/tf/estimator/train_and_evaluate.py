@@ -56,13 +56,15 @@ def train_and_evaluate(
     logging.info("Not using Distribute Coordinator.")
     config = estimator.config
     if config.task_type == "evaluator":
-        return _follow(estimator, train_spec, eval_spec)
+        with estimator.keeping_evaluations():
+            return _follow(estimator, train_spec, eval_spec)
     is_served = uses_servers(config) and config.remote_cluster is None
     only_trains = config.num_worker_replicas > 1 or config.task_type == "chief" or is_served
     if config.task_type != "master" and (only_trains or "evaluator" in config.cluster_spec.jobs):
         _train(estimator, train_spec, [])
         return None
-    return _train_and_evaluate_here(estimator, train_spec, eval_spec)
+    with estimator.keeping_evaluations():
+        return _train_and_evaluate_here(estimator, train_spec, eval_spec)
 
 
 def _train(estimator: Estimator, spec: TrainSpec, listeners: Sequence[Any]) -> None:

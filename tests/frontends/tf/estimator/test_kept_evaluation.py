@@ -27,6 +27,13 @@ def estimator(tmp_path, traces):
     return estimator
 
 
+@pytest.fixture
+def keeping(estimator):
+    with estimator.keeping_evaluations():
+        yield
+
+
+@pytest.mark.usefixtures("keeping")
 def test_what_was_traced_serves_evaluations_of_the_same_function_on_the_same_kind_of_batch(
     estimator, traces
 ):
@@ -47,9 +54,44 @@ def test_what_was_traced_serves_evaluations_of_the_same_function_on_the_same_kin
     assert len(traces) == 2 * once
 
 
+@pytest.mark.usefixtures("keeping")
 def test_hooks_of_the_model_function_are_made_anew(estimator, traces):
     estimator.params["evaluation_hooks"] = [tf.estimator.SessionRunHook()]
     found = [estimator.evaluate(data(), steps=1) for _ in range(2)]
     assert found[0] == found[1]
     assert len(traces) % 2 == 0
     assert traces
+
+
+def test_an_evaluation_by_itself_calls_the_model_function(tmp_path):
+    settings = {"shift": 0.0}
+
+    def model_fn(features, labels, mode, params):
+        spec = linear(features, labels, mode, params)
+        shifted = tf.compat.v1.metrics.mean(0 * labels + settings["shift"])
+        return spec._replace(eval_metric_ops={"shift": shifted})
+
+    estimator = tf.estimator.Estimator(model_fn, tmp_path, params={"rate": 0.1})
+    estimator.train(data(10), steps=1)
+    assert estimator.evaluate(data())["shift"] == 0
+    settings["shift"] = 1.0
+    assert estimator.evaluate(data())["shift"] == 1
+
+
+def test_train_and_evaluate_calls_it_once_for_all_its_evaluations(tmp_path):
+    modes = []
+
+    def model_fn(features, labels, mode, params):
+        modes.append(mode)
+        return linear(features, labels, mode, params)
+
+    config = tf.estimator.RunConfig(save_checkpoints_steps=2)
+    estimator = tf.estimator.Estimator(model_fn, tmp_path, config, params={"rate": 0.1})
+    train = tf.estimator.TrainSpec(data(None), max_steps=6)
+    tf.estimator.train_and_evaluate(
+        estimator, train, tf.estimator.EvalSpec(data(), throttle_secs=0)
+    )
+    once = modes.count("eval")
+    modes.clear()
+    estimator.evaluate(data())
+    assert modes.count("eval") == once
