@@ -22,7 +22,7 @@ from frontends.tf.ops.map_stream import require_no_write
 from frontends.tf.tensor_shape import TensorShape
 from frontends.tf.variable_component import VariableComponent, component_names
 from spmd.replica import ArrayLike, PerReplica, TracedPerReplica, current_frame, in_replica
-from spmd.state import Update, describing
+from spmd.state import Update, described, describing
 from spmd.topology import layout_of, place
 
 
@@ -235,5 +235,11 @@ class HeldVariable(ArrayLike, spmd.Variable):
             super()._set(value)
             return
         value = jnp.where(changes, value, self._get())
-        with describing(Update(self, "set", value)):
+        update = described(self)
+        if update is not None and update.verb in ("add", "subtract") and update.index is None:
+            # On parameter servers, a value that did not change would take back what other workers have added.
+            update = Update(self, update.verb, jnp.where(changes, update.operand, 0))
+        else:
+            update = Update(self, "set", value)
+        with describing(update):
             super()._set(value)

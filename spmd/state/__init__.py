@@ -14,6 +14,7 @@ from spmd.state.backing import back as back
 from spmd.state.backing import back_new as back_new
 from spmd.state.backing import backing_of as backing_of
 from spmd.state.backing import check_known as check_known
+from spmd.state.backing import described as described
 from spmd.state.backing import describing as describing
 from spmd.state.backing import is_backed as is_backed
 from spmd.state.backing import merging_writes as merging_writes

@@ -251,6 +251,12 @@ def describing(update: Update) -> contextlib.AbstractContextManager[Update | Non
     return assigned(_UPDATE, update)
 
 
+def described(variable: LibraryVariable) -> Update | None:
+    """Returns what the write of a block was said to do to a variable; None if nothing was said."""
+    update = _UPDATE.get()
+    return update if update is not None and update.variable is variable else None
+
+
 def undisturbed(variable: LibraryVariable) -> contextlib.AbstractContextManager[object]:
     """Reads or writes a variable in a `with` block while no other thread traces a step with it."""
     # In a step it is the step's, whose replicas may run on other threads than the one that holds the lock.
@@ -276,9 +282,7 @@ def written(variable: LibraryVariable, old: PyTree, new: PyTree) -> None:
     backing = backing_of(variable)
     if backing is None or _SILENT.get():
         return
-    update = _UPDATE.get()
-    if update is not None and update.variable is not variable:
-        update = None
+    update = described(variable)
     recorder = _RECORDER.get()
     if recorder is not None:
         recorder.add(variable, update)

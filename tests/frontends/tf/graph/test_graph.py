@@ -4,8 +4,11 @@ import jax
 import jax.numpy as jnp
 import pytest
 
+import spmd
 from frontends import tf
 from frontends.tf.graph import Graph, current_graph, default_graph
+from spmd.state import backing_of
+from tests.frontends.tf.distribute.coordinator.clusters import strategy as server_strategy
 
 
 def test_an_operation_runs_once_after_those_before_it_and_only_if_it_is_fetched():
@@ -130,6 +133,33 @@ def test_a_condition_of_the_running_step_leaves_variables_as_they_are():
     for condition, value in ((False, 1), (True, 3), (None, 5)):
         graph.apply(graph.operations_of(add), condition)
         assert v.numpy() == value
+
+
+def test_on_servers_a_condition_takes_back_nothing_that_others_have_added():
+    with server_strategy(1, 1).scope():
+        v = tf.Variable(1.0)
+    with Graph().as_default() as graph:
+        add = v.assign_add(2.0)
+
+    def step(changes):
+        graph.apply(graph.operations_of(add), changes)
+        return changes
+
+    run = spmd.Step(step, spmd.make_mesh(["cpu:0"]), state=[v])
+    sent = []
+    backing = backing_of(v)
+    push = type(backing).push
+
+    def seen(self, updates):
+        sent.extend((one.verb, float(one.operand)) for one in updates)
+        push(self, updates)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(backing), "push", seen)
+        for changes in (False, True):
+            run(jnp.asarray(changes))
+    assert sent == [("add", 0), ("add", 2)]
+    assert v.numpy() == 3
 
 
 def test_hooks_find_the_graph_of_the_steps_and_build_nothing_in_it():
