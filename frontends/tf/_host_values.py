@@ -14,6 +14,9 @@ from frontends.tf._typing import Nested
 # What tells the values of a kind, and calls a function on them; the function, by name, and its arguments.
 _Kind = tuple[Callable[[Any], bool], Callable[[str, Callable[..., Any], dict[str, Any]], Any]]
 
+# Arguments whose texts are no data.
+_NO_DATA = frozenset({"name", "dtype", "out_type"})
+
 
 def called_on_host(
     name: str, function: Callable[..., Any], args: tuple[Nested, ...], kwargs: Mapping[str, Nested]
@@ -29,14 +32,15 @@ def called_on_host(
     Returns:
         The result; NotImplemented if there are no such values, or the function has no meaning for them.
     """
-    found = next((kind for kind in _kinds() if _has(kind[0], (args, kwargs))), None)
-    if found is None:
-        return NotImplemented
     try:
-        bound = inspect.signature(function).bind(*args, **kwargs)
+        arguments = inspect.signature(function).bind(*args, **kwargs).arguments
     except TypeError:
         return NotImplemented
-    return found[1](name.rpartition(".")[2], function, dict(bound.arguments))
+    data = [value for key, value in arguments.items() if key not in _NO_DATA]
+    found = next((kind for kind in _kinds() if _has(kind[0], data)), None)
+    if found is None:
+        return NotImplemented
+    return found[1](name.rpartition(".")[2], function, dict(arguments))
 
 
 def _has(is_kind: Callable[[Any], bool], structure: Nested) -> bool:

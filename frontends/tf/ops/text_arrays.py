@@ -52,8 +52,18 @@ def _boolean_mask(tensor: HostLike, mask: HostLike, axis: HostLike = None) -> An
 
 def _slice(input_: Any, begin: Any, size: Any) -> Any:
     array = _array(input_)
-    pairs = zip(np.asarray(begin).tolist(), np.asarray(size).tolist(), strict=True)
-    return array[tuple(slice(start, None if n < 0 else start + n) for start, n in pairs)]
+    first, count = (np.asarray(one).reshape(-1) for one in (begin, size))
+    if not len(first) == len(count) == array.ndim:
+        raise ValueError(
+            f"tf.slice: expected begin and size for each of {array.ndim} dimensions, got {first.tolist()} and "
+            f"{count.tolist()}."
+        )
+    count = np.where(count == -1, array.shape - first, count)
+    if ((first < 0) | (count < 0) | (first + count > array.shape)).any():
+        raise ValueError(
+            f"tf.slice: the block from {first.tolist()} of size {count.tolist()} is not in an array of shape {array.shape}."
+        )
+    return array[tuple(map(slice, first, first + count))]
 
 
 def _cast(x: HostLike, dtype: Any) -> Any:
@@ -74,7 +84,6 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "broadcast_to": lambda input, shape: np.broadcast_to(_array(input), np.asarray(shape)),
     "cast": _cast,
     "concat": _concat,
-    "ensure_shape": lambda x, shape: _array(x),
     "expand_dims": lambda input, axis: np.expand_dims(_array(input), int(axis)),
     "fill": lambda dims, value: np.broadcast_to(_array(value), np.asarray(dims)).copy(),
     "gather": _gather,

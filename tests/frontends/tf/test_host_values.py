@@ -30,3 +30,22 @@ def test_a_function_that_is_compiled_runs_as_python_with_texts():
         found, after = number(tf.constant([1, 2]))
     np.testing.assert_array_equal(found, [-1, -1])
     np.testing.assert_array_equal(after, [2, 3])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: tf.ensure_shape(tf.ones([2]), [3], name="x"),
+        lambda: tf.reshape(tf.ones([2]), [3, 7], name="flat"),
+        lambda: tf.function(lambda x: tf.reshape(x, [3, 7], name="flat"))(tf.ones([2])),
+    ],
+)
+def test_a_name_is_no_text_to_work_on(call):
+    with pytest.raises((TypeError, ValueError), match=r"shape|size") as raised:
+        call()
+    assert "texts" not in str(raised.value)
+
+
+def test_a_block_outside_of_an_array_stays_an_error_with_a_name():
+    with pytest.raises(ValueError, match="slice"):
+        tf.slice(tf.ones([2]), [0], [100], name="s")

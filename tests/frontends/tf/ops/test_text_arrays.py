@@ -18,3 +18,22 @@ def test_more_functions():
     assert tf.split(texts, [1, 1])[1].tolist() == [b"b"]
     with pytest.raises(ValueError, match="batch_dims"):
         tf.gather(tf.constant([["a"]]), [[0]], batch_dims=1)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda x: tf.ensure_shape(x, [3]), "expected shape"),
+        (lambda x: tf.slice(x, [0], [3]), "is not in an array"),
+        (lambda x: tf.slice(x, [0, 0], [1, 1]), "each of 1 dimensions"),
+    ],
+)
+def test_wrong_shapes_and_blocks(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(tf.constant(["a", "b"]))
+
+
+def test_right_shapes_and_blocks():
+    texts = tf.constant(["a", "b"])
+    assert tf.ensure_shape(texts, [None]).shape == (2,)
+    assert tf.slice(texts, [1], [-1]).tolist() == [b"b"]
