@@ -273,7 +273,11 @@ class Estimator:
         finally:
             self._keeps_evaluations = before
             if not before:
-                self._kept = None
+                self.forget_evaluations()
+
+    def forget_evaluations(self) -> None:
+        """Lets go of what evaluations have kept; not a name of TensorFlow."""
+        self._kept = None
 
     def _evaluate(
         self,
@@ -572,7 +576,7 @@ class Estimator:
                 )
             finally:
                 for writer in store.writers.values():
-                    writer.flush()  # a program that is kept goes on writing to it
+                    writer.flush()  # the process may end before it is collected
             keeps = self._keeps_evaluations or values is not None
             if kept is not None and kept.is_usable and keeps:
                 kept.step = run.step  # hooks may have asked for more
@@ -592,6 +596,8 @@ class Estimator:
         key = evaluation_key(self._model_fn, self.params, strategy, batch)
         # Another thread may evaluate, too, and an error leaves nothing.
         kept, self._kept = self._kept, None
+        if not self._keeps_evaluations and values is None:
+            kept = None
         if kept is None or not kept.serves(key, path, values):
             store, step = self._traced(ModeKeys.EVAL, strategy, batch)
             return KeptEvaluation(key, store, step, strategy)

@@ -49,7 +49,7 @@ class KeptEvaluation:
             for one in local
             for own in strategy.experimental_local_results(one)
         )
-        # A hook that the model function makes may remember what it has seen, and its writers are closed.
+        # A hook that the model function makes may remember what it has seen, and a writer belongs to one evaluation.
         self.is_usable = zero and not step.made.spec.evaluation_hooks and not store.writers
 
     def serves(self, key: Hashable, path: str | None, values: Mapping[str, Any] | None) -> bool:

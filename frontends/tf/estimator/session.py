@@ -138,6 +138,13 @@ class Session:
         return nest.map_structure(self._run, fetches)
 
     def _run(self, fetch: object) -> Any:
+        if isinstance(fetch, Operation):
+            if all(one.effect is None for one in self.graph.operations_of(fetch)):
+                return None
+            raise ValueError(
+                f"session.run({fetch.name!r}) runs no operations. Have the step run it: add it to train_op with tf.group(...), or "
+                "return tf.train.SessionRunArgs(operation) from before_run."
+            )
         variable = self._variable(fetch)
         if variable is not None:
             return np.asarray(variable.value())[()]

@@ -69,6 +69,7 @@ class InMemoryEvaluatorHook(SessionRunHook):
     def end(self, session: Any) -> None:
         """See `SessionRunHook.end`."""
         self._evaluate(session)
+        self._estimator.forget_evaluations()
 
     def _evaluate(self, session: Any) -> None:
         self._estimator.evaluate_values(session.saved_values(), *self._arguments)

@@ -21,6 +21,11 @@ class Looking(tf.estimator.SessionRunHook):
             session.run([], feed_dict={1: 2})
         with pytest.raises(ValueError, match="'x' is neither a variable nor a tensor"):
             session.run("x")
+        with session.graph.as_default():
+            add = variables["dense/bias"].assign_add([1.0])
+            assert session.run(tf.no_op()) is None
+            with pytest.raises(ValueError, match=r"runs no operations\. Have the step run it"):
+                session.run(tf.group(add))
 
 
 def test_variables_are_read(tmp_path):
