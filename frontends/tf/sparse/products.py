@@ -143,15 +143,16 @@ def safe_embedding_lookup_sparse(
 
     Source: `tf.nn.safe_embedding_lookup_sparse`.
     """
+    if combiner not in _COMBINERS:
+        raise ValueError(f"combiner must be one of 'mean', 'sqrtn' or 'sum', got {combiner}")
+    prunes = combiner != "sum"
     if not isinstance(sparse_ids, SparseTensor | RaggedTensor):
         return _of_padded(
-            embedding_weights, sparse_ids, sparse_weights, combiner, max_norm, default_id
+            embedding_weights, sparse_ids, sparse_weights, combiner, max_norm, default_id, prunes
         )
     if isinstance(sparse_ids, RaggedTensor):
         sparse_ids = sparse_ids.to_sparse()
         sparse_weights = None if sparse_weights is None else sparse_weights.to_sparse()
-    if combiner not in _COMBINERS:
-        raise ValueError(f"combiner must be one of 'mean', 'sqrtn' or 'sum', got {combiner}")
     ids, indices = np.asarray(sparse_ids.values), np.asarray(sparse_ids.indices)
     outer = np.asarray(sparse_ids.dense_shape)[:-1].tolist()
     count = int(np.prod(outer))
@@ -162,7 +163,7 @@ def safe_embedding_lookup_sparse(
     )
     kept = ids >= 0
     weights = None if sparse_weights is None else np.asarray(sparse_weights.values)
-    if weights is not None and combiner != "sum":
+    if weights is not None and prunes:
         kept &= weights > 0
     ids, rows, weights = ids[kept], rows[kept], None if weights is None else weights[kept]
     empty = np.bincount(rows, minlength=count) == 0
@@ -211,6 +212,7 @@ def _of_padded(
     how: str,
     max_norm: float | None,
     default_id: int | None = None,
+    prunes: bool = False,
 ) -> jax.Array:
     numbers = convert_to_tensor(ids)
     if not jnp.issubdtype(numbers.dtype, jnp.integer) or numbers.ndim < 2:
@@ -221,6 +223,8 @@ def _of_padded(
     there = numbers >= 0
     found = embedding_lookup(params, jnp.where(there, numbers, 0), max_norm)
     factor = jnp.ones(numbers.shape, found.dtype) if weights is None else convert_to_tensor(weights)
+    if prunes:
+        there &= factor > 0
     factor = jnp.where(there, factor, 0).astype(found.dtype)[..., None]
     total = (found * factor).sum(-2)
     if how != "sum":

@@ -32,6 +32,30 @@ def test_rows_without_ids_give_the_default():
     np.testing.assert_allclose(found, [[4, 5], [5, 6], [1, 2]])
 
 
+@pytest.mark.parametrize("combiner", ["sum", "mean", "sqrtn"])
+@pytest.mark.parametrize("default_id", [None, 2])
+def test_weights_count_alike_in_both_forms(combiner, default_id):
+    ids = tf.SparseTensor([[0, 0], [0, 1], [1, 0], [1, 1]], np.array([0, 1, 1, 2]), [2, 2])
+    weights = tf.SparseTensor(ids.indices, np.array([1, -1, 0, 0], np.float32), [2, 2])
+    safe = tf.nn.safe_embedding_lookup_sparse
+    sparse = safe(TABLE, ids, weights, combiner, default_id)
+    padded = safe(TABLE, tf.sparse.to_dense(ids), tf.sparse.to_dense(weights), combiner, default_id)
+    np.testing.assert_allclose(padded, sparse)
+    gives_default = default_id is not None and combiner != "sum"
+    np.testing.assert_allclose(sparse[0], [-2, -2] if combiner == "sum" else [1, 2])
+    np.testing.assert_allclose(sparse[1], TABLE[2] if gives_default else [0, 0])
+
+
+def test_only_the_safe_lookup_leaves_out_weights_below_zero():
+    found = tf.nn.embedding_lookup_sparse(TABLE, [[0, 1]], [[2.0, -1.0]], "mean")
+    np.testing.assert_allclose(found, [[-1, 0]])
+
+
+def test_arrays_of_ids_need_a_known_combiner():
+    with pytest.raises(ValueError, match="combiner must be one of"):
+        tf.nn.safe_embedding_lookup_sparse(TABLE, PADDED, combiner="avg")
+
+
 def test_a_sparse_matrix_is_a_constant_of_a_step():
     sparse = tf.SparseTensor([[0, 1], [1, 2]], np.array([2, 3], np.float32), [2, 3])
     strategy = tf.distribute.MirroredStrategy(["CPU:0"])
