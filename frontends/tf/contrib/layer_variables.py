@@ -7,7 +7,7 @@ from frontends.tf._typing import DTypeLike, TensorLike
 from frontends.tf.compat.v1.collections import GraphKeys, add_to_collections
 from frontends.tf.compat.v1.variable_scopes import VariableScope, get_variable
 
-Collections = str | Sequence[str] | Mapping[str, Sequence[str]] | None
+Collections = str | Sequence[str] | Mapping[str, str | Sequence[str]] | None
 Initializer = Callable[..., Any] | None
 Regularizer = Callable[[TensorLike], Any] | None
 Scope = str | VariableScope | None
@@ -15,7 +15,7 @@ Scope = str | VariableScope | None
 
 def layer_variable(
     name: str,
-    shape: Sequence[int],
+    shape: Sequence[int] | None,
     dtype: DTypeLike,
     initializer: Initializer,
     regularizer: Regularizer = None,
@@ -31,13 +31,21 @@ def layer_variable(
         initializer: see `tf.get_variable`.
         regularizer: likewise.
         trainable: likewise.
-        variables_collections: names of collections, or a dict with them by the name of the variable.
+        variables_collections: names of collections besides `GLOBAL_VARIABLES` and `MODEL_VARIABLES`, or one name; or a dict
+            with them by the name of the variable.
     """
-    further = variables_collections
+    collections = [GraphKeys.GLOBAL_VARIABLES, *collections_of(name, variables_collections)]
+    return get_variable(name, shape, dtype, initializer, regularizer, trainable, collections)
+
+
+def collections_of(name: str, further: Collections) -> list[str]:
+    """Lists the collections of a layer's variable: `MODEL_VARIABLES`, and those that a script names."""
     if isinstance(further, Mapping):
         further = further.get(name)
-    collections = [GraphKeys.GLOBAL_VARIABLES, *(further or ())]
-    return get_variable(name, shape, dtype, initializer, regularizer, trainable, collections)
+    return [
+        GraphKeys.MODEL_VARIABLES,
+        *([further] if isinstance(further, str) else further or ()),
+    ]
 
 
 def collected(outputs: Any, outputs_collections: Collections) -> Any:

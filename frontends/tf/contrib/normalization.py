@@ -13,7 +13,13 @@ from frontends.tf.compat.v1.layers.normalization import BatchNormalization
 from frontends.tf.compat.v1.slots import name_of
 from frontends.tf.compat.v1.variable_scopes import variable_scope
 from frontends.tf.contrib.arg_scopes import add_arg_scope
-from frontends.tf.contrib.layer_variables import Collections, Scope, collected, layer_variable
+from frontends.tf.contrib.layer_variables import (
+    Collections,
+    Scope,
+    collected,
+    collections_of,
+    layer_variable,
+)
 from frontends.tf.graph import current_graph
 from frontends.tf.ops.convert import convert_to_tensor
 
@@ -113,10 +119,10 @@ def batch_norm(
         outputs = layer.apply(convert_to_tensor(inputs), training=is_training)
         _place_updates(layer.updates, updates_collections)
         for variable in (*layer.trainable_weights, *layer.non_trainable_weights):
-            further = variables_collections
-            if isinstance(further, Mapping):
-                further = further.get(name_of(variable).rpartition("/")[2])
-            add_to_collections(further or (), variable)
+            name = name_of(variable).rpartition("/")[2]
+            for collection in collections_of(name, variables_collections):
+                if all(one is not variable for one in get_collection_ref(collection)):
+                    add_to_collections(collection, variable)
         if activation_fn is not None:
             outputs = activation_fn(outputs)
     return collected(outputs, outputs_collections)

@@ -5,7 +5,7 @@ from typing import Any
 from frontends.tf import nn
 from frontends.tf._typing import ShapeLike, TensorLike
 from frontends.tf.compat.v1 import layers
-from frontends.tf.compat.v1.variable_scopes import get_variable, variable_scope
+from frontends.tf.compat.v1.variable_scopes import variable_scope
 from frontends.tf.contrib.arg_scopes import add_arg_scope
 from frontends.tf.contrib.layer_variables import (
     Collections,
@@ -13,6 +13,7 @@ from frontends.tf.contrib.layer_variables import (
     Regularizer,
     Scope,
     collected,
+    layer_variable,
 )
 from frontends.tf.ops.convert import convert_to_tensor
 from frontends.tf.ops.creation import one_hot
@@ -102,5 +103,5 @@ def embed_sequence(
         raise ValueError("Must specify vocab size and embedding dimension when not reusing.")
     shape = None if vocab_size is None or embed_dim is None else [vocab_size, embed_dim]
     with variable_scope(scope, "EmbedSequence", [ids], reuse=reuse):
-        table = get_variable("embeddings", shape, None, initializer, regularizer, trainable)
+        table = layer_variable("embeddings", shape, None, initializer, regularizer, trainable)
         return nn.embedding_lookup(table, convert_to_tensor(ids))
