@@ -8,7 +8,7 @@ import numpy as np
 from frontends.tf._typing import HostLike
 from frontends.tf.data.host_arrays import host_array, integers, shown
 from frontends.tf.ragged import partitions
-from frontends.tf.ragged.operators import binary, broadcast
+from frontends.tf.ragged.operators import binary, broadcast, check_same_rows
 from frontends.tf.ragged.ops import boolean_mask, concat, expand_dims, map_flat_values, stack
 from frontends.tf.ragged.ragged_tensor import RaggedTensor
 from frontends.tf.ragged.reductions import mean, reduced, rows_by, variance
@@ -97,12 +97,16 @@ def _gather(
         number = partitions.rows_of(wanted.lengths)
         _check_indices(places, rows.lengths[number])
         return wanted.with_flat_values(_taken(rows._values, rows._splits[:-1][number] + places))
-    if int(axis or 0):
-        if not isinstance(params, RaggedTensor) or int(axis) < 2:
+    at = 0 if axis is None else int(axis)
+    if at and isinstance(params, RaggedTensor):
+        at = _axis(at, params.ndim, "tf.gather")
+    if at:
+        if not isinstance(params, RaggedTensor) or at <= params.ragged_rank:
             raise ValueError(
                 f"tf.gather of ragged tensors: axis must be 0, or that of a dense dimension, got {axis}."
             )
-        return params.with_values(_gather(function, params.values, indices, axis=int(axis) - 1))
+        inner = at - params.ragged_rank
+        return params.with_flat_values(function(params.flat_values, indices, axis=inner))
     if isinstance(indices, RaggedTensor):
         return indices.with_flat_values(_gather(function, params, indices.flat_values))
     if not isinstance(params, RaggedTensor):
@@ -116,6 +120,14 @@ def _gather(
         outer = int(np.prod(places.shape[:axis_]))
         found = RaggedTensor.from_uniform_row_length(found, places.shape[axis_], outer)
     return found
+
+
+def _axis(axis: int, rank: int, op_name: str) -> int:
+    if not -rank <= axis < rank:
+        raise ValueError(
+            f"{op_name}: axis={axis} out of bounds: expected {-rank}<=axis<{rank} for a ragged tensor of {rank} dimensions."
+        )
+    return axis % rank
 
 
 def _check_indices(places: np.ndarray, sizes: np.ndarray) -> None:
@@ -134,7 +146,8 @@ def _taken(values: HostLike, places: np.ndarray) -> Any:
 def _reverse(function: Callable[..., Any], tensor: RaggedTensor, axis: HostLike) -> Any:
     found = tensor
     for one in np.atleast_1d(axis).tolist():
-        found = found[(*[slice(None)] * (one % found.ndim), slice(None, None, -1))]
+        at = _axis(one, tensor.ndim, "tf.reverse")
+        found = found[(*[slice(None)] * at, slice(None, None, -1))]
     return found
 
 
@@ -161,7 +174,9 @@ def _where(
     if x is None:
         where = partitions.coordinates([np.diff(splits) for splits in condition.nested_row_splits])
         return shown(where[np.asarray(condition.flat_values).astype(bool)])
-    ragged = next(one for one in (condition, x, y) if isinstance(one, RaggedTensor))
+    among = [one for one in (condition, x, y) if isinstance(one, RaggedTensor)]
+    check_same_rows(among)
+    ragged = among[0]
     parts = [
         one.flat_values if isinstance(one, RaggedTensor) else broadcast(one, ragged)
         for one in (condition, x, y)
@@ -179,7 +194,8 @@ def _squeeze(function: Callable[..., Any], input: RaggedTensor, axis: HostLike =
     if axis is None:
         raise ValueError("Ragged.squeeze must have an axis argument.")
     found: Any = input
-    for one in sorted((int(a) % input.ndim for a in np.atleast_1d(axis)), reverse=True):
+    axes = (_axis(int(a), input.ndim, "tf.squeeze") for a in np.atleast_1d(axis))
+    for one in sorted(axes, reverse=True):
         if not isinstance(found, RaggedTensor):
             found = np.squeeze(found, one)
         elif one == 0:
@@ -201,9 +217,20 @@ def _squeeze(function: Callable[..., Any], input: RaggedTensor, axis: HostLike =
     return found if isinstance(found, RaggedTensor) else shown(found)
 
 
+def _boolean_mask(
+    function: Callable[..., Any], tensor: HostLike, mask: HostLike, axis: HostLike = None
+) -> Any:
+    if axis is not None and int(axis) != 0:
+        raise ValueError(
+            f"tf.boolean_mask of ragged tensors: axis must be 0, got {axis}.\n"
+            "Fix: tf.ragged.boolean_mask(tensor, mask), with a mask for the dimensions from the first one on"
+        )
+    return boolean_mask(tensor, mask)
+
+
 # By the last part of TensorFlow's name; each gets the function of arrays first.
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "boolean_mask": lambda _, tensor, mask, axis=None: boolean_mask(tensor, mask),
+    "boolean_mask": _boolean_mask,
     "concat": lambda _, values, axis: concat(
         values if isinstance(values, list | tuple) else [values], int(axis)
     ),

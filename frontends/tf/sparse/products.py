@@ -36,6 +36,7 @@ def sparse_dense_matmul(
         adjoint_b: likewise the second one.
 
     Raises:
+        TypeError: both matrices are sparse.
         ValueError: the shapes do not fit.
 
     Source: `tf.sparse.sparse_dense_matmul`.
@@ -101,6 +102,11 @@ def embedding_lookup_sparse(
     if isinstance(sp_ids, SparseTensor | RaggedTensor):
         if sp_weights is not None and type(sp_weights) is not type(sp_ids):
             raise TypeError("sp_weights must be either None or of the same type as sp_ids.")
+        if isinstance(sp_ids, RaggedTensor) and sp_ids.ragged_rank > 1:
+            raise ValueError(
+                f"embedding_lookup_sparse: expected rows of ids, got a ragged tensor of {sp_ids.ragged_rank} ragged dimensions.\n"
+                f"Fix: ids.merge_dims(0, {sp_ids.ragged_rank - 1})"
+            )
         ids, rows = _flat(sp_ids)
         weights = None if sp_weights is None else _flat(sp_weights)[0]
         if weights is not None and len(weights) != len(ids):

@@ -66,3 +66,11 @@ def test_a_sparse_matrix_is_a_constant_of_a_step():
 def test_one_matrix_is_dense():
     with pytest.raises(TypeError, match="must be dense"):
         tf.sparse.sparse_dense_matmul(IDS, IDS)
+
+
+def test_ids_have_one_ragged_dimension():
+    ids = tf.ragged.constant([[[0, 1], [2]], [[1]]])
+    with pytest.raises(ValueError, match=r"Fix: ids\.merge_dims\(0, 1\)"):
+        tf.nn.embedding_lookup_sparse(TABLE, ids)
+    found = tf.nn.embedding_lookup_sparse(TABLE, ids.merge_dims(0, 1))
+    np.testing.assert_allclose(found, [[2, 3], [5, 6], [3, 4]])
