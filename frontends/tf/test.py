@@ -1,5 +1,9 @@
 """`tf.test`: unit tests, whether there are GPUs, and whether the installed JAX can use them."""
 
+import atexit
+import functools
+import shutil
+import tempfile
 from collections.abc import Sequence
 
 import jax
@@ -88,6 +92,17 @@ def is_built_with_xla() -> bool:
     return True
 
 
+@functools.cache
+def get_temp_dir() -> str:
+    """Returns a folder for tests, the same for the whole process, which is removed at its end.
+
+    Source: `tf.compat.v1.test.get_temp_dir`.
+    """
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
 __getattr__, __dir__ = attributes(
     "tf.test",
     defined_in(__name__),
@@ -95,6 +110,5 @@ __getattr__, __dir__ = attributes(
         "TestCase": "frontends.tf.test_case",
         "main": "unittest",
         "mock": "unittest",
-        "get_temp_dir": "tempfile:mkdtemp",
     },
 )

@@ -51,3 +51,8 @@ def test_what_jax_was_installed_for():
     assert tf.test.is_built_with_xla()
     assert not tf.test.is_built_with_rocm()
     assert tf.test.is_built_with_gpu_support() == tf.test.is_built_with_cuda()
+
+
+def test_a_process_has_one_temporary_folder():
+    assert tf.gfile.IsDirectory(tf.test.get_temp_dir())
+    assert tf.test.get_temp_dir() == tf.test.get_temp_dir()

@@ -1,6 +1,7 @@
 """`tf.estimator.tpu.TPUEstimator`: an estimator that trains on the cores of a TPU, or without one as others do."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 from frontends.tf.distribute.strategies.tpu import TPUStrategy
@@ -9,9 +10,11 @@ from frontends.tf.estimator.mode_keys import ModeKeys
 from frontends.tf.estimator.tpu.config import RunConfig
 from frontends.tf.estimator.warm_start import WarmStartSettings
 from frontends.tf.tpu.system import require_tpu
+from spmd.assigned import assigned
 from spmd.typing import StrPath
 
 _RESERVED = ("batch_size", "context")
+_EXPORTS: ContextVar[bool] = ContextVar("_EXPORTS", default=False)
 
 
 class TPUEstimator(Estimator):
@@ -55,7 +58,7 @@ class TPUEstimator(Estimator):
             params: for the model function and for each `input_fn`; `batch_size` is added.
             use_tpu: whether to train on all cores of a TPU; otherwise as a `tf.estimator.Estimator`.
             train_batch_size: rows of a step, over all cores.
-            eval_batch_size: likewise, of an evaluation.
+            eval_batch_size: likewise, of an evaluation; one on a TPU needs it.
             predict_batch_size: likewise, of predictions.
             batch_axis: which axis of each tensor counts rows; must be None, or 0 for all.
             eval_on_tpu: whether evaluations use the TPU, too.
@@ -115,14 +118,19 @@ class TPUEstimator(Estimator):
                     f"{replicas}."
                 )
             self._batch_sizes[mode] = size // replicas
-        self._exports = False
         super().__init__(model_fn, model_dir, config, params, warm_start_from)
 
     def _params_for(self, mode: str, *, of_model: bool) -> Any:
         params = super()._params_for(mode, of_model=of_model)
         added: dict[str, Any] = {}
-        if self._batch_sizes[mode] is not None and not (of_model and self._exports):
-            added["batch_size"] = self._batch_sizes[mode]
+        exports, size = _EXPORTS.get(), self._batch_sizes[mode]
+        if size is None and mode in self._on_tpu and not exports:
+            raise ValueError(
+                "TPUEstimator.evaluate needs eval_batch_size=... to run on a TPU, and it is None. Write "
+                "TPUEstimator(..., eval_batch_size=...), or eval_on_tpu=False."
+            )
+        if size is not None and not (of_model and exports):
+            added["batch_size"] = size
         if of_model:
             added["use_tpu"] = mode in self._on_tpu
         if not isinstance(params, Mapping) and hasattr(params, "add_hparam"):
@@ -137,10 +145,7 @@ class TPUEstimator(Estimator):
 
     def export_saved_model(self, *args: Any, **kwargs: Any) -> bytes:
         """Writes what the model predicts; see `tf.estimator.Estimator.export_saved_model`. Parameters have no batch size."""
-        self._exports = True
-        try:
+        with assigned(_EXPORTS, True):
             return super().export_saved_model(*args, **kwargs)
-        finally:
-            self._exports = False
 
     export_savedmodel = export_saved_model

@@ -86,6 +86,9 @@ def test_what_cannot_be_asked_for(simulate):
     simulate("tpu:4")
     with pytest.raises(ValueError, match="multiple of 4"):
         tpu.TPUEstimator(model_fn, config=config, train_batch_size=6)
+    estimator = tpu.TPUEstimator(model_fn, config=config, params={"rate": 0.1}, train_batch_size=8)
+    with pytest.raises(ValueError, match=r"eval_batch_size=\.\.\. to run on a TPU"):
+        estimator.evaluate(input_fn, steps=1)
 
 
 def test_without_a_tpu_that_is_an_error():
