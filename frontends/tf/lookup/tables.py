@@ -69,6 +69,13 @@ class _Table:
         keys = _array(list(self._entries), self.key_dtype)
         return shown(keys), shown(_array(list(self._entries.values()), self.value_dtype))
 
+    def _fill(self, keys: np.ndarray, values: np.ndarray) -> None:
+        for key, value in zip(keys.tolist(), values.tolist(), strict=True):
+            if self._entries.setdefault(key, value) != value:
+                raise RuntimeError(
+                    f"HashTable has different value for same key. Key {key!r} has {self._entries[key]!r} and trying to add value {value!r}"
+                )
+
     def _found(self, keys: np.ndarray) -> np.ndarray:
         raise NotImplementedError
 
@@ -119,12 +126,7 @@ class StaticHashTable(_Table):
         self._default = host_array(
             default_value, "StaticHashTable: default_value", self.value_dtype
         ).reshape(())[()]
-        keys, values = initializer.pairs()
-        for key, value in zip(keys.tolist(), values.tolist(), strict=True):
-            if self._entries.setdefault(key, value) != value:
-                raise RuntimeError(
-                    f"HashTable has different value for same key. Key {key!r} has {self._entries[key]!r} and trying to add value {value!r}"
-                )
+        self._fill(*initializer.pairs())
 
     @property
     def default_value(self) -> Any:
@@ -138,18 +140,33 @@ class StaticHashTable(_Table):
         ).reshape(keys.shape)
 
     def _in_program(self, keys: HostLike) -> Any:
-        if not (self.key_dtype.is_integer and self.value_dtype.name != "string" and self._entries):
+        if not (self.key_dtype.is_integer and self.value_dtype.name != "string"):
             return super()._in_program(keys)
-        known, values = (
-            np.asarray(host_array(list(each), "lookup"))
-            for each in (self._entries, self._entries.values())
-        )
-        order = np.argsort(known)
-        sorted_keys = jnp.asarray(known[order].astype(jax_dtype(self.key_dtype)))
-        sorted_values = jnp.asarray(values[order].astype(jax_dtype(self.value_dtype)))
+        if not jnp.issubdtype(keys.dtype, jnp.integer):
+            raise TypeError(
+                f"Dtype of argument `keys` must be {self.key_dtype.name}, received: {keys.dtype}."
+            )
+        default = self._narrowed(np.asarray(self._default))
+        limits = np.iinfo(keys.dtype)
+        # No key of a program can be one that does not fit.
+        pairs = [pair for pair in self._entries.items() if limits.min <= pair[0] <= limits.max]
+        if not pairs:
+            return jnp.full(keys.shape, default)
+        known, values = map(list, zip(*sorted(pairs), strict=True))
+        sorted_keys = jnp.asarray(np.array(known, keys.dtype))
+        sorted_values = jnp.asarray(self._narrowed(_array(values, self.value_dtype)))
         places = jnp.clip(jnp.searchsorted(sorted_keys, keys), 0, len(known) - 1)
-        default = jnp.asarray(self._default, sorted_values.dtype)
         return jnp.where(sorted_keys[places] == keys, sorted_values[places], default)
+
+    def _narrowed(self, values: np.ndarray) -> np.ndarray:
+        """Gives values the dtype that programs have for them."""
+        found = values.astype(jax_dtype(self.value_dtype))
+        if self.value_dtype.is_integer and (found != values).any():
+            raise ValueError(
+                f"StaticHashTable.lookup in a step: the value {values[found != values][0]} does not fit {found.dtype}.\n"
+                'Fix: jax.config.update("jax_enable_x64", True)'
+            )
+        return found
 
 
 class StaticVocabularyTable(_Table):
@@ -161,6 +178,7 @@ class StaticVocabularyTable(_Table):
         lookup_key_dtype: of the keys that are looked up; integers are looked up by their digits.
 
     Raises:
+        RuntimeError: a word comes twice, with different numbers.
         TypeError: the dtypes are others.
         ValueError: there are no buckets.
 
@@ -186,12 +204,20 @@ class StaticVocabularyTable(_Table):
                 raise TypeError(
                     f"Invalid `value_dtype`, expected int64 but got {initializer.value_dtype.name}."
                 )
+            if not (initializer.key_dtype.is_integer or initializer.key_dtype.name == "string"):
+                raise TypeError(
+                    f"Invalid `key_dtype`, expected integers or string but got {initializer.key_dtype.name}."
+                )
             key_dtype = initializer.key_dtype if lookup_key_dtype is None else lookup_key_dtype
+            if as_dtype(key_dtype).is_integer != initializer.key_dtype.is_integer:
+                kind = "integer" if as_dtype(key_dtype).is_integer else "non-integer"
+                raise TypeError(
+                    f"Invalid `key_dtype`, expected {kind} but got {initializer.key_dtype.name}."
+                )
         super().__init__(key_dtype, "int64", name)
         self._buckets = num_oov_buckets
         if initializer is not None:
-            keys, values = initializer.pairs()
-            self._entries = dict(zip(keys.tolist(), values.tolist(), strict=True))
+            self._fill(*initializer.pairs())
 
     def size(self, name: str | None = None) -> Any:
         """Returns the number of words and buckets, int64."""

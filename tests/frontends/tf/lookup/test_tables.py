@@ -1,5 +1,6 @@
 """Tables in maps and in steps; tests/golden compares with TensorFlow."""
 
+import jax
 import numpy as np
 import pytest
 
@@ -17,6 +18,40 @@ def test_a_step_looks_integers_up():
     found = strategy.run(lambda x: table.lookup(x), (tf.constant([9, 7, 1]),))
     for one in strategy.experimental_local_results(found):
         np.testing.assert_allclose(one, [0.9, -1.0, 0.1])
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [([2**32 + 5, 7], [0, 2, 0]), ([2**32 + 5, 2**33], [0, 0, 0]), ([], [0, 0, 0])],
+)
+def test_keys_that_do_not_fit_a_program_are_no_others(keys, expected):
+    values = np.arange(1, len(keys) + 1)
+    entries = tf.lookup.KeyValueTensorInitializer(np.array(keys, np.int64), values, tf.int64)
+    table = tf.lookup.StaticHashTable(entries, 0)
+    found = jax.jit(table.lookup)(np.array([5, 7, 8], np.int32))
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_values_that_do_not_fit_a_program_raise():
+    entries = tf.lookup.KeyValueTensorInitializer(np.array([5]), np.array([2**40]))
+    table = tf.lookup.StaticHashTable(entries, 0)
+    with pytest.raises(ValueError, match=r'(?s)1099511627776.*"jax_enable_x64", True'):
+        jax.jit(table.lookup)(np.array([5], np.int32))
+
+
+@pytest.mark.parametrize(
+    ("keys", "values", "lookup_dtype", "error", "message"),
+    [
+        (["a", "a"], [0, 1], None, RuntimeError, "different value for same key"),
+        (["a"], [0], tf.int64, TypeError, "expected integer but got string"),
+        (np.array([1]), [0], tf.string, TypeError, "expected non-integer but got int64"),
+        (np.array([1.0]), [0], None, TypeError, "expected integers or string but got float64"),
+    ],
+)
+def test_vocabularies_check_their_words(keys, values, lookup_dtype, error, message):
+    words = tf.lookup.KeyValueTensorInitializer(keys, values, value_dtype=tf.int64)
+    with pytest.raises(error, match=message):
+        tf.lookup.StaticVocabularyTable(words, 1, lookup_dtype)
 
 
 def test_a_step_looks_no_changing_table_up():
