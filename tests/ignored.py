@@ -35,6 +35,9 @@ NAMESPACES = (
     ),
     *("tf.io", "tf.io.gfile", "tf.sparse", "tf.keras"),
     *("tf.strings", "tf.ragged", "tf.lookup", "tf.lookup.experimental", "tf.sets"),
+    *("tf.estimator", "tf.estimator.tpu", "tf.contrib.data", "tf.contrib.distribute"),
+    *("tf.contrib.framework", "tf.contrib.layers", "tf.contrib.lookup", "tf.contrib.summary"),
+    *("tf.contrib.tpu", "tf.contrib.training"),
 )
 
 HEAD = """# Parameters without effect

@@ -6,11 +6,14 @@ from typing import Any
 
 from frontends.tf import nest
 from frontends.tf._names import attributes, defined_in
+from frontends.tf._typing import DTypeLike, ShapeLike
+from frontends.tf.aggregation import VariableAggregation, VariableSynchronization
 from frontends.tf.compat.v1.collections import GraphKeys, get_collection
 from frontends.tf.compat.v1.slots import name_of
 from frontends.tf.compat.v1.train import restoring, steps
 from frontends.tf.compat.v1.variable_scopes import VariableScope, get_variable
 from frontends.tf.contrib.arg_scopes import add_arg_scope, arg_scope
+from frontends.tf.contrib.layer_variables import Collections, collections_of
 from frontends.tf.ops.convert import is_tensor
 
 _Scope = str | VariableScope | None
@@ -95,15 +98,60 @@ def filter_variables(
     ]
 
 
-def model_variable(name: str, *args: Any, **kwargs: Any) -> Any:
+def model_variable(
+    name: str,
+    shape: ShapeLike = None,
+    dtype: DTypeLike = None,
+    initializer: Any = None,
+    regularizer: Any = None,
+    trainable: bool = True,
+    collections: Collections = None,
+    caching_device: object = None,
+    device: object = None,
+    partitioner: object = None,
+    custom_getter: Callable[..., Any] | None = None,
+    use_resource: object = None,
+    synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+    aggregation: VariableAggregation = VariableAggregation.NONE,
+) -> Any:
     """Makes a variable in the collection `MODEL_VARIABLES`, or finds it; see `tf.get_variable`.
+
+    Args:
+        name: below that of the scope.
+        shape: see `tf.get_variable`.
+        dtype: likewise.
+        initializer: likewise.
+        regularizer: likewise.
+        trainable: whether optimizers train it.
+        collections: to add it to, besides `GLOBAL_VARIABLES` and `MODEL_VARIABLES`.
+        caching_device: see `tf.get_variable`.
+        device: accepted, and not used: the strategy places variables.
+        partitioner: see `tf.get_variable`.
+        custom_getter: likewise.
+        use_resource: likewise.
+        synchronization: see `tf.Variable`.
+        aggregation: likewise.
+
+    Raises:
+        ValueError: see `tf.get_variable`.
 
     Source: `tf.contrib.framework.model_variable`.
     """
-    kwargs.pop("device", None)
-    further = list(kwargs.pop("collections", None) or ())
-    keys = [GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES]
-    return get_variable(name, *args, collections=[*keys, *further], **kwargs)
+    return get_variable(
+        name,
+        shape,
+        dtype,
+        initializer,
+        regularizer,
+        trainable,
+        [GraphKeys.GLOBAL_VARIABLES, *collections_of(name, collections)],
+        caching_device,
+        partitioner,
+        use_resource=use_resource,
+        custom_getter=custom_getter,
+        synchronization=synchronization,
+        aggregation=aggregation,
+    )
 
 
 _READERS = ("latest_checkpoint", "list_variables", "load_checkpoint", "load_variable")

@@ -333,8 +333,12 @@ def regex_replace(
         rewrite: what to put there; `\1` is the first group, `\0` all that matched.
         replace_global: whether to go on after the first match in a text.
 
+    Returns:
+        Texts of the shape of `input`. A `rewrite` that names a group that the pattern does not have leaves them as they are,
+        with a warning in the log, as RE2 does.
+
     Raises:
-        ValueError: the pattern is none, or `rewrite` names a group that it has not.
+        ValueError: `pattern` is no regular expression.
 
     Examples:
         >>> from frontends import tf
@@ -360,7 +364,7 @@ def regex_full_match(input: HostLike, pattern: HostLike, name: str | None = None
         pattern: a regular expression in RE2's syntax.
 
     Raises:
-        ValueError: the pattern is none.
+        ValueError: `pattern` is no regular expression.
 
     Source: `tf.strings.regex_full_match`.
     """

@@ -14,7 +14,7 @@ def test_lists_of_variables():
     with Graph().as_default():
         with tf.variable_scope("a") as scope:
             tf.get_variable("w", [1])
-            framework.model_variable("b", [1], trainable=False)
+            framework.model_variable("b", [1], trainable=False, device="/cpu:0")
         tf.get_variable("c/w", [1])
         assert names(framework.get_variables()) == ["a/w", "a/b", "c/w"]
         assert names(framework.get_variables(scope)) == ["a/w", "a/b"]
