@@ -69,19 +69,24 @@ def _along(
         if not isinstance(inner, RaggedTensor):
             return of_rows(inner, partitions.rows_of(lengths), len(lengths))
         rows = [_along(value.row(number), 0, of_rows, of_array) for number in range(len(lengths))]
-        counts = np.array(
-            [row.row_count if isinstance(row, RaggedTensor) else len(row) for row in rows]
-        )
-        return RaggedTensor(joined(rows), partitions.splits_of(counts))
+        counts = np.array([_count(row) for row in rows], np.int64)
+        # Without rows, there are no values to join but those of none.
+        values = joined(rows) if rows else _along(inner, 0, of_rows, of_array)
+        return RaggedTensor(values, partitions.splits_of(counts))
     longest = int(lengths.max(initial=0))
     if not isinstance(inner, RaggedTensor):
         return of_rows(inner, partitions.places(lengths), longest)
     columns = []
-    for place in range(longest):
+    # The first column gives the dtype and the inner dimensions, also if it is empty.
+    for place in range(max(longest, 1)):
         parts = inner.take(value._splits[:-1][lengths > place] + place)
         columns.append(_along(parts, 0, of_rows, of_array))
-    counts = np.array([len(column) for column in columns], np.int64)
-    return RaggedTensor(np.concatenate(columns), partitions.splits_of(counts))
+    counts = np.array([_count(column) for column in columns[:longest]], np.int64)
+    return RaggedTensor(joined(columns), partitions.splits_of(counts))
+
+
+def _count(value: Any) -> int:
+    return value.row_count if isinstance(value, RaggedTensor) else len(value)
 
 
 def rows_by(name: str) -> OfRows | None:
@@ -116,7 +121,11 @@ def variance(
 ) -> Any:
     """Returns the variances along dimensions; see `mean`."""
     first = mean(value, axis, keepdims, of_array)
-    return mean(value * value, axis, keepdims, of_array) - first * first
+    found = mean(value * value, axis, keepdims, of_array) - first * first
+    # Rounding makes it less than zero, whose root is no number; TensorFlow sets it to zero as well.
+    if isinstance(found, RaggedTensor):
+        return found.with_flat_values(np.maximum(found.flat_values, 0))
+    return shown(np.maximum(found, 0))
 
 
 def _sum(values: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
