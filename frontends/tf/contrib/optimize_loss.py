@@ -71,7 +71,8 @@ def optimize_loss(
         The loss, which trains when it is fetched: the `train_op` of a `tf.estimator.EstimatorSpec`.
 
     Raises:
-        ValueError: the optimizer, the learning rate, the step or the clipping is none that is described above.
+        ValueError: the optimizer, the learning rate, the step or the clipping is none that is described above; or there is
+            no variable to train.
 
     Source: `tf.contrib.layers.optimize_loss`.
     """
@@ -96,6 +97,10 @@ def optimize_loss(
         chosen = _optimizer(optimizer, rate)
         trained = trainable_variables() if variables is None else variables
         pairs = chosen.compute_gradients(loss, trained)
+        if not pairs:
+            raise ValueError(
+                "optimize_loss: No variables to optimize. Make one before, with tf.get_variable or a layer, or write variables=[...]."
+            )
         if gradient_noise_scale is not None:
             pairs = [(_noisy(gradient, gradient_noise_scale), one) for gradient, one in pairs]
         if gradient_multipliers is not None:

@@ -204,23 +204,29 @@ def _column(index: int, dtype: DType) -> _Column:
     if index == TextFileIndex.LINE_NUMBER:
         if dtype.name not in ("int64", "int32"):
             raise ValueError(
-                f"Signature mismatch. The number of a line is tf.int64, and not tf.{dtype.name}."
+                "TextFileInitializer: Signature mismatch. The number of a line is no "
+                f"tf.{dtype.name}: write tf.int64, or TextFileIndex.WHOLE_LINE."
             )
         return lambda number, line, delimiter: number
     if index == TextFileIndex.WHOLE_LINE:
         if dtype.name not in ("string", "int64", "int32"):
             raise ValueError(
-                f"Signature mismatch. A whole line is tf.string, and not tf.{dtype.name}."
+                "TextFileInitializer: Signature mismatch. A whole line is no "
+                f"tf.{dtype.name}: write tf.string or tf.int64."
             )
         return lambda number, line, delimiter: line
     if index < 0:
-        raise ValueError(f"Invalid index of a column: {index}.")
+        raise ValueError(
+            f"TextFileInitializer: Invalid index of a column: {index}. Write a number from 0, or a name of "
+            "tf.lookup.TextFileIndex."
+        )
 
     def column(number: int, line: bytes, delimiter: bytes) -> bytes:
         fields = line.split(delimiter)
         if index >= len(fields):
             raise ValueError(
-                f"Invalid number of columns in line {number}: {len(fields)}, and column {index} is asked for."
+                f"TextFileInitializer: Invalid number of columns in line {number}: {len(fields)}, and column {index} is asked for. "
+                f"Lines were split at delimiter={delimiter.decode()!r}: write another one, or a smaller index."
             )
         return fields[index]
 

@@ -135,7 +135,8 @@ def _check_indices(places: np.ndarray, sizes: np.ndarray) -> None:
     if wrong.any():
         at = int(np.flatnonzero(wrong.reshape(-1))[0])
         raise ValueError(
-            f"indices[{at}] = {places.reshape(-1)[at]} is not in [0, {sizes.reshape(-1)[at]})"
+            f"tf.gather: indices[{at}] = {places.reshape(-1)[at]} is not in [0, {sizes.reshape(-1)[at]}). Write tf.where to "
+            "put another index in its place, or tf.ragged.boolean_mask to leave it out."
         )
 
 

@@ -400,7 +400,9 @@ def to_number(input: HostLike, out_type: DTypeLike = "float32", name: str | None
         found = read(text.strip())
         if found is None:
             raise ValueError(
-                f"StringToNumberOp could not correctly convert string: {text.decode('utf-8', 'replace')}"
+                "tf.strings.to_number: StringToNumberOp could not correctly convert string: "
+                f"{text.decode('utf-8', 'replace')!r} is no {kind.name}. Leave such texts out before, with "
+                "tf.strings.regex_full_match."
             )
         return found
 

@@ -48,6 +48,7 @@ def test_a_decaying_rate_and_clipped_gradients(tmp_path):
         ({"learning_rate": -1.0}, "Invalid learning_rate"),
         ({"learning_rate": "0.1"}, "0d Tensor or float"),
         ({"clip_gradients": "1"}, "Unknown type"),
+        ({"clip_gradients": 1.0, "variables": []}, "optimize_loss: No variables to optimize"),
         ({"summaries": ["losses"]}, "Summaries should be one of"),
         ({"learning_rate_decay_fn": lambda rate, step: rate}, "global_step is required"),
     ],

@@ -11,6 +11,8 @@ ROWS = tf.ragged.constant([[1, 2], [], [3]])
 def test_errors_say_what_does_not_fit():
     with pytest.raises(ValueError, match="batch_dims must be 0, or 1"):
         tf.gather(ROWS, [0], batch_dims=2)
+    with pytest.raises(ValueError, match=r"tf\.gather: indices\[1\] = 3 is not in \[0, 3\)"):
+        tf.gather(ROWS, [0, 3])
     with pytest.raises(ValueError, match="multiples for each of 2"):
         tf.tile(ROWS, [1])
     with pytest.raises(ValueError, match="must have an axis"):

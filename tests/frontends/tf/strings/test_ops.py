@@ -37,3 +37,8 @@ def test_errors_say_what_does_not_fit():
         tf.strings.join([tf.ragged.constant([["a"]]), tf.ragged.constant([["a", "b"]])])
     with pytest.raises(ValueError, match="at least 1, got 0"):
         tf.strings.to_hash_bucket_fast("a", 0)
+
+
+def test_a_text_that_is_no_number_is_named():
+    with pytest.raises(ValueError, match=r"tf\.strings\.to_number: .*'1x' is no int32"):
+        tf.strings.to_number(["1", "1x"], tf.int32)
