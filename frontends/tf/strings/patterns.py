@@ -1,10 +1,11 @@
 r"""Regular expressions in RE2's syntax, by Python's `re`.
 
-RE2 knows no look-around and no back references; what both know means the same, but for a few escapes, which are
-translated: `\pL` and `\p{L}`, `\z`, `\Q...\E`, `[[:alpha:]]`, and `$`, which is the very end of the text here. `\d`, `\w`,
-`\s` and `\b` are ASCII's, and a dot is a character of UTF-8.
+RE2 knows no look-around and no back references; what both know means the same, but for flags, which RE2 takes
+in any place, and a few escapes, which are translated: `\pL` and `\p{L}`, `\z`, `\Q...\E`, `[[:alpha:]]`, and `$`, which is
+the very end of the text here. `\d`, `\w`, `\s` and `\b` are ASCII's, and a dot is a character of UTF-8.
 """
 
+import dataclasses
 import functools
 import logging
 import re
@@ -32,7 +33,9 @@ _POSIX = {
 }
 _SPACE = r"\t\n\f\r "
 _GROUP = re.compile(r"\[:(\^?)(\w+):\]")
-_FLAGS = re.compile(r"\(\?([a-zA-Z]+)\)")
+_FLAGS = re.compile(r"\(\?(?P<on>[imsU]*)(?:-(?P<off>[imsU]+))?(?P<end>[:)])")
+_NAMED = re.compile(r"\(\?P<\w+>")
+_REPEAT = re.compile(r"[*+?]|\{\d+(?:,\d*)?\}")
 
 
 @functools.lru_cache(maxsize=256)
@@ -43,10 +46,6 @@ def compiled(pattern: bytes) -> re.Pattern[str]:
         ValueError: it is no pattern of RE2, or has what Python's `re` has not.
     """
     text = pattern.decode("utf-8", "surrogateescape")
-    if re.search(r"(?<!\\)\(\?(<?[=!]|P=)|(?<!\\)\\[1-9]", text):
-        raise ValueError(
-            f"Invalid pattern: {text}, error: invalid perl operator: RE2 has no look-around and no back references."
-        )
     try:
         return re.compile(_translated(text), re.ASCII)
     except re.error as error:
@@ -106,37 +105,56 @@ def replaced(pattern: re.Pattern[str], rewrite: Rewrite, text: bytes, *, everywh
     if rewrite.parts is None or not (everywhere or rewrite.is_whole):
         return text
     given = text.decode("utf-8", "surrogateescape")
-    made, end = [], 0
-    for match in pattern.finditer(given):
-        # RE2 takes no empty match right behind another one.
-        if match.start() == match.end() == end and made:
+    made, at, last = [], 0, -1
+    while at <= len(given) and (match := pattern.search(given, at)) is not None:
+        made.append(given[at : match.start()])
+        at = match.end()
+        if match.start() == at == last:
+            # RE2 takes no empty match right behind another one, and goes on behind the next character.
+            made.append(given[at : at + 1])
+            at += 1
             continue
-        made.append(given[end : match.start()])
         made += [part if isinstance(part, str) else match[part] or "" for part in rewrite.parts]
-        end = match.end()
+        last = at
         if not everywhere:
             break
-    return ("".join(made) + given[end:]).encode("utf-8", "surrogateescape")
+    return ("".join(made) + given[at:]).encode("utf-8", "surrogateescape")
+
+
+@dataclasses.dataclass
+class _Group:
+    """A group that is being translated.
+
+    Attributes:
+        flags: that hold.
+        opened: the groups of Python that stand for flags set within this one, such as `(?i:`.
+    """
+
+    flags: frozenset[str] = frozenset()
+    opened: tuple[str, ...] = ()
 
 
 def _translated(text: str) -> str:
-    made, at, in_class, flags = [], 0, False, ""
-    multiline = any("m" in match[1] for match in _FLAGS.finditer(text))
+    made, at, in_class, groups = [], 0, False, [_Group()]
     while at < len(text):
         char = text[at]
         if char == "\\" and at + 1 < len(text):
             piece, at = _escape(text, at, in_class)
             made.append(piece)
             continue
-        group = _GROUP.match(text, at) if in_class else None
-        if group is not None and group[2] in _POSIX:
-            made.append(_POSIX[group[2]] if not group[1] else _outside(_POSIX[group[2]]))
-            at = group.end()
-            continue
-        if not in_class and (flag := _FLAGS.match(text, at)):
-            # Python takes flags of the whole pattern at its beginning alone.
-            flags += flag[1].replace("U", "")
-            at = flag.end()
+        if not in_class:
+            if (repeat := _REPEAT.match(text, at)) is not None:
+                piece, at = _repetition(text, repeat, "U" in groups[-1].flags)
+                made.append(piece)
+                continue
+            if char == "(":
+                piece, at = _opened(text, at, groups)
+                made.append(piece)
+                continue
+        posix = _GROUP.match(text, at) if in_class else None
+        if posix is not None and posix[2] in _POSIX:
+            made.append(_POSIX[posix[2]] if not posix[1] else _outside(_POSIX[posix[2]]))
+            at = posix.end()
             continue
         if char == "[":
             made.append("\\[" if in_class else "[")
@@ -146,15 +164,62 @@ def _translated(text: str) -> str:
                     if text[at + 1 : at + 2] == special:
                         made.append("^" if special == "^" else "\\]")
                         at += 1
-        elif char == "]" and in_class:
-            in_class = False
-            made.append("]")
-        elif char == "$" and not in_class and not multiline:
-            made.append(r"\Z")
+        elif in_class:
+            in_class = char != "]"
+            made.append("\\" + char if char in "&~|" else char)
+        elif char == "$":
+            made.append("$" if "m" in groups[-1].flags else r"\Z")
+        elif char == "|":
+            # Flags hold behind it as well, and Python's groups end before it.
+            opened = groups[-1].opened
+            made += [")" * len(opened), "|", *opened]
+        elif char == ")":
+            ended = groups.pop() if len(groups) > 1 else _Group()
+            made.append(")" * (len(ended.opened) + 1))
         else:
-            made.append("\\" + char if in_class and char in "&~|" else char)
+            made.append("\\{" if char == "{" else char)
         at += 1
-    return (f"(?{flags})" if flags else "") + "".join(made)
+    made.append(")" * len(groups[0].opened))
+    return "".join(made)
+
+
+def _opened(text: str, at: int, groups: list[_Group]) -> tuple[str, int]:
+    """Translates what begins with a parenthesis; returns it and where it ends."""
+    now = groups[-1]
+    if text[at + 1 : at + 2] != "?":
+        groups.append(_Group(now.flags))
+        return "(", at + 1
+    if (named := _NAMED.match(text, at)) is not None:
+        groups.append(_Group(now.flags))
+        return named[0], named.end()
+    found = _FLAGS.match(text, at)
+    if found is None:
+        raise ValueError(
+            f"Invalid pattern: {text}, error: invalid perl operator: {text[at : at + 3]}: RE2 has no look-around, no back "
+            "references, and no flags but i, m, s and U."
+        )
+    on, off = set(found["on"]), set(found["off"] or "")
+    flags = frozenset((now.flags | on) - off)
+    # Python has all of them but U, which `_repetition` translates.
+    enabled, disabled = "".join(sorted(on - off - {"U"})), "".join(sorted(off - {"U"}))
+    group = f"(?{enabled}{'-' if disabled else ''}{disabled}:"
+    if found["end"] == ":":
+        groups.append(_Group(flags))
+    else:
+        groups[-1] = _Group(flags, (*now.opened, group))
+    return group, found.end()
+
+
+def _repetition(text: str, found: re.Match[str], is_swapped: bool) -> tuple[str, int]:
+    """Translates a repetition, and whether it is lazy, which the flag U swaps; returns it and where it ends."""
+    end = found.end()
+    is_lazy = text[end : end + 1] == "?"
+    end += is_lazy
+    if text[end : end + 1] in ("*", "+", "?"):
+        raise ValueError(
+            f"Invalid pattern: {text}, error: bad repetition operator: {text[found.start() : end + 1]}"
+        )
+    return found[0] + ("?" if is_lazy != is_swapped else ""), end
 
 
 def _escape(text: str, at: int, in_class: bool) -> tuple[str, int]:
@@ -174,17 +239,21 @@ def _escape(text: str, at: int, in_class: bool) -> tuple[str, int]:
         end = len(text) if end < 0 else end
         return re.escape(text[at + 2 : end]), end + 2
     if char == "x" and text[at + 2 : at + 3] == "{":
-        end = text.index("}", at)
-        return re.escape(chr(int(text[at + 3 : end], 16))), end + 1
+        code = re.compile(r"([0-9a-fA-F]{1,8})\}").match(text, at + 3)
+        if code is None or int(code[1], 16) > sys.maxunicode:
+            raise ValueError(
+                f"Invalid pattern: {text}, error: invalid escape sequence: {text[at : at + 4]}"
+            )
+        return re.escape(chr(int(code[1], 16))), code.end()
     if char in "sS":
         if in_class:
             return (_SPACE if char == "s" else r"\S"), at + 2
         return (f"[{_SPACE}]" if char == "s" else f"[^{_SPACE}]"), at + 2
     translated = {"z": r"\Z", "A": r"\A", "C": "."}.get(char)
     if translated is None:
-        letters = "abBdDfnrtvwWx0123456789"
+        letters = "abBdDfnrtvwWx0"
         translated = f"\\{char}" if char in letters or not char.isalnum() else None
-    if translated is None or char == "Z":
+    if translated is None:
         raise ValueError(f"Invalid pattern: {text}, error: invalid escape sequence: \\{char}")
     return translated, at + 2
 
