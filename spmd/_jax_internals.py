@@ -314,7 +314,7 @@ def computed_from(
     return found
 
 
-class _DependsOnInput(Exception):
+class _DependsOnInputError(Exception):
     """A value depends on an input of the program; most do, so the search for it ends at the first one."""
 
 
@@ -337,12 +337,12 @@ def recomputation(
         if source(one) is not None:
             return True
         if one.parent is None and one.get_const() is None:
-            raise _DependsOnInput
+            raise _DependsOnInputError
         return False
 
     try:
         order = computed_from([value], is_source)
-    except _DependsOnInput:
+    except _DependsOnInputError:
         return None
     sources: dict[int, Callable[[], Any]] = {}
     constants: dict[int, Any] = {}

@@ -10,7 +10,7 @@ from frontends.tf.summary.writer import record_if
 
 
 def always_record_summaries() -> contextlib.AbstractContextManager[Any]:
-    """Has summaries be written in the block, unless there is no writer.
+    """Writes summaries in the block, unless there is no writer.
 
     Source: `tf.contrib.summary.always_record_summaries`.
     """
@@ -28,7 +28,7 @@ def never_record_summaries() -> contextlib.AbstractContextManager[Any]:
 def record_summaries_every_n_global_steps(
     n: int, global_step: VariableLike | None = None
 ) -> contextlib.AbstractContextManager[Any]:
-    """Has summaries be written in the block when the global step is a multiple of a number.
+    """Writes summaries in the block when the global step is a multiple of a number.
 
     Args:
         n: the number.

@@ -53,7 +53,7 @@ class KeyValueTensorInitializer:
         value_dtype: of the values.
 
     Raises:
-        ValueError: they are not as many, or of other dtypes.
+        ValueError: keys and values differ in number, or do not fit the dtypes.
 
     Source: `tf.lookup.KeyValueTensorInitializer`.
     """
@@ -83,7 +83,7 @@ class KeyValueTensorInitializer:
 
 
 class TextFileInitializer:
-    """Fills a table with what the lines of a file have.
+    """Fills a table from the lines of a file.
 
     Args:
         filename: the file.
@@ -142,10 +142,8 @@ class TextFileInitializer:
             for column in self._columns
         )
         dtypes = self.key_dtype, self.value_dtype
-        found, given = (
-            _typed(each, dtype) for each, dtype in zip((keys, values), dtypes, strict=True)
-        )
-        return found, given + self._offset if self._offset else given
+        made = [_typed(each, dtype) for each, dtype in zip((keys, values), dtypes, strict=True)]
+        return made[0], made[1] + self._offset if self._offset else made[1]
 
 
 class TextFileStringTableInitializer(TextFileInitializer):

@@ -98,7 +98,7 @@ class StaticHashTable(_Table):
 
     Args:
         initializer: what it is filled with.
-        default_value: of the keys that it has not.
+        default_value: the value of keys that are not in the table.
 
     Raises:
         RuntimeError: a key comes twice, with different values.
@@ -316,7 +316,7 @@ class MutableHashTable(_Changing):
     Args:
         key_dtype: of the keys.
         value_dtype: of the values.
-        default_value: of the keys that it has not; its shape is that of all values.
+        default_value: the value of keys that are not in the table; its shape is that of all values.
         checkpoint: accepted; tables are written to no checkpoints here.
         experimental_is_anonymous: accepted.
 
@@ -367,7 +367,7 @@ class DenseHashTable(_Changing):
     Args:
         key_dtype: of the keys.
         value_dtype: of the values.
-        default_value: of the keys that it has not; its shape is that of all values.
+        default_value: the value of keys that are not in the table; its shape is that of all values.
         empty_key: a key that is never inserted.
         deleted_key: another one.
         initial_num_buckets: accepted; a dict of Python grows by itself.

@@ -255,7 +255,7 @@ def stack(values: Sequence[Any], axis: int = 0, name: str | None = None) -> Any:
         axis: the new dimension.
 
     Returns:
-        A ragged tensor; an array, if there is one scalar or vector of equal size... see `tf.stack`.
+        A ragged tensor; an array if the values are scalars, or arrays stacked along an axis other than 0.
 
     Raises:
         ValueError: there is none, or they have different numbers of dimensions.

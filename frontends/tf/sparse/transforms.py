@@ -296,7 +296,8 @@ def add(a: HostLike, b: HostLike, threshold: TensorLike = 0) -> Any:
     Args:
         a: a sparse tensor or an array.
         b: likewise, of the same shape.
-        threshold: entries of the sum of two sparse tensors that are smaller are left out.
+        threshold: of two sparse tensors, a sum of two entries whose absolute value is smaller is left out; entries of only one
+            tensor stay.
 
     Returns:
         A sparse tensor; an array, if one of them is one.

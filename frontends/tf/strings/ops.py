@@ -129,7 +129,7 @@ def substr(
 def split(
     input: HostLike, sep: TensorLike = None, maxsplit: int = -1, name: str | None = None
 ) -> Any:
-    """Takes texts apart at a separator.
+    """Splits texts at a separator.
 
     Args:
         input: texts.
@@ -378,7 +378,7 @@ def regex_full_match(input: HostLike, pattern: HostLike, name: str | None = None
 
 
 def to_number(input: HostLike, out_type: DTypeLike = "float32", name: str | None = None) -> Any:
-    """Reads numbers.
+    """Parses texts as numbers.
 
     Args:
         input: texts.
@@ -433,7 +433,7 @@ def _whole(dtype: np.dtype) -> Callable[[bytes], int | None]:
 
 
 def to_hash_bucket_fast(input: HostLike, num_buckets: int, name: str | None = None) -> Any:
-    """Gives texts to buckets, by FarmHash's fingerprint: the buckets that TensorFlow gives them to.
+    """Hashes texts into buckets by FarmHash's fingerprint, the same buckets as TensorFlow's.
 
     Args:
         input: texts.
@@ -458,7 +458,7 @@ def to_hash_bucket_fast(input: HostLike, num_buckets: int, name: str | None = No
 def to_hash_bucket_strong(
     input: HostLike, num_buckets: int, key: Sequence[int], name: str | None = None
 ) -> Any:
-    """Gives texts to buckets, by SipHash.
+    """Hashes texts into buckets by SipHash.
 
     Args:
         input: texts.
@@ -480,7 +480,7 @@ def to_hash_bucket_strong(
 
 
 def to_hash_bucket(input: HostLike, num_buckets: int, name: str | None = None) -> Any:
-    """Gives texts to buckets, by the hash of TensorFlow's first versions.
+    """Hashes texts into buckets by the hash of TensorFlow's first versions.
 
     Source: `tf.strings.to_hash_bucket`.
     """
@@ -635,7 +635,7 @@ def _entry(value: HostLike) -> str:
 
 
 def bytes_split(input: HostLike, name: str | None = None) -> Any:
-    """Takes texts apart into single bytes.
+    """Splits texts into single bytes.
 
     Returns:
         A vector of those of a single text; else a `tf.RaggedTensor`.

@@ -74,7 +74,7 @@ def unicode_split(
     replacement_char: int = _REPLACEMENT,
     name: str | None = None,
 ) -> Any:
-    """Takes texts apart into characters; see `unicode_decode`.
+    """Splits texts into characters; see `unicode_decode`.
 
     Source: `tf.strings.unicode_split`.
     """
@@ -89,7 +89,7 @@ def unicode_split_with_offsets(
     replacement_char: int = _REPLACEMENT,
     name: str | None = None,
 ) -> tuple[Any, Any]:
-    """Takes texts apart into characters, and says in which byte each begins; see `unicode_decode`.
+    """Splits texts into characters, and says in which byte each begins; see `unicode_decode`.
 
     Source: `tf.strings.unicode_split_with_offsets`.
     """

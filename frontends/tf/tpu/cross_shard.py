@@ -18,7 +18,7 @@ from spmd.replica import all_reduce, in_replica
 
 
 class CrossShardOptimizer(Optimizer):
-    """Adds up gradients over replicas before it hands them to another optimizer, which so sees the same everywhere.
+    """Adds up gradients over replicas before it hands them to another optimizer, so that it sees the same gradients on every replica.
 
     Source: `tf.compat.v1.tpu.CrossShardOptimizer`.
     """
