@@ -78,7 +78,7 @@ def length(input: HostLike, unit: str = "BYTE", name: str | None = None) -> Any:
 
     Source: `tf.strings.length`.
     """
-    count = len if _unit(unit) == "BYTE" else lambda text: len(_characters(text))
+    count = len if _unit(unit) == "BYTE" else _begun_characters
     return on_each(count, input, "tf.strings.length: input", np.int32)
 
 
@@ -762,6 +762,13 @@ def _unit(unit: str) -> str:
 
 
 def _characters(text: bytes) -> list[bytes]:
-    """Takes a text apart into characters: a byte that begins one, and those that go on with it."""
-    starts = [at for at, byte in enumerate(text) if byte & 0xC0 != 0x80]
-    return [text[start:end] for start, end in zip(starts, [*starts[1:], _size(text)], strict=False)]
+    """Takes a text apart into characters: a byte that begins one, and those that go on with it.
+
+    Bytes at the beginning that go on with no character are one as well.
+    """
+    return re.findall(rb"[^\x80-\xBF][\x80-\xBF]*|[\x80-\xBF]+", text)
+
+
+def _begun_characters(text: bytes) -> int:
+    """Counts the characters that begin in a text."""
+    return len(re.findall(rb"[^\x80-\xBF]", text))

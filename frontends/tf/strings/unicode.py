@@ -1,5 +1,6 @@
 """Functions of texts and the characters in them, on the host."""
 
+import codecs
 import functools
 import json
 import sys
@@ -16,9 +17,13 @@ from frontends.tf.strings.mapping import in_parts, on_each
 
 _REPLACEMENT = 0xFFFD
 _OUTPUTS = ("UTF-8", "UTF-16-BE", "UTF-32-BE")
-_CODECS = {"UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}
-# A character: its code, and where it is in the text.
-_Found = tuple[int, int, int]
+# Of encodings whose order of bytes a mark may tell: the marks, and the codecs that they stand for.
+_MARKED = {
+    "utf-16": ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be")),
+    "utf-32": ((codecs.BOM_UTF32_LE, "utf-32-le"), (codecs.BOM_UTF32_BE, "utf-32-be")),
+}
+# A character: its code, and where it begins in the text.
+_Found = tuple[int, int]
 
 
 def unicode_decode(
@@ -76,6 +81,9 @@ def unicode_split(
 ) -> Any:
     """Splits texts into characters; see `unicode_decode`.
 
+    Raises:
+        ValueError: as of `unicode_decode`; or the encoding is not one of `"UTF-8"`, `"UTF-16-BE"` and `"UTF-32-BE"`.
+
     Source: `tf.strings.unicode_split`.
     """
     read = _reader(input_encoding, errors, replacement_char, False)
@@ -126,11 +134,7 @@ def unicode_encode(
         return write([code for code in kept if code is not None])
 
     if isinstance(input, RaggedTensor):
-        if isinstance(input.values, RaggedTensor):
-            return input.with_values(
-                unicode_encode(input.values, output_encoding, errors, replacement_char)
-            )
-        if np.ndim(input.values) > 1:
+        if isinstance(input.values, RaggedTensor) or np.ndim(input.values) > 1:
             return input.with_values(
                 unicode_encode(input.values, output_encoding, errors, replacement_char)
             )
@@ -165,7 +169,7 @@ def unicode_transcode(
     read = _reader(input_encoding, errors, replacement_char, replace_control_characters)
     write = _writer(output_encoding)
     return on_each(
-        lambda text: write([code for code, _, _ in read(text)]),
+        lambda text: write([code for code, _ in read(text)]),
         input,
         "tf.strings.unicode_transcode: input",
     )
@@ -196,7 +200,7 @@ def _scripts() -> tuple[np.ndarray, np.ndarray]:
 
 def _codes(read: Callable[[bytes], list[_Found]], input: HostLike, op_name: str) -> Any:
     return in_parts(
-        lambda text: [code for code, _, _ in read(text)],
+        lambda text: [code for code, _ in read(text)],
         input,
         f"tf.strings.{op_name}: input",
         np.int32,
@@ -205,7 +209,7 @@ def _codes(read: Callable[[bytes], list[_Found]], input: HostLike, op_name: str)
 
 def _offsets(read: Callable[[bytes], list[_Found]], input: HostLike, op_name: str) -> Any:
     return in_parts(
-        lambda text: [start for _, start, _ in read(text)],
+        lambda text: [start for _, start in read(text)],
         input,
         f"tf.strings.{op_name}: input",
         np.int64,
@@ -215,30 +219,27 @@ def _offsets(read: Callable[[bytes], list[_Found]], input: HostLike, op_name: st
 def _pieces(
     read: Callable[[bytes], list[_Found]], input: HostLike, encoding: str, op_name: str
 ) -> Any:
-    def pieces(text: bytes) -> list[bytes]:
-        return [_encoded(code, encoding) for code, _, _ in read(text)]
-
-    return in_parts(pieces, input, f"tf.strings.{op_name}: input")
-
-
-def _encoded(code: int, encoding: str) -> bytes:
-    return chr(code).encode(_CODECS.get(encoding, encoding), "replace")
+    write = _writer(encoding)
+    return in_parts(
+        lambda text: [write([code]) for code, _ in read(text)],
+        input,
+        f"tf.strings.{op_name}: input",
+    )
 
 
 def _reader(
     encoding: str, errors: str, replacement: int, controls: bool
 ) -> Callable[[bytes], list[_Found]]:
     """Makes the function that finds the characters of a text."""
-    codec = _CODECS.get(encoding, encoding)
     try:
-        "".encode(codec)
+        codec = codecs.lookup(encoding).name
     except LookupError:
         raise ValueError(f"Could not create converter for input encoding: {encoding}") from None
     keep = _handler(errors, replacement)
 
     def read(text: bytes) -> list[_Found]:
         found: list[_Found] = []
-        for char, start, stop in _characters(text, codec):
+        for char, start in _characters(text, codec):
             if char is None:
                 code = keep(f"bytes at {start} of {text!r:.60}")
             elif controls and char < " ":
@@ -246,30 +247,47 @@ def _reader(
             else:
                 code = ord(char)
             if code is not None:
-                found.append((code, start, stop))
+                found.append((code, start))
         return found
 
     return read
 
 
-def _characters(text: bytes, codec: str) -> list[tuple[str | None, int, int]]:
-    """Finds characters, or None for bytes that are none, and where they begin and end."""
-    found: list[tuple[str | None, int, int]] = []
+def _characters(text: bytes, codec: str) -> list[tuple[str | None, int]]:
+    """Finds characters, or None for bytes that are none, and where they begin."""
     at = 0
-    while at < len(text):
-        try:
-            part, bad = text[at:].decode(codec), None
-        except UnicodeDecodeError as error:
-            part = text[at : at + error.start].decode(codec)
-            bad = at + error.start, at + error.end
-        for char in part:
-            size = len(char.encode(codec)) if codec not in ("utf-16", "utf-32") else 2
-            found.append((char, at, at + size))
+    if codec in _MARKED:
+        # Without a mark, the first byte is the highest one.
+        mark, codec = next(
+            (one for one in _MARKED[codec] if text.startswith(one[0])), (b"", _MARKED[codec][1][1])
+        )
+        at = len(mark)
+    found: list[tuple[str | None, int]] = []
+    for char in text[at:].decode(codec, _BAD_BYTES):
+        # A mark belongs to the first character, as in ICU.
+        start = at if found else 0
+        size = ord(char) - _FIRST_SURROGATE
+        if 0 <= size < 0x800:
+            found.append((None, start))
             at += size
-        if bad is not None:
-            found.append((None, *bad))
-            at = bad[1]
+        else:
+            found.append((char, start))
+            at += len(char.encode(codec))
     return found
+
+
+_BAD_BYTES = "frontends.tf.strings.bad_bytes"
+_FIRST_SURROGATE = 0xD800
+
+
+def _marked(error: UnicodeError) -> tuple[str, int]:
+    """Puts a surrogate, which no text has, in the place of bad bytes, to tell how many they are."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return chr(_FIRST_SURROGATE + error.end - error.start), error.end
+
+
+codecs.register_error(_BAD_BYTES, _marked)
 
 
 def _handler(errors: str, replacement: int) -> Callable[[str], int | None]:
@@ -294,5 +312,4 @@ def _is_valid(code: int) -> bool:
 def _writer(encoding: str) -> Callable[[list[int]], bytes]:
     if encoding not in _OUTPUTS:
         raise ValueError(f"output_encoding must be one of {', '.join(_OUTPUTS)}, got {encoding!r}.")
-    codec = _CODECS.get(encoding, "utf-8")
-    return lambda codes: "".join(map(chr, codes)).encode(codec)
+    return lambda codes: "".join(map(chr, codes)).encode(encoding)
