@@ -66,9 +66,18 @@ def conv2d(
         trainable: whether optimizers change the variables.
         scope: name, or scope; without one it is `Conv`, numbered.
 
+    Raises:
+        ValueError: the inputs do not have four dimensions, `data_format` is unknown, or variables do not fit `reuse`.
+
     Source: `tf.contrib.layers.conv2d`.
     """
     inputs = convert_to_tensor(inputs)
+    if inputs.ndim != 4:
+        raise ValueError(
+            f"conv2d: Convolution expects input with rank 4, got shape {inputs.shape}. Write tf.expand_dims, or tf.reshape."
+        )
+    if data_format not in (None, "NHWC", "NCHW"):
+        raise ValueError(f"conv2d: Invalid data_format: {data_format!r}. Write 'NHWC' or 'NCHW'.")
     first = data_format == "NCHW"
     with variable_scope(scope, "Conv", [inputs], reuse=reuse):
         channels = inputs.shape[1 if first else -1]

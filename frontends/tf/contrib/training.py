@@ -41,6 +41,8 @@ class HParams:
 
         Raises:
             ValueError: there is one of this name, or the list is empty.
+
+        Source: `tf.contrib.training.HParams.add_hparam`.
         """
         if getattr(self, name, None) is not None:
             raise ValueError(f"Hyperparameter name is reserved: {name}")
@@ -56,6 +58,8 @@ class HParams:
         Raises:
             KeyError: there is none of this name.
             ValueError: it is of another type, or a list in place of a single value.
+
+        Source: `tf.contrib.training.HParams.set_hparam`.
         """
         kind, is_list = self._types[name]
         if isinstance(value, (list, tuple)) != is_list:
@@ -69,7 +73,10 @@ class HParams:
         )
 
     def del_hparam(self, name: str) -> None:
-        """Removes one, if there is one of this name."""
+        """Removes one, if there is one of this name.
+
+        Source: `tf.contrib.training.HParams.del_hparam`.
+        """
         if name in self._types:
             delattr(self, name)
             del self._types[name]
@@ -79,6 +86,8 @@ class HParams:
 
         Raises:
             ValueError: a name is unknown, or a value cannot be read as its type.
+
+        Source: `tf.contrib.training.HParams.parse`.
         """
         for name, index, text in _assignments(values):
             if name not in self._types:
@@ -100,27 +109,50 @@ class HParams:
         return self
 
     def override_from_dict(self, values_dict: Mapping[str, Any]) -> "HParams":
-        """Changes some."""
+        """Changes some.
+
+        Raises:
+            KeyError: there is none of a name.
+            ValueError: a value is of another type, or a list in place of a single value.
+
+        Source: `tf.contrib.training.HParams.override_from_dict`.
+        """
         for name, value in values_dict.items():
             self.set_hparam(name, value)
         return self
 
     def parse_json(self, values_json: str) -> "HParams":
-        """Changes some, as an object of JSON says."""
+        """Changes some, as an object of JSON says.
+
+        Raises:
+            KeyError: there is none of a name.
+            ValueError: it is no JSON, or a value is of another type, or a list in place of a single value.
+
+        Source: `tf.contrib.training.HParams.parse_json`.
+        """
         return self.override_from_dict(json.loads(values_json))
 
     def to_json(
         self, indent: int | None = None, separators: Any = None, sort_keys: bool = False
     ) -> str:
-        """Writes all as an object of JSON."""
+        """Writes all as an object of JSON.
+
+        Source: `tf.contrib.training.HParams.to_json`.
+        """
         return json.dumps(self.values(), indent=indent, separators=separators, sort_keys=sort_keys)
 
     def values(self) -> dict[str, Any]:
-        """Returns all by name."""
+        """Returns all by name.
+
+        Source: `tf.contrib.training.HParams.values`.
+        """
         return {name: getattr(self, name) for name in self._types}
 
     def get(self, key: str, default: Any = None) -> Any:
-        """Returns one, or something else if there is none of this name."""
+        """Returns one, or something else if there is none of this name.
+
+        Source: `tf.contrib.training.HParams.get`.
+        """
         return getattr(self, key) if key in self._types else default
 
     def __contains__(self, key: str) -> bool:

@@ -58,7 +58,10 @@ class _Table:
         return self.lookup(keys)
 
     def size(self, name: str | None = None) -> Any:
-        """Returns the number of entries, int64."""
+        """Returns the number of entries, int64.
+
+        Source: `tf.lookup.StaticHashTable.size`.
+        """
         return shown(np.int64(len(self._entries)))
 
     def export(self, name: str | None = None) -> tuple[Any, Any]:
@@ -130,7 +133,10 @@ class StaticHashTable(_Table):
 
     @property
     def default_value(self) -> Any:
-        """The value of the keys that the table has not."""
+        """The value of the keys that the table has not.
+
+        Source: `tf.lookup.StaticHashTable.default_value`.
+        """
         return shown(self._default)
 
     def _found(self, keys: np.ndarray) -> np.ndarray:
@@ -220,7 +226,10 @@ class StaticVocabularyTable(_Table):
             self._fill(*initializer.pairs())
 
     def size(self, name: str | None = None) -> Any:
-        """Returns the number of words and buckets, int64."""
+        """Returns the number of words and buckets, int64.
+
+        Source: `tf.lookup.StaticVocabularyTable.size`.
+        """
         return shown(np.int64(len(self._entries) + self._buckets))
 
     def _found(self, keys: np.ndarray) -> np.ndarray:
@@ -292,7 +301,10 @@ class _Changing(_Table):
         self._entries.pop(key, None)
 
     def export(self, name: str | None = None) -> tuple[Any, Any]:
-        """Returns all keys and all values."""
+        """Returns all keys and all values.
+
+        Source: `tf.lookup.experimental.MutableHashTable.export`.
+        """
         keys = _array(list(self._entries), self.key_dtype)
         return shown(keys), shown(self._rows(self._entries.values()))
 
@@ -404,11 +416,23 @@ class DenseHashTable(_Changing):
     def insert_or_assign(
         self, keys: TensorLike, values: TensorLike, name: str | None = None
     ) -> None:
-        """Sets the values of keys; see `insert`."""
+        """Sets the values of keys; see `insert`.
+
+        Raises:
+            ValueError: they do not fit, or a key is reserved.
+
+        Source: `tf.lookup.experimental.DenseHashTable.insert_or_assign`.
+        """
         self.insert(keys, values)
 
     def erase(self, keys: TensorLike, name: str | None = None) -> None:
-        """Takes keys out; see `remove`."""
+        """Takes keys out; see `remove`.
+
+        Raises:
+            ValueError: the keys have another dtype, or one is reserved.
+
+        Source: `tf.lookup.experimental.DenseHashTable.erase`.
+        """
         self.remove(keys)
 
     def _checked(self, keys: TensorLike) -> np.ndarray:

@@ -402,6 +402,9 @@ def segment_ids_to_row_splits(
         num_segments: how many rows there are; None takes the last one that has a value.
         out_type: dtype of the result.
 
+    Raises:
+        ValueError: the ids are no vector of integers from 0.
+
     Source: `tf.ragged.segment_ids_to_row_splits`.
     """
     rows = integers(segment_ids, "segment_ids_to_row_splits: segment_ids")

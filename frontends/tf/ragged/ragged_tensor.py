@@ -173,6 +173,9 @@ class RaggedTensor(Operators):
     ) -> "RaggedTensor":
         """Makes rows of values, by where each begins.
 
+        Raises:
+            ValueError: the starts do not ascend from 0 to the number of values.
+
         Source: `tf.RaggedTensor.from_row_starts`.
         """
         found = _values(values)
@@ -188,6 +191,9 @@ class RaggedTensor(Operators):
         validate: bool = True,
     ) -> "RaggedTensor":
         """Makes rows of values, by where each ends.
+
+        Raises:
+            ValueError: the limits do not ascend, or the last one is not the number of values.
 
         Source: `tf.RaggedTensor.from_row_limits`.
         """
@@ -234,6 +240,10 @@ class RaggedTensor(Operators):
     ) -> Any:
         """Makes nested rows, by the splits of each level, the outermost first.
 
+        Raises:
+            ValueError: those of a level do not fit.
+            TypeError: the levels are no list.
+
         Source: `tf.RaggedTensor.from_nested_row_splits`.
         """
         return _nested(cls.from_row_splits, flat_values, nested_row_splits, validate)
@@ -247,6 +257,10 @@ class RaggedTensor(Operators):
         validate: bool = True,
     ) -> Any:
         """Makes nested rows, by the lengths in each level, the outermost first.
+
+        Raises:
+            ValueError: those of a level do not fit.
+            TypeError: the levels are no list.
 
         Source: `tf.RaggedTensor.from_nested_row_lengths`.
         """
@@ -262,6 +276,9 @@ class RaggedTensor(Operators):
         validate: bool = True,
     ) -> Any:
         """Makes nested rows, by the row numbers in each level, the outermost first.
+
+        Raises:
+            ValueError: those of a level do not fit, or there are not as many `nested_nrows`.
 
         Source: `tf.RaggedTensor.from_nested_value_rowids`.
         """
@@ -369,45 +386,69 @@ class RaggedTensor(Operators):
 
     @property
     def values(self) -> Any:
-        """The rows one after the other: an array, or a ragged tensor."""
+        """The rows one after the other: an array, or a ragged tensor.
+
+        Source: `tf.RaggedTensor.values`.
+        """
         return self._values if isinstance(self._values, RaggedTensor) else shown(self._values)
 
     @property
     def flat_values(self) -> Any:
-        """The values of the innermost ragged dimension, an array."""
+        """The values of the innermost ragged dimension, an array.
+
+        Source: `tf.RaggedTensor.flat_values`.
+        """
         return shown(self._flat)
 
     @property
     def row_splits(self) -> Any:
-        """Where rows begin, and the last one ends; int64."""
+        """Where rows begin, and the last one ends; int64.
+
+        Source: `tf.RaggedTensor.row_splits`.
+        """
         return shown(self._splits)
 
     @property
     def nested_row_splits(self) -> tuple[Any, ...]:
-        """The splits of each level, the outermost first."""
+        """The splits of each level, the outermost first.
+
+        Source: `tf.RaggedTensor.nested_row_splits`.
+        """
         inner = self._values
         rest = inner.nested_row_splits if isinstance(inner, RaggedTensor) else ()
         return (self.row_splits, *rest)
 
     @property
     def uniform_row_length(self) -> Any:
-        """The length of all rows if it is fixed, or None."""
+        """The length of all rows if it is fixed, or None.
+
+        Source: `tf.RaggedTensor.uniform_row_length`.
+        """
         return self._uniform
 
     @property
     def ragged_rank(self) -> int:
-        """How many dimensions are ragged."""
+        """How many dimensions are ragged.
+
+        Source: `tf.RaggedTensor.ragged_rank`.
+        """
         inner = self._values
         return 1 + (inner.ragged_rank if isinstance(inner, RaggedTensor) else 0)
 
     @property
     def dtype(self) -> Any:
-        """Type of the values."""
+        """Type of the values.
+
+        Source: `tf.RaggedTensor.dtype`.
+        """
         return as_dtype_seen(self._flat.dtype)
 
     @property
     def shape(self) -> TensorShape:
-        """Sizes of the dimensions; None for ragged ones."""
+        """Sizes of the dimensions; None for ragged ones.
+
+        Source: `tf.RaggedTensor.shape`.
+        """
         inner = self._values
         rest = list(inner.shape if isinstance(inner, RaggedTensor) else np.shape(inner))
         return TensorShape([len(self._splits) - 1, self._uniform, *rest[1:]])
@@ -422,7 +463,10 @@ class RaggedTensor(Operators):
         )
 
     def get_shape(self) -> TensorShape:
-        """Returns the sizes of the dimensions."""
+        """Returns the sizes of the dimensions.
+
+        Source: `tf.RaggedTensor.get_shape`.
+        """
         return self.shape
 
     @property
@@ -448,6 +492,9 @@ class RaggedTensor(Operators):
         Args:
             axis: the dimension whose sizes to return; ragged for those further in.
 
+        Raises:
+            ValueError: there is no such axis.
+
         Source: `tf.RaggedTensor.row_lengths`.
         """
         axis = self._axis(axis)
@@ -461,25 +508,40 @@ class RaggedTensor(Operators):
         return self.with_values(np.full(shape[: axis - 1], shape[axis - 1], np.int64))
 
     def nested_row_lengths(self, name: str | None = None) -> tuple[Any, ...]:
-        """Returns the lengths in each level, the outermost first."""
+        """Returns the lengths in each level, the outermost first.
+
+        Source: `tf.RaggedTensor.nested_row_lengths`.
+        """
         return tuple(shown(np.diff(splits)) for splits in self.nested_row_splits)
 
     def value_rowids(self, name: str | None = None) -> Any:
-        """Returns the number of each value's row."""
+        """Returns the number of each value's row.
+
+        Source: `tf.RaggedTensor.value_rowids`.
+        """
         return shown(partitions.rows_of(self.lengths))
 
     def nested_value_rowids(self, name: str | None = None) -> tuple[Any, ...]:
-        """Returns the row numbers in each level, the outermost first."""
+        """Returns the row numbers in each level, the outermost first.
+
+        Source: `tf.RaggedTensor.nested_value_rowids`.
+        """
         return tuple(
             shown(partitions.rows_of(np.diff(splits))) for splits in self.nested_row_splits
         )
 
     def row_starts(self, name: str | None = None) -> Any:
-        """Returns where rows begin."""
+        """Returns where rows begin.
+
+        Source: `tf.RaggedTensor.row_starts`.
+        """
         return shown(self._splits[:-1])
 
     def row_limits(self, name: str | None = None) -> Any:
-        """Returns where rows end."""
+        """Returns where rows end.
+
+        Source: `tf.RaggedTensor.row_limits`.
+        """
         return shown(self._splits[1:])
 
     def bounding_shape(

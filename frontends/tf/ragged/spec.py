@@ -28,6 +28,9 @@ class RaggedTensorSpec:
         ... )
         True
 
+    Raises:
+        ValueError: neither `ragged_rank` nor the number of dimensions is known.
+
     Source: `tf.RaggedTensorSpec`.
     """
 
@@ -47,11 +50,17 @@ class RaggedTensorSpec:
 
     @classmethod
     def from_value(cls, value: RaggedTensor) -> "RaggedTensorSpec":
-        """Makes the spec of a ragged tensor."""
+        """Makes the spec of a ragged tensor.
+
+        Source: `tf.RaggedTensorSpec.from_value`.
+        """
         return cls(value.shape, value.dtype, value.ragged_rank)
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """Tells whether a ragged tensor can have this spec, or another spec."""
+        """Tells whether a ragged tensor can have this spec, or another spec.
+
+        Source: `tf.RaggedTensorSpec.is_compatible_with`.
+        """
         other = spec_or_value
         if isinstance(other, RaggedTensor):
             other = type(self).from_value(other)

@@ -150,7 +150,11 @@ def split(
 
 
 def splitter(sep: TensorLike, maxsplit: int) -> Callable[[bytes], list[bytes]]:
-    """Makes the function that takes a text apart; see `split`."""
+    """Makes the function that takes a text apart; see `split`.
+
+    Raises:
+        ValueError: `sep` is not a single text.
+    """
     separator = b"" if sep is None else single_text(sep, "tf.strings.split: sep")
     if maxsplit == 0:
         return lambda text: [text]

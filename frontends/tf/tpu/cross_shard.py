@@ -60,7 +60,13 @@ class CrossShardOptimizer(Optimizer):
         self._opt, self._reduction = opt, reduction
 
     def compute_gradients(self, loss: TensorLike, var_list: Nested = None, **kwargs: Any) -> Any:
-        """Computes the gradients of this replica; see `tf.compat.v1.train.Optimizer.compute_gradients`."""
+        """Computes the gradients of this replica; see `tf.compat.v1.train.Optimizer.compute_gradients`.
+
+        Raises:
+            ValueError: there are no variables.
+
+        Source: `tf.compat.v1.tpu.CrossShardOptimizer.compute_gradients`.
+        """
         if self._reduction == Reduction.MEAN and in_replica():
             loss = loss * (1.0 / get_strategy().num_replicas_in_sync)
         return self._opt.compute_gradients(loss, var_list=var_list, **kwargs)
@@ -72,7 +78,13 @@ class CrossShardOptimizer(Optimizer):
         name: str | None = None,
         skip_gradients_aggregation: bool = False,
     ) -> Any:
-        """Adds up gradients, and applies the sums; see `tf.compat.v1.train.Optimizer.apply_gradients`."""
+        """Adds up gradients, and applies the sums; see `tf.compat.v1.train.Optimizer.apply_gradients`.
+
+        Raises:
+            ValueError: there are no variables, or no gradients.
+
+        Source: `tf.compat.v1.tpu.CrossShardOptimizer.apply_gradients`.
+        """
         pairs = list(grads_and_vars)
         if not skip_gradients_aggregation:
             pairs = [
@@ -83,15 +95,24 @@ class CrossShardOptimizer(Optimizer):
             return self._opt.apply_gradients(pairs, global_step, name)
 
     def get_slot(self, var: VariableLike, name: str) -> Variable | None:
-        """Returns a slot of the optimizer within."""
+        """Returns a slot of the optimizer within.
+
+        Source: `tf.compat.v1.tpu.CrossShardOptimizer.get_slot`.
+        """
         return self._opt.get_slot(var, name)
 
     def get_slot_names(self) -> list[str]:
-        """Lists the slots of the optimizer within."""
+        """Lists the slots of the optimizer within.
+
+        Source: `tf.compat.v1.tpu.CrossShardOptimizer.get_slot_names`.
+        """
         return self._opt.get_slot_names()
 
     def variables(self) -> list[Variable]:
-        """Lists the variables of the optimizer within."""
+        """Lists the variables of the optimizer within.
+
+        Source: `tf.compat.v1.tpu.CrossShardOptimizer.variables`.
+        """
         return self._opt.variables()
 
 

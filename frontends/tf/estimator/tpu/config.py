@@ -103,7 +103,13 @@ class RunConfig(_RunConfig):
         self._values |= {"tpu_config": tpu_config or TPUConfig(), "cluster": cluster}
 
     def replace(self, **kwargs: Any) -> "RunConfig":
-        """Returns a copy with other values; see `tf.estimator.RunConfig.replace`."""
+        """Returns a copy with other values; see `tf.estimator.RunConfig.replace`.
+
+        Raises:
+            ValueError: a name is unknown, or cannot be changed.
+
+        Source: `tf.estimator.tpu.RunConfig.replace`.
+        """
         tpu_config = kwargs.pop("tpu_config", self.tpu_config)
         new: Any = super().replace(**kwargs)
         new._values["tpu_config"] = tpu_config

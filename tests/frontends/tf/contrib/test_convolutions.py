@@ -45,3 +45,12 @@ def test_pooling():
         found = layers.avg_pool2d(first, [2, 2], padding="SAME", data_format="NCHW")
         expected = X.reshape(2, 3, 2, 3, 2, 3).mean((2, 4)).transpose(0, 3, 1, 2)
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("x", "format_", "message"),
+    [(X[0], None, r"rank 4, got shape \(6, 6, 3\)"), (X, "CHWN", "Write 'NHWC' or 'NCHW'")],
+)
+def test_pictures_have_four_dimensions(x, format_, message):
+    with Graph().as_default(), pytest.raises(ValueError, match=message):
+        layers.conv2d(x, 4, 3, data_format=format_)
