@@ -133,7 +133,7 @@ class StaticHashTable(_Table):
 
     @property
     def default_value(self) -> Any:
-        """The value of the keys that the table has not.
+        """The value of keys that are not in the table.
 
         Source: `tf.lookup.StaticHashTable.default_value`.
         """
@@ -354,7 +354,7 @@ class MutableHashTable(_Changing):
 
         Args:
             keys: an array, a `tf.RaggedTensor` or a `tf.SparseTensor`.
-            dynamic_default_values: of the keys that the table has not, one for each; None means the default.
+            dynamic_default_values: the values of keys that are not in the table, one for each key; None means the default.
 
         Raises:
             ValueError: they have another dtype.

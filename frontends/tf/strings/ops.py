@@ -150,7 +150,7 @@ def split(
 
 
 def splitter(sep: TensorLike, maxsplit: int) -> Callable[[bytes], list[bytes]]:
-    """Makes the function that takes a text apart; see `split`.
+    """Makes the function that splits a text; see `split`.
 
     Raises:
         ValueError: `sep` is not a single text.
@@ -165,7 +165,7 @@ def splitter(sep: TensorLike, maxsplit: int) -> Callable[[bytes], list[bytes]]:
 
 
 def _words(text: bytes, most: int) -> list[bytes]:
-    """Takes a text apart at spaces; what is left after the last split is a part, even if it is empty."""
+    """Splits a text at spaces; what is left after the last split is a part, even if it is empty."""
     words = text.split(None, most)
     if most > 0 and len(words) == most:
         words.append(b"")
