@@ -3,6 +3,7 @@
 Programs have no sparse tensors. A map of the dataset makes them dense, with `tf.sparse.to_dense`.
 """
 
+import itertools
 from collections.abc import Sequence
 from typing import Any, Self, final
 
@@ -116,11 +117,12 @@ class SparseTensor:
 
     def rows(self) -> "list[SparseTensor]":
         """Returns the entries of a batch; see `spmd.input.pipeline.Stackable`."""
-        number = self._indices[:, 0]
-        places = [np.flatnonzero(number == row) for row in range(int(self._dense_shape[0]))]
+        order = np.argsort(self._indices[:, 0], kind="stable")
+        indices, values = self._indices[order], self._values[order]
+        ends = np.searchsorted(indices[:, 0], np.arange(self.row_count + 1)).tolist()
         return [
-            SparseTensor(self._indices[at, 1:], self._values[at], self._dense_shape[1:])
-            for at in places
+            SparseTensor(indices[start:end, 1:], values[start:end], self._dense_shape[1:])
+            for start, end in itertools.pairwise(ends)
         ]
 
     @classmethod

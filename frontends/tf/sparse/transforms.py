@@ -9,7 +9,7 @@ from frontends.tf._typing import Axis, DTypeLike, HostLike, Nested, ShapeLike, T
 from frontends.tf.data.host_arrays import host_array, integers, shown
 from frontends.tf.dtypes import as_dtype
 from frontends.tf.sparse.ops import checked, reorder
-from frontends.tf.sparse.sparse_tensor import SparseTensor, dense
+from frontends.tf.sparse.sparse_tensor import SparseTensor
 
 
 class _Parts(NamedTuple):
@@ -417,13 +417,11 @@ def reduce_sum(
 
     Raises:
         TypeError: `sp_input` is no sparse tensor.
+        ValueError: there is no such dimension.
 
     Source: `tf.sparse.reduce_sum`.
     """
-    array = dense(_summed(checked(sp_input, "reduce_sum")))
-    return _reduced(
-        np.sum(array, _axes(axis), array.dtype, keepdims=bool(keepdims)), output_is_sparse
-    )
+    return _reduced(np.add, _parts(sp_input, "reduce_sum"), axis, keepdims, output_is_sparse)
 
 
 def reduce_max(
@@ -437,38 +435,34 @@ def reduce_max(
 
     Source: `tf.sparse.reduce_max`.
     """
-    indices, values, shape = _parts(sp_input, "reduce_max")
-    lowest = np.finfo(values.dtype).min if values.dtype.kind == "f" else np.iinfo(values.dtype).min
-    array = np.full(tuple(shape), lowest, values.dtype)
-    array[tuple(indices.T)] = values
-    found = array.max(_axes(axis), keepdims=bool(keepdims))
-    there = np.zeros(tuple(shape), bool)
-    there[tuple(indices.T)] = True
-    some = there.any(_axes(axis), keepdims=bool(keepdims))
-    return _reduced(np.where(some, found, values.dtype.type(0)), output_is_sparse)
+    return _reduced(np.maximum, _parts(sp_input, "reduce_max"), axis, keepdims, output_is_sparse)
 
 
-def _reduced(found: Any, as_sparse: bool) -> Any:
-    array = np.asarray(found)
-    if not as_sparse:
-        return shown(array)
-    kept = array != 0
-    return SparseTensor(
-        np.argwhere(kept).reshape(-1, array.ndim), array[kept].reshape(-1), array.shape
-    )
-
-
-def _summed(sparse: SparseTensor) -> SparseTensor:
-    """Adds entries that are in the same place."""
-    indices, values, shape = _parts(sparse, "reduce_sum")
-    where, place = np.unique(indices, axis=0, return_inverse=True)
-    found = np.zeros(len(where), values.dtype)
-    np.add.at(found, place.reshape(-1), values)
-    return SparseTensor(where, found, shape)
-
-
-def _axes(axis: Axis) -> Any:
-    return None if axis is None else tuple(np.atleast_1d(np.asarray(axis, int)).tolist())
+def _reduced(
+    ufunc: np.ufunc, parts: _Parts, axis: Axis, keepdims: bool | None, as_sparse: bool
+) -> Any:
+    """Reduces entries that have the same place in the dimensions that stay; the whole array may be too large."""
+    rank = len(parts.shape)
+    axes = range(rank) if axis is None else np.atleast_1d(np.asarray(axis, int)).tolist()
+    if any(not -rank <= one < rank for one in axes):
+        raise ValueError(f"Invalid reduction dimension {axis}, for input with {rank} dimensions.")
+    gone = {one % rank for one in axes}
+    # A dimension of size 1 more: NumPy sorts no rows without columns, and sets no list of entries of a scalar.
+    places = np.insert(parts.indices, rank, 0, axis=1)
+    places[:, sorted(gone)] = 0
+    where, group = np.unique(places, axis=0, return_inverse=True)
+    order = np.argsort(group.reshape(-1), kind="stable")
+    starts = np.searchsorted(group.reshape(-1)[order], np.arange(len(where)))
+    found = parts.values
+    if len(where):
+        found = ufunc.reduceat(found[order], starts, dtype=found.dtype)
+    left = [number for number in range(rank) if keepdims or number not in gone]
+    shape = [1 if number in gone else int(parts.shape[number]) for number in left]
+    if as_sparse:
+        return SparseTensor(where[:, left], found, shape)
+    array = np.zeros((*shape, 1), found.dtype)
+    array[tuple(where[:, [*left, rank]].T)] = found
+    return shown(array[..., 0])
 
 
 def softmax(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:

@@ -39,3 +39,10 @@ def test_batches_in_a_dataset():
     again = [tf.sparse.to_dense(one).tolist() for one in dataset.batch(3).unbatch()]
     assert again == [[1, 0, 0], [2, 2, 0], [3, 3, 3]]
     assert [one.row_count for one in dataset.batch(2)] == [2, 1]
+
+
+def test_rows_are_those_of_the_batch_in_any_order():
+    sparse = tf.SparseTensor([[2, 1], [0, 3], [2, 0]], [1, 2, 3], [4, 5])
+    rows = sparse.rows()
+    assert [row.indices.tolist() for row in rows] == [[[3]], [], [[1], [0]], []]
+    assert [row.values.tolist() for row in rows] == [[2], [], [1, 3], []]
