@@ -312,8 +312,6 @@ def concat(values: Sequence[Any], axis: int) -> Any:
 
 def _concat(parts: list[Any], axis: int) -> Any:
     if not any(isinstance(part, RaggedTensor) for part in parts):
-        if axis != 1 or len({part.shape[:1] for part in parts}) > 1:
-            return np.concatenate(parts, axis)
         return np.concatenate(parts, axis)
     if axis == 0:
         return joined(parts)

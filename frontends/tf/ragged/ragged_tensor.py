@@ -302,7 +302,7 @@ class RaggedTensor(Operators):
 
         Args:
             tensor: of shape `[rows, columns, ...]`.
-            lengths: of each row; or of each level, the outermost first.
+            lengths: of each row of the innermost ragged dimension; or of each level, the outermost first.
             padding: what rows end with, to leave it out.
             ragged_rank: how many dimensions become ragged.
             row_splits_dtype: accepted; splits have int64.
@@ -321,12 +321,16 @@ class RaggedTensor(Operators):
             raise ValueError(
                 f"from_tensor: ragged_rank must be from 1 to {array.ndim - 1} for an array of {array.ndim} axes, got {ragged_rank}."
             )
-        if isinstance(lengths, list | tuple) and lengths and not np.isscalar(lengths[0]):
+        if isinstance(lengths, list | tuple) and lengths and np.ndim(lengths[0]):
+            if ragged_rank not in (1, len(lengths)):
+                raise ValueError(
+                    f"from_tensor: ragged_rank must be {len(lengths)} for lengths of {len(lengths)} levels, got {ragged_rank}."
+                )
             return _with_lengths(cls, array, [integers(one, "lengths") for one in lengths])
-        if ragged_rank > 1 and lengths is None:
+        if ragged_rank > 1:
             outer = int(np.prod(array.shape[:ragged_rank]))
             flat = array.reshape(outer, *array.shape[ragged_rank:])
-            inner = cls.from_tensor(flat, padding=padding)
+            inner = cls.from_tensor(flat, lengths, padding)
             for axis in range(ragged_rank - 1, 0, -1):
                 inner = cls.from_uniform_row_length(
                     inner, array.shape[axis], int(np.prod(array.shape[:axis]))
@@ -918,7 +922,8 @@ def _item(value: HostLike, keys: list[Any]) -> Any:
             raise ValueError(f"slice {error}") from None
     key, *rest = keys
     if key is None:
-        return RaggedTensor(_item(value, rest), np.array([0, _count(_item(value, rest))]), None)
+        inner = _item(value, rest)
+        return RaggedTensor(inner, np.array([0, _count(inner)]), None)
     if not isinstance(key, slice):
         return _item(value.row(_plain(key)), rest)
     count = value.row_count
