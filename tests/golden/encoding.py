@@ -55,7 +55,9 @@ def encode(value: Any, tf: Any) -> Any:
     if specs is not None:
         return {"per_replica": [inner(spec) for spec in specs]}
     if isinstance(value, tf.TensorSpec):
-        shape = None if value.shape is None else list(value.shape)
+        shape = None
+        if value.shape is not None:
+            shape = [None if size is None else int(size) for size in value.shape]
         text = getattr(value.dtype, "kind", "") in ("O", "S", "U")
         return {"spec": [shape, "string" if text else value.dtype.name]}
     if isinstance(value, tf.distribute.DistributedValues):
