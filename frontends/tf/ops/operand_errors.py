@@ -6,6 +6,7 @@ TypeError for most of it, and IndexError. So what is raised here is both a Value
 """
 
 import os
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,6 +20,10 @@ _LONGEST = 60
 _MOST = 4
 # Errors that are made anew: these classes and no subclasses, which mean something of their own.
 _MADE_ANEW = (TypeError, IndexError, ValueError)
+# What JAX says of a value that is no array, nor a number.
+_NO_ARRAY = re.compile(
+    "as an abstract array|as a JAX value|valid JAX (array )?type|requires ndarray or scalar|numeric"
+)
 _JAX = os.path.join(os.path.dirname(os.path.abspath(jax.__file__)), "")
 
 
@@ -40,7 +45,8 @@ def explained(caller: str, error: Exception, operands: Sequence[Any]) -> Operand
     if type(error) not in _MADE_ANEW or not _is_of_jax(error):
         return None
     shown = ", ".join(map(describe, operands))
-    if any(_is_text(leaf) for leaf in jax.tree.leaves(list(operands), is_leaf=is_per_replica)):
+    has_text = any(map(_is_text, jax.tree.leaves(list(operands), is_leaf=is_per_replica)))
+    if has_text and _NO_ARRAY.search(str(error)):  # a text may also be an option, such as "SAME"
         return OperandError(
             f"{caller}: expected numbers, got {shown}. Texts stay on the host: convert them before, with float(...) or "
             "np.strings."

@@ -60,3 +60,11 @@ def test_descriptions():
     assert describe([jnp.ones(3), 1.5, "a", None, 5]) == "[float32[3], 1.5, 'a', None, ...]"
     assert describe(tf.Variable([1.0])) == "float32[1]"
     assert len(describe("long" * 100)) == 60
+
+
+def test_an_option_is_no_text_among_numbers():
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match="ndim to be equal, got 4 and 3"
+    ) as error:
+        tf.nn.conv2d(tf.ones([1, 4, 4, 1]), tf.ones([2, 2, 1]), 1, "SAME")
+    assert "Texts" not in str(error.value)
