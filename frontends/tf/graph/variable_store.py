@@ -23,6 +23,9 @@ class VariableStore(Searched):
         self.local: set[str] = set()
         self.writers: dict[Any, Any] = {}
 
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"writers": {}}  # files of this process
+
     def saved(self) -> dict[str, VariableLike]:
         """Returns the variables that checkpoints hold, by name."""
         return {name: one for name, one in self.variables.items() if name not in self.local}

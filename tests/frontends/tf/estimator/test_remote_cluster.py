@@ -33,7 +33,6 @@ def run(servers, *words):
     return output
 
 
-@pytest.mark.slow  # tests/frontends/tf/distribute/standalone has the strategy train there
 def test_it_trains_as_replicas_of_one_process_do(environment, tmp_path):
     with serving(2, environment) as servers:
         output = run(servers, "estimating.py", tmp_path / "there", 5)

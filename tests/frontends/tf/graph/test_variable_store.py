@@ -1,5 +1,7 @@
 """Variables and optimizers by name."""
 
+import copy
+
 from frontends import tf
 from frontends.tf.graph import Graph, VariableStore
 
@@ -20,3 +22,16 @@ def test_a_store_forgets_everything():
     assert store.local
     store.clear()
     assert (store.variables, store.objects, store.local) == ({}, {}, set())
+
+
+def test_writers_stay_in_their_process(tmp_path):
+    store = VariableStore()
+    store.local.add("seen")
+    with (tmp_path / "events").open("wb") as file:
+        store.writers[str(tmp_path), ""] = file
+        sent = copy.copy(store)  # by what is sent to workers
+        assert (sent.local, sent.writers, store.writers) == (
+            {"seen"},
+            {},
+            {(str(tmp_path), ""): file},
+        )

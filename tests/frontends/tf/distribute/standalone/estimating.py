@@ -41,6 +41,9 @@ class Logged:
     def __init__(self):
         self.losses = []
 
+    def __deepcopy__(self, memo):
+        return self  # an estimator copies its parameters
+
     def __call__(self, values):
         self.losses.append(float(values["loss"]))
         return f"own loss: {values['loss']}"
