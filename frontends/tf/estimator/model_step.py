@@ -106,14 +106,14 @@ class ModelStep(Searched):
         return self._call(features, labels, has_tape=True)
 
     def __call__(
-        self, features: Any, labels: Any, asked: jax.Array | None = None
+        self, features: Any, labels: Any, asked: Mapping[str, jax.Array] | None = None
     ) -> dict[str, Any]:
         """Calls the model function in a trace, and runs what the mode runs; returns what can be fetched, by name.
 
         Args:
             features: of one replica.
             labels: of one replica.
-            asked: whether each of `Made.optional` is asked for; None asks for none.
+            asked: whether a name of `Made.optional` is asked for; one that is not there is not, as in the first trace.
         """
         is_training = self._mode == ModeKeys.TRAIN
         graph, spec = self._call(features, labels, has_tape=is_training)
@@ -163,7 +163,10 @@ class ModelStep(Searched):
 
 
 def _run(
-    graph: Graph, fetches: Any, named: Mapping[str, Any], asked: jax.Array | None
+    graph: Graph,
+    fetches: Any,
+    named: Mapping[str, Any],
+    asked: Mapping[str, jax.Array] | None,
 ) -> list[str]:
     """Runs what each step runs, and, if they are asked for, the operations of other tensors.
 
@@ -184,10 +187,11 @@ def _run(
     }
     optional = [name for name, operations in further.items() if operations]
     graph.apply(always)
-    if asked is not None and optional:
-        for operation in graph.operations_of([further[name] for name in optional]):
+    there = [name for name in optional if asked is not None and name in asked]
+    if asked is not None and there:
+        for operation in graph.operations_of([further[name] for name in there]):
             if id(operation) not in known:
-                flags = [asked[i] for i, name in enumerate(optional) if operation in further[name]]
+                flags = [asked[name] for name in there if operation in further[name]]
                 graph.apply([operation], functools.reduce(jnp.logical_or, flags))
     return optional
 

@@ -206,7 +206,7 @@ class Session:
         """Returns what a step takes after the batch, and forgets what it was asked for."""
         asked, self.asked = self.asked, set()
         optional = self.made.optional
-        return (np.array([name in asked for name in optional]),) if optional else ()
+        return ({name: np.bool_(name in asked) for name in optional},) if optional else ()
 
     def _name_of(self, fetch: Any) -> str | None:
         """Returns the name of the output of a step that is meant."""

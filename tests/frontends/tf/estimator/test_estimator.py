@@ -398,3 +398,24 @@ def test_a_model_function_may_change_its_parameters(make, tmp_path):
     estimator.train(data(), steps=1)
     estimator.train(data(), steps=1)
     assert estimator.params["more"] == params["more"] == []
+
+
+def test_a_summary_and_a_hook_may_show_updates_of_metrics(tmp_path):
+    def model_fn(features, labels, mode):
+        y = tf.layers.dense(features, 1)
+        error, rows = tf.metrics.mean(y - labels), tf.metrics.mean(tf.ones_like(y))
+        tf.identity(error[1], name="error")
+        tf.summary.scalar("rows", rows[1])
+        tf.summary.scalar("error", error[1])
+        loss = tf.losses.mean_squared_error(labels, y)
+        train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+        return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+    shown = []
+    hook = tf.estimator.LoggingTensorHook(
+        {"error": "error"}, every_n_iter=2, formatter=lambda values: shown.append(values) or ""
+    )
+    config = tf.estimator.RunConfig(str(tmp_path), save_summary_steps=3)
+    tf.estimator.Estimator(model_fn, config=config).train(data(None), [hook], max_steps=7)
+    assert len(shown) == 4
+    assert all(np.isfinite(one["error"]) for one in shown)

@@ -79,7 +79,11 @@ def test_what_is_fetched_only_sometimes_runs_only_then():
     assert step.made.optional == names
     found = []
     for batch, asked in ((1, [1, 0, 0]), (3, [0, 1, 0]), (5, [0, 0, 1]), (6, [1, 0, 1])):
-        given = np.full(2, batch, np.float32), None, np.array(asked, bool)
+        given = (
+            np.full(2, batch, np.float32),
+            None,
+            dict(zip(names, map(np.bool_, asked), strict=True)),
+        )
         outputs = strategy.run(step, given)
         percent = float(strategy.experimental_local_results(outputs["percent:0"])[0])
         found.append((percent, float(store.variables["counted"].numpy())))
