@@ -48,11 +48,11 @@ def in_parts(
         return value.with_flat_values(in_parts(function, value.flat_values, what, dtype))
     texts: Any = text_array(value, what)
     if texts.ndim == 0:
-        return shown(_vector(function(texts[()]), dtype))
+        return shown(vector(function(texts[()]), dtype))
     found = [function(text) for text in texts.reshape(-1).tolist()]
     lengths = np.array([len(parts) for parts in found], np.int64)
     made = RaggedTensor(
-        _vector([part for parts in found for part in parts], dtype), splits_of(lengths)
+        vector([part for parts in found for part in parts], dtype), splits_of(lengths)
     )
     for axis in range(texts.ndim - 1, 0, -1):
         outer = int(np.prod(texts.shape[:axis]))
@@ -60,7 +60,8 @@ def in_parts(
     return made
 
 
-def _vector(values: list[Any], dtype: Any) -> np.ndarray:
+def vector(values: list[Any], dtype: Any) -> np.ndarray:
+    """Makes an array with one axis, also of objects that are sequences."""
     array = np.empty(len(values), dtype)
     array[:] = values
     return array

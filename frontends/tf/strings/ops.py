@@ -22,7 +22,7 @@ from frontends.tf.dtypes import as_dtype
 from frontends.tf.ops.convert import static_axes
 from frontends.tf.ragged.ragged_tensor import RaggedTensor
 from frontends.tf.strings import patterns
-from frontends.tf.strings.mapping import in_parts, on_each
+from frontends.tf.strings.mapping import in_parts, on_each, vector
 
 # `len` is a parameter of `substr`.
 _size = len
@@ -263,7 +263,7 @@ def _ragged_join(inputs: RaggedTensor, axis: Axis, keepdims: bool, between: byte
         parts: list[list[bytes]] = [[] for _ in range(count)]
         for text, row in zip(values.tolist(), rows.tolist(), strict=True):
             parts[row].append(text)
-        return each(lambda texts: between.join(texts), _objects(parts))
+        return each(lambda texts: between.join(texts), vector(parts, object))
 
     return reduced(
         inputs,
@@ -272,12 +272,6 @@ def _ragged_join(inputs: RaggedTensor, axis: Axis, keepdims: bool, between: byte
         of_rows,
         lambda values, at: text_array(reduce_join(values, at, separator=between), "reduce_join"),
     )
-
-
-def _objects(values: list[Any]) -> np.ndarray:
-    array = np.empty(len(values), object)
-    array[:] = values
-    return array
 
 
 def unsorted_segment_join(
@@ -722,7 +716,7 @@ def ngrams(
     else:
         array = text_array(data, "tf.strings.ngrams: data")
         if array.ndim == 1:
-            return shown(_objects(of_row(array.tolist())))
+            return shown(vector(of_row(array.tolist()), object))
         if array.ndim > 2:
             outer = RaggedTensor.from_uniform_row_length(
                 array.reshape(-1, *array.shape[2:]), array.shape[1], array.shape[0]
@@ -744,7 +738,7 @@ def ngrams(
         rows = array.tolist()
     found = [of_row(row) for row in rows]
     made = RaggedTensor.from_row_lengths(
-        _objects([text for row in found for text in row]), [len(row) for row in found]
+        vector([text for row in found for text in row], object), [len(row) for row in found]
     )
     return made if isinstance(data, RaggedTensor) else made.to_tensor()
 
