@@ -9,8 +9,9 @@ from frontends.tf._names import attributes, defined_in
 from frontends.tf._typing import Axis, DTypeLike, HostLike, TensorLike
 from frontends.tf.data.host_arrays import text_array
 from frontends.tf.ragged.ragged_tensor import RaggedTensor
-from frontends.tf.strings import ops
+from frontends.tf.strings import hashing, joining, letters, numbers
 from frontends.tf.strings.mapping import in_parts
+from frontends.tf.strings.separators import splitter
 
 
 def split(
@@ -35,7 +36,7 @@ def split(
 
     Source: `tf.compat.v1.strings.split`.
     """
-    return _typed(ops.splitter(sep, maxsplit), source if input is None else input, result_type)
+    return _typed(splitter(sep, maxsplit), source if input is None else input, result_type)
 
 
 def string_split(
@@ -81,7 +82,7 @@ def length(input: HostLike, name: str | None = None, unit: str = "BYTE") -> Any:
 
     Source: `tf.compat.v1.strings.length`.
     """
-    return ops.length(input, unit)
+    return letters.length(input, unit)
 
 
 def substr(
@@ -91,7 +92,7 @@ def substr(
 
     Source: `tf.compat.v1.substr`.
     """
-    return ops.substr(input, pos, len, unit)
+    return letters.substr(input, pos, len, unit)
 
 
 def reduce_join(
@@ -108,7 +109,7 @@ def reduce_join(
     Source: `tf.compat.v1.reduce_join`.
     """
     axes = reduction_indices if axis is None else axis
-    return ops.reduce_join(inputs, axes, bool(keep_dims or keepdims), separator)
+    return joining.reduce_join(inputs, axes, bool(keep_dims or keepdims), separator)
 
 
 def to_hash_bucket(
@@ -121,7 +122,7 @@ def to_hash_bucket(
 
     Source: `tf.compat.v1.string_to_hash_bucket`.
     """
-    return ops.to_hash_bucket(string_tensor if input is None else input, num_buckets or 0)
+    return hashing.to_hash_bucket(string_tensor if input is None else input, num_buckets or 0)
 
 
 def to_number(
@@ -134,7 +135,7 @@ def to_number(
 
     Source: `tf.compat.v1.string_to_number`.
     """
-    return ops.to_number(string_tensor if input is None else input, out_type)
+    return numbers.to_number(string_tensor if input is None else input, out_type)
 
 
 def _typed(parts: Callable[[bytes], list[bytes]], source: HostLike, result_type: str) -> Any:
