@@ -50,7 +50,7 @@ def binary(function: Callable[..., Any], first: HostLike, second: HostLike) -> A
     Raises:
         ValueError: the rows do not fit.
     """
-    if _is_ragged(first) and _is_ragged(second):
+    if is_ragged(first) and is_ragged(second):
         if first.ragged_rank == second.ragged_rank:
             first, second = _of_ones(first, second), _of_ones(second, first)
             check_same_rows([first, second])
@@ -58,13 +58,19 @@ def binary(function: Callable[..., Any], first: HostLike, second: HostLike) -> A
         raise ValueError(
             f"Ragged tensors of the ragged ranks {first.ragged_rank} and {second.ragged_rank} do not broadcast here."
         )
-    if _is_ragged(first):
+    if is_ragged(first):
         return first.with_flat_values(function(first.flat_values, broadcast(second, first)))
     return second.with_flat_values(function(broadcast(first, second), second.flat_values))
 
 
-def _is_ragged(value: HostLike) -> bool:
+def is_ragged(value: HostLike) -> bool:
+    """Tells whether a value is a ragged tensor."""
     return isinstance(value, Operators)
+
+
+def count_of(values: HostLike) -> int:
+    """Tells how many rows or entries values have."""
+    return values.row_count if is_ragged(values) else len(values)
 
 
 def _of_ones(value: HostLike, other: HostLike) -> Any:

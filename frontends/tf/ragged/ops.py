@@ -11,8 +11,9 @@ from frontends.tf._typing import DTypeLike, HostLike, Nested, TensorLike
 from frontends.tf.data.host_arrays import host_array, integers, shown
 from frontends.tf.dtypes import as_dtype
 from frontends.tf.ragged import partitions
+from frontends.tf.ragged.joining import joined
 from frontends.tf.ragged.operators import check_same_rows
-from frontends.tf.ragged.ragged_tensor import RaggedTensor, joined
+from frontends.tf.ragged.ragged_tensor import RaggedTensor
 
 
 def constant(

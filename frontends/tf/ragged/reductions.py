@@ -9,8 +9,9 @@ from frontends.tf._typing import Axis
 from frontends.tf.data.host_arrays import shown
 from frontends.tf.ops.convert import static_axes
 from frontends.tf.ragged import partitions
+from frontends.tf.ragged.joining import joined
 from frontends.tf.ragged.ops import expand_dims
-from frontends.tf.ragged.ragged_tensor import RaggedTensor, joined
+from frontends.tf.ragged.ragged_tensor import RaggedTensor
 
 # Reduces values to one for each row: takes the values, the row of each, and the number of rows.
 OfRows = Callable[[np.ndarray, np.ndarray, int], np.ndarray]
