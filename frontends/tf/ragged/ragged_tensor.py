@@ -52,8 +52,6 @@ class RaggedTensor(Factories, Operators):
     # NumPy's arrays leave operators to this class.
     __array_ufunc__ = None
 
-    # ------------------------------------------------------------------------------------ making
-
     # ------------------------------------------------------------------------------------ parts
 
     @property
