@@ -18,6 +18,7 @@ from frontends.tf.keras._lookup import Hashing, IntegerLookup, StringLookup
 from frontends.tf.keras._mean_tensor import MeanTensor
 from frontends.tf.keras._sidecar import SidecarEvaluator
 from frontends.tf.keras._tensorboard import TensorBoard
+from frontends.tf.keras._text_vectorization import TextVectorization
 
 
 class Reduction:
@@ -87,7 +88,7 @@ def _functions(module: types.ModuleType) -> dict[str, Any]:
 
 
 # Keras's own versions of them call TensorFlow.
-_LOOKUPS = {cls.__name__: cls for cls in (Hashing, IntegerLookup, StringLookup)}
+_LOOKUPS = {cls.__name__: cls for cls in (Hashing, IntegerLookup, StringLookup, TextVectorization)}
 
 NAMES: dict[str, dict[str, Any]] = {
     **_export.NAMES,

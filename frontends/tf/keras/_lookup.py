@@ -5,7 +5,8 @@ model is called. Lookups of integers are programs like any other layer.
 """
 
 import collections
-from collections.abc import Iterable, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,11 +16,14 @@ import keras
 import numpy as np
 
 from frontends.tf import _text_hashes
+from frontends.tf.data.host_tensors import as_tensors
 from frontends.tf.data.tracing import in_map_on_host
 from frontends.tf.feature_column import Texts
 
 # A token that is counted nowhere.
 _DROPPED = -2
+# How bytes that are no UTF-8 are kept in tokens.
+_INVALID = "surrogateescape"
 _MODES = {"binary": "multi_hot", "tf-idf": "tf_idf"}
 _ENCODED = ("one_hot", "multi_hot", "count", "tf_idf")
 
@@ -34,14 +38,48 @@ class _Seen:
         self.documents: collections.Counter[Any] = collections.Counter()
         self.num_documents = 0
 
-    def add(self, document: Sequence[Any]) -> None:
-        """Counts the tokens of a document."""
-        self.counts.update(document)
-        self.documents.update(set(document))
-        self.num_documents += 1
+    def add_all(self, documents: Sequence[Sequence[Any]], *, each: bool) -> None:
+        """Counts the tokens of documents.
+
+        Args:
+            documents: the tokens of each.
+            each: whether to count as well in how many documents a token is.
+        """
+        self.counts.update(itertools.chain.from_iterable(documents))
+        self.num_documents += len(documents)
+        if each:
+            for document in documents:
+                self.documents.update(set(document))
+
+    def decoded(self, token_of: Callable[[Any], Any]) -> collections.Counter[Any]:
+        """Makes text of tokens that are bytes, and returns how often each was seen."""
+        self.counts, self.documents = (
+            collections.Counter({token_of(token): n for token, n in seen.items()})
+            for seen in (self.counts, self.documents)
+        )
+        return self.counts
 
 
-class _Encoding(keras.layers.Layer):
+class TextLayer(keras.layers.Layer):
+    """A layer that takes texts, which Keras converts to no tensors."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._convert_input_args = False
+        self._allow_non_tensor_positional_args = True
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls the layer; on an element of a dataset without what Keras does around each call."""
+        if in_map_on_host() and len(args) == 1 and not kwargs:
+            return self.call(args[0])
+        return super().__call__(*args, **kwargs)
+
+    def call(self, inputs: Any) -> Any:
+        """Returns what the layer makes of texts."""
+        raise NotImplementedError
+
+
+class _Encoding(TextLayer):
     """Makes indices of tokens, and encodes them.
 
     Attributes:
@@ -52,9 +90,6 @@ class _Encoding(keras.layers.Layer):
 
     def __init__(self, output_mode: str, sparse: bool, modes: Sequence[str], name: Any) -> None:
         super().__init__(name=name, trainable=False)
-        # Keras converts text to no tensor.
-        self._convert_input_args = False
-        self._allow_non_tensor_positional_args = True
         self.output_mode = _MODES.get(output_mode, output_mode)
         if self.output_mode not in modes:
             raise ValueError(
@@ -66,17 +101,32 @@ class _Encoding(keras.layers.Layer):
                 "same values."
             )
 
-    def _depth(self) -> int:
+    def depth(self) -> int:
+        """Returns how wide encoded results are."""
         raise NotImplementedError
 
     def _encoded(self, indices: Any, weights: Any = 1.0) -> Any:
         if self.output_mode == "int":
-            return indices if in_map_on_host() else jnp.asarray(indices)
+            return as_given(indices)
         if indices.ndim == 0 or (self.output_mode == "one_hot" and indices.shape[-1] != 1):
             indices = indices[..., None]
-        hot = indices[..., None] == np.arange(self._depth())
+        if isinstance(indices, np.ndarray):
+            outer, width = indices.shape[:-1], indices.shape[-1]
+            lengths = np.full(int(np.prod(outer)), width)
+            found = self._encoded_rows(indices.reshape(-1), lengths, weights)
+            return found.reshape(*outer, -1)
+        hot = indices[..., None] == np.arange(self.depth())
         hot = hot.sum(-2) if self.output_mode in ("count", "tf_idf") else hot.any(-2)
         return jnp.asarray(hot, keras.config.floatx()) * weights
+
+    def _encoded_rows(self, indices: np.ndarray, lengths: np.ndarray, weights: Any = 1.0) -> Any:
+        """Encodes rows of indices, which follow each other and have these lengths."""
+        depth, count = self.depth(), len(lengths)
+        places = np.repeat(np.arange(count), lengths) * depth + indices
+        found = np.bincount(places[indices >= 0], minlength=count * depth).reshape(count, depth)
+        if self.output_mode not in ("count", "tf_idf"):
+            found = found > 0
+        return as_given(found.astype(keras.config.floatx()) * weights)
 
     def compute_output_shape(self, input_shape: Sequence[int | None]) -> tuple[int | None, ...]:
         """Returns the shape of the result."""
@@ -84,8 +134,8 @@ class _Encoding(keras.layers.Layer):
         if self.output_mode == "int":
             return shape
         if self.output_mode == "one_hot" and not (shape and shape[-1] == 1):
-            return (*shape, self._depth())
-        return (*shape[:-1], self._depth())
+            return (*shape, self.depth())
+        return (*shape[:-1], self.depth())
 
     def compute_output_spec(self, inputs: Any) -> keras.KerasTensor:
         """Returns shape and dtype of the result."""
@@ -129,6 +179,7 @@ class _Lookup(_Encoding):
         self.mask_token, self.oov_token = mask_token, oov_token
         self.invert, self.pad_to_max_tokens = invert, pad_to_max_tokens
         self._tokens: Any = None
+        self._index_of: Callable[..., Any] | None = None
         self._idf_weights: Any = None
         self.reset_state()
         if vocabulary is not None:
@@ -192,17 +243,20 @@ class _Lookup(_Encoding):
                 self._idf_weights[: len(special)] = weights[: len(special)]
 
     def _token(self, token: Any) -> Any:
-        return token.decode() if isinstance(token, bytes) else self.dtype_of_tokens(token)
+        if isinstance(token, bytes):
+            return token.decode(errors=_INVALID)
+        return self.dtype_of_tokens(token)
 
     def _set_tokens(self, tokens: Sequence[Any]) -> None:
         self._tokens = np.array(tokens)
+        self._index_of = None
         order = np.argsort(self._tokens, kind="stable")
         self._sorted, self._places = self._tokens[order], order + self._token_start
 
     def _set_weights(self, weights: Any) -> None:
         # Nobody knows in how many documents other tokens are.
         front = np.full(self._token_start, weights.mean(), weights.dtype)
-        self._idf_weights = np.zeros(self._depth(), weights.dtype)
+        self._idf_weights = np.zeros(self.depth(), weights.dtype)
         self._idf_weights[: self.vocabulary_size()] = np.concatenate([front, weights])
 
     def vocabulary_size(self) -> int:
@@ -243,12 +297,15 @@ class _Lookup(_Encoding):
         """Counts the tokens of a batch, whose rows are documents."""
         array = self._as_tokens(data)
         rows = array.reshape(1, -1) if array.ndim < 2 else array.reshape(len(array), -1)
-        for row in rows.tolist():
-            self._seen.add(row)
+        self.count(rows.tolist())
+
+    def count(self, documents: Sequence[Sequence[Any]]) -> None:
+        """Counts the tokens of documents, which may be bytes."""
+        self._seen.add_all(documents, each=self.output_mode == "tf_idf")
 
     def finalize_state(self) -> None:
         """Makes the vocabulary of what was counted."""
-        counts = self._seen.counts
+        counts = self._seen.decoded(self._token)
         for token in (self.mask_token, self.oov_token):
             counts.pop(token, None)
         if not counts:
@@ -265,15 +322,33 @@ class _Lookup(_Encoding):
 
     def call(self, inputs: Any) -> Any:
         """Returns the indices of tokens, encoded; with `invert`, the tokens of indices."""
-        if self._tokens is None:
-            raise RuntimeError(
-                f"The layer {self.name} has no vocabulary yet. Call layer.adapt(data) first, or make it with "
-                "vocabulary=tokens."
-            )
+        self._check_vocabulary(self.name)
         if self.invert:
             return self._tokens_of(inputs)
-        weights = self._idf_weights if self.output_mode == "tf_idf" else 1.0
-        return self._encoded(self._indices(self._as_tokens(inputs)), weights)
+        return self.encoded(self._indices(self._as_tokens(inputs)))
+
+    def encoded(self, indices: Any) -> Any:
+        """Encodes an array of indices, of which each row of the last axis becomes a vector."""
+        return self._encoded(indices, self._weights())
+
+    def encoded_rows(self, indices: np.ndarray, lengths: np.ndarray) -> Any:
+        """Encodes rows of indices of different lengths.
+
+        Args:
+            indices: of all rows.
+            lengths: of each row.
+        """
+        return self._encoded_rows(indices, lengths, self._weights())
+
+    def _weights(self) -> Any:
+        return self._idf_weights if self.output_mode == "tf_idf" else 1.0
+
+    def _check_vocabulary(self, name: str) -> None:
+        if self._tokens is None:
+            raise RuntimeError(
+                f"The layer {name} has no vocabulary yet. Call layer.adapt(data) first, or make it with "
+                "vocabulary=tokens."
+            )
 
     def _as_tokens(self, inputs: Any) -> Any:
         raise NotImplementedError
@@ -317,7 +392,7 @@ class _Lookup(_Encoding):
         exists = (indices >= 0) & (indices < len(table) - 1)
         return table[(jnp if self.dtype_of_tokens is int else np).where(exists, indices, -1)]
 
-    def _depth(self) -> int:
+    def depth(self) -> int:
         padded = self.max_tokens if self.pad_to_max_tokens else None
         return padded or self.vocabulary_size()
 
@@ -409,6 +484,35 @@ class StringLookup(_Lookup):
 
     def _oov_index(self, tokens: Any) -> Any:
         return _text_hashes.buckets(tokens, self.num_oov_indices, self.salt)
+
+    def indices_of(
+        self, rows: Sequence[Sequence[bytes]], name: str
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Finds the indices of tokens, one after the other, where unknown ones share one index.
+
+        Args:
+            rows: the tokens of each row.
+            name: of the layer that asks, for the error.
+
+        Returns:
+            The indices of all rows, and the length of each.
+
+        Raises:
+            RuntimeError: there is no vocabulary.
+        """
+        self._check_vocabulary(name)
+        if self._index_of is None:
+            table = {
+                token.encode(errors=_INVALID): index
+                for index, token in enumerate(self._tokens.tolist(), self._token_start)
+            }
+            if self.mask_token is not None:
+                table[self.mask_token.encode()] = 0 if self.output_mode == "int" else _DROPPED
+            self._index_of = table.get  # a dictionary would be Keras's to track
+        find, unknown = self._index_of, self._oov_start
+        lengths = np.fromiter(map(len, rows), np.int64, len(rows))
+        found = [find(token, unknown) for row in rows for token in row]
+        return np.array(found, np.int64), lengths
 
     def get_config(self) -> dict[str, Any]:
         """Returns the arguments that make such a layer, with its vocabulary."""
@@ -508,13 +612,20 @@ class Hashing(_Encoding):
             indices = np.where(text == str(self.mask_value), 0, indices)
         return self._encoded(indices)
 
-    def _depth(self) -> int:
+    def depth(self) -> int:
         return self.num_bins
 
     def get_config(self) -> dict[str, Any]:
         """Returns the arguments that make such a layer."""
         own = {"num_bins": self.num_bins, "mask_value": self.mask_value, "salt": self.salt}
         return {"name": self.name, "output_mode": self.output_mode, **own}
+
+
+def as_given(result: np.ndarray | jax.Array) -> Any:
+    """Returns a result as scripts get it: on an element of a dataset, in host memory."""
+    if in_map_on_host():
+        return as_tensors(result) if isinstance(result, np.ndarray) else result
+    return jnp.asarray(result)
 
 
 def text_array(values: Any) -> np.ndarray[Any, Any]:

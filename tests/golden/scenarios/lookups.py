@@ -127,3 +127,67 @@ def hashes(s: Setting) -> Iterator[Case]:
     for mode in ENCODED:
         shown = _text(tf, _shown(TEXT, mode))
         yield mode, functools.partial(hashed, shown, num_bins=4, output_mode=mode)
+
+
+REVIEWS = ["The cat sat!", "  a DOG, a cat\tran ", "", "don't über-eat: über"]
+
+
+@scenario("lookups.vectorization", GROUP, NONE)
+def vectorization(s: Setting) -> Iterator[Case]:
+    """Indices and vectors of texts."""
+    tf = s.tf
+    words = ["cat", "the", "a", "dog", "über", "DOG,", "cat ran"]
+
+    def vectors(values: Any, **kwargs: Any) -> Any:
+        layer = tf.keras.layers.TextVectorization(**{"vocabulary": words, **kwargs})
+        result = layer(_text(tf, values))
+        result = result.to_list() if kwargs.get("ragged") else np.asarray(result)
+        return {"result": result, "all": layer.get_vocabulary()}
+
+    make = functools.partial(functools.partial, vectors, REVIEWS)
+    yield "plain", make()
+    yield "columns", functools.partial(vectors, [[one] for one in REVIEWS])
+    yield "wide", functools.partial(vectors, [REVIEWS])
+    yield "single", functools.partial(vectors, REVIEWS[1])
+    yield "single_padded", functools.partial(vectors, REVIEWS[1], output_sequence_length=7)
+    for length in (2, 9):
+        yield f"length_{length}", make(output_sequence_length=length)
+    for standard in (None, "lower", "strip_punctuation"):
+        yield f"standardize_{standard}", make(standardize=standard)
+    yield "characters", make(split="character", vocabulary=["a", "t", "ü", " "])
+    yield "tokens", functools.partial(vectors, ["cat", "a", "kiwi", ""], split=None)
+    tokens = [["cat", "a", "kiwi"], ["", "DOG", "cat"]]
+    yield "rows_of_tokens", functools.partial(vectors, tokens, split=None)
+    yield "tokens_padded", functools.partial(vectors, tokens, split=None, output_sequence_length=4)
+    yield "ngrams", make(ngrams=2)
+    yield "ngrams_of_2", make(ngrams=(2,), output_sequence_length=3)
+    yield "ragged", make(ragged=True)
+    for mode in ("multi_hot", "count"):
+        yield mode, make(output_mode=mode)
+        yield f"{mode}_padded", make(output_mode=mode, pad_to_max_tokens=True, max_tokens=10)
+        yield f"{mode}_ngrams", make(output_mode=mode, ngrams=2)
+        yield f"{mode}_tokens", functools.partial(vectors, tokens, split=None, output_mode=mode)
+    weights = [0.5, 0.25, 2.0, 1.0, 3.0, 0.125, 1.5]
+    yield "tf_idf", make(output_mode="tf_idf", idf_weights=weights)
+    yield "with_special", make(vocabulary=["", "[UNK]", *words])
+    yield "repeated", make(vocabulary=["a", "a"])
+    yield "standardize_unknown", make(standardize="upper")
+    yield "length_of_vectors", make(output_mode="count", output_sequence_length=3)
+
+    def shouted(texts: Any) -> Any:
+        return tf.strings.regex_replace(tf.strings.lower(texts), "[!,:]", " ")
+
+    yield "functions", make(standardize=shouted, split=lambda x: tf.strings.split(x, "a"))
+
+    def adapted(data: Any, **kwargs: Any) -> Any:
+        layer = tf.keras.layers.TextVectorization(**kwargs)
+        layer.adapt(data)
+        return {"result": np.asarray(layer(_text(tf, REVIEWS))), "all": layer.get_vocabulary()}
+
+    texts = tf.data.Dataset.from_tensor_slices(REVIEWS)
+    yield "adapt_array", functools.partial(adapted, np.array(REVIEWS))
+    yield "adapt_list", functools.partial(adapted, REVIEWS)
+    yield "adapt_batches", functools.partial(adapted, texts.batch(3), max_tokens=5)
+    yield "adapt_texts", functools.partial(adapted, texts, output_sequence_length=2)
+    yield "adapt_tf_idf", functools.partial(adapted, texts.batch(2), output_mode="tf_idf")
+    yield "adapt_count", functools.partial(adapted, np.array(REVIEWS), output_mode="count")
