@@ -16,6 +16,7 @@ from spmd.checkpoint.layout import checkpoint_folder as checkpoint_folder
 from spmd.checkpoint.layout import is_checkpoint as is_checkpoint
 from spmd.checkpoint.layout import numbered_checkpoints as numbered_checkpoints
 from spmd.checkpoint.layout import remove_checkpoint as remove_checkpoint
+from spmd.checkpoint.layout import saved_at as saved_at
 from spmd.checkpoint.manager import CheckpointManager as CheckpointManager
 from spmd.checkpoint.manager import KeepPolicy as KeepPolicy
 from spmd.checkpoint.manager import SavePolicy as SavePolicy

@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from spmd.checkpoint.errors import DamagedCheckpointError
 from spmd.typing import AnyArray
 
 
@@ -106,6 +107,9 @@ def read(
 
     Returns:
         The arrays, by name.
+
+    Raises:
+        DamagedCheckpointError: an array is not there, or has another shape or dtype than its description.
     """
     found: dict[str, AnyArray] = {}
     shapes: dict[str, jax.ShapeDtypeStruct] = {}
@@ -123,7 +127,25 @@ def read(
     if shapes:
         wanted = _orbax().args.PyTreeRestore(shapes, restore_args=arguments, partial_restore=True)
         found |= _checkpointer(timeout).restore(directory, args=wanted)
+        _check_read(directory, found, shapes)
     return {name: _placed(found[name], *target) for name, target in targets.items()}
+
+
+def _check_read(
+    directory: str, found: Mapping[str, Any], shapes: Mapping[str, jax.ShapeDtypeStruct]
+) -> None:
+    """Compares arrays with their descriptions: Orbax cuts or passes over what does not fit."""
+    for name, expected in shapes.items():
+        value = found[name]
+        if isinstance(value, jax.ShapeDtypeStruct):
+            raise DamagedCheckpointError(
+                f"{directory} does not hold the array {name!r}, which the manifest of the checkpoint names."
+            )
+        if (value.shape, value.dtype) != (expected.shape, expected.dtype):
+            raise DamagedCheckpointError(
+                f"{directory} holds the array {name!r} as {value.dtype}{list(value.shape)}, and the manifest of the "
+                f"checkpoint names {expected.dtype}{list(expected.shape)}."
+            )
 
 
 def _orbax() -> Any:

@@ -51,6 +51,14 @@ def numbered_checkpoints(directory: str, name: str) -> dict[int, str]:
     return dict(sorted(checkpoints.items()))
 
 
+def saved_at(path: str) -> float:
+    """Tells when a complete checkpoint was saved, in seconds since 1970; 0 if it is being deleted."""
+    try:
+        return os.path.getmtime(os.path.join(checkpoint_folder(path), MANIFEST))
+    except FileNotFoundError:
+        return 0.0
+
+
 def make_saving_folder(path: str) -> None:
     """Makes an empty folder to write a checkpoint into. One process calls it."""
     shutil.rmtree(saving_folder(path), ignore_errors=True)

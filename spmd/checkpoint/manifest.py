@@ -14,6 +14,7 @@ from typing import Any
 from spmd.checkpoint.arrays import ArrayEntry
 from spmd.checkpoint.errors import CheckpointNotFoundError, DamagedCheckpointError
 from spmd.checkpoint.layout import MANIFEST, checkpoint_folder
+from spmd.checkpoint.schema import SchemaError, check_content
 from spmd.typing import StrPath
 
 FORMAT = "jaxtribute checkpoint 1"
@@ -106,7 +107,7 @@ def verify(path: str) -> None:
     """
     content, folder = _content(path), checkpoint_folder(path)
     for name, written in content["files"].items():
-        file = os.path.join(folder, name)
+        file = _file_within(folder, name)
         try:
             found = _fingerprint(file)
         except FileNotFoundError as error:  # another process may be deleting the checkpoint
@@ -127,23 +128,46 @@ def _content(path: str) -> dict[str, Any]:
             f"There is no checkpoint at {path}. Check the path; you may be missing the number at its end "
             "(the '-1' in 'path/to/ckpt-1')."
         )
+    if not os.path.isfile(file):
+        raise _damaged(
+            folder, MANIFEST, "it is no file" if os.path.exists(file) else "it is missing"
+        )
     try:
         with open(file, encoding="utf-8") as stream:
             whole = json.load(stream)
         is_intact = zlib.crc32(whole["content"].encode()) == whole["crc32"]
         content = json.loads(whole["content"]) if is_intact else {}
-    except FileNotFoundError as error:
+        written_as = content.get("format")
+    except FileNotFoundError as error:  # another process may be deleting the checkpoint
         raise _damaged(folder, MANIFEST, "it is missing") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise _damaged(folder, MANIFEST, f"it is not what was written ({error})") from error
     if not is_intact:
         raise _damaged(folder, MANIFEST, "its checksum does not match its contents")
-    if content["format"] != FORMAT:
+    if written_as != FORMAT:
         raise DamagedCheckpointError(
-            f"{file} has the format {content['format']!r}, and this version reads {FORMAT!r}. Read it with the "
+            f"{file} has the format {ascii(written_as)[:100]}, and this version reads {FORMAT!r}. Read it with the "
             "version that wrote it."
         )
+    try:
+        check_content(content)
+    except SchemaError as error:
+        raise _damaged(folder, MANIFEST, str(error)) from error
     return content
+
+
+def _file_within(folder: str, name: str) -> str:
+    """Returns the path of a file that a manifest names, which must be a file in the folder of the checkpoint."""
+    file, root = os.path.join(folder, name), os.path.realpath(folder)
+    try:
+        is_within = os.path.commonpath([root, os.path.realpath(file)]) == root
+    except ValueError:  # a name that no file can have
+        is_within = False
+    if not is_within:
+        raise _damaged(folder, MANIFEST, f"it names a file outside of the folder: {name!a}")
+    if os.path.exists(file) and not os.path.isfile(file):
+        raise _damaged(folder, name, "it is no file")
+    return file
 
 
 def _entry(shape: Sequence[int], **fields: Any) -> ArrayEntry:

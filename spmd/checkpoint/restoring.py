@@ -163,9 +163,10 @@ class Restoration:
         position = decode_position(self._position(found.saved.path))
         try:
             write(position)
-        except ValueError as error:
+        except (ValueError, TypeError, LookupError) as error:
+            what = str(error) if isinstance(error, ValueError) else repr(error)
             raise CheckpointError(
-                f"The checkpoint {self.path} has a position of {found.obj.path} that does not fit: {error}"
+                f"The checkpoint {self.path} has a position of {found.obj.path} that does not fit: {what}"
             ) from error
 
     def _position(self, path: str) -> Mapping[str, Any]:

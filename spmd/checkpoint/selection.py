@@ -2,12 +2,18 @@
 
 import json
 import logging
+import os
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 
 import jax
 
-from spmd.checkpoint.errors import CheckpointError, CheckpointNotFoundError, DamagedCheckpointError
+from spmd.checkpoint.errors import (
+    SHOWN,
+    CheckpointError,
+    CheckpointNotFoundError,
+    DamagedCheckpointError,
+)
 from spmd.checkpoint.manifest import verify
 from spmd.cluster import all_gather_small
 
@@ -16,7 +22,7 @@ _has_warned = False
 
 
 class DamagedCheckpointWarning(UserWarning):
-    """A checkpoint is damaged, so an older one is used."""
+    """A checkpoint is damaged, so an older one is used; or the file that names the latest is."""
 
 
 def newest_intact(paths: Iterable[str]) -> str | None:
@@ -28,16 +34,30 @@ def newest_intact(paths: Iterable[str]) -> str | None:
         paths: of checkpoints, the newest first.
 
     Returns:
-        The path; None if none is intact.
+        The path; None if there is none.
+
+    Raises:
+        DamagedCheckpointError: there are some, and all are damaged.
     """
+    damaged: list[str] = []
     for path in paths:
         try:
             verify(path)
         except (DamagedCheckpointError, CheckpointNotFoundError) as error:
             message = f"{error} The one before it is used, if there is one."
             warnings.warn(message, DamagedCheckpointWarning, stacklevel=2)
+            if isinstance(error, DamagedCheckpointError):  # else it was deleted meanwhile
+                damaged.append(path)
         else:
             return path
+    if damaged:
+        folder = os.path.dirname(damaged[0]) or "."
+        names = ", ".join(os.path.basename(path) for path in damaged[:SHOWN])
+        raise DamagedCheckpointError(
+            f"No checkpoint in {folder} is intact: {names}{', ...' * (len(damaged) > SHOWN)} "
+            f"{'are' if len(damaged) > 1 else 'is'} damaged, as the warnings before this say. A new start would overwrite them.\n"
+            f"Fix: put copies from a backup there; or move the folder away to start anew on purpose: mv {folder} {folder.rstrip('/')}.damaged"
+        )
     return None
 
 

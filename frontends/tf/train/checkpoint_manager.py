@@ -11,7 +11,7 @@ from frontends.tf._typing import TensorLike
 from frontends.tf.train.checkpoint import Checkpoint
 from frontends.tf.train.checkpoint_options import CheckpointOptions
 from frontends.tf.train.checkpoint_state import (
-    get_checkpoint_state,
+    find_checkpoint_state,
     is_present,
     latest_checkpoint,
     update_checkpoint_state,
@@ -216,7 +216,7 @@ class CheckpointManager:
     def _recover(self) -> None:
         """Continues from the state of an earlier manager of the folder."""
         now = time.time()
-        state = get_checkpoint_state(self._directory)
+        state = find_checkpoint_state(self._directory, name=os.path.basename(self._prefix))
         self._times: dict[str, float] = {}
         self._latest: str | None = None
         self._must_find, self._is_checked = state is not None, False

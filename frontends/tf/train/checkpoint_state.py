@@ -13,9 +13,18 @@ import dataclasses
 import logging
 import os
 import re
+import time
+import warnings
 from collections.abc import Iterator, Sequence
 
-from spmd.checkpoint import checkpoint_folder, newest_intact, numbered_checkpoints, wait_for_saves
+from spmd.checkpoint import (
+    DamagedCheckpointWarning,
+    checkpoint_folder,
+    newest_intact,
+    numbered_checkpoints,
+    saved_at,
+    wait_for_saves,
+)
 from spmd.cluster import process_id
 from spmd.typing import StrPath
 
@@ -23,6 +32,12 @@ from spmd.typing import StrPath
 _ENDINGS = (".weights.h5", ".index")
 # A line: a name, and a text in quotes or a number.
 _FIELD = re.compile(r'^\s*(\w+)\s*:\s*(?:"((?:[^"\\]|\\.)*)"|([-+.\deE]+))\s*$', re.MULTILINE)
+
+# A numbered checkpoint's folder; what follows the number is of a save that was killed.
+_NUMBERED = re.compile(r"(.+)-\d+(?:\.\w+)?")
+
+# Seconds from the end of a save until the file names it, with ample time for a slow file system.
+_RECORDING = 1.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,7 +73,19 @@ def get_checkpoint_state(
     path = os.path.join(folder, latest_filename or "checkpoint")
     if not os.path.isfile(path):
         return None
-    with open(path, encoding="utf-8") as file:
+    state = _read_state(path)
+    if state is None:
+        raise ValueError(
+            f"{path} names no checkpoint: it has no line such as 'model_checkpoint_path: \"ckpt_1\"'. "
+            "Remove the file, or write the line with the latest checkpoint's name."
+        )
+    return state
+
+
+def _read_state(path: str) -> CheckpointState | None:
+    """Reads a file `checkpoint`; None if it names none."""
+    folder = os.path.dirname(path)
+    with open(path, encoding="utf-8", errors="replace") as file:
         fields = _FIELD.findall(file.read())
 
     def paths(name: str) -> list[str]:
@@ -68,25 +95,78 @@ def get_checkpoint_state(
     def times(name: str) -> list[float]:
         return [float(number) for key, _, number in fields if key == name and number]
 
-    latest = paths("model_checkpoint_path")[-1:]
+    try:
+        latest = paths("model_checkpoint_path")[-1:]
+        every = paths("all_model_checkpoint_paths") or latest
+        when = times("all_model_checkpoint_timestamps")
+        preserved = times("last_preserved_timestamp")[-1:]
+    except ValueError:  # an escape or a number that is none
+        return None
     if not latest:
-        raise ValueError(
-            f"{path} names no checkpoint: it has no line such as 'model_checkpoint_path: \"ckpt_1\"'. "
-            "Remove the file, or write the line with the latest checkpoint's name."
-        )
+        return None
     return CheckpointState(
-        latest[0],
-        tuple(paths("all_model_checkpoint_paths") or latest),
-        tuple(times("all_model_checkpoint_timestamps")),
-        *times("last_preserved_timestamp")[-1:],
+        latest[0], tuple(every), tuple(when if len(when) == len(every) else ()), *preserved
     )
+
+
+def find_checkpoint_state(
+    checkpoint_dir: StrPath, latest_filename: str | None = None, name: str | None = None
+) -> CheckpointState | None:
+    """Reads the file `checkpoint` of a folder; if it is missing or names none, looks what the folder holds.
+
+    Args:
+        checkpoint_dir: the folder.
+        latest_filename: name of the file.
+        name: the checkpoints to look for are `<name>-<number>`; None takes any name.
+
+    Returns:
+        None if there is no checkpoint. A warning says if there are some and the file does not name them.
+
+    Raises:
+        ValueError: the file names no checkpoint, and the folder has none.
+    """
+    folder = os.fspath(checkpoint_dir)
+    path = os.path.join(folder, latest_filename or "checkpoint")
+    is_there = os.path.isfile(path)
+    state = _read_state(path) if is_there else None
+    if state is not None:
+        return state
+    found = _saved_in(folder, name)
+    if not found:
+        return get_checkpoint_state(checkpoint_dir, latest_filename)
+    latest = list(found)[-1]
+    while not is_there and time.time() < found[latest] + _RECORDING:
+        time.sleep(_RECORDING / 10)  # another process has just saved its first, and writes the file now
+        if os.path.isfile(path):
+            return get_checkpoint_state(checkpoint_dir, latest_filename)
+    warnings.warn(
+        f"{path} {'names no checkpoint' if is_there else 'is missing'}, but {folder} has {len(found)}: training goes on "
+        f"from {os.path.basename(latest)}, if it is intact. To start anew, move the folder away.",
+        DamagedCheckpointWarning,
+        stacklevel=3,
+    )
+    return CheckpointState(latest, tuple(found), tuple(found.values()))
+
+
+def _saved_in(folder: str, name: str | None) -> dict[str, float]:
+    """Lists the complete checkpoints of a folder, and when each was saved; the latest comes last."""
+    if not os.path.isdir(folder):
+        return {}
+    hits = (_NUMBERED.fullmatch(entry) for entry in os.listdir(folder))
+    names = {hit[1] for hit in hits if hit} if name is None else {name}
+    runs = [list(numbered_checkpoints(folder, each).values()) for each in sorted(names)]
+    times = [{path: saved_at(path) for path in paths} for paths in runs if paths]
+    found: dict[str, float] = {}
+    for run in sorted(times, key=lambda run: max(run.values())):
+        found |= run
+    return found
 
 
 def latest_checkpoint(checkpoint_dir: StrPath, latest_filename: str | None = None) -> str | None:
     """Finds the latest intact checkpoint of a folder.
 
     What differs here: the files of a `tf.train.Checkpoint` are verified; if one is damaged, it warns and takes the
-    one before. It waits for a save of this process. Any process may call it alone, and each looks on its own;
+    one before. If the file `checkpoint` is missing or damaged, it warns and takes the latest of the folder. It waits for a save of this process. Any process may call it alone, and each looks on its own;
     `checkpoint.restore` then takes what process 0 found.
 
     Returns:
@@ -94,12 +174,12 @@ def latest_checkpoint(checkpoint_dir: StrPath, latest_filename: str | None = Non
         files are gone.
 
     Raises:
-        ValueError: the file names no checkpoint.
+        ValueError: all checkpoints are damaged; or the file names none, and the folder has none.
 
     Source: `tf.train.latest_checkpoint`.
     """
     wait_for_saves()
-    state = get_checkpoint_state(checkpoint_dir, latest_filename)
+    state = find_checkpoint_state(checkpoint_dir, latest_filename)
     if state is None:
         return None
     latest = state.model_checkpoint_path

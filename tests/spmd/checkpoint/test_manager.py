@@ -11,6 +11,7 @@ from spmd.checkpoint import (
     Checkpoint,
     CheckpointError,
     CheckpointManager,
+    DamagedCheckpointError,
     DamagedCheckpointWarning,
     KeepPolicy,
     SavePolicy,
@@ -111,11 +112,18 @@ def test_every_file_is_checked_once(tmp_path, monkeypatch):
     assert len(checked) == len(set(checked)) > 0
 
 
-def test_all_are_damaged(tmp_path):
-    run(tmp_path, [0])
-    Path(tmp_path / "step-0" / "manifest.json").write_text("")
-    with pytest.warns(DamagedCheckpointWarning):
-        assert CheckpointManager(Checkpoint(step=0), tmp_path).restore_latest() is None
+def test_a_new_start_does_not_overwrite_damaged_ones(tmp_path):
+    run(tmp_path, range(2))
+    for step in range(2):
+        damage(tmp_path, step)
+    manager = CheckpointManager(Checkpoint(step=0), tmp_path)
+    with (
+        pytest.warns(DamagedCheckpointWarning),
+        pytest.raises(
+            DamagedCheckpointError, match=r"step-1, step-0 are damaged.*\n.*start anew.*: mv "
+        ),
+    ):
+        manager.restore_latest()
 
 
 def damage(folder, step):
@@ -126,9 +134,9 @@ def test_higher_numbers_do_not_crowd_out_what_is_saved(tmp_path):
     run(tmp_path, [100])
     damage(tmp_path, 100)
     manager = CheckpointManager(Checkpoint(step=0), tmp_path, keep=KeepPolicy(last=1))
-    with pytest.warns(DamagedCheckpointWarning):
-        assert manager.restore_latest() is None
-    for step in (1, 2):
+    with pytest.warns(DamagedCheckpointWarning), pytest.raises(DamagedCheckpointError):
+        manager.restore_latest()
+    for step in (1, 2):  # the script has caught the error
         path = manager.save(step)
         manager.wait()
         assert Path(path).is_dir()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from frontends import tf
-from spmd.checkpoint import DamagedCheckpointWarning
+from spmd.checkpoint import DamagedCheckpointError, DamagedCheckpointWarning
 
 keras = tf.keras  # imports Keras before a test runs: it sets an environment variable
 X = np.random.default_rng(0).normal(size=(32, 3)).astype(np.float32)
@@ -166,15 +166,31 @@ def test_what_was_saved_can_be_kept(tmp_path):
 @pytest.mark.slow
 def test_new_ones_come_after_a_damaged_one(tmp_path):
     def backup():
-        return keras.callbacks.BackupAndRestore(tmp_path / "backup", delete_checkpoint=False)
+        return keras.callbacks.BackupAndRestore(
+            tmp_path / "backup", delete_checkpoint=False, double_checkpoint=True
+        )
 
     fit(arrays, backup(), epochs=2)
     (tmp_path / "backup" / "step-2" / "manifest.json").write_text("")
     with pytest.warns(DamagedCheckpointWarning):
-        history, _ = fit(arrays, backup(), epochs=1)
-    assert history.epoch == [0]
-    assert [path.name for path in (tmp_path / "backup").iterdir()] == ["step-3"]
-    assert fit(arrays, backup(), epochs=2)[0].epoch == [1]
+        history, _ = fit(arrays, backup(), epochs=2)
+    assert history.epoch == [1]
+    names = {path.name for path in (tmp_path / "backup").iterdir()}
+    assert "step-3" in names
+    assert fit(arrays, backup(), epochs=3)[0].epoch == [2]
+
+
+def test_no_new_start_over_a_damaged_one(tmp_path):
+    def backup():
+        return keras.callbacks.BackupAndRestore(tmp_path / "backup", delete_checkpoint=False)
+
+    fit(arrays, backup(), epochs=1)
+    (tmp_path / "backup" / "step-1" / "manifest.json").write_text("")
+    with (
+        pytest.warns(DamagedCheckpointWarning),
+        pytest.raises(DamagedCheckpointError, match="start anew on purpose: mv "),
+    ):
+        fit(arrays, backup(), epochs=2)
 
 
 def test_saves_when_told_to_end(tmp_path, monkeypatch):

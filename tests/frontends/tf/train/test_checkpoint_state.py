@@ -1,11 +1,14 @@
 """The file that says which checkpoint of a folder is the latest."""
 
 import logging
+import threading
 
 import pytest
 
 from frontends import tf
+from frontends.tf.train import checkpoint_state
 from frontends.tf.train.checkpoint_state import update_checkpoint_state
+from spmd.checkpoint import DamagedCheckpointWarning
 
 
 @pytest.mark.parametrize("name", ["ckpt_3", "cp-0001.ckpt", "größe 1", 'with "quotes"', "a\\b"])
@@ -64,6 +67,79 @@ def test_a_file_that_names_none_is_refused(tmp_path):
     (tmp_path / "latest").write_text("something else")
     with pytest.raises(ValueError, match=r"latest names no checkpoint.*write the line"):
         tf.train.latest_checkpoint(tmp_path, "latest")
+
+
+def saved(folder, count=3, name="ckpt"):
+    manager = tf.train.CheckpointManager(
+        tf.train.Checkpoint(step=tf.Variable(0)), folder, max_to_keep=None, checkpoint_name=name
+    )
+    for _ in range(count):
+        manager.checkpoint.step.assign_add(1)
+        manager.save()
+    return folder / "checkpoint"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "checkpoint is missing, but .* has 3: training goes on from ckpt-3"),
+        (b"", "checkpoint names no checkpoint, but .* has 3"),
+        (b"\xff\xfe\x00", "names no checkpoint"),
+        (b'model_checkpoint_path: "\\x"\n', "names no checkpoint"),
+    ],
+)
+def test_the_folder_is_scanned_where_the_file_does_not_tell(
+    tmp_path, content, message, monkeypatch
+):
+    monkeypatch.setattr(checkpoint_state, "_RECORDING", 0.0)
+    file = saved(tmp_path)
+    file.unlink() if content is None else file.write_bytes(content)
+    with pytest.warns(DamagedCheckpointWarning, match=message):
+        assert tf.train.latest_checkpoint(tmp_path) == str(tmp_path / "ckpt-3")
+    with pytest.warns(DamagedCheckpointWarning, match=message):
+        manager = tf.train.CheckpointManager(
+            tf.train.Checkpoint(step=tf.Variable(0)), tmp_path, max_to_keep=2
+        )
+    with pytest.warns(DamagedCheckpointWarning, match=message):
+        assert manager.restore_or_initialize() == str(tmp_path / "ckpt-3")
+    assert manager.checkpoint.step.numpy() == 3
+    assert manager.save() == str(tmp_path / "ckpt-4")
+    assert [path[-1] for path in manager.checkpoints] == ["3", "4"]
+    assert tf.train.latest_checkpoint(tmp_path) == str(tmp_path / "ckpt-4")
+
+
+def test_a_damaged_latest_is_passed_over_in_a_scan(tmp_path, monkeypatch):
+    monkeypatch.setattr(checkpoint_state, "_RECORDING", 0.0)
+    saved(tmp_path).unlink()
+    (tmp_path / "ckpt-3" / "manifest.json").write_text("")
+    with pytest.warns(DamagedCheckpointWarning):
+        assert tf.train.latest_checkpoint(tmp_path) == str(tmp_path / "ckpt-2")
+
+
+def test_the_name_saved_last_is_the_latest(tmp_path, monkeypatch):
+    monkeypatch.setattr(checkpoint_state, "_RECORDING", 0.0)
+    saved(tmp_path, 2, "b")
+    saved(tmp_path, 1, "a").unlink()
+    with pytest.warns(DamagedCheckpointWarning, match="has 3: training goes on from a-1"):
+        assert tf.train.latest_checkpoint(tmp_path) == str(tmp_path / "a-1")
+
+
+def test_a_file_that_is_just_being_written_is_waited_for(tmp_path):
+    file = saved(tmp_path, 1)
+    moved = file.rename(tmp_path / "later")
+    threading.Timer(0.15, moved.rename, [file]).start()
+    assert tf.train.latest_checkpoint(tmp_path) == str(tmp_path / "ckpt-1")
+
+
+def test_no_new_start_where_all_are_damaged(tmp_path):
+    saved(tmp_path, 2)
+    for number in (1, 2):
+        (tmp_path / f"ckpt-{number}" / "manifest.json").write_text("")
+    with (
+        pytest.warns(DamagedCheckpointWarning),
+        pytest.raises(ValueError, match=r"ckpt-2, ckpt-1 are damaged.*\n.*start anew.*: mv "),
+    ):
+        tf.train.latest_checkpoint(tmp_path)
 
 
 def test_relative_folders(tmp_path, monkeypatch):
