@@ -136,7 +136,8 @@ def find_checkpoint_state(
         return get_checkpoint_state(checkpoint_dir, latest_filename)
     latest = list(found)[-1]
     while not is_there and time.time() < found[latest] + _RECORDING:
-        time.sleep(_RECORDING / 10)  # another process has just saved its first, and writes the file now
+        # Another process has just saved its first, and writes the file now.
+        time.sleep(_RECORDING / 10)
         if os.path.isfile(path):
             return get_checkpoint_state(checkpoint_dir, latest_filename)
     warnings.warn(
