@@ -1,6 +1,7 @@
 """A batch before it is placed: a structure of arrays with equally many rows."""
 
 import dataclasses
+import functools
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeAlias, TypeVar, cast
@@ -123,8 +124,16 @@ def integers_fit(array: AnyArray | np.generic, dtype: np.dtype) -> bool:
     """Tells whether a dtype holds an array's values, as far as they are integers that it could cut off."""
     if dtype.kind not in "iu" or dtype == array.dtype or not array.size:
         return True
+    least, most = _limits(dtype)
+    if isinstance(array, np.generic):
+        return least <= int(array) <= most
+    return least <= int(array.min()) and int(array.max()) <= most
+
+
+@functools.cache
+def _limits(dtype: np.dtype) -> tuple[int, int]:
     limits = np.iinfo(dtype)
-    return limits.min <= int(array.min()) and int(array.max()) <= limits.max
+    return limits.min, limits.max
 
 
 def leaf_name(tree: PyTree, index: int) -> str:

@@ -51,7 +51,9 @@ class Stackable(Protocol):
 
 
 _NUMPY = (np.ndarray, np.generic)
-_PLAIN = frozenset({np.ndarray, bytes, str})
+# Which classes of components are stackable.
+_KNOWN_STACKABLE: dict[type, bool] = dict.fromkeys((np.ndarray, bytes, str), False)
+_MOST_KINDS = 256
 # Arrays of so many bytes get fresh memory from the system.
 _LARGE = 2**16
 _NARROW: dict[type, tuple[type, type]] = {
@@ -70,9 +72,7 @@ def to_element(value: PyTree, *, narrow: bool = True) -> Element:
     Raises:
         ValueError: A list whose items have different lengths.
     """
-    return jax.tree.map(
-        lambda leaf: _to_component(leaf, narrow), value, is_leaf=lambda node: isinstance(node, list)
-    )
+    return _map_leaves(lambda leaf: _to_component(leaf, narrow), value, leaf_lists=True)
 
 
 def canonicalize(element: Element) -> Element:
@@ -81,7 +81,35 @@ def canonicalize(element: Element) -> Element:
     Raises:
         OverflowError: An integer does not fit in 32 bits while JAX's 64-bit types are off.
     """
-    return jax.tree.map(_canonical_component, element)
+    return _map_leaves(_canonical_component, element)
+
+
+def result_element(value: PyTree) -> Element:
+    """Converts what a function returned; as `to_element` and `canonicalize`, in one pass."""
+    return _map_leaves(_result_component, value, leaf_lists=True)
+
+
+def _map_leaves(
+    function: Callable[[Any], Any], value: PyTree, *, leaf_lists: bool = False
+) -> PyTree:
+    """Does what `jax.tree.map` does, without its costs for the few leaves that elements have.
+
+    Args:
+        function: takes a leaf.
+        value: the structure.
+        leaf_lists: whether a list is a leaf.
+    """
+    kind = type(value)
+    if issubclass(kind, np.ndarray | np.generic | bytes):
+        return function(value)
+    if kind is tuple:
+        return tuple([_map_leaves(function, each, leaf_lists=leaf_lists) for each in value])
+    if kind is dict and all(type(key) is str for key in value):
+        return {
+            key: _map_leaves(function, value[key], leaf_lists=leaf_lists) for key in sorted(value)
+        }
+    is_leaf = (lambda node: isinstance(node, list)) if leaf_lists else None
+    return jax.tree.map(function, value, is_leaf=is_leaf)
 
 
 def fits_jax(component: Component) -> bool:
@@ -125,7 +153,7 @@ def apply(function: Callable[..., T], element: Element) -> T:
 def can_stack(elements: Sequence[Element]) -> bool:
     """Tells whether the elements have equal structures, and components of equal shapes and dtypes."""
     first = _signature(elements[0])
-    return all(_signature(element) == first for element in elements)
+    return all(_signature(element) == first for element in elements[1:])
 
 
 def stack(elements: Sequence[Element]) -> Batch:
@@ -145,11 +173,11 @@ def stack(elements: Sequence[Element]) -> Batch:
         type(element) is bytes for element in elements
     ):  # records: asking for structures takes longer
         return _stack_component(elements)
-    if not can_stack(elements):
+    rows, structures = zip(*map(jax.tree.flatten, elements), strict=True)
+    columns = list(zip(*rows, strict=False))
+    if any(other != structures[0] for other in structures) or not all(map(_is_alike, columns)):
         raise _stack_error(elements)
-    columns = zip(*map(jax.tree.leaves, elements), strict=True)
-    structure = jax.tree.structure(elements[0])
-    return jax.tree.unflatten(structure, [_stack_component(column) for column in columns])
+    return jax.tree.unflatten(structures[0], [_stack_component(column) for column in columns])
 
 
 def stack_as_made(elements: Iterator[Element], count: int) -> Batch:
@@ -247,14 +275,22 @@ def component_names(element: Element) -> list[str]:
 
 def is_stackable(component: Component) -> bool:
     """Tells whether a component is a `Stackable`; an array of NumPy's own is none."""
-    if type(component) in _PLAIN or isinstance(component, np.generic):  # Stackable costs more
-        return False
-    return isinstance(component, Stackable)
+    kind = type(component)
+    if kind not in _KNOWN_STACKABLE:  # asking for the protocol costs more than the rest of a map
+        is_one = not issubclass(kind, np.generic) and isinstance(component, Stackable)
+        if len(_KNOWN_STACKABLE) >= _MOST_KINDS:
+            _KNOWN_STACKABLE.clear()
+        _KNOWN_STACKABLE[kind] = is_one
+    return _KNOWN_STACKABLE.get(kind, False)
 
 
 def dtype_of(component: Component) -> np.dtype:
     """Returns a component's dtype: `object` for what is not a NumPy value."""
     return component.dtype if isinstance(component, _NUMPY) else np.dtype(object)
+
+
+def _result_component(value: ArrayLike) -> Component:
+    return _canonical_component(_to_component(value, narrow=False))
 
 
 def _to_component(value: ArrayLike, narrow: bool) -> Component:
@@ -294,7 +330,7 @@ def _canonical_component(leaf: Component) -> Component:
 
 
 def _with_arrays(function: Callable[[np.ndarray], np.ndarray], element: Element) -> Element:
-    return jax.tree.map(
+    return _map_leaves(
         lambda leaf: function(leaf) if isinstance(leaf, np.ndarray) else leaf, element
     )
 
@@ -308,6 +344,24 @@ def _locked_copy(array: np.ndarray) -> np.ndarray:
 def _signature(element: Element) -> tuple[Any, ...]:
     leaves, structure = jax.tree.flatten(element)
     return structure, *((_shape_class(leaf), _dtype_class(leaf)) for leaf in leaves)
+
+
+def _is_alike(column: Sequence[Component]) -> bool:
+    """Tells whether components can be stacked."""
+    first = column[0]
+    kind = type(first)
+    if kind is bytes or issubclass(kind, np.generic):
+        if all(type(other) is kind for other in column):
+            return True
+    elif kind is np.ndarray:
+        shape, dtype = first.shape, first.dtype
+        if all(
+            type(other) is kind and other.shape == shape and other.dtype == dtype
+            for other in column
+        ):
+            return True
+    alike = _shape_class(first), _dtype_class(first)
+    return all((_shape_class(other), _dtype_class(other)) == alike for other in column)
 
 
 def _shape_class(leaf: Component) -> Hashable:
@@ -326,6 +380,8 @@ def _dtype_class(leaf: Component) -> Hashable:
 def _stack_component(leaves: Sequence[Component]) -> np.ndarray:
     if is_stackable(leaves[0]):
         return leaves[0].stacked(leaves[1:])
+    if isinstance(leaves[0], np.generic) and leaves[0].dtype.kind not in "SU":
+        return np.array(leaves, leaves[0].dtype)
     if isinstance(leaves[0], _NUMPY):
         return np.stack(leaves)
     objects = np.empty(len(leaves), dtype=object)  # np.array would look inside the objects

@@ -6,7 +6,7 @@ A predicate, as `filter` takes one, is such a function that returns one boolean.
 import contextlib
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, TypeAlias, TypeVar
 
@@ -22,12 +22,11 @@ from spmd.input.pipeline.element import (
     Component,
     Element,
     apply,
-    canonicalize,
     dtype_of,
     fits_jax,
+    result_element,
     split,
-    stack,
-    to_element,
+    stack_as_made,
     writable,
 )
 from spmd.input.pipeline.spec import Specs
@@ -101,7 +100,13 @@ class MapFunction:
         """
         if self._may_compile("many", batch):
             return self._run(self._many, batch)
-        return stack([call_on_cpu(self._call, row) for row in split(batch)])
+        return call_on_cpu(self._called, list(split(batch)))
+
+    def stacked(self, elements: Sequence[Element]) -> Batch:
+        """Returns the batch of the function's results for elements, of which there is at least one."""
+        if self.traces_for(elements[0]):
+            return stack_as_made(map(self.one, elements), len(elements))
+        return call_on_cpu(self._called, elements)
 
     def program(self, spec: Specs) -> tuple[ClosedJaxpr, Structure]:
         """Traces the function for elements of `spec`, which it must (see `traces`).
@@ -173,8 +178,15 @@ class MapFunction:
 
     def _call(self, element: Element) -> Element:
         with self._within(False):
-            result = apply(self._function, writable(element))
-        return canonicalize(to_element(result, narrow=False))
+            return result_element(apply(self._function, writable(element)))
+
+    def _called(self, elements: Sequence[Element]) -> Batch:
+        """Calls the function for each element, in the same surroundings: they cost as much as a small function."""
+        with self._within(False):
+            results = (
+                result_element(apply(self._function, writable(element))) for element in elements
+            )
+            return stack_as_made(results, len(elements))
 
     def _traceable(self, element: PyTree) -> PyTree:
         with self._within(True):

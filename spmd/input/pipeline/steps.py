@@ -12,7 +12,6 @@ from spmd.input.pipeline.element import (
     first_rows,
     split,
     stack,
-    stack_as_made,
 )
 from spmd.input.pipeline.forms import Form, Item
 from spmd.input.pipeline.map_function import MapFunction
@@ -89,7 +88,7 @@ class Mapped:
             if batch is not None and not function.traces(row_spec(spec_of(batch))):
                 rows, batch = list(split(batch))[: len(items)], None
             if batch is None and function is self.functions[-1]:
-                return stack_as_made(map(function.one, rows), len(rows))
+                return function.stacked(rows)
             if batch is None:
                 rows = [function.one(row) for row in rows]
             else:
