@@ -1,5 +1,6 @@
 """`tf.distribute.Server`: a task of a cluster of parameter servers and workers."""
 
+from collections.abc import Callable
 from typing import Any
 
 from frontends.tf.train.cluster_spec import ClusterSpec, Tasks
@@ -107,13 +108,14 @@ class Server:
 
         Source: `tf.distribute.Server.join`.
         """
-        self.serve(until_done=False)
+        self.serve()
 
-    def serve(self, *, until_done: bool) -> None:
+    def serve(self, *, until: Callable[[], bool] | None = None) -> None:
         """Serves as `join` does.
 
         Args:
-            until_done: whether to return when a coordinator has said that training is over, and has left.
+            until: returns when a coordinator has said that training is over, and has left; or, while none is there, when this says
+                that none will come. None serves for ever.
         """
         _SERVERS.pop(self._address, None)
         remote = remote_package()
@@ -121,7 +123,7 @@ class Server:
         head = remote.head_of(jobs)
         source = source_of(self._cluster, "the cluster that tf.distribute.Server was given")
         head_name = remote.name_of(head, jobs)
-        remote.serve(name, self._address, head, head_name, source, until_done=until_done)
+        remote.serve(name, self._address, head, head_name, source, until=until)
 
 
 def server_at(address: str) -> Server | None:

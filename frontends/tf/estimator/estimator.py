@@ -172,16 +172,19 @@ class Estimator:
         for name, count in (("steps", steps), ("max_steps", max_steps)):
             if count is not None and count <= 0:
                 raise ValueError(f"Must specify {name} > 0, given: {count}")
-        if max_steps is not None and step_of(self.latest_checkpoint()) >= max_steps:
+        has_ended = functools.partial(model_checkpoints.reaches, self.model_dir, max_steps)
+        if has_ended():
             logging.info("Skipping training since max_steps has already saved.")
             return self
         check_hooks(hooks or ())
         if serves(self.config):
-            serve(self.config)
+            serve(self.config, has_ended)
             return self
         limits = [StopAtStepHook(steps, max_steps)] if steps or max_steps else []
 
         def train(strategy: Any, loop: _Loop, input_fn: Callable[..., Any]) -> None:
+            if any(model_checkpoints.reaches(self.model_dir, one.last_step) for one in limits):
+                return  # a parameter server was lost after the last checkpoint
             self._train(strategy, loop, input_fn, [*(hooks or ()), *limits], saving_listeners)
 
         if uses_servers(self.config):
@@ -457,7 +460,7 @@ class Estimator:
 
     def latest_step(self) -> int:
         """Returns the global step of the latest checkpoint; 0 without one. Not a name of TensorFlow."""
-        return step_of(self.latest_checkpoint())
+        return model_checkpoints.step_of(self.latest_checkpoint())
 
     def get_variable_names(self) -> list[str]:
         """Lists the names of the variables of the latest checkpoint.
@@ -769,9 +772,3 @@ def _renamed(step: ModelStep) -> dict[str, Any]:
 def _shown(value: Any) -> str:
     """Shows a metric, which may have several values, in a line of the log."""
     return f"{value:.7g}" if np.ndim(value) == 0 else str(value)
-
-
-def step_of(path: str | None) -> int:
-    """Returns the global step of a checkpoint of an estimator, which its path names; 0 without one."""
-    number = "" if path is None else path.rpartition("-")[2]
-    return int(number) if number.isdigit() else 0

@@ -8,8 +8,9 @@ from frontends.tf.graph import VariableStore
 from frontends.tf.train.checkpoint import Checkpoint
 from frontends.tf.train.checkpoint_manager import CheckpointManager
 from frontends.tf.train.checkpoint_reader import CheckpointReader
-from frontends.tf.train.checkpoint_state import latest_checkpoint
+from frontends.tf.train.checkpoint_state import get_checkpoint_state, latest_checkpoint
 from spmd.checkpoint import View, register_view
+from spmd.typing import StrPath
 
 _BASENAME = "model.ckpt"
 
@@ -67,9 +68,24 @@ def restore_by_name(variables: Mapping[str, Any], path: str) -> None:
         variable.assign(values[name]())
 
 
-def latest(folder: str) -> str | None:
+def latest(folder: StrPath) -> str | None:
     """Returns the path of the latest checkpoint of a folder, if there is one."""
     return latest_checkpoint(folder)
+
+
+def step_of(path: str | None) -> int:
+    """Returns the global step of a checkpoint of an estimator, which its path names; 0 without one."""
+    number = "" if path is None else path.rpartition("-")[2]
+    return int(number) if number.isdigit() else 0
+
+
+def reaches(folder: StrPath, last_step: int | None) -> bool:
+    """Tells whether the latest checkpoint of a folder is that of the last step, or of a later one."""
+    if last_step is None:
+        return False
+    state = get_checkpoint_state(folder)  # finding the latest one reads all of it
+    named = None if state is None else state.model_checkpoint_path
+    return step_of(named) >= last_step and step_of(latest(folder)) >= last_step
 
 
 def _view_of_store(store: VariableStore) -> View:

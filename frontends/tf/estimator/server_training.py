@@ -46,10 +46,15 @@ def serves(config: RunConfig) -> bool:
     return uses_servers(config) and not config.is_chief
 
 
-def serve(config: RunConfig) -> None:
-    """Serves until the training is over; under a launcher, which ends tasks itself, until it does so."""
+def serve(config: RunConfig, has_ended: Callable[[], bool]) -> None:
+    """Serves until the training is over; under a launcher, which ends tasks itself, until it does so.
+
+    Args:
+        config: of the estimator.
+        has_ended: tells that the training has ended, to a task that its coordinator did not tell: it was not there at the end.
+    """
     server = Server(config.cluster_spec, config.task_type, config.task_id, start=False)
-    server.serve(until_done=RESTART_VARIABLE not in os.environ)
+    server.serve(until=has_ended if RESTART_VARIABLE not in os.environ else None)
 
 
 def coordinate(

@@ -7,16 +7,19 @@ from typing import Any
 
 from frontends.tf.compat.v1 import logging
 from frontends.tf.estimator.end_mark import EndMark
-from frontends.tf.estimator.estimator import Estimator, step_of
+from frontends.tf.estimator.estimator import Estimator
 from frontends.tf.estimator.hooks.checkpoint_saver import CheckpointSaverListener
 from frontends.tf.estimator.run_config import RunConfig
-from frontends.tf.estimator.server_training import uses_servers
+from frontends.tf.estimator.server_training import serve, serves, uses_servers
 from frontends.tf.estimator.specs import EvalSpec, TrainSpec
+from frontends.tf.estimator.training_end import TrainingEnd
 from spmd.checkpoint import checkpoint_folder
 from spmd.topology import spans_processes
 
 _POLL_SECONDS = 1.0
+# How long an evaluator, and a task that serves, wait for a training in a folder where one has ended before.
 _FORMER_SECONDS = 60.0
+_SERVES_FORMER_SECONDS = 300.0
 
 
 def train_and_evaluate(
@@ -71,6 +74,10 @@ def _train(estimator: Estimator, spec: TrainSpec, listeners: Sequence[Any]) -> N
     """Trains; tells an evaluator, if there may be one, when it has ended."""
     config, mark = estimator.config, EndMark(estimator.model_dir, spec.max_steps)
     _check_strategy(config)
+    if serves(config):
+        end = TrainingEnd(estimator.model_dir, spec.max_steps, _SERVES_FORMER_SECONDS)
+        serve(config, end.has_come)
+        return
     marks = bool(config.cluster_spec) and config.is_chief
     if marks:
         mark.remove()
@@ -190,26 +197,16 @@ def _train_and_evaluate_here(
 
 def _follow(estimator: Estimator, train_spec: TrainSpec, eval_spec: EvalSpec) -> None:
     """Evaluates checkpoints until the last: that of `max_steps`, or the latest when training has ended."""
-    max_steps = train_spec.max_steps
-    mark = EndMark(estimator.model_dir, max_steps)
-    former, start = mark.read(), time.monotonic()
-
-    def has_ended() -> bool:
-        if max_steps is not None and step_of(estimator.latest_checkpoint()) >= max_steps:
-            return True
-        # A mark that was there before may be of an earlier training in the same folder, until the chief has had time to remove it.
-        found, passed = mark.read(), time.monotonic() - start
-        return found is not None and (found != former or passed > _FORMER_SECONDS)
-
+    max_steps, start = train_spec.max_steps, time.monotonic()
+    has_ended = TrainingEnd(estimator.model_dir, max_steps, _FORMER_SECONDS).has_come
     if not has_ended():
         logging.info(f"Waiting {eval_spec.start_delay_secs:f} secs before starting eval.")
         while not has_ended() and time.monotonic() < start + eval_spec.start_delay_secs:
             time.sleep(_POLL_SECONDS)
     evaluation = _Evaluation(estimator, eval_spec, max_steps)
     while True:
-        is_last = (
-            has_ended()
-        )  # asked before the checkpoint is looked for, as one may still be written
+        # Asked before the checkpoint is looked for, as one may still be written.
+        is_last = has_ended()
         if (is_last or evaluation.wait_seconds() <= 0) and evaluation.run():
             return
         if is_last:

@@ -2,10 +2,12 @@
 
 import contextlib
 import fcntl
+import functools
 import importlib.util
 import ipaddress
 import json
 import logging
+import math
 import os
 import select
 import signal
@@ -15,7 +17,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +40,8 @@ _POLL_SECONDS = 0.5
 _IN_USE_SECONDS = 15.0
 _FIRST_REPORT_SECONDS = 5.0
 _REPORT_SECONDS = 30.0
+# How often a task that serves until the last program is done asks whether another one may come.
+_OVER_SECONDS = 2.0
 _LOCKS = 64
 _LOOPBACK = "127.0.0.1"  # at any other address, Ray listens on all interfaces
 _STORE_BYTES = 2_000_000_000
@@ -50,7 +54,7 @@ _REFUSED = "AuthenticationError"
 DASHBOARD = "JAXTRIBUTE_RAY_DASHBOARD"
 # Names the folder with the open files of the process that a node belongs to.
 OUTPUT = "JAXTRIBUTE_TASK_OUTPUT"
-# Names the pipe by which a process of a node tells the node's task that its program is done.
+# Names the pipe by which a process of a node tells the node's task that its program runs, or is done.
 _DONE = "JAXTRIBUTE_TASK_DONE"
 
 
@@ -71,7 +75,7 @@ class Node:
             host: name or address of this machine, where the node listens.
             head: `"host:port"` of the head.
             port: where the node listens; the head's own, if this is the head.
-            done: learns that a program is done.
+            done: learns that a program is done, or that none will come.
 
         Raises:
             ClusterError: Ray does not start.
@@ -122,7 +126,7 @@ class Node:
         )
 
     def wait(self, head: str | None = None) -> None:
-        """Blocks until the node ends, or its head does, or a program that is done has left.
+        """Blocks until the node ends, or its head does, or a program that is done has left, or none will come.
 
         Ray waits for a head to come back, and takes long to tell a new one from it.
 
@@ -133,8 +137,11 @@ class Node:
         connection = None if head is None else _connection_to(head)
         while head is None or connection is not None:
             watched = [one for one in (output, connection, self._done) if one is not None]
-            readable, _, _ = select.select(watched, [], [])
+            seconds = None if self._done is None else _OVER_SECONDS
+            readable, _, _ = select.select(watched, [], [], seconds)
             if self._done in readable and self._done is not None and self._done.has_left():
+                break
+            if self._done is not None and self._done.is_over():
                 break
             if output in readable and not output.read1():
                 self._process.wait()
@@ -160,17 +167,40 @@ class Node:
 
 
 class _Done:
-    """Learns from the processes of a node that their program is done, and has left.
+    """Learns that the program for which a task serves is done, and has left, or that none will come.
+
+    A process of the node opens the pipe, and holds a lock on it, as long as it runs for a program.
 
     Attributes:
-        path: what they write to, and hold open until they end.
+        path: what they open, and write to when the program is done.
         is_done: whether they have written.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, ended: Callable[[], bool]) -> None:
+        """Makes the pipe.
+
+        Args:
+            ended: tells that no program will come any more.
+        """
         self._reader, self._writer = os.pipe()
         self.path = f"/proc/{os.getpid()}/fd/{self._writer}"
         self.is_done = False
+        self._ended, self._asked, self._is_over = ended, -math.inf, False
+
+    def is_over(self) -> bool:
+        """Tells whether no program runs here, nor will one come; asks now and then only."""
+        if not self._is_over and time.monotonic() >= self._asked + _OVER_SECONDS:
+            self._is_over = self._ended() and not self._is_used()
+            self._asked = time.monotonic()
+        return self._is_over
+
+    def _is_used(self) -> bool:
+        try:
+            fcntl.flock(self._reader, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return True
+        fcntl.flock(self._reader, fcntl.LOCK_UN)
+        return False
 
     def fileno(self) -> int:
         """Returns what `select` waits for."""
@@ -193,7 +223,13 @@ class _Done:
 
 
 def serve(
-    name: str, address: str, head: str, head_name: str, source: str, *, until_done: bool = False
+    name: str,
+    address: str,
+    head: str,
+    head_name: str,
+    source: str,
+    *,
+    until: Callable[[], bool] | None = None,
 ) -> None:
     """Runs the node of a task, cluster after cluster, until SIGTERM ends this process; prints once that it serves.
 
@@ -203,7 +239,8 @@ def serve(
         head: `"host:port"` of the head, which may be this task.
         head_name: what the head is, for messages, as `joining.name_of` says it.
         source: where the addresses come from, likewise.
-        until_done: whether to return when a program has said that it is done (`RemoteCluster.finish`), and has left.
+        until: returns when a program has said that it is done (`RemoteCluster.finish`), and has left; or, while none runs here, when
+            this says that none will come: the task may have been started again after the last one. None serves for ever.
 
     Raises:
         AddressInUseError: something else listens at the task's address.
@@ -215,13 +252,14 @@ def serve(
         environment(host)  # now: a node that cannot start is tried again and again
     _end_when_asked()
     message, serves = "", False
-    done = _Done() if until_done else None
-    while True:
+    done = None if until is None else _Done(until)
+    is_over = _never if done is None else done.is_over
+    while not is_over():
         wait_until_free(name, address)
-        if address != head and serves:
-            _wait_for_next(head, head_name)
-        elif address != head:
-            wait_for_head(head, head_name, source)
+        if address != head:
+            wait = _wait_for_next if serves else functools.partial(wait_for_head, source=source)
+            if not wait(head, head_name, is_over=is_over):
+                break
         try:
             node = Node(name, host, numeric(head), port, done)
         except TokenError:
@@ -239,9 +277,16 @@ def serve(
             finally:
                 node.close()
             if done is not None and done.is_done:
-                done.close()
-                return
+                break
         time.sleep(_POLL_SECONDS)
+    if done is not None:
+        if not done.is_done:
+            print(f"{shown(name)} ends: what it served for has ended.", flush=True)
+        done.close()
+
+
+def _never() -> bool:
+    return False
 
 
 def _serves(name: str, address: str, head: str) -> str:
@@ -275,16 +320,22 @@ def wait_until_free(name: str, address: str) -> None:
         time.sleep(_POLL_SECONDS)
 
 
-def wait_for_head(head: str, task: str, source: str) -> None:
+def wait_for_head(head: str, task: str, source: str, is_over: Callable[[], bool] = _never) -> bool:
     """Waits until the head listens, and prints now and then what is waited for.
 
     Args:
         head: its address.
         task: what it is, for the message.
         source: where the address comes from, likewise.
+        is_over: tells that it will not.
+
+    Returns:
+        Whether it listens.
     """
     seconds = _FIRST_REPORT_SECONDS
-    while not wait_for(head, seconds):
+    while not wait_for(head, seconds, is_over):
+        if is_over():
+            return False
         reason = "where nothing listens yet. Is the task running, and the port right?"
         try:
             resolved(split(head)[0])
@@ -292,17 +343,21 @@ def wait_for_head(head: str, task: str, source: str) -> None:
             reason = f"but its name is not known here yet: {error.reason}. Check the addresses in {source}."
         print(f"Waiting for {task} at {head}, {reason}", flush=True)
         seconds = _REPORT_SECONDS
+    return True
 
 
-def _wait_for_next(head: str, name: str) -> None:
-    """Waits until the head that a task had listens again; prints once what is waited for.
+def _wait_for_next(head: str, name: str, is_over: Callable[[], bool]) -> bool:
+    """Waits until the head that a task had listens again; prints once what is waited for. Returns whether it does.
 
     A chief is a program, which ends when it is done.
     """
-    if not wait_for(head, _FIRST_REPORT_SECONDS):
-        next_one = "the next program" if name.startswith("chief") else "it"
-        print(f"{name} has ended. Waiting for {next_one} at {head}.", flush=True)
-        wait_for(head)
+    if wait_for(head, _FIRST_REPORT_SECONDS, is_over):
+        return True
+    if is_over():
+        return False
+    next_one = "the next program" if name.startswith("chief") else "it"
+    print(f"{name} has ended. Waiting for {next_one} at {head}.", flush=True)
+    return wait_for(head, is_over=is_over)
 
 
 def _connection_to(head: str) -> socket.socket | None:
@@ -329,17 +384,27 @@ def print_to_task() -> None:
 
 
 def tell_of_program() -> None:
-    """Has the task of the node that this process belongs to print that a program has connected."""
+    """Has the task of the node that this process belongs to print that a program has connected; one runs until this process ends."""
     with contextlib.suppress(KeyError, OSError):
         output = os.open(f"{os.environ[OUTPUT]}/1", os.O_WRONLY | os.O_APPEND)
         os.write(output, b"A program has connected.\n")
         os.close(output)
+    with contextlib.suppress(KeyError, OSError):
+        _held(os.environ[_DONE])
 
 
 def tell_done() -> None:
     """Tells the task of this process's node, if it waits for that, that the program is done; again when this process ends."""
     with contextlib.suppress(KeyError, OSError):
-        os.write(os.open(os.environ[_DONE], os.O_WRONLY), b"done")  # stays open
+        os.write(_held(os.environ[_DONE]), b"done")
+
+
+@functools.cache
+def _held(path: str) -> int:
+    """Opens the pipe of `_Done`, and holds it until this process ends."""
+    descriptor = os.open(path, os.O_WRONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_SH)
+    return descriptor
 
 
 def environment(host: str) -> dict[str, str]:
@@ -374,12 +439,14 @@ def _none_given() -> TokenError:
     return TokenError(f"The cluster has tasks on other machines, and no token. {TOKEN_HELP}")
 
 
-def wait_for(head: str, seconds: float | None = None) -> bool:
-    """Waits until something listens on an address; returns whether it does."""
-    end = None if seconds is None else time.monotonic() + seconds
-    while end is None or time.monotonic() < end:
+def wait_for(head: str, seconds: float | None = None, is_over: Callable[[], bool] = _never) -> bool:
+    """Waits until something listens on an address, for some seconds, or until it is over; returns whether it does."""
+    end = math.inf if seconds is None else time.monotonic() + seconds
+    while time.monotonic() < end:
         if _listens(head):
             return True
+        if is_over():
+            return False
         time.sleep(_POLL_SECONDS)
     return False
 

@@ -14,6 +14,7 @@ import pytest
 
 from frontends import tf
 from frontends.tf.distribute.server import Server
+from frontends.tf.estimator.end_mark import EndMark
 from spmd.errors import UnavailableError
 from spmd.servers import Store
 from tests.frontends.tf.estimator.clusters import cluster as cluster
@@ -42,19 +43,48 @@ def be(task, monkeypatch, jobs=("chief", "worker", "ps")):
 def test_all_tasks_but_one_serve(strategy, task, monkeypatch, tmp_path):
     be(task, monkeypatch)
     calls = []
-    monkeypatch.setattr(
-        Server, "serve", lambda self, until_done: calls.append((self.server_def, until_done))
-    )
+    monkeypatch.setattr(Server, "serve", lambda self, until: calls.append((self.server_def, until)))
     made = estimator(tmp_path, train_distribute=strategy())
     specs = tf.estimator.TrainSpec(data(), max_steps=3), tf.estimator.EvalSpec(data())
     assert tf.estimator.train_and_evaluate(made, *specs) is None
-    ((definition, until_done),) = calls
+    ((definition, until),) = calls
     assert (definition["job_name"], definition["task_index"]) == (task, 0)
-    assert until_done
+    assert not until()
     # A launcher ends them.
     monkeypatch.setenv("JAXTRIBUTE_RESTART", "0")
     assert made.train(data()) is made
-    assert [until_done for _, until_done in calls] == [True, False]
+    assert calls[1][1] is None
+
+
+@pytest.mark.parametrize("call", ["train", "train_and_evaluate"])
+def test_a_task_that_serves_learns_from_the_folder_that_training_has_ended(
+    call, monkeypatch, tmp_path
+):
+    """Its coordinator did not tell it: it was not there at the end, or the coordinator was killed before."""
+    be("worker", monkeypatch)
+    served = []
+    monkeypatch.setattr(Server, "serve", lambda self, until: served.append(until))
+    made = estimator(tmp_path)
+
+    def run(max_steps):
+        if call == "train":
+            made.train(data(), max_steps=max_steps)
+        else:
+            specs = (
+                tf.estimator.TrainSpec(data(), max_steps=max_steps),
+                tf.estimator.EvalSpec(data()),
+            )
+            tf.estimator.train_and_evaluate(made, *specs)
+        return served.pop()
+
+    ended = [run(2), run(3), run(None)]
+    assert not any(has_ended() for has_ended in ended)
+    (tmp_path / "checkpoint").write_text('model_checkpoint_path: "model.ckpt-2"')
+    (tmp_path / "model.ckpt-2.index").touch()
+    assert [has_ended() for has_ended in ended] == [True, False, False]
+    # Training that ends with its data leaves a mark.
+    EndMark(tmp_path, None).write()
+    assert ended[2]() == (call == "train_and_evaluate")
 
 
 def test_a_strategy_in_a_task_that_serves_waits_for_nobody(monkeypatch):
@@ -111,6 +141,26 @@ def test_training_goes_on_when_a_server_was_lost(cluster, tmp_path, monkeypatch)
     assert steps == sorted(steps)
     assert all(step == variable for step, variable in saved.steps)
     assert seen.ends == 1
+
+
+def test_a_server_that_is_lost_after_the_last_checkpoint_costs_no_step(cluster, tmp_path):
+    cluster(worker=2, ps=1)
+
+    class Reading(tf.train.SessionRunHook):
+        ends = 0
+
+        def end(self, session):
+            self.ends += 1
+            if self.ends == 1:
+                raise UnavailableError("It is gone.")
+
+    saved, reading = Saved(), Reading()
+    made = estimator(tmp_path, save_checkpoints_steps=5)
+    saver = tf.train.CheckpointSaverHook(str(tmp_path), save_steps=5, listeners=[saved])
+    made.train(data(None), [saver, reading], steps=10)
+    assert reading.ends == 1
+    assert saved.steps[-1] == (10, 10)
+    assert made.get_variable_value("global_step") == 10
 
 
 def test_a_program_that_is_no_task_has_the_cluster_train(cluster, monkeypatch, tmp_path):

@@ -96,7 +96,7 @@ def test_the_end_of_a_node_is_noticed(node):
 
 
 def test_a_task_learns_that_its_program_is_done_and_then_that_it_has_left(monkeypatch):
-    done = nodes._Done()
+    done = nodes._Done(lambda: False)
     monkeypatch.setenv("JAXTRIBUTE_TASK_DONE", done.path)
     code = "import sys; from spmd.servers.remote.nodes import tell_done; tell_done(); print(flush=True); sys.stdin.read()"
     with subprocess.Popen(
@@ -129,7 +129,54 @@ def test_a_server_that_serves_until_a_program_is_done_returns(monkeypatch):
 
     monkeypatch.setattr(nodes, "Node", Node)
     (address,) = free_addresses(1)
-    nodes.serve("ps_0", address, address, "ps 0", "TF_CONFIG", until_done=True)
+    nodes.serve("ps_0", address, address, "ps 0", "TF_CONFIG", until=lambda: False)
+
+
+def _ends_after(calls):
+    """Tells from the second call on, or a later one, that no program will come."""
+    asked = iter(range(calls))
+    return lambda: next(asked, None) is None
+
+
+@pytest.mark.parametrize("serves", [False, True])
+def test_a_task_whose_head_is_gone_ends_when_no_program_will_come(monkeypatch, capsys, serves):
+    """It may have been started again after the last one, or while that one ended."""
+    listening = [serves]
+
+    class Node:
+        def __init__(self, *arguments):
+            pass
+
+        def wait(self, head):
+            listening.clear()
+
+        def close(self):
+            pass
+
+    monkeypatch.setattr(nodes, "Node", Node)
+    monkeypatch.setattr(nodes, "_listens", lambda address: address == head and any(listening))
+    monkeypatch.setattr(nodes, "_POLL_SECONDS", 0.0)
+    monkeypatch.setattr(nodes, "_OVER_SECONDS", 0.0)
+    address, head = free_addresses(2)
+    nodes.serve("worker_1", address, head, "ps 0", "TF_CONFIG", until=_ends_after(10))
+    assert capsys.readouterr().out.endswith("worker 1 ends: what it served for has ended.\n")
+
+
+def test_a_head_ends_when_no_program_will_come_and_none_runs(monkeypatch, node):
+    monkeypatch.setattr(nodes, "_OVER_SECONDS", 0.0)
+    ended = []
+    node._done = nodes._Done(lambda: bool(ended))
+    assert not node._done.is_over()
+    monkeypatch.setenv("JAXTRIBUTE_TASK_DONE", node._done.path)
+    nodes.tell_of_program()  # as a process of the node does
+    ended.append(True)
+    assert not node._done.is_over()
+    os.close(nodes._held(node._done.path))  # it ends
+    nodes._held.cache_clear()
+    node.wait()
+    assert node._done.is_over()
+    assert node.is_running()
+    node._done.close()
 
 
 def test_several_machines_need_a_token(monkeypatch, tmp_path):
@@ -196,7 +243,7 @@ def test_what_is_waited_for_is_named(monkeypatch, capsys):
     answers = iter([False, False, True])
     waits = []
     monkeypatch.setattr(
-        nodes, "wait_for", lambda head, seconds: waits.append(seconds) or next(answers)
+        nodes, "wait_for", lambda head, seconds, is_over: waits.append(seconds) or next(answers)
     )
     nodes.wait_for_head("localhost:1", "chief 0", "TF_CONFIG")
     line = "Waiting for chief 0 at localhost:1, where nothing listens yet. Is the task running, and the port right?\n"
@@ -275,7 +322,7 @@ def test_a_server_waits_for_the_next_program_without_alarm(
 
     listening = [head]
 
-    def wait_for(address, seconds=None):
+    def wait_for(address, seconds=None, is_over=None):
         if seconds is None:
             end.set()  # it waits for good only here
         return address in listening or seconds is None
