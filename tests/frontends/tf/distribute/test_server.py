@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-import spmd.servers
+import spmd.servers.remote  # now: it sets variables of the environment
 from frontends import tf
 from frontends.tf.distribute.server import server_at, source_of
 
