@@ -1,6 +1,8 @@
 """Eight simulated CPU devices and Keras on JAX, for the tests and the doctests alike."""
 
 import os
+import tempfile
+from collections.abc import Iterator
 from importlib.metadata import version
 
 import pytest
@@ -38,3 +40,16 @@ def pytest_configure(config: pytest.Config) -> None:
         if COMPILE_FAST not in flags:  # this process may be a worker of one that has set it
             os.environ["XLA_FLAGS"] = f"{flags} {COMPILE_FAST}".strip()
     spmd.simulate_devices(8)
+
+
+@pytest.fixture(autouse=True)
+def _temporary_files_of_doctests(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    """Has pytest remove what examples in docstrings make by `tempfile`."""
+    if not isinstance(request.node, pytest.DoctestItem):
+        yield
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("doctest")))
+        yield

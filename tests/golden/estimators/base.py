@@ -51,8 +51,8 @@ def recorded(
 
 
 def folder() -> str:
-    """Makes an empty folder, which the operating system clears away."""
-    return tempfile.mkdtemp(prefix="golden-estimators-")
+    """Makes an empty folder."""
+    return tempfile.mkdtemp()
 
 
 def wave(shape: Any, phase: float = 0.0, size: float = 0.5) -> Any:

@@ -1,0 +1,3 @@
+"""Fixtures for tests of the recorded cases."""
+
+from tests.temporary import temporary_files as temporary_files
