@@ -314,6 +314,8 @@ class Estimator:
             }
             sums = np.stack([np.asarray(one) for one in losses]).sum(axis=0)
             metrics["loss"] = sums[0] / sums[1]
+            if np.isnan(metrics["loss"]):
+                session.check_labels()
             metrics["global_step"] = np.int64(session.global_step)
         logging.info(f"Inference Time : {time.monotonic() - start:.5f}s")
         logging.info(f"Finished evaluation at {time.strftime('%Y-%m-%d-%H:%M:%S')}")
@@ -721,7 +723,7 @@ class Estimator:
             wanted = [None if args is None else session.read(args.fetches) for args in asked]
             if any(fetches is not None for fetches in wanted):
                 run.fetch(session.fetched(wanted))
-            session.outputs = run(batch, *session.arguments())
+            session.take(run(batch, *session.arguments()))
             session.count_step()
             with session.graph.in_session():
                 for hook, fetches in zip(hooks, wanted, strict=True):
@@ -737,7 +739,7 @@ class Estimator:
                 for hook in hooks:
                     hook.before_run(context)
         if session.is_training and session.outputs is not None:
-            check_loss(session.loss())
+            check_loss(session)
         with session.graph.in_session():
             for hook in hooks:
                 hook.end(session)

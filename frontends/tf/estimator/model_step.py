@@ -138,6 +138,8 @@ class ModelStep(Searched):
                     names[id(found)] = name, found
                 else:
                     output(name, found)
+        for index, check in enumerate(graph.label_checks):
+            output(label_check_name(index), check.found)
         for summary in graph.collections[ALL_SUMMARIES]:
             if summary.kind != "text":  # which no step returns
                 output(f"summary {summary.name}", summary.tensor)
@@ -160,6 +162,11 @@ class ModelStep(Searched):
             optional = _run(graph, fetches, dict(names.values()), asked)
         self._hidden[:] = [Made(graph, spec, names, optional)]
         return outputs
+
+
+def label_check_name(index: int) -> str:
+    """Returns the name of the output that a check of labels looks at; see `Graph.label_checks`."""
+    return f"label check {index}"
 
 
 def _run(

@@ -175,7 +175,7 @@ class ServerLoop:
                 break
         self._finish(session)
         if session.outputs is not None:
-            check_loss(session.loss())
+            check_loss(session)
         with session.graph.in_session():
             for hook in hooks:
                 hook.end(session)
@@ -196,7 +196,7 @@ class ServerLoop:
                     self._wait()
                 if not self._came:
                     return False
-        session.outputs = self._came.popleft()
+        session.take(self._came.popleft())
         self._count(session)
         # A checkpoint is of a moment at which no step runs.
         session.is_alone = not self._flying and not self._came

@@ -1,5 +1,6 @@
 """What hooks get in place of TensorFlow's session: values of variables, and of the last step."""
 
+import collections
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,15 +11,18 @@ from frontends.tf import nest
 from frontends.tf._typing import Nested
 from frontends.tf.compat.v1 import logging
 from frontends.tf.compat.v1.collections import GraphKeys
+from frontends.tf.errors import InvalidArgumentError
 from frontends.tf.estimator.mode_keys import ModeKeys
 from frontends.tf.estimator.model_checkpoints import ModelCheckpoints
-from frontends.tf.estimator.model_step import Made
+from frontends.tf.estimator.model_step import Made, label_check_name
 from frontends.tf.graph import Operation, VariableStore
 from frontends.tf.summary.collected import ALL_SUMMARIES, Summary
 from spmd.cluster import all_gather_small
 from spmd.topology import spans_processes
 
 _GLOBAL_STEP = "global_step"
+# How many steps' labels are known to be in range, or not: by default training looks at the loss that often, or more.
+_LABEL_STEPS = 1000
 # How often processes ask each other.
 _ASK_STEPS = 20
 
@@ -54,6 +58,7 @@ class Session:
         self.increment: int | None = None
         self.is_alone = True
         self.asked: set[str] = set()
+        self._label_ranges: collections.deque[list[Any]] = collections.deque(maxlen=_LABEL_STEPS)
 
     @property
     def is_training(self) -> bool:
@@ -70,6 +75,27 @@ class Session:
             return spec.predictions
         updates = [update for _, update in spec.eval_metric_ops.values()]
         return [Operation("group_deps", None, updates)]
+
+    def take(self, outputs: Any) -> None:
+        """Takes what a step gave, by name."""
+        self.outputs = outputs
+        checks = self.graph.label_checks
+        if checks:
+            self._label_ranges.append([outputs[label_check_name(i)] for i in range(len(checks))])
+
+    def check_labels(self) -> None:
+        """Checks the labels of the last steps; waits for these.
+
+        Raises:
+            InvalidArgumentError: some were out of range.
+        """
+        for check, steps in zip(
+            self.graph.label_checks, zip(*self._label_ranges, strict=True), strict=False
+        ):
+            for step in steps:
+                problem = check.problem(self._strategy.experimental_local_results(step))
+                if problem is not None:
+                    raise InvalidArgumentError(problem)
 
     def count_step(self) -> None:
         """Counts a step that was dispatched; waits for the first one, to see by how much it moves the global step."""

@@ -49,6 +49,7 @@ class Graph:
         is_saved: whether the store's variables are all that is saved, as under an estimator.
         starts: variables that start with other values than their own, by name, with what reads these.
         copies: variables that start with the values that others start with: pairs of these two.
+        label_checks: what a step is to check of its labels.
         kept: what objects that may outlive the graph, such as optimizers, have made for it.
         trace: the trace of JAX that builds it.
 
@@ -74,6 +75,7 @@ class Graph:
         self.loss_reduction: str | None = None
         self.starts: dict[str, tuple[Any, Callable[[], Any]]] = {}
         self.copies: list[tuple[Any, Any]] = []
+        self.label_checks: list[Any] = []
         self.kept: dict[Any, Any] = {}
         # By the id of a tensor, which is kept with it: what runs when it is fetched.
         self._operations: dict[int, tuple[Any, Operation]] = {}

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from frontends.tf._typing import Axis, ShapeLike, TensorLike
+from frontends.tf.graph import LabelCheck, current_graph, note_check, range_of
 from frontends.tf.ops import random, windows
 from frontends.tf.ops.clip import clip_by_norm
 from frontends.tf.ops.convert import convert_to_tensor, static_axes
@@ -72,9 +73,21 @@ def sparse_softmax_cross_entropy_with_logits(
 ) -> jax.Array:
     """Cross entropy of class numbers `labels` and logits; NaN for a class that does not exist."""
     scores, classes = jax.nn.log_softmax(convert_to_tensor(logits)), convert_to_tensor(labels)
+    if current_graph() is not None:
+        _note_classes(classes, scores.shape[-1])
     valid = (classes >= 0) & (classes < scores.shape[-1])
     chosen = jnp.where(valid, classes, 0)[..., None]
     return -jnp.where(valid, jnp.take_along_axis(scores, chosen, axis=-1)[..., 0], jnp.nan)
+
+
+def _note_classes(classes: jax.Array, count: int) -> None:
+    """Has a step of a model function find what classes there are, for an error that says why a loss is NaN."""
+    rule = f"tf.nn.sparse_softmax_cross_entropy_with_logits: labels must be from 0 to {count - 1}, as logits have {count} classes"
+    note_check(
+        LabelCheck(
+            range_of(classes), count - 1, rule, rule, "Check the labels that input_fn gives."
+        )
+    )
 
 
 def sigmoid_cross_entropy_with_logits(

@@ -4,11 +4,10 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from frontends.tf._typing import TensorLike
+from frontends.tf._valid_rows import valid
 from frontends.tf.ops.convert import convert_to_tensor
-from spmd.replica import current_frame, masks_of_length
 
 
 def squeezed(labels: TensorLike, predictions: TensorLike, extra_axes: int = 0) -> tuple[Any, Any]:
@@ -37,8 +36,38 @@ def require_shape(caller: str, labels: jax.Array, predictions: jax.Array) -> Non
     if labels.shape != predictions.shape:
         raise ValueError(
             f"{caller}: shapes {predictions.shape} of predictions and {labels.shape} of labels are incompatible. "
-            "Reshape the labels: tf.reshape(labels, predictions.shape)."
+            f"{_advice(labels, predictions)}"
         )
+
+
+def _advice(labels: jax.Array, predictions: jax.Array) -> str:
+    """Says how labels and predictions come to have one shape: only what works for theirs."""
+    if labels.size == predictions.size:
+        return "Reshape the labels: tf.reshape(labels, predictions.shape)."
+    if labels.ndim and predictions.ndim and len(labels) != len(predictions):
+        return (
+            f"They have {len(labels)} and {len(predictions)} rows: compute both of the same batch."
+        )
+    if _is_column(labels, predictions):
+        column = "labels" if labels.ndim < predictions.ndim else "labels[..., 0]"
+        return (
+            "For each label there are several predictions. If labels are numbers of classes, compare them with "
+            "tf.argmax(predictions, -1) in a metric, and in a loss make them as wide: "
+            f"tf.one_hot(tf.cast({column}, tf.int32), {predictions.shape[-1]}). If there is to be one prediction each, let the "
+            "last layer have one unit."
+        )
+    if _is_column(predictions, labels):
+        return (
+            "For each prediction there are several labels. If these are one-hot, make them numbers of classes: "
+            "tf.argmax(labels, -1). If there is to be a prediction for each, let the last layer have "
+            f"{labels.shape[-1]} units."
+        )
+    return "Give both the same shape: a prediction for each label."
+
+
+def _is_column(one: jax.Array, other: jax.Array) -> bool:
+    """Tells whether one array has a single entry where the other has several on its last axis."""
+    return one.shape in (other.shape[:-1], (*other.shape[:-1], 1))
 
 
 def fitted(weights: TensorLike, values: jax.Array) -> jax.Array:
@@ -66,21 +95,6 @@ def broadcastable(weights: TensorLike, values: jax.Array) -> jax.Array:
             "the values have, each of size 1 or that of the values: weights[:, None]."
         )
     return array
-
-
-def valid(values: jax.Array) -> Any:
-    """Tells which rows of values are data and no padding, as an array that broadcasts to them.
-
-    Returns:
-        Booleans, `[rows, 1, ...]`; True if the values are not those of the rows of one batch, of which no row is padding.
-    """
-    frame = current_frame()
-    if frame is None or not frame.masks or not values.ndim:
-        return np.True_
-    fitting = masks_of_length(frame.masks, values.shape[0])
-    if len(fitting) != 1:
-        return np.True_
-    return fitting[0].rows.reshape(-1, *[1] * (values.ndim - 1))
 
 
 def valid_weights(weights: TensorLike, values: jax.Array) -> jax.Array:

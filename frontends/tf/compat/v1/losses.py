@@ -15,7 +15,8 @@ import jax.numpy as jnp
 from frontends.tf import nn
 from frontends.tf._names import attributes, defined_in
 from frontends.tf._typing import TensorLike
-from frontends.tf.compat.v1._weights import broadcastable, require_shape, squeezed, valid
+from frontends.tf._valid_rows import valid
+from frontends.tf.compat.v1._weights import broadcastable, require_shape, squeezed
 from frontends.tf.compat.v1.collections import GraphKeys, add_to_collection, get_collection
 from frontends.tf.graph import current_graph
 from frontends.tf.ops.convert import convert_to_tensor

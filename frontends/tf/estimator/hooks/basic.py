@@ -151,6 +151,7 @@ class NanTensorHook(SessionRunHook):
         """See `SessionRunHook.after_run`."""
         if np.isnan(run_values.results).any():
             if self._fails:
+                run_context.session.check_labels()
                 logging.error("Model diverged with loss = NaN.")
                 raise NanLossDuringTrainingError
             logging.warning("Model diverged with loss = NaN.")

@@ -16,15 +16,19 @@ from frontends.tf.estimator.hooks.summary_saver import DueHook
 from frontends.tf.estimator.hooks.timer import SecondOrStepTimer
 
 
-def check_loss(loss: float) -> None:
-    """Checks that training has not diverged.
+def check_loss(session: Any) -> float:
+    """Checks that training has not diverged; returns the loss of the last step.
 
     Raises:
         NanLossDuringTrainingError: the loss is no number.
+        InvalidArgumentError: the same, as labels are out of range.
     """
+    loss = session.loss()
     if math.isnan(loss):
+        session.check_labels()
         logging.error("Model diverged with loss = NaN.")
         raise NanLossDuringTrainingError
+    return loss
 
 
 class LossHook(SessionRunHook):
@@ -42,8 +46,7 @@ class LossHook(SessionRunHook):
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         """See `SessionRunHook.after_run`."""
         if self._count % self._every == 0:
-            loss, now = run_context.session.loss(), time.monotonic()
-            check_loss(loss)
+            loss, now = check_loss(run_context.session), time.monotonic()
             passed = f" ({now - self._time:.3f} sec)" if self._count else ""
             logging.info(f"loss = {loss:.6g}, step = {self._step}{passed}")
             self._time = now

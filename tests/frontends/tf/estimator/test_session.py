@@ -51,3 +51,16 @@ def test_summaries_of_a_step_have_values(tmp_path):
     assert (words.tag, words.tensor.string_val) == ("words", [b"some"])
     assert (more.tag, more.simple_value) == ("more", 4)
     assert [one.tag for one in session.summary(["total"]).value] == ["total"]
+
+
+def test_labels_out_of_range_are_why_a_loss_is_nan(tmp_path):
+    def model_fn(features, labels, mode):
+        logits = tf.layers.dense(features, 2)
+        loss = tf.losses.sparse_softmax_cross_entropy(tf.cast(labels, tf.int32), logits)
+        train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+        return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train_op)
+
+    estimator = tf.estimator.Estimator(model_fn, str(tmp_path))
+    for run in (estimator.train, estimator.evaluate):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"from 0 to 1, .* from 1 to 2"):
+            run(data(), steps=1)

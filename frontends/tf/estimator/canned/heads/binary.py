@@ -99,8 +99,9 @@ class BinaryClassHead(TaskHead):
         targets = checks.check_labels(labels, logits, 1)
         if self._vocabulary is not None:
             targets = self._vocabulary.find(targets)
+        words = None if self._vocabulary is None else self._vocabulary.words
         check_no_texts(targets)
-        return checks.check_range(jnp.asarray(targets, jnp.float32), 2)
+        return checks.check_range(jnp.asarray(targets, jnp.float32), 2, words=words)
 
     def _losses(self, labels: jax.Array, logits: jax.Array) -> jax.Array:
         return nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)

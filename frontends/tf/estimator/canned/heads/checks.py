@@ -8,11 +8,10 @@ import jax
 import jax.numpy as jnp
 from jax.core import Tracer
 
-from frontends.tf.compat.v1._weights import valid
 from frontends.tf.compat.v1.losses import Reduction
-from frontends.tf.estimator.canned.heads.label_checks import note_check
 from frontends.tf.feature_column import Features, Texts
 from frontends.tf.feature_column.numeric import NumericColumn, numeric_column
+from frontends.tf.graph import LabelCheck, note_check, range_of
 from frontends.tf.ops.convert import convert_to_tensor
 
 # By what scripts of either TensorFlow write, what the losses of TensorFlow 1 call it.
@@ -142,27 +141,36 @@ def check_labels(labels: Any, logits: jax.Array, size: int) -> Any:
     return found
 
 
-def check_range(labels: jax.Array, count: int, message: str | None = None) -> jax.Array:
+def check_range(
+    labels: jax.Array, count: int, rule: str | None = None, words: Sequence[str] | None = None
+) -> jax.Array:
     """Checks that labels are from 0 to below `count`: now, or when the step has run.
 
     Args:
         labels: numbers.
         count: of the classes.
-        message: of the error; None says which bound is crossed.
+        rule: beginning of the error; None says which bound is crossed.
+        words: of the vocabulary that has made numbers of texts; None without one.
 
     Raises:
         ValueError: they are not, and are known. In a step of an estimator a hook raises `InvalidArgumentError`.
     """
-    kept = valid(labels)
-    for crossed, default in (
-        (labels > count - 1, f"Labels must be <= {count} - 1"),
-        (labels < 0, "Labels must be >= 0"),
-    ):
-        is_wrong = jnp.any(crossed & kept)
-        if isinstance(is_wrong, Tracer):
-            note_check(is_wrong, message or default)
-        elif is_wrong:
-            raise ValueError(f"{message or default}, but they are {labels}")
+    remedy = "Check the labels that input_fn gives" + (
+        ": classes are numbers from 0 on." if rule is None else "."
+    )
+    if words is not None:
+        remedy = f"-1 is a text that label_vocabulary lacks: it has {[*words]!r}."
+    check = LabelCheck(
+        range_of(labels),
+        count - 1,
+        rule or f"Labels must be >= 0 (n_classes={count})",
+        rule or f"Labels must be <= {count} - 1 (n_classes={count})",
+        remedy,
+    )
+    if isinstance(check.found, Tracer):
+        note_check(check)
+    elif (problem := check.problem([check.found])) is not None:
+        raise ValueError(problem)
     return labels
 
 

@@ -14,13 +14,14 @@ from frontends.tf.compat.v1.collections import GraphKeys, get_collection
 from frontends.tf.compat.v1.losses import Reduction, compute_weighted_loss
 from frontends.tf.compat.v1.train.steps import get_or_create_global_step
 from frontends.tf.estimator.canned.heads import checks
-from frontends.tf.estimator.canned.heads.label_checks import hooks_of_checks
+from frontends.tf.estimator.canned.heads.label_checks import LabelCheckHook
 from frontends.tf.estimator.canned.heads.metrics import HeadMetric, mean, total
 from frontends.tf.estimator.canned.optimizers import optimizer_of
 from frontends.tf.estimator.canned.optimizers.keras_like import KerasLikeOptimizer
 from frontends.tf.estimator.estimator_spec import EstimatorSpec
 from frontends.tf.estimator.export.outputs import ExportOutput
 from frontends.tf.estimator.mode_keys import ModeKeys
+from frontends.tf.graph import label_checks
 from frontends.tf.ops.control_flow import group
 from frontends.tf.ops.name_scope import name_scope
 
@@ -120,11 +121,12 @@ class Head(abc.ABC):
                 outputs = self._export_outputs(predictions)
                 return EstimatorSpec(mode, predictions=predictions, export_outputs=outputs)
             loss = self.loss(labels, logits, features, mode, penalties)
-            hooks = hooks_of_checks()
+            found = [*label_checks()]
+            hooks = [LabelCheckHook(found)] if found else []
             if mode == ModeKeys.EVAL:
                 metrics = self.metrics(penalties)
                 self.update_metrics(metrics, features, logits, labels, mode, penalties)
-                hooks_of_checks()  # the same ones
+                label_checks()[:] = found  # those of metrics are the same
                 return EstimatorSpec(
                     mode,
                     predictions=predictions,

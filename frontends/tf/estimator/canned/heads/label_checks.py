@@ -1,11 +1,11 @@
-"""Checks of labels that only a running step can make: what a step finds is an output of it, which a hook reads.
+"""The hook of heads that ends a training with wrong labels, which only a running step can find.
 
-To read it at once would make each step wait for its end. So the hook reads that of the step before, and raises one step later.
+To read what a step has found at once would make each step wait for its end. So the hook reads that of the step before, and
+raises one step later.
 """
 
+from collections.abc import Sequence
 from typing import Any
-
-import numpy as np
 
 from frontends.tf.errors import InvalidArgumentError
 from frontends.tf.estimator.hooks.session_run_hook import (
@@ -13,57 +13,33 @@ from frontends.tf.estimator.hooks.session_run_hook import (
     SessionRunHook,
     SessionRunValues,
 )
-from frontends.tf.graph import current_graph
-
-_KEY = "label checks"
-
-
-def note_check(is_wrong: Any, message: str) -> None:
-    """Takes note of a check in the model function that is traced; elsewhere nobody would look at it.
-
-    Args:
-        is_wrong: a truth value of the step.
-        message: of the error.
-    """
-    graph = current_graph()
-    if graph is not None:
-        graph.collections[_KEY].append((is_wrong, message))
-
-
-def hooks_of_checks() -> list[SessionRunHook]:
-    """Returns the hook that looks at the checks of the model function so far, if there are any."""
-    graph = current_graph()
-    found = [] if graph is None else graph.collections.pop(_KEY, [])
-    return [LabelCheckHook(found)] if found else []
+from frontends.tf.graph import LabelCheck
 
 
 class LabelCheckHook(SessionRunHook):
     """Raises an error where a step found wrong labels."""
 
-    def __init__(self, checks: list[tuple[Any, str]]) -> None:
+    def __init__(self, checks: Sequence[LabelCheck]) -> None:
         """Says what to look at.
 
         Args:
-            checks: truth values of the step, each with a message.
+            checks: of the model function.
         """
-        self.flags = [is_wrong for is_wrong, _ in checks]
-        self._messages = [message for _, message in checks]
+        self._checks = list(checks)
         self._last: list[Any] = []
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         """See `SessionRunHook.after_run`."""
         self._raise_found()
-        self._last = [run_context.session.output(flag) for flag in self.flags]
+        self._last = [run_context.session.output(check.found) for check in self._checks]
 
     def end(self, session: Any) -> None:
         """See `SessionRunHook.end`."""
         self._raise_found()
 
     def _raise_found(self) -> None:
-        for values, message in zip(self._last, self._messages, strict=False):
-            if any(np.any(np.asarray(value)) for value in values):
-                raise InvalidArgumentError(
-                    f"{message}. Check the labels that input_fn gives: classes are numbers from 0 on, or texts of the "
-                    "label_vocabulary.",
-                )
+        for ranges, check in zip(self._last, self._checks, strict=False):
+            problem = check.problem(ranges)
+            if problem is not None:
+                raise InvalidArgumentError(problem)
         self._last = []

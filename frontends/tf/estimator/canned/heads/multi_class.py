@@ -95,10 +95,11 @@ class MultiClassHead(TaskHead):
         targets = checks.check_labels(labels, logits, 1)
         if self._vocabulary is not None:
             targets = self._vocabulary.find(targets)
+        words = None if self._vocabulary is None else self._vocabulary.words
         check_no_texts(targets)
         if not jnp.issubdtype(targets.dtype, jnp.integer):
             raise ValueError(f"Labels dtype should be integer. Instead got {targets.dtype}.")
-        return checks.check_range(targets, self._count)
+        return checks.check_range(targets, self._count, words=words)
 
     def _losses(self, labels: jax.Array, logits: jax.Array) -> jax.Array:
         return nn.sparse_softmax_cross_entropy_with_logits(labels=labels[..., 0], logits=logits)[

@@ -12,7 +12,7 @@ from frontends.tf.estimator.hooks.own import LossHook, StopAfterHook, check_loss
 
 def _run(hook, losses):
     """Calls a hook around steps of the given losses; returns after how many it stops."""
-    session = SimpleNamespace(global_step=5, loss=None)
+    session = SimpleNamespace(global_step=5, loss=None, check_labels=lambda: None)
     for done, loss in enumerate(losses, 1):
         context = tf.estimator.SessionRunContext(None, session)
         hook.before_run(context)
@@ -25,9 +25,20 @@ def _run(hook, losses):
 
 
 def test_a_loss_that_is_no_number_is_an_error():
-    check_loss(np.inf)
+    session = SimpleNamespace(loss=lambda: np.inf, check_labels=lambda: None)
+    assert check_loss(session) == np.inf
+    session.loss = lambda: np.nan
     with pytest.raises(tf.estimator.NanLossDuringTrainingError):
-        check_loss(np.nan)
+        check_loss(session)
+
+
+def test_labels_out_of_range_are_why_a_loss_is_no_number():
+    def check_labels():
+        raise tf.errors.InvalidArgumentError("wrong labels")
+
+    session = SimpleNamespace(loss=lambda: np.nan, check_labels=check_labels)
+    with pytest.raises(ValueError, match="wrong labels"):
+        check_loss(session)
 
 
 def test_the_loss_is_logged_and_checked_every_so_many_steps(caplog):

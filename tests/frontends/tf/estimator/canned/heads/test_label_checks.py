@@ -1,50 +1,35 @@
 """Labels that a running step finds wrong."""
 
-import jax.numpy as jnp
+import numpy as np
 import pytest
 
-from frontends.tf.estimator.canned.heads.label_checks import (
-    LabelCheckHook,
-    hooks_of_checks,
-    note_check,
-)
-from frontends.tf.graph import Graph, VariableStore
-
-
-class _Session:
-    def __init__(self, *values):
-        self._values = iter(values)
-
-    def output(self, tensor):
-        return [jnp.array(value) for value in next(self._values)]
+from frontends.tf.estimator.canned.heads.label_checks import LabelCheckHook
+from frontends.tf.graph import LabelCheck
 
 
 class _Context:
-    def __init__(self, *values):
-        self.session = _Session(*values)
+    def __init__(self, *ranges):
+        self.session, self._ranges = self, list(ranges)
+
+    def output(self, tensor):
+        return [np.array(one) for one in self._ranges]
+
+
+def _hook():
+    return LabelCheckHook([LabelCheck("found", 2, "too small", "too large", "Do this.")])
 
 
 def test_a_step_is_looked_at_after_the_next():
-    hook, context = LabelCheckHook([("flag", "Labels must be >= 0")]), _Context([False, True], [])
-    hook.after_run(context, None)
-    with pytest.raises(ValueError, match=r"Labels must be >= 0\. Check the labels"):
-        hook.after_run(context, None)
+    hook = _hook()
+    hook.after_run(_Context([0, 2], [1, 3]), None)
+    with pytest.raises(ValueError, match=r"^too large, but are from 0 to 3\. Do this\.$"):
+        hook.after_run(_Context([0, 0]), None)
 
 
 def test_the_last_step_is_looked_at_in_the_end():
-    hook = LabelCheckHook([("flag", "wrong")])
-    hook.after_run(_Context([False]), None)
+    hook = _hook()
+    hook.after_run(_Context([0, 2]), None)
     hook.end(None)
-    hook.after_run(_Context([True]), None)
-    with pytest.raises(ValueError, match="wrong"):
+    hook.after_run(_Context([-1, 2]), None)
+    with pytest.raises(ValueError, match="too small, but are from -1 to 2"):
         hook.end(None)
-
-
-def test_checks_of_a_model_function_are_taken_once():
-    note_check(True, "nobody looks")
-    assert hooks_of_checks() == []
-    with Graph(VariableStore()).as_default():
-        note_check(True, "wrong")
-        (hook,) = hooks_of_checks()
-        assert hook.flags == [True]
-        assert hooks_of_checks() == []
