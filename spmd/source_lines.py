@@ -53,6 +53,8 @@ def _folder(path: str) -> str:
 
 _own = [_folder(os.path.dirname(__file__))]
 _own_packages = {"spmd"}
+# JAX's note on tracebacks, in its words; to shorten them once more makes no difference to users.
+_JAX_NOTE = "JAX has removed its internal frames"
 # The hook for uncaught errors that shortens them, if it was installed.
 _shortening: list[Any] = []
 _INSTALLED = tuple(
@@ -169,6 +171,8 @@ def shorten_traceback(error: BaseException) -> None:
         if one is not None and id(one) not in seen:
             seen.add(id(one))
             one.__traceback__ = _shortened(one)
+            if hasattr(one, "__notes__"):  # JAX says in one what it does
+                one.__notes__[:] = [note for note in one.__notes__ if _JAX_NOTE not in note]
             waiting += [one.__cause__, one.__context__]
 
 

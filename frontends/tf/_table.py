@@ -37,13 +37,13 @@ TABLE: dict[str, Any] = {
     **recordable(
         "tf",
         {
-            **across_devices({"convert_to_tensor": convert_to_tensor}),
+            **across_devices("tf", {"convert_to_tensor": convert_to_tensor}),
             **defined_in(creation.__name__),
-            **across_devices(defined_in(array.__name__)),
-            **across_devices(defined_in(indexing.__name__)),
-            **across_devices(defined_in(scatter_nd.__name__)),
+            **across_devices("tf", defined_in(array.__name__)),
+            **across_devices("tf", defined_in(indexing.__name__)),
+            **across_devices("tf", defined_in(scatter_nd.__name__)),
             **defined_in(control_flow.__name__),
-            **across_devices(tables.TF),
+            **across_devices("tf", tables.TF),
         },
     ),
     "is_tensor": is_tensor,

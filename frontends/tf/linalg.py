@@ -5,4 +5,6 @@ from frontends.tf._symbolic import recordable
 from frontends.tf.ops.devices import across_devices
 from frontends.tf.ops.tables import LINALG
 
-__getattr__, __dir__ = attributes("tf.linalg", recordable("tf.linalg", across_devices(LINALG)))
+__getattr__, __dir__ = attributes(
+    "tf.linalg", recordable("tf.linalg", across_devices("tf.linalg", LINALG))
+)

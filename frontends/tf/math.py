@@ -5,4 +5,4 @@ from frontends.tf._symbolic import recordable
 from frontends.tf.ops.devices import across_devices
 from frontends.tf.ops.tables import MATH
 
-__getattr__, __dir__ = attributes("tf.math", recordable("tf.math", across_devices(MATH)))
+__getattr__, __dir__ = attributes("tf.math", recordable("tf.math", across_devices("tf.math", MATH)))

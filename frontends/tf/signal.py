@@ -13,5 +13,7 @@ _TRANSFORMS = picked(
 )
 __getattr__, __dir__ = attributes(
     "tf.signal",
-    recordable("tf.signal", across_devices(_TRANSFORMS | defined_in(spectral.__name__))),
+    recordable(
+        "tf.signal", across_devices("tf.signal", _TRANSFORMS | defined_in(spectral.__name__))
+    ),
 )

@@ -21,7 +21,7 @@ from frontends.tf.distribute.scope import StrategyLike, default_strategy, in_for
 from frontends.tf.distribute.strategies.parameter_server import ParameterServerStrategy
 from frontends.tf.estimator import model_checkpoints
 from frontends.tf.estimator.batches import batches_of, call_with
-from frontends.tf.estimator.estimator_spec import EstimatorSpec, check_hooks
+from frontends.tf.estimator.estimator_spec import EstimatorSpec, check_hooks, missing
 from frontends.tf.estimator.events import event_writer, write_values
 from frontends.tf.estimator.export.writing import copy_assets, receive, timestamped, write
 from frontends.tf.estimator.hooks import SessionRunArgs, SessionRunContext, SessionRunValues
@@ -132,7 +132,7 @@ class Estimator:
         self.warm_start_from = warm_start_from
         self._kept: KeptEvaluation | None = None
         self._keeps_evaluations = False
-        logging.info(f"Using config: {vars(self.config)['_values']}")
+        logging.info(f"Using config: {self.config.shown()}")
 
     @property
     def model_fn(self) -> Callable[..., EstimatorSpec]:
@@ -219,7 +219,7 @@ class Estimator:
             own += self._saving_hooks(own, saving_listeners or ())
             loop(run, batches, session, own)
             if session.outputs is not None:
-                logging.info(f"Loss for final step: {session.loss():.6g}.")
+                logging.info(f"Loss for final step: {np.float32(session.loss())!s}.")
 
     def evaluate(
         self,
@@ -498,13 +498,20 @@ class Estimator:
         known: dict[str, Any] = {"mode": mode, "config": config, "params": params}
         # Predictions have none, even if the dataset does.
         known["labels"] = None if mode == ModeKeys.PREDICT else labels
-        spec = call_with(functools.partial(self._model_fn, features), **known)
+        try:
+            spec = call_with(functools.partial(self._model_fn, features), **known)
+        except KeyError as error:
+            for name, given in (("features", features), *known.items()):
+                if isinstance(given, Mapping) and error.args and error.args[0] not in given:
+                    keys = ", ".join(map(repr, given)) or "none"
+                    error.add_note(f"If it is a key of {name}: the keys are {keys}.")
+            raise
         if hasattr(spec, "as_estimator_spec"):
             spec = spec.as_estimator_spec()
         if not isinstance(spec, EstimatorSpec):
             raise ValueError(f"model_fn should return an EstimatorSpec, but returned {spec!r}.")
         if mode == ModeKeys.TRAIN and spec.train_op is None:
-            raise ValueError("Missing train_op.")
+            raise ValueError(missing("train_op", mode))
         # What runs is what was asked for, whatever mode the function names.
         return spec._replace(mode=mode)
 
@@ -721,7 +728,7 @@ class Estimator:
             with session.graph.in_session():
                 asked = [hook.before_run(context) for hook in hooks]
             wanted = [None if args is None else session.read(args.fetches) for args in asked]
-            if any(fetches is not None for fetches in wanted):
+            if session.asked or any(fetches is not None for fetches in wanted):
                 run.fetch(session.fetched(wanted))
             session.take(run(batch, *session.arguments()))
             session.count_step()
@@ -773,4 +780,5 @@ def _renamed(step: ModelStep) -> dict[str, Any]:
 
 def _shown(value: Any) -> str:
     """Shows a metric, which may have several values, in a line of the log."""
-    return f"{value:.7g}" if np.ndim(value) == 0 else str(value)
+    is_float = np.ndim(value) == 0 and np.issubdtype(np.asarray(value).dtype, np.floating)
+    return str(np.float32(value) if is_float else value)

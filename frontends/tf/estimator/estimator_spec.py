@@ -25,6 +25,22 @@ class _Fields(NamedTuple):
     prediction_hooks: Sequence[Any]
 
 
+# By mode, what an `EstimatorSpec` must have.
+_NEEDED = {
+    ModeKeys.TRAIN: "loss=loss, train_op=train_op",
+    ModeKeys.EVAL: "loss=loss",
+    ModeKeys.PREDICT: "predictions=predictions",
+}
+
+
+def missing(name: str, mode: str) -> str:
+    """Says in an error what a spec lacks, and what its mode needs."""
+    return (
+        f"Missing {name}. For mode {mode!r} the model function must return tf.estimator.EstimatorSpec(mode, {_NEEDED[mode]}), "
+        f"but {name} is None."
+    )
+
+
 class EstimatorSpec(_Fields):
     """What a model function has made: predictions, a loss, and what to run.
 
@@ -72,11 +88,11 @@ class EstimatorSpec(_Fields):
                 f"mode must be one of tf.estimator.ModeKeys.TRAIN, EVAL and PREDICT, but got {mode!r}."
             )
         if loss is None and mode != ModeKeys.PREDICT:
-            raise ValueError("Missing loss.")
+            raise ValueError(missing("loss", mode))
         if train_op is None and mode == ModeKeys.TRAIN:
-            raise ValueError("Missing train_op.")
+            raise ValueError(missing("train_op", mode))
         if predictions is None and mode == ModeKeys.PREDICT:
-            raise ValueError("Missing predictions.")
+            raise ValueError(missing("predictions", mode))
         if (
             train_op is not None
             and not _is_tensor(train_op)

@@ -22,6 +22,9 @@ from frontends.tf.summary.collected import ALL_SUMMARIES
 from spmd.servers import register_reducer
 from spmd.state import Searched
 
+# What the names of outputs that summaries show begin with.
+SUMMARY = "summary "
+
 
 @dataclasses.dataclass(eq=False)
 class Made:
@@ -125,7 +128,8 @@ class ModelStep(Searched):
             names[id(tensor)] = name, tensor
 
         for name in sorted(graph.given if self.fetched is None else self.fetched):
-            output(name, graph.fetchable(name))
+            if not name.startswith(SUMMARY):
+                output(name, graph.fetchable(name))
         for index, hook in enumerate(
             (
                 *(*spec.training_hooks, *spec.training_chief_hooks),
@@ -141,8 +145,12 @@ class ModelStep(Searched):
         for index, check in enumerate(graph.label_checks):
             output(label_check_name(index), check.found)
         for summary in graph.collections[ALL_SUMMARIES]:
-            if summary.kind != "text":  # which no step returns
-                output(f"summary {summary.name}", summary.tensor)
+            name = f"{SUMMARY}{summary.name}"
+            # No step returns texts. Training writes the others; elsewhere only a hook does, if there is one.
+            if summary.kind != "text" and (
+                is_training or self.fetched is None or name in self.fetched
+            ):
+                output(name, summary.tensor)
         if spec.loss is not None:
             output("loss", spec.loss)
         for _, tensor in names.values():

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from frontends.tf.compat.v1 import logging
 from frontends.tf.compat.v1.session_config import ConfigProto
 from frontends.tf.distribute.distribute_config import DistributeConfig
 from frontends.tf.estimator.default_folder import default_folder
@@ -179,6 +180,13 @@ class RunConfig:
         new._check()
         return new
 
+    def shown(self) -> str:
+        """Shows the options for the log, by the names that TensorFlow's log has."""
+        names = ("cluster_spec", "task_type", "task_id", "is_chief", "num_ps_replicas")
+        of_task = {name: getattr(self, name) for name in (*names, "num_worker_replicas")}
+        found = {"model_dir": self.model_dir} | self._values | of_task
+        return str({f"_{name}": value for name, value in found.items()})
+
     def with_folder(self, model_dir: StrPath | None) -> "RunConfig":
         """Returns a copy with a folder; a temporary one if there is none.
 
@@ -194,6 +202,7 @@ class RunConfig:
         folder = given or self.model_dir
         if folder is None:
             folder = default_folder(self.cluster_spec, self.task_type, self.is_chief)
+            logging.warning(f"Using temporary folder as model directory: {folder}")
         return self.replace(model_dir=folder)
 
     def connected(self) -> "RunConfig":

@@ -14,7 +14,7 @@ from frontends.tf.compat.v1.collections import GraphKeys
 from frontends.tf.errors import InvalidArgumentError
 from frontends.tf.estimator.mode_keys import ModeKeys
 from frontends.tf.estimator.model_checkpoints import ModelCheckpoints
-from frontends.tf.estimator.model_step import Made, label_check_name
+from frontends.tf.estimator.model_step import SUMMARY, Made, label_check_name
 from frontends.tf.graph import Operation, VariableStore
 from frontends.tf.summary.collected import ALL_SUMMARIES, Summary
 from spmd.cluster import all_gather_small
@@ -218,15 +218,18 @@ class Session:
         )
 
     def fetched(self, fetches: Nested) -> set[str]:
-        """Lists the names of the model function's tensors in a structure of fetches; takes note of what is asked for."""
+        """Lists the names of the model function's tensors in a structure of fetches, and of the summaries that were asked for."""
         found = (self._name_of(one) for one in nest.flatten(fetches))
         names = {name for name in found if name is not None}
+        summaries = {name for name in self.asked if name.startswith(SUMMARY)}
         self.asked |= names
-        return {name for name in names if self.graph.has_tensor(name)}
+        return summaries | {name for name in names if self.graph.has_tensor(name)}
 
     def ask_summaries(self, names: Sequence[str] | None = None) -> None:
         """Takes note that `summary` is called after the next step."""
-        self.asked |= {f"summary {one.name}" for one in self._summaries(names)}
+        self.asked |= {
+            f"{SUMMARY}{one.name}" for one in self._summaries(names) if one.kind != "text"
+        }
 
     def arguments(self) -> tuple[Any, ...]:
         """Returns what a step takes after the batch, and forgets what it was asked for."""
@@ -290,7 +293,7 @@ class Session:
         arrays = {
             one.name: one.tensor
             if one.kind == "text"
-            else self._array(self.outputs[f"summary {one.name}"])
+            else self._array(self.outputs[f"{SUMMARY}{one.name}"])
             for one in wanted
         }
         # A summary of the model function with this tag stands for the number.

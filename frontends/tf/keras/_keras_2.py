@@ -69,7 +69,9 @@ def is_dynamic(self: KerasObject) -> bool:
 
 def update_across_devices(update: Method, /, self: KerasObject, *args: Any, **kwargs: Any) -> Any:
     """Wraps `Metric.update_state`: takes the values of several replicas, as `experimental_local_results` gives them."""
-    return across_devices({"update": update})["update"](self, *args, **kwargs)
+    return across_devices("tf.keras.metrics.Metric", {"update_state": update})["update_state"](
+        self, *args, **kwargs
+    )
 
 
 def _holds_numbers(values: Any) -> bool:

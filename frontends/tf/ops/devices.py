@@ -13,11 +13,17 @@ from frontends.tf.ops.operand_errors import explained
 from spmd.replica import array_of, is_per_replica
 from spmd.topology import brought_together
 
+# By function, which may have several names: `tf.add` is `tf.math.add`.
+_MADE: dict[Callable[..., Any], Callable[..., Any]] = {}
 
-def across_devices(functions: Mapping[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
+
+def across_devices(
+    module: str, functions: Mapping[str, Callable[..., Any]]
+) -> dict[str, Callable[..., Any]]:
     """Makes functions take what JAX refuses: arrays on different devices of this process, integers of over 32 bits.
 
     Args:
+        module: TensorFlow's name of the module that has the functions, for errors.
         functions: by name; they change nothing, so that one that failed can be called again.
 
     Returns:
@@ -27,17 +33,19 @@ def across_devices(functions: Mapping[str, Callable[..., Any]]) -> dict[str, Cal
     Examples:
         >>> import jax, jax.numpy as jnp
         >>> first, second = (jax.device_put(1.0, device) for device in jax.devices("cpu")[:2])
-        >>> float(across_devices({"add": jnp.add})["add"](first, second))
+        >>> float(across_devices("tf", {"add": jnp.add})["add"](first, second))
         2.0
     """
     return {
-        name: _across_devices(function) if callable(function) else function
+        name: _across_devices(f"{module}.{name}", function) if callable(function) else function
         for name, function in functions.items()
     }
 
 
-@functools.cache  # `tf.add` is `tf.math.add`
-def _across_devices(function: Callable[..., Any]) -> Callable[..., Any]:
+def _across_devices(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    if function in _MADE:
+        return _MADE[function]
+
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
@@ -46,7 +54,7 @@ def _across_devices(function: Callable[..., Any]) -> Callable[..., Any]:
             leaves, structure = jax.tree.flatten((args, kwargs), is_leaf=is_per_replica)
             together = brought_together(list(map(array_of, leaves)))
             if together is None:
-                found = explained(f"tf.{function.__name__}", error, [*args, *kwargs.values()])
+                found = explained(name, error, [*args, *kwargs.values()])
                 if found is None:
                     raise
                 raise found from None
@@ -57,6 +65,7 @@ def _across_devices(function: Callable[..., Any]) -> Callable[..., Any]:
             args, kwargs = structure.unflatten([_of_dtypes(leaf, dtypes) for leaf in leaves])
         return function(*args, **kwargs)
 
+    _MADE[function] = call
     return call
 
 

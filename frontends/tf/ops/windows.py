@@ -37,6 +37,17 @@ def convolution(
         data_format: of `x` and the result.
         dilations: distances between the elements of a window, in the form of `strides`.
     """
+    if x.ndim != len(data_format) or kernel.ndim != len(data_format):
+        raise ValueError(
+            f"A convolution takes an input of {len(data_format)} axes, {data_format}, and a filter of as many, [*window, channels in, "
+            f"channels out], but got the shapes {x.shape} and {kernel.shape}. Give the filter as a tensor, and reshape the "
+            "input: tf.reshape(x, [-1, height, width, channels])."
+        )
+    if x.shape[data_format.index("C")] % kernel.shape[-2]:
+        raise ValueError(
+            f"The input of a convolution, of shape {x.shape}, has {x.shape[data_format.index('C')]} channels ({data_format}), but the filter of "
+            f"shape {kernel.shape} takes {kernel.shape[-2]}, the last but one of its sizes."
+        )
     return jax.lax.conv_general_dilated(
         x,
         kernel,

@@ -22,6 +22,7 @@ from frontends.tf.graph import current_graph
 from frontends.tf.io.features import Features, FixedLenFeature, VarLenFeature
 from frontends.tf.io.parsing import register_parser
 from frontends.tf.ops.convert import convert_to_tensor
+from frontends.tf.ops.name_scope import in_name_scope
 from frontends.tf.tensor_shape import TensorShape
 from spmd.assigned import assigned
 
@@ -201,16 +202,27 @@ def placeholder_with_default(input: TensorLike, shape: ShapeLike, name: str | No
         shape: see `placeholder`.
 
     Returns:
-        What stands for the argument.
+        What stands for the argument; elsewhere than in a `serving_input_receiver_fn`, where nobody feeds it, the value.
 
     Raises:
-        RuntimeError: it is called elsewhere than in a `serving_input_receiver_fn`.
+        ValueError: the value has another shape.
 
     Source: `tf.compat.v1.placeholder_with_default`.
     """
-    current = _current("tf.placeholder_with_default")
     default = convert_to_tensor(input)
     sizes = TensorShape(shape)
+    if not sizes.is_compatible_with(default.shape):
+        raise ValueError(
+            f"The default of shape {tuple(default.shape)} does not fit tf.placeholder_with_default(..., shape={sizes})."
+        )
+    current = _CURRENT.get()
+    if current is None:
+        graph = current_graph()
+        return (
+            default
+            if graph is None
+            else graph.named(default, in_name_scope(name or "PlaceholderWithDefault"))
+        )
     found = tuple(default.shape) if sizes.rank is None else tuple(sizes)
     return current.make(found, _name(default.dtype), default)
 

@@ -3,8 +3,24 @@
 import dataclasses
 
 
-@dataclasses.dataclass(slots=True)
-class GPUOptions:
+class _Options:
+    """Shows only what was set: logs hold it, and there are many fields."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        unset = type(self)()
+        names = [one.name for one in dataclasses.fields(self)]  # type: ignore[arg-type]
+        shown = (
+            f"{name}={getattr(self, name)!r}"
+            for name in names
+            if getattr(self, name) != getattr(unset, name)
+        )
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+@dataclasses.dataclass(slots=True, repr=False)
+class GPUOptions(_Options):
     """Options for GPUs; without effect, for JAX has its own: XLA_PYTHON_CLIENT_MEM_FRACTION, CUDA_VISIBLE_DEVICES.
 
     Source: `tf.compat.v1.GPUOptions`.
@@ -20,8 +36,8 @@ class GPUOptions:
     force_gpu_compatible: bool = False
 
 
-@dataclasses.dataclass(slots=True)
-class OptimizerOptions:
+@dataclasses.dataclass(slots=True, repr=False)
+class OptimizerOptions(_Options):
     """Options for TensorFlow's compiler; without effect, for XLA compiles every program.
 
     Source: `tf.compat.v1.OptimizerOptions`.
@@ -36,8 +52,8 @@ class OptimizerOptions:
     cpu_global_jit: bool = False
 
 
-@dataclasses.dataclass(slots=True)
-class GraphOptions:
+@dataclasses.dataclass(slots=True, repr=False)
+class GraphOptions(_Options):
     """Options for TensorFlow's graphs; without effect.
 
     Source: `tf.compat.v1.GraphOptions`.
@@ -53,8 +69,8 @@ class GraphOptions:
     rewrite_options: object = None
 
 
-@dataclasses.dataclass(slots=True)
-class ConfigProto:
+@dataclasses.dataclass(slots=True, repr=False)
+class ConfigProto(_Options):
     """Options for servers and sessions; without effect, for XLA schedules programs, and there are no sessions.
 
     Source: `tf.compat.v1.ConfigProto`.

@@ -115,9 +115,8 @@ class LoggingTensorHook(SessionRunHook):
         if self._formatter is not None:
             logging.info(self._formatter(self._last))
             return
-        text = ", ".join(
-            f"{name} = {np.array2string(np.asarray(value))}" for name, value in self._last.items()
-        )
+        with np.printoptions(suppress=True):  # as TensorFlow shows them
+            text = ", ".join(f"{name} = {value!s}" for name, value in self._last.items())
         logging.info(text if seconds is None else f"{text} ({seconds:.3f} sec)")
 
 

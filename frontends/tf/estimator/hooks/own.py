@@ -4,6 +4,8 @@ import math
 import time
 from typing import Any
 
+import numpy as np
+
 from frontends.tf.compat.v1 import logging
 from frontends.tf.estimator.events import event_writer
 from frontends.tf.estimator.hooks.basic import NanLossDuringTrainingError
@@ -48,7 +50,7 @@ class LossHook(SessionRunHook):
         if self._count % self._every == 0:
             loss, now = check_loss(run_context.session), time.monotonic()
             passed = f" ({now - self._time:.3f} sec)" if self._count else ""
-            logging.info(f"loss = {loss:.6g}, step = {self._step}{passed}")
+            logging.info(f"loss = {np.float32(loss)!s}, step = {self._step}{passed}")
             self._time = now
         self._count += 1
 

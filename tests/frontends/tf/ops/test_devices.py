@@ -1,5 +1,7 @@
 """Functions of `tf` with arguments on different devices."""
 
+import re
+
 import jax
 import pytest
 
@@ -67,7 +69,7 @@ def test_other_errors_stay_as_they_are():
 
     from frontends.tf.ops.devices import across_devices
 
-    wrapped = across_devices({"function": function})["function"]
+    wrapped = across_devices("tf", {"function": function})["function"]
     with pytest.raises(ValueError, match="mine"):
         wrapped(jax.numpy.ones(2))
     assert len(calls) == 1
@@ -76,3 +78,14 @@ def test_other_errors_stay_as_they_are():
 
 def test_a_function_of_two_modules_is_one():
     assert tf.add is tf.math.add
+
+
+def test_errors_have_tensorflows_names():
+    x = tf.ones([2, 3])
+    for name, call in {
+        "tf.nn.softmax": lambda: tf.nn.softmax(x, 5),
+        "tf.concat": lambda: tf.concat([x, x[0]], 0),
+        "tf.linalg.trace": lambda: tf.linalg.trace(x[0]),
+    }.items():
+        with pytest.raises(ValueError, match=f"^{re.escape(name)}: "):
+            call()

@@ -89,3 +89,16 @@ def test_channels_in_groups():
         np.testing.assert_allclose(
             result[:, 0, 3 * group : 3 * group + 3], part, rtol=1e-4, atol=1e-5
         )
+
+
+@pytest.mark.parametrize(
+    ("x", "kernel", "message"),
+    [
+        ((2, 3), (3, 3, 1, 4), r"input of 4 axes, NHWC, .* got the shapes \(2, 3\)"),
+        ((2, 8, 8, 1), (4,), r"Give the filter as a tensor"),
+        ((2, 8, 8, 3), (3, 3, 2, 4), r"has 3 channels \(NHWC\), but the filter .* takes 2"),
+    ],
+)
+def test_shapes_that_do_not_fit_are_told(x, kernel, message):
+    with pytest.raises(ValueError, match=message):
+        windows.convolution(jnp.ones(x), jnp.ones(kernel), 1, "SAME", "NHWC")

@@ -86,11 +86,11 @@ def test_nobody_computes_with_a_description(compute):
         compute(tf.placeholder(tf.float32, [None, 2]))
 
 
-def test_a_model_function_has_none():
+def test_a_model_function_has_none_but_their_defaults():
     with Graph().as_default():
-        for make in (
-            lambda: tf.placeholder(tf.float32, []),
-            lambda: tf.placeholder_with_default(1.0, []),
-        ):
-            with pytest.raises(RuntimeError, match="a model function gets features, labels"):
-                make()
+        with pytest.raises(RuntimeError, match="a model function gets features, labels"):
+            tf.placeholder(tf.float32, [])
+        rate = tf.placeholder_with_default(0.5, [], name="rate")
+        assert (rate, rate.name) == (0.5, "rate:0")
+        with pytest.raises(ValueError, match="default of shape"):
+            tf.placeholder_with_default([0.5], [])

@@ -25,3 +25,11 @@ def test_configurations_share_no_options():
 def test_an_option_that_tensorflow_lacks_is_an_error():
     with pytest.raises(AttributeError):
         tf.compat.v1.ConfigProto().inter_op_threads = 3
+
+
+def test_only_what_was_set_is_shown():
+    config = tf.compat.v1.ConfigProto(allow_soft_placement=True)
+    config.gpu_options.allow_growth = True
+    assert repr(config) == (
+        "ConfigProto(gpu_options=GPUOptions(allow_growth=True), allow_soft_placement=True)"
+    )

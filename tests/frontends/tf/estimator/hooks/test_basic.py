@@ -3,6 +3,7 @@
 import logging
 
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 from frontends import tf
@@ -40,6 +41,14 @@ def test_tensors_are_logged(tmp_path, caplog):
     biases = [float(line.removeprefix("bias = [").partition("]")[0]) for line in lines[:-1]]
     assert biases == pytest.approx([by_hand(steps)[1] for steps in (0, 2, 4)], rel=1e-5)
     assert lines[-1] == "end: 4"
+
+
+def test_logged_numbers_look_as_in_tensorflow(caplog):
+    caplog.set_level(logging.INFO, "tensorflow")
+    hook = tf.estimator.LoggingTensorHook(["x", "loss"], every_n_iter=1)
+    found = {"x": np.array([1e-8, 1], np.float32), "loss": np.float32(0.1)}
+    hook.after_run(None, tf.estimator.SessionRunValues(found))
+    assert caplog.messages == ["x = [0.00000001 1.        ], loss = 0.1"]
 
 
 def test_logging_needs_an_interval():

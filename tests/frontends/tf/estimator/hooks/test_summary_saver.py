@@ -57,6 +57,19 @@ def test_no_interval_writes_nothing(tmp_path):
     assert not [name for name in os.listdir(tmp_path) if "tfevents" in name]
 
 
+def test_an_evaluation_computes_the_summaries_that_a_hook_writes(tmp_path):
+    folder = tmp_path / "written"
+    hooks = {
+        "evaluation_hooks": lambda mean, apart: tf.estimator.SummarySaverHook(
+            1, output_dir=str(folder), summary_op=mean
+        )
+    }
+    made = estimator(tmp_path, model(**hooks))
+    made.evaluate(data())
+    assert written(folder) == {0: ["average", "average"]}
+    assert "average" not in written(tmp_path / "eval")[0]
+
+
 def test_a_summary_that_is_called_loss_is_the_loss(tmp_path):
     def model_fn(features, labels, mode, params):
         tf.summary.scalar("loss", tf.reduce_mean(features))
