@@ -4,7 +4,7 @@ This file touches JAX internals: it sets attributes of `jax._src.array.ArrayImpl
 concrete arrays, which stands for `type(jnp.zeros(()))` without starting a backend, and of
 `jax.core.Tracer`, the class of what stands for them while a function is traced.
 
-- Methods that JAX has not: `numpy`, `get_shape`, `set_shape`, `ref`, `assign` of a variable's slices.
+- Methods that JAX has not: `numpy`, `get_shape`, `set_shape`, `ref`, `eval` (an error), `assign` of a variable's slices.
 - Operators take lists and tuples as well, and arrays on different devices of this process; `x[5]` of two entries
   is an error (`_array_operators.py`, `_array_items.py`).
 - `x.device` is a device of JAX, which answers what scripts ask TensorFlow's names of devices.
@@ -146,6 +146,25 @@ def _graph_of(attribute: str) -> Graph:
     return graph
 
 
+def _eval(self: Any, feed_dict: Any = None, session: Any = None) -> Never:
+    """Raises an error that says what to write: there is no session.
+
+    Raises:
+        NotImplementedError: always.
+
+    Source: `tf.Tensor.eval`.
+    """
+    if isinstance(self, Tracer):
+        raise NotImplementedError(
+            "eval() needs a session, and there are none: the function is traced, so the tensor has no value yet. In a model "
+            "function have a hook show it, tf.train.LoggingTensorHook({'loss': loss}, every_n_iter=100), or write tf.print(x); "
+            "elsewhere return it."
+        )
+    raise NotImplementedError(
+        "eval() needs a session, and there are none. The array has its value already: write x.numpy()."
+    )
+
+
 def _assign(verb: str) -> property:
     """Makes the attribute of a variable's slice that assigns to it; other arrays do not have it."""
     return property(lambda self: assigner(self, verb))
@@ -158,6 +177,7 @@ _METHODS: dict[str, Any] = {
     "experimental_ref": lambda self: Reference(self),
     "name": property(_name),
     "op": property(_op),
+    "eval": _eval,
     "assign": _assign("assign"),
     "assign_add": _assign("assign_add"),
     "assign_sub": _assign("assign_sub"),

@@ -46,20 +46,36 @@ PLANNED = frozenset(
     }
 )
 
-_TF1 = "It belongs to TensorFlow 1, of which only a few names exist here"
+_TF1 = "It belongs to TensorFlow 1"
 
 # What to do instead, where the name alone finds nothing, or the wrong thing.
 _HINTS = {
     **dict.fromkeys(
-        ("tf.Session", "tf.InteractiveSession", "tf.train.MonitoredTrainingSession"),
-        f"{_TF1}: instead of sess.run, call the function itself, under @tf.function to compile it; or make of the graph a model "
-        "function, and train a tf.estimator.Estimator",
+        (
+            *("tf.Session", "tf.InteractiveSession", "tf.get_default_session"),
+            *("tf.train.MonitoredTrainingSession", "tf.train.MonitoredSession"),
+            *("tf.train.SingularMonitoredSession", "tf.train.Supervisor"),
+        ),
+        f"{_TF1}, and there are no sessions here. Make a model function of the graph, and train a tf.estimator.Estimator; or call "
+        "a function where sess.run runs a part of the graph: @tf.function compiles it.",
     ),
-    "tf.Graph": f"{_TF1}: @tf.function makes programs",
     **dict.fromkeys(
-        tuple(f"tf.{kind}_variables_initializer" for kind in ("global", "local")),
-        f"{_TF1}: variables have their values when they are made",
+        (
+            *(
+                f"tf.train.{name}"
+                for name in ("batch", "shuffle_batch", "batch_join", "shuffle_batch_join")
+            ),
+            *("tf.train.string_input_producer", "tf.train.slice_input_producer"),
+            *("tf.train.input_producer", "tf.train.range_input_producer", "tf.train.QueueRunner"),
+            *("tf.train.start_queue_runners", "tf.train.add_queue_runner", "tf.FIFOQueue"),
+            *("tf.RandomShuffleQueue", "tf.TFRecordReader", "tf.TextLineReader"),
+            *("tf.FixedLengthRecordReader", "tf.WholeFileReader"),
+        ),
+        f"{_TF1}, whose input queues do not exist here. Have input_fn return a dataset: "
+        "tf.data.TFRecordDataset(files).map(parse).shuffle(1000).repeat().batch(32).",
     ),
+    "tf.Graph": f"{_TF1}: @tf.function makes programs, and an estimator makes one of its model function. Leave the graph out.",
+    "tf.variables_initializer": f"{_TF1}. Variables have their values when they are made: leave it out, or assign values with v.assign(x).",
     "tf.contrib.layers.separable_conv2d": f"{_TF1}: use tf.layers.separable_conv2d",
     "tf.contrib.layers.instance_norm": f"{_TF1}: use tf.contrib.layers.layer_norm, or keras.layers.GroupNormalization(groups=-1)",
     "tf.contrib.learn": f"{_TF1}: use tf.estimator, and tf.estimator.train_and_evaluate for Experiment and learn_runner.run",
@@ -187,7 +203,7 @@ def unknown_name(module: str, name: str, existing: Iterable[str]) -> str:
     close = difflib.get_close_matches(name, existing, n=1, cutoff=0.75)
     text = f"{full} is not part of jaxtribute."
     if hint:
-        return f"{text} {hint}, or open an issue."
+        return f"{text} {hint}" if hint.endswith(".") else f"{text} {hint}, or open an issue."
     if close:
         return f"{text} Did you mean {module}.{close[0]}? If not, open an issue"
     return f"{text} Open an issue if you need it."

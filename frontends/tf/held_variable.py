@@ -1,6 +1,6 @@
 """What a `tf.Variable` holds, and how it is read in replicas and between them."""
 
-from typing import Any, Protocol
+from typing import Any, Never, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -112,6 +112,18 @@ class HeldVariable(ArrayLike, spmd.Variable):
         return Operation(str(self.name).removesuffix(":0"))
 
     initializer = op
+
+    def eval(self, session: Any = None) -> Never:
+        """Raises an error that says what to write: there is no session.
+
+        Raises:
+            NotImplementedError: always.
+
+        Source: `tf.Variable.eval`.
+        """
+        raise NotImplementedError(
+            f"{self.name}.eval() needs a session, and there are none. The variable has its value already: write v.numpy()."
+        )
 
     def initialized_value(self) -> Any:
         """Returns the current value: variables have one from the first on.

@@ -1,8 +1,10 @@
 """What a script does besides using names, and what comes of it here or on several devices."""
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 
+from frontends.tf.check import facts
 from frontends.tf.check.findings import Finding, Kind
 from frontends.tf.check.uses import Use, Uses
 
@@ -47,6 +49,12 @@ _VARIABLES = {
 }
 _NOT_KERAS_2 = "changes nothing here: tf.keras is Keras 3"
 _STRATEGY = ".run"
+_PLACEHOLDERS = ("tf.placeholder", "tf.compat.v1.placeholder")
+_SERVING = re.compile("serving_input_receiver|ServingInputReceiver")
+_UNFED = (
+    "There are no sessions to feed it. Make it a parameter of a function, def step(x): ..., which @tf.function compiles; or write a "
+    "model function, which gets features and labels, and train a tf.estimator.Estimator."
+)
 
 
 def findings_in(script: Uses) -> Iterator[Finding]:
@@ -66,6 +74,7 @@ def findings_in(script: Uses) -> Iterator[Finding]:
     for use in script.uses:
         yield from _devices(use)
     yield from _traced(script)
+    yield from _placeholders(script)
 
 
 def _imports(script: Uses) -> Iterator[Finding]:
@@ -162,6 +171,15 @@ def _traced(script: Uses) -> Iterator[Finding]:
         match use.call.args:
             case [ast.Name(name), *_] if name in functions:
                 yield from _effects(functions[name], use.line)
+
+
+def _placeholders(script: Uses) -> Iterator[Finding]:
+    """Finds placeholders that nobody feeds: only a function that describes what an estimator serves makes some."""
+    if any(_SERVING.search(use.found.path) for use in script.uses):
+        return
+    for use in script.uses:
+        if use.found.path in _PLACEHOLDERS:
+            yield facts.missing(use.found.path, use.line, _UNFED, use.guard)
 
 
 def _is_compiled(functions: Iterable[ast.AST]) -> bool:

@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Mapping
 from pathlib import Path
 
-from frontends.tf.check import care, facts, python2
+from frontends.tf.check import care, facts, python2, versions
 from frontends.tf.check.findings import FAILING, Finding, Kind
 from frontends.tf.check.fixes import Change, changes_in
 from frontends.tf.check.sources import Source, UnreadableError, read
@@ -82,7 +82,7 @@ def _described(source: Source, script: Uses) -> Report:
     for use in script.uses:
         names[use.found.path] = names.get(use.found.path, 0) + 1
         findings += facts.findings_of(use)
-    changes = changes_in(source.text, script.imports)
+    changes = changes_in(source.text, versions.imports_of(script))
     findings += (Finding(Kind.CHANGE, one.line, one.old, one.new) for one in changes)
     findings += care.findings_in(script)
     ordered = sorted(dict.fromkeys(findings), key=lambda one: one.line)

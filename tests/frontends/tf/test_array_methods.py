@@ -82,3 +82,11 @@ def test_tensors():
     for other in (np.ones(2), [1.0], 1.0, "text"):
         assert not isinstance(other, tf.Tensor)
         assert not tf.is_tensor(other)
+
+
+def test_there_is_no_session_to_evaluate_in():
+    x = jnp.ones(2)
+    with pytest.raises(NotImplementedError, match=r"write x.numpy\(\)"):
+        x.eval()
+    with pytest.raises(NotImplementedError, match=r"In a model function have a hook show it"):
+        jax.jit(lambda x: x.eval())(x)

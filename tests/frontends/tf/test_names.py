@@ -68,7 +68,7 @@ def test_planned_names_say_so(module, name):
         ("tf.compat.v1", "InteractiveSession", r"tf\.estimator\.Estimator"),
         ("tf.summary", "graph", "jax.jit"),
         ("tf.contrib", "learn", "train_and_evaluate"),
-        ("tf", "local_variables_initializer", "have their values when they are made"),
+        ("tf", "variables_initializer", "have their values when they are made"),
         ("tf.contrib.layers", "separable_conv2d", "use tf.layers.separable_conv2d"),
         ("tf", "lite", "trains only"),
         ("tf.feature_column", "sequence_numeric_column", "pad the sequences"),

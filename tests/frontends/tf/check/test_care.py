@@ -5,6 +5,7 @@ import textwrap
 import pytest
 
 from frontends.tf.check.care import findings_in
+from frontends.tf.check.findings import Kind
 from frontends.tf.check.uses import uses_in
 
 
@@ -78,3 +79,12 @@ def test_effects_in_functions_that_a_strategy_traces():
     # TensorFlow traces this one, too.
     assert found(text.replace("    def loop", "    @tf.function\n    def loop")) == []
     assert found(text.replace("strategy.run", "other.run")) == []
+
+
+def test_placeholders_are_for_what_is_served():
+    text = "import tensorflow as tf\nx = tf.placeholder(tf.float32)"
+    (finding,) = findings_in(uses_in(text))
+    assert (finding.kind, finding.line, finding.name) == (Kind.MISSING, 2, "tf.placeholder")
+    assert "a model function, which gets features and labels" in finding.text
+    serves = f"{text}\ntf.estimator.export.ServingInputReceiver(x, x)"
+    assert not list(findings_in(uses_in(serves)))

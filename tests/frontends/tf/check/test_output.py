@@ -40,7 +40,7 @@ def test_a_report_fits_a_terminal(report):
     assert lines[2].strip().startswith("It belongs to TensorFlow 1")
     text = "\n".join(lines)
     assert "change   import tensorflow as tf" in text
-    assert "-> from frontends import tf" in text
+    assert "-> from frontends.tf.compat import v1 as tf" in text
     assert "2, 4  differs" in text
 
 
@@ -72,7 +72,7 @@ def test_json(report):
     assert file["names"]["tf.cast"] == 2
     assert file["findings"][0] == {
         **{"kind": "change", "line": 1},
-        **{"name": "import tensorflow as tf", "text": "from frontends import tf"},
+        **{"name": "import tensorflow as tf", "text": "from frontends.tf.compat import v1 as tf"},
     }
 
 
@@ -88,6 +88,6 @@ def test_places_in_notebooks(tmp_path):
 def test_notes_for_github(report):
     first, _, third, _ = as_github([report]).splitlines()
     assert first == (
-        "::notice file=train.py,line=1,title=change::import tensorflow as tf: from frontends import tf"
+        "::notice file=train.py,line=1,title=change::import tensorflow as tf: from frontends.tf.compat import v1 as tf"
     )
     assert third.startswith("::error file=train.py,line=3,title=missing::tf.Session: tf.Session is")

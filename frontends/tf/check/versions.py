@@ -1,0 +1,54 @@
+"""Which version of TensorFlow a script is for: one for TensorFlow 1 imports `tf.compat.v1`, whose functions take its arguments."""
+
+import dataclasses
+
+from frontends.tf._moved import MOVED
+from frontends.tf.check import names
+from frontends.tf.check.imports import Imported
+from frontends.tf.check.uses import Import, Use, Uses
+
+# Where names live that only TensorFlow 1 has.
+_OF_1 = ("frontends.tf.compat.v1", "frontends.tf.contrib")
+_IN_BOTH = ("tf.Graph", "tf.as_string", "tf.get_logger")
+
+
+def imports_of(script: Uses) -> tuple[Import, ...]:
+    r"""Lists the import statements of a script, with what to import for its version.
+
+    `tf.nn.dropout(x, 0.9)`, `tf.nn.embedding_lookup` of several tables, and much else compute different things in the two
+    versions. A script that uses a name which only TensorFlow 1 has, without asking before, is for that.
+
+    Args:
+        script: what it uses.
+
+    Examples:
+        >>> from frontends.tf.check.uses import uses_in
+        >>> script = uses_in("import tensorflow as tf\ny = tf.layers.dense(x, 1)")
+        >>> imports_of(script)[0].names[0].written
+        'v1 as tf'
+    """
+    if not any(map(_is_of_1, script.uses)):
+        return script.imports
+    return tuple(
+        dataclasses.replace(each, names=tuple(one and _in_version_1(one) for one in each.names))
+        for each in script.imports
+    )
+
+
+def _is_of_1(use: Use) -> bool:
+    path = use.found.path
+    if use.guard or path.startswith("tf.compat.") or path in _IN_BOTH:
+        return False
+    if path.removeprefix("tf.") in MOVED or path.startswith("tf.contrib."):
+        return True
+    if path.startswith(("tf.losses.", "tf.metrics.")):  # they have Keras's names, too
+        return names.find(path.replace("tf.", "tf.keras.", 1)).is_missing
+    if use.found.is_missing:
+        return "TensorFlow 1" in use.found.message
+    return str(getattr(use.found.value, "__module__", "")).startswith(_OF_1)
+
+
+def _in_version_1(one: Imported) -> Imported:
+    if one.module is None or one.path != "tf":
+        return one
+    return dataclasses.replace(one, module="frontends.tf.compat", name="v1")

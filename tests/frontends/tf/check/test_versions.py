@@ -1,0 +1,42 @@
+"""Scripts of TensorFlow 1, and of both versions."""
+
+import pytest
+
+from frontends.tf.check.fixes import changes_in
+from frontends.tf.check.uses import uses_in
+from frontends.tf.check.versions import imports_of
+
+V1, V2 = "from frontends.tf.compat import v1 as tf", "from frontends import tf"
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("tf.layers.dense(x, 1)", V1),
+        ("tf.Session()", V1),
+        ("tf.placeholder(tf.float32)", V1),
+        ("tf.train.AdamOptimizer()", V1),
+        ("tf.contrib.layers.flatten(x)", V1),
+        ("tf.contrib.nothing.known(x)", V1),
+        ("tf.random_normal([2])", V1),
+        ("tf.losses.sparse_softmax_cross_entropy(y, z)", V1),
+        ("tf.app.run()", V1),
+        ("tf.nn.dropout(x, 0.5)", V2),
+        ("tf.compat.v1.layers.dense(x, 1)", V2),
+        ("tf.keras.losses.MeanSquaredError()", V2),
+        ("tf.as_string(x)", V2),
+        ("tf.kron(x, x)", V2),
+        ("if hasattr(tf, 'Session'): tf.Session()", V2),
+    ],
+)
+def test_a_script_imports_its_version(line, expected):
+    text = f"import tensorflow as tf\n{line}"
+    assert [one.new for one in changes_in(text, imports_of(uses_in(text)))] == [expected]
+
+
+def test_other_imports_stay_what_they_are():
+    text = "import numpy as np, tensorflow as tf\nfrom tensorflow import keras\ntf.Session()"
+    assert [one.new for one in changes_in(text, imports_of(uses_in(text)))] == [
+        f"import numpy as np\n{V1}",
+        "from frontends.tf import keras",
+    ]

@@ -1,0 +1,26 @@
+"""Operations that initialize, and need not."""
+
+import pytest
+
+from frontends import tf
+from frontends.tf.graph import Graph, Operation
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "global_variables_initializer",
+        "initialize_all_variables",
+        "local_variables_initializer",
+        "tables_initializer",
+    ],
+)
+def test_they_have_no_effect(name):
+    make = getattr(tf, name)
+    assert make is getattr(tf.compat.v1, name)
+    assert make() is None
+    with Graph().as_default() as graph:
+        operation = tf.group(make())
+        assert isinstance(operation, Operation)
+        assert all(one.effect is None for one in graph.operations_of(operation))
+        tf.train.Scaffold(init_op=operation, local_init_op=make())
