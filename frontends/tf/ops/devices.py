@@ -15,6 +15,7 @@ from spmd.topology import brought_together
 
 # By function, which may have several names: `tf.add` is `tf.math.add`.
 _MADE: dict[Callable[..., Any], Callable[..., Any]] = {}
+_NAMES: dict[Callable[..., Any], str] = {}
 
 
 def across_devices(
@@ -43,6 +44,8 @@ def across_devices(
 
 
 def _across_devices(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    # The shortest one is what most scripts write.
+    _NAMES[function] = min(name, _NAMES.get(function, name), key=len)
     if function in _MADE:
         return _MADE[function]
 
@@ -54,7 +57,7 @@ def _across_devices(name: str, function: Callable[..., Any]) -> Callable[..., An
             leaves, structure = jax.tree.flatten((args, kwargs), is_leaf=is_per_replica)
             together = brought_together(list(map(array_of, leaves)))
             if together is None:
-                found = explained(name, error, [*args, *kwargs.values()])
+                found = explained(_NAMES[function], error, [*args, *kwargs.values()])
                 if found is None:
                     raise
                 raise found from None
