@@ -1,6 +1,7 @@
 """Checkpoints of an estimator: variables by name, in its folder."""
 
 import functools
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,7 +10,7 @@ from frontends.tf.train.checkpoint import Checkpoint
 from frontends.tf.train.checkpoint_manager import CheckpointManager
 from frontends.tf.train.checkpoint_reader import CheckpointReader
 from frontends.tf.train.checkpoint_state import get_checkpoint_state, latest_checkpoint
-from spmd.checkpoint import View, register_view
+from spmd.checkpoint import View, checkpoint_folder, register_view, wait_for_saves
 from spmd.typing import StrPath
 
 _BASENAME = "model.ckpt"
@@ -83,9 +84,38 @@ def reaches(folder: StrPath, last_step: int | None) -> bool:
     """Tells whether the latest checkpoint of a folder is that of the last step, or of a later one."""
     if last_step is None:
         return False
-    state = get_checkpoint_state(folder)  # finding the latest one reads all of it
-    named = None if state is None else state.model_checkpoint_path
-    return step_of(named) >= last_step and step_of(latest(folder)) >= last_step
+    named = _named(folder)
+    if named is not None and step_of(named) < last_step:
+        return False  # without reading all of the checkpoint, as `latest` does
+    return step_of(latest(folder)) >= last_step
+
+
+def newest(folder: StrPath, former: tuple[str, int] | None) -> tuple[str, int] | None:
+    """Returns the latest checkpoint of a folder and when it was written, unless it is a former one; None if there is none."""
+    if former is not None and former == _with_time(_named(folder)):
+        return None  # likewise
+    found = _with_time(latest(folder))
+    return None if found == former else found
+
+
+def _with_time(path: str | None) -> tuple[str, int] | None:
+    """Returns a checkpoint and when it was written; None if it is gone."""
+    if path is None:
+        return None
+    try:
+        return path, os.stat(checkpoint_folder(path)).st_mtime_ns
+    except FileNotFoundError:
+        return None
+
+
+def _named(folder: StrPath) -> str | None:
+    """Returns the path that the file `checkpoint` names, if it does, whatever is there; waits for a save of this process."""
+    wait_for_saves()
+    try:
+        state = get_checkpoint_state(folder)
+    except ValueError:
+        return None
+    return None if state is None else state.model_checkpoint_path
 
 
 def _view_of_store(store: VariableStore) -> View:

@@ -1,11 +1,11 @@
 """`tf.estimator.train_and_evaluate`: training, with an evaluation after checkpoints."""
 
-import os
 import time
 from collections.abc import Sequence
 from typing import Any
 
 from frontends.tf.compat.v1 import logging
+from frontends.tf.estimator import model_checkpoints
 from frontends.tf.estimator.end_mark import EndMark
 from frontends.tf.estimator.estimator import Estimator
 from frontends.tf.estimator.hooks.checkpoint_saver import CheckpointSaverListener
@@ -13,7 +13,6 @@ from frontends.tf.estimator.run_config import RunConfig
 from frontends.tf.estimator.server_training import serve, serves, uses_servers
 from frontends.tf.estimator.specs import EvalSpec, TrainSpec
 from frontends.tf.estimator.training_end import TrainingEnd
-from spmd.checkpoint import checkpoint_folder
 from spmd.topology import spans_processes
 
 _POLL_SECONDS = 1.0
@@ -120,13 +119,11 @@ class _Evaluation:
 
     def run(self) -> bool:
         """Evaluates the latest checkpoint, if it is a new one; tells whether training is over."""
-        path = self._estimator.latest_checkpoint()
-        written = None if path is None else _time_of(path)
-        if path is None or written is None or (path, written) == self._evaluated:
+        found = model_checkpoints.newest(self._estimator.model_dir, self._evaluated)
+        if found is None:
             return False
         self._started = time.monotonic()
-        self._evaluated = path, written
-        spec = self._spec
+        self._evaluated, (path, _), spec = found, found, self._spec
         try:
             metrics = self._estimator.evaluate(
                 spec.input_fn,
@@ -212,11 +209,3 @@ def _follow(estimator: Estimator, train_spec: TrainSpec, eval_spec: EvalSpec) ->
         if is_last:
             return
         time.sleep(_POLL_SECONDS)
-
-
-def _time_of(path: str) -> int | None:
-    """Returns when a checkpoint was written; None if it is gone meanwhile."""
-    try:
-        return os.stat(checkpoint_folder(path)).st_mtime_ns
-    except FileNotFoundError:
-        return None

@@ -1,9 +1,17 @@
 """Checkpoints of an estimator."""
 
 import numpy as np
+import pytest
 
 from frontends import tf
-from frontends.tf.estimator.model_checkpoints import ModelCheckpoints, latest, values_of
+from frontends.tf.estimator import model_checkpoints
+from frontends.tf.estimator.model_checkpoints import (
+    ModelCheckpoints,
+    latest,
+    newest,
+    reaches,
+    values_of,
+)
 from frontends.tf.graph import Graph
 
 v1 = tf.compat.v1
@@ -33,3 +41,29 @@ def test_variables_are_saved_by_name_and_local_ones_are_not(tmp_path):
     store = _store(0)
     ModelCheckpoints(store, str(tmp_path), config).restore(paths[-1])
     assert float(store.variables["a.b/c_S/w"].numpy()) == 3.0
+
+
+@pytest.mark.filterwarnings("ignore:.*training goes on from")
+def test_checkpoints_are_read_only_where_the_file_does_not_tell(tmp_path, monkeypatch):
+    assert not reaches(tmp_path, 1)
+    checkpoints = ModelCheckpoints(_store(3), str(tmp_path), tf.estimator.RunConfig())
+    checkpoints.save(5)
+    found = newest(tmp_path, None)
+    assert found is not None
+    assert found[0].endswith("-5")
+    reads = []
+    monkeypatch.setattr(
+        model_checkpoints, "latest", lambda folder: reads.append(folder) or latest(folder)
+    )
+    assert not reaches(tmp_path, None)
+    assert not reaches(tmp_path, 6)
+    assert newest(tmp_path, found) is None
+    assert not reads
+    assert reaches(tmp_path, 5)
+    (tmp_path / "checkpoint").unlink()
+    assert reaches(tmp_path, 5)
+    checkpoints.save(6)
+    following = newest(tmp_path, found)
+    assert following is not None
+    assert following[0].endswith("-6")
+    assert len(reads) == 3
