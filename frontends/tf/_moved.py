@@ -6,6 +6,7 @@ _PATHS = {
             ("random_normal", "normal"),
             ("random_uniform", "uniform"),
             ("random_shuffle", "shuffle"),
+            ("random_gamma", "gamma"),
         ),
         *(("truncated_normal", "truncated_normal"), ("set_random_seed", "set_seed")),
     ),
@@ -29,6 +30,8 @@ _PATHS = {
     ),
     "signal": (*("fft", "ifft", "fft2d", "ifft2d", "fft3d", "ifft3d"),),
     "nn": ("depth_to_space", "space_to_depth"),
+    "image": ("random_crop",),
+    "compat.v1.image": ("extract_image_patches",),
     "debugging": (
         *("assert_non_negative", "assert_positive", "assert_type", "check_numerics"),
         *("assert_greater_equal", "assert_integer", "assert_less_equal", "assert_near"),

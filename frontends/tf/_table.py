@@ -137,6 +137,8 @@ BORROWED: dict[str, str] = dict.fromkeys(
             "trainable_variables",
         ),
         *("arg_max", "arg_min", "assign_add", "assign_sub", "div", "multinomial"),
+        "distributions",
+        "random_poisson",
         "fixed_size_partitioner",
         *("placeholder", "placeholder_with_default", "global_variables_initializer"),
         *("initialize_all_variables", "local_variables_initializer", "tables_initializer"),

@@ -7,10 +7,21 @@ _LAZY = {
     **{
         name: f"frontends.tf.contrib.{name}"
         for name in (
-            *("data", "estimator", "framework", "lookup", "rnn", "slim", "summary", "tpu"),
-            "training",
+            *(
+                "crf",
+                "data",
+                "estimator",
+                "framework",
+                "lookup",
+                "metrics",
+                "rnn",
+                "slim",
+                "summary",
+            ),
+            *("tpu", "training"),
         )
     },
+    "distributions": "frontends.tf.compat.v1.distributions",
     "cluster_resolver": "frontends.tf.distribute.cluster_resolver",
 }
 __getattr__, __dir__ = attributes("tf.contrib", {"distribute": distribute, "layers": layers}, _LAZY)

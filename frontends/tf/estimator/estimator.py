@@ -560,7 +560,8 @@ class Estimator:
                 logging.info(f"Starting evaluation at {time.strftime('%Y-%m-%dT%H:%M:%S')}")
             else:
                 store, step = self._traced(mode, strategy, first)
-            checkpoints = ModelCheckpoints(store, self.model_dir, self.config)
+            saver = getattr(step.made.spec.scaffold, "saver", None)
+            checkpoints = ModelCheckpoints(store, self.model_dir, self.config, saver)
             if values is not None:
                 for key, variable in {**store.saved(), **_renamed(step)}.items():
                     if key in values:

@@ -19,21 +19,26 @@ _BASENAME = "model.ckpt"
 class ModelCheckpoints:
     """Saves and restores a store."""
 
-    def __init__(self, store: VariableStore, folder: str, config: Any) -> None:
+    def __init__(self, store: VariableStore, folder: str, config: Any, saver: Any = None) -> None:
         """Opens a folder.
 
         Args:
             store: what is saved.
             folder: of the estimator.
             config: its `RunConfig`.
+            saver: a `tf.train.Saver`, which says how many checkpoints stay; None takes what the configuration says.
         """
+        if saver is None:
+            most, hours = config.keep_checkpoint_max, config.keep_checkpoint_every_n_hours
+        else:
+            most, hours = saver.max_to_keep, saver.keep_checkpoint_every_n_hours
         self.folder = folder
         self._checkpoint = Checkpoint(model=store)
         self._manager = CheckpointManager(
             self._checkpoint,
             folder,
-            max_to_keep=config.keep_checkpoint_max or None,
-            keep_checkpoint_every_n_hours=config.keep_checkpoint_every_n_hours,
+            max_to_keep=most or None,
+            keep_checkpoint_every_n_hours=hours,
             checkpoint_name=_BASENAME,
         )
 

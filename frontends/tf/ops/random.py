@@ -90,6 +90,51 @@ def uniform(
     return _uniform(lambda: draw_key(seed), shape, minval, maxval, dtype)
 
 
+def gamma(
+    shape: ShapeLike,
+    alpha: TensorLike,
+    beta: TensorLike = None,
+    dtype: DTypeLike = jnp.float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> jax.Array:
+    """Draws from gamma distributions: `shape` of each, which comes before the shape of their parameters.
+
+    Args:
+        shape: how many of each.
+        alpha: shapes of the distributions.
+        beta: inverse scales; None is 1.
+        dtype: of the result.
+        seed: of this operation.
+    """
+    held = jax_dtype(dtype)
+    shapes, rates = jnp.broadcast_arrays(
+        jnp.asarray(alpha, held), jnp.asarray(1 if beta is None else beta, held)
+    )
+    sizes = (*static_shape(shape), *shapes.shape)
+    return jax.random.gamma(draw_key(seed), shapes, sizes, held) / rates
+
+
+def poisson(
+    shape: ShapeLike,
+    lam: TensorLike,
+    dtype: DTypeLike = jnp.float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> jax.Array:
+    """Draws from Poisson distributions: `shape` of each, which comes before the shape of their rates.
+
+    Args:
+        shape: how many of each.
+        lam: the rates.
+        dtype: of the result.
+        seed: of this operation.
+    """
+    rates = jnp.asarray(lam, jnp.float32)
+    sizes = (*static_shape(shape), *rates.shape)
+    return jax.random.poisson(draw_key(seed), rates, sizes).astype(jax_dtype(dtype))
+
+
 def shuffle(value: TensorLike, seed: int | None = None, name: str | None = None) -> jax.Array:
     """Shuffles an array along its first axis; see `tf.random.shuffle`."""
     return jax.random.permutation(draw_key(seed), jnp.asarray(value))

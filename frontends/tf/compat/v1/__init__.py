@@ -45,6 +45,7 @@ __getattr__, __dir__ = attributes(
         "metrics": metrics,
     },
     {
+        "distributions": "frontends.tf.compat.v1.distributions",
         "app": "frontends.tf.compat.v1.app",
         "flags": "frontends.tf.compat.v1.flags",
         "distribute": "frontends.tf.compat.v1.distribute",

@@ -10,7 +10,7 @@ import numpy as np
 from jax.core import Tracer
 
 from frontends.tf import math, random
-from frontends.tf._typing import DTypeLike, TensorLike
+from frontends.tf._typing import DTypeLike, ShapeLike, TensorLike
 from frontends.tf.dtypes import cast, jax_dtype
 from frontends.tf.ops.control_flow import print_
 from frontends.tf.ops.convert import convert_to_tensor
@@ -103,6 +103,26 @@ def multinomial(
     Source: `tf.compat.v1.multinomial`.
     """
     return random.categorical(logits, num_samples, output_dtype, seed)
+
+
+def random_poisson(
+    lam: TensorLike,
+    shape: ShapeLike,
+    dtype: DTypeLike = "float32",
+    seed: int | None = None,
+    name: str | None = None,
+) -> jax.Array:
+    """Draws from Poisson distributions; see `tf.random.poisson`, which takes the shape first.
+
+    Args:
+        lam: the rates.
+        shape: how many of each.
+        dtype: of the result.
+        seed: of this operation.
+
+    Source: `tf.compat.v1.random_poisson`.
+    """
+    return random.poisson(shape, lam, dtype, seed)
 
 
 def setdiff1d(

@@ -1,6 +1,7 @@
 """`tf.estimator.tpu.TPUEstimator`: an estimator that trains on the cores of a TPU, or without one as others do."""
 
-from collections.abc import Callable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any
 
@@ -14,6 +15,12 @@ from spmd.assigned import assigned
 from spmd.typing import StrPath
 
 _RESERVED = ("batch_size", "context")
+# By mode, the option that says how many rows its batches have.
+_SIZES = {
+    ModeKeys.TRAIN: "train_batch_size",
+    ModeKeys.EVAL: "eval_batch_size",
+    ModeKeys.PREDICT: "predict_batch_size",
+}
 _EXPORTS: ContextVar[bool] = ContextVar("_EXPORTS", default=False)
 
 
@@ -138,6 +145,19 @@ class TPUEstimator(Estimator):
                 (params.set_hparam if name in params else params.add_hparam)(name, value)
             return params
         return {**params, **added}
+
+    @contextlib.contextmanager
+    def _prepared(self, mode: str, *args: Any, **kwargs: Any) -> Iterator[Any]:
+        try:
+            with super()._prepared(mode, *args, **kwargs) as found:
+                yield found
+        except KeyError as error:
+            if error.args != ("batch_size",) or self._batch_sizes[mode] is not None:
+                raise
+            name = _SIZES[mode]
+            raise ValueError(
+                f'params["batch_size"] was asked for, but {name} is None. Write TPUEstimator(..., {name}=...).'
+            ) from error
 
     def _scales_loss(self, mode: str) -> bool:
         # CrossShardOptimizer does.

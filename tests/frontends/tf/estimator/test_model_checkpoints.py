@@ -67,3 +67,10 @@ def test_checkpoints_are_read_only_where_the_file_does_not_tell(tmp_path, monkey
     assert following is not None
     assert following[0].endswith("-6")
     assert len(reads) == 3
+
+
+def test_a_saver_says_how_many_stay(tmp_path):
+    saver = tf.train.Saver(max_to_keep=1)
+    checkpoints = ModelCheckpoints(_store(3), str(tmp_path), tf.estimator.RunConfig(), saver)
+    paths = [checkpoints.save(step) for step in (5, 7)]
+    assert [str(one) for one in tmp_path.glob("model.ckpt*")] == paths[1:]

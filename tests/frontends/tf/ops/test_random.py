@@ -145,3 +145,17 @@ def test_a_function_that_is_traced_draws_nothing_and_leaves_the_stream_as_it_was
     with pytest.raises(RuntimeError, match=r"is not called again.*stateless_uniform"):
         jax.jit(lambda x: x + tf.random.uniform([2]))(1.0)
     np.testing.assert_array_equal(tf.random.uniform([2]), first)
+
+
+def test_gamma_and_poisson_numbers_have_the_shape_of_their_parameters_at_last():
+    tf.random.set_seed(2)
+    drawn = tf.random.gamma([4000], [0.5, 2.0, 9.0], [1.0, 4.0, 3.0])
+    assert drawn.shape == (4000, 3)
+    np.testing.assert_allclose(np.mean(drawn, axis=0), [0.5, 0.5, 3], rtol=0.1)
+    np.testing.assert_allclose(np.var(drawn, axis=0), [0.5, 0.125, 1], rtol=0.2)
+    counts = tf.random.poisson([4000], [0.5, 20.0], dtype=tf.int32)
+    assert (counts.shape, counts.dtype) == ((4000, 2), np.int32)
+    np.testing.assert_allclose(np.mean(counts, axis=0), [0.5, 20], rtol=0.1)
+    np.testing.assert_allclose(np.var(counts, axis=0), [0.5, 20], rtol=0.2)
+    assert tf.random_poisson([0.5, 20.0], [3]).shape == (3, 2)
+    assert tf.random_gamma([3], 2.0).shape == (3,)

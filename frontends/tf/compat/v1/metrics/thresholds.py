@@ -284,6 +284,33 @@ def specificity_at_sensitivity(
     return streamed(name or scope, counts, specificity, collections)
 
 
+def f1_score(
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike = None,
+    num_thresholds: int = 200,
+    metrics_collections: list[str] | None = None,
+    updates_collections: list[str] | None = None,
+    name: str | None = None,
+) -> Metric:
+    """Harmonic mean of precision and recall, at the threshold where it is the largest; see `auc`.
+
+    Raises:
+        ValueError: the shapes differ in more than a last axis of size 1.
+
+    Source: `tf.contrib.metrics.f1_score`.
+    """
+
+    def best(tp: jax.Array, fn: jax.Array, fp: jax.Array) -> jax.Array:
+        precision, recall = tp / (_EPSILON + tp + fp), tp / (_EPSILON + tp + fn)
+        return jnp.max(2 * precision * recall / jnp.maximum(precision + recall, _EPSILON))
+
+    counts = _counted("f1_score", labels, predictions, _even(num_thresholds), weights)
+    del counts["true_negatives"]
+    collections = Collections(metrics_collections, updates_collections)
+    return streamed(name or "f1", counts, best, collections)
+
+
 # The height of a bar between two points.
 _HEIGHTS: dict[str, Callable[[jax.Array, jax.Array], jax.Array]] = {
     "trapezoidal": lambda left, right: (left + right) / 2,

@@ -14,22 +14,38 @@ class Saver:
 
     Of one that a `tf.train.Scaffold` holds, evaluations and predictions use the names under which they are to find
     variables in a checkpoint, such as those of `tf.train.ExponentialMovingAverage.variables_to_restore`. In training an
-    estimator writes all variables, as `tf.estimator.RunConfig(keep_checkpoint_max, save_checkpoints_steps)` says.
+    estimator writes all variables; how many checkpoints stay is what the saver says, not `tf.estimator.RunConfig`.
 
     Attributes:
         names: variables by their names in a checkpoint, if `var_list` gives such; not a name of TensorFlow.
+        max_to_keep: how many checkpoints stay; None or 0 keeps all.
+        keep_checkpoint_every_n_hours: one in so many hours stays for ever.
 
     Source: `tf.compat.v1.train.Saver`.
     """
 
-    def __init__(self, var_list: Any = None, *args: object, **kwargs: object) -> None:
+    def __init__(
+        self,
+        var_list: Any = None,
+        reshape: bool = False,
+        sharded: bool = False,
+        max_to_keep: int | None = 5,
+        keep_checkpoint_every_n_hours: float = 10000.0,
+        name: str | None = None,
+        **kwargs: object,
+    ) -> None:
         """Takes all arguments of TensorFlow's.
 
         Args:
             var_list: variables by their names in a checkpoint; of a list each has its own name.
-            *args: accepted, and not used.
+            reshape: accepted, and not used.
+            sharded: accepted, and not used.
+            max_to_keep: see `Saver`.
+            keep_checkpoint_every_n_hours: see `Saver`.
             **kwargs: accepted, and not used.
         """
+        self.max_to_keep = max_to_keep
+        self.keep_checkpoint_every_n_hours = keep_checkpoint_every_n_hours
         self.names: dict[str, Any] = dict(var_list) if isinstance(var_list, Mapping) else {}
 
     def save(self, *args: object, **kwargs: object) -> NoReturn:

@@ -89,6 +89,10 @@ def test_what_cannot_be_asked_for(simulate):
     estimator = tpu.TPUEstimator(model_fn, config=config, params={"rate": 0.1}, train_batch_size=8)
     with pytest.raises(ValueError, match=r"eval_batch_size=\.\.\. to run on a TPU"):
         estimator.evaluate(input_fn, steps=1)
+    with pytest.raises(
+        ValueError, match=r"Write TPUEstimator\(\.\.\., predict_batch_size=\.\.\.\)"
+    ):
+        next(estimator.predict(input_fn))
 
 
 def test_without_a_tpu_that_is_an_error():
