@@ -1,11 +1,16 @@
 """Arrays on disk, with Orbax: written by all processes at the same time, read straight onto their devices.
 
+Orbax's handlers read and write, and its checkpointers, which wait for all processes in barriers, are not used: a
+process whose write fails would leave the others in one.
+
 Random keys are saved as the numbers that they consist of.
 """
 
+import asyncio
 import dataclasses
 import functools
-from collections.abc import Callable, Mapping
+import logging
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax
@@ -54,56 +59,65 @@ def _is_key(array: AnyArray) -> bool:
     return jnp.issubdtype(array.dtype, jax.dtypes.prng_key)
 
 
-def write(directory: str, arrays: Mapping[str, AnyArray], timeout: float) -> Callable[[], None]:
-    """Begins to write arrays. All processes must call it.
+class ArrayWriter:
+    """Writes arrays: each process its own parts of them. Processes do not wait for each other here.
 
-    Blocks until the arrays may change: copies of them are in host memory.
-
-    Args:
-        directory: to write into; must not exist.
-        arrays: by name. Those without elements are not written.
-        timeout: seconds that a process waits for the others.
-
-    Returns:
-        A function that any thread calls once: it writes the rest, waits for that, and raises what went
-        wrong. It does not use the devices.
+    The calls, in order: `copy`, `write`, and when all processes have written, `merge` by one of them.
     """
-    several = jax.process_count() > 1
-    for array in arrays.values():  # all at once, where devices have memory of their own
-        if isinstance(array, jax.Array) and array.is_fully_addressable:
-            array.copy_to_host_async()
-    whole = {
-        # Processes cannot write together what only one of them holds; it is the same everywhere.
-        name: array
-        if several and not getattr(array, "is_fully_addressable", True)
-        else _copy(array)
-        for name, array in arrays.items()
-        if array.size
-    }
-    if not whole:
-        return lambda: None
-    ocp, checkpointer = _orbax(), _checkpointer(timeout)
-    begin = functools.partial(checkpointer.save, directory, args=ocp.args.PyTreeSave(whole))
-    if several:  # Orbax copies the parts that this process writes
-        begin()
-        return checkpointer.wait_until_finished
 
-    def write_copies() -> None:
-        begin()
-        checkpointer.wait_until_finished()
+    def __init__(self, directory: str, arrays: Mapping[str, AnyArray]) -> None:
+        """Copies what is on this process's devices alone to host memory.
 
-    return write_copies
+        Args:
+            directory: to write into; one process has made it.
+            arrays: by name. Those without elements are not written.
+        """
+        self._several = jax.process_count() > 1
+        for array in arrays.values():  # all at once, where devices have memory of their own
+            if isinstance(array, jax.Array) and array.is_fully_addressable:
+                array.copy_to_host_async()
+        self._whole = {
+            # Processes cannot write together what only one of them holds; it is the same everywhere.
+            name: array
+            if self._several and not getattr(array, "is_fully_addressable", True)
+            else _copy(array)
+            for name, array in arrays.items()
+            if array.size
+        }
+        self._directory = _path(directory)
+        self._futures: Sequence[Any] = ()
+
+    def copy(self) -> None:
+        """Copies the parts of arrays that this process writes; then the arrays may change."""
+        if self._whole and self._several:
+            saving = _handler().async_save(
+                self._directory, args=_orbax().args.PyTreeSave(self._whole)
+            )
+            self._futures = asyncio.run(saving) or ()
+
+    def write(self, timeout: float) -> None:
+        """Writes; raises what went wrong.
+
+        Args:
+            timeout: seconds that it may take.
+        """
+        if self._whole and not self._several:
+            _handler().save(self._directory, args=_orbax().args.PyTreeSave(self._whole))
+        for future in self._futures:
+            future.result(timeout=timeout)
+
+    def merge(self) -> None:
+        """Makes one database of what the processes wrote."""
+        if self._whole:
+            _handler().finalize(self._directory)
 
 
-def read(
-    directory: str, targets: Mapping[str, tuple[ArrayEntry, AnyArray]], timeout: float
-) -> dict[str, AnyArray]:
-    """Reads some arrays. All processes must call it; it blocks until they are read.
+def read(directory: str, targets: Mapping[str, tuple[ArrayEntry, AnyArray]]) -> dict[str, AnyArray]:
+    """Reads some arrays; it blocks until they are read, and does not wait for other processes.
 
     Args:
         directory: that they were written into.
         targets: by name, the description of an array and the array that it replaces; it goes to the same devices.
-        timeout: seconds that a process waits for the others.
 
     Returns:
         The arrays, by name.
@@ -126,7 +140,7 @@ def read(
         )
     if shapes:
         wanted = _orbax().args.PyTreeRestore(shapes, restore_args=arguments, partial_restore=True)
-        found |= _checkpointer(timeout).restore(directory, args=wanted)
+        found |= _handler().restore(_path(directory), args=wanted)
         _check_read(directory, found, shapes)
     return {name: _placed(found[name], *target) for name, target in targets.items()}
 
@@ -155,21 +169,32 @@ def _orbax() -> Any:
     return orbax.checkpoint
 
 
+def _path(directory: str) -> Any:
+    # Slow to import, as Orbax is.
+    from etils import epath
+
+    return epath.Path(directory)
+
+
+def _is_to_be_logged(record: logging.LogRecord) -> bool:
+    """Tells whether a message is none of Orbax's threads about an error, with all of its calls, that is raised as well."""
+    traceback = record.exc_info[2] if isinstance(record.exc_info, tuple) else None
+    return traceback is None or "orbax" not in traceback.tb_frame.f_code.co_filename
+
+
 @functools.cache
-def _checkpointer(timeout: float) -> Any:
-    """Makes the Orbax checkpointer; cached, because its threads take a while to start."""
+def _handler() -> Any:
+    """Makes Orbax's reader and writer; cached, because its threads take a while to start."""
+    logging.getLogger("absl").addFilter(_is_to_be_logged)
     ocp = _orbax()
     kinds = ocp.type_handlers
-    return ocp.AsyncCheckpointer(
-        ocp.PyTreeCheckpointHandler(
-            use_ocdbt=True,
-            use_zarr3=True,
-            type_handler_registry=kinds.create_type_handler_registry(
-                (jax.Array, kinds.ArrayHandler()),
-                (np.ndarray, kinds.NumpyHandler(deepcopy_host_arrays=False)),  # they are copies
-            ),
+    return ocp.PyTreeCheckpointHandler(
+        use_ocdbt=True,
+        use_zarr3=True,
+        type_handler_registry=kinds.create_type_handler_registry(
+            (jax.Array, kinds.ArrayHandler()),
+            (np.ndarray, kinds.NumpyHandler(deepcopy_host_arrays=False)),  # they are copies
         ),
-        async_options=ocp.options.AsyncOptions(timeout_secs=max(1, round(timeout))),
     )
 
 

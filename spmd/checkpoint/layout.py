@@ -60,9 +60,9 @@ def saved_at(path: str) -> float:
 
 
 def make_saving_folder(path: str) -> None:
-    """Makes an empty folder to write a checkpoint into. One process calls it."""
+    """Makes an empty folder to write a checkpoint into, and one in it for arrays. One process calls it."""
     shutil.rmtree(saving_folder(path), ignore_errors=True)
-    os.makedirs(saving_folder(path))
+    os.makedirs(os.path.join(saving_folder(path), ARRAYS))
 
 
 def publish(path: str) -> None:

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from spmd.checkpoint.arrays import ArrayEntry, read
+from spmd.checkpoint.errors import CheckpointError, DamagedCheckpointError, in_a_sentence
 from spmd.checkpoint.layout import ARRAYS, checkpoint_folder
 from spmd.checkpoint.manifest import read_manifest
 from spmd.checkpoint.saving import wait_for_saves
-from spmd.cluster import wait_seconds
+from spmd.cluster import all_gather_small, wait_seconds
 from spmd.typing import AnyArray
 
 
@@ -56,7 +57,30 @@ def read_array(path: str, entry: ArrayEntry) -> np.ndarray[Any, Any]:
 def read_arrays(
     path: str, targets: Mapping[str, tuple[ArrayEntry, AnyArray]], timeout: float
 ) -> dict[str, AnyArray]:
-    """Reads arrays of the checkpoint at a path, as `arrays.read` does, after the saves that this process has begun."""
+    """Reads arrays of the checkpoint at a path, as `arrays.read` does, after the saves that this process has begun.
+
+    All processes must call it: none goes on before all have read, and all raise an error if one does.
+
+    Raises:
+        CheckpointError: an array cannot be read.
+        ClusterWaitError: a process does not read; the message names it.
+    """
     wait_for_saves()  # reading would otherwise wait for the writer, or disturb it
     folder = os.path.abspath(checkpoint_folder(path))
-    return read(os.path.join(folder, ARRAYS), targets, timeout)
+    failure: Exception | None = None
+    found: dict[str, AnyArray] = {}
+    try:
+        found = read(os.path.join(folder, ARRAYS), targets)
+    except CheckpointError as error:
+        failure = error
+    except (ValueError, OSError) as error:  # of Orbax and TensorStore
+        failure = DamagedCheckpointError(
+            f"The arrays of the checkpoint {path} cannot be read: {in_a_sentence(error)}"
+        )
+    told = all_gather_small("checkpoint/read", "" if failure is None else str(failure), timeout)
+    if failure is not None:
+        raise failure from None
+    for process, text in enumerate(told):
+        if text:
+            raise CheckpointError(f"Process {process} says: {text}")
+    return found

@@ -8,6 +8,7 @@ import atexit
 import importlib
 import json
 import os
+import shutil
 import sys
 import threading
 import zlib
@@ -17,7 +18,13 @@ from typing import Any, NoReturn
 import jax
 
 from spmd.checkpoint import arrays, layout, manifest
-from spmd.checkpoint.errors import CheckpointError, first_lines
+from spmd.checkpoint.errors import (
+    CheckpointError,
+    SaveError,
+    first_lines,
+    in_a_sentence,
+    is_about_files,
+)
 from spmd.checkpoint.selection import path_of_first
 from spmd.checkpoint.snapshot import Snapshot, fingerprints
 from spmd.cluster import all_gather_small
@@ -73,36 +80,68 @@ class Save:
         positions = [each["positions"] for each in messages]
         self._manifest = manifest.Manifest(snapshot.nodes, positions, notes)
         self._done = done
-        if jax.process_index() == _FIRST:
-            layout.make_saving_folder(path)
+        self._copied = threading.Event()
         folder = os.path.join(layout.saving_folder(path), layout.ARRAYS)
-        # Only the thread holds this function, and with it a copy of the state.
-        write = arrays.write(folder, snapshot.arrays, timeout)
-        self._thread = threading.Thread(target=self._finish, args=[write], name="spmd-checkpoint")
+        failure = self._attempt(lambda: self._is_first and layout.make_saving_folder(path))
+        self._agree("begun", failure)
+        # Only the thread holds the writer, and with it a copy of the state.
+        writer = arrays.ArrayWriter(folder, snapshot.arrays)
+        self._thread = threading.Thread(target=self._finish, args=[writer], name="spmd-checkpoint")
         _running = self
         self._thread.start()
+        if len(texts) > 1:
+            self._copied.wait()
 
-    def _finish(self, write: Callable[[], None]) -> None:
-        failure = ""
+    def _finish(self, writer: arrays.ArrayWriter) -> None:
         try:
-            write()
-            if jax.process_index() == _FIRST:
-                manifest.write_manifest(layout.saving_folder(self.path), self._manifest)
-                layout.publish(self.path)
-                if self._done is not None:
-                    self._done()
+            failure = self._attempt(writer.copy)
+            self._copied.set()
+            self._agree("written", failure or self._attempt(lambda: writer.write(self._timeout)))
+            # No process continues before the checkpoint is complete.
+            self._agree("saved", self._attempt(lambda: self._is_first and self._complete(writer)))
         except BaseException as error:  # raised by wait(), where somebody sees it
             self.error = error
-            failure = f"{type(error).__name__}: {error}"
-        try:
-            # No process continues before the checkpoint is complete.
-            first = all_gather_small("checkpoint/saved", failure, self._timeout)[_FIRST]
-            if first and self.error is None:
-                self.error = CheckpointError(f"Process 0 could not save {self.path}: {first}")
-        except BaseException as error:
-            self.error = self.error or error
-        if self.error is not None:
             _failed.append(self)
+        finally:
+            self._copied.set()
+
+    @property
+    def _is_first(self) -> bool:
+        return jax.process_index() == _FIRST
+
+    def _complete(self, writer: arrays.ArrayWriter) -> None:
+        writer.merge()
+        manifest.write_manifest(layout.saving_folder(self.path), self._manifest)
+        layout.publish(self.path)
+        if self._done is not None:
+            self._done()
+
+    def _attempt(self, act: Callable[[], object]) -> BaseException | None:
+        """Does a part of the save; returns what went wrong, for `_agree`."""
+        try:
+            act()
+        except BaseException as error:
+            return error
+        return None
+
+    def _agree(self, what: str, failure: BaseException | None) -> None:
+        """Tells all processes what went wrong in any of them; all raise an error if one does."""
+        told = "" if failure is None else in_a_sentence(failure)
+        answers = all_gather_small(f"checkpoint/{what}", told, self._timeout)
+        if not any(answers):
+            return
+        if self._is_first:  # its space may be needed by the next
+            shutil.rmtree(layout.saving_folder(self.path), ignore_errors=True)
+        if failure is not None and not is_about_files(failure):
+            raise failure
+        process, reason = next((who, text) for who, text in enumerate(answers) if text)
+        who = (
+            f"process {process} could not write it"
+            if len(answers) > 1
+            else "it could not be written"
+        )
+        message = f"The checkpoint {self.path} was not saved, because {who}: {reason}"
+        raise SaveError(message) from None
 
     def join(self) -> None:
         """Waits until the checkpoint is complete or has failed; raises nothing."""

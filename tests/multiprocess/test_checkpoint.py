@@ -272,3 +272,76 @@ Checkpoint(**values).save(sys.argv[1])
             "x: it is not the same in process 0 and process 1\n  y: only process 1" in task.stderr
         )
         assert "same:" not in task.stderr
+
+
+@pytest.mark.parametrize(
+    "full", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)]
+)
+def test_a_failed_write_ends_the_save_of_all(run_cluster, tmp_path, full):
+    script = (
+        START
+        + """
+import resource, time
+
+folder, full = sys.argv[1], int(sys.argv[2])
+x = np.random.default_rng(0).normal(size=(1000, 8)).astype(np.float32)
+whole = jax.make_array_from_callback(
+    x.shape, jax.sharding.NamedSharding(mesh, jax.P(*mesh.axis_names)), lambda index: x[index]
+)
+checkpoint = Checkpoint(whole=whole, own=x)
+checkpoint.save(folder + "/ckpt-1")
+checkpoint.wait()
+hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+if me in (full, full - 2):
+    # As on a full disk; the operating system refuses to write longer files.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
+begun = time.monotonic()
+try:
+    checkpoint.save(folder + "/ckpt-2")
+    checkpoint.wait()
+except OSError as error:
+    print(error)
+print(time.monotonic() - begun)
+resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+checkpoint.save(folder + "/ckpt-3")
+checkpoint.wait()
+print(sorted(name for name in os.listdir(folder) if not name.endswith(".saving")))
+"""
+    )
+    for task in run_cluster(script, tmp_path / "run", full):
+        message, seconds, names = task.lines
+        process = min(full, 1) if full < 2 else 0
+        assert message.startswith(
+            f"The checkpoint {tmp_path}/run/ckpt-2 was not saved, because process {process} could not write it: "
+        )
+        assert message.endswith(": File too large (EFBIG)")
+        assert float(seconds) < 30
+        assert names == "['ckpt-1', 'ckpt-3']"
+        assert "Traceback" not in task.stderr
+    verify(f"{tmp_path}/run/ckpt-3")
+
+
+def test_a_failed_read_ends_the_restore_of_all(run_cluster, tmp_path):
+    script = (
+        START
+        + """
+from spmd.checkpoint import reading
+
+def fail(directory, targets):
+    raise OSError(5, "Input/output error", directory)
+
+checkpoint = Checkpoint(v=jnp.ones(2))
+checkpoint.save(sys.argv[1])
+checkpoint.wait()
+if me == 1:  # as if its disk did not answer
+    reading.read = fail
+try:
+    checkpoint.restore(sys.argv[1])
+except ValueError as error:
+    print(error)
+"""
+    )
+    first, second = run_cluster(script, tmp_path / "ckpt")
+    reason = f"The arrays of the checkpoint {tmp_path}/ckpt cannot be read: {tmp_path}/ckpt/arrays: Input/output error (EIO)"
+    assert second.lines == [reason]
+    assert first.lines == [f"Process 1 says: {reason}"]
