@@ -30,6 +30,7 @@ from frontends.tf.ops import (
 from frontends.tf.ops.convert import convert_to_tensor, is_tensor, picked
 from frontends.tf.ops.devices import across_devices
 from frontends.tf.ops.gradients import gradients, hessians
+from frontends.tf.ops.on_elements import on_elements
 from frontends.tf.ops.tensor_array import TensorArray
 
 TABLE: dict[str, Any] = {
@@ -37,13 +38,13 @@ TABLE: dict[str, Any] = {
     **recordable(
         "tf",
         {
-            **across_devices("tf", {"convert_to_tensor": convert_to_tensor}),
-            **defined_in(creation.__name__),
-            **across_devices("tf", defined_in(array.__name__)),
-            **across_devices("tf", defined_in(indexing.__name__)),
+            **on_elements(across_devices("tf", {"convert_to_tensor": convert_to_tensor})),
+            **on_elements(defined_in(creation.__name__)),
+            **on_elements(across_devices("tf", defined_in(array.__name__))),
+            **on_elements(across_devices("tf", defined_in(indexing.__name__))),
             **across_devices("tf", defined_in(scatter_nd.__name__)),
             **defined_in(control_flow.__name__),
-            **across_devices("tf", tables.TF),
+            **on_elements(across_devices("tf", tables.TF)),
         },
     ),
     "is_tensor": is_tensor,

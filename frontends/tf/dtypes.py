@@ -31,7 +31,7 @@ class DType:
     Source: `tf.DType`.
     """
 
-    __slots__ = ("dtype",)
+    __slots__ = ("_name", "dtype")
 
     def __init__(self, dtype: DTypeLike) -> None:
         """Wraps a dtype.
@@ -40,11 +40,13 @@ class DType:
             dtype: anything that `numpy.dtype` takes, `"bfloat16"` too.
         """
         self.dtype = np.dtype(dtype)
+        # NumPy makes the name anew each time.
+        self._name = "string" if self.dtype.kind in "OSU" else self.dtype.name
 
     @property
     def name(self) -> str:
         """Name of the dtype."""
-        return "string" if self.dtype.kind in "OSU" else self.dtype.name
+        return self._name
 
     @property
     def as_numpy_dtype(self) -> type:

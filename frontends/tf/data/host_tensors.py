@@ -4,14 +4,17 @@
 elements stay in host memory until a step takes them. They are NumPy's, of subclasses that add methods and change none.
 """
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import jax
 import numpy as np
+from jax.core import Tracer
 
 from frontends.tf._typing import Nested, ShapeLike
 from frontends.tf._user_view import as_dtype_seen, as_shape_seen, seen_by_users
+from frontends.tf.data.tracing import in_map_on_host
 from frontends.tf.reference import Reference
 from frontends.tf.tensor_shape import TensorShape
 
@@ -73,6 +76,40 @@ class HostTensor(_TensorMethods, np.ndarray):
 
     def __repr__(self) -> str:
         return repr(self.view(np.ndarray))
+
+
+def _operator(name: str) -> Callable[[HostTensor, Any], Any]:
+    """Makes an operator of NumPy, which in a map function that runs on elements takes arrays of JAX as NumPy's."""
+    operate = getattr(np.ndarray, name)
+
+    @functools.wraps(operate)
+    def call(self: HostTensor, other: Any) -> Any:
+        if isinstance(other, jax.Array) and not isinstance(other, Tracer) and in_map_on_host():
+            other = np.asarray(other)
+        return operate(self, other)
+
+    return call
+
+
+def _assigning(name: str) -> Callable[[HostTensor, Any], Any]:
+    """Makes an operator such as `+=` give another array in a map function, as of tensors: other names keep the former one."""
+    operate = getattr(np.ndarray, f"__i{name}__")
+
+    @functools.wraps(operate)
+    def call(self: HostTensor, other: Any) -> Any:
+        if in_map_on_host():
+            return getattr(self, f"__{name}__")(other)
+        return operate(self, other)
+
+    return call
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"):
+    for _method in (f"__{_name}__", f"__r{_name}__"):
+        setattr(HostTensor, _method, _operator(_method))
+    setattr(HostTensor, f"__i{_name}__", _assigning(_name))
+for _name in ("lt", "le", "gt", "ge"):
+    setattr(HostTensor, f"__{_name}__", _operator(f"__{_name}__"))
 
 
 def _compared(array: HostTensor, other: Any, method: str) -> Any:

@@ -1,5 +1,6 @@
 """Resizing: `tf.image.resize`, and TensorFlow 1's functions for one method of it each."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -22,6 +23,7 @@ from frontends.tf.image.taps import (
     nearest_taps,
 )
 from frontends.tf.ops.convert import static_int, static_shape
+from frontends.tf.ops.map_stream import in_compiled_map
 
 
 class ResizeMethod:
@@ -40,6 +42,8 @@ class ResizeMethod:
     MITCHELLCUBIC = "mitchellcubic"
 
 
+# Of a bicubic filter.
+_FEW_TAPS = 4
 # How taps are made of a length, a size and whether to average what gets smaller.
 _Making = Callable[[int, int, bool], Taps]
 
@@ -287,6 +291,9 @@ def _resized(xp: Any, x: Any, rows: Taps, columns: Taps, nearest: bool) -> Any:
     if xp is np:
         return resize_on_host(x, rows, columns)
     floats = x.astype(jnp.float32)
+    if in_compiled_map() and max(rows.indices.shape[1], columns.indices.shape[1]) <= _FEW_TAPS:
+        # A twentieth of the time of the product on a processor; no map asks for a gradient.
+        return _taken(_taken(floats, rows, x.ndim - 3), columns, x.ndim - 2)
     return jnp.einsum(
         "...hwc,yh,xw->...yxc",
         floats,
@@ -294,6 +301,16 @@ def _resized(xp: Any, x: Any, rows: Taps, columns: Taps, nearest: bool) -> Any:
         columns.matrix(x.shape[-2]),
         precision="highest",
     )
+
+
+def _taken(x: jax.Array, taps: Taps, axis: int) -> jax.Array:
+    """Adds weighted entries along an axis."""
+    shape = (-1, *[1] * (x.ndim - 1 - axis))
+    parts = [
+        jnp.take(x, index, axis, mode="clip") * weight.reshape(shape)
+        for index, weight in zip(taps.indices.T, taps.weights.T, strict=True)
+    ]
+    return functools.reduce(jnp.add, parts)
 
 
 def _resize_with_pad(

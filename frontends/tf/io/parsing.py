@@ -16,6 +16,7 @@ from frontends.tf._typing import DTypeLike, TensorLike
 from frontends.tf.data.host_tensors import as_tensors
 from frontends.tf.dtypes import as_dtype
 from frontends.tf.io import wire
+from frontends.tf.io.blocks import Block, Values
 from frontends.tf.io.features import (
     Features,
     FixedLenFeature,
@@ -40,6 +41,9 @@ _READERS: dict[int, Callable[[bytes, int, int], Any]] = {
     wire.INTEGERS: wire.integers,
 }
 
+
+# So many examples are read one by one in less time than together.
+_FEW = 8
 
 _parsers: list[Callable[[Any, Features], dict[str, Any] | None]] = []
 
@@ -134,6 +138,10 @@ class Reader(abc.ABC):
     def many(self, examples: Sequence[Scanned]) -> Any:
         """Returns the features of several examples."""
 
+    def of_block(self, block: Block) -> Any:
+        """Returns the features of examples that are alike; None if they have to be read one by one."""
+        return None
+
 
 class _Lists:
     """Reads the list under a key, whatever its length."""
@@ -167,6 +175,13 @@ class _Lists:
             f"Key: {self.key}.  Data types don't match. Data type: {wire.KINDS[kind]} but expected type: "
             f"{wire.KINDS[self._kind]}.\nFix: the dtype in features[{self.key!r}]"
         )
+
+    def of_block(self, block: Block) -> Values | None:
+        """Returns the values of several examples; None if they have to be read one by one."""
+        found = block.values(self._bytes, self._kind)
+        if found is None or self._kind != wire.TEXTS:
+            return found
+        return found._replace(flat=objects(found.flat))
 
     def array(self, example: Scanned) -> np.ndarray:
         """Returns an array; an empty one if there is none."""
@@ -213,6 +228,12 @@ class _Fixed(Reader):
             result[:] = [self.one(example) for example in examples]
         return result
 
+    def of_block(self, block: Block) -> Any:
+        values = self._lists.of_block(block)
+        if values is None or (values.lengths != self._count).any():
+            return None
+        return values.flat.reshape(-1, *self._shape)
+
     def _missing(self) -> Any:
         if self._default is None:
             key, kind = self._lists.key, self._lists.type_name
@@ -256,6 +277,15 @@ class _Sequences(Reader):
     def many(self, examples: Sequence[Scanned]) -> Any:
         return padded([self.one(example) for example in examples], self._shape, self._padding)
 
+    def of_block(self, block: Block) -> Any:
+        values = self._lists.of_block(block)
+        if values is None or self._shape:
+            return None
+        lengths = values.lengths
+        found = np.full((len(lengths), lengths.max(initial=0)), self._padding, self._lists.dtype)
+        found[np.arange(found.shape[1]) < lengths[:, None]] = values.flat
+        return found
+
 
 class _Variable(Reader):
     """Reads a `VarLenFeature`."""
@@ -269,6 +299,10 @@ class _Variable(Reader):
 
     def many(self, examples: Sequence[Scanned]) -> Any:
         return sparse_rows([self._lists.array(example) for example in examples], self._lists.dtype)
+
+    def of_block(self, block: Block) -> Any:
+        values = self._lists.of_block(block)
+        return None if values is None else _sparse_rows(*values)
 
 
 class _Sparse(Reader):
@@ -343,6 +377,10 @@ class _Ragged(Reader):
             return RaggedTensor.from_row_lengths(np.empty(0, self._lists.dtype), [])
         return found[0].stacked(found[1:]) if self._partitions else stacked_rows(found)
 
+    def of_block(self, block: Block) -> Any:
+        values = None if self._partitions else self._lists.of_block(block)
+        return None if values is None else RaggedTensor.from_row_lengths(*values)
+
 
 _DIVIDED: dict[str, Callable[..., Any]] = {
     "_RowSplits": RaggedTensor.from_row_splits,
@@ -371,8 +409,16 @@ class Plan:
 
     def batch(self, datas: Sequence[bytes]) -> dict[str, Any]:
         """Reads several examples."""
-        examples = [wire.scan(data) for data in datas]
-        return as_tensors({key: reader.many(examples) for key, reader in self._readers.items()})
+        block = Block.of(datas) if len(datas) >= _FEW else None
+        scanned: list[Scanned] = []
+        found: dict[str, Any] = {}
+        for key, reader in self._readers.items():
+            values = None if block is None else reader.of_block(block)
+            if values is None:
+                scanned = scanned or [wire.scan(data) for data in datas]
+                values = reader.many(scanned)
+            found[key] = values
+        return as_tensors(found)
 
 
 def plan_of(features: Features) -> Plan:
@@ -441,11 +487,14 @@ def padded(rows: Sequence[np.ndarray], shape: tuple[int, ...], padding: Any) -> 
 
 def sparse_rows(rows: Sequence[np.ndarray], dtype: np.dtype) -> SparseTensor:
     """Makes a sparse tensor of rows of different lengths."""
-    lengths = np.array([len(row) for row in rows], np.int64)
+    flat = np.concatenate([np.empty(0, dtype), *rows])
+    return _sparse_rows(flat, np.array([len(row) for row in rows], np.int64))
+
+
+def _sparse_rows(flat: np.ndarray, lengths: np.ndarray) -> SparseTensor:
     places = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    indices = np.stack([np.repeat(np.arange(len(rows)), lengths), places], axis=1)
-    values = np.concatenate([np.empty(0, dtype), *rows])
-    return SparseTensor(indices, values, [len(rows), lengths.max(initial=0)])
+    indices = np.stack([np.repeat(np.arange(len(lengths)), lengths), places], axis=1)
+    return SparseTensor(indices, flat, [len(lengths), lengths.max(initial=0)])
 
 
 def _padding(key: str, value: Any, dtype: np.dtype) -> Any:

@@ -6,7 +6,7 @@ import numpy as np
 
 from frontends.tf import dtypes
 from frontends.tf._typing import DTypeLike, TensorLike
-from frontends.tf.data.host_tensors import HostTensor
+from frontends.tf.data.host_tensors import as_tensors
 from frontends.tf.data.tracing import in_map_on_host
 
 
@@ -15,11 +15,9 @@ def cast(x: TensorLike, dtype: DTypeLike, name: str | None = None) -> Any:
 
     Source: `tf.cast`.
     """
-    if in_map_on_host() and isinstance(x, np.ndarray) and x.ndim and _is_plain(x.dtype):
+    if in_map_on_host() and isinstance(x, np.ndarray | np.generic) and x.dtype.kind in "biuf":
         # Pictures have many sizes, and JAX would compile something for each.
-        return x.astype(dtypes.jax_dtype(dtype)).view(HostTensor)
+        kind = dtypes.as_dtype(dtype)
+        if kind.name != "string":
+            return as_tensors(np.asarray(x).astype(kind.dtype)[()])
     return dtypes.cast(x, dtype)
-
-
-def _is_plain(dtype: np.dtype[Any]) -> bool:
-    return dtype.kind in "biuf" and (dtype.itemsize < 8 or dtype.kind == "f")

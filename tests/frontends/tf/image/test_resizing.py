@@ -64,6 +64,17 @@ def test_other_methods_keep_even_images(method):
     close(tf.image.resize(even, [7, 3], method=method), np.full((7, 3, 1), 3.0))
 
 
+@pytest.mark.parametrize("method", ["bilinear", "bicubic", "area", "lanczos3"])
+def test_a_map_that_is_compiled_gives_the_same(method):
+    def resize(image):
+        assert isinstance(image, jax.core.Tracer)
+        return tf.image.resize(image, [3, 9], method)
+
+    images = tf.data.Dataset.from_tensor_slices(BYTES[None])
+    (found,) = images.map(resize).batch(1).as_numpy_iterator()
+    close(found[0], np.asarray(tf.image.resize(BYTES, [3, 9], method)))
+
+
 def test_sizes_that_vary_in_a_map_compile_nothing(caplog):
     images = [BYTES[: 2 + n] for n in range(3)]
     dataset = tf.data.Dataset.from_generator(
