@@ -19,6 +19,7 @@ _KINDS = {
     "uint32": _TYPES.TYPE_UINT32,
     "uint64": _TYPES.TYPE_UINT64,
     "bool": _TYPES.TYPE_BOOL,
+    "fixed32": _TYPES.TYPE_FIXED32,
 }
 
 # By message: its fields, as in a .proto file. `a|` in front says that only one of the fields with it is set.
@@ -51,6 +52,13 @@ _MESSAGES = {
         *("repeated int64 int64_val = 10", "repeated bool bool_val = 11"),
         *("repeated double dcomplex_val = 12", "repeated uint32 uint32_val = 16"),
         "repeated uint64 uint64_val = 17",
+    ),
+    "BundleHeaderProto": ("optional int32 num_shards = 1",),
+    # `slices` are messages, of which only the number counts here.
+    "BundleEntryProto": (
+        *("optional int32 dtype = 1", "optional TensorShapeProto shape = 2"),
+        *("optional int32 shard_id = 3", "optional int64 offset = 4", "optional int64 size = 5"),
+        *("optional fixed32 crc32c = 6", "repeated bytes slices = 7"),
     ),
 }
 

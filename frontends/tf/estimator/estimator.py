@@ -42,6 +42,7 @@ from frontends.tf.estimator.warm_start import WarmStartSettings, warm_start
 from frontends.tf.graph import VariableStore
 from frontends.tf.ops.random import set_seed
 from frontends.tf.ops.random_stream import randomness_apart
+from frontends.tf.train.tensor_bundle import is_bundle
 from frontends.tf.variable import TracedInitialValueError
 from spmd.replica import is_per_replica
 from spmd.topology import spans_processes
@@ -553,6 +554,11 @@ class Estimator:
                     "input_fn gives no batch. Let its dataset have at least one element."
                 )
             path = path or self.latest_checkpoint()
+            if mode == ModeKeys.TRAIN and path is not None and is_bundle(path):
+                raise ValueError(
+                    f"{path} is a checkpoint that TensorFlow wrote. It is read to evaluate and to predict; to train on, begin a new "
+                    f"folder with its values: tf.estimator.Estimator(model_fn, NEW_FOLDER, warm_start_from={path!r})."
+                )
             kept = None
             if mode == ModeKeys.EVAL:
                 kept = self._kept_evaluation(strategy, first, path, values)

@@ -5,11 +5,14 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from frontends.tf.graph import VariableStore
 from frontends.tf.train.checkpoint import Checkpoint
 from frontends.tf.train.checkpoint_manager import CheckpointManager
 from frontends.tf.train.checkpoint_reader import CheckpointReader
 from frontends.tf.train.checkpoint_state import get_checkpoint_state, latest_checkpoint
+from frontends.tf.train.tensor_bundle import is_bundle
 from spmd.checkpoint import View, checkpoint_folder, register_view, wait_for_saves
 from spmd.typing import StrPath
 
@@ -32,7 +35,7 @@ class ModelCheckpoints:
             most, hours = config.keep_checkpoint_max, config.keep_checkpoint_every_n_hours
         else:
             most, hours = saver.max_to_keep, saver.keep_checkpoint_every_n_hours
-        self.folder = folder
+        self.folder, self._store = folder, store
         self._checkpoint = Checkpoint(model=store)
         self._manager = CheckpointManager(
             self._checkpoint,
@@ -47,8 +50,27 @@ class ModelCheckpoints:
         return str(self._manager.save(checkpoint_number=step))
 
     def restore(self, path: str) -> None:
-        """Restores what there is; what the checkpoint has besides is left."""
+        """Restores what there is; what the checkpoint has besides is left.
+
+        Raises:
+            ValueError: TensorFlow wrote the checkpoint, and it lacks a variable.
+        """
+        if is_bundle(path):
+            _restore_bundle(self._store, path)
+            return
         self._checkpoint.restore(path).expect_partial()
+
+
+def _restore_bundle(store: VariableStore, path: str) -> None:
+    """Gives variables the values of a checkpoint of TensorFlow."""
+    saved, values = store.saved(), values_of(path)
+    lacking = sorted(set(saved) - set(values))
+    if lacking:
+        raise ValueError(
+            f"The checkpoint {path}, which TensorFlow wrote, has no {', '.join(lacking)}. It has: {', '.join(sorted(values))}."
+        )
+    for name, variable in saved.items():
+        variable.assign(np.asarray(values[name]()).astype(variable.dtype))
 
 
 def values_of(path: str) -> dict[str, Any]:

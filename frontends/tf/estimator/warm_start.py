@@ -10,6 +10,7 @@ import numpy as np
 from frontends.tf.compat.v1 import logging
 from frontends.tf.estimator.model_checkpoints import latest, values_of
 from frontends.tf.graph import VariableStore
+from frontends.tf.train.tensor_bundle import is_bundle
 from spmd.checkpoint import is_checkpoint
 
 
@@ -75,7 +76,7 @@ def warm_start(store: VariableStore, settings: Any) -> None:
             "in the model function."
         )
     folder = os.fspath(settings.ckpt_to_initialize_from)
-    path = folder if is_checkpoint(folder) else latest(folder)
+    path = folder if is_checkpoint(folder) or is_bundle(folder) else latest(folder)
     if path is None:
         raise ValueError(f"There is no checkpoint in {folder} to start from.")
     logging.info(f"Warm-starting with WarmStartSettings: {settings}")

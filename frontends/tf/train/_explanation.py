@@ -13,9 +13,10 @@ def tensorflow_explanation(path: str) -> str | None:
     if not os.path.exists(f"{path}.index"):
         return None
     return (
-        f"{path} is a checkpoint that TensorFlow wrote, and only TensorFlow can read it. To take the weights along, "
-        f"load it there, call model.save_weights('w.weights.h5'), and here model.load_weights('w.weights.h5'). "
-        "Keep new checkpoints in another folder."
+        f"{path} is a checkpoint that TensorFlow wrote, and objects are not restored from these. To take the weights of a model of "
+        "Keras along, load it there, call model.save_weights('w.weights.h5'), and here model.load_weights('w.weights.h5'). Values by "
+        f"the names of variables are read with tf.train.load_checkpoint({path!r}), tf.train.init_from_checkpoint, or warm_start_from of "
+        "an estimator. Keep new checkpoints in another folder."
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from frontends.tf.dtypes import DType, as_dtype
 from frontends.tf.train._explanation import explained
 from frontends.tf.train.checkpoint_state import latest_checkpoint
+from frontends.tf.train.tensor_bundle import TensorBundle, is_bundle
 from spmd.checkpoint import CheckpointNotFoundError, is_checkpoint, list_arrays, read_array
 from spmd.typing import StrPath
 
@@ -18,12 +19,18 @@ _MODEL, _STEP = "model/", "global_step"
 class CheckpointReader:
     """Reads values of a checkpoint by name; in one of an estimator, names are those of its variables, as in TensorFlow.
 
+    Checkpoints that TensorFlow wrote are read, too.
+
     Source: `tf.train.load_checkpoint`.
     """
 
     def __init__(self, path: str) -> None:
         """Lists the values, and reads none."""
         self._path = path
+        self._bundle = TensorBundle(path) if is_bundle(path) else None
+        if self._bundle is not None:
+            self._entries: dict[str, Any] = dict(self._bundle.entries)
+            return
         with explained(path):
             entries = {entry.name: entry for entry in list_arrays(path)}
         model = {name.removeprefix(_MODEL) for name in entries if name.startswith(_MODEL)}
@@ -54,7 +61,10 @@ class CheckpointReader:
             raise ValueError(
                 f"Key {tensor_str} not found in checkpoint {self._path}. It has: {', '.join(self._entries)}."
             )
-        return read_array(self._path, self._entries[tensor_str])[()]
+        entry = self._entries[tensor_str]
+        if self._bundle is not None:
+            return self._bundle.read(entry)[()]
+        return read_array(self._path, entry)[()]
 
 
 def _plain(name: str) -> str:
