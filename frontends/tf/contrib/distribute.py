@@ -119,7 +119,7 @@ class ParameterServerStrategy(_ParameterServerStrategy):
     """
 
     def __init__(self, num_gpus_per_worker: int = 0) -> None:
-        """Connects to the servers that TF_CONFIG names, if it names any.
+        """Makes the strategy, which connects to the servers that TF_CONFIG names, if it names any, when it trains.
 
         Args:
             num_gpus_per_worker: without effect: devices that JAX sees are used.

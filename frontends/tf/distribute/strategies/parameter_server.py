@@ -50,8 +50,6 @@ class ParameterServerStrategy(Strategy):
     Attributes:
         num_workers: how many workers run steps.
         is_local: whether there is no cluster.
-        cluster: the servers and workers in other processes; None if they are in this one.
-        server_variables: the engine's backing of the variables.
         max_staleness: how many functions may run while another one does; None for any number.
         is_copy: whether this is what a worker's process has of it.
         is_connected: whether this process is to coordinate; a task that serves, or evaluates, makes the strategy as all do that
@@ -74,7 +72,9 @@ class ParameterServerStrategy(Strategy):
     """
 
     coordinator: Any = None
-    cluster: Any = None
+    _cluster: Any = None
+    _server_variables: Any = None
+    _later: ClusterSpec | None = None
     is_copy: bool = False
     is_local: bool = False
     is_connected: bool = True
@@ -90,7 +90,8 @@ class ParameterServerStrategy(Strategy):
 
         Args:
             cluster_resolver: says which tasks there are; None reads TF_CONFIG, or takes the cluster that the program has
-                connected to.
+                connected to. With TF_CONFIG it connects when a coordinator or a variable is made: an estimator may
+                have nothing left to train.
             variable_partitioner: called with a variable's shape and dtype, says how many parts to divide it into along
                 each axis; only the first axis may have more than one. None divides nothing.
             max_staleness: how many other functions may run, and update variables, between the start and the end of a
@@ -104,6 +105,7 @@ class ParameterServerStrategy(Strategy):
         """
         self._cluster_resolver = cluster_resolver or TFConfigClusterResolver()
         cluster = self._cluster_resolver.cluster_spec()
+        is_in_environment = cluster_resolver is None and bool(cluster)
         if cluster_resolver is None and not cluster:
             cluster = connected_cluster() or cluster
         servers = _servers_of(cluster)
@@ -122,10 +124,15 @@ class ParameterServerStrategy(Strategy):
             is_task = isinstance(self._cluster_resolver, TFConfigClusterResolver)
             self.is_connected = not (is_task and self._cluster_resolver.task_type in _OTHER_TASKS)
             if self.is_connected:
-                self.cluster = connected(cluster)
-                servers = self.cluster.stores
+                self._later = cluster
         self.is_local = self.combines_values = not cluster
-        self._set_up(servers or [], cluster.num_tasks("worker") if cluster else 1)
+        self._set_up(
+            servers,
+            cluster.num_tasks("worker") if cluster else 1,
+            cluster.num_tasks("ps") if cluster else 1,
+        )
+        if not is_in_environment:
+            self._connect()
 
     @staticmethod
     def coordinating(
@@ -149,20 +156,41 @@ class ParameterServerStrategy(Strategy):
         self._cluster_resolver = SimpleClusterResolver(cluster)
         servers = _servers_of(cluster, own)
         if servers is None:
-            known = None if like is None else like.cluster
+            known = None if like is None else like._cluster
             if known is None or known.has_ended:
                 known = connected(cluster, own)
-            self.cluster, servers = known, known.stores
+            self._cluster, servers = known, known.stores
         workers = cluster.num_tasks("worker") if "worker" in cluster.jobs else 0
-        self._set_up(servers, workers + (own is not None and own[0] != "worker"))
+        self._set_up(servers, workers + (own is not None and own[0] != "worker"), len(servers))
         return self
 
-    def _set_up(self, servers: Sequence[Any], num_workers: int) -> None:
-        self.num_workers, self._num_servers = num_workers, len(servers)
+    def _set_up(self, servers: Sequence[Any] | None, num_workers: int, num_servers: int) -> None:
+        self.num_workers, self._num_servers = num_workers, num_servers
         devices = spmd.topology.local_devices()
         Strategy.__init__(self, spmd.make_mesh(devices if self.is_local else devices[:1]))
+        self._keep_variables_on(servers or [])
+
+    def _keep_variables_on(self, servers: Sequence[Any]) -> None:
         shards = None if self._partitioner is None else self._shards
-        self.server_variables = ServerVariables(servers, shards)
+        self._server_variables = ServerVariables(servers, shards)
+
+    @property
+    def cluster(self) -> Any:
+        """The servers and workers in other processes; None if they are in this one. Connects to them."""
+        self._connect()
+        return self._cluster
+
+    @property
+    def server_variables(self) -> ServerVariables:
+        """The engine's backing of the variables. Connects to the servers."""
+        self._connect()
+        return self._server_variables
+
+    def _connect(self) -> None:
+        if self._later is not None:
+            self._cluster = connected(self._later)
+            self._later = None
+            self._keep_variables_on(self._cluster.stores)
 
     def _shards(self, shape: Sequence[int], dtype: Any) -> int:
         assert self._partitioner is not None
@@ -225,8 +253,7 @@ def _in_worker(num_workers: int, num_servers: int) -> ParameterServerStrategy:
     strategy.num_workers, strategy._num_servers = num_workers, num_servers
     strategy.is_copy = True
     strategy._cluster_resolver = strategy._partitioner = None
-    variables: Any = receiver.variables
-    strategy.server_variables = variables
+    strategy._server_variables = receiver.variables
     return strategy
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from frontends import tf
 from frontends.tf.distribute.server import Server
+from frontends.tf.distribute.strategies import parameter_server
 from frontends.tf.estimator.end_mark import EndMark
 from spmd.errors import UnavailableError
 from spmd.servers import Store
@@ -94,6 +95,30 @@ def test_a_strategy_in_a_task_that_serves_waits_for_nobody(monkeypatch):
         assert float(tf.Variable(1.0)) == 1
     with pytest.raises(RuntimeError, match="a task that serves or evaluates"):
         tf.distribute.coordinator.ClusterCoordinator(strategy)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_coordinator_that_has_nothing_left_to_train_waits_for_nobody(
+    strategy, monkeypatch, tmp_path
+):
+    """It was started again after the end, when the others had left."""
+
+    def connected(cluster):
+        raise UnavailableError("Nobody is there.")
+
+    monkeypatch.setattr(parameter_server, "connected", connected)
+    be("chief", monkeypatch)
+    (tmp_path / "checkpoint").write_text('model_checkpoint_path: "model.ckpt-2"')
+    (tmp_path / "model.ckpt-2.index").touch()
+    made = estimator(tmp_path, train_distribute=strategy())
+    specs = tf.estimator.TrainSpec(data(), max_steps=2), tf.estimator.EvalSpec(data())
+    assert tf.estimator.train_and_evaluate(made, *specs) is None
+    strategy = tf.distribute.ParameterServerStrategy()
+    assert repr(strategy) == "ParameterServerStrategy(1 workers, 1 parameter servers)"
+    with pytest.raises(UnavailableError):
+        tf.distribute.coordinator.ClusterCoordinator(strategy)
+    with strategy.scope(), pytest.raises(UnavailableError):
+        tf.Variable(1.0)
 
 
 @pytest.mark.parametrize(("task", "jobs"), [("chief", {"chief": 1}), ("worker", {"worker": 2})])
