@@ -154,11 +154,13 @@ class MapFunction:
         try:
             call_on_cpu(lambda given: specs.result_spec(jax.vmap(self._traceable), given), rows)
         except Exception as error:  # not only jax.errors: NumPy values can do what tracers cannot
+            first_line = str(error).partition("\n")[0]
             _LOGGER.info(
-                "%s runs once per element, uncompiled: JAX cannot trace it (%s: %s)",
+                "%s runs once per element, uncompiled: %s",
                 getattr(self._function, "__qualname__", self._function),
-                type(error).__name__,
-                str(error).partition("\n")[0],
+                "it reads texts, which stay on the host"
+                if _has_texts(spec)
+                else f"JAX cannot trace it ({type(error).__name__}: {first_line})",
             )
             return False
         return True
@@ -239,4 +241,12 @@ def _checked(result: Component, axes: int) -> np.ndarray:
         "filter: the predicate must return one boolean for each element, got "
         f"{array.dtype} of shape {array.shape[axes:]}.\n"
         "Fix: compare, as in filter(lambda x: x > 0), and reduce arrays with .all() or .any()."
+    )
+
+
+def _has_texts(spec: Specs) -> bool:
+    """Tells whether elements hold texts."""
+    return any(
+        getattr(leaf, "dtype", None) is not None and np.dtype(leaf.dtype).kind in "OSU"
+        for leaf in jax.tree.leaves(spec)
     )

@@ -118,6 +118,13 @@ def test_the_log_says_why_a_function_is_not_compiled(caplog):
     assert "ConcretizationTypeError" in record.getMessage()
 
 
+def test_the_log_says_that_a_function_reads_texts(caplog):
+    with caplog.at_level(logging.INFO, logger=map_function.__name__):
+        list(Dataset.from_tensor_slices(["1", "2"]).map(tf.strings.length))
+    (record,) = caplog.records
+    assert record.getMessage().endswith("uncompiled: it reads texts, which stay on the host")
+
+
 def test_a_functions_own_error_surfaces_with_its_traceback():
     def broken(x):
         return {"a": x}["b"]
