@@ -140,8 +140,14 @@ WORKLOADS = {
         {TENSORFLOW: 2},
     ),
     "picture_input": Workload(
-        "Input alone: 600 JPEGs of 250 x 300, resized to 224, flipped, shuffle, batch 32, onto 2 devices",
+        "Input alone: TFRecord of 600 JPEGs of 250 x 300, resized to 224, flipped, shuffle, batch 32, onto 2 devices",
         _both("input.pictures"),
+        {TENSORFLOW: 1.0},
+        devices=(2,),
+    ),
+    "text_input": Workload(
+        "Input alone: 20,000 lines, shuffle, batch 128, TextVectorization, onto 2 devices",
+        _both("input.lines"),
         {TENSORFLOW: 1.0},
         devices=(2,),
     ),
