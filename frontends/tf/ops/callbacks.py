@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from frontends.tf._typing import DTypeLike, Nested, TensorLike
+from frontends.tf.data.host_arrays import shown, text_array
 from frontends.tf.dtypes import jax_dtype
 from frontends.tf.gradient_tape import GradientTape, UnconnectedGradients
 from frontends.tf.ops.convert import convert_to_tensor
@@ -32,7 +33,7 @@ def py_function(
     the program has ended.
 
     Args:
-        func: takes arrays whose values are known.
+        func: takes arrays whose values are known; texts stay on the host, as in a map of a dataset.
         inp: the arrays. Without `func` and these, it is a decorator: `@tf.py_function(Tout=tf.float32)`.
         Tout: dtype or `tf.TensorSpec` of the result, or a list of them; None or an empty list if there is none.
 
@@ -164,7 +165,7 @@ class _Python:
         )
         arrays = [next(rest) if text is None else text for text in self._texts]
         if self._as_numpy:
-            found = self._func(*(np.asarray(one)[()] for one in arrays))
+            found = self._func(*map(_of_numpy, arrays))
         else:
             found = self._func(*map(convert_to_tensor, arrays))
         if not self._dtypes:
@@ -234,6 +235,8 @@ class _Python:
         return run(*self.numbers)
 
     def _array(self, value: Any, dtype: np.dtype) -> Any:
+        if dtype.kind in "OSU":
+            return shown(text_array(value, f"{self._caller}: the result"))
         array = value if isinstance(value, jax.Array) else jnp.asarray(convert_to_tensor(value))
         if array.dtype == dtype:
             return array
@@ -254,3 +257,9 @@ class _Python:
                 f"{self._caller}: the function returned shape {array.shape}, but {spec.shape} was said."
             )
         return array
+
+
+def _of_numpy(array: Any) -> Any:
+    """Returns an array of NumPy's own, or a scalar; texts are bytes."""
+    values = np.asarray(array)
+    return (text_array(values, "inp") if values.dtype.kind in "OSU" else values)[()]

@@ -242,3 +242,19 @@ def test_in_a_map_of_a_dataset():
         lambda i: tf.py_function(lambda i: i.numpy() * 10, [i], tf.int64)
     )
     assert [int(element) for element in dataset] == [0, 10, 20]
+
+
+@pytest.mark.parametrize(
+    ("call", "function"),
+    [
+        (tf.py_function, lambda text, n: text.numpy().upper() * int(n)),
+        (tf.numpy_function, lambda text, n: text.upper() * int(n)),
+        (tf.numpy_function, lambda text, n: np.array(text.upper() * n, object)),
+    ],
+)
+def test_texts_come_out_of_a_map(call, function):
+    texts = tf.data.Dataset.from_tensor_slices((["a", "b\u00fc"], [2, 1]))
+    shouted = texts.map(lambda text, n: call(function, [text, n], tf.string))
+    assert list(shouted.as_numpy_iterator()) == [b"AA", "B\u00fc".encode()]
+    (both,) = shouted.batch(2).as_numpy_iterator()
+    assert both.tolist() == [b"AA", "B\u00fc".encode()]
