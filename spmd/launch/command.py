@@ -9,6 +9,7 @@ from typing import Any
 
 from spmd.cluster import RESTART_VARIABLE
 from spmd.errors import LaunchError
+from spmd.launch.checks import check_number, check_text, check_variable
 from spmd.launch.job import DEFAULT_PORT, JOB_VARIABLE, Job, name_of
 from spmd.launch.manifests.hosts import read_hosts, render_hosts, roles_on
 from spmd.launch.manifests.jobset import render_jobset
@@ -17,8 +18,9 @@ from spmd.launch.manifests.pod import PodOptions
 from spmd.launch.manifests.raycluster import render_raycluster
 from spmd.launch.manifests.slurm import render_slurm
 from spmd.launch.manifests.tfjob import render_tfjob
-from spmd.launch.restart_policy import RestartPolicy, check_at_least
+from spmd.launch.restart_policy import RestartPolicy
 from spmd.launch.supervisor import supervise
+from spmd.launch.tasks import Roles
 from spmd.launch.token import TOKEN_PATH_VARIABLE, TOKEN_VARIABLE, token_to_render
 from spmd.topology import SIMULATE_VARIABLE
 
@@ -77,7 +79,7 @@ _HELP = {
         "--evaluator": "add an evaluator, which reads the others' checkpoints",
         "--devices-per-worker": "GPUs per task, or simulated devices where there are none (default: an equal share of the GPUs)",
         "--simulate": "simulated accelerators of the whole job, on this machine's processor: tpu:8, tpu:v5e-8, gpu:8",
-        "--env": "set an environment variable for all tasks; may be repeated",
+        "--env": "set an environment variable for all tasks; may be repeated; without =VALUE its value, a secret, is not written down",
     },
     "when a task fails": {
         "--max-restarts": "how often all tasks start again, with --ps each of them (default: 3)",
@@ -109,6 +111,11 @@ def _pair(separator: str) -> Callable[[str], tuple[str, str]]:
     return parse
 
 
+def _variable(text: str) -> tuple[str, str | None]:
+    name, found, value = text.partition("=")
+    return name, value if found else None
+
+
 _SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "script": {"nargs": argparse.REMAINDER, "metavar": "SCRIPT"},
     "-m": {"dest": "module", "nargs": argparse.REMAINDER, "metavar": "MODULE"},
@@ -118,7 +125,7 @@ _SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "--evaluator": {"action": "store_true"},
     "--devices-per-worker": {"type": int, "metavar": "N"},
     "--simulate": {"metavar": "KIND:N"},
-    "--env": {"action": "append", "default": [], "type": _pair("="), "metavar": "K=V"},
+    "--env": {"action": "append", "default": [], "type": _variable, "metavar": "K[=V]"},
     "--max-restarts": {"type": int, "default": 3, "metavar": "N"},
     "--backoff-seconds": {"type": float, "default": 1, "metavar": "S"},
     "--grace-seconds": {"type": float, "default": 30, "metavar": "S"},
@@ -168,7 +175,13 @@ def launch(parser: argparse.ArgumentParser) -> Callable[[argparse.Namespace], in
 
 def _run(options: argparse.Namespace) -> int:
     words = _words(options.script, options.module)
-    if TOKEN_VARIABLE in dict(options.env):
+    variables = {name: value for name, value in options.env if value is not None}
+    references = [name for name, value in options.env if value is None]
+    for name in dict(options.env):
+        check_variable(name, variables.get(name, ""))
+    for word in words:
+        check_text("the command", word)
+    if TOKEN_VARIABLE in variables:
         raise LaunchError(
             f"Expected no --env {TOKEN_VARIABLE}=..., since a command line shows its secrets to everyone. Write the token to a "
             f"file that only you can read, and set {TOKEN_PATH_VARIABLE} to its path, or leave it out to have one made."
@@ -179,14 +192,14 @@ def _run(options: argparse.Namespace) -> int:
             "--evaluator say which tasks there are."
         )
     if options.devices_per_worker is not None:
-        check_at_least(1, devices_per_worker=options.devices_per_worker)
+        check_number("--devices-per-worker", options.devices_per_worker, least=1)
     policy = RestartPolicy(
         options.max_restarts,
         options.backoff_seconds,
         options.grace_seconds,
         options.evaluator_seconds,
     )
-    hosts = read_hosts(options.hosts) if options.hosts is not None else []
+    hosts = read_hosts(options.hosts, options.port) if options.hosts is not None else []
     chief = options.chief or options.ps > 0
     if chief and not options.chief:
         print(
@@ -200,7 +213,13 @@ def _run(options: argparse.Namespace) -> int:
                 f"Expected a script, but there is no file {words[0]!r} in {Path.cwd()}. Options of the launcher come "
                 "before the script, those of the script after it; a module is started with -m MODULE."
             )
-        environment = {**os.environ, **dict(options.env)}
+        for name in references:
+            if name not in os.environ:
+                raise LaunchError(
+                    f"Expected the value of {name} in the environment, since --env {name} has none, but it is not set. "
+                    f"Write --env {name}=VALUE, or export it."
+                )
+        environment = {**os.environ, **variables}
         if options.simulate is not None:
             environment[SIMULATE_VARIABLE] = options.simulate
         return supervise(words, roles, environment, options.devices_per_worker, policy)
@@ -213,15 +232,28 @@ def _run(options: argparse.Namespace) -> int:
         name=name_of(words[words[0] == "-m"]) if options.name is None else options.name,
         words=words,
         roles=roles,
-        environment=dict(options.env),
+        environment=variables,
+        references=references,
         devices_per_worker=options.devices_per_worker,
         port=options.port,
         max_restarts=options.max_restarts,
         grace_seconds=round(options.grace_seconds),
-        token=token_to_render(os.environ, dict(options.env)) if roles.ps or options.token else "",
+        token=_token(options, roles, variables, references),
     )
     print(_render(options, job, hosts), end="")
     return 0
+
+
+def _token(
+    options: argparse.Namespace,
+    roles: Roles,
+    variables: Mapping[str, str],
+    references: Sequence[str],
+) -> str:
+    """Returns the secret to write down; empty if the tasks need none, or are told of one."""
+    told = {TOKEN_VARIABLE, TOKEN_PATH_VARIABLE}.intersection(references)
+    needed = roles.ps > 0 or options.token
+    return token_to_render(os.environ, variables) if needed and not told else ""
 
 
 def _render(options: argparse.Namespace, job: Job, hosts: Sequence[str]) -> str:
@@ -233,6 +265,10 @@ def _render(options: argparse.Namespace, job: Job, hosts: Sequence[str]) -> str:
         raise LaunchError(
             f"Kubernetes chooses the nodes itself, so --render {options.render} takes no --hosts. Write --workers N, "
             "and --node-selector for the kind of node."
+        )
+    if len(dict(options.volume)) < len(options.volume):
+        raise LaunchError(
+            "Expected a path for each claim, but --volume names a claim twice. Mount it once, and use folders in it."
         )
     pods = PodOptions(
         options.image, options.resource, dict(options.volume), dict(options.node_selector)

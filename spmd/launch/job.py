@@ -4,10 +4,11 @@ import dataclasses
 import re
 import shlex
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
 from spmd.errors import LaunchError
+from spmd.launch.checks import check_number, check_port, check_text, check_variable
 from spmd.launch.tasks import Roles
 from spmd.topology import simulation_environment
 
@@ -33,9 +34,10 @@ class Job:
         max_restarts: how often the tasks start again when one fails.
         grace_seconds: how long a task may take to end when asked to.
         token: the secret that tasks prove to each other; empty if they need none, or have one already.
+        references: names of further environment variables, whose values are secret: they are not written down.
 
     Raises:
-        LaunchError: the name or the port is invalid.
+        LaunchError: the name, the port, a variable or a number is invalid.
     """
 
     name: str
@@ -47,6 +49,7 @@ class Job:
     max_restarts: int = 3
     grace_seconds: int = 30
     token: str = dataclasses.field(default="", repr=False)
+    references: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
@@ -54,8 +57,15 @@ class Job:
                 f"Expected a name of at most 40 lower-case letters, digits and dashes that begins with a letter, "
                 f"but --name is {self.name!r}. Write, for example, --name {name_of(self.name)}."
             )
-        if not 0 < self.port < 1 << 16:
-            raise LaunchError(f"Expected --port between 1 and 65535, but it is {self.port}.")
+        check_port("--port", str(self.port))
+        check_number("--max-restarts", self.max_restarts)
+        check_number("--grace-seconds", self.grace_seconds)
+        for name, value in self.environment.items():
+            check_variable(name, value)
+        for name in self.references:
+            check_variable(name, "")
+        for word in self.words:
+            check_text("the command", word)
 
     @property
     def command(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from spmd.cluster import RETRYABLE_EXIT_CODE
-from spmd.errors import LaunchError
+from spmd.launch.checks import check_number
 
 _LONGEST_DELAY = 60.0
 _MOST_DOUBLINGS = 60  # more would overflow a float
@@ -60,7 +60,7 @@ class RestartPolicy:
         evaluator_seconds: from the end of the training to SIGTERM for an evaluator that still runs.
 
     Raises:
-        LaunchError: a number is negative.
+        LaunchError: a number is negative, no number, or above a million.
 
     Examples:
         >>> policy = RestartPolicy(max_restarts=3)
@@ -76,7 +76,8 @@ class RestartPolicy:
     evaluator_seconds: float = 300.0
 
     def __post_init__(self) -> None:
-        check_at_least(0, **dataclasses.asdict(self))
+        for name, value in dataclasses.asdict(self).items():
+            check_number(f"--{name.replace('_', '-')}", value)
 
     def decide(self, failures: Sequence[Failure]) -> float | str:
         """Decides after a failed attempt, from the failures of all attempts so far.
@@ -98,11 +99,3 @@ class RestartPolicy:
         short = takewhile(lambda failure: failure.seconds <= _LONGEST_DELAY, reversed(failures))
         doublings = min(max(0, len(list(short)) - 1), _MOST_DOUBLINGS)
         return min(_LONGEST_DELAY, self.backoff_seconds * 2.0**doublings)
-
-
-def check_at_least(least: float, **options: float) -> None:
-    """Raises LaunchError if the value of an option is less than `least`."""
-    for name, value in options.items():
-        if value < least:
-            flag = name.replace("_", "-")
-            raise LaunchError(f"Expected --{flag} to be {least} or more, but it is {value}.")

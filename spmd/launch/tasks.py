@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from spmd.cluster import Task
 from spmd.errors import LaunchError
+from spmd.launch.checks import MOST_TASKS, check_number
 
 
 def names_of(tasks: Iterable[Task]) -> str:
@@ -37,7 +38,7 @@ class Roles:
             servers and workers serve until it ends.
 
     Raises:
-        LaunchError: no task trains, or parameter servers lack a chief or a worker.
+        LaunchError: no task trains, there are far too many, or parameter servers lack a chief or a worker.
 
     Examples:
         >>> [str(task) for task in Roles(workers=1, chief=True, evaluator=True).all]
@@ -50,8 +51,9 @@ class Roles:
     ps: int = 0
 
     def __post_init__(self) -> None:
-        if self.ps < 0:
-            raise LaunchError(f"Expected --ps to be 0 or more, but it is {self.ps}.")
+        check_number("--ps", self.ps, most=MOST_TASKS)
+        if self.workers > MOST_TASKS:
+            check_number("--workers", self.workers, least=1, most=MOST_TASKS)
         if self.ps and not (self.chief and self.workers > 0):
             raise LaunchError(
                 f"Expected a chief that coordinates and workers that compute, since --ps is {self.ps}, but there is "

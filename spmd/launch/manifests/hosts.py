@@ -5,38 +5,49 @@ from collections.abc import Sequence
 from pathlib import Path, PurePath
 
 from spmd.errors import LaunchError
-from spmd.launch.job import Job
+from spmd.launch.checks import address_of, check_all_differ
+from spmd.launch.job import DEFAULT_PORT, Job
 from spmd.launch.tasks import Roles
 from spmd.launch.token import TOKEN_PATH_VARIABLE
 from spmd.launch.write_tf_config import cluster_of, write_tf_config
 
 
-def read_hosts(text: str) -> list[str]:
+def read_hosts(text: str, port: int = DEFAULT_PORT) -> list[str]:
     """Reads a list of hosts, each of which may be followed by `:` and a port.
 
     Args:
         text: comma-separated names or addresses, or a file with one per line; `#` starts a comment.
+        port: of hosts without one.
 
     Raises:
-        LaunchError: the list is empty, or has a host twice.
+        LaunchError: the list is empty, the file cannot be read, a host is none, or two are the same.
 
     Examples:
         >>> read_hosts("a, b:2300")
         ['a', 'b:2300']
     """
-    if Path(text).is_file():
-        lines = [line.partition("#")[0] for line in Path(text).read_text().splitlines()]
+    if _is_file(text):
+        try:
+            lines = [line.partition("#")[0] for line in Path(text).read_text().splitlines()]
+        except (OSError, UnicodeDecodeError) as error:
+            raise LaunchError(
+                f"Expected a file with a host on each line, but {text} cannot be read: {error}"
+            ) from error
         where = f"the file {text}"
     else:
         lines, where = text.split(","), f"--hosts {text}"
     hosts = [line.strip() for line in lines if line.strip()]
-    twice = sorted({host for host in hosts if hosts.count(host) > 1})
-    if not hosts or twice:
-        raise LaunchError(
-            f"Expected hosts, each of them once, but {where} names "
-            f"{' and '.join(twice) + ' more than once' if twice else 'none'}. Write --hosts host0,host1."
-        )
+    if not hosts:
+        raise LaunchError(f"Expected hosts, but {where} names none. Write --hosts host0,host1.")
+    check_all_differ([address_of(host, port) for host in hosts], hosts)
     return hosts
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):  # longer than a path can be
+        return False
 
 
 def roles_on(
@@ -71,7 +82,7 @@ def render_hosts(job: Job, hosts: Sequence[str]) -> str:
         >>> print(render_hosts(Job("train", ("train.py",), Roles(1)), ["a"]).splitlines()[-1])
         PYTHONUNBUFFERED=1 TF_CONFIG='{"cluster": {"worker": ["a:2222"]}, "task": {"type": "worker", "index": 0}}' python train.py
     """
-    addresses = [host if ":" in host else f"{host}:{job.port}" for host in hosts]
+    addresses = [address_of(host, job.port) for host in hosts]
     tasks = job.roles.cluster
     cluster = cluster_of(tasks, addresses[: len(tasks)])
     lines = _head(job)
@@ -81,6 +92,7 @@ def render_hosts(job: Job, hosts: Sequence[str]) -> str:
             variables["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, range(job.devices_per_worker)))
         variables["TF_CONFIG"] = write_tf_config(cluster, task)
         words = [f"{name}={shlex.quote(value)}" for name, value in variables.items()]
+        words += [f'{name}="${{{name}:?is not set on this host}}"' for name in job.references]
         if job.token:
             words.append(f"{TOKEN_PATH_VARIABLE}={_token_path(job)}")
         lines += ["", f"# {task}, on {host}", f"{' '.join(words)} {shlex.join(job.command)}"]

@@ -5,6 +5,7 @@ A *manifest* here is made of plain dictionaries and lists, as `kubectl` reads th
 
 import dataclasses
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,6 +19,13 @@ Manifest = dict[str, Any]
 
 # The key under which KubeRay looks for a token, too.
 TOKEN_KEY = "auth_token"
+_IMAGE = re.compile(r"[A-Za-z0-9][-A-Za-z0-9._/:@+]*")
+# Names of Kubernetes: of resources and labels, values of labels, claims.
+_LABEL = re.compile(r"(?=.{0,63}$)([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?")
+_CLAIM = re.compile(r"(?=.{1,253}$)[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
+_KEY = re.compile(
+    r"([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
+)
 _TOKEN_VOLUME, _TOKEN_FOLDER = "jaxtribute-token", "/var/run/jaxtribute"
 
 
@@ -32,7 +40,7 @@ class PodOptions:
         node_selector: labels of the nodes to run on.
 
     Raises:
-        LaunchError: the image is empty.
+        LaunchError: the image is missing, or a name is none that Kubernetes takes.
     """
 
     image: str
@@ -41,10 +49,28 @@ class PodOptions:
     node_selector: Mapping[str, str] = dataclasses.field(default_factory=dict[str, str])
 
     def __post_init__(self) -> None:
-        if not self.image:
+        if not _IMAGE.fullmatch(self.image):
+            found = f"--image is {self.image!a}" if self.image else "there is none"
             raise LaunchError(
-                "Expected the image that the pods run, but there is none. Write --image REGISTRY/NAME:TAG."
+                f"Expected the image that the pods run, but {found}. Write --image REGISTRY/NAME:TAG."
             )
+        if not _KEY.fullmatch(self.resource):
+            raise LaunchError(
+                f"Expected the name of a resource, but --resource is {self.resource!a}. Write, for example, "
+                "--resource google.com/tpu."
+            )
+        for claim, path in self.volumes.items():
+            if not _CLAIM.fullmatch(claim) or not path.startswith("/") or set(path) & set(":\0\n"):
+                raise LaunchError(
+                    f"Expected the name of a claim, of lower-case letters, digits, dashes and dots, and a path from the root, but "
+                    f"--volume is {f'{claim}:{path}'!a}. Write, for example, --volume checkpoints:/checkpoints."
+                )
+        for key, value in self.node_selector.items():
+            if not _KEY.fullmatch(key) or not _LABEL.fullmatch(value):
+                raise LaunchError(
+                    f"Expected a label of nodes, but --node-selector is {f'{key}={value}'!a}. Write, for example, "
+                    "--node-selector cloud.google.com/gke-tpu-topology=2x4."
+                )
 
 
 def pod_spec(
@@ -73,6 +99,7 @@ def pod_spec(
     # A chief may compute too, but here it has no devices of the kind that the workers have.
     values = job.variables_of(kind if computes or not job.roles.ps else "ps")
     variables = [{"name": name, "value": _literal(value)} for name, value in values.items()]
+    variables += [_from_secret(name, f"{job.name}-env") for name in job.references]
     main: Manifest = {
         "name": container,
         "image": options.image,
@@ -127,6 +154,11 @@ def task_environment(cluster: Mapping[str, Sequence[str]], kind: str) -> list[Ma
     ]
 
 
+def _from_secret(variable: str, secret: str) -> Manifest:
+    """Makes an environment variable with the value that a Secret has under its name."""
+    return {"name": variable, "valueFrom": {"secretKeyRef": {"name": secret, "key": variable}}}
+
+
 def annotation(variable: str, name: str) -> Manifest:
     """Makes an environment variable with the value of an annotation of the pod."""
     path = f"metadata.annotations['{name}']"
@@ -143,7 +175,13 @@ def to_yaml(job: Job, title: str, manifests: Sequence[Manifest]) -> str:
     text = yaml.dump_all(
         manifests, Dumper=_Dumper, sort_keys=False, width=100_000, allow_unicode=True
     )
-    return f"# {job.title}. {title}\n{text}"
+    head = f"# {job.title}. {title}\n"
+    if job.references:
+        head += (
+            f"# First make the Secret with {', '.join(job.references)}, from a file with a line NAME=VALUE for each:\n"
+            f"#   kubectl create secret generic {job.name}-env --from-env-file=FILE\n"
+        )
+    return head + text
 
 
 class _Dumper(yaml.SafeDumper):

@@ -188,7 +188,12 @@ def render_slurm(job: Job, hosts: Sequence[str] = ()) -> str:
     if hosts:
         directives.append(f"--nodelist={','.join(hosts)}")
     cluster = cluster_of(tasks, [f"${{hosts[{i}]}}:$port" for i in range(len(tasks))])
-    exports = (f"export {name}={shlex.quote(value)}" for name, value in job.variables.items())
+    exports = [f"export {name}={shlex.quote(value)}" for name, value in job.variables.items()]
+    # sbatch passes the variables of its own environment on.
+    exports += [
+        f'export {name}="${{{name}:?is not set: export it before sbatch}}"'
+        for name in job.references
+    ]
     parts = [_HEAD, _STEPS_COMMENT if alone else _STEP_COMMENT, _NODES]
     parts += [_TOKEN] if job.token or alone else []
     parts += [_LOOP, _STEPS if alone else _STEP, _END]

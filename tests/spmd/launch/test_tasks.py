@@ -49,7 +49,7 @@ def test_tasks_that_train_synchronously_start_again_together() -> None:
     [
         ({"workers": 2, "ps": 1}, "--ps 1 --workers 2 --chief"),
         ({"workers": 0, "chief": True, "ps": 2}, "--ps 2 --workers 1 --chief"),
-        ({"workers": 1, "ps": -1}, "--ps to be 0 or more"),
+        ({"workers": 1, "ps": -1}, "--ps to be from 0"),
     ],
 )
 def test_parameter_servers_need_a_chief_and_workers(roles: dict, advice: str) -> None:
