@@ -15,6 +15,7 @@ import jax
 
 from frontends.tf import _array_methods, _keras_backend, _names, _remedies, _table, _tfds
 from frontends.tf import autograph as autograph
+from frontends.tf import bitwise as bitwise
 from frontends.tf import compat as compat
 from frontends.tf import config as config
 from frontends.tf import contrib as contrib
@@ -49,6 +50,7 @@ from spmd import topology as _topology
 
 Tensor = jax.Array
 __version__ = version.VERSION
+__git_version__ = version.GIT_VERSION
 
 _array_methods.install()
 _remedies.register()
@@ -60,6 +62,6 @@ __getattr__, __dir__ = _names.attributes(
     "tf",
     _table.TABLE | _names.exported_by(__name__),
     _table.LAZY,
-    present=["__version__"],
+    present=["__version__", "__git_version__"],
     borrowed=_table.BORROWED,
 )

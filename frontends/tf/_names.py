@@ -75,7 +75,22 @@ _HINTS = {
         "tf.data.TFRecordDataset(files).map(parse).shuffle(1000).repeat().batch(32).",
     ),
     "tf.Graph": f"{_TF1}: @tf.function makes programs, and an estimator makes one of its model function. Leave the graph out.",
-    "tf.variables_initializer": f"{_TF1}. Variables have their values when they are made: leave it out, or assign values with v.assign(x).",
+    **dict.fromkeys(
+        ("tf.import_graph_def", "tf.graph_util", "tf.io.write_graph", "tf.wrap_function"),
+        "There are no graphs of TensorFlow here: tf.saved_model.save writes a program, which tf.saved_model.load runs, and "
+        'model.export(path, format="tf_saved_model") a SavedModel',
+    ),
+    "tf.RegisterGradient": "Gradients belong to functions, not to operations of a graph: use @tf.custom_gradient",
+    "tf.resource": "Variables and tables are objects of Python, not tensors of a dtype for handles: pass the object itself",
+    "tf.variant": "Datasets and optional values are objects of Python, not tensors of a dtype for handles: pass the object itself",
+    "tf.experimental.tensorrt": "TensorRT converts TensorFlow's graphs: on a GPU, XLA compiles the program that "
+    "tf.saved_model.save writes",
+    "tf.experimental.dtensor": "Say how arrays lie on devices with jax.sharding.NamedSharding, or with keras.distribution",
+    "tf.data.experimental.service": "Every process reads its part of the input: strategy.experimental_distribute_dataset and "
+    "DistributeOptions.auto_shard_policy say which",
+    "tf.queue": f"{_TF1}: read with tf.data.Dataset, and hand objects on with Python's queue",
+    "tf.quantization": "Use keras.Model.quantize, or jnp.clip and jnp.round with a straight-through gradient",
+    "tf.load_op_library": "Operations in C++ are TensorFlow's: write the function in JAX, or register it with jax.ffi",
     "tf.contrib.layers.separable_conv2d": f"{_TF1}: use tf.layers.separable_conv2d",
     "tf.contrib.layers.instance_norm": f"{_TF1}: use tf.contrib.layers.layer_norm, or keras.layers.GroupNormalization(groups=-1)",
     "tf.contrib.learn": f"{_TF1}: use tf.estimator, and tf.estimator.train_and_evaluate for Experiment and learn_runner.run",
@@ -87,7 +102,8 @@ _HINTS = {
     "tf.contrib.cudnn_rnn": f"{_TF1}: use tf.nn.rnn_cell and tf.nn.dynamic_rnn",
     "tf.contrib.cloud": "Paths such as gs://bucket/folder need no configuration: leave it out",
     "tf.contrib.gan": f"{_TF1}: minimize both losses in one model function, each with its var_list",
-    "tf.lite": "jaxtribute trains only: export the weights",
+    "tf.lite": 'jaxtribute trains and exports: model.export(path, format="tf_saved_model") writes what '
+    "tf.lite.TFLiteConverter.from_saved_model of an installed TensorFlow converts",
     "tf.io": "Use Python's open and pathlib, or tf.io.gfile",
     "tf.summary.audio": "Write files with Python's wave, or the soundfile package",
     "tf.summary.graph": "XLA's programs are none of TensorFlow's graphs: use jax.jit(f).lower(x).as_text()",
@@ -105,9 +121,7 @@ _HINTS = {
         "Columns of sequences are for sparse tensors, which XLA has not: pad the sequences, and use keras.layers.Embedding and "
         "Masking",
     ),
-    "tf.audio": "Decode audio outside of the program, for example with the soundfile package",
     "tf.signal": "Use jax.numpy.fft and jax.scipy.signal",
-    "tf.histogram_fixed_width": "Use jnp.histogram",
 }
 
 

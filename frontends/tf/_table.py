@@ -10,6 +10,7 @@ from frontends.tf._symbolic import recordable
 from frontends.tf.dtypes import DTYPES
 from frontends.tf.ops import (
     array,
+    asking,
     branching,
     callbacks,
     checks,
@@ -64,6 +65,9 @@ TABLE: dict[str, Any] = {
     **INITIALIZERS,
     "name_scope": name_scope.name_scope,
     **picked(checks, "assert_rank", "assert_rank_at_least", "assert_rank_in"),
+    **picked(asking, "AggregationMethod", "fingerprint", "get_current_name_scope"),
+    **picked(asking, "inside_function", "is_symbolic_tensor", "timestamp"),
+    "tuple": asking.tuple_,
     "newaxis": None,
 }
 
@@ -72,11 +76,14 @@ LAZY = {
     name: f"frontends.tf.{name}"
     for name in (
         *(
+            "audio",
+            "experimental",
             "keras",
             "io",
             "profiler",
             "lookup",
             "ragged",
+            "raw_ops",
             "saved_model",
             "sets",
             "sparse",
@@ -86,9 +93,20 @@ LAZY = {
             "test",
             "tpu",
             "train",
+            "types",
             "xla",
         ),
-        *("autograph", "compat", "config", "contrib", "data", "debugging", "distribute", "dtypes"),
+        *(
+            "autograph",
+            "bitwise",
+            "compat",
+            "config",
+            "contrib",
+            "data",
+            "debugging",
+            "distribute",
+            "dtypes",
+        ),
         *(
             "errors",
             "estimator",
@@ -120,6 +138,9 @@ BORROWED: dict[str, str] = dict.fromkeys(
         *("enable_v2_tensorshape", "orthogonal_initializer", "scatter_add", "scatter_div"),
         *("scatter_max", "scatter_min", "scatter_mul", "scatter_nd_add", "scatter_nd_sub"),
         *("scatter_nd_update", "scatter_sub", "scatter_update"),
+        *("Dimension", "executing_eagerly_outside_functions", "global_variables_initializer"),
+        *("is_variable_initialized", "local_variables_initializer", "resource_variables_enabled"),
+        *("tables_initializer", "variables_initializer"),
         *("AUTO_REUSE", "GraphKeys", "VariableScope", "add_to_collection", "add_to_collections"),
         *(
             "get_collection",
@@ -150,6 +171,16 @@ BORROWED: dict[str, str] = dict.fromkeys(
     "frontends.tf.compat.v1",
 )
 BORROWED |= MOVED
+BORROWED |= {
+    "Operation": "frontends.tf.graph",
+    "edit_distance": "frontends.tf.ops.edits",
+    "make_ndarray": "frontends.tf.io.tensors",
+    "make_tensor_proto": "frontends.tf.io.tensors",
+    "variable_creator_scope": "frontends.tf.variable_creators",
+}
+BORROWED |= dict.fromkeys(
+    ("SparseTensorSpec", "TypeSpec", "type_spec_from_value"), "frontends.tf.sparse.spec"
+)
 BORROWED["VERSION"] = "frontends.tf.version"
 BORROWED["SparseTensor"] = "frontends.tf.sparse"
 BORROWED |= dict.fromkeys(

@@ -265,5 +265,10 @@ def large_number(number: int, dtype: np.dtype) -> Any:
 
 
 __getattr__, __dir__ = attributes(
-    "tf.dtypes", {"DType": DType, "as_dtype": as_dtype, "cast": cast, **DTYPES}
+    "tf.dtypes",
+    {"DType": DType, "as_dtype": as_dtype, "cast": cast, **DTYPES},
+    borrowed={
+        "complex": "frontends.tf.ops.special:complex_",
+        "saturate_cast": "frontends.tf.ops.bits",
+    },
 )

@@ -1,4 +1,9 @@
-"""`tf.errors`: the exceptions that scripts catch, each one that Python or this package raises."""
+"""`tf.errors`: the exceptions that scripts catch, each one that Python, JAX or this package raises.
+
+`OpError`, in TensorFlow their base class, is a tuple of classes: `except` and `isinstance` take it, `raise` does not.
+"""
+
+import jax
 
 from frontends.tf.data.iterator import OutOfRangeError
 from frontends.tf.traced_values import OperatorNotAllowedInGraphError
@@ -22,17 +27,72 @@ class AbortedError(RuntimeError):
 
 CancelledError = CancelledClosureError
 DataLossError = DamagedFileError
+DeadlineExceededError = TimeoutError
+FailedPreconditionError = RuntimeError
+InternalError = jax.errors.JaxRuntimeError
 InvalidArgumentError = ValueError
 NotFoundError = FileNotFoundError
+PermissionDeniedError = PermissionError
+# What XLA raises when memory runs out; its text begins with RESOURCE_EXHAUSTED.
+ResourceExhaustedError = jax.errors.JaxRuntimeError
+UnauthenticatedError = PermissionError
+UnimplementedError = NotImplementedError
+UnknownError = jax.errors.JaxRuntimeError
+OpError = (ValueError, IndexError, OSError, RuntimeError)
+
+# Numbers of kinds of errors, those of gRPC.
+OK = 0
+CANCELLED = 1
+UNKNOWN = 2
+INVALID_ARGUMENT = 3
+DEADLINE_EXCEEDED = 4
+NOT_FOUND = 5
+ALREADY_EXISTS = 6
+PERMISSION_DENIED = 7
+RESOURCE_EXHAUSTED = 8
+FAILED_PRECONDITION = 9
+ABORTED = 10
+OUT_OF_RANGE = 11
+UNIMPLEMENTED = 12
+INTERNAL = 13
+UNAVAILABLE = 14
+DATA_LOSS = 15
+UNAUTHENTICATED = 16
 
 __all__ = [
+    "ABORTED",
+    "ALREADY_EXISTS",
+    "CANCELLED",
+    "DATA_LOSS",
+    "DEADLINE_EXCEEDED",
+    "FAILED_PRECONDITION",
+    "INTERNAL",
+    "INVALID_ARGUMENT",
+    "NOT_FOUND",
+    "OK",
+    "OUT_OF_RANGE",
+    "PERMISSION_DENIED",
+    "RESOURCE_EXHAUSTED",
+    "UNAUTHENTICATED",
+    "UNAVAILABLE",
+    "UNIMPLEMENTED",
+    "UNKNOWN",
     "AbortedError",
     "AlreadyExistsError",
     "CancelledError",
     "DataLossError",
+    "DeadlineExceededError",
+    "FailedPreconditionError",
+    "InternalError",
     "InvalidArgumentError",
     "NotFoundError",
+    "OpError",
     "OperatorNotAllowedInGraphError",
     "OutOfRangeError",
+    "PermissionDeniedError",
+    "ResourceExhaustedError",
+    "UnauthenticatedError",
     "UnavailableError",
+    "UnimplementedError",
+    "UnknownError",
 ]

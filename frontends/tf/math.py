@@ -7,5 +7,7 @@ from frontends.tf.ops.on_elements import on_elements
 from frontends.tf.ops.tables import MATH
 
 __getattr__, __dir__ = attributes(
-    "tf.math", recordable("tf.math", on_elements(across_devices("tf.math", MATH)))
+    "tf.math",
+    recordable("tf.math", on_elements(across_devices("tf.math", MATH))),
+    {"special": "frontends.tf.math_special"},
 )

@@ -161,6 +161,7 @@ _TF1 = (
 __getattr__, __dir__ = attributes(
     "tf.nn",
     recordable("tf.nn", across_devices("tf.nn", NN)),
+    {"experimental": "frontends.tf.nn_experimental"},
     present=("compute_average_loss", "scale_regularization_loss"),
     borrowed=dict.fromkeys(_TF1, "frontends.tf.compat.v1.nn")
     | dict.fromkeys(

@@ -303,6 +303,27 @@ class Dimension:
     def __hash__(self) -> int:
         return hash(self.value)
 
+    def __add__(self, other: Any) -> "Dimension":
+        return self._with(operator.add, other)
+
+    def __sub__(self, other: Any) -> "Dimension":
+        return self._with(operator.sub, other)
+
+    def __mul__(self, other: Any) -> "Dimension":
+        return self._with(operator.mul, other)
+
+    def __floordiv__(self, other: Any) -> "Dimension":
+        return self._with(operator.floordiv, other)
+
+    def __mod__(self, other: Any) -> "Dimension":
+        return self._with(operator.mod, other)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def _with(self, combine: Any, other: Any) -> "Dimension":
+        size = other.value if isinstance(other, Dimension) else other
+        return Dimension(None if None in (self.value, size) else combine(self.value, size))
+
     def __repr__(self) -> str:
         return f"Dimension({self.value})"
 

@@ -1,5 +1,6 @@
 """`tf.Variable`: an array that keeps its place, over the engine's state."""
 
+import functools
 from abc import ABCMeta
 from collections.abc import Callable
 from typing import Any
@@ -22,6 +23,7 @@ from frontends.tf.reference import Reference
 from frontends.tf.scatter import ScatteredVariable
 from frontends.tf.tensor_shape import TensorShape
 from frontends.tf.variable_component import shown
+from frontends.tf.variable_creators import created
 from spmd.replica import current_frame
 
 
@@ -33,8 +35,11 @@ class _FoundInGraphs(ABCMeta):
     """Has a model function that is called again get the variables of the first call, as it does in TensorFlow's sessions."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        graph = current_graph()
         collections = kwargs.pop("collections", None)
+        return created(cls, functools.partial(cls._make, collections), args, kwargs)
+
+    def _make(cls, collections: Any, *args: Any, **kwargs: Any) -> Any:
+        graph = current_graph()
         if graph is None:
             return super().__call__(*args, **kwargs)
 

@@ -15,3 +15,9 @@ def _own_version() -> str:
 
 
 VERSION = f"2.21.0+{_own_version()}"
+GIT_VERSION = f"v{VERSION}"
+COMPILER_VERSION = "XLA"
+# Of the format of TensorFlow 2.21's graphs, which nothing here writes.
+GRAPH_DEF_VERSION = 2474
+GRAPH_DEF_VERSION_MIN_CONSUMER = 0
+GRAPH_DEF_VERSION_MIN_PRODUCER = 0

@@ -55,6 +55,21 @@ REPEATED = {
     "columns.input_layer": ("embedding/*", "combiner/*", "shared_named", "indicator/index"),
     "columns.buckets": ("*_3", "*_1", "numbers_int32", "file_part"),
     "columns.crosses": ("two_in_few", "two_with_key", "with_column_first"),
+    # The same key or the same function of JAX behind each; a few of each kind are enough.
+    "draws.functions": (
+        *("stateless_*", "numpy/*", "poisson*", "gamma*", "dropout*", "log_uniform"),
+        *("shuffle", "index_shuffle"),
+    ),
+    "draws.generator": ("binomial", "map", "*/moments", "truncated", "split/different", "restored"),
+    "numpys.each": tuple(f"[{first}]*" for first in "abcdefghijklnopqrstuv"),
+    "numpys.others": tuple(f"[{first}]*" for first in "bcdefghijlpqrstvw"),
+    "functions.special": ("special/*", "slope/*", "betainc", "zeta", "polygamma", "cumulative*/*"),
+    "functions.matrices": ("banded*", "tridiagonal_*/*", "slope/*", "logm", "lu_*", "eigh_*"),
+    "functions.windows": ("*/2", "*/3", "*3d*", "pool/*", "*/batch", "*/rates", "slope/*"),
+    "functions.signals": ("*/[34]", "*/ortho", "inverse_*/*", "slope/*", "mel/*", "wav/*"),
+    "functions.places": ("*/int64", "*/ints", "histogram/default", "unravel_index/scalar"),
+    "functions.losses": ("ctc_*/*", "slope/*", "*/shift", "*/keep"),
+    "various.operations": ("project/[RWN]*", "*/NEAREST", "suppress/5/*", "suppress/3"),
     # The first is another name of the same layer.
     "train.batchnorm": ("experimental_synchronized/*", "*/full/*"),
     "eagerly.state": ("trained/momentum/*", "trained/adam/16", "trained/sgd/16"),

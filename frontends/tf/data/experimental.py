@@ -4,12 +4,13 @@ Source: ``tf.data.experimental``.
 """
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, SupportsIndex
 
 import numpy as np
 
-from frontends.tf._typing import DTypeLike, TensorLike
+from frontends.tf import _names, nest
+from frontends.tf._typing import DTypeLike, Nested, TensorLike
 from frontends.tf.data.batched_features import (
     make_batched_features_dataset as make_batched_features_dataset,
 )
@@ -19,6 +20,8 @@ from frontends.tf.data.constants import UNKNOWN_CARDINALITY as UNKNOWN_CARDINALI
 from frontends.tf.data.csv import CsvDataset as CsvDataset
 from frontends.tf.data.csv import make_csv_dataset as make_csv_dataset
 from frontends.tf.data.dataset import Dataset
+from frontends.tf.data.iterator import ElementIterator
+from frontends.tf.data.iterator import Optional as Optional
 from frontends.tf.data.options import AutoShardPolicy as AutoShardPolicy
 from frontends.tf.data.options import AutotuneOptions as AutotuneOptions
 from frontends.tf.data.options import DistributeOptions as DistributeOptions
@@ -30,6 +33,8 @@ from frontends.tf.io.record_writer import TFRecordWriter as _FileWriter
 from spmd.input.pipeline import counted
 from spmd.typing import StrPath
 
+Counter = Dataset.counter
+RandomDataset = Dataset.random
 choose_from_datasets = Dataset.choose_from_datasets
 sample_from_datasets = Dataset.sample_from_datasets
 get_single_element = Dataset.get_single_element
@@ -295,6 +300,154 @@ def unbatch() -> Callable[[Dataset], Dataset]:
     return lambda dataset: dataset.unbatch()
 
 
+def bucket_by_sequence_length(
+    element_length_func: Callable[..., Any],
+    bucket_boundaries: Sequence[int],
+    bucket_batch_sizes: Sequence[int],
+    padded_shapes: Nested = None,
+    padding_values: Nested = None,
+    pad_to_bucket_boundary: bool = False,
+    no_padding: bool = False,
+    drop_remainder: bool = False,
+) -> Callable[[Dataset], Dataset]:
+    """Batches elements of similar length; the same as `Dataset.bucket_by_sequence_length`, with its arguments.
+
+    Returns:
+        A function for `Dataset.apply`.
+
+    Source: ``tf.data.experimental.bucket_by_sequence_length``.
+    """
+    return lambda dataset: dataset.bucket_by_sequence_length(
+        element_length_func,
+        bucket_boundaries,
+        bucket_batch_sizes,
+        padded_shapes,
+        padding_values,
+        pad_to_bucket_boundary,
+        no_padding,
+        drop_remainder,
+    )
+
+
+def copy_to_device(target_device: str, source_device: str = "/cpu:0") -> Callable[..., Dataset]:
+    """Changes nothing: a distributed dataset is put on its devices ahead of the step by itself.
+
+    Args:
+        target_device: accepted; not used.
+        source_device: accepted; not used.
+
+    Returns:
+        A function for `Dataset.apply`.
+
+    Source: ``tf.data.experimental.copy_to_device``.
+    """
+    return lambda dataset: dataset
+
+
+def enable_debug_mode() -> None:
+    """Has no effect: a map function that fails tells its line already, and `breakpoint()` works where it runs as Python.
+
+    Source: ``tf.data.experimental.enable_debug_mode``.
+    """
+
+
+def enumerate_dataset(start: SupportsIndex = 0) -> Callable[[Dataset], Dataset]:
+    """Puts a number in front of every element; the same as `Dataset.enumerate`.
+
+    Returns:
+        A function for `Dataset.apply`.
+
+    Source: ``tf.data.experimental.enumerate_dataset``.
+    """
+    return lambda dataset: dataset.enumerate(start)
+
+
+def from_list(elements: Sequence[Nested], name: str | None = None) -> Dataset:
+    """Makes a dataset of a list of elements of one structure.
+
+    Args:
+        elements: at least one.
+
+    Raises:
+        ValueError: there are none.
+
+    Source: ``tf.data.experimental.from_list``.
+    """
+    if not elements:
+        raise ValueError("Invalid `elements`. `elements` should not be empty.")
+    stacked = nest.map_structure(lambda *values: np.stack([*map(np.asarray, values)]), *elements)
+    return Dataset.from_tensor_slices(stacked)
+
+
+def get_next_as_optional(iterator: ElementIterator) -> Optional:
+    """Returns the next element of an iterator, or an optional without a value at the end.
+
+    Source: ``tf.data.experimental.get_next_as_optional``.
+    """
+    return iterator.get_next_as_optional()
+
+
+def get_structure(dataset_or_iterator: Any) -> Nested:
+    """Returns the specs of a dataset's or iterator's elements: its `element_spec`.
+
+    Source: ``tf.data.experimental.get_structure``.
+    """
+    return dataset_or_iterator.element_spec
+
+
+def group_by_window(
+    key_func: Callable[..., Any],
+    reduce_func: Callable[[Any, Any], Any],
+    window_size: SupportsIndex | None = None,
+    window_size_func: Callable[[Any], Any] | None = None,
+) -> Callable[[Dataset], Dataset]:
+    """Collects elements by a key; the same as `Dataset.group_by_window`.
+
+    Returns:
+        A function for `Dataset.apply`.
+
+    Source: ``tf.data.experimental.group_by_window``.
+    """
+    return lambda dataset: dataset.group_by_window(
+        key_func, reduce_func, window_size, window_size_func
+    )
+
+
+def scan(
+    initial_state: Nested, scan_func: Callable[[Any, Any], tuple[Any, Any]]
+) -> Callable[[Dataset], Dataset]:
+    """Hands a state on from element to element; the same as `Dataset.scan`.
+
+    Returns:
+        A function for `Dataset.apply`.
+
+    Source: ``tf.data.experimental.scan``.
+    """
+    return lambda dataset: dataset.scan(initial_state, scan_func)
+
+
+def take_while(predicate: Callable[..., Any]) -> Callable[[Dataset], Dataset]:
+    """Keeps the elements before the first that fails; the same as `Dataset.take_while`.
+
+    Returns:
+        A function for `Dataset.apply`.
+
+    Source: ``tf.data.experimental.take_while``.
+    """
+    return lambda dataset: dataset.take_while(predicate)
+
+
+def unique() -> Callable[[Dataset], Dataset]:
+    """Drops elements that are equal to one before; the same as `Dataset.unique`.
+
+    Returns:
+        A function for `Dataset.apply`.
+
+    Source: ``tf.data.experimental.unique``.
+    """
+    return lambda dataset: dataset.unique()
+
+
 class TFRecordWriter:
     """Writes a dataset of texts to a TFRecord file.
 
@@ -327,3 +480,8 @@ class TFRecordWriter:
         with _FileWriter(self._filename, self._compression) as writer:
             for record in dataset:
                 writer.write(record)
+
+
+__getattr__, __dir__ = _names.attributes(
+    "tf.data.experimental", {}, present=_names.exported_by(__name__)
+)

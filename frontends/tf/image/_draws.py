@@ -10,10 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from frontends.tf import random
 from frontends.tf.data.tracing import in_map_on_host
+from frontends.tf.ops import random
 from frontends.tf.ops.map_stream import next_key
 from frontends.tf.ops.seeds import check_global_seed, key_words, op_entropy
+from frontends.tf.ops.stateless import stateless_uniform
 
 
 def drawn(seed: int | None, shape: Sequence[int] = (), low: float = 0.0, high: float = 1.0) -> Any:
@@ -88,9 +89,9 @@ def _on_host_in_maps(value: Any) -> Any:
 
 @functools.partial(jax.jit, static_argnums=1)
 def _uniform(seed: Any, shape: tuple[int, ...]) -> Any:
-    return random.stateless_uniform(shape, seed)
+    return stateless_uniform(shape, seed)
 
 
 @jax.jit
 def _integer(seed: Any, low: Any, high: Any) -> Any:
-    return random.stateless_uniform([], seed, low, high, jnp.int32)
+    return stateless_uniform([], seed, low, high, jnp.int32)

@@ -5,7 +5,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from frontends.tf._typing import DTypeLike, TensorLike
+from frontends.tf._typing import DTypeLike, ShapeLike, TensorLike
 from frontends.tf.data.host_tensors import as_tensors
 from frontends.tf.dtypes import as_dtype
 from frontends.tf.io.host_values import in_shape, texts_of
@@ -121,6 +121,118 @@ def parse_tensor(serialized: TensorLike, out_type: DTypeLike, name: str | None =
             f"Could not parse `serialized` as TensorProto: '{texts[0][:40]!r}': {error}.\n"
             "Fix: read what tf.io.serialize_tensor wrote, as the dtype that it had."
         ) from None
+
+
+def make_tensor_proto(
+    values: TensorLike,
+    dtype: DTypeLike = None,
+    shape: ShapeLike = None,
+    verify_shape: bool = False,
+    allow_broadcast: bool = False,
+) -> Any:
+    """Makes the message of an array: a `TensorProto`, as requests to servers hold.
+
+    Args:
+        values: an array, a number, a text, or nested lists of them. Python's numbers become int32 and float32.
+        dtype: of the message; None is that of the values.
+        shape: of the message, whose last value is repeated if it has fewer; None is that of the values.
+        verify_shape: whether the values must have the shape already.
+        allow_broadcast: whether a single value may fill the shape.
+
+    Returns:
+        The message.
+
+    Raises:
+        TypeError: the values have another shape than `shape`, and are to have it.
+        ValueError: there are more values than the shape has.
+
+    Examples:
+        >>> message = make_tensor_proto([1.0, 2.0])
+        >>> make_ndarray(message).tolist()
+        [1.0, 2.0]
+
+    Source: `tf.make_tensor_proto`.
+    """
+    from frontends.tf._protos import MESSAGES
+
+    message = MESSAGES["TensorProto"]()
+    array = np.asarray(values)
+    text = array.dtype.kind in "OSU"
+    if text:
+        texts, own = texts_of(values, "make_tensor_proto: values")
+    else:
+        array, own = _of_type(array, values, dtype), array.shape
+    sizes = own if shape is None else tuple(int(size) for size in shape)
+    _check_shape(own, sizes, verify_shape, allow_broadcast)
+    message.tensor_shape.SetInParent()
+    for size in sizes:
+        message.tensor_shape.dim.add(size=size)
+    if text:
+        message.dtype = _STRING
+        message.string_val.extend(texts)
+        return message
+    message.dtype = _NUMBERS[array.dtype]
+    field = _TYPES[message.dtype][1]
+    flat = array.reshape(-1)
+    if array.size > 1 and array.size == int(np.prod(sizes)) and array.dtype.kind not in "bc":
+        message.tensor_content = np.ascontiguousarray(array).tobytes()
+    elif field == "half_val":
+        message.half_val.extend(flat.view(np.uint16).tolist())
+    elif array.dtype.kind == "c":
+        getattr(message, field).extend(
+            [part for one in flat.tolist() for part in (one.real, one.imag)]
+        )
+    else:
+        getattr(message, field).extend(flat.tolist())
+    return message
+
+
+def _of_type(array: np.ndarray, values: TensorLike, dtype: DTypeLike) -> np.ndarray:
+    if dtype is not None:
+        return array.astype(as_dtype(dtype).dtype)
+    plain = isinstance(values, list | int | float | complex | tuple)
+    if plain and not isinstance(values, np.generic):
+        narrow = {"i": np.int32, "f": np.float32, "c": np.complex64}
+        return array.astype(narrow.get(array.dtype.kind, array.dtype))
+    return array
+
+
+def _check_shape(
+    own: tuple[int, ...], sizes: tuple[int, ...], verify_shape: bool, allow_broadcast: bool
+) -> None:
+    count, room = int(np.prod(own)), int(np.prod(sizes))
+    if (verify_shape or (allow_broadcast and count != 1)) and own != sizes:
+        raise TypeError(f"make_tensor_proto: expected values of shape {sizes}, got {own}.")
+    if count > room:
+        raise ValueError(
+            f"make_tensor_proto: shape {sizes} has {room} entries, but {count} values are given."
+        )
+
+
+def make_ndarray(tensor: Any) -> np.ndarray:
+    """Makes an array of NumPy of a message.
+
+    Args:
+        tensor: a `TensorProto`, this project's or TensorFlow's.
+
+    Returns:
+        The array; texts as bytes in an array of objects.
+
+    Raises:
+        TypeError: there is no such number of a dtype.
+
+    Source: `tf.make_ndarray`.
+    """
+    shape = tuple(dim.size for dim in tensor.tensor_shape.dim)
+    count = int(np.prod(shape, dtype=object))
+    if tensor.dtype == _STRING:
+        made = np.empty(count, object)
+        made[:] = _texts(tensor, count)
+        return made.reshape(shape)
+    if tensor.dtype not in _TYPES:
+        raise TypeError(f"make_ndarray: Unsupported tensor type: {tensor.dtype}.")
+    kind, field = _TYPES[tensor.dtype]
+    return _numbers(tensor, np.dtype(kind), field, count).reshape(shape)
 
 
 def _check_type(wanted: str, found: str) -> None:

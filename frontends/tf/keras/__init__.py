@@ -16,4 +16,6 @@ from spmd.integrations.keras import patch_keras
 
 patch_keras(_patches.patches())
 _fit.connect()
-__getattr__, __dir__ = _namespace.build(__name__, _added.NAMES, _added.SAME_AS, _added.HINTS)
+__getattr__, __dir__ = _namespace.build(
+    __name__, _added.NAMES, _added.MODULES, _added.SAME_AS, _added.HINTS
+)

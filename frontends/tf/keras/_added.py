@@ -9,11 +9,19 @@ import keras
 from frontends.tf import random
 from frontends.tf._typing import DTypeLike
 from frontends.tf.dtypes import jax_dtype
-from frontends.tf.keras import _backend_functions, _estimator, _export, _legacy_optimizers
+from frontends.tf.keras import (
+    _backend_functions,
+    _ctc,
+    _estimator,
+    _export,
+    _learning_phase,
+    _legacy_optimizers,
+)
 from frontends.tf.keras._backup import BackupAndRestore
 from frontends.tf.keras._dataset_creator import DatasetCreator
 from frontends.tf.keras._dense_features import DenseFeatures
 from frontends.tf.keras._files import ModelCheckpoint
+from frontends.tf.keras._linear_models import LinearModel, WideDeepModel
 from frontends.tf.keras._lookup import Hashing, IntegerLookup, StringLookup
 from frontends.tf.keras._mean_tensor import MeanTensor
 from frontends.tf.keras._sidecar import SidecarEvaluator
@@ -93,11 +101,18 @@ _LOOKUPS = {cls.__name__: cls for cls in (Hashing, IntegerLookup, StringLookup, 
 NAMES: dict[str, dict[str, Any]] = {
     **_export.NAMES,
     "": {**_export.NAMES.get("", {}), "estimator": _estimator},
-    "backend": _backend_functions.TABLE,
+    "backend": {
+        **_backend_functions.TABLE,
+        **_ctc.TABLE,
+        "function": _learning_phase.function,
+        "learning_phase": _learning_phase.learning_phase,
+        "set_learning_phase": _learning_phase.set_learning_phase,
+    },
     "callbacks": {cls.__name__: cls for cls in (BackupAndRestore, ModelCheckpoint, TensorBoard)},
     "callbacks.experimental": {"BackupAndRestore": BackupAndRestore},
     # Keras's old version of it calls TensorFlow.
     "layers": {
+        "AbstractRNNCell": _learning_phase.AbstractRNNCell,
         "AlphaDropout": keras.layers.AlphaDropout,
         "DenseFeatures": DenseFeatures,
         **_LOOKUPS,
@@ -108,7 +123,12 @@ NAMES: dict[str, dict[str, Any]] = {
     "metrics": _functions(keras.metrics) | {"MeanTensor": MeanTensor},
     "mixed_precision.experimental": {"set_policy": keras.mixed_precision.set_global_policy},
     "optimizers.legacy": _legacy_optimizers.TABLE,
-    "experimental": {**_export.NAMES["experimental"], "SidecarEvaluator": SidecarEvaluator},
+    "experimental": {
+        **_export.NAMES["experimental"],
+        "LinearModel": LinearModel,
+        "SidecarEvaluator": SidecarEvaluator,
+        "WideDeepModel": WideDeepModel,
+    },
     "utils": {
         "set_random_seed": set_random_seed,
         "SidecarEvaluator": SidecarEvaluator,
@@ -116,6 +136,9 @@ NAMES: dict[str, dict[str, Any]] = {
     },
     "utils.experimental": {"DatasetCreator": DatasetCreator},
 }
+
+# Modules that Keras has, but not among its names for TensorFlow.
+MODULES = {"saving": keras.saving}
 
 # Modules that Keras 3 dropped, and where their names are now.
 SAME_AS = {
@@ -130,15 +153,9 @@ SAME_AS = {
 
 HINTS = {
     "tf.keras.backend.conv2d_transpose": "Use tf.keras.layers.Conv2DTranspose",
-    "tf.keras.backend.ctc_batch_cost": "Use tf.keras.losses.CTC, or keras.ops.ctc_loss",
-    "tf.keras.backend.ctc_decode": "Use keras.ops.ctc_decode",
-    "tf.keras.backend.ctc_label_dense_to_sparse": "keras.ops.ctc_loss takes dense labels",
     "tf.keras.backend.get_session": "There are no sessions: call functions, and x.numpy()",
     "tf.keras.backend.gradients": "Use tf.GradientTape",
     "tf.keras.backend.in_train_phase": "Use the argument training of a layer's call",
-    "tf.keras.backend.learning_phase": "Pass training=True or False to the model",
-    "tf.keras.backend.set_learning_phase": "Pass training=True or False to the model",
-    "tf.keras.backend.function": "Use keras.Model(inputs, outputs), or a Python function",
     "tf.keras.backend.placeholder": "Use tf.keras.Input",
     "tf.keras.backend.print_tensor": "Use tf.print",
     "tf.keras.backend.rnn": "Use tf.keras.layers.RNN with a cell",

@@ -21,6 +21,7 @@ Attributes = tuple[Callable[[str], Any], Callable[[], list[str]]]
 def build(
     package: str,
     added: Mapping[str, Mapping[str, Any]],
+    modules: Mapping[str, types.ModuleType],
     same_as: Mapping[str, str],
     hints: Mapping[str, str],
 ) -> Attributes:
@@ -29,6 +30,7 @@ def build(
     Args:
         package: Python's name of `tf.keras`, which is being imported.
         added: names that Keras 3 does not have, by module (`"layers"`; `""` is `tf.keras` itself).
+        modules: modules of Keras to have beside those of its names for TensorFlow.
         same_as: modules that Keras 3 does not have (`"optimizers.experimental"`), and the modules whose
             names they have. Parents come first.
         hints: what to do instead of a name that does not exist, by its full name.
@@ -37,6 +39,7 @@ def build(
         The functions `__getattr__` and `__dir__` of `tf.keras` itself.
     """
     sources = dict(_modules("", api))
+    sources |= {path: module for path, module in modules.items() if path not in sources}
     sources |= {path: sources[source] for path, source in same_as.items()}
     names: dict[str, dict[str, Any]] = {path: dict(added.get(path, {})) for path in sources}
     for path, source in sources.items():

@@ -1,6 +1,5 @@
 """Random numbers from the global stream, eagerly and in compiled steps: `tf.random.normal` and its kin."""
 
-from collections.abc import Callable, Sequence
 from typing import SupportsIndex
 
 import jax
@@ -8,6 +7,7 @@ import jax.numpy as jnp
 
 from frontends.tf._typing import DTypeLike, ShapeLike, TensorLike
 from frontends.tf.dtypes import jax_dtype
+from frontends.tf.ops import draws
 from frontends.tf.ops.convert import static_shape
 from frontends.tf.ops.map_stream import in_map, next_key
 from frontends.tf.ops.random_stream import restart_stream, take_key
@@ -57,7 +57,7 @@ def normal(
     name: str | None = None,
 ) -> jax.Array:
     """Draws from a normal distribution; see `tf.random.normal`."""
-    return _normal(draw_key(seed), shape, mean, stddev, dtype)
+    return draws.normal_of(draw_key(seed), shape, mean, stddev, dtype)
 
 
 def truncated_normal(
@@ -69,9 +69,7 @@ def truncated_normal(
     name: str | None = None,
 ) -> jax.Array:
     """Draws from a normal distribution, within two deviations; see `tf.random.truncated_normal`."""
-    dtype = jax_dtype(dtype)
-    drawn = jax.random.truncated_normal(draw_key(seed), -2.0, 2.0, static_shape(shape), dtype)
-    return drawn * jnp.asarray(stddev, dtype) + jnp.asarray(mean, dtype)
+    return draws.truncated_of(draw_key(seed), shape, mean, stddev, dtype)
 
 
 def uniform(
@@ -87,7 +85,7 @@ def uniform(
     Raises:
         ValueError: integers are to be drawn, and `maxval` is not given.
     """
-    return _uniform(lambda: draw_key(seed), shape, minval, maxval, dtype)
+    return draws.uniform_of(lambda: draw_key(seed), shape, minval, maxval, dtype)
 
 
 def gamma(
@@ -152,47 +150,7 @@ def categorical(
     Raises:
         ValueError: `logits` is not a matrix.
     """
-    logits = jnp.asarray(logits)
-    if logits.ndim != 2:
-        raise ValueError(f"logits should be a matrix, got shape {logits.shape}.")
-    shape = (num_samples, logits.shape[0])
-    drawn = jax.random.categorical(draw_key(seed), logits, axis=-1, shape=shape).T
-    return drawn.astype(jax.dtypes.canonicalize_dtype(jnp.int64 if dtype is None else dtype))
-
-
-def stateless_normal(
-    shape: ShapeLike,
-    seed: Sequence[int],
-    mean: TensorLike = 0.0,
-    stddev: TensorLike = 1.0,
-    dtype: DTypeLike = jnp.float32,
-    name: str | None = None,
-    alg: str = "auto_select",
-) -> jax.Array:
-    """Draws the same numbers for the same seed; see `tf.random.stateless_normal`.
-
-    The numbers are JAX's, not TensorFlow's.
-    """
-    return _normal(_stateless_key(seed), shape, mean, stddev, dtype)
-
-
-def stateless_uniform(
-    shape: ShapeLike,
-    seed: Sequence[int],
-    minval: TensorLike = 0,
-    maxval: TensorLike = None,
-    dtype: DTypeLike = jnp.float32,
-    name: str | None = None,
-    alg: str = "auto_select",
-) -> jax.Array:
-    """Draws the same numbers for the same seed; see `tf.random.stateless_uniform`.
-
-    The numbers are JAX's, not TensorFlow's.
-
-    Raises:
-        ValueError: integers are to be drawn, and `maxval` is not given.
-    """
-    return _uniform(lambda: _stateless_key(seed), shape, minval, maxval, dtype)
+    return draws.categorical_of(lambda: draw_key(seed), logits, num_samples, dtype)
 
 
 def draw_key(seed: int | None) -> jax.Array:
@@ -205,37 +163,3 @@ def draw_key(seed: int | None) -> jax.Array:
     data = jnp.asarray(words, jnp.uint32)
     key = jax.random.fold_in(jax.random.wrap_key_data(data, impl="threefry2x32"), number)
     return jax.random.fold_in(key, replica_id()) if in_replica() else key
-
-
-def _normal(
-    key: jax.Array, shape: ShapeLike, mean: TensorLike, stddev: TensorLike, dtype: DTypeLike
-) -> jax.Array:
-    dtype = jax_dtype(dtype)
-    drawn = jax.random.normal(key, static_shape(shape), dtype)
-    return drawn * jnp.asarray(stddev, dtype) + jnp.asarray(mean, dtype)
-
-
-def _uniform(
-    key: Callable[[], jax.Array],
-    shape: ShapeLike,
-    minval: TensorLike,
-    maxval: TensorLike,
-    dtype: DTypeLike,
-) -> jax.Array:
-    """Draws uniformly; a call that fails takes no key from the stream."""
-    dtype, sizes = jax_dtype(dtype), static_shape(shape)
-    if jnp.issubdtype(dtype, jnp.integer):
-        if maxval is None:
-            raise ValueError(
-                f"Must specify maxval for integer dtype {dtype.name}: "
-                "tf.random.uniform([2], maxval=10, dtype=tf.int32)."
-            )
-        low, high = jnp.asarray(minval), jnp.asarray(maxval)
-        return jax.random.randint(key(), sizes, low, high, dtype)
-    low, high = jnp.asarray(minval, dtype), jnp.asarray(1 if maxval is None else maxval, dtype)
-    return jax.random.uniform(key(), sizes, dtype) * (high - low) + low
-
-
-def _stateless_key(seed: Sequence[int]) -> jax.Array:
-    words = jnp.asarray(seed).astype(jnp.uint32)
-    return jax.random.wrap_key_data(words, impl="threefry2x32")

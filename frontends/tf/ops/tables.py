@@ -9,17 +9,27 @@ import jax.numpy as jnp
 from frontends.tf._names import defined_in
 from frontends.tf.ops import (
     activations,
+    array,
+    bessel,
+    bits,
+    blocks,
     clip,
     convolutions,
+    counting,
+    ctc,
     decompositions,
+    factors,
     linalg,
     math,
     nn,
+    quotients,
     ranking,
     reversal,
     sampled_losses,
     segments,
+    sliding,
     special,
+    statistics,
 )
 from frontends.tf.ops.casting import cast
 from frontends.tf.ops.convert import activation, binary, picked, reduction, same_names, unary
@@ -67,7 +77,19 @@ TF: dict[str, Any] = COMMON | {
     **picked(linalg, "einsum", "matmul", "norm", "tensordot"),
     **picked(ranking, "argsort", "sort"),
     **picked(reversal, "reverse_sequence"),
+    **defined_in(blocks.__name__),
+    **picked(bits, "bitcast", "saturate_cast"),
+    **picked(
+        counting,
+        *("histogram_fixed_width", "histogram_fixed_width_bins", "searchsorted", "unravel_index"),
+    ),
+    **picked(factors, "eig", "eigvals"),
+    **picked(quotients, "truncatediv", "truncatemod"),
     "cast": cast,
+    "guarantee_const": array.identity,
+    "matrix_square_root": factors.sqrtm,
+    "realdiv": binary(jnp.true_divide),
+    "space_to_batch_nd": blocks.space_to_batch,
     "complex": special.complex_,
 }
 
@@ -78,6 +100,11 @@ MATH: dict[str, Any] = COMMON | {
     **picked(math, "count_nonzero", "cumprod", "divide_no_nan"),
     **defined_in(segments.__name__),
     **picked(ranking, "confusion_matrix", "in_top_k", "top_k"),
+    **bessel.MATH,
+    **picked(counting, "is_non_decreasing", "is_strictly_increasing"),
+    **picked(nn, "log_softmax", "softmax"),
+    **picked(quotients, "accumulate_n", "cumulative_logsumexp", "nextafter", "polyval"),
+    **picked(quotients, "reciprocal_no_nan"),
     **picked(special, "angle", "bincount", "imag", "invert_permutation", "lbeta", "real", "rint"),
     "conj": unary(jnp.conj),
     "digamma": unary(jax.scipy.special.digamma),
@@ -118,6 +145,9 @@ LINALG: dict[str, Any] = {
         if not isinstance(one, type)
     },
     **defined_in(linalg.__name__),
+    **{
+        name: one for name, one in defined_in(factors.__name__).items() if not isinstance(one, type)
+    },
 }
 
 
@@ -125,7 +155,15 @@ NN: dict[str, Any] = {
     **defined_in(nn.__name__),
     **defined_in(activations.__name__),
     **defined_in(convolutions.__name__),
+    **defined_in(sliding.__name__),
+    **picked(ctc, "collapse_repeated", "ctc_beam_search_decoder", "ctc_greedy_decoder", "ctc_loss"),
+    **picked(
+        statistics,
+        *("batch_norm_with_global_normalization", "log_poisson_loss", "normalize_moments"),
+        *("sufficient_statistics", "weighted_moments"),
+    ),
     **picked(sampled_losses, "nce_loss", "sampled_softmax_loss"),
+    "space_to_batch": blocks.space_to_batch,
     "lrn": activations.local_response_normalization,
     "log_sigmoid": unary(jax.nn.log_sigmoid),
     **same_names(activation, jax.nn, "elu", "relu", "relu6", "softplus"),

@@ -13,4 +13,8 @@ __getattr__, __dir__ = _names.attributes(
         if name not in ("concat", "expand_dims")
     },
     present=("RaggedTensor", "RaggedTensorSpec"),
+    borrowed={
+        "cross": "frontends.tf.sparse.crossing:ragged_cross",
+        "cross_hashed": "frontends.tf.sparse.crossing:ragged_cross_hashed",
+    },
 )

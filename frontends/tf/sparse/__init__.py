@@ -15,5 +15,10 @@ __getattr__, __dir__ = _names.attributes(
         if name != "FilledRows"
     },
     present=_names.exported_by(__name__),
-    borrowed={"sparse_dense_matmul": "frontends.tf.sparse.products"},
+    borrowed={
+        "bincount": "frontends.tf.sparse.counts",
+        "cross": "frontends.tf.sparse.crossing",
+        "cross_hashed": "frontends.tf.sparse.crossing",
+        "sparse_dense_matmul": "frontends.tf.sparse.products",
+    },
 )

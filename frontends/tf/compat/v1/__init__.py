@@ -47,6 +47,7 @@ __getattr__, __dir__ = attributes(
     {
         "distributions": "frontends.tf.compat.v1.distributions",
         "app": "frontends.tf.compat.v1.app",
+        "data": "frontends.tf.compat.v1.data",
         "flags": "frontends.tf.compat.v1.flags",
         "distribute": "frontends.tf.compat.v1.distribute",
         "estimator": "frontends.tf.compat.v1.estimator",
@@ -61,6 +62,7 @@ __getattr__, __dir__ = attributes(
     },
     borrowed=dict.fromkeys(
         ("Event", "Summary", "SummaryMetadata"), "frontends.tf.compat.v1.summary"
-    ),
+    )
+    | {"Dimension": "frontends.tf.tensor_shape"},
     rest="frontends.tf",
 )

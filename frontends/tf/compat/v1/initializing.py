@@ -1,5 +1,11 @@
 """Operations that give variables and tables their values in a session: they have these when they are made."""
 
+from collections.abc import Sequence
+
+import jax
+import jax.numpy as jnp
+
+from frontends.tf._typing import VariableLike
 from frontends.tf.graph import Operation
 from frontends.tf.ops.control_flow import no_op
 
@@ -34,3 +40,25 @@ def initialize_all_variables() -> Operation | None:
     Source: `tf.compat.v1.initialize_all_variables`.
     """
     return global_variables_initializer()
+
+
+def variables_initializer(var_list: Sequence[VariableLike], name: str = "init") -> Operation | None:
+    """Makes an operation without effect: variables have their values; see `global_variables_initializer`.
+
+    Args:
+        var_list: accepted; not used.
+
+    Source: `tf.compat.v1.variables_initializer`.
+    """
+    return no_op(name)
+
+
+def is_variable_initialized(variable: VariableLike) -> jax.Array:
+    """Tells whether a variable has a value: always.
+
+    Args:
+        variable: accepted; not used.
+
+    Source: `tf.compat.v1.is_variable_initialized`.
+    """
+    return jnp.asarray(True)

@@ -76,3 +76,27 @@ def reset_default_graph() -> None:
 
     Source: `tf.compat.v1.reset_default_graph`.
     """
+
+
+def resource_variables_enabled() -> bool:
+    """Tells whether variables are read in the order of the program: always.
+
+    Source: `tf.compat.v1.resource_variables_enabled`.
+    """
+    return True
+
+
+def executing_eagerly_outside_functions() -> bool:
+    """Tells whether code outside of programs runs at once: always.
+
+    Source: `tf.compat.v1.executing_eagerly_outside_functions`.
+    """
+    return True
+
+
+def control_flow_v2_enabled() -> bool:
+    """Tells whether loops and branches are XLA's: always.
+
+    Source: `tf.compat.v1.control_flow_v2_enabled`.
+    """
+    return True

@@ -24,3 +24,11 @@ def test_they_have_no_effect(name):
         assert isinstance(operation, Operation)
         assert all(one.effect is None for one in graph.operations_of(operation))
         tf.train.Scaffold(init_op=operation, local_init_op=make())
+
+
+def test_nothing_is_to_be_done():
+    v1 = tf.compat.v1
+    assert v1.variables_initializer([tf.Variable(1.0)]) is None
+    assert v1.is_variable_initialized(tf.Variable(1.0))
+    assert v1.resource_variables_enabled()
+    assert v1.executing_eagerly_outside_functions()
