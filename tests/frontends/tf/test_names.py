@@ -64,6 +64,7 @@ def test_planned_names_say_so(module, name):
         ("tf", "log_softmax", "use jax.nn.log_softmax"),
         ("tf", "import_graph_def", r"tf\.saved_model\.save writes a program"),
         ("tf.compat.v1", "wrap_function", r"tf\.saved_model\.save writes a program"),
+        ("tf.train", "experimental", "divided into files by Orbax"),
         ("tf", "RegisterGradient", r"use @tf\.custom_gradient"),
         ("tf", "resource", "pass the object itself"),
         ("tf.experimental", "tensorrt", "XLA compiles the program"),
