@@ -5,12 +5,14 @@ in any place, and a few escapes, which are translated: `\pL` and `\p{L}`, `\z`, 
 the very end of the text here. `\d`, `\w`, `\s` and `\b` are ASCII's, and a dot is a character of UTF-8.
 """
 
+import contextlib
 import dataclasses
 import functools
 import logging
 import re
 import sys
 import unicodedata
+from collections.abc import Callable
 from typing import NamedTuple
 
 _LOGGER = logging.getLogger(__name__)
@@ -105,6 +107,9 @@ def replaced(pattern: re.Pattern[str], rewrite: Rewrite, text: bytes, *, everywh
     if rewrite.parts is None or not (everywhere or rewrite.is_whole):
         return text
     given = text.decode("utf-8", "surrogateescape")
+    with contextlib.suppress(_EmptyMatchError):
+        found = pattern.sub(_replacing(rewrite.parts), given, 0 if everywhere else 1)
+        return text if found is given else found.encode("utf-8", "surrogateescape")
     made, at, last = [], 0, -1
     while at <= len(given) and (match := pattern.search(given, at)) is not None:
         made.append(given[at : match.start()])
@@ -119,6 +124,25 @@ def replaced(pattern: re.Pattern[str], rewrite: Rewrite, text: bytes, *, everywh
         if not everywhere:
             break
     return ("".join(made) + given[at:]).encode("utf-8", "surrogateescape")
+
+
+class _EmptyMatchError(Exception):
+    """A pattern matches between two characters, where Python goes on in another way than RE2."""
+
+
+@functools.lru_cache(maxsize=256)
+def _replacing(parts: tuple[str | int, ...]) -> Callable[[re.Match[str]], str]:
+    """Makes the function that `re.sub` calls for a match."""
+    texts = "".join(map(str, parts)) if all(isinstance(part, str) for part in parts) else None
+
+    def replace(match: re.Match[str]) -> str:
+        if match.start() == match.end():
+            raise _EmptyMatchError
+        if texts is not None:
+            return texts
+        return "".join([part if isinstance(part, str) else match[part] or "" for part in parts])
+
+    return replace
 
 
 @dataclasses.dataclass
