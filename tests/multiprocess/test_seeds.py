@@ -147,11 +147,12 @@ def multi_worker_main(tmp_path):
 
 
 @pytest.mark.slow
-def test_002_multi_worker(multi_worker_main, run_python):
+def test_002_multi_worker(multi_worker_main, run_python, tmp_path):
     """Three workers and an evaluator, which ends when they have, though no step is the last."""
     done = run_python(
         *("-m", "spmd.cli", "launch", "--workers", 3, "--evaluator", "--devices-per-worker", 2),
         multi_worker_main,
+        environment={"TMPDIR": str(tmp_path)},
     )
     lines = done.stdout.splitlines()
     values = {line.partition("] ")[2] for line in lines if " [[" in line}

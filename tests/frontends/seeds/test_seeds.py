@@ -32,7 +32,8 @@ def run(tmp_path, run_python):
             text = text.replace(old, new)
         script = tmp_path / f"{name}.py"
         script.write_text(text)
-        environment = {"TFDS_DATA_DIR": str(data)}
+        # A script that names no folder makes a temporary one.
+        environment = {"TFDS_DATA_DIR": str(data), "TMPDIR": str(tmp_path)}
         if data != EXAMPLES / "data":  # for these models compiling is what takes long
             environment["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "1"
         done = run_python(HERE / "run_script.py", script, environment=environment, cwd=tmp_path)
