@@ -303,7 +303,7 @@ def f1_score(
 
     def best(tp: jax.Array, fn: jax.Array, fp: jax.Array) -> jax.Array:
         precision, recall = tp / (_EPSILON + tp + fp), tp / (_EPSILON + tp + fn)
-        return jnp.max(2 * precision * recall / jnp.maximum(precision + recall, _EPSILON))
+        return jnp.max(2 * precision * recall / (precision + recall + _EPSILON))
 
     counts = _counted("f1_score", labels, predictions, _even(num_thresholds), weights)
     del counts["true_negatives"]
