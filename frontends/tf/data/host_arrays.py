@@ -110,7 +110,8 @@ def check_on_host(values: Nested, what: str) -> None:
         ShapeUnknownDuringTrace: a `tf.function` is being traced; it runs as Python.
         ValueError: a value is known only to a running program.
     """
-    if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(values)):
+    # Once a class: lists of texts are long.
+    if any(issubclass(kind, Tracer) for kind in set(map(type, jax.tree.leaves(values)))):
         advice = (
             f"{what} works on the host, and got an array of a program that is being traced. Call it in a map of the dataset, "
             "or before the step; a step takes dense arrays of numbers."
