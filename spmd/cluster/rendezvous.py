@@ -10,6 +10,7 @@ watchdog (`spmd.cluster.watchdog`).
 import contextlib
 import math
 import os
+import secrets
 import socket
 import sys
 import time
@@ -121,7 +122,7 @@ def _gather(wait: _Wait) -> Meeting:
     guests: list[_Guest] = []
     with _listen(wait, local, port) as listener, contextlib.ExitStack() as on_failure:
         on_failure.callback(lambda: [guest.line.close() for guest in guests])
-        beat = time.monotonic()
+        beat, probe = time.monotonic(), on_failure.enter_context(_Probe(wait))
         while missing := sorted(set(range(1, len(roster.names))) - _admitted(guests).keys()):
             if wait.left() <= 0:
                 for guest in _admitted(guests).values():
@@ -130,11 +131,13 @@ def _gather(wait: _Wait) -> Meeting:
                 raise wait.give_up(missing, _reachable(roster, listener, guests))
             wait.tell(roster.listed(missing))
             _receive(wait, listener, guests)
-            _admit(wait, guests)
+            _admit(wait, guests, probe)
+            probe.check()
             if time.monotonic() >= beat:
                 beat = time.monotonic() + _BEAT
                 for guest in _admitted(guests).values():
                     guest.line.send({"waiting": missing})
+        probe.close()
         on_failure.pop_all()
     # JAX's coordination service listens here next, so the port had to be freed before anyone hears "go".
     for guest in guests:
@@ -151,20 +154,89 @@ def _gather(wait: _Wait) -> Meeting:
 
 
 def _listen(wait: _Wait, host: str | None, port: int) -> socket.socket:
-    while True:
-        try:
-            return listen(host, port)
-        except OSError as error:
-            if wait.left() <= 0:
+    with _Probe(wait) as probe:
+        while True:
+            try:
+                return listen(host, port)
+            except OSError as error:
+                if wait.left() <= 0:
+                    raise ClusterStartError(
+                        f"{wait.roster.me} could not listen on its port {port} for {wait.seconds:g} s: "
+                        f"{_reason(error)}. Usually a process of an earlier run still holds it, or two tasks of "
+                        f"the cluster have this address: `ss -ltnp 'sport = :{port}'` shows which. End that "
+                        "process, or give this task another port in every task's list.",
+                        retryable=True,
+                    ) from error
+                wait.tell(f"its own port {port} ({_reason(error)})")
+                probe.check(min(0.2, max(0.0, wait.left())))
+
+
+class _Probe:
+    """Looks who answers at the address of process 0: another process may claim to be it, too.
+
+    It connects once this one has waited a while, as others would, and says that it is process 0.
+    """
+
+    def __init__(self, wait: _Wait) -> None:
+        self._wait, self._begin = wait, time.monotonic() + _QUIET
+        self._line: Line | None = None
+        self._is_done = False
+        self.nonce = secrets.token_hex(8)  # by which this process knows its own probe
+
+    def __enter__(self) -> "_Probe":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def check(self, seconds: float = 0.0) -> None:
+        """Goes on with the probe.
+
+        Args:
+            seconds: how long to wait, for an answer if there may be one; if that is some, it begins at once.
+
+        Raises:
+            ClusterStartError: another process 0 has answered.
+        """
+        if self._is_done or (not seconds and time.monotonic() < self._begin):
+            time.sleep(seconds)
+            return
+        if self._line is None:
+            try:
+                host, port = split_address(self._wait.roster.addresses[0])
+                self._line = connect(host, port, 2.0)
+            except OSError:  # the address may lead here only from elsewhere
+                self.close()
+                return
+            self._line.send(_hello(self._wait.roster) | {"nonce": self.nonce})
+        end = time.monotonic() + seconds
+        while not self._is_done:
+            if readable([self._line], max(0.0, end - time.monotonic())):
+                self._read(self._line)
+            elif time.monotonic() >= end:
+                return
+
+    def _read(self, line: Line) -> None:
+        messages = line.receive()
+        if messages is None:
+            self.close()
+        for message in messages or ():
+            if message.get("is_double"):
+                self.close()
                 raise ClusterStartError(
-                    f"{wait.roster.me} could not listen on its port {port} for {wait.seconds:g} s: "
-                    f"{_reason(error)}. Usually a process of an earlier run still holds it, or two tasks of "
-                    f"the cluster have this address: `ss -ltnp 'sport = :{port}'` shows which. End that "
-                    "process, or give this task another port in every task's list.",
-                    retryable=True,
-                ) from error
-            wait.tell(f"its own port {port} ({_reason(error)})")
-            time.sleep(min(0.2, max(0.0, wait.left())))
+                    f"{self._wait.roster.me} was sent away. {message['refused']}"
+                )
+
+    def close(self) -> None:
+        """Ends the probe."""
+        self._is_done = True
+        if self._line is not None:
+            self._line.close()
+
+
+def _hello(roster: Roster) -> dict[str, Any]:
+    who = {"host": socket.gethostname(), "pid": os.getpid()}
+    return {"process_id": roster.process_id, "addresses": list(roster.addresses), **who}
 
 
 def _admitted(guests: Iterable[_Guest]) -> dict[int, _Guest]:
@@ -192,25 +264,29 @@ def _receive(wait: _Wait, listener: socket.socket, guests: list[_Guest]) -> None
                 wait.departed.add(guest.process)
 
 
-def _admit(wait: _Wait, guests: list[_Guest]) -> None:
+def _admit(wait: _Wait, guests: list[_Guest], probe: _Probe) -> None:
     """Admits processes of this cluster, and sends others away."""
     for guest in [one for one in guests if one.hello and not one.process]:
-        who = _who(guest)
+        if guest.hello.get("nonce") == probe.nonce:  # the address of this process leads here
+            guests.remove(guest)
+            guest.line.close()
+            continue
+        who = _who(guest.hello)
         problem = _disagreement(wait.roster, guest.hello, who)
         process = guest.hello.get("process_id", 0)
+        is_double = problem is None and process == 0
+        if is_double:
+            problem = _claimed_twice(wait.roster, 0, _who(_hello(wait.roster)), who)
         if problem is None and (first := _admitted(guests).get(process)):
             # If the one admitted has been silent since, it died unnoticed, and this one will replace it.
             if first.heard <= guest.arrived:
                 continue
-            problem = (
-                f"Two processes claim to be {wait.roster.label(process)}: {_who(first)} came "
-                f'first, then {who}. Give each its own "task" in TF_CONFIG.'
-            )
+            problem = _claimed_twice(wait.roster, process, _who(first.hello), who)
         if problem is None:
             guest.process = process
             continue
         guests.remove(guest)
-        guest.line.send({"refused": problem})
+        guest.line.send({"refused": problem, "is_double": is_double})
         guest.line.finish()
         guest.line.close()
         if problem not in wait.refused:
@@ -218,8 +294,15 @@ def _admit(wait: _Wait, guests: list[_Guest]) -> None:
             wait.say(f"jaxtribute: {wait.roster.me} sent {who} away. {problem}")
 
 
-def _who(guest: _Guest) -> str:
-    return f"process {guest.hello.get('pid', '?')} on {guest.hello.get('host', '?')!s:.80}"
+def _who(hello: Mapping[str, Any]) -> str:
+    return f"process {hello.get('pid', '?')} on {hello.get('host', '?')!s:.80}"
+
+
+def _claimed_twice(roster: Roster, process: int, first: str, second: str) -> str:
+    return (
+        f"Two processes claim to be {roster.label(process)}: {first} came first, then {second}. Give each its own "
+        '"task" in TF_CONFIG.'
+    )
 
 
 def _disagreement(roster: Roster, hello: Mapping[str, Any], who: str) -> str | None:
@@ -235,8 +318,8 @@ def _disagreement(roster: Roster, hello: Mapping[str, Any], who: str) -> str | N
     elif differ:
         i = differ[0]
         what = f"{roster.names[i]} is at {mine[i]} here, at {theirs[i]} there"
-    elif not 0 < process < len(mine):
-        what = f"it claims to be process {process}, which is {roster.me} itself"
+    elif not 0 <= process < len(mine):
+        what = f"it claims to be process {process}"
     else:
         return None
     return (
@@ -291,8 +374,7 @@ def _hear(wait: _Wait, line: Line) -> None:
         ConnectionError: process 0 is lost, or another program listens there.
     """
     roster, missing = wait.roster, list[int]()
-    who = {"host": socket.gethostname(), "pid": os.getpid()}
-    line.send({"process_id": roster.process_id, "addresses": list(roster.addresses), **who})
+    line.send(_hello(roster))
     heard = beat = time.monotonic()
     while wait.left() > 0:
         if time.monotonic() - beat >= _BEAT:

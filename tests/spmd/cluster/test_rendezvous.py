@@ -2,8 +2,10 @@
 
 import contextlib
 import json
+import re
 import socket
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -151,6 +153,43 @@ def test_two_processes_with_one_index(start, addresses):
     start(addresses, 2)
     assert sorted(first[0].result(LONG).lines) == [1, 2]
     assert list(one[0].result(LONG).lines) == [0]
+
+
+def test_two_processes_0_on_one_machine(start, addresses):
+    first = start(addresses, 0)
+    first[1].wait_for("waits for")
+    second = error_of(start(addresses, 0))  # long before its time is over
+    assert re.search(
+        r"sent away. Two processes claim to be worker 0 .*came first, then process", str(second)
+    )
+    assert not second.retryable
+    for process in (1, 2):
+        start(addresses, process)
+    first[0].result(LONG)
+
+
+def test_two_processes_0_on_two_machines(start, addresses, monkeypatch):
+    first = start(addresses, 0)
+    first[1].wait_for("waits for")
+    with listen("127.0.0.1", 0) as elsewhere:  # where the second listens, as on another machine
+        monkeypatch.setattr(rendezvous, "listen", lambda host, port: elsewhere)
+        second = error_of(start(addresses, 0))
+    assert "Two processes claim to be worker 0" in str(second)
+    first[1].wait_for("Two processes claim to be worker 0")
+    for process in (1, 2):
+        start(addresses, process)
+    first[0].result(LONG)
+
+
+def test_a_process_0_knows_itself(start, addresses):
+    first, said = start(addresses, 0)
+    said.wait_for("waits for")
+    time.sleep(0.5)  # longer than it waits before it looks
+    assert not first.done()
+    for process in (1, 2):
+        start(addresses, process)
+    first.result(LONG)
+    assert not any("claim" in text for text in said)
 
 
 def test_a_process_that_was_started_again_takes_its_place(start, addresses):
